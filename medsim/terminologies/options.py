@@ -17,7 +17,7 @@ MOST_CONCEPTS = 9_000_000
 SynonymScope = Literal["exact", "narrow", "broad", "related"]
 
 SYNONYM_SCOPES: tuple[SynonymScope, ...] = get_args(SynonymScope)
-"""The scopes that synonyms have, as OBO names them."""
+"""The scopes of synonyms, by OBO's names."""
 
 
 SOURCE = Option(
@@ -26,7 +26,7 @@ SOURCE = Option(
     argument=True,
     or_name=True,
 )
-"""The declaration of a terminology's place."""
+"""The declaration of a terminology's location."""
 
 _ZIP = Option("Zip file to write.", ("--out", "-o"), heading="Main options")
 _OVERWRITE = Option(
@@ -36,7 +36,7 @@ _OVERWRITE = Option(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingOptions(Options):
-    """The options of reading a terminology; a source accepts some of them beside the language."""
+    """The options of reading a terminology; a source accepts the language and some others."""
 
     language: Annotated[
         str,

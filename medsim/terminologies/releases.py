@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from medsim.terminologies.rf2_writer import RF2Table
     from medsim.terminologies.sctid import Component
 
-_FIRST_ITEM = 10_000_000  # of eight digits, so that identifiers are in the order of items as text
+_FIRST_ITEM = (
+    10_000_000  # eight digits each, so that identifiers sort as text in the order of items
+)
 _UNDATED = date(2000, 1, 1)
 _TAG = "concept"
 _ROWS_SCHEMA = {"table": pl.String, "release_type": pl.String, "rows": pl.Int64}
@@ -61,9 +63,9 @@ def synth(options: SynthOptions) -> pl.DataFrame:
 def convert(options: ConvertOptions) -> pl.DataFrame:
     """Write any terminology as an RF2 release, and return the number of rows of each file.
 
-    It has the names of one language. Identifiers of other formats become SNOMED CT identifiers of
-    an invented namespace, in the order of the old ones; a simple map in the release says which is
-    which.
+    The release has the names of one language. Identifiers of other formats become SNOMED CT
+    identifiers of an invented namespace, in the order of the old ones; a simple map in the release
+    maps them to the old identifiers.
 
     Returns:
         table, release_type, rows.
@@ -95,7 +97,7 @@ def _write(
         "terms": terminology.terms_of_use,
     }
     components: tuple[Component, ...] = ("concept", "description")
-    for component in components:  # keep their identifiers if they are RF2's
+    for component in components:  # RF2 identifiers are kept
         old = store.table(component)[f"{component}_id"].sort()
         kept = terminology.rf2_rules and old.str.contains(r"^[0-9]+$").all()
         new = old if kept else _made_ids(len(old), component)

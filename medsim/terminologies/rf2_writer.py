@@ -1,4 +1,4 @@
-"""Writes RF2 releases, the form in which SNOMED CT is published, as zip files."""
+"""Writes releases in RF2, the format of SNOMED CT, as zip files."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ COLUMNS: dict[RF2Table, tuple[str, ...]] = {
 """The columns of every RF2 file, in order."""
 
 ORIGIN_FILE = "medsim-origin.json"
-"""The entry of a written zip that has the origin of its content."""
+"""The entry of a written zip that names the origin of its content."""
 
 _FILES: dict[RF2Table, str] = {
     "concept": "Terminology/sct2_Concept_{}",
@@ -66,7 +66,7 @@ _FILES: dict[RF2Table, str] = {
     "language": "Refset/Language/der2_cRefset_Language{}-en",
     "simple_map": "Refset/Map/der2_sRefset_SimpleMap{}",
 }
-_FASTEST = 1  # of the levels of deflate; the usual one takes four times as long for a quarter less
+_FASTEST = 1  # level of deflate; the usual level takes four times as long and saves a quarter
 
 
 @contextmanager
@@ -78,18 +78,18 @@ def release_writer(
     edition: str = "Invented",
     overwrite: bool = False,
 ) -> Iterator[ReleaseWriter]:
-    """Give the body the writer of one RF2 release; if it succeeds, the zip is at ``path``.
+    """Open a writer of one RF2 release; if the body succeeds, the zip is at ``path``.
 
-    The same calls write the same bytes. Until all is written the zip has no name; an error, an
-    interrupt or a kill leaves nothing of it, and whatever was at ``path`` as it was.
+    The same calls write the same bytes. The zip gets its name when it is complete; after an error,
+    an interrupt or a kill nothing of it remains, and an earlier file at ``path`` is unchanged.
 
     Args:
-        path: of the zip.
-        release_date: in the names of its files.
-        origin: of its content: ``origin``, such as "synthetic" or the source that it was converted
-            from; ``redistributable``, whether it may be passed on, None if that is not known;
-            ``terms``, the licence in a sentence.
-        edition: in the name of its folder.
+        path: path of the zip.
+        release_date: date in the names of its files.
+        origin: origin of its content: ``origin``, such as "synthetic" or the converted source;
+            ``redistributable``, whether it may be passed on, None if unknown; ``terms``, the
+            licence in a sentence.
+        edition: edition in the name of its folder.
         overwrite: whether an earlier release of medsim is replaced.
     """
     check_release_place(path, overwrite=overwrite)
@@ -106,7 +106,7 @@ def release_writer(
 
 
 def check_release_place(path: Path, *, overwrite: bool) -> None:
-    """Raise OutputError if no release can be written at a path, or an existing file must stay."""
+    """Raise OutputError if a path is not writable, or an existing file must stay."""
 
     def is_own(path: Path) -> bool:
         unread = (OSError, ValueError, NotImplementedError, zipfile.BadZipFile)
@@ -130,8 +130,8 @@ class ReleaseWriter:
     ) -> int:
         """Write one file of the release, and return its number of rows.
 
-        Each frame has the file's columns under their RF2 names, in any order, besides others; dates
-        are written as YYYYMMDD, booleans as 0 and 1.
+        Each frame has the file's columns under their RF2 names, in any order, and may have others.
+        Dates are written as YYYYMMDD, booleans as 0 and 1.
         """
         n_rows = 0
 
@@ -148,7 +148,7 @@ class ReleaseWriter:
 
     def write_entry(self, name: str, texts: Iterable[bytes]) -> None:
         """Write one entry of the zip, in pieces."""
-        # By name, not by ZipInfo: such an entry gets zip's first day as its time, not today.
+        # An entry opened by name is dated with zip's first day, not with today.
         with self._archive.open(f"{self._root}/{name}", "w", force_zip64=True) as entry:
             for text in texts:
                 entry.write(text)
@@ -157,8 +157,8 @@ class ReleaseWriter:
 def _rf2_text(rows: pl.DataFrame) -> bytes:
     """Return the rows as RF2 text, which has no quotes and no escapes."""
     if "term" in rows.columns:
-        for found in rows.filter(pl.col("term").str.contains(r"[\t\r\n]"))["id"]:
-            raise InputError(f"the term of description {found} has a tab or a line break")
+        for description in rows.filter(pl.col("term").str.contains(r"[\t\r\n]"))["id"]:
+            raise InputError(f"the term of description {description} has a tab or a line break")
     text = rows.with_columns(cs.boolean().cast(pl.Int8)).write_csv(
         separator="\t",
         quote_style="never",

@@ -1,4 +1,4 @@
-"""SNOMED CT identifiers: the ones that medsim uses by name, and new ones."""
+"""SNOMED CT identifiers: constants that medsim uses, and new identifiers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Component = Literal["concept", "description", "relationship"]
 
-# As in sql/macros/sctid.sql, by the same names.
+# The same names as in sql/macros/sctid.sql.
 MODEL_COMPONENT_MODULE = 900000000000012004
 FULLY_SPECIFIED_NAME = 900000000000003001
 SYNONYM = 900000000000013009
@@ -36,9 +36,9 @@ INVENTED_NAMESPACE = 1000999
 """The namespace of identifiers that medsim makes; it is unassigned."""
 
 LARGEST_ITEM = 99_999_999
-"""The largest item number that an identifier of 18 digits has room for."""
+"""The largest item number that fits in an identifier of 18 digits."""
 
-_CORNERS = 5  # of the figure whose turns and reflections are the group of order 10
+_CORNERS = 5  # corners of the pentagon, whose rotations and reflections form the group of order 10
 _STEP = np.array([1, 5, 7, 6, 2, 8, 3, 0, 9, 4])
 _PARTITIONS: dict[Component, int] = {"concept": 10, "description": 11, "relationship": 12}
 
@@ -46,13 +46,13 @@ _PARTITIONS: dict[Component, int] = {"concept": 10, "description": 11, "relation
 def sctids(items: NDArray[np.int64], component: Component) -> NDArray[np.int64]:
     """Return well-formed SNOMED CT identifiers of the long format, int64[n].
 
-    An identifier is the item number, seven digits of namespace, two digits that tell the kind of
-    component, and the check digit of Verhoeff (1969), which one wrong digit or two exchanged
-    neighbours always change. Items, int64[n], go from 1 to ``LARGEST_ITEM``.
+    An identifier is the item number, seven digits of namespace, two digits for the kind of
+    component, and the check digit of Verhoeff (1969), which detects every wrong digit and every
+    swap of neighbouring digits. Items, int64[n], go from 1 to ``LARGEST_ITEM``.
     """
     if items.size and not (items.min() >= 1 and items.max() <= LARGEST_ITEM):
-        found = f"{items.min()} to {items.max()}"
-        raise OptionError(f"item numbers go from 1 to {LARGEST_ITEM}; these go from {found}")
+        extent = f"{items.min()} to {items.max()}"
+        raise OptionError(f"item numbers go from 1 to {LARGEST_ITEM}; these go from {extent}")
     numbers = (items * 10_000_000 + INVENTED_NAMESPACE) * 100 + _PARTITIONS[component]
     return numbers * 10 + check_digits(numbers)
 
@@ -63,7 +63,7 @@ def check_digits(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     The digits are multiplied in the dihedral group of order 10, each after a permutation that
     depends on its place; the check digit is the inverse of the product.
     """
-    left, right = np.indices((10, 10))  # 0 to 4 turn, 5 to 9 turn and reflect
+    left, right = np.indices((10, 10))  # 0 to 4 rotate, 5 to 9 rotate and reflect
     turns = np.where(left < _CORNERS, left + right, left - right) % _CORNERS
     flips = np.not_equal(left < _CORNERS, right < _CORNERS)
     product = np.where(flips, turns + _CORNERS, turns)

@@ -229,7 +229,7 @@ def test_the_header_is_read_where_it_can_be(tmp_path: Path) -> None:
         (f"{TERM}name: \x07{'long ' * 100}\\\n", "line 6: not OBO .malformed name.: name: �"),
         (f'{TERM}synonym: "x" exact []\n', r"line 6: .*malformed synonym; .* then EXACT, .* exact"),
         (f"{TERM}is_obsolete: TRUE\n", r"line 6: .*malformed is_obsolete; .*true or false.*TRUE$"),
-        (f"{TERM}\n[Term\nid: IN:2\n", r"line 7: no stanza of OBO: \[Term$"),
+        (f"{TERM}\n[Term\nid: IN:2\n", r"line 7: not a stanza of OBO: \[Term$"),
         (f"{TERM}id: IN:2\n", r"line 3: a \[Term\] with 2 ids; it needs one"),
         ("[Term]\nname: nameless\n", r"line 1: a \[Term\] with 0 ids"),
         (f"{TERM}def: \udcff".encode(errors="surrogateescape"), "line 6 is not UTF-8: byte 0xff"),

@@ -84,13 +84,13 @@ Load = Callable[[Path, "Store", ReadingOptions], Terminology]
 """Fills the tables concept, description, association and is_a of a store from a path.
 
 The contract of the tables: ids and texts are never null; a term is trimmed and not empty; a concept
-has at most one active fully specified name in a language; rows are distinct by their key
+has at most one active fully specified name per language; rows are distinct by their key
 (``description_id``, ``concept_id``, ...). The tables code and semantic_type exist and are empty; a
 source that knows codes of other vocabularies, or types of UMLS's Semantic Network, fills them. If a
 dialect is given, description has one more column, preferred.
 
-It raises InputError if the file is damaged or of another format, and OptionError if an option does
-not fit it. Any other error is reported as a file that cannot be read.
+Raises InputError if the file is damaged or in another format, and OptionError if an option does not
+fit. Any other error is reported as an unreadable file.
 """
 
 
@@ -106,9 +106,9 @@ class Source:
         load: function that reads it.
         recognises: function that returns whether a path looks like this format.
         locate: for a built-in, function that finds its file.
-        accepts: the attributes of ``ReadingOptions`` that only some sources know and it does, of
+        accepts: the attributes of ``ReadingOptions`` that it accepts besides the language: any of
             as_of, dialect, standard_concepts, synonyms and vocabularies.
-        asked_last: whether it recognises more than its own, and others are asked before it.
+        asked_last: whether it also recognises files of other formats, so that it is asked last.
         if_lacking: advice or question if many rows refer to missing concepts.
     """
 
@@ -126,14 +126,14 @@ class Source:
     def read(self, path: Path, store: Store, options: ReadingOptions) -> Terminology:
         """Fill all canonical tables of a store; see ``Load``, and ``accepts`` for its options.
 
-        For every source, names of inactive concepts lose marks of obsolescence, and rows that refer
-        to missing concepts are counted.
+        For every source, marks of obsolescence are removed from names of inactive concepts, and
+        rows that refer to missing concepts are counted.
         """
-        for one in fields(ReadingOptions):
-            of_all = {"language", *self.accepts}
-            if one.name not in of_all and getattr(options, one.name) != one.default:
+        for option in fields(ReadingOptions):
+            accepted = option.name in {"language", *self.accepts}
+            if not accepted and getattr(options, option.name) != option.default:
                 raise OptionError(
-                    f"`{one.name}` does not apply to {path}, which is read as {self.name}; "
+                    f"`{option.name}` does not apply to {path}, which is read as {self.name}; "
                     "leave it out"
                 )
         store.put("code", pl.DataFrame(schema=CANONICAL_TABLES["code"].dtypes))
@@ -142,27 +142,27 @@ class Source:
             terminology = self.load(path, store, options)
         for term in store.frame("terminologies/quoted")["term"]:
             raise InputError(f"{path}: all names are in quotes, such as {term}; remove the quotes")
-        if not terminology.rf2_rules:  # SNOMED CT has a mark of its own, "[D]"
+        if not terminology.rf2_rules:  # SNOMED CT has its own mark, "[D]"
             store.run("terminologies/description")
         absent = store.frame("terminologies/absent").filter(pl.col("n_rows") > 0).to_dicts()
         skipped = (*terminology.skipped, *(Skipped(**row) for row in absent))
         return replace(terminology, skipped=skipped)
 
 
-_MANY_ABSENT = 0.25  # of the rows of a table; ontologies name terms of others in up to a fifth
+_MANY_ABSENT = 0.25  # of a table's rows; in ontologies up to a fifth name terms of others
 
 SOURCES: Registry[Source] = Registry("source", "medsim.terminologies.sources")
 
 
 def package_folder(package: str, built_in: str) -> Path:
-    """Return the folder of the package that a built-in terminology is in.
+    """Return the folder of the package that contains a built-in terminology.
 
     Raises:
         InputError: it is not installed; the message says how to install it.
     """
-    # Found, not imported: importing parses all that it has.
-    found = importlib.util.find_spec(package.replace("-", "_"))
-    folders = found.submodule_search_locations if found else None
+    # Importing the package would parse all its data.
+    spec = importlib.util.find_spec(package.replace("-", "_"))
+    folders = spec.submodule_search_locations if spec else None
     if not folders:
         raise InputError(f"{package} is not installed; install medsim with its extra {built_in}")
     return Path(folders[0])
@@ -176,8 +176,8 @@ def known_sources() -> pl.DataFrame:
         files that identify it, or the package with it; address, the page to download them from.
     """
     rows = [
-        (name, "format" if one.locate is None else "built-in", one.about, one.files, one.address)
-        for name, one in SOURCES.all().items()
+        (name, "built-in" if it.locate else "format", it.about, it.files, it.address)
+        for name, it in SOURCES.all().items()
     ]
     schema = ["source", "kind", "reads", "known_by", "address"]
     return pl.DataFrame(rows, schema, orient="row").sort("kind", "source")
@@ -197,20 +197,20 @@ def find_source(location: str) -> tuple[Source, Path]:
         hint = unknown_name("built-in name", location, names)
         raise InputError(f"no file or folder {location!r} ({hint})")
     path = Path(location)
-    path = path if path.name not in {"", ".."} else path.resolve()  # which has a name
+    path = path if path.name not in {"", ".."} else path.resolve()  # the resolved path has a name
     for source in sorted(sources.values(), key=lambda source: source.asked_last):
-        with suppress(InputError), reading(path):  # what cannot be read is of no format
+        with suppress(InputError), reading(path):  # an unreadable file is in no format
             if source.recognises(path):
                 return source, path
     kind = kind_of(beginning_of(path))
     if kind is not None and kind.advice:
         raise InputError(f"{path} {kind}")
-    formats = [f"{one.about} ({one.files})" for one in sources.values() if one.locate is None]
+    formats = [f"{it.about} ({it.files})" for it in sources.values() if it.locate is None]
     raise InputError(f"{location!r} is in no format that medsim reads: {'; '.join(formats)}")
 
 
 def source_paths(location: str | Path) -> list[Path]:
-    """Return the path that a location is; none of a built-in name."""
+    """Return the path of a location, as a list; empty for a built-in name."""
     source = SOURCES.all().get(str(location))
     return [] if source and source.locate else [Path(location)]
 
@@ -237,7 +237,7 @@ def read_terminology(
         stage.note(
             f"{store.n_rows('concept'):,} concepts, {store.n_rows('description'):,} descriptions"
         )
-    n_absent = {one.reason: one.n_rows for one in terminology.skipped}
+    n_absent = {reason.reason: reason.n_rows for reason in terminology.skipped}
     for table in ("description", "association"):
         n_rows = n_absent.get(f"{table} is of an absent concept", 0)
         if n_rows > _MANY_ABSENT * store.n_rows(table):

@@ -35,9 +35,9 @@ class ReleaseFile:
 
     Attributes:
         release: the folder or zip.
-        inner: its path there, with slashes.
-        size: in bytes, as it lies in the folder or as the zip unpacks it.
-        entry: of the zip; None in a folder.
+        inner: the path of the file inside, with slashes.
+        size: its size in bytes, unpacked from a zip.
+        entry: the entry of the zip; None in a folder.
     """
 
     release: Path
@@ -47,15 +47,15 @@ class ReleaseFile:
 
     @property
     def name(self) -> str:
-        """Its file name without folders."""
+        """The file name without folders."""
         return PurePosixPath(self.inner).name
 
     @contextmanager
     def open(self, reads: Collection[FileKind] = ()) -> Iterator[io.BufferedReader]:
-        """Open it as a stream of bytes, unpacked if it is packed by gzip.
+        """Open the file as a stream of bytes, unpacked if it is compressed with gzip.
 
-        Any error of the body becomes an InputError; it names the kind of a file that is neither
-        text nor one of ``reads``.
+        Any error in the body becomes an InputError. If the file is neither text nor of a kind in
+        ``reads``, the message names its kind.
         """
         where = f"{self.release}: {self.inner}" if self.entry else str(self.release / self.inner)
         hint = "download it again, or unpack it first" if self.entry else ""
@@ -75,18 +75,18 @@ class ReleaseFile:
                 beginning = content.peek(BEGINNING)
                 yield content
         except InputError as error:
-            found = other_kind(where, beginning, "lines of text", reads)
-            raise found or error from error.__cause__
+            other = other_kind(where, beginning, "lines of text", reads)
+            raise other or error from error.__cause__
 
 
 def release_files(path: Path) -> list[ReleaseFile]:
-    """Return the files of a folder or zip in order of path, without those of macOS, or one file."""
+    """Return the files of a folder or zip in order of path, without macOS's, or a single file."""
     if is_alone(path):
         return [file_alone(path)]
-    found = _folder_files(path) if path.is_dir() else _zip_files(path)
+    files = _folder_files(path) if path.is_dir() else _zip_files(path)
     kept = (
         file
-        for file in found
+        for file in files
         if "__MACOSX" not in PurePosixPath(file.inner).parts and not file.name.startswith("._")
     )
     return sorted(kept, key=lambda file: file.inner)
@@ -98,14 +98,14 @@ def is_alone(path: Path) -> bool:
 
 
 def file_alone(path: Path) -> ReleaseFile:
-    """Return the file at a path as one of a release."""
+    """Return the file at a path as a file of a release."""
     return ReleaseFile(release=path.parent, inner=path.name, size=path.stat().st_size)
 
 
 def has_file(path: Path, name: str) -> bool:
-    """Return whether a folder or zip has a file whose name matches, whatever the case.
+    """Return whether a folder or zip has a file whose name matches, ignoring case.
 
-    A damaged zip gives False: the source that is asked last raises the error.
+    A damaged zip gives False; the source that is asked last raises the error.
     """
     if is_alone(path):
         return False
@@ -116,39 +116,39 @@ def has_file(path: Path, name: str) -> bool:
 
 
 def is_named(file: ReleaseFile, name: str) -> bool:
-    """Return whether a file has a name, in any case, or that name and ".gz"."""
+    """Return whether a file has a name, with or without ".gz", ignoring case."""
     return file.name.lower() in {name.lower(), f"{name.lower()}.gz"}
 
 
 def file_named(
     release: Path, files: list[ReleaseFile], name: str, *, missing: str | None = None
 ) -> list[ReleaseFile]:
-    """Return the one file of a name, in any folder of a release, or nothing.
+    """Return the only file of a name in any folder of a release, as a list, or an empty list.
 
     Args:
-        release: whose files they are, for messages.
-        files: all of them.
-        name: of the file; see ``is_named``.
+        release: the release, for messages.
+        files: all files of the release.
+        name: the name of the file; see ``is_named``.
         missing: end of the message if a required file is missing; None if it is optional.
     """
-    found = [file for file in files if is_named(file, name)]
-    if len(found) > 1:
+    matches = [file for file in files if is_named(file, name)]
+    if len(matches) > 1:
         raise InputError(
-            f"{release} has {found[0].inner} and {found[1].inner}; name the folder of one of them, "
-            f"such as {PurePosixPath(found[0].inner).parent}"
+            f"{release} has {matches[0].inner} and {matches[1].inner}; name the folder of one of "
+            f"them, such as {PurePosixPath(matches[0].inner).parent}"
         )
-    if missing is not None and not found:
+    if missing is not None and not matches:
         raise InputError(f"{release}: no {name}; {missing}")
-    return found
+    return matches
 
 
 def _folder_files(folder: Path) -> list[ReleaseFile]:
-    def refuse(error: OSError) -> None:  # os.walk would pass over a folder that cannot be read
+    def refuse(error: OSError) -> None:  # os.walk would skip an unreadable folder
         raise error
 
     with reading(folder):
-        found = os.walk(folder, onerror=refuse)
-        paths = [Path(parent, name) for parent, _, names in found for name in names]
+        folders = os.walk(folder, onerror=refuse)
+        paths = [Path(parent, name) for parent, _, names in folders for name in names]
         return [
             ReleaseFile(
                 release=folder, inner=p.relative_to(folder).as_posix(), size=p.stat().st_size
@@ -169,7 +169,7 @@ def _zip_files(path: Path) -> list[ReleaseFile]:
         raise InputError(f"{path}: its entries claim more bytes than it has; unpack it yourself")
     files: dict[str, ReleaseFile] = {}
     for entry in entries:
-        # Some programs of Windows write backslashes where the format has slashes.
+        # Some programs on Windows write backslashes instead of slashes.
         name = entry.filename.replace("\\", "/")
         if name in files or min(name, default="") < " " or _is_outside(name, entry):
             raise InputError(f"{path}: entry {name!r} is unsafe; unpack the zip yourself")
@@ -178,7 +178,7 @@ def _zip_files(path: Path) -> list[ReleaseFile]:
 
 
 def _is_outside(name: str, entry: zipfile.ZipInfo) -> bool:
-    """Return whether an entry is a link, or its path leads out of the folder of the zip."""
+    """Return whether an entry is a link, or its path leads out of the zip's folder."""
     first, *others = name.split("/")
     return (
         not first

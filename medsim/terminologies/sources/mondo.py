@@ -1,4 +1,4 @@
-"""The built-in terminology mondo: diseases, as the package cellxgene-ontology-guide ships them."""
+"""The built-in terminology mondo: diseases, from the package cellxgene-ontology-guide."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ _TERMS_OF_USE = (
 
 
 def locate() -> Path:
-    """Return the path at which the package keeps the newest release of the ontology."""
+    """Return the path of the package's newest release of the ontology."""
     folder = package_folder(_PACKAGE, "mondo") / "data"
-    if not (found := sorted(folder.glob(_FILES))):
+    if not (paths := sorted(folder.glob(_FILES))):
         raise InputError(f"{folder} has no {_FILES}; install version 1 of {_PACKAGE}")
-    return found[-1]
+    return paths[-1]
 
 
 def read_mondo(path: Path, store: Store, options: ReadingOptions) -> Terminology:  # noqa: ARG001 — sources are called alike
     """Fill the canonical tables from the ontology; see ``medsim.terminologies.sources.Load``.
 
-    Of each term the package has the name, the exact synonyms, the ancestors with their distance,
-    and what replaces it or may do so.
+    For each term the package has the name, the exact synonyms, the ancestors with their distance,
+    and the terms that replace it or may replace it.
     """
     rows = OntologyRows(frozenset({"exact"}))
     with open_hashed(path) as stream:
@@ -81,8 +81,8 @@ def read_mondo(path: Path, store: Store, options: ReadingOptions) -> Terminology
 
 def _identifier(text: str) -> str:
     """Return an identifier such as MONDO:0018037, which may be written as obo.MONDO_0018037."""
-    found = _ID.fullmatch(text)
-    return f"{found['prefix']}:{found['local']}" if found else text
+    match = _ID.fullmatch(text)
+    return f"{match['prefix']}:{match['local']}" if match else text
 
 
 SOURCES.register(

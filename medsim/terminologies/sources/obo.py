@@ -1,8 +1,8 @@
 """Reads ontologies in the OBO format.
 
-Clauses have the forms of the OBO Flat File Format, version 1.4, with two exceptions: the unread
-end of a clause (modifiers, references of synonyms) may be malformed, and a synonym may lack its
-scope, as in version 1.2, with a type or without one.
+Clauses have the forms of the OBO Flat File Format, version 1.4, with two exceptions: the end of a
+clause, which is not read (modifiers, references of synonyms), may be malformed; and a synonym may
+lack its scope, as in version 1.2, with or without a type.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _SAVED = re.compile(r"\s*(\d\d):(\d\d):(\d{4})\b")
 _NAME = re.compile(r".*\.obo(\.gz)?", re.IGNORECASE | re.DOTALL)
-_DEFAULT_SCOPE = "RELATED"  # of a synonym that states none, as in OBO 1.2
+_DEFAULT_SCOPE = "RELATED"  # of a synonym without a scope, as in OBO 1.2
 _ASSOCIATIONS = {"replaced_by": "replaced_by", "consider": "possibly_equivalent_to"}
 
 
@@ -65,12 +65,12 @@ def read_obo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
 
 
 def recognises(path: Path) -> bool:
-    """Return whether ``path`` can be an OBO file: by its name."""
+    """Return whether ``path`` can be an OBO file, judging by its name."""
     return path.is_file() and bool(_NAME.fullmatch(path.name))
 
 
 def _read_header(header: Frame, rows: OntologyRows) -> tuple[dict[str, str], str]:
-    """Return the scopes of types of synonyms, and the licence, or that there is none.
+    """Return the scopes of synonym types, and the licence or a note that none is named.
 
     Imported ontologies and malformed lines are counted as skipped.
     """
@@ -96,7 +96,7 @@ def _read_header(header: Frame, rows: OntologyRows) -> tuple[dict[str, str], str
 
 
 def _read_term(path: Path, frame: Frame, scopes: dict[str, str], rows: OntologyRows) -> None:
-    """Add the rows of a term; the stanzas of one that has several are taken together."""
+    """Add the rows of a term; several stanzas of a term are combined."""
     clauses = list(_clauses(path, frame, rows))
     ids = [unescaped(values[1]) for tag, values in clauses if tag == "id"]
     if len(ids) != 1:
@@ -119,12 +119,12 @@ def _read_term(path: Path, frame: Frame, scopes: dict[str, str], rows: OntologyR
 
 
 def _clauses(path: Path, frame: Frame, rows: OntologyRows) -> Iterator[tuple[str, re.Match[str]]]:
-    """Yield tag and values of the clauses of a term that are read.
+    """Yield tag and values of a term's clauses that medsim reads.
 
     A line without a tag continues the clause above it.
 
     Raises:
-        InputError: a clause that is read, except xref, is malformed.
+        InputError: one of these clauses is malformed, except xref.
     """
     above = ""
     for line, tag, text in frame.clauses:
@@ -136,18 +136,18 @@ def _clauses(path: Path, frame: Frame, rows: OntologyRows) -> Iterator[tuple[str
         elif known == "xref":
             rows.skip("malformed xref", _place(line, whole))
         elif known in FORMS or not known:
-            due = f"; expected {DUE[known]}" if known in DUE else ""
+            hint = f"; expected {DUE[known]}" if known in DUE else ""
             raise InputError(
-                f"{path}: line {line}: not OBO (malformed {known or 'line'}{due}): {shown(whole)}"
+                f"{path}: line {line}: not OBO (malformed {known or 'line'}{hint}): {shown(whole)}"
             )
         above = known
 
 
 MAX_HEADER_LINE = 64 * MIB
-"""The most bytes of a line of a header: it may have all axioms that OBO cannot express in one."""
+"""The maximum bytes of a line of a header; one line may have all axioms that OBO cannot express."""
 
 SCOPED = {f"{scope}_synonym": scope for scope in ("exact", "narrow", "broad", "related")}
-"""The scopes of the tags that synonyms had in version 1.0."""
+"""The scopes of the synonym tags of version 1.0."""
 
 _MOST_QUOTED = 300
 _STANZA = re.compile(r"\[([A-Za-z][\w-]*)\][ \t]*(?:!.*)?")
@@ -169,20 +169,20 @@ _FORMS = {
     "consider": _ID,
 }
 _FORMS |= dict.fromkeys(SCOPED, rf"{_QUOTED}(?:[ \t]*+\[.*)?")
-_END = r"[ \t]*+(?:[{!].*)?"  # modifiers and a comment; no repetition can be tried in two ways
+_END = r"[ \t]*+(?:[{!].*)?"  # modifiers and a comment; no repetition can match in two ways
 SYNONYM_TYPE = re.compile(rf"[ \t]*+({_TYPE})[ \t]++{_QUOTED}(?:[ \t]++([A-Z]++))?{_END}")
-"""The form of the text after the tag of a header that declares a type of synonyms."""
+"""The form of the text after the header's tag that declares a synonym type."""
 
 _PROPERTY = re.compile(rf"[ \t]*+{_ID}[ \t]++(?:{_QUOTED}|(?!\"){_ID})(?:[ \t]++{_ID})?{_END}")
 
 FORMS = {tag: re.compile(rf"[ \t]*+{form}{_END}") for tag, form in _FORMS.items()}
-"""The form of the text after the tag of each clause of a term that is read."""
+"""The form of the text after the tag, for each clause of a term that medsim reads."""
 
 DUE = {
     "synonym": '"TEXT", then EXACT, BROAD, NARROW or RELATED, then [REFERENCES]',
     "is_obsolete": "true or false",
 }
-"""What is expected of the clauses that files have in other forms."""
+"""The expected form, for messages about malformed clauses."""
 
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPED = {"n": "\n", "t": "\t", "W": " "}
@@ -195,8 +195,7 @@ class Frame:
     Attributes:
         kind: such as "Term"; empty for the header.
         line: the number of its first line.
-        clauses: line number, tag and the text after it of each; the tag is empty in a line that
-            has none.
+        clauses: line number, tag and the text after the tag; a line without a tag has an empty one.
     """
 
     kind: str
@@ -208,11 +207,11 @@ def read_frames(stream: IO[bytes], name: str) -> Iterator[Frame]:
     """Yield the header and the stanzas of a file, without comments and empty lines.
 
     Args:
-        stream: of the file.
-        name: of the file, for messages.
+        stream: the file.
+        name: the name of the file, for messages.
 
     Raises:
-        InputError: a line is too long, not UTF-8, or begins with a bracket and no stanza.
+        InputError: a line is too long, not UTF-8, or begins with a bracket but not a stanza.
     """
     frame = Frame("", 1)
     for number, line in enumerate(_lines(stream, name), start=1):
@@ -220,11 +219,11 @@ def read_frames(stream: IO[bytes], name: str) -> Iterator[Frame]:
         if not text or text[0] == "!":
             continue
         if text[0] == "[":
-            found = _STANZA.fullmatch(text.rstrip())
-            if not found:
-                raise InputError(f"{name}: line {number}: no stanza of OBO: {shown(text)}")
+            match = _STANZA.fullmatch(text.rstrip())
+            if not match:
+                raise InputError(f"{name}: line {number}: not a stanza of OBO: {shown(text)}")
             yield frame
-            frame = Frame(found[1], number)
+            frame = Frame(match[1], number)
         else:
             tag, colon, rest = text.partition(":")
             frame.clauses.append((number, tag, rest) if colon else (number, "", text))
@@ -241,9 +240,9 @@ def _place(line: int, text: str) -> str:
 
 
 def shown(text: str) -> str:
-    """Return a line as messages quote it: in one line, and not all of it if it is long."""
+    """Return the beginning of a line for messages, without unprintable characters."""
     head = text.strip()[:_MOST_QUOTED]
-    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in head)
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in head)
 
 
 def _lines(stream: IO[bytes], name: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Reads OBO graphs: ontologies as JSON, as they are published beside OBO and OWL."""
+"""Reads OBO graphs, the JSON format in which ontologies are published besides OBO and OWL."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from medsim.terminologies.options import ReadingOptions
 
 MAX_BYTES = 2 << 30
-"""Of a file: it is read as a whole, and takes about six times as much memory."""
+"""Maximum size of a file; it is read as a whole, and takes about six times as much memory."""
 
 _HEAD_BYTES = 1 << 16
 _HEAD = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{.*?"graphs"\s*:', re.DOTALL)
@@ -53,7 +53,7 @@ def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Termino
     with file_alone(path).open(reads={JSON}) as stream:
         hashed = HashedReader(stream)
         content = bytearray()
-        while part := hashed.read(_PART_BYTES):  # all at once would take the most at once
+        while part := hashed.read(_PART_BYTES):  # one at a time, to save memory
             content += part
             if len(content) > MAX_BYTES:
                 raise InputError(
@@ -67,11 +67,11 @@ def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Termino
         raise InputError(f"{path}: has no node that is a class, so it is not an ontology")
     rows.fill(store)
     metas = [_value(graph, "meta", dict) for graph in graphs]
-    stated = (one for meta in metas for one in _value(meta, "basicPropertyValues", list))
+    stated = (item for meta in metas for item in _value(meta, "basicPropertyValues", list))
     licences = (
-        _value(one, "val", str)
-        for one in stated
-        if LICENCE_PROPERTY.search(_value(one, "pred", str))
+        _value(item, "val", str)
+        for item in stated
+        if LICENCE_PROPERTY.search(_value(item, "pred", str))
     )
     licence = next(licences, None)
     return Terminology(
@@ -87,7 +87,7 @@ def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Termino
 
 
 def recognises(path: Path) -> bool:
-    """Return whether a file begins as OBO graphs do."""
+    """Return whether a file begins like OBO graphs."""
     if not path.is_file():
         return False
     with file_alone(path).open() as stream:
@@ -118,7 +118,7 @@ def curie(iri: str) -> str:
 def _read_graph(graph: Any, rows: OntologyRows) -> None:
     """Add the rows of a graph.
 
-    A class that is only mentioned, without data in its node or edges, is not a term here, and has
+    A class that is only mentioned, without data in its node or edges, is not a term, just as it has
     no stanza in OBO. A node without a type is a class if it is in an is_a edge.
     """
     classes: set[str] = set()
@@ -154,8 +154,8 @@ def _read_class(node: Any, rows: OntologyRows) -> None:
     concept_id = curie(_needed(node, "id"))
     meta = _value(node, "meta", dict)
     properties = [
-        (_value(one, "pred", str), _value(one, "val", str))
-        for one in _value(meta, "basicPropertyValues", list)
+        (_value(item, "pred", str), _value(item, "val", str))
+        for item in _value(meta, "basicPropertyValues", list)
     ]
     if any(pred in _ASSOCIATIONS and not value for pred, value in properties):
         raise ValueError("its replacement has no id")
@@ -165,33 +165,33 @@ def _read_class(node: Any, rows: OntologyRows) -> None:
     ]
     into = next((target for target, kind in associated if kind == "replaced_by"), None)
     if obsolete and into and (_REASON, _MERGED) in properties:
-        rows.add_term(into, obsolete=False)  # which has it as alt_id in OBO
+        rows.add_term(into, obsolete=False)  # OBO lists the id as alt_id there
         rows.skip("id of a term that was merged into another")
         return
     rows.add_term(concept_id, obsolete=obsolete)
     if "lbl" in node:
         rows.add_name(concept_id, _value(node, "lbl", str))
-    in_order = sorted(_synonyms(meta), key=lambda one: (one[0].upper().lower(), one))
-    for text, scope in in_order:  # as OBO files have them
+    in_order = sorted(_synonyms(meta), key=lambda item: (item[0].upper().lower(), item))
+    for text, scope in in_order:  # the order of OBO files
         rows.add_synonym(concept_id, text, scope)
     for target, kind in associated:
         rows.association[concept_id, target, kind, True] = None
-    xrefs = [_value(one, "val", str) for one in _value(meta, "xrefs", list)]
+    xrefs = [_value(item, "val", str) for item in _value(meta, "xrefs", list)]
     for xref in (*xrefs, *(curie(value) for pred, value in properties if pred in _XREFS)):
-        if found := _CODE.fullmatch(xref):
-            rows.add_code(concept_id, found[1], found[2])
+        if match := _CODE.fullmatch(xref):
+            rows.add_code(concept_id, match[1], match[2])
         else:
             rows.skip("malformed xref")
 
 
 def _synonyms(meta: Any) -> Iterator[tuple[str, str]]:
     """Yield text and scope of the distinct synonyms of a node, as in OBO."""
-    distinct = {json.dumps(one, sort_keys=True): one for one in _value(meta, "synonyms", list)}
+    distinct = {json.dumps(item, sort_keys=True): item for item in _value(meta, "synonyms", list)}
     for synonym in distinct.values():
-        found = _SCOPE.search(_value(synonym, "pred", str))
-        if not found:
+        match = _SCOPE.search(_value(synonym, "pred", str))
+        if not match:
             raise ValueError(f"a synonym with the 'pred' {_value(synonym, 'pred', str)!r}")
-        yield _value(synonym, "val", str), found[1].lower()
+        yield _value(synonym, "val", str), match[1].lower()
 
 
 def _value(holder: Any, key: str, kind: type[T]) -> T:

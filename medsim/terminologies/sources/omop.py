@@ -41,10 +41,10 @@ class _File:
     """A file of an export.
 
     Attributes:
-        name: of the file.
-        query: that fills a table with its rows.
-        numbers: columns that identify concepts, or count.
-        others: columns that are read beside them.
+        name: name of the file.
+        query: query that fills a table with its rows.
+        numbers: columns with identifiers of concepts, or counts.
+        others: other columns that are read.
     """
 
     name: str
@@ -96,7 +96,7 @@ def read_omop(path: Path, store: Store, options: ReadingOptions) -> Terminology:
             hashed = HashedReader(stream)
             version = _VERSION.search(hashed.read(LONGEST_LINE))
             read.append(SourceFile.read_by(hashed, file.inner))
-        with suppress(ValueError):  # a day that no calendar has
+        with suppress(ValueError):  # not a valid date
             day = datetime.strptime(version[1].decode() if version else "", "%d-%b-%y")  # noqa: DTZ007 — a day has no zone
             release_date = day.date()
     return Terminology(
@@ -115,7 +115,7 @@ def _load_files(path: Path, everything: list[ReleaseFile], store: Store) -> list
     Ancestors are read if relationships are missing.
 
     Raises:
-        InputError: a file is missing or damaged, or there are two of a name.
+        InputError: a file is missing or damaged, or two have the same name.
     """
     named = partial(file_named, path, everything)
     relations = named(_RELATIONS.name)
@@ -133,7 +133,7 @@ def _load_files(path: Path, everything: list[ReleaseFile], store: Store) -> list
             separator="\t",
             is_cut=partial(_is_cut, columns),
             row_fault=partial(_row_fault, kind, columns),
-            check_header=lambda _file, _line: None,  # its columns are known by it
+            check_header=lambda _file, _line: None,  # identifies the columns
         )
         query = f"terminologies/omop/{kind.query}"
         read += load_rows(query, rows, files, store, columns=" ".join(columns))
@@ -145,7 +145,7 @@ def _fill_tables(path: Path, store: Store, options: ReadingOptions) -> tuple[Ski
 
     Raises:
         InputError: several concepts have one identifier.
-        OptionError: no concept is of a vocabulary that is asked for.
+        OptionError: a requested vocabulary has no concepts.
     """
     repeated = store.frame("terminologies/omop/repeated_concept")["concept_id"].item()
     if repeated is not None:

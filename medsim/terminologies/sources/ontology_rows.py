@@ -45,12 +45,12 @@ VOCABULARIES = {
     "ORPHANET": "ORPHANET",
     "HP": "HPO",
 }
-"""Names in UMLS of vocabularies whose prefixes ontologies write otherwise, by those prefixes."""
+"""UMLS's names of vocabularies by their prefixes in ontologies, where these differ."""
 
 
 @dataclass(slots=True)
 class OntologyRows:
-    """The rows of the canonical tables as they are read, and counts of skipped rows.
+    """The rows of the canonical tables read so far, and counts of skipped rows.
 
     Attributes:
         scopes: the scopes of the synonyms that count, in lower case.
@@ -72,23 +72,23 @@ class OntologyRows:
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
-        """The rows that were left out, by reason."""
+        """The skipped rows by reason."""
         return tuple(
             Skipped(reason=why + self._first.get(why, ""), n_rows=n)
             for why, n in self._skipped.items()
         )
 
     def skip(self, reason: str, first: str = "") -> None:
-        """Count a skipped row, and keep the place of the first one of each reason."""
+        """Count a skipped row, and record where each reason first occurs."""
         self._skipped[reason] += 1
         self._first.setdefault(reason, first)
 
     def add_term(self, concept_id: str, *, obsolete: bool) -> None:
-        """Add a term; one that is there several times is active if none of them is obsolete."""
+        """Add a term; a repeated term is active unless one of its entries is obsolete."""
         self.active[concept_id] = self.active.get(concept_id, True) and not obsolete
 
     def add_name(self, concept_id: str, name: str) -> None:
-        """Add a term's name, which is its fully specified name; the first one counts."""
+        """Add a term's name as its fully specified name; only the first name counts."""
         if concept_id in self._named:
             self.skip("term has a second name")
         else:
@@ -119,7 +119,7 @@ class OntologyRows:
     def fill(self, store: Store) -> None:
         """Put the canonical tables into a store."""
         rows: dict[str, list[tuple[object, ...]]] = {
-            "concept": [(one, active, "", "") for one, active in self.active.items()],
+            "concept": [(concept, active, "", "") for concept, active in self.active.items()],
             "description": list(self._description),
             "association": list(self.association),
             "is_a": list(self.is_a),
@@ -131,8 +131,8 @@ class OntologyRows:
 
 
 def day_in(version: str) -> date | None:
-    """Return the day in the text of a version; None if it has no valid day."""
-    found = _DAY.search(version)
+    """Return the date in the text of a version; None if it has no valid date."""
+    match = _DAY.search(version)
     with suppress(ValueError):
-        return date.fromisoformat(found[0]) if found else None
+        return date.fromisoformat(match[0]) if match else None
     return None

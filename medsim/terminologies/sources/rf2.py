@@ -39,7 +39,7 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     refset_id = None if dialect is None else reference_set(dialect)
     kinds = FILES if dialect is None else (LANGUAGE, *FILES)
     files_of = find_files(path, everything, kinds, as_of=options.as_of)
-    as_of = None if options.as_of is None else options.as_of.isoformat()  # None takes the newest
+    as_of = None if options.as_of is None else options.as_of.isoformat()  # None means the newest
     read: list[SourceFile] = []
     n_repeated = 0
     for kind in kinds:
@@ -79,9 +79,9 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
 
 
 def _check_repeated(table: str, files: list[ReleaseFile], store: Store) -> int:
-    """Return how many rows are there again in another file, word for word.
+    """Return how many rows are repeated in another file, word for word.
 
-    Editions that lie side by side share rows, which count once.
+    Editions in one folder share rows, which count once.
     """
     keys = set(store.frame("terminologies/rf2/repeated_row", rows=table).iter_rows())
     first: dict[tuple[str, ...], tuple[str, int, bytes]] = {}
@@ -92,11 +92,11 @@ def _check_repeated(table: str, files: list[ReleaseFile], store: Store) -> int:
                 key = tuple(part.decode() for part in line.split(b"\t", 2)[:2])
                 if key not in keys:
                     continue
-                found = (file.inner, number, line.rstrip(b"\r\n"))
-                inner, at, row = first.setdefault(key, found)
-                if found == (inner, at, row):
+                repeated = (file.inner, number, line.rstrip(b"\r\n"))
+                inner, at, row = first.setdefault(key, repeated)
+                if repeated == (inner, at, row):
                     continue
-                if inner == file.inner or row != found[2]:
+                if inner == file.inner or row != repeated[2]:
                     raise InputError(
                         f"{file.inner}: line {number} repeats id {key[0]} and effectiveTime "
                         f"{key[1]} of line {at} of {inner}"
@@ -141,7 +141,7 @@ def _origin(files: list[ReleaseFile]) -> tuple[bool | None, str]:
 
 
 _RELEASE_TYPE = re.compile(r"(Full|Snapshot|Delta)(?=$|[-_.])", re.IGNORECASE)
-_METADATA_DIGITS = 18  # of the concepts that describe others, such as 900000000000074008
+_METADATA_DIGITS = 18  # of concepts of the model, such as 900000000000074008
 _LEAST_DIGITS = 6  # of any SNOMED CT identifier
 _EIGHT_DIGITS = re.compile(r"[0-9]{8}")
 _EARLIER_NAMES = {"targetComponentId": "targetComponent"}  # of columns, in older releases
@@ -153,10 +153,10 @@ class RF2File:
     """A kind of RF2 file.
 
     Attributes:
-        name: of the table that its rows go to, less "rf2_".
-        stem: a pattern of how its names begin.
-        last_digits: how many digits the identifier in the last column has at least.
-        required: whether a release without it is refused.
+        name: name of the table for its rows, without "rf2_".
+        stem: pattern of the beginning of its file names.
+        last_digits: minimum number of digits of the identifier in the last column.
+        required: whether a release must have it.
     """
 
     name: RF2Table
@@ -179,7 +179,7 @@ FILES = (
 """The files that medsim reads. Associations and is-a are optional."""
 
 LANGUAGE = RF2File(name="language", stem="der2_(?:cRefset_)?Language")
-"""The language reference sets, which are read only for a dialect."""
+"""The language reference sets, which are only read for a dialect."""
 
 
 def find_files(
@@ -187,8 +187,8 @@ def find_files(
 ) -> dict[str, list[ReleaseFile]]:
     """Return the files of each kind, in order of name.
 
-    Where a file's Full and Snapshot forms lie side by side, the Snapshot is taken, or the Full form
-    if a day is asked for. Delta files are left aside.
+    If a release has a file as Full and as Snapshot, the Snapshot is read, or the Full form if a day
+    is given. Delta files are ignored.
     """
     chosen: dict[str, list[ReleaseFile]] = {}
     for kind in kinds:
@@ -206,9 +206,9 @@ def find_files(
 
 
 def _choose(release: Path, files: list[ReleaseFile], as_of: date | None) -> list[ReleaseFile]:
-    """Return one form of each file: Snapshot or Full, or the unmarked one.
+    """Return one form of each file: Snapshot, Full or unmarked.
 
-    Files of one name in several folders are all read; rows that they share count once.
+    Files with the same name in several folders are all read; rows that they share count once.
     """
     forms: dict[str, dict[str, list[ReleaseFile]]] = {}
     for file in files:
@@ -217,7 +217,7 @@ def _choose(release: Path, files: list[ReleaseFile], as_of: date | None) -> list
     preference = ("full", "", "snapshot") if as_of else ("snapshot", "", "full")
     chosen: list[ReleaseFile] = []
     for by_type in forms.values():
-        chosen += next((by_type[one] for one in preference if one in by_type), [])
+        chosen += next((by_type[form] for form in preference if form in by_type), [])
     chosen.sort(key=lambda file: file.inner)
     for file in chosen:
         if as_of and _release_type(file) == "snapshot":
@@ -228,18 +228,18 @@ def _choose(release: Path, files: list[ReleaseFile], as_of: date | None) -> list
 
 
 def _release_type(file: ReleaseFile) -> str:
-    found = _RELEASE_TYPE.search(file.name)
-    return found[1].lower() if found else ""
+    match = _RELEASE_TYPE.search(file.name)
+    return match[1].lower() if match else ""
 
 
 def _check_header(kind: RF2File, file: ReleaseFile, line: bytes) -> None:
-    """Raise InputError unless a line is the header of a kind of file."""
+    """Raise InputError if a line is not the header of a kind of file."""
     text = line.removeprefix(BOM_UTF8).decode("utf-8", "replace")
-    found = text.rstrip("\r\n").lower().split("\t")
+    header = text.rstrip("\r\n").lower().split("\t")
     columns = COLUMNS[kind.name]
     expected = [{name.lower(), _EARLIER_NAMES.get(name, name).lower()} for name in columns]
-    fits = (name in names for name, names in zip(found, expected, strict=False))
-    if len(found) != len(expected) or not all(fits):
+    fits = (name in names for name, names in zip(header, expected, strict=False))
+    if len(header) != len(expected) or not all(fits):
         raise InputError(
             f"{file.inner}: line 1 is not the header of an RF2 {kind.name} file; expected the "
             f"tab-separated columns {' '.join(columns)}"
@@ -262,9 +262,9 @@ def _row_fault(kind: RF2File, row: str) -> str:
 
 
 def _is_cut(kind: RF2File, last_line: bytes) -> bool:
-    """Return whether the text after the last line end is less than a row.
+    """Return whether the text after the last line end is an incomplete row.
 
-    A file may lack the last line end; a truncated file is known by its last identifier.
+    A file may lack the last line end; a truncated file is recognised by its last identifier.
     """
     return len(last_line.rpartition(b"\t")[2]) < kind.last_digits
 
@@ -307,7 +307,7 @@ DIALECTS = {
     "sv-se": "46011000052107",
     "zh": "722128001",
 }
-"""The language reference sets of dialects, as SNOMED International names them.
+"""The language reference sets of dialects, by SNOMED International's names.
 
 Source: Expression Constraint Language, Appendix C, Dialect Aliases.
 """
@@ -331,15 +331,15 @@ def reference_set(dialect: str) -> str:
 
 
 def _find_names(path: Path, store: Store, refset_id: str, as_of: str | None) -> None:
-    """Fill the table dialect_name from the rows of language reference sets, which are dropped.
+    """Fill the table dialect_name from the rows of language reference sets, then drop these rows.
 
     Raises:
-        OptionError: the release has no such reference set; the message says which ones it has.
+        OptionError: the release lacks the reference set; the message lists the ones it has.
     """
-    found = store.frame("terminologies/rf2/dialect/reference_set", as_of=as_of)["refset_id"]
-    if refset_id not in found.to_list():
+    refset_ids = store.frame("terminologies/rf2/dialect/reference_set", as_of=as_of)["refset_id"]
+    if refset_id not in refset_ids.to_list():
         name_of = {identifier: name for name, identifier in DIALECTS.items()}
-        there = [f"{name_of[one]} ({one})" if one in name_of else one for one in found]
+        there = [f"{name_of[id_]} ({id_})" if id_ in name_of else id_ for id_ in refset_ids]
         raise OptionError(
             f"`dialect`: {path} has no members of the language reference set {refset_id}; it has "
             f"those of {listed(there, _MOST_SHOWN) or 'none'}"

@@ -24,7 +24,7 @@ _LICENCE = (
     "those of other vocabularies in it only as the UMLS Metathesaurus License and their own "
     "licences allow; https://www.nlm.nih.gov/research/umls/rxnorm/docs/termsofservice.html"
 )
-_SUBSET = "prescribe"  # the folder of a full release that repeats its prescribable part
+_SUBSET = "prescribe"  # folder in a full release that repeats the prescribable part
 _DATED = re.compile(r"(?:rxnorm|readme)_.*?(\d{2})(\d{2})(\d{4})(?!\d)", re.IGNORECASE)
 _MISSING = "a release of RxNorm has it in its folder rrf"
 _ATOMS = RRFFile(
@@ -57,8 +57,8 @@ _ARCHIVE = RRFFile(
 def read_rxnorm(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from a release of RxNorm; see ``sources.Load``."""
     files = release_files(path)
-    own = [file for file in files if _SUBSET not in PurePosixPath(file.inner).parts]
-    files = own if any(is_named(file, _ATOMS.name) for file in own) else files
+    whole = [file for file in files if _SUBSET not in PurePosixPath(file.inner).parts]
+    files = whole if any(is_named(file, _ATOMS.name) for file in whole) else files
     read = load_files((_ATOMS, _RELATIONS, _TYPES, _ARCHIVE), path, files, store)
     store.run("terminologies/rxnorm/umls_atom")
     store.run("terminologies/rxnorm/umls_relation")
@@ -75,11 +75,11 @@ def read_rxnorm(path: Path, store: Store, options: ReadingOptions) -> Terminolog
 
 
 def _release_date(path: Path, files: list[ReleaseFile]) -> date | None:
-    """Return the day in the name of the release, as RxNorm_full_01052026.zip, or of its readme."""
+    """Return the date in the name of the release, as in RxNorm_full_01052026, or of a file."""
     for name in (path.resolve().name, *(file.name for file in files)):
-        if found := _DATED.match(name):
-            month, day, year = map(int, found.groups())
-            with suppress(ValueError):  # a day that no calendar has
+        if match := _DATED.match(name):
+            month, day, year = map(int, match.groups())
+            with suppress(ValueError):  # not a valid date
                 return date(year, month, day)
     return None
 

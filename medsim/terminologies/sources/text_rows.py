@@ -1,4 +1,4 @@
-"""Streams the rows of text: delimited text as it is, and text with commas and quotes."""
+"""Streams the rows of delimited text, without quotes or as CSV with quotes."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class RowFormat:
     """The form of the rows of a kind of file.
 
     Attributes:
-        separator: of its values.
-        is_cut: whether the text after the last line end is less than a row.
+        separator: separator of its values.
+        is_cut: whether the text after the last line end is an incomplete row.
         row_fault: the fault of a row in words, empty for a valid row.
-        check_header: raises InputError unless a file's first line is its header; None where files
-            have no header.
+        check_header: raises InputError if a file's first line is not its header; None if files have
+            no header.
     """
 
     separator: str
@@ -53,11 +53,11 @@ def load_rows(
     """Run a query that fills a table from the rows of files, and return the files.
 
     Args:
-        query: by its name; it reads the rows from ``$stream``.
-        row_format: of the rows.
-        files: one after the other.
-        store: that has the table.
-        params: of the query beside its stream.
+        query: name of the query, which reads the rows from ``$stream``.
+        row_format: form of the rows.
+        files: files to read, in order.
+        store: store of the table.
+        params: other parameters of the query.
 
     Raises:
         InputError: a line is not a valid row; the message names it.
@@ -96,7 +96,7 @@ def _rows(row_format: RowFormat, stream: IO[bytes]) -> Iterator[bytes]:
 
     Raises:
         ValueError: it is not UTF-8, has a lone carriage return or a line that is too long, or ends
-            in the midst of a row.
+            within a row.
     """
     decoder = codecs.getincrementaldecoder("utf-8")()
     carry, last_line = b"", b""
@@ -120,9 +120,9 @@ def _rows(row_format: RowFormat, stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def _raise_fault(row_format: RowFormat, files: list[ReleaseFile]) -> None:
-    """Raise InputError for the first line that is not a row, if there is one.
+    """Raise InputError for the first line that is not a valid row, if there is one.
 
-    It reads every file again, line by line, and is called only once something went wrong.
+    This reads every file again, line by line, and is only called after an error.
     """
     for file in files:
         with file.open() as stream:
@@ -160,14 +160,14 @@ def csv_rows(
     """Yield the rows of a file, each with the number of its first line, and record the file.
 
     Args:
-        file: with a header line; values may be quoted, and have line ends in quotes.
-        columns: whose values are wanted, in any case.
-        read: gets the file once all its rows are read.
-        optional: columns that follow; the values of a missing one are empty.
+        file: a file with a header line; quoted values may contain line ends.
+        columns: columns to read, in any case.
+        read: list to which the file is appended once all its rows are read.
+        optional: further columns; the values of a missing column are empty.
 
     Raises:
-        InputError: a column is not there, a row has another number of values than the header, or
-            the text is not CSV in UTF-8.
+        InputError: a column is missing, a row has another number of values than the header, or the
+            text is not CSV in UTF-8.
     """
     with file.open() as stream:
         hashed = HashedReader(stream)
@@ -220,7 +220,7 @@ _BATCH = 100_000
 
 
 class RowBuffer:
-    """Rows that are packed as they come, because tuples take several times the memory."""
+    """Rows that are packed when they are added, since tuples take several times the memory."""
 
     def __init__(self, schema: dict[str, pl.DataType | type[pl.DataType]]) -> None:
         self._schema = schema

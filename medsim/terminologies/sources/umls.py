@@ -36,12 +36,12 @@ class RRFFile:
     """A file in the Rich Release Format.
 
     Attributes:
-        name: of the file.
-        query: that fills a table with its rows.
-        ids: columns that no row lacks; of several with a bar between them a row has one.
-        columns: of its rows.
+        name: name of the file.
+        query: query that fills a table with its rows.
+        ids: columns that every row must have; with bars between several, a row must have one.
+        columns: columns of its rows.
         missing: end of the message if the file is missing; None if it is optional.
-        rxnorm: whether the query reads rows of RxNorm; None if they are the same as UMLS's.
+        rxnorm: whether the query reads rows of RxNorm; None if they do not differ from UMLS's.
     """
 
     name: str
@@ -94,32 +94,32 @@ def load_files(
     """Fill a table with the rows of each kind of file, and return the files.
 
     Raises:
-        InputError: a file is missing or damaged, or there are two of a name.
+        InputError: a file is missing or damaged, or two have the same name.
     """
     read: list[SourceFile] = []
     for kind in kinds:
-        found = file_named(release, files, kind.name, missing=kind.missing)
+        matches = file_named(release, files, kind.name, missing=kind.missing)
         rows = RowFormat(
             separator="|",
             is_cut=lambda last_line: not last_line.endswith(b"|"),
             row_fault=partial(_row_fault, kind),
         )
         params = {} if kind.rxnorm is None else {"rxnorm": kind.rxnorm}
-        read += load_rows(f"terminologies/{kind.query}", rows, found, store, **params)
+        read += load_rows(f"terminologies/{kind.query}", rows, matches, store, **params)
     return read
 
 
 def fill_tables(atoms: str, store: Store, options: ReadingOptions) -> tuple[Skipped, ...]:
-    """Fill the canonical tables from those of atoms, relations and types; return the skipped rows.
+    """Fill the canonical tables from atoms, relations and types; return the skipped rows.
 
     Args:
-        atoms: the release and the file that atoms are from, for messages.
-        store: has the tables; those of atoms and relations are dropped.
-        options: of reading.
+        atoms: the release and the file of the atoms, for messages.
+        store: the store of the tables; the tables of atoms and relations are dropped.
+        options: the options of reading.
 
     Raises:
-        InputError: several atoms have one identifier.
-        OptionError: no atom is of a vocabulary that is asked for.
+        InputError: several atoms have the same identifier.
+        OptionError: a requested vocabulary has no atoms.
     """
     repeated = store.frame("terminologies/umls/repeated_atom")["atom_id"].item()
     if repeated is not None:
@@ -153,7 +153,7 @@ def _row_fault(file: RRFFile, row: str) -> str:
 
 
 def check_vocabularies(names: Sequence[str], known: list[str]) -> None:
-    """Raise OptionError for the name of a vocabulary that is not there."""
+    """Raise OptionError for the name of a missing vocabulary."""
     for name in names:
         if name not in known:
             raise OptionError(unknown_name("vocabulary", name, known))
@@ -163,9 +163,9 @@ def _release_date(files: list[ReleaseFile]) -> date | None:
     for file in files:
         if file.name == "release.dat":
             with file.open() as stream:
-                found = _DATE.search(stream.read(1 << 16))
-            with suppress(ValueError):  # a day that no calendar has
-                return date(*map(int, found.groups())) if found else None
+                match = _DATE.search(stream.read(1 << 16))
+            with suppress(ValueError):  # not a valid date
+                return date(*map(int, match.groups())) if match else None
     return None
 
 

@@ -44,9 +44,9 @@ _ORIGIN = {
 }
 _CHUNK = 20_000  # concepts
 
-# Of each table the first function makes the components of some concepts, a row each with its
-# ``item`` number, its ``concept`` and its ``fate``; the history makes a row per time of these, and
-# the second function gives them RF2's columns.
+# For each table, the first function makes the components of some concepts, as rows with ``item``
+# number, ``concept`` and ``fate``; the history makes a row for each of their dates, and the second
+# function gives these RF2's columns.
 _MAKERS: dict[RF2Table, tuple[Make, Finish]] = {
     "concept": (concept_components, concept_rows),
     "description": (description_components, description_rows),
@@ -66,8 +66,8 @@ def write_synthetic(
 ) -> dict[ReleaseType, dict[RF2Table, int]]:
     """Write an invented RF2 release, Full and Snapshot in one zip.
 
-    Returned is how many rows each file has, by type of release. The content depends on the
-    arguments alone. Memory does not grow with ``concepts``.
+    Returns the number of rows of each file, by type of release. The content depends only on the
+    arguments. Memory does not grow with ``concepts``.
     """
     draws = Draws(seed)
     outline = Outline(n_active=concepts, draws=draws, names=Names(draws))
@@ -81,9 +81,9 @@ def write_synthetic(
         for release_type, table in product(n_rows, _MAKERS):
             make, finish = _MAKERS[table]
             numbers = (np.arange(at, min(at + _CHUNK, n_concepts)) for at in starts)
-            some = (make(one, outline) for one in numbers)
+            made = (make(part, outline) for part in numbers)
             newest_only = release_type == "Snapshot"
-            dated = (history.rows(table, one, newest_only=newest_only) for one in some)
-            frames = (finish(one, outline) for one in dated)
+            dated = (history.rows(table, part, newest_only=newest_only) for part in made)
+            frames = (finish(part, outline) for part in dated)
             n_rows[release_type][table] = writer.write(table, release_type, frames)
     return n_rows

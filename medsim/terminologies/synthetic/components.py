@@ -1,4 +1,4 @@
-"""Makes the components of invented concepts: ids, fates, and a row for each event."""
+"""Generates the components of invented concepts: ids, fates, and a row for each event."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Fate = IntEnum("Fate", "KEPT CHANGED RETIRED CHANGED_THEN_RETIRED REVIVED LATE", start=0)
 """The events of a component between its first row and the release."""
 
-# A component has rows at up to three times: a line for each fate, a column for each time.
+# A component has rows at up to three times. Each line is a fate, each column a time.
 _HAS_ROW = np.array(
     [[1, 0, 0], [1, 1, 0], [1, 1, 0], [1, 1, 1], [1, 1, 1], [0, 1, 0]], dtype=np.bool_
 )
@@ -51,7 +51,7 @@ _PERIODS: dict[RF2Table, tuple[int, int, int]] = {
 
 
 class History:
-    """The history of a release: when the rows of its components took effect."""
+    """The history of a release: the dates when the rows of its components took effect."""
 
     def __init__(self, draws: Draws, release_date: date) -> None:
         self._draws = draws
@@ -62,9 +62,9 @@ class History:
     def rows(self, table: RF2Table, components: pl.DataFrame, *, newest_only: bool) -> pl.DataFrame:
         """Return a row for each component and time, ordered by both.
 
-        All that happens to a concept's components in one period happens in one release. The rows
-        have the components' columns, among them ``concept`` and ``fate``, and ``effectiveTime``,
-        ``active`` and ``changes_later``.
+        All changes of a concept's components in a period happen in the same release. The rows have
+        the components' columns, such as ``concept`` and ``fate``, and ``effectiveTime``, ``active``
+        and ``changes_later``.
         """
         fate = components["fate"].to_numpy()
         has_row = _HAS_ROW[fate]
@@ -89,17 +89,17 @@ USUAL_FATES: Weights = {
     Fate.CHANGED_THEN_RETIRED: 2,
     Fate.REVIVED: 2,
 }
-"""The weight of each fate for a component that no rule needs."""
+"""The weight of each fate for a component that no rule requires."""
 
 _ACTIVE_FATES: Weights = {Fate.KEPT: 78, Fate.CHANGED: 19, Fate.REVIVED: 3}
 _RETIRED_FATES: Weights = {Fate.RETIRED: 85, Fate.CHANGED_THEN_RETIRED: 15}
-_DEFINED = 0.3  # of the concepts
+_DEFINED = 0.3  # share of concepts
 
 
 def components(label: str, concepts: Ints, shares: Reals, draws: Draws) -> pl.DataFrame:
-    """Return components of concepts, int64[n]: in each slot one, in that share of the concepts.
+    """Return the components of concepts, int64[n], one per slot in a share of the concepts.
 
-    There is a row per component: its number as ``item``, its ``concept``, its ``slot``.
+    Each row is a component: its number as ``item``, its ``concept`` and its ``slot``.
     """
     n_slots = len(shares)
     concept, slot = np.repeat(concepts, n_slots), np.tile(np.arange(n_slots), len(concepts))
@@ -111,9 +111,9 @@ def components(label: str, concepts: Ints, shares: Reals, draws: Draws) -> pl.Da
 def fates(
     label: str, parts: pl.DataFrame, outline: Outline, *, active: Weights, retired: Weights
 ) -> Ints:
-    """Return the fate of each component; those of the model's concepts are kept.
+    """Return the fate of each component; components of the model's concepts are kept.
 
-    A component of an active concept and one of a retired concept have weights of their own.
+    Weights differ between components of active and of retired concepts.
     """
     draws, item, concept = outline.draws, parts["item"].to_numpy(), parts["concept"].to_numpy()
     return np.select(
@@ -129,10 +129,10 @@ def ids(numbers: pl.Series, component: Component) -> pl.Series:
 
 
 def concept_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
-    """Return the concepts with those numbers, each with its fate."""
+    """Return the concepts with these numbers, with their fates."""
     parts = pl.DataFrame({"item": numbers, "concept": numbers})
     fate = fates("concept", parts, outline, active=_ACTIVE_FATES, retired=_RETIRED_FATES)
-    # The model's concepts were in the clinical module once.
+    # The model's concepts were once in the clinical module.
     fate = np.where(numbers >= outline.n_clinical, Fate.CHANGED, fate)
     return parts.with_columns(fate=pl.Series(fate))
 
@@ -152,8 +152,8 @@ def concept_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
     )
 
 
-# The descriptions of a concept, by slot: FSN, preferred term, three more synonyms, the FSN that a
-# later one replaced, a name in Spanish, a text definition.
+# The descriptions of a concept, by slot: FSN, preferred term, three more synonyms, an FSN that was
+# replaced later, a name in Spanish, a text definition.
 _FSN, _PREFERRED, _OLD_FSN, _SPANISH, _DEFINITION = 0, 1, 5, 6, 7
 _SHARES = np.array([1, 1, 0.42, 0.26, 0.17, 1, 0.015, 0.04])
 _PLAIN_PREFERRED, _SPANISH_FSNS, _DEFINITIONS_AMONG_NAMES, _REWORDED = 0.7, 0.2, 0.1, 0.7
@@ -182,18 +182,18 @@ _RETIRED_WORDINGS: Weights = {
 }
 _TAGS = pl.Series(["", *(f" ({b.tag})" for b in BRANCHES), *(f" ({b.tag_es})" for b in BRANCHES)])
 _MODEL_TEXTS = pl.Series(
-    [text for one in Model for text in (MODEL_FSNS[one], MODEL_FSNS[one].rpartition(" (")[0])]
+    [text for m in Model for text in (MODEL_FSNS[m], MODEL_FSNS[m].rpartition(" (")[0])]
 )
 _UNTAGGED = (Wording.OR_IN_BRACKETS, Wording.AND_IN_BRACKETS)
 
 
 def description_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
-    """Return the descriptions of concepts, each with its fate; some are text definitions."""
+    """Return the descriptions of concepts with their fates; some are text definitions."""
     return _named(numbers, outline).filter(~pl.col("is_apart"))
 
 
 def text_definition_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
-    """Return the text definitions, which have a separate file, each with its fate."""
+    """Return the text definitions, which have a separate file, with their fates."""
     return _named(numbers, outline).filter("is_apart")
 
 
@@ -241,7 +241,7 @@ def _named(numbers: Ints, outline: Outline) -> pl.DataFrame:
 
 
 def _terms(rows: pl.DataFrame, outline: Outline) -> pl.Series:
-    """Return the term of each description, an FSN's with its semantic tag."""
+    """Return the term of each description; an FSN has a semantic tag."""
     wording = _wordings(rows, outline)
     concepts, place = np.unique(rows["concept"].to_numpy(), return_inverse=True)
     bases = outline.bases(concepts)
@@ -287,7 +287,7 @@ def _wordings(rows: pl.DataFrame, outline: Outline) -> Ints:
     return np.where(is_old, Wording.UNSPECIFIED, wording)
 
 
-# The relationships of a concept, by slot: three parents, two attributes, a parent it once had.
+# The relationships of a concept, by slot: three parents, two attributes, a former parent.
 _FIRST_ATTRIBUTE, _FORMER_PARENT = 3, 5
 _LINKS = np.array([1, 0.25, 0.06, 0.5, 0.35, 0.1])
 _FIRST_PARENT_FATES: Weights = {Fate.KEPT: 89, Fate.CHANGED: 10, Fate.REVIVED: 1}
@@ -295,7 +295,7 @@ _END: Weights = {Fate.RETIRED: 1}
 
 
 def relationship_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
-    """Return the relationships of concepts, each with its target and its fate."""
+    """Return the relationships of concepts with their targets and fates."""
     parts = components("link", numbers, _LINKS, outline.draws)
     slot, place = parts["slot"].to_numpy(), parts["concept"].to_numpy() - numbers[0]
     target = np.stack(_targets(numbers, outline), axis=1)[place, slot]
@@ -335,10 +335,10 @@ def relationship_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
 
 
 def _targets(numbers: Ints, outline: Outline) -> list[Ints]:
-    """Return what concepts are linked to, int64[n] for each slot; -1 is nothing.
+    """Return the targets of concepts' relationships, int64[n] for each slot; -1 means no target.
 
-    A parent has a smaller number than its child or is a model concept, so no is-a path returns
-    to its start, and all paths of active concepts end at concept 0.
+    A parent has a smaller number than its child or is a concept of the model, so is-a paths have no
+    cycles, and all paths of active concepts end at concept 0.
     """
     draws, ordinal = outline.draws, places_of(numbers, outline.draws).ordinal
     is_active, is_retired = numbers < outline.n_active, numbers >= outline.n_active
@@ -362,18 +362,18 @@ def _targets(numbers: Ints, outline: Outline) -> list[Ints]:
 
 
 def _first_parents(numbers: Ints, outline: Outline) -> Ints:
-    """Return the head of each concept's family; for a head, one before it, or -1 for none."""
+    """Return the head of each concept's family; for a head an earlier head, or -1 for none."""
     places = places_of(numbers, outline.draws)
     parents = np.zeros_like(numbers)
     for attempt in range(3):
-        found = outline.draws.choose(f"parent {attempt}", numbers, np.maximum(numbers, 1))
-        other = places_of(found, outline.draws)
-        parents = np.where(other.branch == places.branch, found - other.ordinal, parents)
+        candidates = outline.draws.choose(f"parent {attempt}", numbers, np.maximum(numbers, 1))
+        other = places_of(candidates, outline.draws)
+        parents = np.where(other.branch == places.branch, candidates - other.ordinal, parents)
     parents = np.where(places.ordinal > 0, numbers - places.ordinal, parents)
     return np.where(numbers > 0, parents, -1)
 
 
-# The associations of a retired concept, by slot: main, second substitute, one it once had.
+# The associations of a retired concept, by slot: main and second substitute, a former one.
 _SECOND, _FORMER = 1, 2
 _SUBSTITUTES = np.array([0.97, 0.7, 0.08])
 _KINDS: Weights = {
@@ -386,7 +386,7 @@ _REPLACED_BY_NAMESPACE, _IN_MODEL_MODULE = 0.005, 0.015
 
 
 def association_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
-    """Return the associations of the retired among concepts, each with its targets and fate."""
+    """Return the associations of those concepts that are retired, with targets and fates."""
     retired = numbers[(numbers >= outline.n_active) & (numbers < outline.n_clinical)]
     parts = components("substitute", retired, _SUBSTITUTES, outline.draws)
     slot, concept = parts["slot"].to_numpy(), parts["concept"].to_numpy()

@@ -62,32 +62,32 @@ class Draws:
         return options[self.choose(label, numbers, len(options))]
 
     def chance(self, label: str, numbers: Ints, probability: float | Reals) -> Flags:
-        """Return for each number whether it is among the lucky ones, bool[n]."""
+        """Return, for each number, True with a probability: bool[n]."""
         return (self.bits(label, numbers) >> np.uint64(11)) < probability * 2.0**53
 
 
 BLOCK = 16
-"""Concepts of a block, which holds one family or two."""
+"""Number of concepts in a block, which holds one or two families."""
 
 GROUP = 3
-"""Families that share a branch and, mostly, a site."""
+"""Number of families that share a branch and mostly a site."""
 
 
 Mode = IntEnum("Mode", "SIDE COURSE DETAIL AGENT HEAD SITE", start=0)
-"""The part of a name in which the members of a family differ."""
+"""The part of a name that differs between the members of a family."""
 
 _MODE_WEIGHTS: Weights = dict(zip(Mode, (4, 3, 1, 4, 3, 4), strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """The places of concepts among the others; every array is int64[n].
+    """The families and branches of concepts; every array is int64[n].
 
     Attributes:
         family: the number of the concept's family, whose members share most of their names.
-        ordinal: the place in the family; 0 is its head, which is the most general.
-        branch: the place of the branch in ``BRANCHES``.
-        mode: the part of their names in which the family's members differ.
+        ordinal: the position in the family; 0 is its head, the most general concept.
+        branch: the position of the branch in ``BRANCHES``.
+        mode: the part of names that differs between the family's members.
     """
 
     family: Ints
@@ -97,7 +97,7 @@ class Places:
 
 
 def places_of(concepts: Ints, draws: Draws) -> Places:
-    """Return where each concept stands, for int64[n] numbers of concepts."""
+    """Return the places of concepts, given their numbers, int64[n]."""
     block = concepts // BLOCK
     cut = 1 + draws.choose("cut", block, BLOCK - 1)
     is_second = concepts % BLOCK >= cut
@@ -132,7 +132,7 @@ def worded(parts: pl.DataFrame) -> pl.Series:
 
 
 def _wordings() -> dict[str, pl.Expr]:
-    """Return the wordings that are made of the parts of a name."""
+    """Return the wordings made of the parts of a name."""
     adjective = ("side", "stem", pl.lit("al "))
     swapped = _text(*_FRONT, *_SITE, pl.lit(" "), "head", *_TAIL)
     initials = [pl.col(part).str.slice(0, 1) for part in ("course", "side", "head")]
@@ -179,7 +179,7 @@ def _derived_wordings() -> dict[str, pl.Expr]:
 
 
 def _plain(head: str) -> pl.Expr:
-    """Return the name in plain order with the head noun of that column."""
+    """Return the name in plain order with the head noun in a column."""
     later = _text(*_FRONT, head, pl.lit(" of "), *_SITE, *_TAIL)
     return (
         pl.when("site_first")
@@ -193,47 +193,48 @@ def _capitalised(text: pl.Expr) -> pl.Expr:
 
 
 _HEAD_COLUMNS = ("head", "heads", "other", "form")
-_APART = 1 << 40  # added to one kind of number, so that it never equals one of another kind
-_SHARED = 0.15  # of the families share a course, a side or a detail
-_OWN = 0.05  # of the concepts have one of their own
-_WITH_AGENT = 0.06  # of the concepts in families of another mode
-_OWN_CLAUSES = 0.2  # of the concepts have a tail of their own, not their family's
-_WITH_CLAUSE = 0.08  # of the tails are not empty
-_WITH_ANOTHER = 0.6  # of those that have one more
+_APART = 1 << 40  # added to numbers of one kind, so that they never equal numbers of another
+_SHARED = 0.15  # share of families with a common course, side or detail
+_OWN = 0.05  # share of concepts with their own
+_WITH_AGENT = 0.06  # share of concepts in families of another mode
+_OWN_CLAUSES = 0.2  # share of concepts with their own tail instead of their family's
+_WITH_CLAUSE = 0.08  # share of tails that are not empty
+_WITH_ANOTHER = 0.6  # share of these with one more clause
 _N_CLAUSES = 2000
 _MOST_CLAUSES = 7
 
 
 class Names:
-    """The names of all concepts that can be, by the concept's number."""
+    """The names of all possible concepts, by the concept's number."""
 
     def __init__(self, draws: Draws) -> None:
         self._draws = draws
-        heads = [[noun.strip().split("|") for noun in one.heads.split(";")] for one in BRANCHES]
+        heads = [[noun.strip().split("|") for noun in b.heads.split(";")] for b in BRANCHES]
         self._n_heads = np.array([len(nouns) for nouns in heads])
         columns = zip(*(noun for nouns in heads for noun in nouns), strict=True)
         self._heads = pl.DataFrame(dict(zip(_HEAD_COLUMNS, map(list, columns), strict=True)))
         ends = [vowel + coda for vowel, coda in product(VOWELS.split(), CODAS.split())]
         self._stems = pl.Series(onset + end for onset, end in product(ONSETS.split(), ends))
         self._middles = pl.Series(ends)
-        self._courses = pl.Series(["", *(f"{one} " for b in BRANCHES for one in b.courses.split())])
-        self._sides = pl.Series(["", *(f"{one} " for one in SIDES.split())])
+        courses = [word for branch in BRANCHES for word in branch.courses.split()]
+        self._courses = pl.Series(["", *(f"{word} " for word in courses)])
+        self._sides = pl.Series(["", *(f"{word} " for word in SIDES.split())])
         details = product(DETAILS.split(), range(1, BLOCK + 1))
         self._details = pl.Series(["", *(f" {kind} {number}" for kind, number in details)])
-        self._agents = pl.Series([one for b in BRANCHES for one in b.agents.split()])
+        self._agents = pl.Series([word for b in BRANCHES for word in b.agents.split()])
         numbers = np.arange(_N_CLAUSES)
         places = draws.choose("clause", numbers, self._n_heads[0])
         sites = self._invented_stems("clause site", numbers)
         pairs = zip(self._heads["head"].gather(places), sites, strict=True)
         tails = [f"{head} of {site}a" for head, site in pairs]
-        # No clause, then clauses that come first, then the same to come later.
+        # No clause, then clauses in first position, then the same clauses for later positions.
         clauses = ["", *(f" with {tail}" for tail in tails), *(f" and {tail}" for tail in tails)]
         self._clauses = pl.Series(clauses)
 
     def wordings(self, concepts: Ints) -> pl.Series:
         """Return every wording of every concept; see ``worded``."""
         places = places_of(concepts, self._draws)
-        # A site is drawn by the group of a concept, its family or the concept itself.
+        # The site depends on the concept's group, its family or the concept itself.
         sites = np.select(
             [places.mode == Mode.SITE, places.mode == Mode.HEAD],
             [concepts + 2 * _APART, places.family + _APART],
@@ -254,7 +255,7 @@ class Names:
             "after": self._seldom("after", concepts, 0.03, AFTER.split(";")),
             "eponym": self._invented_stems("eponym", concepts),
             "spanish": self._one_of("spanish", places.family, SPANISH_HEADS.split(";")),
-            "site_first": pl.Series([one.site_first for one in BRANCHES]).gather(places.branch),
+            "site_first": pl.Series([b.site_first for b in BRANCHES]).gather(places.branch),
         }
         heads = self._heads[self._head_numbers(places, ordinal)]
         return worded(pl.DataFrame(parts).hstack(heads))
@@ -262,15 +263,15 @@ class Names:
     def _varied(self, label: str, concepts: Ints, places: Places, mode: Mode) -> Ints:
         """Return a word from 1 to 16 for each concept, or 0 for none.
 
-        In families of that mode the head has none and every other member its own; in others the
-        whole family may share one, and a member may have one besides.
+        In families of this mode the head has none and every other member has a different word. In
+        others the whole family may share a word, and a member may have another instead.
         """
         draws, family = self._draws, places.family
         shared = draws.choose(label, family, BLOCK)
         within = np.where(places.ordinal > 0, 1 + (shared + places.ordinal) % BLOCK, 0)
         common = np.where(draws.chance(f"{label} shared", family, _SHARED), 1 + shared, 0)
-        own = 1 + draws.choose(f"{label} own", concepts, BLOCK)
-        others = np.where(draws.chance(f"{label} owned", concepts, _OWN), own, common)
+        individual = 1 + draws.choose(f"{label} own", concepts, BLOCK)
+        others = np.where(draws.chance(f"{label} owned", concepts, _OWN), individual, common)
         return np.where(places.mode == mode, within, others)
 
     def _detail_numbers(self, concepts: Ints, places: Places) -> Ints:
@@ -294,7 +295,7 @@ class Names:
         parts = pl.DataFrame(
             {
                 "wanted": wanted,
-                "joint": pl.Series([one.connective for one in BRANCHES]).gather(places.branch),
+                "joint": pl.Series([b.connective for b in BRANCHES]).gather(places.branch),
                 "stem": self._invented_stems("agent", keys),
                 "word": self._agents.gather(word),
             }
@@ -303,9 +304,9 @@ class Names:
         return parts.select(pl.when("wanted").then(phrase).otherwise(pl.lit(""))).to_series()
 
     def _clause_phrases(self, concepts: Ints, families: Ints) -> pl.Series:
-        """Return a tail for each concept: mostly none, seldom up to seven clauses.
+        """Return a tail for each concept: mostly none, rarely up to seven clauses.
 
-        Most members of a family share its tail, so that long names have near-duplicates too.
+        Most members of a family share a tail, so that long names have near-duplicates too.
         """
         draws = self._draws
         is_own = draws.chance("own clauses", concepts, _OWN_CLAUSES)
@@ -336,11 +337,11 @@ class Names:
         return pl.Series(["", *words]).gather(np.where(wanted, number, 0))
 
 
-_SUBSTITUTES_RETIRED = 0.04  # of the retired concepts that the next could take the place of
+_SUBSTITUTES_RETIRED = 0.04  # share of retired concepts that the next concept could replace
 
 
 Model = IntEnum("Model", "ROOT MODULE SEAT CAUSE NAMESPACE OTHER_NAMESPACE", start=0)
-"""The concepts of the model, by their place after the clinical ones."""
+"""The concepts of the model, by their position after the clinical concepts."""
 
 MODEL_FSNS = {
     Model.ROOT: "Invented model component (metadata)",
@@ -355,10 +356,9 @@ NAMESPACES = (Model.NAMESPACE, Model.OTHER_NAMESPACE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
-    """The concepts of an invented release, as known before any row is made.
+    """The numbers of the concepts of an invented release.
 
-    Concepts have numbers: the active clinical ones come first, then the retired ones, then the
-    model's.
+    Active clinical concepts come first, then the retired ones, then those of the model.
     """
 
     n_active: int
@@ -367,7 +367,7 @@ class Outline:
 
     @property
     def n_clinical(self) -> int:
-        """The number of clinical concepts; one is retired for four that are active, or fewer."""
+        """The number of clinical concepts; at most one is retired for every four active ones."""
         return self.n_active + -(-self.n_active // 4)
 
     def model_number(self, concept: Model) -> int:
@@ -379,7 +379,7 @@ class Outline:
         return int(sctids(np.array([self.model_number(concept) + 1]), "concept")[0])
 
     def bases(self, numbers: Ints) -> Ints:
-        """Return the active concept whose name each name is a wording of; mostly the concept."""
+        """Return the active concept whose name each concept's names reword; mostly the same one."""
         retired = numbers + self.is_in_chain(numbers)
         base = self.draws.choose("base", retired, self.n_active)
         return np.where(numbers < self.n_active, numbers, base)

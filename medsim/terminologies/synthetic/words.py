@@ -10,14 +10,14 @@ class Branch:
     """The words of one branch of the invented terminology.
 
     Attributes:
-        tag: the semantic tag.
+        tag: semantic tag.
         tag_es: the semantic tag in Spanish.
         weight: how many of 20 families are in the branch.
         site_first: whether a plain name is "site head" and not "head of site".
         heads: of each noun "singular|plural|other wording|combining form".
         courses: words that can come before the head.
-        connective: what joins an agent to the name.
-        agents: the kinds of agent.
+        connective: text between the name and an agent.
+        agents: kinds of agents.
     """
 
     tag: str
@@ -132,7 +132,7 @@ AFTER = (
     ' ("hobnail" sign); [provisional]; & oedema; (left > right); δ-form; 5 µm; Σ-variant; β-type;'
     " ΛΟΙΜΟΣ; and/or naevus; à deux; with Ω > 3; \"in situ\"; after 'silent' phase; (two-part)"
 )
-# Nouns lack their first letter, which is a capital at the beginning of a name.
+# Nouns lack their first letter, which is capital at the beginning of a name.
 SHORTER = {
     "left ": "L ",
     "right ": "R ",
