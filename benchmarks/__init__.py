@@ -1,1 +1,1 @@
-"""Benchmarks: each file registers one function that measures; run.py and entered.py do not."""
+"""Benchmarks: each file registers one function that measures, except run.py and entered.py."""

@@ -18,10 +18,10 @@ from medsim.studies.agreement import Judgements, nominal_alpha
 from medsim.studies.sheets import JUDGEMENT
 
 _ANNOTATORS = 3
-_STUDY = 1_200  # pairs, as Schulz and Juric (2020) had judged
+_STUDY = 1_200  # pairs, as in Schulz and Juric (2020)
 _RESAMPLES = 10_000
 _ERROR, _MISSING = 0.1, 0.02  # shares of judgements
-_DIGITS = 9  # that count for the fingerprint
+_DIGITS = 9  # digits in the fingerprint
 _ROUNDING = 1e-9
 
 
@@ -30,9 +30,9 @@ class Job:
     """The sizes of a comparison.
 
     Attributes:
-        n_pairs: of which alpha is computed.
-        n_plain: resamples of a study by the package; the others are extrapolated.
-        rounds: how often the sides take turns.
+        n_pairs: pairs for which alpha is computed.
+        n_plain: resamples of a study by the package; the rest is extrapolated.
+        rounds: number of rounds.
     """
 
     n_pairs: int
@@ -45,10 +45,10 @@ class Turn:
     """Seconds of one round, all with one thread.
 
     Attributes:
-        alpha: of all pairs.
-        package: of all pairs by the package.
-        interval: of a study, by all resamples.
-        resample: of a study by the package, one resample.
+        alpha: alpha of all pairs.
+        package: alpha of all pairs by the package.
+        interval: interval of a study, with all resamples.
+        resample: one resample of a study by the package.
     """
 
     alpha: float
@@ -62,9 +62,9 @@ class Race:
     """The times of a race.
 
     Attributes:
-        turns: of the sides.
-        peak_mib: of memory, for all pairs.
-        fingerprint: of alpha and the interval.
+        turns: the seconds of each round.
+        peak_mib: peak memory, for all pairs.
+        fingerprint: hash of alpha and the interval.
     """
 
     turns: list[Turn]
@@ -111,7 +111,7 @@ def race(job: Job) -> Race:
             ours, alpha_seconds = timed(lambda: nominal_alpha(whole, len(JUDGEMENT), _drawing(0)))
         theirs, package_seconds = timed(lambda: _package(whole))
         if not abs(ours.value - theirs) <= _ROUNDING:
-            raise MismatchError(f"alpha is {ours.value:.6f}, and {theirs:.6f} by the package")
+            raise MismatchError(f"alpha is {ours.value:.6f}, but {theirs:.6f} by the package")
         interval, interval_seconds = timed(lambda: _interval(study))
         _, resample_seconds = timed(lambda: _resampled(study, job.n_plain))
         turns.append(
@@ -131,7 +131,7 @@ def race(job: Job) -> Race:
 
 
 def invented(n_pairs: int, seed: int = 0) -> Judgements:
-    """Return judgements of annotators who err, now and then do not know, or give none."""
+    """Return judgements of annotators who make errors, are sometimes unsure, or skip pairs."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 2, n_pairs)
     shape = (n_pairs, _ANNOTATORS)
@@ -142,8 +142,8 @@ def invented(n_pairs: int, seed: int = 0) -> Judgements:
 
 
 def _interval(table: Judgements) -> tuple[float, float, float]:
-    found = nominal_alpha(table, len(JUDGEMENT), _drawing(_RESAMPLES))
-    return found.value, found.low, found.high
+    estimate = nominal_alpha(table, len(JUDGEMENT), _drawing(_RESAMPLES))
+    return estimate.value, estimate.low, estimate.high
 
 
 def _drawing(resamples: int) -> Resampling:
@@ -156,7 +156,7 @@ def _package(table: Judgements) -> float:
 
 
 def _resampled(table: Judgements, n_resamples: int) -> None:
-    """Draw pairs and compute alpha by the package, so many times."""
+    """Draw pairs and compute alpha with the package, for a number of resamples."""
     rng = np.random.default_rng(0)
     for _ in range(n_resamples):
         _package(table[rng.integers(0, len(table), len(table))])

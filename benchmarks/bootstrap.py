@@ -1,4 +1,4 @@
-"""Bootstrap intervals of the difference of two correlations, beside SciPy's on few pairs."""
+"""Bootstrap intervals of the difference of two correlations, compared with SciPy on few pairs."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Values
 
 _RESAMPLES = 1_000
-_FEW = 2_000  # pairs, for SciPy's jackknife takes time that is quadratic in them
+_FEW = 2_000  # pairs, since SciPy's jackknife takes quadratic time
 _SEED = 0
-_DIGITS = 9  # that count for the fingerprint
+_DIGITS = 9  # digits in the fingerprint
 _ROUNDING = 1e-9
-_CHANCE = 0.2  # of the interval's width: five standard errors of an end of 1,000 resamples
+_CHANCE = 0.2  # of the interval's width: five standard errors of an end with 1,000 resamples
 _AN_HOUR = 3_600  # seconds
 
 
@@ -37,8 +37,8 @@ class Rated:
     """Pairs with ratings.
 
     Attributes:
-        similarities1: float64[n_pairs], of one embedding.
-        similarities2: float64[n_pairs], of another.
+        similarities1: float64[n_pairs], by one embedding.
+        similarities2: float64[n_pairs], by another embedding.
         ratings: float64[n_pairs].
     """
 
@@ -52,10 +52,10 @@ class Job:
     """The sizes of a comparison.
 
     Attributes:
-        n_pairs: of which medsim gives intervals.
+        n_pairs: pairs for which medsim computes intervals.
         n_plain: resamples of them that SciPy correlates.
-        rounds: how often the sides take turns.
-        threads: of medsim, beside the runs with one that are held against SciPy.
+        rounds: number of rounds.
+        threads: threads of medsim; runs compared with SciPy have one.
     """
 
     n_pairs: int
@@ -69,15 +69,15 @@ class Turn:
     """Seconds of one round.
 
     Attributes:
-        one: for the interval of a correlation of all pairs.
-        difference: for that of a difference.
-        alone: for the same with one thread.
-        few: for that of a difference of few pairs, with one thread.
-        scipy: for the same by SciPy.
-        resample: for SciPy to draw all pairs once and to correlate them.
+        single: the interval of one correlation, all pairs.
+        difference: the interval of a difference of correlations, all pairs.
+        alone: the same with one thread.
+        few: the interval of a difference with few pairs and one thread.
+        scipy: the same by SciPy.
+        resample: one resample of all pairs and its correlations by SciPy.
     """
 
-    one: float
+    single: float
     difference: float
     alone: float
     few: float
@@ -90,27 +90,26 @@ class Race:
     """The times of a race.
 
     Attributes:
-        turns: of the sides.
-        peak_mib: of memory, for all pairs.
-        fingerprint: of both tests of all pairs.
+        turns: the seconds of each round.
+        peak_mib: peak memory, for all pairs.
+        fingerprint: hash of both tests of all pairs.
     """
 
     turns: list[Turn]
     peak_mib: int
     fingerprint: str
 
-    def median(self, of: Callable[[Turn], float]) -> float:
+    def median(self, value: Callable[[Turn], float]) -> float:
         """Return the median over the turns."""
-        return statistics.median(map(of, self.turns))
+        return statistics.median(map(value, self.turns))
 
 
 def measure(settings: Settings) -> Measured:
-    """Return the time of 1,000 resamples beside ``scipy.stats.bootstrap``; see ``Measure``.
+    """Return the time of 1,000 resamples compared with ``scipy.stats.bootstrap``; see ``Measure``.
 
-    SciPy leaves out each pair in turn and ranks the others anew, which takes time quadratic in
-    their number. So it has a race of 2,000 pairs; what it would take for all of them is
-    extrapolated from single resamples. Ratios are of one thread on either side: a busy machine
-    slows two threads more than one.
+    SciPy leaves out each pair in turn and ranks the others again, which takes quadratic time. So
+    it only gets 2,000 pairs, and its time for all pairs is extrapolated from single resamples.
+    Ratios compare one thread with one thread, since a busy machine slows two threads more.
     """
     job = Job(
         n_pairs=settings.size(700_000, 20_000),
@@ -125,7 +124,7 @@ def measure(settings: Settings) -> Measured:
         about=f"{job.n_pairs:,} pairs x {_RESAMPLES:,} resamples",
         times=f"difference of two correlations {seen.median(lambda turn: turn.difference):.2f} s, "
         f"with one thread {seen.median(lambda turn: turn.alone):.2f} s; one correlation "
-        f"{seen.median(lambda turn: turn.one):.2f} s; difference of {_FEW:,} pairs "
+        f"{seen.median(lambda turn: turn.single):.2f} s; difference of {_FEW:,} pairs "
         f"{seen.median(lambda turn: turn.few):.3f} s, SciPy "
         f"{seen.median(lambda turn: turn.scipy):.1f} s; a resample of all pairs by SciPy "
         f"{resample:.3f} s, so its BCa {hours:,.3g} hours (extrapolated)",
@@ -143,24 +142,24 @@ def measure(settings: Settings) -> Measured:
 def race(job: Job) -> Race:
     """Return the times of both sides, after comparing their results on the same pairs."""
     rated, few = invented(job.n_pairs), invented(_FEW)
-    _one(few, job.threads)
+    _correlation(few, job.threads)
     _difference(few, job.threads)
     progress = Progress()
     turns = []
     for _ in range(job.rounds):
         with progress.stage("all pairs"):
-            one, one_seconds = timed(lambda: _one(rated, job.threads))
+            correlation, correlation_seconds = timed(lambda: _correlation(rated, job.threads))
             difference, difference_seconds = timed(lambda: _difference(rated, job.threads))
         same, alone_seconds = timed(lambda: _difference(rated, 1))
         if same != difference:
             raise MismatchError(f"{job.threads} threads change the difference")
-        found, few_seconds = timed(lambda: _difference(few, 1))
+        small, few_seconds = timed(lambda: _difference(few, 1))
         expected, scipy_seconds = timed(lambda: _scipy(few))
-        check(found, expected)
+        check(small, expected)
         _, resample_seconds = timed(lambda: _resample(rated, job.n_plain))
         turns.append(
             Turn(
-                one=one_seconds,
+                single=correlation_seconds,
                 difference=difference_seconds,
                 alone=alone_seconds,
                 few=few_seconds,
@@ -171,7 +170,7 @@ def race(job: Job) -> Race:
     return Race(
         turns=turns,
         peak_mib=max(record.peak_mib for record in progress.records),
-        fingerprint=_fingerprint(one, difference),
+        fingerprint=_fingerprint(correlation, difference),
     )
 
 
@@ -186,19 +185,19 @@ def invented(n_pairs: int, seed: int = 0) -> Rated:
     )
 
 
-def check(found: Test, expected: Test) -> None:
-    """Raise MismatchError if a test differs from SciPy's by more than the chance of the draws."""
+def check(test: Test, expected: Test) -> None:
+    """Raise MismatchError if a test differs from SciPy's by more than chance allows."""
     near = _CHANCE * (expected.high - expected.low)
     for what, ours, scipys, tolerance in (
-        ("difference", found.statistic, expected.statistic, _ROUNDING),
-        ("lower end", found.low, expected.low, near),
-        ("upper end", found.high, expected.high, near),
+        ("difference", test.statistic, expected.statistic, _ROUNDING),
+        ("lower end", test.low, expected.low, near),
+        ("upper end", test.high, expected.high, near),
     ):
         if not abs(ours - scipys) <= tolerance:
-            raise MismatchError(f"the {what} is {ours:.6f}, and {scipys:.6f} by SciPy")
+            raise MismatchError(f"the {what} is {ours:.6f}, but {scipys:.6f} by SciPy")
 
 
-def _one(rated: Rated, threads: int) -> Test:
+def _correlation(rated: Rated, threads: int) -> Test:
     return _bootstrap(rated, [rated.similarities1], threads).correlation(0)
 
 
@@ -219,9 +218,9 @@ def _bootstrap(rated: Rated, sides: list[Values], threads: int) -> SpearmanBoots
 
 
 def _scipy(rated: Rated) -> Test:
-    """Return the difference with its interval as SciPy gives it."""
+    """Return SciPy's difference and interval."""
     sides = (rated.similarities1, rated.similarities2, rated.ratings)
-    found = stats.bootstrap(
+    result = stats.bootstrap(
         sides,
         _difference_plainly,
         n_resamples=_RESAMPLES,
@@ -230,12 +229,12 @@ def _scipy(rated: Rated) -> Test:
         method="BCa",
         rng=np.random.default_rng(_SEED),
     )
-    low, high = found.confidence_interval
+    low, high = result.confidence_interval
     return Test(method="bca", statistic=_difference_plainly(*sides), p=math.nan, low=low, high=high)
 
 
 def _resample(rated: Rated, n_resamples: int) -> None:
-    """Draw pairs and take the difference, so many times."""
+    """Draw pairs and compute the difference, for a number of resamples."""
     rng = np.random.default_rng(_SEED)
     sides = np.stack([rated.similarities1, rated.similarities2, rated.ratings])
     n_pairs = sides.shape[1]
@@ -244,12 +243,12 @@ def _resample(rated: Rated, n_resamples: int) -> None:
 
 
 def _difference_plainly(similarities1: Values, similarities2: Values, ratings: Values) -> float:
-    first, second = (stats.spearmanr(one, ratings) for one in (similarities1, similarities2))
+    first, second = (stats.spearmanr(side, ratings) for side in (similarities1, similarities2))
     return float(first.statistic - second.statistic)
 
 
 def _fingerprint(*tests: Test) -> str:
-    numbers = [(one.statistic, one.low, one.high, one.p) for one in tests]
+    numbers = [(test.statistic, test.low, test.high, test.p) for test in tests]
     return hashlib.sha256(np.round(numbers, _DIGITS).tobytes()).hexdigest()[:16]
 
 

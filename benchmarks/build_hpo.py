@@ -1,4 +1,4 @@
-"""The whole build of the Human Phenotype Ontology, as a newcomer runs it."""
+"""The whole build of the Human Phenotype Ontology with default options."""
 
 from __future__ import annotations
 

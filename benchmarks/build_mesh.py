@@ -34,7 +34,7 @@ def measure(settings: Settings) -> Measured:
 
 
 def _write_release(release: Path, n_most: int, cache: Path) -> int:
-    """Write concepts of MeSH as OBO, convert them to RF2, and return how many there are."""
+    """Write concepts of MeSH as OBO, convert them to RF2, and return their number."""
     ontology = release.with_suffix(".obo")
     n_concepts = 0
     with ontology.open("w", encoding="utf-8") as lines:

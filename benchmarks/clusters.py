@@ -1,4 +1,4 @@
-"""How often intervals and tests of clustered pairs are right where clusters differ in size."""
+"""Coverage of intervals and false positives of tests, for clusters of unequal sizes."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ _AREAS = (0.5, 0.7, 0.9, 0.99)
 _LEVELS = (0.05, 0.0002)
 _MEAN_SIZE, _SMALL, _SPREAD = 4, 2, 0.7
 _TIE = 0.5  # similarities are rounded to its multiples
-_SHARED = 0.5  # of the variance between clusters, by positives and negatives
-_PART = 500_000  # similarities drawn at once
-_N_CHECKED = 5  # samples of each cell that the functions of medsim are held against
+_SHARED = 0.5  # share of the variance between clusters that positives and negatives have in common
+_PART = 500_000  # similarities drawn at a time
+_N_CHECKED = 5  # samples of each cell that are compared with medsim's functions
 
 
 class Cell(NamedTuple):
-    """What is drawn in one simulation.
+    """The parameters of one simulation.
 
     Attributes:
-        kind: how large the clusters are: equal, by the law of Zipf, log-normal, or one of this
-            share of all pairs among equal ones.
-        n_clusters: how many there are.
-        area: the AUC of pairs of different clusters before rounding, and the rate of a mean.
+        kind: sizes of the clusters: equal, by Zipf's law, log-normal, or equal except for one
+            cluster with this share of all pairs.
+        n_clusters: number of clusters.
+        area: AUC of pairs in different clusters before rounding, and the rate of a mean.
         tied: whether similarities are rounded.
-        within: the correlation of similarities of one cluster and one label.
-        n_samples: how many sets of pairs are drawn.
+        within: correlation of similarities with the same cluster and label.
+        n_samples: number of samples of pairs.
     """
 
     kind: str
@@ -59,14 +59,14 @@ class Cell(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """What the kernel finds in samples of two embeddings.
+    """Results of the kernel for samples of two embeddings.
 
     Attributes:
         areas: float64[n_samples, 2].
         without: float64[n_samples, 2, n_clusters], the areas without each cluster.
-        correct: float64[n_samples, 2, n_clusters], how many pairs each threshold gets right.
-        heldout: likewise, of the held-out pairs, at the threshold of the others.
-        hits: float64[n_samples, 2, n_clusters], how many positives are above a fixed threshold.
+        correct: float64[n_samples, 2, n_clusters], number of correct pairs at the best threshold.
+        heldout: the same for held-out pairs, at the threshold of the other pairs.
+        hits: float64[n_samples, 2, n_clusters], number of positives above a fixed threshold.
     """
 
     areas: Values
@@ -84,7 +84,7 @@ class Found(NamedTuple):
 
 
 def measure(settings: Settings) -> Measured:
-    """Return the least coverage of intervals, and the most false alarms of tests."""
+    """Return the lowest coverage of intervals and the highest false positive rates of tests."""
     n_samples, n_often = settings.size(10_000, 200), settings.size(200_000, 1_000)
     cells = [
         Cell(kind, n_clusters, area, tied, within, n_samples)
@@ -95,36 +95,36 @@ def measure(settings: Settings) -> Measured:
         Cell(kind, n_clusters, area, tied=False, within=0.5, n_samples=n_often)
         for kind, n_clusters, area in product(_KINDS[:4], (10, 30), (0.5, 0.9, 0.99))
     ]
-    found, seconds = timed(lambda: {cell: simulated(cell) for cell in [*often, *cells]})
-    said = "; ".join(
+    shares, seconds = timed(lambda: {cell: simulated(cell) for cell in [*often, *cells]})
+    summary = "; ".join(
         [
-            *_worst({cell: found[cell] for cell in cells}, "coverage", str(_LEVELS[0])),
-            *_worst({cell: found[cell] for cell in often}, str(_LEVELS[1])),
+            *_worst({cell: shares[cell] for cell in cells}, "coverage", str(_LEVELS[0])),
+            *_worst({cell: shares[cell] for cell in often}, str(_LEVELS[1])),
         ]
     )
     return Measured(
         about=f"{len(cells)} kinds of clusters, {n_samples:,} samples each; {len(often)} of them "
         f"{n_often:,} times",
-        times=f"{seconds:.0f} s; {said}",
-        fingerprint=hashlib.sha256(said.encode()).hexdigest()[:16],
+        times=f"{seconds:.0f} s; {summary}",
+        fingerprint=hashlib.sha256(summary.encode()).hexdigest()[:16],
     )
 
 
-def _worst(found: dict[Cell, dict[str, float]], *kinds: str) -> list[str]:
-    """Return the least coverage, the largest share of false alarms, each with its cell."""
-    said = []
-    for name in dict.fromkeys(name for shares in found.values() for name in shares):
+def _worst(results: dict[Cell, dict[str, float]], *kinds: str) -> list[str]:
+    """Return the lowest coverage and the highest false positive rate, each with its cell."""
+    lines = []
+    for name in dict.fromkeys(name for shares in results.values() for name in shares):
         if any(kind in name for kind in kinds):
-            of = {cell: shares[name] for cell, shares in found.items() if name in shares}
-            cell = (min if name.startswith("coverage") else max)(of, key=of.__getitem__)
-            said.append(f"{name} {of[cell]:.5g} ({cell})")
-    return said
+            values = {cell: shares[name] for cell, shares in results.items() if name in shares}
+            cell = (min if name.startswith("coverage") else max)(values, key=values.__getitem__)
+            lines.append(f"{name} {values[cell]:.5g} ({cell})")
+    return lines
 
 
 def simulated(cell: Cell) -> dict[str, float]:
-    """Return the shares of a cell: of intervals that hold the truth, and of false alarms.
+    """Return the coverage of intervals and the false positive rates of tests for a cell.
 
-    The true values are the means over samples. There is nothing of a statistic without intervals.
+    The true values are the means over samples. Statistics without intervals are left out.
     """
     sizes = sizes_of(cell.kind, cell.n_clusters)
     clusters = np.tile(np.repeat(np.arange(len(sizes)), sizes), 2)
@@ -132,7 +132,7 @@ def simulated(cell: Cell) -> dict[str, float]:
     held_out = np.arange(len(labels)) % 2 == 0
     rng = np.random.default_rng([*map(ord, str(cell)), cell.n_samples])
     apart = math.sqrt(2) * _NORMAL.inv_cdf(cell.area)
-    above = apart - _NORMAL.inv_cdf(cell.area)  # what the share ``area`` of positives is above
+    above = apart - _NORMAL.inv_cdf(cell.area)  # of a share ``area`` of positives
     at_once = max(_N_CHECKED, _PART // len(labels))
     parts: list[Found] = []
     for start in range(0, cell.n_samples, at_once):
@@ -140,7 +140,8 @@ def simulated(cell: Cell) -> dict[str, float]:
         counted = Drawn(*_counted(drawn, labels, held_out, clusters, len(sizes), above))
         if start == 0:
             _check(drawn, labels, held_out, clusters, counted, above)
-        parts.append(_found(counted, sizes, np.bincount(clusters[held_out], minlength=len(sizes))))
+        n_heldout = np.bincount(clusters[held_out], minlength=len(sizes))
+        parts.append(_estimated(counted, sizes, n_heldout))
     shares: dict[str, float] = {}
     for name in parts[0].estimates:
         value, low, high = np.hstack([part.estimates[name] for part in parts])
@@ -154,7 +155,7 @@ def simulated(cell: Cell) -> dict[str, float]:
     return shares
 
 
-def _found(drawn: Drawn, sizes: Counts, n_heldout: Counts) -> Found:
+def _estimated(drawn: Drawn, sizes: Counts, n_heldout: Counts) -> Found:
     """Return the estimates of the first embedding, and the tests of both."""
     effective, n_pairs = (
         effective_clusters(np.repeat(np.arange(len(sizes)), sizes)),
@@ -171,7 +172,7 @@ def _found(drawn: Drawn, sizes: Counts, n_heldout: Counts) -> Found:
     (a1, v1), (a2, v2) = ((drawn.areas[:, side], drawn.without[:, side]) for side in (0, 1))
     return Found(
         estimates={
-            name: np.array([one[0], *intervals_of(*one)]) for name, one in estimates.items()
+            name: np.array([parts[0], *intervals_of(*parts)]) for name, parts in estimates.items()
         },
         p={
             "AUC": tests_of(a1, a2, v1, v2, n_pairs, effective),
@@ -184,12 +185,12 @@ def _found(drawn: Drawn, sizes: Counts, n_heldout: Counts) -> Found:
 def intervals_of(
     values: Values, without: Values, n_values: int, effective: float
 ) -> tuple[Values, Values]:
-    """Return the ends of intervals as ``clustered_estimate`` makes them, for all samples at once.
+    """Return the ends of intervals as in ``clustered_estimate``, for all samples at once.
 
     Args:
         values: float64[n_samples].
         without: float64[n_samples, n_clusters].
-        n_values: how many values a sample has.
+        n_values: number of values of a sample.
         effective: the effective number of clusters.
     """
     degrees = np.full(len(values), degrees_of(effective))
@@ -221,7 +222,7 @@ def tests_of(
     n_values: int,
     effective: float,
 ) -> Values:
-    """Return p-values as ``clustered_test`` gives them, for all samples at once."""
+    """Return p-values as in ``clustered_test``, for all samples at once."""
     degrees, differences = degrees_of(effective), first - second
     error = _errors(differences, without1 - without2)
     low1, high1 = intervals_of(first, without1, n_values, effective)
@@ -235,10 +236,10 @@ def tests_of(
 
 
 def mcnemar_of(differences: Values, effective: float) -> Values:
-    """Return p-values as ``mcnemar`` gives them for clusters, for all samples at once.
+    """Return p-values as in ``mcnemar`` with clusters, for all samples at once.
 
     Args:
-        differences: float64[n_samples, n_clusters], by how many more pairs the first is right.
+        differences: float64[n_samples, n_clusters], correct pairs of the first less the second.
         effective: the effective number of clusters.
     """
     further = np.abs(differences.sum(axis=1))
@@ -247,7 +248,7 @@ def mcnemar_of(differences: Values, effective: float) -> Values:
     p: Values = 2 * stats.t.sf(roots, degrees_of(effective))
     for row in np.flatnonzero(p < max(_LEVELS)):  # elsewhere it does not matter
         sums = np.abs(differences[row][differences[row] != 0]).astype(np.int64)
-        if len(sums) < 25:  # noqa: PLR2004 - fewer are tried with all signs
+        if len(sums) < 25:  # noqa: PLR2004 - for fewer, all signs are tried
             p[row] = max(p[row], _share_as_far(sums, int(further[row])))
     return p
 
@@ -257,12 +258,12 @@ def _errors(values: Values, without: Values) -> Values:
     n_clusters = len(without.T)
     squares = ((without - values[:, None]) ** 2).sum(axis=1)
     error: Values = np.sqrt((1 - 1 / n_clusters) * squares)
-    error[error < 1e-12] = 0  # noqa: PLR2004 - what rounding leaves
+    error[error < 1e-12] = 0  # noqa: PLR2004 - rounding error
     return error
 
 
 def _mean_of(hits: Values, sizes: Counts, effective: float) -> tuple[Values, Values, int, float]:
-    """Return means of hits, those without each cluster, the number of values, and ``effective``."""
+    """Return means of hits, means without each cluster, the number of values, ``effective``."""
     of_all = hits.sum(axis=1)
     seen = sizes > 0
     without = (of_all[:, None] - hits[:, seen]) / (sizes.sum() - sizes[seen])
@@ -270,7 +271,7 @@ def _mean_of(hits: Values, sizes: Counts, effective: float) -> tuple[Values, Val
 
 
 def sizes_of(kind: str, n_clusters: int) -> Counts:
-    """Return how many positives each cluster has; it has as many negatives."""
+    """Return the number of positives of each cluster, which equals its number of negatives."""
     if kind == "equal":
         return np.full(n_clusters, _MEAN_SIZE)
     if kind == "zipf":
@@ -283,8 +284,8 @@ def sizes_of(kind: str, n_clusters: int) -> Counts:
         share = float(kind.removesuffix("%")) / 100
         sizes = np.full(n_clusters, float(_SMALL))
         sizes[0] = share / (1 - share) * sizes[1:].sum()
-    found: Counts = np.maximum(1, np.round(sizes)).astype(np.int64)
-    return found
+    rounded: Counts = np.maximum(1, np.round(sizes)).astype(np.int64)
+    return rounded
 
 
 def _similarities(
@@ -293,22 +294,22 @@ def _similarities(
     """Return normal similarities with a shift for each cluster, and for each label in it.
 
     Returns:
-        float64[n_samples, 2, n_pairs], of two embeddings that are equally good.
+        float64[n_samples, 2, n_pairs], by two equally good embeddings.
     """
     of_labels = rng.normal(size=(n_samples, 2, 2, cell.n_clusters))
     of_both = rng.normal(size=(n_samples, 2, 1, cell.n_clusters))
     shifts = math.sqrt(1 - _SHARED) * of_labels + math.sqrt(_SHARED) * of_both
-    found: Values = rng.normal(size=(n_samples, 2, len(labels))) * math.sqrt(1 - cell.within)
-    found += math.sqrt(cell.within) * shifts[:, :, labels.astype(int), clusters]
-    found += math.sqrt(2) * _NORMAL.inv_cdf(cell.area) * labels
-    return np.round(found / _TIE) * _TIE if cell.tied else found
+    similarities: Values = rng.normal(size=(n_samples, 2, len(labels))) * math.sqrt(1 - cell.within)
+    similarities += math.sqrt(cell.within) * shifts[:, :, labels.astype(int), clusters]
+    similarities += math.sqrt(2) * _NORMAL.inv_cdf(cell.area) * labels
+    return np.round(similarities / _TIE) * _TIE if cell.tied else similarities
 
 
 @njit(parallel=True, cache=True)
 def _counted(  # noqa: C901, PLR0912, PLR0915 - one pass over each sample
     drawn: Values, labels: Flags, held_out: Flags, clusters: Counts, n_clusters: int, above: float
 ) -> tuple[Any, ...]:
-    """Return ``Drawn``'s arrays; sample ``s`` fills its own slots alone."""
+    """Return the arrays of ``Drawn``; sample ``s`` writes only its own slots."""
     n_samples, n_pairs = len(drawn), len(labels)
     areas = np.zeros((n_samples, 2))
     without = np.zeros((n_samples, 2, n_clusters))
@@ -323,9 +324,9 @@ def _counted(  # noqa: C901, PLR0912, PLR0915 - one pass over each sample
         for side in range(2):
             x = drawn[s, side]
             order = np.argsort(x)
-            won = np.zeros(n_clusters)  # by a cluster's positives and its negatives
-            within = np.zeros(n_clusters)  # by its positives over its own negatives
-            own = np.zeros(n_clusters)
+            won = np.zeros(n_clusters)  # pairs won by a cluster's positives and negatives
+            within = np.zeros(n_clusters)  # pairs won by its positives over its negatives
+            own_negatives = np.zeros(n_clusters)
             below = taken = 0.0
             right = best = n_each
             right_others = 0.0
@@ -353,15 +354,15 @@ def _counted(  # noqa: C901, PLR0912, PLR0915 - one pass over each sample
                     c = clusters[order[at]]
                     if labels[order[at]]:
                         won[c] += below + negatives / 2
-                        within[c] += own[c] / 2
+                        within[c] += own_negatives[c] / 2
                     else:
                         won[c] += n_each - taken - positives / 2
                 for at in range(start, end):
                     if not labels[order[at]]:
-                        own[clusters[order[at]]] += 1
+                        own_negatives[clusters[order[at]]] += 1
                 for at in range(start, end):
                     if labels[order[at]]:
-                        within[clusters[order[at]]] += own[clusters[order[at]]] / 2
+                        within[clusters[order[at]]] += own_negatives[clusters[order[at]]] / 2
                 below += negatives
                 taken += positives
                 following = x[order[end]] if end < n_pairs else np.inf
@@ -392,20 +393,20 @@ def _counted(  # noqa: C901, PLR0912, PLR0915 - one pass over each sample
 
 
 def _check(
-    drawn: Values, labels: Flags, held_out: Flags, clusters: Counts, found: Drawn, above: float
+    drawn: Values, labels: Flags, held_out: Flags, clusters: Counts, counted: Drawn, above: float
 ) -> None:
-    """Raise AssertionError if the first samples are not what medsim's functions give."""
+    """Raise AssertionError if the first samples differ from the results of medsim's functions."""
     sizes = np.bincount(clusters[labels])
     effective = effective_clusters(clusters[labels])
     for s, sides in enumerate(drawn[:_N_CHECKED]):
-        first, second = (labelled_sample(one, labels, held_out, clusters) for one in sides)
-        hits = [(one[labels] > above).astype(np.float64) for one in sides]
+        first, second = (labelled_sample(side, labels, held_out, clusters) for side in sides)
+        hits = [(side[labels] > above).astype(np.float64) for side in sides]
         part = slice(s, s + 1)
-        means = [_mean_of(found.hits[part, k], sizes, effective) for k in (0, 1)]
-        areas = [(found.areas[part, k], found.without[part, k]) for k in (0, 1)]
+        means = [_mean_of(counted.hits[part, k], sizes, effective) for k in (0, 1)]
+        areas = [(counted.areas[part, k], counted.without[part, k]) for k in (0, 1)]
         n_heldout = np.bincount(clusters[held_out], minlength=len(sizes))
         of_heldout = _mean_of(
-            found.heldout[part, 0], n_heldout, effective_clusters(clusters[held_out])
+            counted.heldout[part, 0], n_heldout, effective_clusters(clusters[held_out])
         )
         pairs = [
             (first.area.auc, intervals_of(*areas[0], len(labels), effective)),
@@ -416,7 +417,7 @@ def _check(
             np.testing.assert_allclose([*ends[0], *ends[1]], [estimate.low, estimate.high], 1e-6)
         (a1, w1), (a2, w2) = areas
         (m1, v1, n_values, _), (m2, v2, *_) = means
-        differences = found.correct[part, 0] - found.correct[part, 1]
+        differences = counted.correct[part, 0] - counted.correct[part, 1]
         p = [
             (first.auc_difference(second).p, tests_of(a1, a2, w1, w2, len(labels), effective)),
             (

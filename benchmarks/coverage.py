@@ -1,4 +1,4 @@
-"""How often intervals hold what is true, and tests find differences that are not there."""
+"""Coverage of confidence intervals and false positive rates of significance tests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PAIRS = (4, 10, 30, 100, 1_000)
 _AREAS = (0.7, 0.9, 0.99)
 _RATED = (10, 30, 100, 300)
 _CORRELATIONS = (0.3, 0.6, 0.9)
-_NAMES = (2, 4, 8)  # of a concept
+_NAMES = (2, 4, 8)  # per concept
 _LINKED_PAIRS = (30, 300)
 _DIMENSIONS, _NOISE = 32, 1.6
 _ALPHA = 0.05
@@ -35,10 +35,10 @@ class Job(NamedTuple):
     """The sizes of a simulation.
 
     Attributes:
-        n_samples: of labelled pairs, of every kind.
+        n_samples: samples of each kind of labelled pairs.
         n_rated: samples of rated pairs, which are slower.
-        resamples: of each bootstrap.
-        threads: of each bootstrap.
+        resamples: resamples of each bootstrap.
+        threads: threads of each bootstrap.
     """
 
     n_samples: int
@@ -48,7 +48,7 @@ class Job(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """Similarities of labelled pairs, all drawn anew, and their clusters if they have any."""
+    """Randomly drawn similarities of labelled pairs, and their clusters if they have any."""
 
     similarities: Values
     labels: Flags
@@ -56,24 +56,24 @@ class Drawn(NamedTuple):
 
 
 def measure(settings: Settings) -> Measured:
-    """Return the shares of samples whose 95% interval holds the truth, and of false alarms."""
+    """Return the coverage of 95% confidence intervals, and false positive rates of tests."""
     job = Job(
         n_samples=settings.size(4_000, 200),
         n_rated=settings.size(1_000, 50),
         resamples=settings.size(2_000, 200),
         threads=settings.threads,
     )
-    found, seconds = timed(lambda: simulated(job))
-    said = "; ".join(f"{name} {value:.1%}" for name, value in found.items())
+    shares, seconds = timed(lambda: simulated(job))
+    summary = "; ".join(f"{name} {value:.1%}" for name, value in shares.items())
     return Measured(
         about=f"{job.n_samples:,} samples of labelled pairs, {job.n_rated:,} of rated ones",
-        times=f"{seconds:.0f} s; {said}",
-        fingerprint=hashlib.sha256(said.encode()).hexdigest()[:16],
+        times=f"{seconds:.0f} s; {summary}",
+        fingerprint=hashlib.sha256(summary.encode()).hexdigest()[:16],
     )
 
 
 def simulated(job: Job) -> dict[str, float]:
-    """Return all shares by what they are of."""
+    """Return all coverages and rates by name."""
     return {
         **areas(job),
         **linked_areas(job),
@@ -84,57 +84,57 @@ def simulated(job: Job) -> dict[str, float]:
 
 
 def areas(job: Job) -> dict[str, float]:
-    """Return how often the interval of an AUC holds it, and DeLong's by itself, cut at 1."""
-    found: dict[str, float] = {}
+    """Return the coverage of intervals of AUC: medsim's, and DeLong's clipped at 1."""
+    shares: dict[str, float] = {}
     for n_pairs in _PAIRS:
         for area in _AREAS:
             rng = np.random.default_rng([n_pairs, int(1_000 * area)])
             samples = [_sample(_normal(rng, n_pairs, area)) for _ in range(job.n_samples)]
             name = f"{area} of {n_pairs}"
-            found[f"AUC {name}"] = _held((one.area.auc for one in samples), area)
-            found[f"DeLong {name}"] = _held((_delong(one) for one in samples), area)
-    return found
+            shares[f"AUC {name}"] = _held((sample.area.auc for sample in samples), area)
+            shares[f"DeLong {name}"] = _held((_delong(sample) for sample in samples), area)
+    return shares
 
 
 def linked_areas(job: Job) -> dict[str, float]:
-    """Return how often intervals of AUC and accuracy hold the truth where pairs share terms.
+    """Return the coverage of intervals of AUC and accuracy for pairs that share terms.
 
-    Those of clusters, and those of independent pairs. The true values are the means over samples.
+    Pairs are treated as clustered, and as independent. The true values are means over samples.
     """
-    found: dict[str, float] = {}
+    shares: dict[str, float] = {}
     for n_names in _NAMES:
         for n_pairs in _LINKED_PAIRS:
             rng = np.random.default_rng([n_names, n_pairs])
             drawn = [_linked(rng, n_names, n_pairs) for _ in range(job.n_samples)]
-            of = f"of {n_pairs} pairs, {n_names} names a concept"
-            samples = [_sample(one) for one in drawn]
-            alone = [_sample(one._replace(clusters=None)) for one in drawn]
+            suffix = f"of {n_pairs} pairs, {n_names} names a concept"
+            samples = [_sample(sample) for sample in drawn]
+            alone = [_sample(sample._replace(clusters=None)) for sample in drawn]
             for kind, scored in (("", samples), (" as independent", alone)):
-                areas = [one.area.auc for one in scored]
-                heldout = [one.accuracy_heldout for one in scored]
-                for name, has in (("AUC", areas), ("held-out accuracy", heldout)):
-                    truth = float(np.mean([one.value for one in has]))
-                    found[f"{name}{kind} {truth:.2f} {of}"] = _held(has, truth)
-    return found
+                areas = [sample.area.auc for sample in scored]
+                heldout = [sample.accuracy_heldout for sample in scored]
+                for name, estimates in (("AUC", areas), ("held-out accuracy", heldout)):
+                    truth = float(np.mean([sample.value for sample in estimates]))
+                    shares[f"{name}{kind} {truth:.2f} {suffix}"] = _held(estimates, truth)
+    return shares
 
 
 def thresholds(job: Job) -> dict[str, float]:
-    """Return the mean accuracies of similarities that know nothing."""
-    found: dict[str, float] = {}
+    """Return the mean accuracies of random similarities."""
+    shares: dict[str, float] = {}
     for n_pairs in _PAIRS[1:]:
         rng = np.random.default_rng(n_pairs)
         samples = [_sample(_normal(rng, n_pairs, 0.5)) for _ in range(job.n_samples)]
         means = {
-            "best": float(np.mean([one.accuracy.value for one in samples])),
-            "held out": float(np.mean([one.accuracy_heldout.value for one in samples])),
+            "best": float(np.mean([sample.accuracy.value for sample in samples])),
+            "held out": float(np.mean([sample.accuracy_heldout.value for sample in samples])),
         }
-        found |= {f"accuracy, {name}, of {n_pairs}": mean for name, mean in means.items()}
-    return found
+        shares |= {f"accuracy, {name}, of {n_pairs}": mean for name, mean in means.items()}
+    return shares
 
 
 def correlations(job: Job) -> dict[str, float]:
-    """Return how often the interval of Spearman's correlation holds it, of normal values."""
-    found: dict[str, float] = {}
+    """Return the coverage of intervals of Spearman's correlation for normal values."""
+    shares: dict[str, float] = {}
     for n_pairs in _RATED:
         for correlation in _CORRELATIONS:
             rng = np.random.default_rng([n_pairs, int(10 * correlation)])
@@ -144,31 +144,31 @@ def correlations(job: Job) -> dict[str, float]:
                 for _ in range(job.n_rated)
             ]
             name = f"Spearman {truth:.2f} of {n_pairs}"
-            found[name] = sum(one.low <= truth <= one.high for one in tested) / job.n_rated
-    return found
+            shares[name] = sum(test.low <= truth <= test.high for test in tested) / job.n_rated
+    return shares
 
 
 def false_alarms(job: Job) -> dict[str, float]:
-    """Return how often two equally good similarities are told apart, at p below 0.05."""
-    found: dict[str, float] = {}
+    """Return how often two equally good similarities differ significantly, p below 0.05."""
+    shares: dict[str, float] = {}
     for n_pairs in _PAIRS[2:]:
         drawing = partial(_normal, np.random.default_rng([n_pairs, 1]), n_pairs, 0.8)
-        found |= _told_apart(f"of {n_pairs}", drawing, job)
+        shares |= _rejections(f"of {n_pairs}", drawing, job)
     for n_names in _NAMES:
         for n_pairs in _LINKED_PAIRS:
             drawing = partial(_linked, np.random.default_rng([n_names, 1]), n_names, n_pairs)
-            found |= _told_apart(f"of {n_pairs} pairs, {n_names} names a concept", drawing, job)
+            shares |= _rejections(f"of {n_pairs} pairs, {n_names} names a concept", drawing, job)
     for n_pairs in _RATED[1:]:
         rng = np.random.default_rng([n_pairs, 2])
         drawn = (_bootstrap(rng, n_pairs, [0.5, 0.5], job) for _ in range(job.n_rated))
-        found[f"BCa's of {n_pairs}"] = _alarms([one.difference(0, 1).p for one in drawn])
-    return found
+        shares[f"BCa's of {n_pairs}"] = _alarms([test.difference(0, 1).p for test in drawn])
+    return shares
 
 
-def _told_apart(of: str, drawing: Callable[[], Drawn], job: Job) -> dict[str, float]:
-    """Return how often either test tells two similarities apart that are drawn alike.
+def _rejections(suffix: str, drawing: Callable[[], Drawn], job: Job) -> dict[str, float]:
+    """Return the false positive rate of each test for two equally good similarities.
 
-    Where pairs are in clusters the tests of independent ones are tried as well.
+    For clustered pairs, the tests for independent pairs are tried as well.
     """
     tests: dict[str, list[float]] = {}
     for _ in range(job.n_samples):
@@ -179,47 +179,47 @@ def _told_apart(of: str, drawing: Callable[[], Drawn], job: Job) -> dict[str, fl
             kinds = {"": both, " as independent": alone}
         for kind, drawn in kinds.items():
             first, second = map(_sample, drawn)
-            delong = tests.setdefault(f"DeLong's test{kind} {of}", [])
+            delong = tests.setdefault(f"DeLong's test{kind} {suffix}", [])
             delong.append(first.auc_difference(second).p)
-            mcnemar = tests.setdefault(f"McNemar's{kind} {of}", [])
+            mcnemar = tests.setdefault(f"McNemar's{kind} {suffix}", [])
             mcnemar.append(first.accuracy_difference(second).p)
     return {name: _alarms(p) for name, p in tests.items()}
 
 
 def _normal(rng: np.random.Generator, n_pairs: int, area: float) -> Drawn:
-    """Return normal similarities of as many positives as negatives, of a true AUC."""
+    """Return normal similarities of equally many positives and negatives with a true AUC."""
     labels = np.arange(n_pairs) % 2 == 0
     apart = math.sqrt(2) * NormalDist().inv_cdf(area)
     return Drawn(rng.normal(size=n_pairs) + apart * labels, labels)
 
 
 def _linked(rng: np.random.Generator, n_names: int, n_pairs: int) -> Drawn:
-    """Return cosines of all pairs of the names of concepts, and of as many negatives."""
+    """Return cosines of all pairs of names of the same concept, and of equally many negatives."""
     first, second = np.triu_indices(n_names, 1)
     n_concepts = max(2, math.ceil(n_pairs / len(first)))
     centres = rng.normal(size=(n_concepts, 1, _DIMENSIONS))
     vectors = centres + _NOISE * rng.normal(size=(n_concepts, n_names, _DIMENSIONS))
     vectors /= np.linalg.norm(vectors, axis=2, keepdims=True)
-    one = vectors[:, first].reshape(-1, _DIMENSIONS)
+    name = vectors[:, first].reshape(-1, _DIMENSIONS)
     synonym = vectors[:, second].reshape(-1, _DIMENSIONS)
     concept = np.repeat(np.arange(n_concepts), len(first))
     others = (concept + rng.integers(1, n_concepts, len(concept))) % n_concepts
     other = vectors[others, rng.integers(0, n_names, len(concept))]
-    similarities = np.concatenate([(one * synonym).sum(axis=1), (one * other).sum(axis=1)])
+    similarities = np.concatenate([(name * synonym).sum(axis=1), (name * other).sum(axis=1)])
     labels = np.arange(len(similarities)) < len(concept)
     return Drawn(similarities, labels, np.concatenate([concept, concept]))
 
 
 def _sample(drawn: Drawn) -> LabelledSample:
-    held_out = np.arange(len(drawn.labels)) // 2 % 2 == 0  # as many of either label in each half
+    held_out = np.arange(len(drawn.labels)) // 2 % 2 == 0  # both labels equally often in each half
     return labelled_sample(drawn.similarities, drawn.labels, held_out, drawn.clusters)
 
 
 def _delong(sample: LabelledSample) -> Estimate:
-    """Return the AUC with DeLong's interval, cut at 0 and 1."""
+    """Return the AUC with DeLong's interval, clipped at 0 and 1."""
     placements, labels = sample.area.placements, sample.labels
     parts = [placements[labels], placements[~labels]]
-    reach = Z95 * math.sqrt(sum(float(np.var(one, ddof=1)) / len(one) for one in parts))
+    reach = Z95 * math.sqrt(sum(float(np.var(part, ddof=1)) / len(part) for part in parts))
     auc = sample.area.auc.value
     return Estimate(value=auc, low=max(0.0, auc - reach), high=min(1.0, auc + reach))
 
@@ -234,7 +234,7 @@ def _bootstrap(
 
 
 def _held(estimates: Iterable[Estimate], truth: float) -> float:
-    return float(np.mean([one.low <= truth <= one.high for one in estimates]))
+    return float(np.mean([estimate.low <= truth <= estimate.high for estimate in estimates]))
 
 
 def _alarms(p: list[float]) -> float:

@@ -1,4 +1,4 @@
-"""Encodes HPO's terms by an ONNX model, new and from the cache, beside the usual batches of 32."""
+"""Encodes HPO's terms with an ONNX model, without and with the cache, and in padded batches."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ _FILES = {
         )
     },
 }
-"""Files of all-MiniLM-L6-v2, quantised to 8 bits, by the package that has them."""
+"""Files of all-MiniLM-L6-v2, quantised to 8 bits, by their package."""
 
-_BATCH = 32  # as sentence-transformers has by default
-_MOST_TOKENS = 256  # that the model reads
+_BATCH = 32  # the default of sentence-transformers
+_MOST_TOKENS = 256  # of a term
 _NEAR = 0.99  # cosine; padding changes how a batch is quantised
 
 
@@ -50,8 +50,8 @@ class Encoding:
     """The vectors of an encoding and its time.
 
     Attributes:
-        seconds: for all terms, reading the model included.
-        peak_mib: of memory.
+        seconds: time for all terms, with reading the model.
+        peak_mib: peak memory.
         vectors: float32[n_terms, n_dimensions].
     """
 
@@ -61,11 +61,11 @@ class Encoding:
 
 
 def measure(settings: Settings) -> Measured:
-    """Return the number of terms encoded a second; see ``Measure``.
+    """Return the number of terms encoded per second; see ``Measure``.
 
-    The other side is what sentence-transformers does with such a model, written by hand: it needs
-    PyTorch, which is not installed for this. Both sides have all threads. The fingerprint is of the
-    vectors as they are, so it holds for processors of one kind and for one version of ONNX Runtime.
+    The batches imitate sentence-transformers, which itself would need PyTorch. Both sides use all
+    threads. The fingerprint is the hash of the exact vectors, so it depends on the kind of
+    processor and the version of ONNX Runtime.
     """
     pool = apart(hpo).terms
     rows = np.random.default_rng(0).permutation(len(pool))[: settings.size(20_000, 1_000)]
@@ -94,7 +94,7 @@ def measure(settings: Settings) -> Measured:
 
 
 def write_model(folder: Path, cache: Path) -> None:
-    """Write the model to a folder: its graph, its tokenizer, and its configuration.
+    """Write the model to a folder: its graph, tokenizer and configuration.
 
     Raises:
         UnavailableError: its packages are not in the cache and cannot be downloaded.
@@ -121,11 +121,11 @@ def encode(model: Path, terms: Sequence[str], kept: Path, threads: int) -> Encod
             cache=kept,
             stage=stage,
         )
-        found = found_format.load(model, request)
-    if not isinstance(found, TermVectors):
+        vectors = found_format.load(model, request)
+    if not isinstance(vectors, TermVectors):
         raise UnavailableError(f"{model} has vectors of words, not of terms")
     row_of = {term: row for row, term in enumerate(in_order)}
-    return _encoding(progress, np.array(found.vectors[[row_of[term] for term in terms]]))
+    return _encoding(progress, np.array(vectors.vectors[[row_of[term] for term in terms]]))
 
 
 def encode_in_batches(model: Path, terms: Sequence[str], threads: int) -> Encoding:
@@ -151,14 +151,14 @@ def encode_in_batches(model: Path, terms: Sequence[str], threads: int) -> Encodi
 
 
 def _batch(session: Any, encoded: Sequence[Any]) -> Vectors:
-    """Return the means of the tokens' vectors, padding left out, scaled to length 1."""
+    """Return the means of the tokens' vectors without padding, scaled to length 1."""
     fed = {
-        "input_ids": np.array([one.ids for one in encoded]),
-        "attention_mask": np.array([one.attention_mask for one in encoded]),
-        "token_type_ids": np.array([one.type_ids for one in encoded]),
+        "input_ids": np.array([encoding.ids for encoding in encoded]),
+        "attention_mask": np.array([encoding.attention_mask for encoding in encoded]),
+        "token_type_ids": np.array([encoding.type_ids for encoding in encoded]),
     }
-    known = {one.name for one in session.get_inputs()}
-    hidden = session.run(None, {name: ids for name, ids in fed.items() if name in known})[0]
+    inputs = {encoding.name for encoding in session.get_inputs()}
+    hidden = session.run(None, {name: ids for name, ids in fed.items() if name in inputs})[0]
     counts = fed["attention_mask"][:, :, None]
     means = (hidden * counts).sum(axis=1) / counts.sum(axis=1)
     vectors: Vectors = means / np.linalg.norm(means, axis=1, keepdims=True)
@@ -166,9 +166,9 @@ def _batch(session: Any, encoded: Sequence[Any]) -> Vectors:
 
 
 def check(new: Vectors, again: Vectors, batched: Vectors) -> None:
-    """Raise MismatchError where the cache changes a vector, or another way gives another one."""
+    """Raise MismatchError if the cache changes a vector, or the batches give another."""
     if new.tobytes() != again.tobytes():
-        raise MismatchError("vectors from the cache are not those that were encoded")
+        raise MismatchError("vectors from the cache differ from the encoded vectors")
     lengths = np.linalg.norm(new, axis=1) * np.linalg.norm(batched, axis=1)
     cosines = (new * batched).sum(axis=1) / lengths
     if not cosines.min() > _NEAR:

@@ -21,19 +21,19 @@ PACKAGE = Path(medsim.__file__).parent
 
 
 def entered_by(arguments: list[str]) -> tuple[int, Counter[str]]:
-    """Run a command, and count what it enters.
+    """Run a command, and count the functions that it enters.
 
-    Functions, methods and bodies of classes count, in all threads; modules that are only imported,
-    lambdas and comprehensions do not.
+    Functions, methods and bodies of classes count, in all threads; imports, lambdas and
+    comprehensions do not.
 
     Returns:
         The exit code, and the number of functions by module.
     """
-    found: set[CodeType] = set()
+    codes: set[CodeType] = set()
 
     def note(frame: FrameType, event: str, _argument: object) -> None:
         if event == "call" and not frame.f_code.co_name.startswith("<"):
-            found.add(frame.f_code)
+            codes.add(frame.f_code)
 
     before, sys.argv = sys.argv, ["medsim", *arguments]
     threading.setprofile(note)
@@ -47,8 +47,8 @@ def entered_by(arguments: list[str]) -> tuple[int, Counter[str]]:
         sys.setprofile(None)
         threading.setprofile(None)
         sys.argv = before
-    own = [path for one in found if PACKAGE in (path := Path(one.co_filename)).parents]
-    return status, Counter(path.relative_to(PACKAGE).as_posix() for path in own)
+    paths = [path for code in codes if PACKAGE in (path := Path(code.co_filename)).parents]
+    return status, Counter(path.relative_to(PACKAGE).as_posix() for path in paths)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Thousands of first terms of every kind against all terms: the same nearest ones, exactly."""
+"""Compares the nearest terms of thousands of first terms of every kind with brute force."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from medsim.kernels.types import Ids
 
-_AT_ONCE = 32  # first terms whose distances to all terms are held
+_AT_ONCE = 32  # first terms whose distances to all terms are in memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,12 +29,12 @@ class Compared:
     """The differences between the search and brute force on a corpus.
 
     Attributes:
-        corpus: its name.
-        n_terms: in it.
-        n_queries: first terms that were compared, by stratum.
-        wrong_distances: first terms whose nearest terms have other distances.
-        wrong_terms: first terms whose nearest terms are others, or in another order.
-        fingerprint: of what was found.
+        corpus: name of the corpus.
+        n_terms: number of its terms.
+        n_queries: number of compared first terms, by stratum.
+        wrong_distances: number of first terms with wrong distances of the nearest terms.
+        wrong_terms: number of first terms with wrong nearest terms, or in the wrong order.
+        fingerprint: hash of the results.
     """
 
     corpus: str
@@ -46,28 +46,29 @@ class Compared:
 
 
 def measure(settings: Settings) -> Measured:
-    """Return the number of first terms that were compared, all of which agree; see ``Measure``."""
+    """Return the number of compared first terms; all must agree; see ``Measure``."""
     n_each = settings.size(250, 8)
-    found = [
+    results = [
         apart(_mesh, settings.cache, n_each, settings.threads),
         apart(_invented, settings.size(350_000, 20_000), n_each, settings.threads),
     ]
-    for one in found:
-        if one.wrong_distances or one.wrong_terms:
+    for result in results:
+        if result.wrong_distances or result.wrong_terms:
             raise MismatchError(
-                f"{one.corpus}: of {sum(one.n_queries.values()):,} first terms "
-                f"{one.wrong_distances} have other distances, {one.wrong_terms} other terms"
+                f"{result.corpus}: of {sum(result.n_queries.values()):,} first terms "
+                f"{result.wrong_distances} have other distances, {result.wrong_terms} other terms"
             )
     compared = [
-        f"{sum(one.n_queries.values()):,} first terms in {one.n_terms:,} of {one.corpus} ("
-        + ", ".join(f"{n:,} {name}" for name, n in one.n_queries.items())
+        f"{sum(result.n_queries.values()):,} first terms in {result.n_terms:,} of {result.corpus} ("
+        + ", ".join(f"{n:,} {name}" for name, n in result.n_queries.items())
         + ")"
-        for one in found
+        for result in results
     ]
+    prints = "".join(result.fingerprint for result in results)
     return Measured(
         about="; ".join(compared),
         times="0 mismatches in distances, 0 in terms",
-        fingerprint=hashlib.sha256("".join(o.fingerprint for o in found).encode()).hexdigest()[:16],
+        fingerprint=hashlib.sha256(prints.encode()).hexdigest()[:16],
     )
 
 
@@ -80,15 +81,15 @@ def compare(corpus: Corpus, n_each: int, threads: int) -> Compared:
     wrong_distances = wrong_terms = 0
     for stratum in strata(corpus.terms, n_each):
         n_queries[stratum.name] = len(stratum.rows)
-        found = search.nearest(stratum.rows, np.full_like(stratum.rows, stratum.wanted))
-        digest.update(found.ids.tobytes() + found.distances.tobytes())
+        nearest = search.nearest(stratum.rows, np.full_like(stratum.rows, stratum.wanted))
+        digest.update(nearest.ids.tobytes() + nearest.distances.tobytes())
         for begin in range(0, len(stratum.rows), _AT_ONCE):
             rows: Ids = stratum.rows[begin : begin + _AT_ONCE]
             for at, far in enumerate(distances(corpus.terms, rows, threads)):
-                slots = slice(*found.starts[begin + at : begin + at + 2])
+                slots = slice(*nearest.starts[begin + at : begin + at + 2])
                 expected = brute_force.nearest(int(rows[at]), far, stratum.wanted)
-                wrong_terms += not np.array_equal(found.ids[slots], expected)
-                wrong_distances += not np.array_equal(found.distances[slots], far[expected])
+                wrong_terms += not np.array_equal(nearest.ids[slots], expected)
+                wrong_distances += not np.array_equal(nearest.distances[slots], far[expected])
     return Compared(
         corpus=corpus.name,
         n_terms=len(corpus.terms),

@@ -1,4 +1,4 @@
-"""Exports of a large build, beside pandas and RapidFuzz for the same files."""
+"""Exports of a large build, compared with pandas and RapidFuzz for the same files."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _WRITTEN_BY_PANDAS = {
     "sapbert": "sapbert",
     "pairs alone": "huggingface",
 }
-"""The files that pandas writes as well, and the export that has them."""
+"""The files that pandas writes too, and the export with these files."""
 
 _COUNTED = {
     "sentence-transformers": "pair/",
@@ -52,7 +52,7 @@ _COUNTED = {
     "mteb": "pairs/",
     "duckdb": "duckdb",
 }
-"""A part of the paths of the files whose rows are counted; by default it is train."""
+"""Part of the paths of the files whose rows are counted; train by default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,10 +60,10 @@ class Seen:
     """The time and memory of one piece of work.
 
     Attributes:
-        seconds: for all of it.
-        peak_mib: of memory.
-        n_rows: pairs that were written.
-        fingerprint: of the files, but for those of DuckDB, whose bytes differ from run to run.
+        seconds: total time.
+        peak_mib: peak memory.
+        n_rows: number of written pairs.
+        fingerprint: hash of the files except DuckDB's, whose bytes differ from run to run.
     """
 
     seconds: float
@@ -90,16 +90,16 @@ def measure(settings: Settings) -> Measured:
         }
         n_compared = settings.size(200, 500)
         compared = apart(compared_by_rapidfuzz, folder, n_compared, settings.threads)
-    told = [f"{tool} {one.seconds:.1f} s" for tool, one in seen.items()]
-    told += [f"pandas, {what} {one.seconds:.1f} s" for what, one in naive.items()]
-    peaks = [f"{tool} {one.peak_mib:,} MiB" for tool, one in seen.items()]
-    peaks += [f"pandas, {what} {one.peak_mib:,} MiB" for what, one in naive.items()]
-    prints = "".join(one.fingerprint for one in seen.values())
+    times = [f"{tool} {run.seconds:.1f} s" for tool, run in seen.items()]
+    times += [f"pandas, {what} {run.seconds:.1f} s" for what, run in naive.items()]
+    peaks = [f"{tool} {run.peak_mib:,} MiB" for tool, run in seen.items()]
+    peaks += [f"pandas, {what} {run.peak_mib:,} MiB" for what, run in naive.items()]
+    prints = "".join(run.fingerprint for run in seen.values())
     nearest = seen["sentence-transformers"].seconds
     return Measured(
         about=f"synth of {concepts:,} concepts, seed 1: {seen['jsonl'].n_rows:,} positives, "
         f"{_N_NEGATIVES} negatives each",
-        times=f"{'; '.join(told)}; cdist {compared:,.0f} s (from {n_compared:,} anchors)",
+        times=f"{'; '.join(times)}; cdist {compared:,.0f} s (from {n_compared:,} anchors)",
         ratios={
             "cdist": compared / nearest,
             "pandas, sapbert": naive["sapbert"].seconds / seen["sapbert"].seconds,
@@ -110,7 +110,7 @@ def measure(settings: Settings) -> Measured:
 
 
 def _prepare(folder: Path, concepts: int, threads: int) -> None:
-    """Build an invented release with random negatives, which are soon made, and a small one."""
+    """Build a large and a small invented release with random negatives, which are fast."""
     for name, size in (("small", _CONCEPTS_A_WARM_UP), ("large", concepts)):
         release = folder / f"{name}.zip"
         medsim.synth(release, concepts=size, seed=1)
@@ -118,7 +118,7 @@ def _prepare(folder: Path, concepts: int, threads: int) -> None:
 
 
 def exported(folder: Path, tool: str, threads: int) -> Seen:
-    """Return the time and memory of one export, after one of a small build."""
+    """Return the time and memory of an export, after an export of a small build."""
     to, negatives = _EXPORTS[tool]
 
     def export_of(build: str) -> medsim.Exported:
@@ -134,13 +134,13 @@ def exported(folder: Path, tool: str, threads: int) -> Seen:
     return Seen(
         seconds=seconds,
         peak_mib=max(int(str(stage["peak_mib"])) for stage in export.manifest.stages),
-        n_rows=sum(one.rows for path, one in outputs.items() if part in path),
+        n_rows=sum(output.rows for path, output in outputs.items() if part in path),
         fingerprint=hashlib.sha256(text.encode()).hexdigest(),
     )
 
 
 def written_by_pandas(folder: Path, what: str, n_rows: int) -> Seen:
-    """Return the time and memory of pandas for the pairs of an export, in an order by chance."""
+    """Return the time and memory of pandas for the pairs of an export, in random order."""
     progress = Progress()
     with progress.stage("pandas"):
         written, seconds = timed(lambda: _written(folder, what))
@@ -171,10 +171,10 @@ def _written(folder: Path, what: str) -> int:
 
 
 def compared_by_rapidfuzz(folder: Path, n_compared: int, threads: int) -> float:
-    """Return the seconds in which RapidFuzz compares all anchors with all terms, extrapolated.
+    """Return RapidFuzz's extrapolated seconds to compare all anchors with all terms.
 
     Raises:
-        MismatchError: its nearest terms are not those of the export.
+        MismatchError: its nearest terms differ from the export's.
     """
     terms = pd.read_parquet(folder / "large" / "terminology" / "term.parquet")
     tuples = pd.read_parquet(folder / "large for sentence-transformers" / "n-tuple")
@@ -190,12 +190,12 @@ def compared_by_rapidfuzz(folder: Path, n_compared: int, threads: int) -> float:
     for begin in range(0, n_compared, _COMPARED_AT_ONCE):
         rows = slice(begin, begin + _COMPARED_AT_ONCE)
         began = time.perf_counter()
-        found = distances(lower, queries[rows], threads)
-        wanted = [_N_NEGATIVES] * len(found)
-        ranked = in_threads(threads, brute.nearest, queries[rows], found, wanted)
+        compared = distances(lower, queries[rows], threads)
+        wanted = [_N_NEGATIVES] * len(compared)
+        ranked = in_threads(threads, brute.nearest, queries[rows], compared, wanted)
         seconds += time.perf_counter() - began
         if not np.array_equal(exact.to_numpy()[np.stack(ranked)], negatives[rows]):
-            raise MismatchError("hard negatives are not those that brute force finds")
+            raise MismatchError("hard negatives differ from those of brute force")
     return seconds / n_compared * len(tuples)
 
 

@@ -1,4 +1,4 @@
-"""The first build on a machine, which compiles the search, beside the next."""
+"""The first build on a machine, which compiles the search, compared with the next build."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def measure(settings: Settings) -> Measured:
 
 def _waited(built: Built) -> float:
     stages = built.manifest.stages
-    return sum(float(str(one["seconds"])) for one in stages if one["name"] == _STAGE)
+    return sum(float(str(stage["seconds"])) for stage in stages if stage["name"] == _STAGE)
 
 
 BENCHMARKS.register("first_run", measure)

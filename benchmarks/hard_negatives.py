@@ -1,4 +1,4 @@
-"""Embedding negatives of many first terms, beside NumPy and sentence-transformers' miner."""
+"""Embedding negatives of many first terms, compared with NumPy and sentence-transformers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Ids, Ranks, Vectors
 
 _MOST_WANTED = 3
-_SPARE = 8  # of NumPy's nearest, for pairs that earlier first terms took
+_SPARE = 8  # more of NumPy's nearest terms, since earlier first terms used some pairs
 _NEAR = 1e-5  # cosines in single precision
 _WARM_UP = 500  # first terms
 
@@ -34,10 +34,10 @@ class Job:
     """The sizes of a search.
 
     Attributes:
-        sizes: of what is invented; its pairs are the first terms.
-        n_compared: first terms that the others search for; the rest is extrapolated.
-        rounds: how often the sides take turns.
-        threads: of medsim; NumPy and FAISS take what they are given by the system.
+        sizes: sizes of the invented data; its pairs are the first terms.
+        n_compared: first terms that the other libraries search for; the rest is extrapolated.
+        rounds: number of rounds.
+        threads: threads of medsim; NumPy and FAISS use the system's default.
     """
 
     sizes: Sizes
@@ -51,12 +51,12 @@ class Seen:
     """The times of a search.
 
     Attributes:
-        seconds: for all first terms, the median over the rounds.
-        n_negatives: of all of them.
-        peak_mib: of memory, the vectors included.
-        others: seconds that others take for all first terms, extrapolated, by name; the median.
-        ratios: how many times as long they take, the median as well.
-        fingerprint: of the negatives.
+        seconds: time for all first terms, the median over the rounds.
+        n_negatives: number of all negatives.
+        peak_mib: peak memory, with the vectors.
+        others: extrapolated seconds of the other libraries for all first terms, by name; medians.
+        ratios: their seconds divided by medsim's; medians.
+        fingerprint: hash of the negatives.
     """
 
     seconds: float
@@ -70,8 +70,8 @@ class Seen:
 def measure(settings: Settings) -> Measured:
     """Return the time of making embedding negatives; see ``Measure``.
 
-    Full size is a large terminology, each first term wanting one to three negatives of all its
-    terms. The others only search: they serve no first term before another.
+    Full size is a large terminology with one to three negatives for each first term. The other
+    libraries only search, and do not prevent repeated pairs.
     """
     job = Job(
         sizes=Sizes(
@@ -86,11 +86,11 @@ def measure(settings: Settings) -> Measured:
     )
     seen = apart(race, job)
     sizes = job.sizes
-    told = ", ".join(f"{name} {seconds:,.0f} s" for name, seconds in seen.others.items())
+    rivals = ", ".join(f"{name} {seconds:,.0f} s" for name, seconds in seen.others.items())
     return Measured(
         about=f"{sizes.n_pairs:,} first terms in {sizes.n_terms:,}, {sizes.n_dimensions} "
         f"dimensions, {seen.n_negatives:,} negatives",
-        times=f"{seen.seconds:.1f} s; {told} (from {job.n_compared:,})",
+        times=f"{seen.seconds:.1f} s; {rivals} (from {job.n_compared:,})",
         ratios=seen.ratios,
         peak=f"{seen.peak_mib:,} MiB",
         fingerprint=seen.fingerprint,
@@ -98,7 +98,7 @@ def measure(settings: Settings) -> Measured:
 
 
 def race(job: Job) -> Seen:
-    """Return the times of medsim and of the others, after comparing their results."""
+    """Return the times of medsim and of the other libraries, after comparing results."""
     vectors, families = invented_families(job.sizes)
     positives = _positives(job.sizes, families)
     _negatives(vectors, families, _positives(replace(job.sizes, n_pairs=_few(job)), families), 1)
@@ -116,10 +116,10 @@ def race(job: Job) -> Seen:
         seconds=statistics.median(seconds),
         n_negatives=made.shape[1],
         peak_mib=progress.records[0].peak_mib,
-        others={name: statistics.median(one[name] for one in others) for name in others[0]},
+        others={name: statistics.median(times[name] for times in others) for name in others[0]},
         ratios={
             name: statistics.median(
-                one[name] / own for one, own in zip(others, seconds, strict=True)
+                times[name] / ours for times, ours in zip(others, seconds, strict=True)
             )
             for name in others[0]
         },
@@ -132,7 +132,7 @@ def _few(job: Job) -> int:
 
 
 def _positives(sizes: Sizes, families: Ids) -> PositiveSet:
-    """Return one to three positives of each first term, all of its own family."""
+    """Return one to three positives of each first term, all in its family."""
     rng = np.random.default_rng(1)
     firsts = np.sort(rng.choice(sizes.n_terms, sizes.n_pairs, replace=False)).astype(np.int32)
     n_wanted = rng.integers(1, _MOST_WANTED + 1, len(firsts))
@@ -164,14 +164,14 @@ def _negatives(vectors: Vectors, families: Ids, positives: PositiveSet, threads:
 def check(
     units: Vectors, families: Ids, positives: PositiveSet, made: Ranks, n_compared: int
 ) -> None:
-    """Raise MismatchError where a first term has others than its nearest that were left.
+    """Raise MismatchError if a first term's negatives are not its nearest available terms.
 
     Args:
         units: float32[n_terms, n_dimensions], vectors of length 1.
         families: int32[n_terms].
-        positives: what was asked for.
-        made: int32[2, n_negatives], the first and the second terms that were found.
-        n_compared: how many first terms are compared by NumPy.
+        positives: the positives of the first terms.
+        made: int32[2, n_negatives], the first and second terms of the negatives.
+        n_compared: number of first terms to compare with NumPy.
     """
     term1_ids, term2_ids = made
     pairs = set(zip(*made.tolist(), strict=True))
@@ -181,10 +181,10 @@ def check(
         left = [row for row in candidates.tolist() if row > first or (row, first) not in pairs]
         chosen = term2_ids[term1_ids == first]
         expected = np.sort(units[left[: len(chosen)]] @ units[first])
-        found = np.sort(units[chosen] @ units[first])
+        cosines = np.sort(units[chosen] @ units[first])
         n_wanted = int(np.count_nonzero(positives.term1_ids == first))
-        if len(found) != n_wanted or not np.allclose(found, expected, rtol=0, atol=_NEAR):
-            raise MismatchError(f"term {first}: cosines {found}, and {expected} by NumPy")
+        if len(cosines) != n_wanted or not np.allclose(cosines, expected, rtol=0, atol=_NEAR):
+            raise MismatchError(f"term {first}: cosines {cosines}, and {expected} by NumPy")
 
 
 def _sample(positives: PositiveSet, n_sampled: int) -> Ids:
@@ -195,25 +195,25 @@ def _sample(positives: PositiveSet, n_sampled: int) -> Ids:
 def _others(
     units: Vectors, families: Ids, positives: PositiveSet, n_compared: int
 ) -> dict[str, float]:
-    """Return the seconds that each of the others takes for all first terms, by name.
+    """Return the seconds of each other library for all first terms, by name.
 
-    NumPy prepares nothing, so a sample is in proportion. The miner first writes all texts and its
-    index, which two samples tell apart from its search.
+    NumPy prepares nothing, so its time is in proportion to a sample. The miner first writes all
+    texts and an index; two samples separate this time from its search.
     """
     n_firsts = len(np.unique(positives.term1_ids))
     few, many = (_sample(positives, n) for n in (n_compared // 4, n_compared))
     _, taken = timed(lambda: nearest_by_numpy(units, families, many, _MOST_WANTED))
-    found = {"NumPy": taken / len(many) * n_firsts}
+    seconds = {"NumPy": taken / len(many) * n_firsts}
     if has_miner():
         _mined(units, families, few)
         of_few, of_many = (_mined(units, families, sample) for sample in (few, many))
         each = max(of_many - of_few, 0.0) / (len(many) - len(few))
-        found["sentence-transformers"] = of_many + each * (n_firsts - len(many))
-    return found
+        seconds["sentence-transformers"] = of_many + each * (n_firsts - len(many))
+    return seconds
 
 
 def _mined(units: Vectors, families: Ids, sample: Ids) -> float:
-    """Return the seconds in which sentence-transformers mines negatives of some first terms."""
+    """Return the seconds that sentence-transformers takes to mine negatives of some terms."""
     begins = np.searchsorted(families, families[sample]).astype(np.int32)
     _, taken = timed(lambda: mine(units, sample, begins, _MOST_WANTED))
     return taken

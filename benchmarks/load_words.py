@@ -1,4 +1,4 @@
-"""Reads the vectors of some words from a large file, beside readers that take all of them."""
+"""Reads vectors of some words from a large file, compared with readers that read all words."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Vectors
 
 _MEBIBYTE = 1 << 20
-_UNKNOWN = 10  # one of so many wanted words is not in the file
+_UNKNOWN = 10  # one in this many requested words is not in the file
 _WARM_UP = 100  # words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """The file that is read.
+    """The file to read.
 
     Attributes:
-        path: of the file.
-        binary: whether it is binary; else it is text.
-        n_words: in it.
-        n_wanted: words whose vectors are wanted.
+        path: path of the file.
+        binary: whether it is binary or text.
+        n_words: words in the file.
+        n_wanted: words whose vectors are requested.
     """
 
     path: Path
@@ -58,9 +58,9 @@ class Load:
     """The time, memory and result of a reader.
 
     Attributes:
-        seconds: until the vectors of the wanted words are one array.
-        peak_mib: of memory.
-        fingerprint: of the words that were found and their vectors.
+        seconds: time until the vectors of the requested words are one array.
+        peak_mib: peak memory.
+        fingerprint: hash of the words and their vectors.
     """
 
     seconds: float
@@ -71,8 +71,8 @@ class Load:
 def measure(settings: Settings) -> Measured:
     """Return the time of reading a binary file and a text file; see ``Measure``.
 
-    The others read a file whole before words can be picked: a loop as people write it, and gensim
-    where it is installed. Files are in the system's cache, for each has just been written.
+    The other readers, a plain loop and gensim if installed, read a whole file before words can be
+    selected. Files are in the system's cache, since each has just been written.
     """
     n_words = {"binary": settings.size(2_600_000, 62_500), "text": settings.size(200_000, 25_000)}
     n_wanted = settings.size(50_000, 2_000)
@@ -82,8 +82,8 @@ def measure(settings: Settings) -> Measured:
     for kind, n_rows in n_words.items():
         loads, mebibytes = _loaded(readers, kind, n_rows, n_wanted, settings.cache)
         ours = loads["medsim"]
-        told = ", ".join(f"{name} {load.seconds:.2f} s" for name, load in loads.items())
-        times.append(f"{kind}, {mebibytes:,.0f} MiB: {mebibytes / ours.seconds:,.0f} MiB/s, {told}")
+        each = ", ".join(f"{name} {load.seconds:.2f} s" for name, load in loads.items())
+        times.append(f"{kind}, {mebibytes:,.0f} MiB: {mebibytes / ours.seconds:,.0f} MiB/s, {each}")
         peaks += [f"{kind} by {name} {load.peak_mib:,} MiB" for name, load in loads.items()]
         ratios |= {f"{name}, {kind}": loads[name].seconds / ours.seconds for name in readers[1:]}
         prints += ours.fingerprint
@@ -100,7 +100,7 @@ def measure(settings: Settings) -> Measured:
 def _loaded(
     readers: Sequence[str], kind: str, n_words: int, n_wanted: int, cache: Path
 ) -> tuple[dict[str, Load], float]:
-    """Return the load of each reader, and the MiB of the file, which is made and removed."""
+    """Return the load of each reader, and the MiB of the temporary file."""
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as folder:
         path = Path(folder) / "words"
@@ -113,14 +113,14 @@ def _loaded(
 
 
 def check(loads: Mapping[str, Load]) -> None:
-    """Raise MismatchError where a reader finds other vectors than medsim."""
-    for name, one in loads.items():
-        if one.fingerprint != loads["medsim"].fingerprint:
-            raise MismatchError(f"{name} finds other vectors than medsim")
+    """Raise MismatchError if a reader's vectors differ from medsim's."""
+    for name, load in loads.items():
+        if load.fingerprint != loads["medsim"].fingerprint:
+            raise MismatchError(f"the vectors of {name} differ from medsim's")
 
 
 def load(file: File, reader: str) -> Load:
-    """Return the load of a reader that finds the wanted words, after it has read a small file."""
+    """Return the load of a reader for the requested words, after reading a small file."""
     with tempfile.TemporaryDirectory() as folder:
         small = replace(file, path=Path(folder) / "words", n_words=_WARM_UP, n_wanted=_WARM_UP)
         write_words(small.path, small.n_words, binary=small.binary)
@@ -148,7 +148,7 @@ def _timed(file: File, reader: str) -> Load:
 
 
 def _read(path: Path, wanted: Sequence[str], stage: Stage) -> tuple[Sequence[str], Vectors]:
-    """Return the wanted words that medsim finds in a file, and their vectors."""
+    """Return the requested words that medsim finds in a file, and their vectors."""
     request = Request(
         terms=(),
         words=frozenset(wanted),
@@ -158,14 +158,14 @@ def _read(path: Path, wanted: Sequence[str], stage: Stage) -> tuple[Sequence[str
         stage=stage,
     )
     _, found_format = find_format(path, request.options)
-    found = found_format.load(path, request)
-    if not isinstance(found, WordVectors):
-        raise MismatchError(f"{path} was written with vectors of words, and read with others")
-    return found.words, found.vectors
+    vectors = found_format.load(path, request)
+    if not isinstance(vectors, WordVectors):
+        raise MismatchError(f"{path} has vectors of words, but was read as vectors of terms")
+    return vectors.words, vectors.vectors
 
 
 def _picked(read: Mapping[str, Vector], wanted: Sequence[str]) -> tuple[Sequence[str], Vectors]:
-    """Return the wanted words among those that were read, and their vectors."""
+    """Return the requested words that were read, and their vectors."""
     words = [word for word in wanted if word in read]
     return words, np.stack([read[word] for word in words])
 

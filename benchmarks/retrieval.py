@@ -1,4 +1,4 @@
-"""Linked terms looked up among all, exactly and approximately, beside NumPy by brute force."""
+"""Looks up linked terms among all terms, exactly and approximately, compared with NumPy."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Vectors
 
 _TERMS_A_CENTRE = 20
-_SPREAD = 0.5  # of terms around their centre, whose own is 1
-_APART = 0.55  # of linked terms, so that other terms come between
-_BLOCK = 16_384  # terms that NumPy compares at once
+_SPREAD = 0.5  # standard deviation of terms around their centre; that of centres is 1
+_APART = 0.55  # distance of linked terms, so that other terms come between
+_BLOCK = 16_384  # terms that NumPy compares at a time
 _FEW = 2000
 
 
@@ -35,11 +35,11 @@ class Job:
     """The sizes of a look-up.
 
     Attributes:
-        n_terms: in all.
-        n_queries: an even number of them, linked by twos.
-        n_plain: how many of those NumPy looks up.
-        n_dimensions: of the vectors.
-        threads: of medsim; NumPy takes all.
+        n_terms: number of all terms.
+        n_queries: number of terms to look up, linked in pairs, so even.
+        n_plain: number of these that NumPy looks up.
+        n_dimensions: dimensions of the vectors.
+        threads: threads of medsim; NumPy uses all.
     """
 
     n_terms: int
@@ -54,11 +54,11 @@ class Looked:
     """The times and results of an index.
 
     Attributes:
-        seconds: for all queries, making the index included.
-        ready_seconds: for two queries, so nearly all of it for making the index.
-        peak_mib: of memory, the vectors included.
-        ranks: for each query, null where nothing was found.
-        recall: of the ten nearest; None where all are found.
+        seconds: time for all queries, with making the index.
+        ready_seconds: time for two queries, nearly all of it for making the index.
+        peak_mib: peak memory, with the vectors.
+        ranks: rank for each query, null if nothing was found.
+        recall: recall of the ten nearest; None for an exact index.
     """
 
     seconds: float
@@ -69,10 +69,10 @@ class Looked:
 
 
 def measure(settings: Settings) -> Measured:
-    """Return the number of terms looked up a second; see ``Measure``.
+    """Return the number of terms looked up per second; see ``Measure``.
 
-    All terms being linked to another would take a flat index half an hour at full size, so some are
-    looked up among all, and what all would take is extrapolated.
+    Looking up all terms with a flat index would take half an hour at full size, so some are looked
+    up among all terms, and the time for all is extrapolated.
     """
     job = Job(
         n_terms=settings.size(700_000, 60_000),
@@ -86,19 +86,19 @@ def measure(settings: Settings) -> Measured:
     plain_seconds, plain_ranks = apart(look_up_plainly, job)
     wrong = np.flatnonzero(plain_ranks != flat.ranks.head(job.n_plain).to_numpy())
     if len(wrong):
-        raise MismatchError(f"the rank of query {wrong[0]} is not that of brute force")
+        raise MismatchError(f"the rank of query {wrong[0]} differs from brute force")
     if there and not there.ranks.equals(flat.ranks):
-        raise MismatchError("the ranks of a GPU are not those of the processor")
+        raise MismatchError("the ranks of a GPU differ from those of the processor")
     plain = plain_seconds / job.n_plain
     exact_each = _each(flat, job)
-    found = (flat.ranks == 1).sum() / job.n_queries
+    share = (flat.ranks == 1).sum() / job.n_queries
     return Measured(
         about=f"{job.n_queries:,} terms in {job.n_terms:,}, {job.n_dimensions} dimensions",
         times=f"flat {flat.seconds:.1f} s, to make the index {flat.ready_seconds:.1f} s of them, "
         f"so for all terms {(flat.ready_seconds + exact_each * job.n_terms) / 60:.1f} minutes "
-        f"(extrapolated); {_told_there(there)}"
-        f"{_told(ivf, 'ivf', job)}; {_told(hnsw, 'hnsw', job)}; "
-        f"{100 * found:.0f}% have a linked term nearest; NumPy (matmul and argpartition), each "
+        f"(extrapolated); {_gpu_times(there)}"
+        f"{_times(ivf, 'ivf', job)}; {_times(hnsw, 'hnsw', job)}; "
+        f"{100 * share:.0f}% have a linked term nearest; NumPy (matmul and argpartition), each "
         "for one term",
         ratios={
             "NumPy to flat": plain / exact_each,
@@ -112,7 +112,7 @@ def measure(settings: Settings) -> Measured:
 
 
 def look_up(job: Job, index: str, device: str = "cpu") -> Looked:
-    """Return the seconds of an index for two queries, and for all."""
+    """Return the seconds of an index for two queries and for all."""
     vectors = invented(job)
     by = SearchSettings(index=index, seed=0, threads=job.threads, device=device)
     found_by = partial(retrieve, settings=by)
@@ -122,21 +122,21 @@ def look_up(job: Job, index: str, device: str = "cpu") -> Looked:
     with progress.stage("first") as stage:
         _, ready = timed(lambda: found_by(_linked(job, 2), _embedded(vectors), stage))
     with progress.stage("all") as stage:
-        found, seconds = timed(
+        ranked, seconds = timed(
             lambda: found_by(_linked(job, job.n_queries), _embedded(vectors), stage)
         )
-    recall = found["recall"].mean()
+    recall = ranked["recall"].mean()
     return Looked(
         seconds=seconds,
         ready_seconds=ready,
         peak_mib=max(record.peak_mib for record in progress.records),
-        ranks=found["rank"],
+        ranks=ranked["rank"],
         recall=recall if isinstance(recall, float) else None,
     )
 
 
 def look_up_plainly(job: Job) -> tuple[float, np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    """Return the seconds that NumPy takes for some queries' ten nearest terms, and their ranks."""
+    """Return NumPy's seconds for the ten nearest terms of some queries, and their ranks."""
     vectors = invented(job)
     units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     queries = units[: job.n_plain]
@@ -159,13 +159,13 @@ def look_up_plainly(job: Job) -> tuple[float, np.ndarray[tuple[int], np.dtype[np
         cosines = wide @ units[begin : begin + _BLOCK].T.astype(np.float64)
         ranks += (cosines >= linked[:, None]).sum(axis=1)
     near = np.arange(job.n_plain)
-    own = (wide @ wide.T >= linked[:, None])[near, near].astype(np.int64)
-    other = (wide @ wide.T >= linked[:, None])[near, near ^ 1].astype(np.int64)
-    return seconds, ranks - own - other
+    counts_itself = (wide @ wide.T >= linked[:, None])[near, near].astype(np.int64)
+    counts_linked = (wide @ wide.T >= linked[:, None])[near, near ^ 1].astype(np.int64)
+    return seconds, ranks - counts_itself - counts_linked
 
 
 def invented(job: Job) -> Vectors:
-    """Return vectors around centres, the first of them by twos near each other."""
+    """Return vectors around centres; the first ones are in pairs near each other."""
     draw = np.random.default_rng(0)
     n_centres = max(1, job.n_terms // _TERMS_A_CENTRE)
     centres = draw.standard_normal((n_centres, job.n_dimensions), np.float32)
@@ -178,7 +178,7 @@ def invented(job: Job) -> Vectors:
 
 
 def _linked(job: Job, n_queries: int) -> pl.DataFrame:
-    """Return terms of which the first are linked by twos."""
+    """Return terms whose first ones are linked in pairs."""
     component = np.arange(job.n_terms, dtype=np.int32)
     component[1:n_queries:2] -= 1
     return pl.DataFrame(
@@ -211,15 +211,15 @@ def _terms(n_terms: int) -> pl.Series:
     return pl.int_range(n_terms, eager=True).cast(pl.String).str.zfill(7)
 
 
-def _told_there(looked: Looked | None) -> str:
-    """Return the times of a GPU in words, where there is one."""
+def _gpu_times(looked: Looked | None) -> str:
+    """Return the times of a GPU in words, empty without one."""
     if looked is None:
         return ""
     ready = looked.ready_seconds
     return f"on a GPU {looked.seconds:.1f} s, to make the index {ready:.1f} s of them; "
 
 
-def _told(looked: Looked, index: str, job: Job) -> str:
+def _times(looked: Looked, index: str, job: Job) -> str:
     """Return the times of an approximate index in words."""
     minutes = (looked.ready_seconds + _each(looked, job) * job.n_terms) / 60
     return (
@@ -230,7 +230,7 @@ def _told(looked: Looked, index: str, job: Job) -> str:
 
 
 def _each(looked: Looked, job: Job) -> float:
-    """Return the seconds for one query, without those for making the index."""
+    """Return the seconds for one query, without making the index."""
     return (looked.seconds - looked.ready_seconds) / job.n_queries
 
 

@@ -22,12 +22,12 @@ from medsim.core.config import available_threads
 from medsim.core.errors import MedsimError
 
 HERE = Path(__file__).parent
-_RUNS = 3  # of a benchmark for a baseline; and before a fallen ratio counts
-_THREADS = 2  # of every side for a baseline, whatever the machine has
+_RUNS = 3  # runs of a benchmark for a baseline, and before a fallen ratio counts
+_THREADS = 2  # threads of every side for a baseline, on any machine
 
 
 def main(arguments: list[str]) -> int:
-    """Run the benchmarks of the arguments; return the exit code: 0, or 1 if anything is wrong."""
+    """Run the benchmarks of the arguments; return the exit code, 1 if anything is wrong."""
     options = _parser().parse_args(arguments)
     against_baseline = options.check or options.update
     settings = Settings(
@@ -62,7 +62,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _check(name: str, baseline: Baseline, settings: Settings, log: Path) -> list[str]:
-    """Return the complaints about a benchmark, run again while a ratio seems to have fallen."""
+    """Return the faults of a benchmark, which runs again while a ratio seems to have fallen."""
     entry = baseline.benchmarks.get(name)
     if entry is None:
         return [f"{name}: has no baseline; write one with just bench-check --update {name}"]
@@ -87,9 +87,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "names", nargs="*", help="benchmarks; all by default, or those of the baseline"
     )
-    parser.add_argument("--quick", action="store_true", help="small sizes, in minutes")
+    parser.add_argument("--quick", action="store_true", help="small sizes, which take minutes")
     parser.add_argument(
-        "--check", action="store_true", help="quick, and fail where a ratio fell or rows changed"
+        "--check", action="store_true", help="quick, and fail if a ratio fell or rows changed"
     )
     parser.add_argument(
         "--update", action="store_true", help="quick, and write the baseline instead of checking"
@@ -97,12 +97,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--threads", type=int, help=f"of every side; all, or {_THREADS} against the baseline"
     )
-    parser.add_argument("--cache", type=Path, default=_cache(), help="folder that keeps downloads")
+    parser.add_argument("--cache", type=Path, default=_cache(), help="folder for downloads")
     parser.add_argument(
         "--prototype",
         type=Path,
         default=HERE.parents[1] / "shared/prototype/run.py",
-        help="program to run beside the search, where there is one",
+        help="program to compare with the search",
     )
     parser.add_argument("--log", type=Path, default=HERE / "LOG.md", help="file to add lines to")
     parser.add_argument("--baseline", type=Path, default=HERE / "baseline.json", help="its file")

@@ -1,4 +1,4 @@
-"""The same rows with any threads, shards, order of input, and with or without vector code."""
+"""Checks that rows do not depend on threads, shards, the order of input, or vector code."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SHARDS = 7
 
 
 def measure(settings: Settings) -> Measured:
-    """Return the fingerprint that all ways of searching and building share; see ``Measure``."""
+    """Return the fingerprint shared by all ways of searching and building; see ``Measure``."""
     concepts = settings.size(50_000, 1_000)
     searches = apart(searched_in_all_ways, invented(concepts))
     with tempfile.TemporaryDirectory() as folder:
@@ -42,8 +42,8 @@ def measure(settings: Settings) -> Measured:
     for what, ways in (("search", searches), ("build", builds)):
         reference, *others = ways.values()
         if any(other != reference for other in others):
-            told = ", ".join(f"{name} {found}" for name, found in ways.items())
-            raise MismatchError(f"the ways of a {what} differ: {told}")
+            differing = ", ".join(f"{name} {result}" for name, result in ways.items())
+            raise MismatchError(f"the results of a {what} differ: {differing}")
     shared = next(iter(searches.values())) + next(iter(builds.values()))
     return Measured(
         about=f"synth of {concepts:,} concepts",
@@ -53,27 +53,27 @@ def measure(settings: Settings) -> Measured:
 
 
 def searched_in_all_ways(corpus: Corpus, n_queries: int = 5_000) -> dict[str, str]:
-    """Return a fingerprint of the results of each way of searching."""
+    """Return the fingerprint of each way of searching."""
     candidates = candidates_of(corpus)
     rng = np.random.default_rng(0)
     n_drawn = min(n_queries, len(corpus.terms))
     queries = np.sort(rng.choice(len(corpus.terms), n_drawn, replace=False)).astype(np.int32)
     shuffled = rng.permutation(queries)
-    one, two, plain = (
+    single, double, plain = (
         NearestSearch(candidates, seed=SEED, threads=threads, sliced=sliced)
         for threads, sliced in ((1, None), (2, None), (2, False))
     )
     return {
-        "1 thread": _found(one, [queries], queries),
-        "2 threads": _found(two, [queries], queries),
-        f"{_SHARDS} shards": _found(two, np.array_split(queries, _SHARDS), queries),
-        "shuffled first terms": _found(two, [shuffled], queries),
-        "plain twin": _found(plain, [queries], queries),
+        "1 thread": _result(single, [queries], queries),
+        "2 threads": _result(double, [queries], queries),
+        f"{_SHARDS} shards": _result(double, np.array_split(queries, _SHARDS), queries),
+        "shuffled first terms": _result(double, [shuffled], queries),
+        "plain twin": _result(plain, [queries], queries),
     }
 
 
 def shuffle_release(release: Path, shuffled: Path, seed: int) -> None:
-    """Write a release again with the rows of every file in an order drawn by a seed."""
+    """Write a release again with the rows of every file in random order."""
     rng = np.random.default_rng(seed)
     with ZipFile(release) as source, ZipFile(shuffled, "w") as target:
         for name in source.namelist():
@@ -84,15 +84,15 @@ def shuffle_release(release: Path, shuffled: Path, seed: int) -> None:
             target.writestr(name, content)
 
 
-def _found(search: NearestSearch, shards: list[Ids], queries: Ids) -> str:
-    """Return a fingerprint of the results of each query, whatever its shard."""
-    found: dict[int, bytes] = {}
+def _result(search: NearestSearch, shards: list[Ids], queries: Ids) -> str:
+    """Return a fingerprint of the results of the queries in their order."""
+    results: dict[int, bytes] = {}
     for shard in shards:
         nearest = search.nearest(shard, (shard % 4).astype(np.int32))
         for at, query in enumerate(shard.tolist()):
             slots = slice(*nearest.starts[at : at + 2])
-            found[query] = nearest.ids[slots].tobytes() + nearest.distances[slots].tobytes()
-    whole = b"".join(found[query] for query in queries.tolist())
+            results[query] = nearest.ids[slots].tobytes() + nearest.distances[slots].tobytes()
+    whole = b"".join(results[query] for query in queries.tolist())
     return hashlib.sha256(whole).hexdigest()[:16]
 
 

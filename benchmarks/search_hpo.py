@@ -1,4 +1,4 @@
-"""The nearest terms of HPO, beside RapidFuzz and the plain search in the same run."""
+"""The nearest terms of HPO, compared with RapidFuzz and the plain search in the same run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The nearest terms of MeSH, beside RapidFuzz, and beside the prototype where there is one."""
+"""The nearest terms of MeSH, compared with RapidFuzz, and with the prototype if given."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from benchmarks.harness.apart import apart
 from benchmarks.harness.corpora import mesh, without_groups
 from benchmarks.harness.searching import Job, Race, race
 
-_PROTOTYPE_TOLD = re.compile(r"queries in [0-9]+ terms: ([0-9.]+) s")
+_PROTOTYPE_TIME = re.compile(r"queries in [0-9]+ terms: ([0-9.]+) s")
 
 
 def measure(settings: Settings) -> Measured:
     """Return the ratios to comparing all terms; see ``Measure``.
 
-    Nothing is excluded but the first term itself, as in the prototype; that prepares and searches
-    in one go, so the search is given its own preparation, too, where they stand side by side.
+    Only the first term itself is excluded, as in the prototype. The prototype's time includes its
+    preparation, so it is compared with the search including preparation.
     """
     job = Job(
         n_queries=settings.size(250_000, 20_000),
@@ -54,7 +54,7 @@ def _race(job: Job, cache: Path) -> Race:
 
 
 def _prototype(settings: Settings, n_queries: int) -> float:
-    """Return the seconds that the prototype prints for as many first terms of the same terms."""
+    """Return the seconds that the prototype prints for equally many first terms."""
     with tempfile.TemporaryDirectory() as folder:
         terms = Path(folder) / "terms.txt"
         terms.write_text("\n".join(mesh(settings.cache).terms) + "\n", encoding="utf-8")
@@ -65,10 +65,10 @@ def _prototype(settings: Settings, n_queries: int) -> float:
             text=True,
             check=False,
         )
-    told = _PROTOTYPE_TOLD.search(run.stdout)
-    if told is None:
-        raise UnavailableError(f"the prototype ended with {run.returncode} and told no time")
-    return float(told[1])
+    match = _PROTOTYPE_TIME.search(run.stdout)
+    if match is None:
+        raise UnavailableError(f"the prototype ended with {run.returncode} and printed no time")
+    return float(match[1])
 
 
 BENCHMARKS.register("search_mesh", measure)

@@ -1,4 +1,4 @@
-"""Category separation under every metric of words, beside a full comparison for each first term."""
+"""Category separation under every metric of words, compared with visiting all triples."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Ids, Starts
 
 _N_CATEGORIES = 3
-_FEW = 50  # terms a category, all of whose first terms the plain way is given
+_FEW = 50  # terms per category in the check, where the plain way visits all first terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +30,12 @@ class Job:
     """The sizes of a comparison.
 
     Attributes:
-        n_terms: in each category.
-        n_beside: in each category, where one thread is held against the plain way.
-        n_plain: first terms that the plain way is given there.
-        n_words: in the vocabulary.
-        n_dimensions: of every vector.
-        threads: of medsim, beside the run with one.
+        n_terms: terms per category.
+        n_beside: terms per category in the comparison with the plain way.
+        n_plain: first terms of the plain way in that comparison.
+        n_words: words of the vocabulary.
+        n_dimensions: dimensions of every vector.
+        threads: threads of medsim; the comparison has one.
     """
 
     n_terms: int
@@ -59,12 +59,12 @@ class Speed:
     """The speed of separating categories under one metric.
 
     Attributes:
-        metric: its name.
-        seconds: for all terms with all threads.
-        ratio: of first terms a second with one thread to those of the plain way, to which medsim
-            gives the similarities.
-        peak_mib: of memory, the terms included.
-        digest: of the counts.
+        metric: name of the metric.
+        seconds: time for all terms with all threads.
+        ratio: speed with one thread over the plain way's speed, in first terms per second; the
+            plain way gets its similarities from medsim.
+        peak_mib: peak memory, with the terms.
+        digest: hash of the counts.
     """
 
     metric: str
@@ -88,12 +88,12 @@ def measure(settings: Settings) -> Measured:
         threads=settings.threads,
     )
     speeds = [apart(race, job, name) for name in metrics_of(WordBags)]
-    told = ", ".join(f"{speed.metric} {speed.seconds:.1f} s" for speed in speeds)
+    times = ", ".join(f"{speed.metric} {speed.seconds:.1f} s" for speed in speeds)
     digests = "".join(speed.digest for speed in speeds)
     return Measured(
         about=f"{_N_CATEGORIES} categories of {job.n_terms:,} terms, {job.n_words:,} words, "
         f"{job.n_dimensions} dimensions",
-        times=f"{len(speeds)} metrics {sum(speed.seconds for speed in speeds):.1f} s: {told}; "
+        times=f"{len(speeds)} metrics {sum(speed.seconds for speed in speeds):.1f} s: {times}; "
         f"beside full comparisons by NumPy, {job.n_beside:,} terms a category, one thread each",
         ratios={speed.metric: speed.ratio for speed in speeds},
         peak=f"{max(speed.peak_mib for speed in speeds)} MiB",
@@ -102,13 +102,13 @@ def measure(settings: Settings) -> Measured:
 
 
 def race(job: Job, name: str) -> Speed:
-    """Return the speed of a metric, after its counts of a few terms agreed with the plain way."""
+    """Return the speed of a metric, after checking its counts of a few terms."""
     metric, bags = metrics_of(WordBags)[name], job.bags()
     few = replace(job, n_terms=min(_FEW, job.n_terms))
     check(name, separate(metric, bags, few, job.threads), counted_plainly(metric, bags, few, _FEW))
     progress = Progress()
     with progress.stage(name):
-        found, seconds = timed(lambda: separate(metric, bags, job, job.threads))
+        result, seconds = timed(lambda: separate(metric, bags, job, job.threads))
     beside = replace(job, n_terms=job.n_beside)
     _, alone_seconds = timed(lambda: separate(metric, bags, beside, 1))
     _, plain_seconds = timed(lambda: counted_plainly(metric, bags, beside, job.n_plain))
@@ -118,7 +118,7 @@ def race(job: Job, name: str) -> Speed:
         seconds=seconds,
         ratio=plain_seconds / share / alone_seconds,
         peak_mib=max(record.peak_mib for record in progress.records),
-        digest=hashlib.sha256(found.n_errors.tobytes()).hexdigest(),
+        digest=hashlib.sha256(result.n_errors.tobytes()).hexdigest(),
     )
 
 
@@ -130,22 +130,22 @@ def separate(metric: Metric, bags: WordBags, job: Job, threads: int) -> Separati
 
 
 def counted_plainly(metric: Metric, bags: WordBags, job: Job, n_first: int) -> list[int]:
-    """Return errors with each category, of first terms of the first one, every triple compared."""
+    """Return the errors of first terms of the first category with each other, triple by triple."""
     similarities = metric.tabulated(bags, _terms(job), Workers(threads=1))(slice(0, n_first))
-    own, *others = (slice(begin, end) for begin, end in pairwise(_starts(job).tolist()))
+    inner, *others = (slice(begin, end) for begin, end in pairwise(_starts(job).tolist()))
     counts = [0] * _N_CATEGORIES
     for first, row in enumerate(similarities):
-        within = np.delete(row[own], first)
+        within = np.delete(row[inner], first)
         for category, other in enumerate(others, start=1):
             counts[category] += int(np.count_nonzero(within[:, None] <= row[other]))
     return counts
 
 
-def check(name: str, found: Separation, expected: list[int]) -> None:
-    """Raise MismatchError where the errors of the first category are not those of the plain way."""
-    errors = found.n_errors[0].tolist()
+def check(name: str, result: Separation, expected: list[int]) -> None:
+    """Raise MismatchError if the errors of the first category differ from the plain way's."""
+    errors = result.n_errors[0].tolist()
     if errors != expected:
-        raise MismatchError(f"{name}: errors {errors}, and {expected} the plain way")
+        raise MismatchError(f"{name}: errors {errors}, but {expected} in the plain way")
 
 
 def _terms(job: Job) -> Ids:

@@ -1,4 +1,4 @@
-"""Pairs compared under every metric, beside NumPy's and SciPy's functions called pair by pair."""
+"""Compares pairs under every metric, and with NumPy's and SciPy's functions pair by pair."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Ids, Values, Vectors
 
 _GOAL = 120  # seconds for all metrics of words at full size, with 2 threads
-_DIGITS = 6  # of a similarity that count for the fingerprint
-_NEAR = 3e-4  # means in single precision may put values that are almost equal in another order
+_DIGITS = 6  # digits of similarities in the fingerprint
+_NEAR = 3e-4  # means in single precision may swap almost equal values
 _WARM_UP = 100  # pairs
 
 
@@ -35,10 +35,10 @@ class Job:
     """The sizes of a comparison.
 
     Attributes:
-        sizes: of what is invented.
-        plain_seconds: how long the plain way is given under each metric.
-        rounds: how often the sides take turns.
-        threads: of medsim, beside the run with one that is held against the plain way.
+        sizes: sizes of the invented data.
+        plain_seconds: seconds of the plain way under each metric.
+        rounds: number of rounds.
+        threads: threads of medsim; the run compared with the plain way has one.
     """
 
     sizes: Sizes
@@ -52,12 +52,12 @@ class Speed:
     """The speed of one metric.
 
     Attributes:
-        metric: its name.
-        seconds: for all pairs with all threads, the median over the rounds.
+        metric: name of the metric.
+        seconds: time for all pairs with all threads, the median over the rounds.
         alone_seconds: the same with one thread.
-        ratio: of pairs a second with one thread to those of the plain way, the median as well.
-        peak_mib: of memory, what is compared included.
-        digest: of the similarities.
+        ratio: speed with one thread over the plain way's speed, also the median.
+        peak_mib: peak memory, with what is compared.
+        digest: hash of the similarities.
     """
 
     metric: str
@@ -69,11 +69,11 @@ class Speed:
 
 
 def measure(settings: Settings) -> Measured:
-    """Return the number of pairs that each metric compares a second; see ``Measure``.
+    """Return the number of pairs that each metric compares per second; see ``Measure``.
 
-    Full size is that of a large evaluation: 726,158 pairs of half a million terms. Pairs are drawn
-    at random, so they share fewer words than those of a terminology. Ratios are of one thread on
-    either side: a busy machine slows two threads more than one.
+    Full size is a large evaluation: 726,158 pairs of half a million terms. Pairs are random, so
+    they share fewer words than pairs of a terminology. Ratios compare one thread with one thread,
+    since a busy machine slows two threads more.
     """
     job = Job(
         sizes=Sizes(
@@ -90,7 +90,7 @@ def measure(settings: Settings) -> Measured:
     of_terms = apart(race_terms, job)
     speeds = of_words + of_terms
     sizes = job.sizes
-    told = ", ".join(
+    rates = ", ".join(
         f"{speed.metric} {sizes.n_pairs / speed.seconds:,.0f} pairs/s" for speed in speeds
     )
     goal = "" if settings.quick else f"goal {_GOAL} s, "
@@ -100,7 +100,7 @@ def measure(settings: Settings) -> Measured:
         f"{sizes.n_dimensions} dimensions",
         times=f"{len(of_words)} metrics of words {_seconds(of_words)} ({goal}one thread "
         f"{_alone_seconds(of_words)}), {len(of_terms)} of terms {_seconds(of_terms)} (one thread "
-        f"{_alone_seconds(of_terms)}): {told}; beside NumPy and SciPy, one thread each",
+        f"{_alone_seconds(of_terms)}): {rates}; beside NumPy and SciPy, one thread each",
         ratios={speed.metric: speed.ratio for speed in speeds},
         peak=f"words {_peak(of_words)} MiB, terms {_peak(of_terms)} MiB",
         fingerprint=hashlib.sha256(digests.encode()).hexdigest()[:16],
@@ -118,7 +118,7 @@ def race_words(job: Job) -> list[Speed]:
 
 
 def race_terms(job: Job) -> list[Speed]:
-    """Return the speeds of the metrics of terms that have a vector each."""
+    """Return the speeds of the metrics of terms with one vector each."""
     points = invented_points(job.sizes)
     return [
         _raced(job, points, name, plain, lambda term: points.vectors[term])
@@ -129,7 +129,7 @@ def race_terms(job: Job) -> list[Speed]:
 def _raced(
     job: Job, embedded: Embedded, name: str, plain: Compare, of_term: Callable[[int], Vectors]
 ) -> Speed:
-    """Return the speed of a metric, after comparing its results with those of the plain way."""
+    """Return the speed of a metric, after comparing its results with the plain way's."""
     metric = METRICS.get(name)
     workers, alone = Workers(threads=job.threads), Workers(threads=1)
     first, second = invented_pairs(job.sizes)
@@ -139,7 +139,7 @@ def _raced(
     seconds, alone_seconds, ratios = [], [], []
     for _ in range(job.rounds):
         with progress.stage(name):
-            found, taken = timed(lambda: metric.similarities(embedded, first, second, workers))
+            results, taken = timed(lambda: metric.similarities(embedded, first, second, workers))
         seconds.append(taken)
         same, taken = timed(lambda: metric.similarities(embedded, first, second, alone))
         alone_seconds.append(taken)
@@ -147,39 +147,39 @@ def _raced(
             lambda: _compared_plainly(plain, of_term, first, second, job.plain_seconds)
         )
         ratios.append(taken / len(expected) * len(first) / alone_seconds[-1])
-        if found.tobytes() != same.tobytes():
+        if results.tobytes() != same.tobytes():
             raise MismatchError(f"{name}: {job.threads} threads change similarities")
-        check(name, found[: len(expected)], expected)
+        check(name, results[: len(expected)], expected)
     return Speed(
         metric=name,
         seconds=statistics.median(seconds),
         alone_seconds=statistics.median(alone_seconds),
         ratio=statistics.median(ratios),
         peak_mib=max(record.peak_mib for record in progress.records),
-        digest=hashlib.sha256(found.round(_DIGITS).tobytes()).hexdigest(),
+        digest=hashlib.sha256(results.round(_DIGITS).tobytes()).hexdigest(),
     )
 
 
 def _compared_plainly(
     plain: Compare, of_term: Callable[[int], Vectors], first: Ids, second: Ids, seconds: float
 ) -> Values:
-    """Return the similarities of as many pairs, from the first on, as so many seconds are for."""
+    """Return the similarities of the first pairs, as many as the given seconds allow."""
     ends = time.perf_counter() + seconds
-    found = []
+    values = []
     for left, right in zip(first.tolist(), second.tolist(), strict=True):
-        found.append(plain(of_term(left), of_term(right)))
+        values.append(plain(of_term(left), of_term(right)))
         if time.perf_counter() > ends:
             break
-    return np.array(found)
+    return np.array(values)
 
 
-def check(name: str, found: Values, expected: Values) -> None:
-    """Raise MismatchError where a similarity differs from that of the plain way, or is NaN."""
-    wrong = ~(np.abs(found - expected) <= _NEAR)
+def check(name: str, values: Values, expected: Values) -> None:
+    """Raise MismatchError if a similarity differs from the plain way's, or is NaN."""
+    wrong = ~(np.abs(values - expected) <= _NEAR)
     if wrong.any():
         at = int(wrong.argmax())
         raise MismatchError(
-            f"{name}: pair {at} is {found[at]:.6f}, and {expected[at]:.6f} the plain way"
+            f"{name}: pair {at} is {values[at]:.6f}, and {expected[at]:.6f} the plain way"
         )
 
 

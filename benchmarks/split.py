@@ -1,4 +1,4 @@
-"""Splits of an invented release of SNOMED CT's size, beside the build of the same."""
+"""Splits of an invented release of SNOMED CT's size, compared with its build."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Made:
     """The time and memory of a build or of splits.
 
     Attributes:
-        seconds: for all of it.
-        cpu_seconds: of all threads.
-        peak_mib: of memory.
-        fingerprints: of the Parquet files, in order of path.
+        seconds: total time.
+        cpu_seconds: CPU time of all threads.
+        peak_mib: peak memory.
+        fingerprints: fingerprints of the Parquet files, in order of path.
     """
 
     seconds: float
@@ -62,12 +62,12 @@ def _split(build: Path, out: Path, threads: int) -> Made:
 
 def _made(output: medsim.Build | medsim.Splits, began: float, began_cpu: float) -> Made:
     manifest = output.manifest
-    rows = (one for path, one in manifest.outputs.items() if path.endswith(".parquet"))
+    rows = (table for path, table in manifest.outputs.items() if path.endswith(".parquet"))
     return Made(
         seconds=time.perf_counter() - began,
         cpu_seconds=time.process_time() - began_cpu,
         peak_mib=max(int(str(stage["peak_mib"])) for stage in manifest.stages),
-        fingerprints="".join(one.fingerprint for one in rows),
+        fingerprints="".join(table.fingerprint for table in rows),
     )
 
 

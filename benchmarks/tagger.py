@@ -1,4 +1,4 @@
-"""Training of the window tagger, beside scikit-learn's perceptron of the same size."""
+"""Training of the window tagger, compared with scikit-learn's perceptron of the same size."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from medsim.core.progress import Progress
 from medsim.tagging.tagger import BATCH, N_HIDDEN, WINDOW, Words, train_tagger
 
 _WORDS, _TAGS = 5_000, 5
-_A_SENTENCE = 25  # words, about as many as BC5CDR has
-_TOLERANCE = 0.1  # of the share of right tags
+_A_SENTENCE = 25  # words, about as many as in BC5CDR
+_TOLERANCE = 0.1  # difference in the share of correct tags
 _ASKED = 5_000  # words
 
 
@@ -29,9 +29,9 @@ class Job:
     """The sizes of a comparison.
 
     Attributes:
-        n_sentences: that both sides see once.
-        n_dimensions: of word vectors.
-        rounds: how often the sides take turns.
+        n_sentences: sentences, which both sides see once.
+        n_dimensions: dimensions of word vectors.
+        rounds: number of rounds.
     """
 
     n_sentences: int
@@ -41,13 +41,13 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Race:
-    """The times of a race, in seconds an epoch on one thread.
+    """The times of a race, in seconds per epoch on one thread.
 
     Attributes:
-        tagger: of each round.
-        perceptron: of each round, by scikit-learn.
-        peak_mib: of memory, for the tagger.
-        fingerprint: of the tags.
+        tagger: time of the tagger in each round.
+        perceptron: time of scikit-learn's perceptron in each round.
+        peak_mib: peak memory of the tagger.
+        fingerprint: hash of the tags.
     """
 
     tagger: list[float]
@@ -66,25 +66,25 @@ def measure(settings: Settings) -> Measured:
     return Measured(
         about=f"{size:,} sentences x {_A_SENTENCE} words, an epoch on one thread",
         times="; ".join(
-            f"{n} dimensions: {statistics.median(one.tagger):.1f} s, scikit-learn "
-            f"{statistics.median(one.perceptron):.1f} s"
-            for n, one in seen.items()
+            f"{n} dimensions: {statistics.median(times.tagger):.1f} s, scikit-learn "
+            f"{statistics.median(times.perceptron):.1f} s"
+            for n, times in seen.items()
         ),
         ratios={
             f"scikit-learn, {n}": statistics.median(
-                theirs / ours for theirs, ours in zip(one.perceptron, one.tagger, strict=True)
+                theirs / ours for theirs, ours in zip(times.perceptron, times.tagger, strict=True)
             )
-            for n, one in seen.items()
+            for n, times in seen.items()
         },
-        peak=f"{max(one.peak_mib for one in seen.values())} MiB",
+        peak=f"{max(times.peak_mib for times in seen.values())} MiB",
         fingerprint=hashlib.sha256(
-            "".join(one.fingerprint for one in seen.values()).encode()
+            "".join(times.fingerprint for times in seen.values()).encode()
         ).hexdigest()[:16],
     )
 
 
 def race(job: Job) -> Race:
-    """Return the times of both sides, after comparing how many tags are right."""
+    """Return the times of both sides, after comparing their accuracy."""
     vectors, words = invented(job)
     asked = words.windows[:_ASKED]
     progress = Progress()
@@ -105,23 +105,23 @@ def race(job: Job) -> Race:
             ours_seconds.append(seconds)
             model, seconds = timed(lambda: _perceptron(vectors, words))
             theirs_seconds.append(seconds)
-            found = network.tags(vectors, asked)
+            ours = network.tags(vectors, asked)
             theirs = model.predict(vectors[asked].reshape(len(asked), -1))
-            shares = [float((tags == words.tags[:_ASKED]).mean()) for tags in (found, theirs)]
+            shares = [float((tags == words.tags[:_ASKED]).mean()) for tags in (ours, theirs)]
             if abs(shares[0] - shares[1]) > _TOLERANCE:
                 raise MismatchError(
-                    f"{shares[0]:.3f} of the tags are right, and {shares[1]:.3f} by scikit-learn"
+                    f"the accuracy is {shares[0]:.3f}, but {shares[1]:.3f} by scikit-learn"
                 )
     return Race(
         tagger=ours_seconds,
         perceptron=theirs_seconds,
         peak_mib=max(record.peak_mib for record in progress.records),
-        fingerprint=hashlib.sha256(found.tobytes()).hexdigest()[:16],
+        fingerprint=hashlib.sha256(ours.tobytes()).hexdigest()[:16],
     )
 
 
 def invented(job: Job) -> tuple[np.ndarray, Words]:
-    """Return vectors of words, and words whose tag is that of the word before them."""
+    """Return vectors of words, and words that are tagged like the word before them."""
     rng = np.random.default_rng(0)
     vectors = rng.normal(0, 0.5, (_WORDS, job.n_dimensions)).astype(np.float32)
     tags = vectors[:, :_TAGS].argmax(axis=1).astype(np.int32)
@@ -135,7 +135,7 @@ def _perceptron(vectors: np.ndarray, words: Words) -> MLPClassifier:
         (N_HIDDEN,), activation="tanh", batch_size=BATCH, alpha=0.0, max_iter=1, random_state=0
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # one epoch is what is timed
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a single epoch is timed
         return model.fit(vectors[words.windows].reshape(len(words.tags), -1), words.tags)
 
 

@@ -1,4 +1,4 @@
-"""Instances of BC5CDR and NCBI Disease, beside a loop over all pairs of sentences."""
+"""Instances of BC5CDR and NCBI Disease, compared with a loop over all pairs of sentences."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class Job:
     Attributes:
         corpora: the files.
         mesh: the folder of MeSH in XML.
-        n_plain: sentences whose pairs the loop goes through; the others are extrapolated.
-        rounds: how often the sides take turns.
-        threads: how many search.
+        n_plain: sentences whose pairs the loop visits; the rest is extrapolated.
+        rounds: number of rounds.
+        threads: number of threads of the search.
     """
 
     corpora: tuple[Path, ...]
@@ -62,12 +62,12 @@ class Race:
     """The times of a race.
 
     Attributes:
-        ours: seconds of each round: all instances and their splits.
+        ours: seconds of each round for all instances and their splits.
         plain: seconds of each round for the sample.
-        n_sentences: with a mention each.
-        n_candidates: instances that splits are drawn from.
-        peak_mib: of memory while instances are made.
-        fingerprint: of the splits.
+        n_sentences: sentences with a mention.
+        n_candidates: instances from which splits are drawn.
+        peak_mib: peak memory while instances are made.
+        fingerprint: hash of the splits.
     """
 
     ours: list[float]
@@ -80,7 +80,7 @@ class Race:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plain:
-    """A mention as the loop compares it, the term in lower case."""
+    """A mention for the loop, with its term in lower case."""
 
     term: str
     lemma: str
@@ -90,7 +90,7 @@ class _Plain:
 
 
 def measure(settings: Settings) -> Measured:
-    """Return the time of making all instances of two corpora, and of looping over their pairs."""
+    """Return the time of making all instances of two corpora, and of a loop over their pairs."""
     folder = Path(os.environ.get("MEDSIM_DATA", "")) / "wic"
     corpora = tuple(folder / name for name in _FILES)
     if not all(path.is_file() for path in corpora):
@@ -113,7 +113,7 @@ def measure(settings: Settings) -> Measured:
         times=f"{ours:.1f} s; a loop {plain:.0f} s (from {job.n_plain:,} sentences)",
         ratios={
             "a loop over all pairs": statistics.median(
-                theirs / share / own for own, theirs in zip(seen.ours, seen.plain, strict=True)
+                theirs / share / mine for mine, theirs in zip(seen.ours, seen.plain, strict=True)
             )
         },
         peak=f"{seen.peak_mib} MiB",
@@ -124,10 +124,10 @@ def measure(settings: Settings) -> Measured:
 def race(job: Job) -> Race:
     """Return the times of both sides, after comparing their results in the sample."""
     progress = Progress()
-    found = read_corpora(job.corpora, threads=job.threads)
+    corpora = read_corpora(job.corpora, threads=job.threads)
     with Store(threads=job.threads) as store:
         read_terminology(str(job.mesh), store, ReadingOptions(), progress)
-        store.put("mention", found.mentions)
+        store.put("mention", corpora.mentions)
         store.run("wic/cited_code", vocabulary=_OWN)
         store.run("wic/linked_mention")
         linked = store.table("linked_mention")
@@ -170,7 +170,7 @@ def _blocks(store: Store, mentions: pl.DataFrame, threads: int) -> Blocks:
 
 
 def _compare(store: Store, sample: pl.DataFrame, job: Job) -> None:
-    """Raise MismatchError if both sides find other numbers of instances in the sample."""
+    """Raise MismatchError if the sides find different numbers of instances in the sample."""
     blocks = _blocks(store, sample, job.threads)
     ours: Counter[tuple[str, int]] = Counter()
     for group, label, number in zip(blocks.groups, blocks.labels, blocks.n_pairs, strict=True):
@@ -181,7 +181,7 @@ def _compare(store: Store, sample: pl.DataFrame, job: Job) -> None:
 
 
 def _looped(store: Store, sample: pl.DataFrame) -> Counter[tuple[str, int]]:
-    """Return the number of instances of each group and label, counted a pair at a time."""
+    """Return the number of instances of each group and label, counted pair by pair."""
     bearing = defaultdict(set)
     for form, concept in store.table("form_name").iter_rows():
         bearing[form].add(concept)
@@ -201,30 +201,30 @@ def _looped(store: Store, sample: pl.DataFrame) -> Counter[tuple[str, int]]:
         )
         for term, concept in sample.select("lower_term", "concept_id").iter_rows()
     ]
-    found: Counter[tuple[str, int]] = Counter()
-    for one, other in combinations(mentions, 2):
-        if one.concept in parents[other.concept] or other.concept in parents[one.concept]:
+    counts: Counter[tuple[str, int]] = Counter()
+    for mention, other in combinations(mentions, 2):
+        if mention.concept in parents[other.concept] or other.concept in parents[mention.concept]:
             continue
-        group = _group_of(one, other)
+        group = _group_of(mention, other)
         if group is not None:
-            found[group, int(one.concept == other.concept)] += 1
-    return found
+            counts[group, int(mention.concept == other.concept)] += 1
+    return counts
 
 
-def _group_of(one: _Plain, other: _Plain) -> str | None:
-    if one.term == other.term or one.lemma == other.lemma:
+def _group_of(mention: _Plain, other: _Plain) -> str | None:
+    if mention.term == other.term or mention.lemma == other.lemma:
         return "term_identity"
-    if one.initials == other.term or other.initials == one.term:
+    if mention.initials == other.term or other.initials == mention.term:
         return "abbreviations"
-    if one.bearing & other.bearing:
+    if mention.bearing & other.bearing:
         return "synonyms"
-    if 4 * Indel.distance(one.term, other.term) < len(one.term) + len(other.term):
+    if 4 * Indel.distance(mention.term, other.term) < len(mention.term) + len(other.term):
         return "label_similarity"
     return None
 
 
 def _fingerprint(splits: dict[str, Split], hashes: Hashes) -> str:
-    """Return a hash of the content of all splits' mentions, in their order."""
+    """Return a hash of the content of all splits' mentions in their order."""
     digest = hashlib.sha256()
     for split in splits.values():
         digest.update(hashes[split.selection.mentions].tobytes())

@@ -16,10 +16,10 @@ class Settings:
     """The settings of a run of benchmarks.
 
     Attributes:
-        quick: whether to take a small piece of the work, for a check in minutes.
-        threads: how many compute, on either side of a comparison.
-        cache: the folder that keeps downloads; outside of the repository.
-        prototype: the program to run beside the search, where there is one.
+        quick: whether to use small sizes, for a check in minutes.
+        threads: number of threads, on both sides of a comparison.
+        cache: folder for downloads, outside the repository.
+        prototype: program to compare with the search, if given.
     """
 
     quick: bool
@@ -37,12 +37,12 @@ class Measured:
     """The result of a benchmark.
 
     Attributes:
-        about: the input, in words.
-        times: in words; the ratios are added to them.
-        ratios: how many times as long something else took in the same run, by its name; a fall is
-            a loss of speed whatever the machine is busy with.
-        peak: memory, in words.
-        fingerprint: of the results, which depend neither on the machine nor on threads.
+        about: the input in words.
+        times: the times in words; ratios are appended to them.
+        ratios: by name, how many times as long something else took in the same run; a fall means a
+            loss of speed, even on a busy machine.
+        peak: peak memory in words.
+        fingerprint: hash of the results, which depend neither on the machine nor on threads.
     """
 
     about: str
@@ -53,7 +53,7 @@ class Measured:
 
 
 class MismatchError(Exception):
-    """Results differ where they must not."""
+    """Results differ that must be equal."""
 
 
 class UnavailableError(Exception):
@@ -64,11 +64,11 @@ class Measure(Protocol):
     """Runs a benchmark."""
 
     def __call__(self, settings: Settings) -> Measured:
-        """Return its result.
+        """Return the result of the benchmark.
 
         Raises:
-            MismatchError: results are wrong, which is worse than slow.
-            UnavailableError: something that it needs cannot be had.
+            MismatchError: results are wrong.
+            UnavailableError: something that the benchmark needs is not available.
         """
 
 

@@ -1,4 +1,4 @@
-"""Runs a function in a process of its own, so that its memory and compilation are its own."""
+"""Runs a function in a new process, to measure its memory and compilation separately."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ T = TypeVar("T")
 def apart(call: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
     """Return the result of a module's function, called in a fresh process.
 
-    Peak memory is read inside, by the stages of ``medsim.core.progress``: what the system tells a
-    parent (``ru_maxrss``) begins with the parent's own peak, and is lost where stages reset it.
+    Peak memory is read inside, by the stages of ``medsim.core.progress``. The system's value for a
+    parent process (``ru_maxrss``) would include the parent's peak, and stages reset it.
     """
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
         return processes.submit(call, *arguments, **options).result()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from benchmarks.harness import Measured
 
 MARGIN = 0.3
-"""By which share a ratio may fall before it counts: machines are busy with other things, too."""
+"""The share by which a ratio may fall on a busy machine before it counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class Entry:
 
     Attributes:
         ratios: see ``Measured``.
-        fingerprint: of the results.
+        fingerprint: hash of the results.
     """
 
     ratios: dict[str, float]
@@ -37,9 +37,9 @@ class Baseline:
     """The committed baseline.
 
     Attributes:
-        machine: where the ratios were taken.
-        margin: by which share a ratio may fall.
-        benchmarks: by name.
+        machine: the machine on which the ratios were measured.
+        margin: the share by which a ratio may fall.
+        benchmarks: the entries by name.
     """
 
     machine: str
@@ -48,12 +48,12 @@ class Baseline:
 
 
 def read_baseline(path: Path) -> Baseline:
-    """Return the baseline of a file; an empty one where there is no file."""
+    """Return the baseline in a file, or an empty one if the file does not exist."""
     if not path.exists():
         return Baseline(machine="", margin=MARGIN, benchmarks={})
-    found = json.loads(path.read_text(encoding="utf-8"))
-    entries = {name: Entry(**entry) for name, entry in found["benchmarks"].items()}
-    return Baseline(machine=found["machine"], margin=found["margin"], benchmarks=entries)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    entries = {name: Entry(**entry) for name, entry in content["benchmarks"].items()}
+    return Baseline(machine=content["machine"], margin=content["margin"], benchmarks=entries)
 
 
 def write_baseline(path: Path, baseline: Baseline) -> None:
@@ -79,7 +79,7 @@ def entry_of(runs: Sequence[Measured]) -> Entry:
 
 
 def best_ratios(runs: Sequence[Measured]) -> dict[str, float]:
-    """Return the highest of each ratio: a busy machine lowers some, a slower program all."""
+    """Return the highest value of each ratio: a busy machine lowers some, slower code all."""
     names = sorted({name for run in runs for name in run.ratios})
     return {name: max(run.ratios.get(name, 0.0) for run in runs) for name in names}
 
@@ -97,9 +97,9 @@ def complaints(name: str, entry: Entry, runs: Sequence[Measured], margin: float)
     """Return a line for each ratio that fell in every run and each fingerprint that changed.
 
     Args:
-        name: of the benchmark.
+        name: name of the benchmark.
         entry: its baseline.
-        runs: one or more of it.
+        runs: one or more runs.
         margin: the share by which a ratio may fall.
     """
     best = best_ratios(runs)

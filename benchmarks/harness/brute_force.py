@@ -1,4 +1,4 @@
-"""The nearest terms by comparing all of them: RapidFuzz and NumPy, nothing of medsim."""
+"""The nearest terms by comparing all terms with RapidFuzz and NumPy, without code of medsim."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 def distances(terms: Sequence[str], queries: Sequence[int] | Numbers, threads: int) -> Numbers:
     """Return the Levenshtein distance of some terms to all: int32[n_queries, n_terms]."""
     first_terms = [terms[query] for query in queries]
-    found: Numbers = cdist(
+    table: Numbers = cdist(
         first_terms, terms, scorer=Levenshtein.distance, workers=threads, dtype=np.int32
     )
-    return found
+    return table
 
 
 class BruteForce:
     """Ranks candidates by (distance, hash of seed and both terms, text).
 
     Args:
-        terms: distinct, in order of text.
-        groups: int32[n_terms]; a term is no candidate of one in its own group.
-        seed: of the ties.
+        terms: distinct terms in order of text.
+        groups: int32[n_terms]; terms of the same group are not each other's candidates.
+        seed: random seed that orders ties.
     """
 
     def __init__(self, terms: Sequence[str], groups: Numbers, seed: int) -> None:
@@ -46,7 +46,7 @@ class BruteForce:
         Args:
             query: the row of the first term.
             far: int32[n_terms], its distance to every term.
-            wanted: how many; there may be fewer.
+            wanted: maximum number of candidates.
         """
         rows = np.flatnonzero((self._groups != self._groups[query]) & (far > 0))
         if 0 < wanted < len(rows):
@@ -57,7 +57,7 @@ class BruteForce:
 
 
 def mixed(words: Hashes) -> Hashes:
-    """Return the words as SplitMix64's finaliser mixes them (Steele et al. 2014, figure 17)."""
+    """Return the words mixed by SplitMix64's finaliser (Steele et al. 2014, figure 17)."""
     words = words + np.uint64(0x9E3779B97F4A7C15)
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -67,7 +67,7 @@ def mixed(words: Hashes) -> Hashes:
 def term_hashes(terms: Sequence[str]) -> Hashes:
     """Return a hash of each term: its length, then each code point mixed in.
 
-    All terms that have an n-th code point mix it in at once.
+    The n-th code points of all terms are mixed in together.
     """
     lengths = np.fromiter(map(len, terms), np.int64, len(terms))
     order = np.argsort(-lengths, kind="stable")

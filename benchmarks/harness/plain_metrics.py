@@ -1,4 +1,4 @@
-"""Similarities of two terms as users write them: NumPy and SciPy, a pair at a time."""
+"""Similarities of two terms with plain NumPy and SciPy, a pair at a time."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ OF_VECTORS: dict[str, Compare] = {
     "spearman": _spearman,
     "kendall": _kendall,
 }
-"""Metrics of two vectors, float32[n_dimensions] each, under the names of medsim's."""
+"""Metrics of two vectors, float32[n_dimensions] each, under medsim's names."""
 
 
 def _averaged(compare: Compare) -> Compare:
@@ -71,4 +71,4 @@ OF_WORDS: dict[str, Compare] = {
     "fuzzy_jaccard": _dynamax,
     "max_jaccard": _max_jaccard,
 }
-"""Metrics of two bags of word vectors, float32[n_words, n_dimensions] each, as above."""
+"""Metrics of two bags of word vectors, float32[n_words, n_dimensions] each, likewise."""

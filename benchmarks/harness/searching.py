@@ -1,4 +1,4 @@
-"""Times the search beside comparing all terms, and compares their results."""
+"""Times the search against comparing all terms, and compares their results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Ids
 
 SEED = 0
-_WARM_UP = 20_000  # terms; fewer would not reach every kernel
+_WARM_UP = 20_000  # terms; fewer would not use every kernel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,11 +31,11 @@ class Job:
 
     Attributes:
         n_queries: first terms, drawn from the corpus.
-        wanted: nearest terms of each.
-        n_compared: of the first terms, how many are compared with all terms.
-        n_plain: of the first terms, how many the plain search serves too; 0 leaves it out.
-        rounds: how often the sides take turns.
-        threads: of every side.
+        wanted: nearest terms per first term.
+        n_compared: first terms that are compared with all terms.
+        n_plain: first terms for the plain search; 0 leaves it out.
+        rounds: number of rounds.
+        threads: threads of every side.
     """
 
     n_queries: int
@@ -51,16 +51,16 @@ class Race:
     """The times of a race; seconds are medians over the rounds.
 
     Attributes:
-        n_terms: in the corpus.
-        prepare_seconds: packing and laying out.
-        search_seconds: for all first terms.
-        cdist_seconds: for all first terms, extrapolated.
-        plain_seconds: for all first terms, extrapolated; 0 where it did not run.
-        cdist: median over the rounds of the ratio to the search.
-        plain: the same for the plain search.
-        mean_distance: of the nearest terms.
-        peak_mib: while preparing and searching, the terms included.
-        fingerprint: of what was found.
+        n_terms: terms in the corpus.
+        prepare_seconds: time of packing and layout.
+        search_seconds: time for all first terms.
+        cdist_seconds: extrapolated time of RapidFuzz for all first terms.
+        plain_seconds: extrapolated time of the plain search for all first terms, or 0.
+        cdist: median of RapidFuzz's ratio to the search.
+        plain: median of the plain search's ratio to the search.
+        mean_distance: mean distance of the nearest terms.
+        peak_mib: peak memory of preparation and search, with the terms.
+        fingerprint: hash of the results.
     """
 
     n_terms: int
@@ -76,7 +76,7 @@ class Race:
 
 
 def candidates_of(corpus: Corpus) -> Candidates:
-    """Return the corpus as a search takes it."""
+    """Return the terms of a corpus as candidates of a search."""
     return Candidates.from_terms(corpus.terms, corpus.groups)
 
 
@@ -89,24 +89,24 @@ def warm_up(corpus: Corpus, *, sliced: bool | None = None) -> None:
 
 
 def drawn_queries(n_terms: int, n_queries: int, seed: int = 0) -> Ids:
-    """Return rows of terms drawn by a seed, in order."""
+    """Return rows of randomly drawn terms, in order."""
     rng = np.random.default_rng(seed)
     return np.sort(rng.choice(n_terms, min(n_queries, n_terms), replace=False)).astype(np.int32)
 
 
-def fingerprint(found: Nearest) -> str:
+def fingerprint(nearest: Nearest) -> str:
     """Return a hash of the results of a search."""
     digest = hashlib.sha256()
-    for part in (found.starts, found.ids, found.distances):
+    for part in (nearest.starts, nearest.ids, nearest.distances):
         digest.update(part.tobytes())
     return digest.hexdigest()[:16]
 
 
 def race(corpus: Corpus, job: Job) -> Race:
-    """Return the times of the search and its rivals, in turns.
+    """Return the times of the search and its rivals, which take turns.
 
     Raises:
-        MismatchError: they found different terms.
+        MismatchError: their results differ.
     """
     progress = Progress()
     queries = drawn_queries(len(corpus.terms), job.n_queries)
@@ -115,8 +115,8 @@ def race(corpus: Corpus, job: Job) -> Race:
     with progress.stage("prepare"):
         search = NearestSearch(candidates_of(corpus), seed=SEED, threads=job.threads)
     with progress.stage("search"):
-        found = search.nearest(queries, np.full_like(queries, job.wanted))
-    plain = _plain_search(corpus, queries, found, job)
+        nearest = search.nearest(queries, np.full_like(queries, job.wanted))
+    plain = _plain_search(corpus, queries, nearest, job)
     brute_force = BruteForce(corpus.terms, corpus.groups, SEED)
     turns = []
     for _ in range(job.rounds):
@@ -129,8 +129,8 @@ def race(corpus: Corpus, job: Job) -> Race:
         turns.append((ours, cdist, plain()))
     for at, row in zip(compared.tolist(), far, strict=True):
         expected = brute_force.nearest(int(queries[at]), row, job.wanted)
-        if found.ids[found.starts[at] : found.starts[at + 1]].tolist() != expected.tolist():
-            raise MismatchError(f"{corpus.name}: row {queries[at]} has other nearest terms")
+        if nearest.ids[nearest.starts[at] : nearest.starts[at + 1]].tolist() != expected.tolist():
+            raise MismatchError(f"{corpus.name}: row {queries[at]} has wrong nearest terms")
     ours_seconds, cdist_seconds, plain_seconds = (
         statistics.median(side) for side in zip(*turns, strict=True)
     )
@@ -142,13 +142,13 @@ def race(corpus: Corpus, job: Job) -> Race:
         plain_seconds=plain_seconds,
         cdist=statistics.median(cdist / ours for ours, cdist, _ in turns),
         plain=statistics.median(other / ours for ours, _, other in turns),
-        mean_distance=float(found.distances.mean()),
+        mean_distance=float(nearest.distances.mean()),
         peak_mib=max(record.peak_mib for record in progress.records),
-        fingerprint=fingerprint(found),
+        fingerprint=fingerprint(nearest),
     )
 
 
-def _plain_search(corpus: Corpus, queries: Ids, found: Nearest, job: Job) -> Callable[[], float]:
+def _plain_search(corpus: Corpus, queries: Ids, nearest: Nearest, job: Job) -> Callable[[], float]:
     """Return a function that runs the plain search and returns its extrapolated seconds."""
     if not job.n_plain:
         return lambda: 0.0
@@ -156,13 +156,14 @@ def _plain_search(corpus: Corpus, queries: Ids, found: Nearest, job: Job) -> Cal
     warm_up(corpus, sliced=False)
     search = NearestSearch(candidates_of(corpus), seed=SEED, threads=job.threads, sliced=False)
     wanted = np.full(len(at), job.wanted, np.int32)
-    slots = np.concatenate([np.arange(found.starts[one], found.starts[one + 1]) for one in at])
+    starts = nearest.starts
+    slots = np.concatenate([np.arange(starts[query], starts[query + 1]) for query in at])
 
     def run() -> float:
         began = time.perf_counter()
         other = search.nearest(queries[at], wanted)
         seconds = (time.perf_counter() - began) / len(at) * len(queries)
-        if other.ids.tolist() != found.ids[slots].tolist():
+        if other.ids.tolist() != nearest.ids[slots].tolist():
             raise MismatchError(f"{corpus.name}: the plain search finds other terms")
         return seconds
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from medsim.kernels.types import Ids
 
-_EXTREME = 20  # one term in so many counts as short, as many as long
+_EXTREME = 20  # one term in this many counts as short, and one as long
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,9 +20,9 @@ class Stratum:
     """First terms of one kind.
 
     Attributes:
-        name: of the kind.
-        rows: int32[n_queries], of the terms, in order.
-        wanted: how many nearest terms each asks for.
+        name: name of the kind.
+        rows: int32[n_queries], rows of the terms, in order.
+        wanted: number of nearest terms for each.
     """
 
     name: str
@@ -31,14 +31,14 @@ class Stratum:
 
 
 def strata(terms: Sequence[str], n_each: int, seed: int = 0) -> list[Stratum]:
-    """Return up to ``n_each`` first terms of each kind, drawn by a seed.
+    """Return up to ``n_each`` randomly drawn first terms of each kind.
 
-    Many wanted of short terms are ties for the most part: there are few distances to share.
+    Most of the many nearest terms of short terms tie, since few distances are possible.
 
     Args:
         terms: the pool, in order of text.
-        n_each: how many of a kind; fewer where there are not so many.
-        seed: of the draw.
+        n_each: maximum number of a kind.
+        seed: random seed.
     """
     lengths = np.fromiter(map(len, terms), np.int64, len(terms))
     by_length = np.argsort(lengths, kind="stable")

@@ -1,4 +1,4 @@
-"""Times a piece of work by the clock on the wall."""
+"""Measures the elapsed time of a piece of work."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def timed(work: Callable[[], T]) -> tuple[T, float]:
-    """Return the result of a piece of work, and the seconds that it took."""
+    """Return the result of a piece of work, and its seconds."""
     began = time.perf_counter()
-    found = work()
-    return found, time.perf_counter() - began
+    result = work()
+    return result, time.perf_counter() - began

@@ -1,4 +1,4 @@
-"""Invented files of word vectors, and readers of them as users write or find them."""
+"""Invented files of word vectors, and other readers of such files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def word_of(row: int) -> str:
 
 
 def write_words(path: Path, n_words: int, *, binary: bool, seed: int = 0) -> None:
-    """Write words and their numbers as word2vec's program does: the same ones in either format."""
+    """Write words and numbers as word2vec does, the same in either format."""
     write_rows = _write_binary if binary else _write_text
     rng = np.random.default_rng(seed)
     with path.open("wb") as file:
@@ -45,17 +45,17 @@ def write_words(path: Path, n_words: int, *, binary: bool, seed: int = 0) -> Non
 
 
 def read_plainly(path: Path, *, binary: bool) -> dict[str, Vector]:
-    """Return the vectors of a file, read row by row as people write it."""
+    """Return the vectors of a file, read with a plain loop over its rows."""
     return _read_binary(path) if binary else _read_text(path)
 
 
 def has_gensim() -> bool:
-    """Return whether gensim is installed, which it need not be."""
+    """Return whether gensim, which is optional, is installed."""
     return importlib.util.find_spec("gensim") is not None
 
 
 def read_by_gensim(path: Path, *, binary: bool) -> Mapping[str, Vector]:
-    """Return the vectors of a file as gensim reads it."""
+    """Return the vectors of a file, read with gensim."""
     keyed = importlib.import_module("gensim.models").KeyedVectors
     vectors: Mapping[str, Vector] = keyed.load_word2vec_format(path, binary=binary)
     return vectors
