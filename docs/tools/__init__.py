@@ -1,1 +1,1 @@
-"""What makes the site of the documentation, beside Zensical."""
+"""Tools that make the documentation's site, besides Zensical."""

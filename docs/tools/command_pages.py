@@ -26,7 +26,7 @@ FUNCTIONS: Mapping[str, Sequence[str]] = {
     "sql": ("Build.sql",),
     "stats": ("Build.stats",),
 }
-"""Functions that a command stands for beside the one of its own options."""
+"""Functions that a command covers, besides the function with the same options."""
 
 _NOUNS: Mapping[Any, str] = {
     str: "text",
@@ -46,11 +46,11 @@ class Entry:
     """An argument or an option of a command.
 
     Attributes:
-        name: the argument's, or all flags of the option.
-        help: as the program shows it.
-        facts: what it takes, its default and its other names, by what each is.
-        heading: of the help and the page; see ``Option``.
-        argument: whether it is taken by its place.
+        name: name of the argument, or all flags of the option.
+        help: its text in the program's help.
+        facts: its value, default and other names, by heading.
+        heading: heading in the help and on the page; see ``Option``.
+        argument: whether it is an argument, given by position.
         shared: whether most commands have it.
     """
 
@@ -63,7 +63,7 @@ class Entry:
 
     @property
     def line(self) -> str:
-        """What it takes, its default and its name in Python, in one line."""
+        """Its value, its default and its name in Python, in one line."""
         return " ".join(
             f"{what}: {fact}." if fact else f"{what}." for what, fact in self.facts.items()
         )
@@ -71,7 +71,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandPage:
-    """A command as its page shows it."""
+    """The content of a command's page."""
 
     name: str
     file: str
@@ -86,9 +86,9 @@ class CommandPage:
     @property
     def sections(self) -> dict[str, list[Entry]]:
         """The options that are not shared, by heading."""
-        options = [one for one in self.entries if not one.argument and not one.shared]
+        options = [entry for entry in self.entries if not entry.argument and not entry.shared]
         by_heading = {
-            heading: [one for one in options if one.heading == heading]
+            heading: [entry for entry in options if entry.heading == heading]
             for heading in get_args(Heading)
         }
         return {heading: entries for heading, entries in by_heading.items() if entries}
@@ -110,24 +110,24 @@ class CommandPage:
 
 
 def all_commands(group: Any = None, path: str = "") -> dict[str, Any]:
-    """Return every command by its name, those of groups behind the name of their group."""
-    found: dict[str, Any] = {}
+    """Return every command by its name, with the name of its group before it."""
+    commands: dict[str, Any] = {}
     for name, command in (group or get_command(app)).commands.items():
         inner = hasattr(command, "commands")
-        found |= all_commands(command, f"{path}{name} ") if inner else {path + name: command}
-    return found
+        commands |= all_commands(command, f"{path}{name} ") if inner else {path + name: command}
+    return commands
 
 
 def command_pages() -> dict[str, str]:
     """Return the pages of all commands by their paths below the reference."""
     known = {name: _page_of(name, command) for name, command in all_commands().items()}
-    pages = {f"commands/{one.file}": page("command", command=one) for one in known.values()}
+    pages = {f"commands/{it.file}": page("command", command=it) for it in known.values()}
     panels = {title: [known[name] for name in names] for title, names in _panels().items()}
     return {"commands/index.md": page("commands", panels=panels), **pages}
 
 
 def _panels() -> dict[str, list[str]]:
-    """Return the names of commands by what one wants, as ``medsim --help`` has them."""
+    """Return the names of commands by the panels of ``medsim --help``."""
     root: Any = get_command(app)
     names = list(all_commands())
     return {
@@ -158,7 +158,7 @@ def _page_of(name: str, command: Any) -> CommandPage:
         entries=[*_declared_entries(options), *_own_entries(command, options)],
         functions=_functions_of(name, options),
         exit_codes=dict(sorted(command.callback.exit_codes.items())),
-        then=[(one, _file_of(one)) for one in command.callback.then],
+        then=[(following, _file_of(following)) for following in command.callback.then],
     )
 
 
@@ -171,15 +171,15 @@ def _help_of(command: Any) -> tuple[list[str], str]:
 
 
 def _functions_of(name: str, options: type[Options]) -> list[str]:
-    """Return the public functions whose options are those of a command, or some of them."""
-    own = [
-        one
-        for one in medsim.__all__
-        if (kind := getattr(getattr(medsim, one), "options", None))
+    """Return the public functions that share options with a command."""
+    functions = [
+        public
+        for public in medsim.__all__
+        if (kind := getattr(getattr(medsim, public), "options", None))
         and isinstance(kind, type)
         and (issubclass(options, kind) or issubclass(kind, options))
     ]
-    return [*own, *FUNCTIONS.get(name, ())]
+    return [*functions, *FUNCTIONS.get(name, ())]
 
 
 def _declared_entries(options: type[Options]) -> Iterator[Entry]:
@@ -198,7 +198,7 @@ def _declared_entries(options: type[Options]) -> Iterator[Entry]:
 
 def _facts(option: Option, parameter: inspect.Parameter) -> dict[str, str]:
     facts = {"Value": _value(option, parameter), "Default": _default(parameter.default)}
-    if facts["Value"] == _SWITCH or all(one in option.help for one in option.choices or [""]):
+    if facts["Value"] == _SWITCH or all(choice in option.help for choice in option.choices or [""]):
         facts["Value"] = ""
     if _flag(parameter.name, option) not in (option.flags or (_flag(parameter.name, option),)):
         facts["In Python"] = code(parameter.name)
@@ -206,7 +206,7 @@ def _facts(option: Option, parameter: inspect.Parameter) -> dict[str, str]:
 
 
 def _value(option: Option, parameter: inspect.Parameter) -> str:
-    """Return what the command line takes, in words."""
+    """Return the value of an option on the command line, in words."""
     shown = _shown(parameter.annotation, option)
     if shown is bool:
         return _SWITCH
@@ -239,24 +239,24 @@ def _default(value: object) -> str:
 
 
 def _own_entries(command: Any, options: type[Options]) -> Iterator[Entry]:
-    """Yield the options that the command line alone has."""
+    """Yield the options that only the command line has."""
     known = declared(options)
     shared = {"quiet", "verbose", "help"}
-    for one in command.params:
-        if one.name not in known:
-            facts = {"Value": _SWITCH if one.is_flag else _own_value(one)}
-            if default := "" if one.is_flag else _default(one.default):
+    for parameter in command.params:
+        if parameter.name not in known:
+            facts = {"Value": _SWITCH if parameter.is_flag else _own_value(parameter)}
+            if default := "" if parameter.is_flag else _default(parameter.default):
                 facts["Default"] = default
             yield Entry(
-                name=one.opts,
-                help=one.help or "",
+                name=parameter.opts,
+                help=parameter.help or "",
                 facts=facts,
-                heading=_heading_of(one),
-                shared=one.name in shared,
+                heading=_heading_of(parameter),
+                shared=parameter.name in shared,
             )
 
 
-def _own_value(one: Any) -> str:
-    if one.name == "form":
+def _own_value(parameter: Any) -> str:
+    if parameter.name == "form":
         return f"one of {codes(TABLE_FORMATS)}"
-    return code(one.metavar) if one.metavar else _NOUNS[str]
+    return code(parameter.metavar) if parameter.metavar else _NOUNS[str]

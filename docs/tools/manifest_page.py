@@ -1,4 +1,4 @@
-"""The page of the manifests of every kind of output, from their declarations."""
+"""The page of the manifests of all kinds of output, from their declarations."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PARTS: Mapping[str, type] = {
     "terminology": Terminology,
     "files": SourceFile,
 }
-"""The classes of the parts of manifests, by the fields that have them."""
+"""The classes of the parts of manifests, by field."""
 
 _HEADINGS: Mapping[type, str] = {
     Output: "A file of outputs",
@@ -47,14 +47,14 @@ _NOUNS: Mapping[Any, str] = {
     NoneType: "null",
 }
 _UNKNOWN = {"date": date, "Skipped": Skipped}
-"""Names of types that modules import for type checkers alone."""
+"""Names of types that modules import only for type checkers."""
 
 _SECTION = re.compile(r"^(\w+): (.*(?:\n[ ]{4,}.*)*)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """A field of JSON as the page shows it; what it means is Markdown."""
+    """A field of JSON on the page; its meaning is Markdown."""
 
     name: str
     type: str
@@ -94,15 +94,15 @@ def _common() -> list[Field]:
 def _fields(declared_class: type, besides: type | None = None) -> Iterator[Field]:
     """Yield the fields of a class, without those of a class that it extends."""
     hints, notes = get_type_hints(declared_class, localns=_UNKNOWN), attributes_of(declared_class)
-    known = {one.name for one in fields(besides)} if besides else set()  # type: ignore[arg-type]
-    for one in fields(declared_class):
-        hint = hints[one.name]
-        left_out = declared_class is Terminology and one.name == "skipped"
-        if one.name not in known and get_origin(hint) is not ClassVar and not left_out:
+    known = {field.name for field in fields(besides)} if besides else set()  # type: ignore[arg-type]
+    for field in fields(declared_class):
+        hint = hints[field.name]
+        left_out = declared_class is Terminology and field.name == "skipped"
+        if field.name not in known and get_origin(hint) is not ClassVar and not left_out:
             yield Field(
-                name=one.name,
-                type=_type(declared_class, one.name, json_type(hint)),
-                meaning=_meaning(notes[one.name]),
+                name=field.name,
+                type=_type(declared_class, field.name, json_type(hint)),
+                meaning=_meaning(notes[field.name]),
             )
 
 
@@ -123,17 +123,17 @@ def _type(declared_class: type, name: str, noun: str) -> str:
 
 
 def attributes_of(declared_class: type) -> dict[str, str]:
-    """Return what docstrings of a class and of those it extends say of its attributes."""
-    found: dict[str, str] = {}
-    for one in reversed(declared_class.__mro__):
-        _, _, section = inspect.cleandoc(one.__doc__ or "").partition("\nAttributes:\n")
+    """Return the notes on attributes in the docstrings of a class and its base classes."""
+    notes: dict[str, str] = {}
+    for ancestor in reversed(declared_class.__mro__):
+        _, _, section = inspect.cleandoc(ancestor.__doc__ or "").partition("\nAttributes:\n")
         text = inspect.cleandoc(section.partition("\n\n")[0])
-        found |= {name: " ".join(note.split()) for name, note in _SECTION.findall(text)}
-    return found
+        notes |= {name: " ".join(note.split()) for name, note in _SECTION.findall(text)}
+    return notes
 
 
 def json_type(hint: Any) -> str:
-    """Return the name of a type as JSON has it."""
+    """Return the name of a type in JSON."""
     members = union_members(hint)
     if len(members) > 1:
         return " or ".join(map(json_type, members))
@@ -153,7 +153,7 @@ def _made_by(kind: Kind[Any]) -> list[str]:
 
 
 def _options(kind: Kind[Any]) -> dict[str, list[str]]:
-    """Return the keys of options by the command that has them, with other names of options."""
+    """Return the keys of options by command, with the options' names if they differ."""
     known = all_commands()
     keys: dict[str, list[str]] = {}
     listed: set[str] = set()

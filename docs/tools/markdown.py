@@ -1,4 +1,4 @@
-"""Text as Markdown, and pages by templates."""
+"""Markdown text, and pages from templates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
 
 
 def escaped(text: str) -> str:
-    """Return a text as Markdown that shows it as it is."""
+    """Return a text as Markdown that displays it unchanged."""
     return _SPECIAL.sub(r"\\\1", text)
 
 
@@ -31,18 +31,18 @@ def codes(texts: Any) -> str:
 
 
 def page(template: str, **content: Any) -> str:
-    """Return the page that a template makes of its content."""
+    """Return the page made from a template and its content."""
     text = _templates().get_template(f"{template}.md.jinja").render(**content)
     return f"{NOTICE}\n\n" + re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
 @cache
 def _templates() -> Environment:
-    found = Environment(  # noqa: S701 — it writes Markdown, and escapes by a filter
+    environment = Environment(  # noqa: S701 — it writes Markdown, and escapes with a filter
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"escaped": escaped, "code": code, "codes": codes}
-    return found
+    environment.filters |= {"escaped": escaped, "code": code, "codes": codes}
+    return environment

@@ -26,7 +26,7 @@ def measure_pages() -> dict[str, str]:
         for kind, title in OF.items()
     }
     metrics = {
-        title: {name: one for name, one in METRICS.all().items() if one.kind is kind}
+        title: {name: item for name, item in METRICS.all().items() if item.kind is kind}
         for kind, title in KINDS.items()
     }
     return {

@@ -1,6 +1,6 @@
-"""Writes the pages of the reference that are made from the declarations in the code.
+"""Writes the pages of the reference that are generated from declarations in the code.
 
-The command is ``just reference``; a test compares the pages with what would be written.
+The command is ``just reference``; a test checks that the pages are up to date.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ def pages() -> dict[str, str]:
 
 def written() -> dict[str, str]:
     """Return the pages that were written before, by their paths."""
-    found = {path: path.read_text(encoding="utf-8") for path in sorted(REFERENCE.rglob("*.md"))}
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted(REFERENCE.rglob("*.md"))}
     return {
         path.relative_to(REFERENCE).as_posix(): text
-        for path, text in found.items()
+        for path, text in texts.items()
         if text.startswith(NOTICE)
     }
 
 
 def main() -> None:
-    """Write all pages, and remove those that nothing declares any more."""
+    """Write all pages, and remove pages without a declaration."""
     made = pages()
     for name in written().keys() - made.keys():
         (REFERENCE / name).unlink()

@@ -1,4 +1,4 @@
-"""The pages of the tables of every kind of output, from their declarations."""
+"""The pages of the tables of all kinds of output, from their declarations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COMMANDS_OF_SCALES: Mapping[str, str] = {
     "domain": "study domains",
     "association": "study inspect",
 }
-"""The command that makes studies of each scale."""
+"""The command that makes the studies of each scale."""
 
 TITLES: Mapping[str, str] = {
     "build": "Builds",
@@ -53,7 +53,7 @@ PARTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "labels": ("Scale context", "Scale domain", "Scale association"),
     },
 }
-"""The tables and groups that have a page of their own, by kind of output and page."""
+"""The tables and groups that have separate pages, by kind of output and page."""
 
 _MANY = 3
 """If this many tables of a page have a column, the page describes it once."""
@@ -61,7 +61,7 @@ _MANY = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column as a page shows it, or the two ends of a confidence interval."""
+    """A column on a page, or both ends of a confidence interval."""
 
     names: tuple[str, ...]
     type: str
@@ -70,10 +70,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A table as a page shows it.
+    """A table on a page.
 
     Attributes:
-        seen_as: by which name SQL statements see it; empty where they do not.
+        seen_as: its name in SQL statements; empty if they cannot use it.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Tables under a heading of their own, such as those of one scale or tool."""
+    """Tables under a separate heading, such as the tables of one scale or tool."""
 
     name: str
     command: str
@@ -93,13 +93,13 @@ class Group:
 
 
 def kinds() -> dict[str, Kind[Any]]:
-    """Return every kind of output by its name."""
-    found = {name: _class_of(name) for name in _CLASSES}
-    return {name: one.kind for name, one in found.items() if one is not None}
+    """Return all kinds of output by name."""
+    classes = {name: _class_of(name) for name in _CLASSES}
+    return {name: output.kind for name, output in classes.items() if output is not None}
 
 
 def file_of(name: str) -> str:
-    """Return the file of the page of a kind."""
+    """Return the file name of a kind's page."""
     return f"{name.replace('_', '-')}.md"
 
 
@@ -110,16 +110,16 @@ def table_pages() -> dict[str, str]:
         tables = [*_tables(kind), *_extra(name)]
         groups = list(_groups(kind))
         parts = PARTS.get(name, {})
-        elsewhere = {one for names in parts.values() for one in names}
+        elsewhere = {part_name for names in parts.values() for part_name in names}
         shown = {
             (TITLES[name], file_of(name)): (
-                [one for one in tables if one.name not in elsewhere],
-                [one for one in groups if one.name not in elsewhere],
+                [table for table in tables if table.name not in elsewhere],
+                [group for group in groups if group.name not in elsewhere],
             )
         } | {
             (f"{TITLES[name]}: {part}", file_of(f"{name}_{part}")): (
-                [one for one in tables if one.name in names],
-                [one for one in groups if one.name in names],
+                [table for table in tables if table.name in names],
+                [group for group in groups if group.name in names],
             )
             for part, names in parts.items()
         }
@@ -163,7 +163,7 @@ def _table_page(
 
 
 def _extra(name: str) -> list[Table]:
-    """Return tables that commands of a kind write outside of its folders."""
+    """Return tables that commands of a kind write outside its folders."""
     return [_table("pairs of words", WORD_PAIRS)] if name == "study" else []
 
 
@@ -179,17 +179,17 @@ def _other_files(kind: Kind[Any]) -> dict[str, str]:
 
 
 def _of_groups(kind: Kind[Any], groups: list[Group]) -> Iterator[Table]:
-    """Yield a table of each name that differs from group to group."""
-    found = {}
+    """Yield one table for each name of tables in groups."""
+    by_name: dict[str, Table] = {}
     for group in groups:
         for table in group.tables:
             name = f"{table.name} ({group.name.lower()})" if kind.name == "export" else table.name
-            found.setdefault(name, replace(table, name=name))
-    yield from found.values()
+            by_name.setdefault(name, replace(table, name=name))
+    yield from by_name.values()
 
 
 def _groups(kind: Kind[Any]) -> Iterator[Group]:
-    """Yield the tables that differ with the scale of a study, or with the tool of an export."""
+    """Yield the tables that depend on the scale of a study or the tool of an export."""
     for scale, command in COMMANDS_OF_SCALES.items():
         of_scale = [
             _table(name, view.variants[scale], name)
@@ -200,7 +200,7 @@ def _groups(kind: Kind[Any]) -> Iterator[Group]:
             yield Group(name=f"Scale {scale}", command=command, tables=of_scale, others={})
     if kind.name == "export":
         for name, form in FORMATS.all().items():
-            tables = [_table(one, view) for one, view in form.tables.items()]
+            tables = [_table(table, view) for table, view in form.tables.items()]
             yield Group(name=f"For {name}", command="export", tables=tables, others=form.others)
 
 
@@ -209,8 +209,8 @@ def _table(name: str, view: declared.Table, seen_as: str = "") -> Table:
 
 
 def _columns(view: declared.Table) -> Iterator[Column]:
-    """Yield the columns of a table, those that folders name last."""
-    types = {name: type_name(one) for name, one in view.all_columns().items()}
+    """Yield the columns of a table, with the columns that folders name at the end."""
+    types = {name: type_name(dtype) for name, dtype in view.all_columns().items()}
     types |= {name: "string" for name in view.folder_columns() if name not in types}
     notes = view.notes
     for name, kind in types.items():
@@ -224,7 +224,7 @@ def _columns(view: declared.Table) -> Iterator[Column]:
 
 
 def type_name(dtype: Any) -> str:
-    """Return the name of a type of columns."""
+    """Return the name of a column's type."""
     if isinstance(dtype, pl.List):
         return f"list of {type_name(dtype.inner)}"
     return str(dtype).lower()
