@@ -61,11 +61,11 @@ def test_wanted_words_are_read(tmp_path: Path, file: str, dtype: type) -> None:
     vectors = np.array([[1, -2, 3], [4, 5, -6], [7, 8, 9], [10, 11, 12]], dtype)
     path = write(tmp_path, file, vectors=vectors)
 
-    found = words_in("array", path, ["heart naïve", "asthma", "lung"])
+    result = words_in("array", path, ["heart naïve", "asthma", "lung"])
 
-    assert as_rows(found) == {"asthma": [1, -2, 3], "naïve": [4, 5, -6], "heart": [10, 11, 12]}
-    assert found.in_vocabulary.all()
-    assert found.n_vocabulary == 4
+    assert as_rows(result) == {"asthma": [1, -2, 3], "naïve": [4, 5, -6], "heart": [10, 11, 12]}
+    assert result.in_vocabulary.all()
+    assert result.n_vocabulary == 4
 
 
 @pytest.mark.parametrize(("file", "write_words"), VOCABULARIES)
@@ -73,9 +73,11 @@ def test_a_vocabulary_may_be_of_any_of_these_kinds(tmp_path: Path, file: str, wr
     np.save(tmp_path / "v.npy", VECTORS)
     write_words(tmp_path / file, ['"quoted', *WORDS[1:]])
 
-    found = words_in("array", tmp_path / "v.npy", [*WORDS, '"quoted'])
+    result = words_in("array", tmp_path / "v.npy", [*WORDS, '"quoted'])
 
-    assert as_rows(found) == as_float32({'"quoted': ROWS["asthma"], **dict(list(ROWS.items())[1:])})
+    assert as_rows(result) == as_float32(
+        {'"quoted': ROWS["asthma"], **dict(list(ROWS.items())[1:])}
+    )
 
 
 MISSING = ["null", "NA", "nan", "true"]
@@ -124,8 +126,8 @@ def test_the_vocabulary_that_is_named_comes_first_then_that_of_the_same_name(
     write_lines(other, ["one", "two", "three", "four"])
 
     assert words_in("array", path, WORDS).words == WORDS
-    found = words_in("array", path, ["three"], vocabulary=str(other))
-    assert as_rows(found) == as_float32({"three": ROWS["心臓"]})
+    result = words_in("array", path, ["three"], vocabulary=str(other))
+    assert as_rows(result) == as_float32({"three": ROWS["心臓"]})
 
 
 def test_a_vocabulary_must_be_there_and_be_the_only_one_meant(tmp_path: Path) -> None:
@@ -149,14 +151,14 @@ def test_rows_of_terms_are_found_by_their_text_then_ignoring_case(
     path = write(tmp_path, file, ["Heart attack", "HEART ATTACK", "croup", "heart"])
     terms = ["Croup", "Heart attack", "heart", "heart attack", "lung"]
 
-    found = terms_in("array", path, terms, keys="terms")
+    result = terms_in("array", path, terms, keys="terms")
     lower = terms_in("array", path, terms, keys="terms", case="lower")
     keep = terms_in("array", path, terms, keys="terms", case="keep")
 
     rows = np.vstack([VECTORS, np.zeros(3)]).astype(np.float32)
-    assert found.vectors.tolist() == rows[[2, 0, 3, 0, 4]].tolist()
-    assert found.covered.tolist() == [True, True, True, True, False]
-    assert found.n_vocabulary == 4
+    assert result.vectors.tolist() == rows[[2, 0, 3, 0, 4]].tolist()
+    assert result.covered.tolist() == [True, True, True, True, False]
+    assert result.n_vocabulary == 4
     assert lower.vectors.tolist() == rows[[2, 0, 3, 0, 4]].tolist()
     assert keep.vectors.tolist() == rows[[4, 0, 3, 4, 4]].tolist()
     assert keep.covered.tolist() == [False, True, True, False, False]
@@ -202,10 +204,10 @@ def test_arrays_are_read_in_blocks(
     path = write(tmp_path, file, words, vectors)
     monkeypatch.setattr(arrays, "BLOCK", 100)
 
-    found = words_in("array", path, words[::3])
+    result = words_in("array", path, words[::3])
 
-    assert found.words == words[::3]
-    assert found.vectors.tolist() == vectors[::3].tolist()
+    assert result.words == words[::3]
+    assert result.vectors.tolist() == vectors[::3].tolist()
 
 
 @pytest.mark.parametrize("vectors", [np.asfortranarray(VECTORS), VECTORS.astype(">f4")])

@@ -66,7 +66,7 @@ def test_a_sample_is_recognised_by_its_format_alone_whatever_its_name(
 ) -> None:
     name, path = sample(tmp_path, file)
 
-    assert [known for known, one in FORMATS.all().items() if one.recognises(path)] == [name]
+    assert [known for known, form in FORMATS.all().items() if form.recognises(path)] == [name]
     assert find_format(path, EmbeddingOptions()) == (name, FORMATS.get(name))
     renamed = path.rename(tmp_path / "renamed.onnx.dat")
     assert find_format(renamed, EmbeddingOptions()) == (name, FORMATS.get(name))
@@ -76,13 +76,13 @@ def test_a_sample_is_recognised_by_its_format_alone_whatever_its_name(
 def test_all_formats_give_the_wanted_words(tmp_path: Path, file: str) -> None:
     name, path = sample(tmp_path, file)
 
-    found = words_in(name, path, ["Asthma heart", "心臓 lung"])
+    vectors = words_in(name, path, ["Asthma heart", "心臓 lung"])
 
-    assert as_rows(found) == {word: as_float32(ROWS)[word] for word in ("asthma", "heart", "心臓")}
-    assert found.in_vocabulary.all()
-    assert found.n_vocabulary == 4
+    assert as_rows(vectors) == {w: as_float32(ROWS)[w] for w in ("asthma", "heart", "心臓")}
+    assert vectors.in_vocabulary.all()
+    assert vectors.n_vocabulary == 4
     assert words_in(name, path, ["lung"]).vectors.shape == (0, 3)
-    assert sorted(found.vocabulary.decode().split()) == sorted(ROWS)
+    assert sorted(vectors.vocabulary.decode().split()) == sorted(ROWS)
 
 
 @every
@@ -92,9 +92,9 @@ def test_what_is_written_is_read(tmp_path: Path, file: str, rows: dict[str, list
     name, path = sample(tmp_path, file, rows)
     looked_up = request(list(rows)[::2]).words
 
-    found = as_rows(words_in(name, path, list(rows)[::2]))
+    vectors = as_rows(words_in(name, path, list(rows)[::2]))
 
-    assert found == {word: row for word, row in as_float32(rows).items() if word in looked_up}
+    assert vectors == {word: row for word, row in as_float32(rows).items() if word in looked_up}
 
 
 @of_bytes
@@ -102,10 +102,10 @@ def test_a_word_that_is_no_utf_8_is_passed_over(tmp_path: Path, file: str) -> No
     name, path = sample(tmp_path, file)
     path.write_bytes(path.read_bytes().replace("naïve".encode(), b"na\xefve"))
 
-    found = words_in(name, path, ["naïve", "na\ufffdve", "heart"])
+    vectors = words_in(name, path, ["naïve", "na\ufffdve", "heart"])
 
-    assert found.words == ["heart"]
-    assert found.n_vocabulary == 4
+    assert vectors.words == ["heart"]
+    assert vectors.n_vocabulary == 4
 
 
 @of_bytes
@@ -147,8 +147,8 @@ def test_the_fingerprint_changes_with_every_file(tmp_path: Path, file: str) -> N
     options = EmbeddingOptions()
     seen = {fingerprint(path, FORMATS.get(name), options)}
 
-    for one in FORMATS.get(name).files(path, options):
-        one.write_bytes(one.read_bytes() + b"x")
+    for form in FORMATS.get(name).files(path, options):
+        form.write_bytes(form.read_bytes() + b"x")
         seen.add(fingerprint(path, FORMATS.get(name), options))
 
     assert len(seen) == 1 + len(FORMATS.get(name).files(path, options))

@@ -30,13 +30,13 @@ def test_vectors_are_in_the_order_of_the_request_with_or_without_a_cache(
 ) -> None:
     with tempfile.TemporaryDirectory() as folder, small_batches(n_characters):
         for cache in (None, Path(folder), Path(folder)):
-            found = encoded(CountingEncoder(), asked(terms, cache), "")
+            result = encoded(CountingEncoder(), asked(terms, cache), "")
 
-            assert found.vectors.dtype == np.float32
-            assert found.vectors.shape == (len(terms), 3)
-            assert np.array_equal(found.vectors, vectors_of(terms))
-            assert found.covered.all()
-            assert found.n_vocabulary is None
+            assert result.vectors.dtype == np.float32
+            assert result.vectors.shape == (len(terms), 3)
+            assert np.array_equal(result.vectors, vectors_of(terms))
+            assert result.covered.all()
+            assert result.n_vocabulary is None
 
 
 def test_batches_are_in_order_of_length_and_bounded_in_characters() -> None:
@@ -53,10 +53,10 @@ def test_only_new_terms_are_encoded(tmp_path: Path, n_new: int) -> None:
     encoded(CountingEncoder(), asked(TERMS[n_new:], tmp_path), "")
     second = CountingEncoder()
 
-    found = encoded(second, asked(TERMS[90::-1], tmp_path), "")
+    result = encoded(second, asked(TERMS[90::-1], tmp_path), "")
 
     assert sorted(second.terms) == TERMS[:n_new]
-    assert np.array_equal(found.vectors, vectors_of(TERMS[90::-1]))
+    assert np.array_equal(result.vectors, vectors_of(TERMS[90::-1]))
 
 
 @pytest.mark.parametrize(("files", "name"), [("other", "counting"), ("", "other")])
@@ -104,18 +104,18 @@ def test_a_killed_run_loses_only_the_batch_in_flight(tmp_path: Path) -> None:
 
     with small_batches(100):
         kept = sum(len(terms) for terms, _ in VectorCache(folder).parts())
-        found = encoded(second, asked(TERMS, tmp_path), "")
+        result = encoded(second, asked(TERMS, tmp_path), "")
 
     assert kept > 0
     assert len(second.terms) == len(TERMS) - kept
-    assert np.array_equal(found.vectors, vectors_of(TERMS))
+    assert np.array_equal(result.vectors, vectors_of(TERMS))
     assert not (folder / "partial").exists()
 
 
 def _encode(cache: Path, first: int, stop: int) -> None:
     with small_batches(20):
-        found = encoded(CountingEncoder(), asked(TERMS[first:stop], cache), "")
-    assert np.array_equal(found.vectors, vectors_of(TERMS[first:stop]))
+        result = encoded(CountingEncoder(), asked(TERMS[first:stop], cache), "")
+    assert np.array_equal(result.vectors, vectors_of(TERMS[first:stop]))
 
 
 @pytest.mark.slow
@@ -125,11 +125,11 @@ def test_two_processes_may_share_a_cache_at_the_same_time(tmp_path: Path) -> Non
         process.join(60)
     last = CountingEncoder()
 
-    found = encoded(last, asked(TERMS, tmp_path), "")
+    result = encoded(last, asked(TERMS, tmp_path), "")
 
     assert [process.exitcode for process in processes] == [0, 0]
     assert last.terms == []
-    assert np.array_equal(found.vectors, vectors_of(TERMS))
+    assert np.array_equal(result.vectors, vectors_of(TERMS))
 
 
 def flipped(content: bytes) -> bytes:
@@ -151,10 +151,10 @@ def test_a_damaged_file_of_the_cache_is_encoded_again(tmp_path: Path, damage: st
         files[0].write_bytes(damaged[damage])
     second = CountingEncoder()
 
-    found = encoded(second, asked(TERMS, tmp_path), "")
+    result = encoded(second, asked(TERMS, tmp_path), "")
 
     assert len(second.terms) == lost > 0
-    assert np.array_equal(found.vectors, vectors_of(TERMS))
+    assert np.array_equal(result.vectors, vectors_of(TERMS))
     assert len(list(tmp_path.glob("*/*.vectors"))) == len(files)
 
 
@@ -167,19 +167,19 @@ def test_a_part_is_compared_with_its_name_once_and_again_after_it_changed(
         encoded(CountingEncoder(), asked(TERMS, tmp_path), "")
     files = sorted(tmp_path.glob("*/*.vectors"))
     for _ in range(2):
-        found = encoded(CountingEncoder(), asked(TERMS, tmp_path), "")
+        result = encoded(CountingEncoder(), asked(TERMS, tmp_path), "")
         assert sorted(opened) == files
-        assert np.array_equal(found.vectors, vectors_of(TERMS))
+        assert np.array_equal(result.vectors, vectors_of(TERMS))
     before = files[0].stat()
     time.sleep(0.05)  # a tick of the file system
     files[0].write_bytes(flipped(files[0].read_bytes()))
     os.utime(files[0], ns=(before.st_atime_ns, before.st_mtime_ns))
     second = CountingEncoder()
 
-    found = encoded(second, asked(TERMS, tmp_path), "")
+    result = encoded(second, asked(TERMS, tmp_path), "")
 
     assert 0 < len(second.terms) < len(TERMS)
-    assert np.array_equal(found.vectors, vectors_of(TERMS))
+    assert np.array_equal(result.vectors, vectors_of(TERMS))
 
 
 def test_a_cache_that_cannot_be_written_is_an_output_error(tmp_path: Path) -> None:
@@ -218,10 +218,10 @@ def test_large_results_are_mapped_from_a_file_that_leaves_nothing(
     monkeypatch.setattr(encoders, "_MAPPED_BYTES", 1)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
-    found = encoded(CountingEncoder(), asked(TERMS, tmp_path / "cache" if cached else None), "")
+    result = encoded(CountingEncoder(), asked(TERMS, tmp_path / "cache" if cached else None), "")
 
-    assert isinstance(found.vectors, np.memmap)
-    assert np.array_equal(found.vectors, vectors_of(TERMS))
+    assert isinstance(result.vectors, np.memmap)
+    assert np.array_equal(result.vectors, vectors_of(TERMS))
     assert not [path for path in tmp_path.rglob("*") if path.name.startswith("tmp")]
 
 

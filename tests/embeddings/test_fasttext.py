@@ -52,11 +52,11 @@ def train(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[Path,
 def test_words_of_the_dictionary_have_the_vectors_that_fasttext_gives(train, name: str) -> None:
     path, model = train(name)
 
-    found = words_in("fasttext", path, [" ".join(model.get_words())])
+    result = words_in("fasttext", path, [" ".join(model.get_words())])
 
-    assert set(found.words) >= set(model.get_words()) - {"</s>"}
-    assert found.n_vocabulary == len(model.get_words())
-    for word, vector, seen in zip(found.words, found.vectors, found.in_vocabulary, strict=True):
+    assert set(result.words) >= set(model.get_words()) - {"</s>"}
+    assert result.n_vocabulary == len(model.get_words())
+    for word, vector, seen in zip(result.words, result.vectors, result.in_vocabulary, strict=True):
         assert seen == (word in model.get_words())
         assert vector.tolist() == model.get_word_vector(word).tolist()
 
@@ -65,12 +65,12 @@ def test_words_of_the_dictionary_have_the_vectors_that_fasttext_gives(train, nam
 def test_unseen_words_have_the_vectors_that_fasttext_gives(train, name: str) -> None:
     path, model = train(name)
 
-    found = words_in("fasttext", path, UNSEEN, parts="never", case="keep")
+    result = words_in("fasttext", path, UNSEEN, parts="never", case="keep")
 
-    assert not found.in_vocabulary.any()
-    for word, vector in zip(found.words, found.vectors, strict=True):
+    assert not result.in_vocabulary.any()
+    for word, vector in zip(result.words, result.vectors, strict=True):
         assert vector.tolist() == model.get_word_vector(word).tolist()
-    for word in set(UNSEEN) - set(found.words):
+    for word in set(UNSEEN) - set(result.words):
         assert not len(model.get_subwords(word)[0])
         assert not model.get_word_vector(word).any()
 
@@ -80,9 +80,9 @@ def test_unseen_words_have_the_vectors_that_fasttext_gives(train, name: str) -> 
 def test_any_text_has_the_vectors_that_fasttext_gives(train, terms: list[str]) -> None:
     path, model = train("skipgram")
 
-    found = words_in("fasttext", path, set(terms))
+    result = words_in("fasttext", path, set(terms))
 
-    for word, vector in zip(found.words, found.vectors, strict=True):
+    for word, vector in zip(result.words, result.vectors, strict=True):
         assert vector.tolist() == model.get_word_vector(word).tolist()
 
 
@@ -95,18 +95,18 @@ def test_an_unseen_word_that_is_too_short_for_n_grams_has_no_vector(train) -> No
 def test_the_mark_of_a_sentence_end_has_no_n_grams(train) -> None:
     path, model = train("cbow")
 
-    found = words_in("fasttext", path, ["</s>"])
+    result = words_in("fasttext", path, ["</s>"])
 
-    assert found.words[0] == "</s>"
-    assert found.vectors[0].tolist() == model.get_word_vector("</s>").tolist()
+    assert result.words[0] == "</s>"
+    assert result.vectors[0].tolist() == model.get_word_vector("</s>").tolist()
 
 
 def test_unseen_words_are_made_only_where_no_form_is_known(train) -> None:
     path, _ = train("skipgram")
 
-    found = words_in("fasttext", path, ["Heart (non-Large) ASTHMA Unseen-Word"])
+    result = words_in("fasttext", path, ["Heart (non-Large) ASTHMA Unseen-Word"])
 
-    assert dict(zip(found.words, found.in_vocabulary.tolist(), strict=True)) == {
+    assert dict(zip(result.words, result.in_vocabulary.tolist(), strict=True)) == {
         "heart": True,
         "asthma": False,
         "unseen-word": False,
@@ -123,15 +123,15 @@ def test_a_supervised_model_has_words_and_its_labels_are_none(tmp_path: Path) ->
     path = tmp_path / "supervised.bin"
     model.save_model(str(path))
 
-    found = words_in("fasttext", path, ["heart lung liver __label__a"], parts="never")
+    result = words_in("fasttext", path, ["heart lung liver __label__a"], parts="never")
 
-    rows = dict(zip(found.words, found.in_vocabulary.tolist(), strict=True))
+    rows = dict(zip(result.words, result.in_vocabulary.tolist(), strict=True))
     assert rows["heart"]
     assert rows["lung"]
     assert not rows["liver"]
     assert not rows.get("__label__a", False)
     for word in ("heart", "lung", "liver"):
-        vector = found.vectors[found.words.index(word)]
+        vector = result.vectors[result.words.index(word)]
         assert vector.tolist() == model.get_word_vector(word).tolist()
 
 

@@ -76,9 +76,9 @@ class Hub:
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hub:
     """A hub without a model, and an empty cache."""
-    found = Hub(tmp_path / "cache")
-    monkeypatch.setattr(library, "snapshot_download", found.snapshot_download)
-    return found
+    fake = Hub(tmp_path / "cache")
+    monkeypatch.setattr(library, "snapshot_download", fake.snapshot_download)
+    return fake
 
 
 def opened(text: str) -> FileSource:
@@ -122,11 +122,11 @@ def test_a_model_in_onnx_gives_the_vectors_of_its_folder(
     hub.commit({**files, **others, "config.json": CONFIG})
 
     source = opened(f"hf:{MODEL}")
-    found = source.read(asked(TERMS))
+    result = source.read(asked(TERMS))
 
     assert source.format_name == "onnx"
     expected = [hidden_of(tokens_of(term)).mean(axis=0) for term in TERMS]
-    assert np.allclose(found.vectors, expected, atol=1e-6)
+    assert np.allclose(result.vectors, expected, atol=1e-6)
     assert not others.keys() & set(hub.fetched)
 
 
@@ -149,8 +149,8 @@ def test_without_a_revision_the_newest_is_read_and_a_warning_names_it(hub: Hub) 
     first = hub.commit(FILES)
     spec, named = parse_embedding(f"own=hf:{MODEL}"), parse_embedding(f"own=hf:{MODEL}@{first}")
     progress = Progress()
-    found = identify(spec, progress)
-    assert place_of(found) == {"path": f"hf:{MODEL}@{first}", "format": "transformers"}
+    result = identify(spec, progress)
+    assert place_of(result) == {"path": f"hf:{MODEL}@{first}", "format": "transformers"}
     assert [f"hf:{MODEL}@{first}" in warning for warning in progress.warnings] == [True]
 
     second = hub.commit({**FILES, "tokenizer.json": b"[]"})

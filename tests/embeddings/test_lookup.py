@@ -61,12 +61,12 @@ def test_a_flat_index_gives_what_comparing_all_points_gives(
     queries = np.arange(n_points, dtype=np.int32)[::-1].copy()
     sizes = np.minimum(size, np.arange(n_points)).astype(np.int32)
 
-    found = CosineSearch(vectors, groups, hashes, seed=5).nearest(queries, sizes)
+    result = CosineSearch(vectors, groups, hashes, seed=5).nearest(queries, sizes)
 
     cosines = rounded_cosines(vectors)
     for row, query in enumerate(queries):
-        own = slice(found.starts[row], found.starts[row + 1])
-        ids, alike = found.ids[own], found.similarities[own]
+        slots = slice(result.starts[row], result.starts[row + 1])
+        ids, alike = result.ids[slots], result.similarities[slots]
         assert ids.tolist() == brute_force(cosines, groups, hashes, 5, query, sizes[row])
         assert np.array_equal(alike, cosines[query, ids])
 
@@ -79,16 +79,16 @@ def test_ties_that_fill_more_than_what_faiss_is_asked_for_are_all_weighed(monkey
     hashes = np.random.default_rng(1).integers(0, 1 << 63, 300).astype(np.uint64)
     queries, sizes = np.array([0, 299], np.int32), np.array([3, 60], np.int32)
 
-    found = CosineSearch(vectors, groups, hashes, seed=2, threads=2).nearest(queries, sizes)
+    result = CosineSearch(vectors, groups, hashes, seed=2, threads=2).nearest(queries, sizes)
 
     cosines = rounded_cosines(vectors)
-    assert found.ids[:3].tolist() == brute_force(cosines, groups, hashes, 2, 0, 3)
-    assert found.ids[3:].tolist() == brute_force(cosines, groups, hashes, 2, 299, 60)
+    assert result.ids[:3].tolist() == brute_force(cosines, groups, hashes, 2, 0, 3)
+    assert result.ids[3:].tolist() == brute_force(cosines, groups, hashes, 2, 299, 60)
 
 
 @pytest.mark.parametrize(
     "index",
-    [pytest.param(one, marks=pytest.mark.slow) if one == "hnsw" else one for one in INDEXES],
+    [pytest.param(i, marks=pytest.mark.slow) if i == "hnsw" else i for i in INDEXES],
 )
 def test_threads_change_nothing(index: str) -> None:
     draw = np.random.default_rng(3)
@@ -97,14 +97,14 @@ def test_threads_change_nothing(index: str) -> None:
     hashes = draw.integers(0, 1 << 63, 2000).astype(np.uint64)
     queries, sizes = np.arange(2000, dtype=np.int32), draw.integers(0, 9, 2000).astype(np.int32)
 
-    one, many = (
+    single, many = (
         CosineSearch(vectors, groups, hashes, index=index, threads=threads).nearest(queries, sizes)
         for threads in (1, 5)
     )
 
-    assert np.array_equal(one.starts, many.starts)
-    assert np.array_equal(one.ids, many.ids)
-    assert np.array_equal(one.similarities, many.similarities)
+    assert np.array_equal(single.starts, many.starts)
+    assert np.array_equal(single.ids, many.ids)
+    assert np.array_equal(single.similarities, many.similarities)
 
 
 @pytest.mark.parametrize("index", ["ivf", "hnsw"])
@@ -117,13 +117,13 @@ def test_an_approximate_index_finds_most_of_what_a_flat_one_finds(index: str) ->
     queries, sizes = groups[::50], np.full(100, 10, np.int32)
 
     exact, approximate = (
-        CosineSearch(vectors, groups, hashes, index=one).nearest(queries, sizes)
-        for one in ("flat", index)
+        CosineSearch(vectors, groups, hashes, index=name).nearest(queries, sizes)
+        for name in ("flat", index)
     )
 
     every, some = (
-        {*zip(np.repeat(np.arange(100), np.diff(one.starts)), one.ids, strict=True)}
-        for one in (exact, approximate)
+        {*zip(np.repeat(np.arange(100), np.diff(name.starts)), name.ids, strict=True)}
+        for name in (exact, approximate)
     )
     units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     nearest = np.argsort(-(units[queries] @ units.T), axis=1)[:, 1:11]  # the first is the query
@@ -162,25 +162,25 @@ def test_points_of_equal_vectors_are_stored_and_asked_once(monkeypatch: pytest.M
         return ask(units, n_asked)
 
     monkeypatch.setattr(search._index, "search", counted)
-    found = search.nearest(queries, sizes)
+    result = search.nearest(queries, sizes)
 
     assert asked == [len(np.unique(vectors, axis=0))]
     cosines = rounded_cosines(vectors)
     for query in queries:
-        ids = found.ids[found.starts[query] : found.starts[query + 1]]
+        ids = result.ids[result.starts[query] : result.starts[query + 1]]
         assert ids.tolist() == brute_force(cosines, groups, hashes, 4, query, 9)
 
 
 @pytest.mark.parametrize("index", ["ivf", "hnsw"])
 def test_an_approximate_index_gives_all_points_of_a_vector_that_it_finds(index: str) -> None:
     vectors = copies(120, 300)
-    own = np.arange(300, dtype=np.int32)
-    found = CosineSearch(vectors, own, own.astype(np.uint64), index=index).nearest(
-        own, np.full(300, 299, np.int32)
+    rows = np.arange(300, dtype=np.int32)
+    result = CosineSearch(vectors, rows, rows.astype(np.uint64), index=index).nearest(
+        rows, np.full(300, 299, np.int32)
     )
     equal = (vectors[:, None] == vectors).all(axis=2)
-    for query in own:
-        ids = found.ids[found.starts[query] : found.starts[query + 1]]
+    for query in rows:
+        ids = result.ids[result.starts[query] : result.starts[query + 1]]
         same = np.flatnonzero(equal[:, ids].any(axis=1))
         assert set(same) - {query} == set(ids.tolist())
 
@@ -239,7 +239,7 @@ def fake_torch() -> SimpleNamespace:
         from_numpy=lambda array: array.view(FakeTensor),
         get_float32_matmul_precision=lambda: "highest",
         topk=topk,
-        where=lambda mask: tuple(one.view(FakeTensor) for one in np.where(mask)),
+        where=lambda mask: tuple(axis.view(FakeTensor) for axis in np.where(mask)),
     )
 
 
@@ -254,10 +254,10 @@ class OnTheProcessor(TorchIndex):
 @pytest.fixture
 def torch(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """PyTorch itself, which takes the processor for a GPU."""
-    found = pytest.importorskip("torch", reason="medsim[sentence-transformers] is not installed")
-    monkeypatch.setattr(lookup, "gpu_library", lambda: found)
+    result = pytest.importorskip("torch", reason="medsim[sentence-transformers] is not installed")
+    monkeypatch.setattr(lookup, "gpu_library", lambda: result)
     monkeypatch.setattr(lookup, "TorchIndex", OnTheProcessor)
-    return found
+    return result
 
 
 @pytest.mark.parametrize("block", [7, BLOCK])
@@ -286,7 +286,7 @@ def test_a_gpu_gives_the_same_as_the_processor(
     assert there.nearest(queries, sizes).ids.tolist() == here.nearest(queries, sizes).ids.tolist()
     thresholds = rounded_cosines(vectors)[queries, queries[::-1]]
     thresholds[::2] = np.nextafter(thresholds[::2], np.float32(2))  # within the error of it
-    counted, expected = (one.count_as_similar(queries, thresholds, groups) for one in (there, here))
+    counted, expected = (s.count_as_similar(queries, thresholds, groups) for s in (there, here))
     assert counted.tolist() == expected.tolist()
     assert is_real or not torch.backends.cuda.matmul.allow_tf32
 

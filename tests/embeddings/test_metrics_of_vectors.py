@@ -50,7 +50,7 @@ def all_pairs(n_terms: int) -> tuple[np.ndarray, np.ndarray]:
 
 def test_the_metrics_of_the_paper_are_there() -> None:
     correlations = ["cos", "kendall", "pearson", "spearman"]
-    of_words = {f"{kind}_{one}" for one in correlations for kind in ("avg", "pair")}
+    of_words = {f"{kind}_{name}" for name in correlations for kind in ("avg", "pair")}
     assert set(OF_TERMS) >= set(correlations) == set(SIMILARITIES)
     assert set(OF_WORDS) >= of_words | {"fuzzy_jaccard", "max_jaccard"} == set(TWINS)
 
@@ -62,13 +62,13 @@ def test_a_metric_of_terms_is_its_twin(name: str, width: int, steps: int) -> Non
     points[0], points[1] = 0, 3  # no direction, no order
     first, second = all_pairs(8)
 
-    found = METRICS.get(name).similarities(
+    values = METRICS.get(name).similarities(
         TermPoints(vectors=points.astype(np.float32)), first, second, ONE
     )
 
     twin = SIMILARITIES[name]
     expected = [twin(points[a] * 1.0, points[b] * 1.0) for a, b in zip(first, second, strict=True)]
-    assert found == pytest.approx(expected, abs=1e-9)
+    assert values == pytest.approx(expected, abs=1e-9)
 
 
 @settings(max_examples=20)  # each compares 90 similarities with plain Python
@@ -81,8 +81,8 @@ def test_all_metrics_are_their_twins_on_any_words(seed: int, width: int, steps: 
     bags = random_bags(seed, n_words=4, n_terms=3, width=width, steps=steps)
     first, second = all_pairs(3)
     for name in TWINS:
-        found = METRICS.get(name).similarities(bags, first, second, ONE)
-        assert found == pytest.approx(twins_of(name, bags, first, second), abs=1e-6), name
+        values = METRICS.get(name).similarities(bags, first, second, ONE)
+        assert values == pytest.approx(twins_of(name, bags, first, second), abs=1e-6), name
 
 
 @pytest.mark.parametrize("name", [*OF_WORDS, *OF_TERMS])
@@ -95,11 +95,11 @@ def test_similarities_depend_neither_on_threads_nor_blocks_nor_order(
     n_terms = 40 if name in OF_WORDS else 30
     first, second = (draw.integers(0, n_terms, 6_000).astype(np.int32) for _ in range(2))
     similarities = METRICS.get(name).similarities
-    told: list[int] = []
+    advanced: list[int] = []
 
-    expected = similarities(embedded, first, second, Workers(threads=1, advance=told.append))
+    expected = similarities(embedded, first, second, Workers(threads=1, advance=advanced.append))
 
-    assert sum(told) == 6_000
+    assert sum(advanced) == 6_000
     assert (similarities(embedded, first, second, Workers(threads=5)) == expected).all()
     order = draw.permutation(6_000)
     assert (similarities(embedded, first[order], second[order], ONE) == expected[order]).all()
@@ -118,12 +118,14 @@ def test_metrics_tell_how_far_they_are_while_they_compare(
     embedded = bags if name in OF_WORDS else TermPoints(vectors=bags.vectors)
     first, second = (draw.integers(0, 30, 600).astype(np.int32) for _ in range(2))
     monkeypatch.setattr(metrics, "_ROWS_A_TASK", 50)
-    told: list[int] = []
+    advanced: list[int] = []
 
-    METRICS.get(name).similarities(embedded, first, second, Workers(threads=1, advance=told.append))
+    METRICS.get(name).similarities(
+        embedded, first, second, Workers(threads=1, advance=advanced.append)
+    )
 
-    assert sum(told) == 600
-    assert max(told) < 200
+    assert sum(advanced) == 600
+    assert max(advanced) < 200
 
 
 @pytest.mark.parametrize("name", [*OF_WORDS, *OF_TERMS])
@@ -144,11 +146,11 @@ def test_a_term_is_as_similar_to_itself_as_can_be(name: str) -> None:
     words = np.random.default_rng(2).normal(size=(6, 50))
     bags = bags_of(terms, words)
     embedded = bags if name in OF_WORDS else TermPoints(vectors=bags.vectors)
-    own = np.arange(6, dtype=np.int32)
+    ids = np.arange(6, dtype=np.int32)
 
-    found = METRICS.get(name).similarities(embedded, own, own, ONE)
+    values = METRICS.get(name).similarities(embedded, ids, ids, ONE)
 
-    assert (found.astype(np.float32) == 1).all()
+    assert (values.astype(np.float32) == 1).all()
 
 
 @pytest.mark.parametrize(
@@ -185,8 +187,8 @@ def embedded_for(metric: Metric, *, steps: int, width: int) -> WordBags | TermPo
 
 def pairwise(metric: Metric, embedded: WordBags | TermPoints, left: np.ndarray, right: np.ndarray):
     first, second = np.repeat(left, len(right)), np.tile(right, len(left))
-    found = metric.similarities(embedded, first, second, ONE).astype(np.float32)
-    return found.reshape(len(left), len(right))
+    values = metric.similarities(embedded, first, second, ONE).astype(np.float32)
+    return values.reshape(len(left), len(right))
 
 
 @every_metric
@@ -196,10 +198,10 @@ def test_a_table_has_the_similarities_of_its_pairs(name: str, steps: int, width:
     embedded = embedded_for(metric, steps=steps, width=width)
     terms = np.random.default_rng(1).permutation(300)[:280].astype(np.int32)
 
-    found = metric.tabulated(embedded, terms, ONE)(slice(100, 140))
+    values = metric.tabulated(embedded, terms, ONE)(slice(100, 140))
 
-    assert found.dtype == np.float32
-    assert (found == pairwise(metric, embedded, terms[100:140], terms)).all()
+    assert values.dtype == np.float32
+    assert (values == pairwise(metric, embedded, terms[100:140], terms)).all()
 
 
 @every_metric
@@ -225,5 +227,5 @@ def test_a_metric_without_tables_compares_pair_by_pair(name: str) -> None:
     metric = replace(METRICS.get(name), tabulate=None)
     embedded = embedded_for(metric, steps=5, width=4)
     terms = np.array([4, 2, 9, 299], np.int32)
-    found = metric.tabulated(embedded, terms, ONE)(slice(1, 3))
-    assert (found == pairwise(metric, embedded, terms[1:3], terms)).all()
+    values = metric.tabulated(embedded, terms, ONE)(slice(1, 3))
+    assert (values == pairwise(metric, embedded, terms[1:3], terms)).all()

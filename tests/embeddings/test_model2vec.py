@@ -34,18 +34,18 @@ def saved(path: Path, *, normalize: bool = False) -> Path:
 
 def means_of(terms: tuple[str, ...]) -> np.ndarray:
     """Return the mean vector of each term's known tokens, zeros without one."""
-    known = [[one for one in tokens_of(term)[1:-1] if one != VOCABULARY["[UNK]"]] for term in terms]
+    known = [[t for t in tokens_of(term)[1:-1] if t != VOCABULARY["[UNK]"]] for term in terms]
     return np.array([TABLE[ids].mean(axis=0) if ids else np.zeros(6) for ids in known])
 
 
 def test_a_vector_is_the_mean_of_its_tokens_and_of_those_of_a_prefix(tmp_path: Path) -> None:
     folder = saved(tmp_path / "model")
-    found = load(folder, asked(TERMS))
+    result = load(folder, asked(TERMS))
 
-    assert found.vectors.dtype == np.float32
-    assert np.allclose(found.vectors, means_of(TERMS), atol=1e-6)
-    assert found.vectors.any(axis=1).tolist() == [term not in {"", "凝視"} for term in TERMS]
-    assert found.n_vocabulary is None
+    assert result.vectors.dtype == np.float32
+    assert np.allclose(result.vectors, means_of(TERMS), atol=1e-6)
+    assert result.vectors.any(axis=1).tolist() == [term not in {"", "凝視"} for term in TERMS]
+    assert result.n_vocabulary is None
     prefixed = load(folder, asked(["pain"], prefix="acute ")).vectors
     assert np.allclose(prefixed, TABLE[[VOCABULARY["acute"], VOCABULARY["pain"]]].mean(axis=0))
 
@@ -53,16 +53,16 @@ def test_a_vector_is_the_mean_of_its_tokens_and_of_those_of_a_prefix(tmp_path: P
 @pytest.mark.parametrize("own", [True, False])
 @pytest.mark.parametrize("given", ["yes", "no", None])
 def test_vectors_are_scaled_as_asked_for_or_as_the_model_says(
-    tmp_path: Path, own, given: str | None
+    tmp_path: Path, declared, given: str | None
 ) -> None:
-    path = saved(tmp_path / "model", normalize=own)
+    path = saved(tmp_path / "model", normalize=declared)
 
-    found = load(path, asked(TERMS[1:-1], **({"normalize": given} if given else {})))
+    result = load(path, asked(TERMS[1:-1], **({"normalize": given} if given else {})))
 
     expected = means_of(TERMS[1:-1])
-    if given == "yes" or (given is None and own):
+    if given == "yes" or (given is None and declared):
         expected /= np.linalg.norm(expected, axis=1, keepdims=True)
-    assert np.allclose(found.vectors, expected, atol=1e-6)
+    assert np.allclose(result.vectors, expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json", "config.json"])
@@ -94,9 +94,9 @@ def test_a_loaded_model_gives_the_vectors_of_its_folder(tmp_path: Path) -> None:
     folder = saved(tmp_path / "model")
     model = model2vec.StaticModel.from_pretrained(folder)
 
-    found = open_source(embedding_spec(model, "loaded")).read(asked(TERMS))
+    result = open_source(embedding_spec(model, "loaded")).read(asked(TERMS))
 
-    assert isinstance(found, TermVectors)
+    assert isinstance(result, TermVectors)
     expected = load(folder, asked(TERMS))
-    assert np.array_equal(found.vectors, expected.vectors)
-    assert np.array_equal(found.covered, expected.covered)
+    assert np.array_equal(result.vectors, expected.vectors)
+    assert np.array_equal(result.covered, expected.covered)

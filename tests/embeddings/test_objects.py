@@ -34,9 +34,9 @@ def lengths(texts: Sequence[str]) -> np.ndarray:
 class Model:
     """A model with a method encode, which counts the texts that it is asked about."""
 
-    def __init__(self, of: Callable[[Sequence[str]], Any] = lengths) -> None:
+    def __init__(self, function: Callable[[Sequence[str]], Any] = lengths) -> None:
         self.texts: list[str] = []
-        self._of = of
+        self._of = function
 
     def encode(self, texts: list[str]) -> Any:
         """Return the vectors of texts."""
@@ -67,15 +67,15 @@ TABLES: Mapping[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("make", TABLES.values(), ids=TABLES)
 def test_words_and_vectors_are_the_same_whatever_holds_them(make: Callable[[], Any]) -> None:
-    found = embedded(make())
+    result = embedded(make())
 
-    assert isinstance(found.embedded, WordBags)
-    assert found.words is not None
-    rows = dict(zip(found.words, found.embedded.vectors.tolist(), strict=True))
+    assert isinstance(result.embedded, WordBags)
+    assert result.words is not None
+    rows = dict(zip(result.words, result.embedded.vectors.tolist(), strict=True))
     assert rows == dict(zip(WORDS, VECTORS.tolist(), strict=True))
-    assert found.covered.tolist() == [True, True, True]
-    assert found.terms["n_unknown_words"].to_list() == [0, 0, 1]
-    assert found.n_vocabulary == 3
+    assert result.covered.tolist() == [True, True, True]
+    assert result.terms["n_unknown_words"].to_list() == [0, 0, 1]
+    assert result.n_vocabulary == 3
     assert fingerprint(make()) == fingerprint(medsim.Embedding(VECTORS, words=WORDS))
 
 
@@ -88,11 +88,11 @@ def test_words_and_vectors_are_the_same_whatever_holds_them(make: Callable[[], A
     ],
 )
 def test_terms_have_their_own_vectors(given: Any) -> None:
-    found = embedded(given, ["eye", "hand", "left hand"])
+    result = embedded(given, ["eye", "hand", "left hand"])
 
-    assert isinstance(found.embedded, TermPoints)
-    assert found.embedded.vectors.tolist() == [[1.5, -2.0], [0, 0], [4.0, 0.5]]
-    assert found.covered.tolist() == [True, False, True]
+    assert isinstance(result.embedded, TermPoints)
+    assert result.embedded.vectors.tolist() == [[1.5, -2.0], [0, 0], [4.0, 0.5]]
+    assert result.covered.tolist() == [True, False, True]
 
 
 @pytest.mark.parametrize("options", [{}, {"normalize": True}, {"prefix": "query: "}])
@@ -107,10 +107,10 @@ def test_functions_and_models_embed_terms(
     for source in (lengths, Model(), Model(lambda texts: lengths(texts).tolist())):
         given = medsim.Embedding(source, version=version, **options)
         for _ in range(2):  # the second time from the cache, where there is one
-            found = embedded(given, cache=tmp_path)
-            assert isinstance(found.embedded, TermPoints)
-            assert np.allclose(found.embedded.vectors, expected, rtol=1e-6)
-            assert found.covered.all()
+            result = embedded(given, cache=tmp_path)
+            assert isinstance(result.embedded, TermPoints)
+            assert np.allclose(result.embedded.vectors, expected, rtol=1e-6)
+            assert result.covered.all()
 
 
 class Tensor:
@@ -152,16 +152,16 @@ def test_tensors_sparse_matrices_and_one_array_that_is_written_into_are_taken() 
         kept[: len(texts)] = lengths(texts)
         return kept[: len(texts)]
 
-    for of in (
+    for function in (
         reused,
         lambda texts: Tensor(lengths(texts)),
         lambda texts: [Tensor(row) for row in lengths(texts)],
         lambda texts: sparse.csr_matrix(lengths(texts)),
         lambda texts: pl.DataFrame(lengths(texts)),
     ):
-        found = embedded(of)
-        assert isinstance(found.embedded, TermPoints)
-        assert np.array_equal(found.embedded.vectors, lengths(TERMS))
+        result = embedded(function)
+        assert isinstance(result.embedded, TermPoints)
+        assert np.array_equal(result.embedded.vectors, lengths(TERMS))
 
 
 def test_what_has_no_version_is_known_by_its_vectors_and_kept_nowhere(tmp_path: Path) -> None:

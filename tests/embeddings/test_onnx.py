@@ -67,13 +67,13 @@ def test_pooling_is_what_numpy_gives(folder: Path, pooling: str | None) -> None:
         "mean": lambda hidden: hidden.mean(axis=0),
     }[pooling or "mean"]
 
-    found = load(folder, asked(TERMS, **({"pooling": pooling} if pooling else {})))
+    result = load(folder, asked(TERMS, **({"pooling": pooling} if pooling else {})))
 
     expected = [pool(hidden_of(tokens_of(term))) for term in TERMS]
-    assert found.vectors.dtype == np.float32
-    assert np.allclose(found.vectors, expected, atol=1e-6)
-    assert found.covered.all()
-    assert found.n_vocabulary is None
+    assert result.vectors.dtype == np.float32
+    assert np.allclose(result.vectors, expected, atol=1e-6)
+    assert result.covered.all()
+    assert result.n_vocabulary is None
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -120,11 +120,11 @@ def test_a_long_term_is_cut_where_the_model_says(
     write_tokenizer(folder / "tokenizer.json", max_tokens=5)
     add_json(folder, said)
 
-    found = vectors_of(folder, "pain of the hand")
+    result = vectors_of(folder, "pain of the hand")
 
     ids = tokens_of("pain of the hand")
     cut = [*ids[: n_tokens - 1], ids[-1]]
-    assert np.allclose(found, [hidden_of(cut).mean(axis=0)], atol=1e-6)
+    assert np.allclose(result, [hidden_of(cut).mean(axis=0)], atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -157,10 +157,11 @@ def test_what_sentence_transformers_wrote_is_the_default(folder: Path) -> None:
     prompts = {"prompts": {"query": "acute "}, "default_prompt_name": "query"}
     add_json(folder, {"config_sentence_transformers.json": prompts})
 
-    own, other = vectors_of(folder, "pain"), vectors_of(folder, "pain", normalize="no", prefix="x ")
+    default = vectors_of(folder, "pain")
+    other = vectors_of(folder, "pain", normalize="no", prefix="x ")
 
     first = hidden_of(tokens_of("acute pain"))[0]
-    assert np.allclose(own, [first / np.linalg.norm(first)], atol=1e-6)
+    assert np.allclose(default, [first / np.linalg.norm(first)], atol=1e-6)
     unknown = [VOCABULARY[token] for token in ("[CLS]", "[UNK]", "pain", "[SEP]")]
     assert np.allclose(other, [hidden_of(unknown)[0]], atol=1e-6)
 
@@ -219,9 +220,9 @@ def test_types_of_tokens_are_fed_where_a_model_wants_them(tmp_path: Path) -> Non
 def test_a_term_without_tokens_has_a_zero_vector(folder: Path) -> None:
     change_tokenizer(folder, "post_processor")
 
-    found = load(folder, asked(["", "pain"]))
+    result = load(folder, asked(["", "pain"]))
 
-    assert found.vectors.any(axis=1).tolist() == [False, True]
+    assert result.vectors.any(axis=1).tolist() == [False, True]
     assert load(folder, asked([])).vectors.shape == (0, 6)
 
 
@@ -242,7 +243,7 @@ def offer_gpu(monkeypatch: pytest.MonkeyPatch, *, works: bool) -> list[object]:
     class OnGpu(session):
         def __init__(self, path: Path, settings: object, providers: list[object]) -> None:
             asked_for.append(providers)
-            self.names = [one if isinstance(one, str) else one[0] for one in providers]
+            self.names = [p if isinstance(p, str) else p[0] for p in providers]
             super().__init__(path, settings, providers=["CPUExecutionProvider"])
 
         def get_providers(self) -> list[str]:
@@ -341,10 +342,10 @@ def test_weights_under_a_name_of_their_own_are_in_the_fingerprint(folder: Path, 
     ],
 )
 def test_only_paths_in_the_folder_are_weights(
-    tmp_path: Path, value: bytes, found: list[str]
+    tmp_path: Path, value: bytes, result: list[str]
 ) -> None:
     (tmp_path / "model.onnx").write_bytes(b"of a tensor\n\x08location\x12" + value)
-    assert onnx_weights(tmp_path / "model.onnx") == found
+    assert onnx_weights(tmp_path / "model.onnx") == result
 
 
 def test_several_models_in_a_folder_are_named(folder: Path) -> None:

@@ -79,11 +79,11 @@ def folder(tmp_path: Path, monkeypatch) -> Path:
 
 def test_vectors_are_those_of_the_library(folder: Path, tmp_path: Path) -> None:
     for _ in range(2):
-        found = load(folder, asked(["a b", "", "c"], tmp_path / "cache", threads=3))
+        result = load(folder, asked(["a b", "", "c"], tmp_path / "cache", threads=3))
 
-        assert found.vectors.dtype == np.float32
-        assert found.vectors.tolist() == [[4, 1], [1, 0], [2, 0]]
-        assert found.covered.all()
+        assert result.vectors.dtype == np.float32
+        assert result.vectors.tolist() == [[4, 1], [1, 0], [2, 0]]
+        assert result.covered.all()
     assert sys.modules["torch"].threads == 3
     assert len(StandIn.asked) == 1  # the probe for the dimensions; the rest was kept
 
@@ -141,14 +141,14 @@ def test_modules_of_other_packages_are_refused(folder: Path) -> None:
 
 
 def test_its_folder_is_told_from_others(folder: Path) -> None:
-    own = ("sentence-transformers", FORMATS.get("sentence-transformers"))
-    assert find_format(folder, EmbeddingOptions()) == own
+    match = ("sentence-transformers", FORMATS.get("sentence-transformers"))
+    assert find_format(folder, EmbeddingOptions()) == match
 
     (folder / "onnx").mkdir()
     (folder / "onnx" / "model.onnx").write_bytes(b"")
 
     assert find_format(folder, EmbeddingOptions()) == ("onnx", FORMATS.get("onnx"))
-    assert find_format(folder, EmbeddingOptions(format="sentence-transformers")) == own
+    assert find_format(folder, EmbeddingOptions(format="sentence-transformers")) == match
 
 
 @pytest.mark.parametrize("name", ["config.json", "modules.json", "other.txt"])
@@ -157,7 +157,7 @@ def test_what_is_no_folder_of_a_model_is_not_recognised(tmp_path: Path, name: st
     (tmp_path / "inner" / name).write_text("damaged", encoding="utf-8")
     formats = ("model2vec", "onnx", "sentence-transformers")
     for path in (tmp_path, tmp_path / "inner" / name, tmp_path / "missing"):
-        assert not any(FORMATS.get(one).recognises(path) for one in formats)
+        assert not any(FORMATS.get(name_).recognises(path) for name_ in formats)
 
 
 def test_vectors_of_a_gpu_are_kept_apart(folder: Path, tmp_path: Path, monkeypatch) -> None:
@@ -207,10 +207,10 @@ def with_weights(plain: Path, *names: str, content: bytes = WEIGHTS) -> None:
 
 
 def test_a_plain_folder_is_found_by_its_files(plain: Path) -> None:
-    own = ("transformers", FORMATS.get("transformers"))
-    assert find_format(plain, EmbeddingOptions()) == own
+    match = ("transformers", FORMATS.get("transformers"))
+    assert find_format(plain, EmbeddingOptions()) == match
     write_shards(plain)
-    assert find_format(plain, EmbeddingOptions()) == own
+    assert find_format(plain, EmbeddingOptions()) == match
     (plain / "modules.json").write_text("[]")
     assert find_format(plain, EmbeddingOptions())[0] == "sentence-transformers"
     (plain / "model.onnx").write_bytes(b"")
@@ -219,14 +219,14 @@ def test_a_plain_folder_is_found_by_its_files(plain: Path) -> None:
 
 def test_its_fingerprint_is_of_what_decides_the_vectors(plain: Path) -> None:
     write_shards(plain)
-    found, options = FORMATS.get("transformers"), EmbeddingOptions()
-    digests = [fingerprint(plain, found, options)]
+    form, options = FORMATS.get("transformers"), EmbeddingOptions()
+    digests = [fingerprint(plain, form, options)]
     for name in ("README.md", "pytorch_model.bin", "model.fp16.safetensors", "logs"):
         (plain / name).write_bytes(b"other")
-    assert fingerprint(plain, found, options) == digests[0]
+    assert fingerprint(plain, form, options) == digests[0]
     for name in (SHARDS[1], "tokenizer.json", "vocab.txt"):
         (plain / name).write_bytes(b"other")
-        digests.append(fingerprint(plain, found, options))
+        digests.append(fingerprint(plain, form, options))
 
     assert len(set(digests)) == 4
 
@@ -253,10 +253,10 @@ def test_what_is_not_whole_is_refused_in_one_line(plain: Path, case: str) -> Non
     change, expected = REFUSED[case]
     change(plain)
 
-    name, found = find_format(plain, EmbeddingOptions())
+    name, form = find_format(plain, EmbeddingOptions())
     assert name == "transformers"
     with pytest.raises(InputError, match=expected) as caught:
-        fingerprint(plain, found, EmbeddingOptions())
+        fingerprint(plain, form, EmbeddingOptions())
 
     assert "\n" not in str(caught.value)
 

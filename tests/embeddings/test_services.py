@@ -98,10 +98,10 @@ def test_vectors_are_those_of_the_service_in_the_order_of_the_request(
 ) -> None:
     stage = Telling()
 
-    found = read(service, TERMS[::-1], options="batch=7,concurrency=3", stage=stage)
+    result = read(service, TERMS[::-1], options="batch=7,concurrency=3", stage=stage)
 
-    assert np.array_equal(found.vectors, expected(TERMS[::-1]))
-    assert found.covered.all()
+    assert np.array_equal(result.vectors, expected(TERMS[::-1]))
+    assert result.covered.all()
     assert sorted(service.answered) == TERMS
     assert stage.n_done == stage.n_units == len(TERMS)
     path, headers, body = service.requests[0]
@@ -122,11 +122,11 @@ def test_prefix_and_dimensions_are_sent_and_decide_what_is_kept(
 ) -> None:
     plain = read(service, ["a"], tmp_path)
 
-    found = read(service, ["a"], tmp_path, "prefix=query: ,dimensions=4")
+    result = read(service, ["a"], tmp_path, "prefix=query: ,dimensions=4")
 
     assert service.requests[-1][2]["input"] == ["query: a"]
     assert service.requests[-1][2]["dimensions"] == 4
-    assert np.array_equal(found.vectors, expected(["query: a"]))
+    assert np.array_equal(result.vectors, expected(["query: a"]))
     assert np.array_equal(read(service, ["a"], tmp_path).vectors, plain.vectors)
     assert len(service.requests) == 2
 
@@ -144,9 +144,9 @@ def test_prefix_and_dimensions_are_sent_and_decide_what_is_kept(
 def test_what_passes_is_tried_again(service: LocalService, fault: Fault) -> None:
     service.faults.extend([fault] * 3)
 
-    found = read(service, options="batch=40,concurrency=1")
+    result = read(service, options="batch=40,concurrency=1")
 
-    assert np.array_equal(found.vectors, expected(TERMS))
+    assert np.array_equal(result.vectors, expected(TERMS))
     assert len(service.requests) == 6
     assert sorted(service.answered) == TERMS
 
@@ -234,7 +234,7 @@ def endless(handler: Handler, _body: object) -> None:
 
 def with_embedding(embedding: object) -> Fault:
     """Return what answers with this for every vector."""
-    return changed(lambda answer: [one.update(embedding=embedding) for one in answer["data"]])
+    return changed(lambda answer: [item.update(embedding=embedding) for item in answer["data"]])
 
 
 NO_VECTORS = "did not answer with 2 vectors; it must give one for each, in its list data"
@@ -292,7 +292,7 @@ def test_a_bad_answer_is_one_line_and_nothing_is_kept(
 def test_vectors_are_taken_by_their_index_or_in_order(service: LocalService) -> None:
     service.always = changed(lambda answer: answer["data"].reverse())
     assert np.array_equal(read(service).vectors, expected(TERMS))
-    service.always = changed(lambda answer: [one.pop("index") for one in answer["data"]])
+    service.always = changed(lambda answer: [item.pop("index") for item in answer["data"]])
     assert np.array_equal(read(service).vectors, expected(TERMS))
 
 
@@ -332,9 +332,9 @@ def test_a_batch_that_is_too_large_for_the_service_is_divided(
 
     service.always = limited
 
-    found = read(service, options="batch=64,concurrency=1")
+    result = read(service, options="batch=64,concurrency=1")
 
-    assert np.array_equal(found.vectors, expected(TERMS))
+    assert np.array_equal(result.vectors, expected(TERMS))
     batches = [body["input"] for _, _, body in service.requests]
     assert [len(batch) for batch in batches][:4] == [64, 32, 16, 16]
     assert max(map(len, batches[2:])) == 16
@@ -357,9 +357,9 @@ def test_nothing_is_asked_twice_and_what_is_kept_needs_no_service(
     service: LocalService, tmp_path: Path
 ) -> None:
     read(service, TERMS[:50], tmp_path)
-    found = read(service, TERMS, tmp_path, options="batch=9,concurrency=1,rpm=1000000")
+    result = read(service, TERMS, tmp_path, options="batch=9,concurrency=1,rpm=1000000")
 
-    assert np.array_equal(found.vectors, expected(TERMS))
+    assert np.array_equal(result.vectors, expected(TERMS))
     assert Counter(service.answered) == Counter(TERMS)
     service.always = with_status(500)
     assert np.array_equal(read(service, TERMS[3:9], tmp_path).vectors, expected(TERMS[3:9]))
@@ -385,9 +385,9 @@ def test_a_run_goes_on_after_the_service_was_down(
     first = [term for _, _, body in service.requests[:6] for term in body["input"]]
     service.always = None
     with service.running():
-        found = read(service, cache=tmp_path)
+        result = read(service, cache=tmp_path)
 
-    assert np.array_equal(found.vectors, expected(TERMS))
+    assert np.array_equal(result.vectors, expected(TERMS))
     later = [term for _, _, body in service.requests[n_failed:] for term in body["input"]]
     assert sorted(first + later) == TERMS
 
@@ -417,7 +417,7 @@ def test_an_interrupt_loses_only_what_is_under_way(service: LocalService, tmp_pa
     with pytest.raises(KeyboardInterrupt):
         read(service, cache=tmp_path, stage=Interrupting(40), options="batch=4,concurrency=2")
     service.always = None
-    threads = [one for one in threading.enumerate() if "work" in one.name]
+    threads = [running for running in threading.enumerate() if "work" in running.name]
     for thread in threads:
         thread.join(5)
     read(service, cache=tmp_path, options="batch=4")
@@ -442,7 +442,7 @@ def test_an_interrupt_does_not_wait_for_what_is_under_way(service: LocalService)
 def test_another_size_than_before_is_refused(service: LocalService, tmp_path: Path) -> None:
     read(service, ["a"], tmp_path)
     service.always = changed(
-        lambda answer: [one.update(embedding=[1.0, 2.0]) for one in answer["data"]]
+        lambda answer: [item.update(embedding=[1.0, 2.0]) for item in answer["data"]]
     )
 
     with pytest.raises(InputError, match=r"of 'b' has 2 dimensions and others have 4"):
@@ -475,8 +475,8 @@ def test_a_key_is_sent_and_never_shown(
 
 def echoed(key: str) -> dict[str, Fault]:
     """Return answers that have a key in them, each of which ends the run."""
-    escaped = "".join(f"\\u{ord(one):04X}" for one in key)
-    percent = "".join(f"%{ord(one):02x}" for one in key)
+    escaped = "".join(f"\\u{ord(character):04X}" for character in key)
+    percent = "".join(f"%{ord(character):02x}" for character in key)
     packed = base64.b64encode(f"ann:{key}".encode()).decode()
     message = [key, key[:5] + escaped[30:], percent, packed, packed[4:]]
 
@@ -485,8 +485,8 @@ def echoed(key: str) -> dict[str, Fault]:
 
     return {
         **{
-            f"error {number}": with_status(400, f'{{"error": {{"message": "{one}"}}}}'.encode())
-            for number, one in enumerate(message)
+            f"error {number}": with_status(400, f'{{"error": {{"message": "{text}"}}}}'.encode())
+            for number, text in enumerate(message)
         },
         "code": with_status(400, {"error": {"message": "no", "code": key}}),
         "type": with_status(200, b"<", Content_Type=f"text/{key}"),

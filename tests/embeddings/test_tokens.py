@@ -40,9 +40,9 @@ def embedding(words: Iterable[str], made: Iterable[str] = ()) -> WordVectors:
 
 def read(term: str, *words: str, made: Iterable[str] = (), **options: str) -> list[str]:
     """Return the forms in which a term's words are found."""
-    found = embedding(words, made)
-    result = words_of([term], found, EmbeddingOptions(**options))
-    return [found.words[row] for row in result.word_ids]
+    made_vectors = embedding(words, made)
+    result = words_of([term], made_vectors, EmbeddingOptions(**options))
+    return [made_vectors.words[row] for row in result.word_ids]
 
 
 def is_punctuation(character: str) -> bool:
@@ -57,12 +57,12 @@ def spelled(word: str, options: EmbeddingOptions) -> list[str]:
     if options.digits == "keep":
         return chosen
     mark = "#" if options.digits == "hash" else "0"
-    return chosen + ["".join(mark if c.isdecimal() else c for c in one) for one in chosen]
+    return chosen + ["".join(mark if c.isdecimal() else c for c in form) for form in chosen]
 
 
-def slowly(term: str, found: WordVectors, options: EmbeddingOptions) -> tuple[list[str], int]:
+def slowly(term: str, vectors: WordVectors, options: EmbeddingOptions) -> tuple[list[str], int]:
     """Return the forms in which a term's words are found, and how many words it has."""
-    known = {word for word, seen in zip(found.words, found.in_vocabulary, strict=True) if seen}
+    known = {word for word, seen in zip(vectors.words, vectors.in_vocabulary, strict=True) if seen}
 
     def first(words: list[str]) -> str | None:
         every = [form for word in words for form in spelled(word, options)]
@@ -85,11 +85,12 @@ def slowly(term: str, found: WordVectors, options: EmbeddingOptions) -> tuple[li
             chosen.append(whole)
         elif options.parts == "always" or any(of_parts):
             chosen += [
-                one or spelled(part, options)[-1] for one, part in zip(of_parts, parts, strict=True)
+                known_form or spelled(part, options)[-1]
+                for known_form, part in zip(of_parts, parts, strict=True)
             ]
         else:
             chosen.append(spelled(stripped, options)[-1])
-    return [form for form in chosen if form in found.words], len(chosen)
+    return [form for form in chosen if form in vectors.words], len(chosen)
 
 
 @pytest.mark.parametrize(
@@ -153,16 +154,16 @@ def test_words_are_those_of_the_rules_read_one_by_one(
     terms: list[str], options: EmbeddingOptions, data: st.DataObject
 ) -> None:
     known, made = some_of(forms(terms, options), data), some_of(forms(terms, options), data)
-    found = embedding(known, [form for form in made if form not in known])
+    vectors = embedding(known, [form for form in made if form not in known])
 
-    result = words_of(terms, found, options)
+    result = words_of(terms, vectors, options)
 
     assert len(result.starts) - 1 == len(result.covered) == len(result.n_words) == len(terms)
     assert result.word_ids.dtype == result.n_words.dtype == np.int32
     for at, term in enumerate(terms):
-        expected, n_words = slowly(term, found, options)
+        expected, n_words = slowly(term, vectors, options)
         rows = result.word_ids[result.starts[at] : result.starts[at + 1]]
-        assert [found.words[row] for row in rows] == expected
+        assert [vectors.words[row] for row in rows] == expected
         assert result.n_words[at] == n_words
         needed = n_words if options.coverage == "all" else 1
         assert result.covered[at] == (0 < len(expected) >= needed)

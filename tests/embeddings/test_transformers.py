@@ -67,16 +67,16 @@ def by_hand(folder: Path, term: str) -> np.ndarray:
 
 @pytest.mark.parametrize("pooling", ["mean", "cls", "max"])
 def test_vectors_are_those_of_the_model_with_its_tokens_pooled(folder: Path, pooling: str) -> None:
-    found = vectors(folder, (*TERMS, LONG), pooling=pooling)
+    result = vectors(folder, (*TERMS, LONG), pooling=pooling)
 
     pool = {
-        "mean": lambda one: one.mean(0),
-        "cls": lambda one: one[0],
-        "max": lambda one: one.max(0),
+        "mean": lambda rows: rows.mean(0),
+        "cls": lambda rows: rows[0],
+        "max": lambda rows: rows.max(0),
     }
     expected = [pool[pooling](by_hand(folder, term)) for term in (*TERMS, LONG)]
-    assert found.dtype == np.float32
-    assert np.allclose(found, expected, atol=1e-5)
+    assert result.dtype == np.float32
+    assert np.allclose(result, expected, atol=1e-5)
 
 
 def test_the_mean_is_the_default_and_options_take_effect(folder: Path) -> None:
@@ -98,10 +98,10 @@ def test_weights_of_half_precision_in_parts_give_vectors_of_single_precision(fol
     model.save_pretrained(folder, max_shard_size="5KB")
     assert not (folder / "model.safetensors").exists()
 
-    found = vectors(folder)
+    result = vectors(folder)
 
-    assert found.dtype == np.float32
-    assert np.allclose(found, [by_hand(folder, term).mean(0) for term in TERMS], atol=1e-5)
+    assert result.dtype == np.float32
+    assert np.allclose(result, [by_hand(folder, term).mean(0) for term in TERMS], atol=1e-5)
 
 
 def test_weights_that_would_be_drawn_at_random_are_refused(folder: Path) -> None:
@@ -116,12 +116,12 @@ def test_code_of_the_folder_is_never_run(folder: Path) -> None:
     mark = folder / "ran"
     (folder / "own.py").write_text(f"open({str(mark)!r}, 'w')\n")
     settings = json.loads((folder / "config.json").read_text())
-    own = {"auto_map": {"AutoConfig": "own.Config", "AutoModel": "own.Model"}}
-    (folder / "config.json").write_text(json.dumps({**settings, **own}))
+    custom = {"auto_map": {"AutoConfig": "own.Config", "AutoModel": "own.Model"}}
+    (folder / "config.json").write_text(json.dumps({**settings, **custom}))
     expected = vectors(folder)
     assert np.isfinite(expected).all()
 
-    (folder / "config.json").write_text(json.dumps({**settings, **own, "model_type": "own"}))
+    (folder / "config.json").write_text(json.dumps({**settings, **custom, "model_type": "own"}))
 
     with pytest.raises(InputError, match="code that comes with a model is never run"):
         vectors(folder)
@@ -142,5 +142,5 @@ def test_pickled_weights_become_readable_as_the_message_says(folder: Path, tmp_p
     assert line == f"SentenceTransformer({str(folder)!r}).save({f'{folder}-safe'!r})"
     SentenceTransformer(str(folder)).save(f"{folder}-safe")
 
-    found = FORMATS.get("sentence-transformers").read(tmp_path / "model-safe", asked(TERMS))
-    assert np.allclose(found.vectors, expected, atol=1e-6)
+    result = FORMATS.get("sentence-transformers").read(tmp_path / "model-safe", asked(TERMS))
+    assert np.allclose(result.vectors, expected, atol=1e-6)

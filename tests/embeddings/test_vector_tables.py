@@ -30,7 +30,7 @@ def write(folder: Path, frame: pl.DataFrame, file: str = "v.parquet") -> Path:
 
 @every
 @pytest.mark.parametrize(
-    "kind", [of for one in (pl.Float32, pl.Float64) for of in (pl.List(one), pl.Array(one, 3))]
+    "kind", [kind for t in (pl.Float32, pl.Float64) for kind in (pl.List(t), pl.Array(t, 3))]
 )
 def test_vectors_may_be_lists_or_arrays_of_single_or_double_precision(
     tmp_path: Path, file: str, kind: pl.DataType
@@ -56,13 +56,13 @@ def test_named_columns_come_before_others_and_whole_numbers_are_numbers(tmp_path
 def test_a_column_of_terms_says_so_unless_the_user_does(tmp_path: Path) -> None:
     path = write(tmp_path, FRAME.rename({"word": "term"}))
 
-    found = terms_in("table", path, ["Heart", "lung", "naïve"])
-    assert found.vectors.tolist() == [
+    result = terms_in("table", path, ["Heart", "lung", "naïve"])
+    assert result.vectors.tolist() == [
         as_float32(ROWS)["heart"],
         [0, 0, 0],
         as_float32(ROWS)["naïve"],
     ]
-    assert found.covered.tolist() == [True, False, True]
+    assert result.covered.tolist() == [True, False, True]
     assert words_in("table", path, ["heart"], keys="words").words == ["heart"]
     assert terms_in("table", write(tmp_path, FRAME), ["heart"], keys="terms").covered.all()
 
@@ -157,13 +157,13 @@ def test_rows_are_read_as_far_as_they_are_asked_for(tmp_path: Path, file: str) -
     path = tmp_path / file
     if file == "v.arrow":
         frame.write_ipc(path, record_batch_size=9_000)
-        found = scan_ipc_of_users(path)
+        result = scan_ipc_of_users(path)
     else:
         frame.write_parquet(path, row_group_size=9_000)
-        found = scan_of_users(path)
+        result = scan_of_users(path)
 
-    assert found.collect().equals(frame)
-    assert found.head(20_000).collect().equals(frame[:20_000])
-    assert found.slice(17_000, 5).collect().equals(frame[17_000:17_005])
-    assert found.filter(pl.col("row") == 3).head(4_000).select("row").collect().height == 4_000
-    assert found.select(pl.len()).collect().item() == 40_000
+    assert result.collect().equals(frame)
+    assert result.head(20_000).collect().equals(frame[:20_000])
+    assert result.slice(17_000, 5).collect().equals(frame[17_000:17_005])
+    assert result.filter(pl.col("row") == 3).head(4_000).select("row").collect().height == 4_000
+    assert result.select(pl.len()).collect().item() == 40_000

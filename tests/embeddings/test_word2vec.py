@@ -53,9 +53,9 @@ def test_words_with_spaces_are_told_from_their_first_word(tmp_path: Path, name: 
     rows = {"the": [1, 2], ". . .": [3, 4], "at name@x.org": [5, 6], ".": [7, 8], "at": [9, 0.5]}
     path = write_text(tmp_path / "vectors.txt", rows, header=NAMES[name])
 
-    found = as_rows(words_in(name, path, ["at the", "a. x"]))
+    result = as_rows(words_in(name, path, ["at the", "a. x"]))
 
-    assert found == {"the": [1, 2], "at": [9, 0.5]}
+    assert result == {"the": [1, 2], "at": [9, 0.5]}
 
 
 def test_a_tab_after_the_word_is_refused_where_there_is_no_header(tmp_path: Path) -> None:
@@ -168,11 +168,11 @@ def test_only_the_vectors_of_wanted_words_are_held(tmp_path: Path, name: str) ->
     asked, load = request(["word7 word19999"]), FORMATS.get(name).load
 
     tracemalloc.start()
-    found = load(path, asked)
+    result = load(path, asked)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
 
-    assert found.vectors.shape == (2, 300)
+    assert result.vectors.shape == (2, 300)
     assert path.stat().st_size > 3 * (1 << 23)
     assert peak < 5 * (1 << 23)
 
@@ -203,5 +203,5 @@ def test_a_binary_header_that_lies_is_refused(tmp_path: Path, header: bytes, mes
     with pytest.raises(InputError, match=message):
         words_in("word2vec", path, ["heart"])
     path.write_bytes(b"2 1\n" + b"\xff" * 70_000)
-    with pytest.raises(InputError, match="row 1 has no word"):
+    with pytest.raises(InputError, match="row 1 has no space after a word"):
         words_in("word2vec", path, ["heart"])

@@ -42,7 +42,8 @@ def test_kernels_are_kept_in_a_folder_named_by_their_sources_and_compiled_once(
         with (package / "kernels" / "best.py").open("a") as file:
             file.write(addition)
         folders = _used(package.parent, tmp_path / "cache")
-        seen.append({one: one.stat().st_mtime_ns for folder in folders for one in folder.iterdir()})
+        files = [file for folder in folders for file in folder.iterdir()]
+        seen.append({file: file.stat().st_mtime_ns for file in files})
 
     assert seen[0] == seen[1]
     assert [len({file.parent for file in files}) for files in seen] == [1, 1, 2]
@@ -177,15 +178,15 @@ def test_inner_kernels_neither_make_arrays_nor_call_what_returns_some() -> None:
 
 
 def _is(function: ast.FunctionDef, decorator: str) -> bool:
-    return decorator in {ast.unparse(one) for one in function.decorator_list}
+    return decorator in {ast.unparse(node) for node in function.decorator_list}
 
 
 def test_folders_that_nobody_used_for_a_month_are_removed_and_nothing_else(tmp_path: Path) -> None:
-    own = Path(compiler._folder(str(tmp_path)))
+    current = Path(compiler._folder(str(tmp_path)))
     young, old = (tmp_path / f"kernels-{digit * 16}" for digit in "12")
     others = [tmp_path / name for name in ("vectors", "kernels-of-mine", f"kernels-{'4' * 16}.old")]
     link, target = tmp_path / f"kernels-{'5' * 16}", tmp_path / "target"
-    for folder in (own, young, old, *others, target):
+    for folder in (current, young, old, *others, target):
         folder.mkdir()
         (folder / "file").touch()
         then = time.time() - (29 if folder == young else 31) * 24 * 3600
@@ -193,10 +194,10 @@ def test_folders_that_nobody_used_for_a_month_are_removed_and_nothing_else(tmp_p
     link.symlink_to(target)
     compiler._folder.cache_clear()
 
-    assert compiler._folder(str(tmp_path)) == str(own)
+    assert compiler._folder(str(tmp_path)) == str(current)
 
-    assert {*tmp_path.iterdir()} == {own, young, *others, link, target}
-    assert time.time() - own.stat().st_mtime < 3600
+    assert {*tmp_path.iterdir()} == {current, young, *others, link, target}
+    assert time.time() - current.stat().st_mtime < 3600
 
 
 def test_users_without_a_home_have_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,8 +26,8 @@ def hashes_of(terms: list[str]) -> list[int]:
 
 def ties_of(seed: int, first: str, candidates: list[str]) -> list[int]:
     hashes = np.array([term_hash(candidate) for candidate in candidates], np.uint64)
-    found = tie_hashes(np.uint64(seed), np.uint64(term_hash(first)), hashes)
-    return [int(word) for word in found]
+    ties = tie_hashes(np.uint64(seed), np.uint64(term_hash(first)), hashes)
+    return [int(word) for word in ties]
 
 
 def test_the_oracle_gives_the_published_outputs_of_splitmix64() -> None:
@@ -78,11 +78,11 @@ def test_hashes_of_ties_are_those_of_plain_python(
 @given(st.lists(st.integers(0, 3), min_size=4, max_size=12), st.data())
 def test_the_first_allowed_draws_are_taken_each_once(components: list[int], data) -> None:
     first = data.draw(st.integers(0, len(components) - 1))
-    unlinked = [at for at, own in enumerate(components) if own != components[first]]
+    unlinked = [at for at, component in enumerate(components) if component != components[first]]
     n_wanted = data.draw(st.integers(0, len(unlinked)))
     seed = data.draw(st.integers(0, (1 << 64) - 1))
 
-    found = draw_distinct(
+    drawn = draw_distinct(
         np.array([first], np.int32),
         np.array([seed], np.uint64),
         np.array(components, np.int32),
@@ -95,7 +95,7 @@ def test_the_first_allowed_draws_are_taken_each_once(components: list[int], data
         term = seed % len(components)
         if term in unlinked and term not in expected:
             expected.append(term)
-    assert found.tolist() == [expected]
+    assert drawn.tolist() == [expected]
 
 
 def test_draws_are_uniform_and_differ_by_pair() -> None:
@@ -103,9 +103,9 @@ def test_draws_are_uniform_and_differ_by_pair() -> None:
     firsts = np.zeros(n_pairs, np.int32)
     seeds = np.array([mixed(pair) for pair in range(n_pairs)], np.uint64)
 
-    found = draw_distinct(firsts, seeds, np.arange(5, dtype=np.int32), 2)
+    drawn = draw_distinct(firsts, seeds, np.arange(5, dtype=np.int32), 2)
 
-    counts = Counter(map(tuple, found.tolist()))
+    counts = Counter(map(tuple, drawn.tolist()))
     expected = n_pairs / 12  # ordered pairs of the four others
     assert len(counts) == 12
     # Chi-squared of 11 degrees of freedom exceeds 31.3 once in a thousand; the draw is fixed.
@@ -117,6 +117,6 @@ def test_seeds_are_hashes_of_both_texts() -> None:
     hashes = np.array([term_hash(term) for term in terms], np.uint64)
     firsts, seconds = np.array([0, 2], np.int32), np.array([1, 0], np.int32)
 
-    found = pair_seeds(np.uint64(7), hashes, firsts, seconds)
+    seeds = pair_seeds(np.uint64(7), hashes, firsts, seconds)
 
-    assert found.tolist() == [tie_hash(7, "asthma", "croup"), tie_hash(7, "cough", "asthma")]
+    assert seeds.tolist() == [tie_hash(7, "asthma", "croup"), tie_hash(7, "cough", "asthma")]

@@ -68,7 +68,7 @@ def asked(
     return rows, [wanted] * len(rows) if isinstance(wanted, int) else wanted
 
 
-def found(
+def ranked(
     pool: Pool,
     wanted: Sequence[int] | int,
     *,
@@ -168,7 +168,7 @@ def test_the_nearest_are_those_of_brute_force(
     size = st.integers(0, len(pool.terms) + 2)
     n_terms = len(pool.terms)
     wanted = data.draw(st.lists(size, min_size=n_terms, max_size=n_terms))
-    assert found(pool, wanted, seed=seed) == brute_force(pool, wanted, seed=seed)
+    assert ranked(pool, wanted, seed=seed) == brute_force(pool, wanted, seed=seed)
 
 
 @given(
@@ -180,7 +180,7 @@ def test_the_nearest_are_those_of_brute_force_whatever_the_characters(
     terms: list[str], wanted: int, seed: int
 ) -> None:
     pool = pool_of(terms)
-    assert found(pool, wanted, seed=seed) == brute_force(pool, wanted, seed=seed)
+    assert ranked(pool, wanted, seed=seed) == brute_force(pool, wanted, seed=seed)
 
 
 # Ties
@@ -190,8 +190,8 @@ def test_the_nearest_are_those_of_brute_force_whatever_the_characters(
 def test_exact_ties_are_ordered_by_the_hash_of_seed_and_both_terms() -> None:
     pool = pool_of([chr(point) for point in range(0x4E00, 0x4E28)])  # distance 1, all of them
     for seed in range(3):
-        assert found(pool, 5, seed=seed) == brute_force(pool, 5, seed=seed)
-    assert found(pool, 5, seed=0) != found(pool, 5, seed=1)
+        assert ranked(pool, 5, seed=seed) == brute_force(pool, 5, seed=seed)
+    assert ranked(pool, 5, seed=0) != ranked(pool, 5, seed=1)
 
 
 @pytest.mark.kernels
@@ -202,7 +202,7 @@ def test_equal_hashes_leave_it_to_the_order_of_text(n_hashes: int) -> None:
     plain = pool_of(sorted(terms))
     pool = plain._replace(hashes=[number % n_hashes for number in plain.hashes])
     for wanted in (1, 3, 100):
-        assert found(pool, wanted) == brute_force(pool, wanted)
+        assert ranked(pool, wanted) == brute_force(pool, wanted)
 
 
 # Lengths and alphabets
@@ -223,7 +223,7 @@ def test_terms_around_a_length_are_searched_exactly(length: int) -> None:
     pool = pool_of(terms)
     for wanted in (1, 4, 40) if length < 1000 else (4,):
         expected = brute_force(pool, wanted, seed=5, distance=Levenshtein.distance)
-        assert found(pool, wanted, seed=5) == expected
+        assert ranked(pool, wanted, seed=5) == expected
 
 
 @pytest.mark.kernels
@@ -232,7 +232,7 @@ def test_terms_of_several_words_of_bits_are_searched_exactly(length: int) -> Non
     base = ("abacbcab" * 20)[:length]
     edits = [base[1:], "c" + base, base[:-1] + "c", base[:60] + base[62:], base[64:] + base[:64]]
     pool = pool_of([base, base[::-1], base.replace("b", "c"), *edits])
-    assert found(pool, 3) == brute_force(pool, 3, distance=Levenshtein.distance)
+    assert ranked(pool, 3) == brute_force(pool, 3, distance=Levenshtein.distance)
 
 
 @pytest.mark.parametrize(
@@ -257,12 +257,12 @@ def test_alphabets_of_any_size_are_searched_exactly(first: int, n_characters: in
     pool = pool_of(terms)
     queries = list(range(0, len(pool.terms), 5 if n_characters < 1000 else 111))
     expected = brute_force(pool, 6, queries=queries, distance=Levenshtein.distance)
-    assert found(pool, 6, queries=queries) == expected
+    assert ranked(pool, 6, queries=queries) == expected
 
 
 def test_repeated_characters_beyond_what_a_signature_counts_are_searched_exactly() -> None:
     pool = pool_of(["a" * n for n in range(40)] + ["a" * n + "b" * (9 - n) for n in range(9)])
-    assert found(pool, 5) == brute_force(pool, 5, distance=Levenshtein.distance)
+    assert ranked(pool, 5) == brute_force(pool, 5, distance=Levenshtein.distance)
 
 
 def test_more_terms_of_a_length_than_are_compared_at_once_are_searched_exactly() -> None:
@@ -272,7 +272,7 @@ def test_more_terms_of_a_length_than_are_compared_at_once_are_searched_exactly()
     queries = list(range(0, len(pool.terms), 23))
     for wanted in (1, 30):
         expected = brute_force(pool, wanted, queries=queries, distance=Levenshtein.distance)
-        assert found(pool, wanted, queries=queries) == expected
+        assert ranked(pool, wanted, queries=queries) == expected
 
 
 @pytest.mark.parametrize(("shortest", "longest"), [(1, 12), (20, 34), (60, 90), (40, 200)])
@@ -290,7 +290,7 @@ def test_terms_of_many_lengths_that_share_blocks_are_searched_exactly(
     few = list(range(0, len(pool.terms), 5))
     for wanted in (1, 20):
         expected = brute_force(pool, wanted, queries=few, distance=Levenshtein.distance)
-        every = found(pool, wanted)
+        every = ranked(pool, wanted)
         assert [every[row] for row in few] == expected
 
 
@@ -305,9 +305,9 @@ def test_queries_on_both_sides_of_a_block_that_none_admits_are_searched_exactly(
     pool = pool_of([short, long, *nearest_terms, *others])
     queries = [pool.terms.index(short), pool.terms.index(long)]
 
-    every = found(pool, 1, queries=queries)
+    every = ranked(pool, 1, queries=queries)
 
-    assert [pool.terms[one[0][0]] for one in every] == nearest_terms
+    assert [pool.terms[rows[0][0]] for rows in every] == nearest_terms
     assert every == brute_force(pool, 1, queries=queries)
 
 
@@ -326,7 +326,7 @@ def test_families_of_one_length_and_beginning_are_searched_exactly(length: int) 
     rows = range(0, len(pool.terms), 3)
     wanted = rng.choice([0, 1, 2, 6, 500], len(rows)).tolist()
     expected = brute_force(pool, wanted, queries=rows, seed=9, distance=Levenshtein.distance)
-    assert found(pool, wanted, queries=rows, seed=9) == expected
+    assert ranked(pool, wanted, queries=rows, seed=9) == expected
 
 
 @pytest.mark.parametrize("n_edits", [1, 3, 8])
@@ -341,7 +341,7 @@ def test_many_queries_of_one_bound_are_searched_exactly(n_edits: int) -> None:
     pool = pool_of(sorted(terms))
     few = list(range(0, len(pool.terms), 40))
     expected = brute_force(pool, 1, queries=few, distance=Levenshtein.distance)
-    every = found(pool, 1)
+    every = ranked(pool, 1)
     assert [every[row] for row in few] == expected
 
 
@@ -349,7 +349,7 @@ def test_many_queries_of_one_bound_are_searched_exactly(n_edits: int) -> None:
 def test_terms_of_tens_of_thousands_of_characters_are_searched_exactly() -> None:
     # At distances beyond 2**15 counters need more bits.
     pool = pool_of(["ab" * 16_400, "cd" * 16_400])
-    assert found(pool, 1, queries=[0]) == [[(1, 32_800)]]
+    assert ranked(pool, 1, queries=[0]) == [[(1, 32_800)]]
 
 
 # Sizes
@@ -357,10 +357,10 @@ def test_terms_of_tens_of_thousands_of_characters_are_searched_exactly() -> None
 
 @pytest.mark.kernels
 def test_one_term_no_terms_and_no_queries_find_nothing() -> None:
-    assert found(pool_of(["alone"]), 3) == [[]]
-    assert found(pool_of([""]), 3) == [[]]
-    assert found(pool_of(["a", "b"]), [], queries=[]) == []
-    assert found(pool_of([]), []) == []
+    assert ranked(pool_of(["alone"]), 3) == [[]]
+    assert ranked(pool_of([""]), 3) == [[]]
+    assert ranked(pool_of(["a", "b"]), [], queries=[]) == []
+    assert ranked(pool_of([]), []) == []
 
 
 # Threads, order, scale
@@ -387,30 +387,30 @@ def test_large_pools_are_searched_exactly(large_pool: Pool) -> None:
         "seed": 42,
     }
     expected = brute_force(large_pool, **asking, distance=Levenshtein.distance)
-    assert found(large_pool, **asking) == expected
+    assert ranked(large_pool, **asking) == expected
 
 
 def test_threads_the_order_of_queries_and_their_company_do_not_change_the_result(
     large_pool: Pool,
 ) -> None:
-    in_order = found(large_pool, 4)
+    in_order = ranked(large_pool, 4)
     queries = np.random.default_rng(5).permutation(len(large_pool.terms))[:700].tolist()
-    assert found(large_pool, 4, queries=queries, threads=3) == [in_order[row] for row in queries]
+    assert ranked(large_pool, 4, queries=queries, threads=3) == [in_order[row] for row in queries]
 
 
 def test_a_search_can_be_asked_again_and_progress_is_told_of_every_query(large_pool: Pool) -> None:
-    told: list[int] = []
+    steps: list[int] = []
     search = NearestSearch(candidates_of(large_pool), seed=0, threads=2)
     queries, three = np.arange(333, dtype=np.int32), np.full(333, 3, np.int32)
 
-    first = search.nearest(queries, three, told.append)
+    first = search.nearest(queries, three, steps.append)
     search.nearest(queries[::-1], np.full(333, 40, np.int32))
     again = search.nearest(queries, three)
 
     assert again.ids.tolist() == first.ids.tolist()
     assert again.distances.tolist() == first.distances.tolist()
-    assert sum(told) == 333
-    assert len(told) > 1
+    assert sum(steps) == 333
+    assert len(steps) > 1
 
 
 @pytest.mark.kernels
@@ -441,10 +441,10 @@ def test_seeds_out_of_range_and_terms_without_a_component_are_refused() -> None:
 def test_numbers_may_be_of_any_whole_type() -> None:
     candidates = Candidates.from_terms([f"{number:03d}" for number in range(300)])
 
-    found = nearest(candidates, np.array([200], np.uint8), np.array([255], np.uint8))
+    result = nearest(candidates, np.array([200], np.uint8), np.array([255], np.uint8))
 
-    assert len(found.ids) == 255
-    assert found.ids.tolist() == nearest(candidates, [200], [255]).ids.tolist()  # type: ignore[arg-type]
+    assert len(result.ids) == 255
+    assert result.ids.tolist() == nearest(candidates, [200], [255]).ids.tolist()  # type: ignore[arg-type]
 
 
 @njit

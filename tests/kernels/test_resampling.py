@@ -57,10 +57,10 @@ def test_a_weighted_correlation_is_that_of_repeated_rows(rows: list[tuple[int, i
     left, right = dense([row[0] for row in rows]), dense([row[1] for row in rows])
     times = np.array([row[2] for row in rows], np.int32)
 
-    found = weighted_spearman(left, right, times)
+    rho = weighted_spearman(left, right, times)
 
     expected = spearman(np.repeat(left, times), np.repeat(right, times))
-    assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    assert rho == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
 def test_equal_and_opposite_orders_correlate_exactly() -> None:
@@ -93,11 +93,11 @@ def test_rows_without_a_rank_on_either_side_do_not_count(
     left[[at for at in lacks_left if at < len(rows)]] = -1
     right[[at for at in lacks_right if at < len(rows)]] = -1
 
-    found = shared_spearman(left, right, times)
+    rho = shared_spearman(left, right, times)
 
     both = (left >= 0) & (right >= 0)
     expected = spearman(np.repeat(left[both], times[both]), np.repeat(right[both], times[both]))
-    assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    assert rho == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
 def test_pairs_of_sides_are_correlated_in_the_same_resamples() -> None:
@@ -105,12 +105,12 @@ def test_pairs_of_sides_are_correlated_in_the_same_resamples() -> None:
     ranks, seed = np.stack([dense(side) for side in sides]), np.uint64(3)
     pairs = np.array([[0, 2], [1, 2], [1, 0]], np.int64)
 
-    found = resampled_pairs(ranks, pairs, seed, 0, 10)
+    rhos = resampled_pairs(ranks, pairs, seed, 0, 10)
 
-    for column, (one, other) in enumerate(pairs):
-        alone = resampled_spearman(ranks[[one]], ranks[other], seed, 0, 10)
-        np.testing.assert_array_equal(found[:, [column]], alone)
-    np.testing.assert_array_equal(resampled_pairs(ranks, pairs, seed, 4, 6), found[4:6])
+    for column, (first, other) in enumerate(pairs):
+        alone = resampled_spearman(ranks[[first]], ranks[other], seed, 0, 10)
+        np.testing.assert_array_equal(rhos[:, [column]], alone)
+    np.testing.assert_array_equal(resampled_pairs(ranks, pairs, seed, 4, 6), rhos[4:6])
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=30))

@@ -64,9 +64,9 @@ def serve_plainly(
     queries: list[int], candidates: list[list[int]], wanted: list[int], used: UsedSet
 ) -> list[list[int]]:
     served = []
-    for query, found, n_wanted in zip(queries, candidates, wanted, strict=True):
+    for query, nearest, n_wanted in zip(queries, candidates, wanted, strict=True):
         taken: list[int] = []
-        for candidate in found:
+        for candidate in nearest:
             if len(taken) < n_wanted and frozenset((query, candidate)) not in used:
                 used.add(frozenset((query, candidate)))
                 taken.append(candidate)
@@ -83,9 +83,9 @@ def serve(
         ids=np.full(sum(wanted), -7, np.int32),
     )
     table = table_of(used, sum(wanted))
-    flat = [candidate for found in candidates for candidate in found]
+    flat = [candidate for nearest in candidates for candidate in nearest]
     serve_nearest(
-        ids(queries), starts_of([len(found) for found in candidates]), ids(flat), table, chosen
+        ids(queries), starts_of([len(nearest) for nearest in candidates]), ids(flat), table, chosen
     )
     return chosen, table
 

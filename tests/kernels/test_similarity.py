@@ -41,7 +41,7 @@ def test_ranks_are_those_of_scipy(vectors: np.ndarray) -> None:
 def test_correlations_are_those_of_the_twins(vectors: np.ndarray) -> None:
     first, second = every_pair(len(vectors))
     ranks, origin = mean_ranks(vectors), np.zeros(len(vectors))
-    found = {
+    results = {
         "cos": centred_cosines(vectors, origin, first, second),
         "pearson": centred_cosines(vectors, means(vectors), first, second),
         "spearman": centred_cosines(ranks, means(ranks), first, second),
@@ -50,7 +50,7 @@ def test_correlations_are_those_of_the_twins(vectors: np.ndarray) -> None:
     for name, twin in SIMILARITIES.items():
         rows = vectors.astype(float)
         expected = [twin(rows[a], rows[b]) for a, b in zip(first, second, strict=True)]
-        assert found[name] == pytest.approx(expected, abs=1e-9), name
+        assert results[name] == pytest.approx(expected, abs=1e-9), name
 
 
 def test_a_pair_of_which_one_row_has_ties_is_counted_right() -> None:
@@ -84,11 +84,11 @@ def test_overlaps_of_fuzzy_sets_are_those_of_the_twins() -> None:
     first, second = (terms[side] for side in every_pair(4))
     pooled = positive_maxima(TIED, WORDS, STARTS, np.arange(5, dtype=np.int32))
     bags = [TIED[WORDS[STARTS[i] : STARTS[i + 1]]].astype(float) for i in range(5)]
-    found = {
+    results = {
         "max_jaccard": overlaps(pooled, first, second),
         "fuzzy_jaccard": dynamax_overlaps(TIED, WORDS, STARTS, first, second),
     }
-    for name, values in found.items():
+    for name, values in results.items():
         expected = [METRICS[name](bags[a], bags[b]) for a, b in zip(first, second, strict=True)]
         assert values == pytest.approx(expected, abs=1e-9), name
 
@@ -97,14 +97,14 @@ def test_every_word_is_paired_with_every_other_the_smaller_first() -> None:
     pairs, starts = word_pairs(
         WORDS, STARTS, np.array([0, 1, 2], np.int32), np.array([2, 0, 4], np.int32)
     )
-    told = [(int(pair) >> 32, int(pair) & 0xFFFFFFFF) for pair in pairs]
+    words = [(int(pair) >> 32, int(pair) & 0xFFFFFFFF) for pair in pairs]
     assert starts.tolist() == [0, 6, 6, 9]
-    assert told[:6] == [(0, 3), (0, 2), (0, 5), (3, 3), (2, 3), (3, 5)]
-    assert told[6:] == [(1, 3), (1, 2), (1, 5)]
+    assert words[:6] == [(0, 3), (0, 2), (0, 5), (3, 3), (2, 3), (3, 5)]
+    assert words[6:] == [(1, 3), (1, 2), (1, 5)]
 
 
 def test_means_of_groups_take_each_member_and_are_zero_without_any() -> None:
-    found = group_means(
+    results = group_means(
         np.array([1.0, 5.0, 9.0]), np.array([0, 2, 2, 1]), np.array([0, 3, 3, 4], np.int64)
     )
-    assert found == pytest.approx([19 / 3, 0, 5])
+    assert results == pytest.approx([19 / 3, 0, 5])

@@ -48,8 +48,8 @@ VECTORS = [
 
 def pairwise(compare, vectors: np.ndarray, weights: np.ndarray, n_left: int) -> np.ndarray:
     first, second = np.divmod(np.arange(n_left * len(vectors)), len(vectors))
-    found = compare(vectors, weights, first.astype(np.int32), second.astype(np.int32))
-    return found.reshape(n_left, len(vectors))
+    values = compare(vectors, weights, first.astype(np.int32), second.astype(np.int32))
+    return values.reshape(n_left, len(vectors))
 
 
 @pytest.mark.parametrize("vectors", VECTORS)
@@ -61,8 +61,8 @@ def test_tables_of_vectors_are_what_single_pairs_are(vectors: np.ndarray) -> Non
         (centred_cosines, tables.cosine_table, ranks, means(ranks)),
         (kendalls, kendall_table, ranks, untied_pairs(ranks)),
     ):
-        found = tabulate(rows[:3], weights[:3], rows, weights)
-        assert (found == pairwise(compare, rows, weights, 3)).all()
+        table = tabulate(rows[:3], weights[:3], rows, weights)
+        assert (table == pairwise(compare, rows, weights, 3)).all()
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 128, 131])
@@ -71,16 +71,16 @@ def test_rows_that_do_not_tie_have_the_tau_of_single_pairs(width: int) -> None:
     vectors[11, 0] = vectors[11, -1]  # one row has a tie, and those beside it have none
     ranks = mean_ranks(vectors)
     untied = untied_pairs(ranks)
-    found = kendall_table(ranks, untied, ranks, untied)
-    assert (found == pairwise(kendalls, ranks, untied, 12)).all()
+    table = kendall_table(ranks, untied, ranks, untied)
+    assert (table == pairwise(kendalls, ranks, untied, 12)).all()
 
 
 @pytest.mark.parametrize("vectors", VECTORS)
 def test_tables_of_fuzzy_sets_are_what_single_pairs_are(vectors: np.ndarray) -> None:
     sets = vectors.clip(0)
-    found = tables.overlap_table(sets[:3], sets)
+    table = tables.overlap_table(sets[:3], sets)
     expected = pairwise(lambda x, _, a, b: overlaps(x, a, b), sets, np.zeros(0), 3)
-    assert (found == expected).all()
+    assert (table == expected).all()
 
 
 WORDS = np.array([0, 3, 3, 2, 5, 4, 1, 0, 2, 2, 1], np.int32)
@@ -92,11 +92,11 @@ BAGS = Bags(sizes=np.diff(STARTS)[LEFT], columns=WORDS[TOKENS], rows=WORDS, star
 
 def test_a_table_of_bags_has_the_mean_of_every_word_with_every_other() -> None:
     of_words = DRAW.normal(size=(6, 6))
-    found = bag_means(of_words, BAGS)
+    table = bag_means(of_words, BAGS)
     for row, column in np.ndindex(6, 6):
-        own, other = (WORDS[STARTS[b] : STARTS[b + 1]] for b in (LEFT[column], row))
-        values = of_words[np.ix_(other, own)]
-        assert found[row, column] == pytest.approx(values.mean() if values.size else 0)
+        first, other = (WORDS[STARTS[b] : STARTS[b + 1]] for b in (LEFT[column], row))
+        values = of_words[np.ix_(other, first)]
+        assert table[row, column] == pytest.approx(values.mean() if values.size else 0)
 
 
 def test_a_bag_of_many_words_has_the_mean_of_all() -> None:
@@ -115,8 +115,8 @@ def test_a_table_of_dynamax_is_what_single_pairs_are() -> None:
     vectors = np.vstack([DRAW.normal(size=(4, 7)), [[-1.0] * 7, [0.0] * 7]]).astype(np.float32)
     origin = np.zeros(6)
     products = tables.centred_products(vectors, origin, vectors, origin)
-    own = own_memberships(vectors, WORDS, STARTS)
-    found = dynamax_table(own[TOKENS], own, products, BAGS)
+    memberships = own_memberships(vectors, WORDS, STARTS)
+    table = dynamax_table(memberships[TOKENS], memberships, products, BAGS)
     first, second = (ids.astype(np.int32) for ids in np.divmod(np.arange(36), 6))
     expected = dynamax_overlaps(vectors, WORDS, STARTS, np.array(LEFT, np.int32)[first], second)
-    assert found.T.ravel().tolist() == expected.astype(np.float32).tolist()
+    assert table.T.ravel().tolist() == expected.astype(np.float32).tolist()

@@ -25,13 +25,13 @@ def fnv1a(text: str) -> int:
 
 def n_grams(word: str, shortest: int, longest: int) -> list[str]:
     """Return the n-grams of a word that has brackets already, less single brackets."""
-    found = []
+    grams = []
     for begin in range(len(word)):
         for size in range(max(shortest, 1), longest + 1):
             at_end = begin == 0 or begin + size == len(word)
             if begin + size <= len(word) and not (size == 1 and at_end):
-                found.append(word[begin : begin + size])
-    return found
+                grams.append(word[begin : begin + size])
+    return grams
 
 
 def rows_of(words: list[str], own_rows: list[int], grams: Subwords) -> list[list[int]]:
@@ -51,11 +51,11 @@ def test_rows_are_those_of_the_n_grams(
     texts: list[str], shortest: int, longest: int, n_buckets: int, data: st.DataObject
 ) -> None:
     words = [f"<{text}>" for text in texts]
-    own = data.draw(st.lists(st.integers(-1, 9), min_size=len(words), max_size=len(words)))
+    word_rows = data.draw(st.lists(st.integers(-1, 9), min_size=len(words), max_size=len(words)))
 
-    found = rows_of(words, own, Subwords(shortest, longest, n_buckets, 10))
+    result = rows_of(words, word_rows, Subwords(shortest, longest, n_buckets, 10))
 
-    for word, row, rows in zip(words, own, found, strict=True):
+    for word, row, rows in zip(words, word_rows, result, strict=True):
         hashes = [fnv1a(gram) for gram in n_grams(word, shortest, longest)]
         assert rows == [row] * (row >= 0) + [10 + hashed % n_buckets for hashed in hashes]
 
@@ -74,9 +74,9 @@ def test_means_are_those_of_the_rows(groups: list[list[int]], n_dimensions: int,
     starts = np.cumsum([0, *map(len, groups)]).astype(np.int64)
     rows = np.array([row for group in groups for row in group], np.int64)
 
-    found = subword_means(matrix, starts, rows)
+    means = subword_means(matrix, starts, rows)
 
-    assert found.dtype == np.float32
-    for group, mean in zip(groups, found, strict=True):
+    assert means.dtype == np.float32
+    for group, mean in zip(groups, means, strict=True):
         expected = matrix[group].mean(axis=0) if group else np.zeros(n_dimensions)
         assert mean == pytest.approx(expected, abs=1e-6)

@@ -114,15 +114,15 @@ SAMPLES: dict[str, Callable[[Path], str | Path]] = {
 def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Read:
     if request.param not in SAMPLES:
         pytest.skip(f"SAMPLES has no sample of {request.param} yet")
-    found = read_source(SAMPLES[request.param](tmp_path_factory.mktemp("contract")))
-    assert found[0].source in {request.param, "obo"}
-    return found
+    read = read_source(SAMPLES[request.param](tmp_path_factory.mktemp("contract")))
+    assert read[0].source in {request.param, "obo"}
+    return read
 
 
 def test_the_tables_have_their_columns_without_nulls_and_rows_distinct_by_their_key(loaded) -> None:
-    for table, one in CANONICAL_TABLES.items():
-        frame, key = loaded[1][table], one.key
-        assert frame.schema == pl.Schema(one.dtypes), table
+    for table, columns_of in CANONICAL_TABLES.items():
+        frame, key = loaded[1][table], columns_of.key
+        assert frame.schema == pl.Schema(columns_of.dtypes), table
         assert sum(frame.null_count().row(0)) == 0, table
         assert frame.select(key).is_duplicated().sum() == 0, table
         assert frame.equals(frame.sort(key)), table
@@ -140,11 +140,11 @@ def test_kinds_are_known_and_a_concept_has_one_active_full_name_in_a_language(lo
 def test_the_source_says_what_it_read_and_under_which_terms(
     loaded, request: pytest.FixtureRequest
 ) -> None:
-    found = loaded[0]
-    assert found.files
-    assert all(file.size > 0 and len(file.sha256) == 64 for file in found.files)
-    assert found.terms_of_use
-    assert len({one.reason for one in found.skipped}) == len(found.skipped)
+    terminology = loaded[0]
+    assert terminology.files
+    assert all(file.size > 0 and len(file.sha256) == 64 for file in terminology.files)
+    assert terminology.terms_of_use
+    assert len({reason.reason for reason in terminology.skipped}) == len(terminology.skipped)
     vocabulary, redistributable = {
         "rf2": ("SNOMEDCT_US", False),
         "hpo": ("HPO", True),
@@ -154,8 +154,8 @@ def test_the_source_says_what_it_read_and_under_which_terms(
         "rxnorm": ("RXNORM", None),
         "loinc": ("LNC", None),
     }.get(name := request.node.callspec.params["loaded"], (None, None))
-    assert (found.vocabulary, found.redistributable) == (vocabulary, redistributable)
-    assert found.rf2_rules == (name == "rf2")
+    assert (terminology.vocabulary, terminology.redistributable) == (vocabulary, redistributable)
+    assert terminology.rf2_rules == (name == "rf2")
 
 
 def test_what_the_obo_sample_leaves_out_is_counted_and_its_references_are_codes(
@@ -252,9 +252,9 @@ def texts_of(folder: Path) -> list[Path]:
     return [path for path in sorted(folder.rglob("*")) if path.is_file()]
 
 
-def assert_same(found: Read, expected: Read) -> None:
+def assert_same(actual: Read, expected: Read) -> None:
     for table, frame in expected[1].items():
-        assert found[1][table].equals(frame), table
+        assert actual[1][table].equals(frame), table
 
 
 @pytest.mark.parametrize("name", ["umls", "omop", "mesh"])

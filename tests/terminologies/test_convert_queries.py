@@ -117,9 +117,9 @@ def test_is_a_becomes_relationships(store: Store) -> None:
 
 def test_identifiers_that_changed_are_mapped_to_those_of_the_source(store: Store) -> None:
     put_identifiers(store)
-    found = converted(store, "simple_map")
+    mapped = converted(store, "simple_map")
     ends = (DAY, True, CORE, "900000000000496009")
-    assert found == sorted(
+    assert mapped == sorted(
         (member_id(f"map {old}"), *ends, new, old)
         for new, old in (("1001", "X:1"), ("1002", "X:2"))
     )

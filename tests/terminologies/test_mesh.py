@@ -100,7 +100,7 @@ def test_what_is_broader_is_read_off_tree_numbers_and_mapped_headings(tmp_path: 
 
 def expected_names(folder: Path) -> set[tuple[str, str, str]]:
     """Return the names by a document that is held whole."""
-    found = set()
+    names = set()
     for file, kind, ui in (
         ("desc2026.xml", "Descriptor", "DescriptorUI"),
         ("supp2026.xml", "SupplementalRecord", "SupplementalRecordUI"),
@@ -113,22 +113,22 @@ def expected_names(folder: Path) -> set[tuple[str, str, str]]:
             concept_id = record.getElementsByTagName(ui)[0].firstChild.data
             named = record.getElementsByTagName(f"{kind}Name")[0]
             name = named.getElementsByTagName("String")[0].firstChild.data
-            found.add((concept_id, "fsn", name))
-            for one in record.getElementsByTagName("Concept"):
-                if one.getAttribute("PreferredConceptYN") == "Y":
-                    texts = one.getElementsByTagName("String")
-                    found |= {(concept_id, "synonym", text.firstChild.data) for text in texts}
-            found.discard((concept_id, "synonym", name))
-    return found
+            names.add((concept_id, "fsn", name))
+            for element in record.getElementsByTagName("Concept"):
+                if element.getAttribute("PreferredConceptYN") == "Y":
+                    texts = element.getElementsByTagName("String")
+                    names |= {(concept_id, "synonym", text.firstChild.data) for text in texts}
+            names.discard((concept_id, "synonym", name))
+    return names
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_invented_records_agree_with_a_plain_reading(tmp_path: Path, seed: int) -> None:
     folder = write_mesh(tmp_path, seed)
     _, tables = read_source(folder)
-    found = tables["description"].select("concept_id", "kind", "term").rows()
-    assert len(found) == len(set(found))
-    assert set(found) == expected_names(folder)
+    rows = tables["description"].select("concept_id", "kind", "term").rows()
+    assert len(rows) == len(set(rows))
+    assert set(rows) == expected_names(folder)
 
 
 def test_records_are_read_whole_wherever_chunks_end(

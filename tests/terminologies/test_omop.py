@@ -145,9 +145,9 @@ def test_names_stand_as_they_are_written(tmp_path: Path) -> None:
     for number, text in enumerate(texts, start=1):
         made.concept(number, text)
         made.synonym(number, f"{text} {text}")
-    found = names(read_source(made.write(tmp_path))[1])
-    assert [row[3] for row in found if row[2] == "fsn"] == texts
-    assert [row[3] for row in found if row[2] == "synonym"] == [f"{x} {x}" for x in texts]
+    actual = names(read_source(made.write(tmp_path))[1])
+    assert [row[3] for row in actual if row[2] == "fsn"] == texts
+    assert [row[3] for row in actual if row[2] == "synonym"] == [f"{x} {x}" for x in texts]
 
 
 def test_columns_are_known_by_their_names(tmp_path: Path) -> None:
@@ -174,13 +174,13 @@ def test_columns_are_known_by_their_names(tmp_path: Path) -> None:
 def test_random_exports_agree_with_a_plain_reading(tmp_path: Path, seed: int) -> None:
     made = random_vocabularies(seed)
     _, tables = read_source(made.write(tmp_path))
-    found = set(tables["description"].select("concept_id", "language", "term").rows())
+    actual = set(tables["description"].select("concept_id", "language", "term").rows())
     concepts = {(str(row[0]), "en", str(row[1])) for row in made.rows["CONCEPT.csv"]}
     language = {4180186: "en", 4182511: "es"}
     synonyms = {
         (str(row[0]), language[row[2]], str(row[1])) for row in made.rows["CONCEPT_SYNONYM.csv"]
     }
-    assert found == concepts | synonyms
+    assert actual == concepts | synonyms
     of_kind = {
         kind: {
             (f"{a}", f"{b}") for a, b, k, *_ in made.rows["CONCEPT_RELATIONSHIP.csv"] if k == kind

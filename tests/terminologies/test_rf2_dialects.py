@@ -34,10 +34,10 @@ def release_of_dialects() -> Release:
         "Grelb swelling (disorder)": "6",
         "Grelb oedema (disorder)": "7",
     }
-    for term, own in names.items():
+    for term, names_of_term in names.items():
         kind = "fsn" if term.endswith(")") else "synonym"
-        release.description("10", term, kind, id=own, time="20180731")
-    for own, dialect, acceptability in (
+        release.description("10", term, kind, id=names_of_term, time="20180731")
+    for names_of_term, dialect, acceptability in (
         ("1", "en-GB", "preferred"),
         ("2", "en-US", "preferred"),
         ("3", "en-GB", "acceptable"),
@@ -46,7 +46,7 @@ def release_of_dialects() -> Release:
         ("7", "en-GB", "preferred"),
         ("7", OTHER, "preferred"),
     ):
-        release.accepted(own, dialect, acceptability, time="20180731")
+        release.accepted(names_of_term, dialect, acceptability, time="20180731")
     release.accepted("5", time="20180731", acceptability="preferred")
     release.accepted("5", time="20190731", acceptability="preferred", active=False)
     release.accepted("3", time="20190731", acceptability="preferred")
@@ -98,8 +98,8 @@ def test_without_a_dialect_no_language_reference_set_is_read(tmp_path: Path) -> 
 
 def test_a_dialect_that_a_release_lacks_is_met_with_those_it_has(tmp_path: Path) -> None:
     path = release_of_dialects().write_folder(tmp_path / "some", "Snapshot")
-    has = r"en-gb \(900000000000508004\), en-us \(\d+\) and en-x-nhs-clinical \(\d+\)"
-    with pytest.raises(OptionError, match=rf"`dialect`: .* 46011000052107; .* {has}"):
+    known_sets = r"en-gb \(900000000000508004\), en-us \(\d+\) and en-x-nhs-clinical \(\d+\)"
+    with pytest.raises(OptionError, match=rf"`dialect`: .* 46011000052107; .* {known_sets}"):
         read_source(path, dialect="sv-SE")
     with pytest.raises(OptionError, match="unknown dialect 'en-uk'; did you mean"):
         read_source(path, dialect="en-UK")

@@ -122,8 +122,8 @@ def test_a_semantic_tag_is_what_the_last_bracket_holds(store: Store) -> None:
     rows = [(f"{at:02}", Y18, True, f"{at}", "en", FSN, term) for at, term in enumerate(TAGS)]
     put(store, "rf2_description", *rows)
     store.run("terminologies/rf2/description_as_of", as_of=None)
-    found = store.table("description_as_of").sort("description_id").select("term", "tag")
-    assert found.rows() == list(TAGS.values())
+    tags = store.table("description_as_of").sort("description_id").select("term", "tag")
+    assert tags.rows() == list(TAGS.values())
 
 
 def described(

@@ -58,8 +58,8 @@ def test_every_table_has_its_standard_place_and_header(tmp_path: Path) -> None:
     ends = "relationshipGroup\ttypeId\tcharacteristicTypeId\tmodifierId\r\n"
     member = row + "refsetId\treferencedComponentId\t"
     assert headers == {
-        f"{one}/{file.format(one)}_INT_20260101.txt": text
-        for one in ("Full", "Snapshot")
+        f"{kind}/{file.format(kind)}_INT_20260101.txt": text
+        for kind in ("Full", "Snapshot")
         for file, text in {
             "Terminology/sct2_Concept_{}": row + "definitionStatusId\r\n",
             "Terminology/sct2_Description_{}-en": name,

@@ -29,9 +29,9 @@ def test_identifiers_are_those_that_sql_has_under_their_names(store: Store) -> N
     names = [*(name.lower() for name in KNOWN), "no_such_name"]
     store.put("probe", pl.DataFrame({"name": names}))
 
-    found = store.select("select name, sctid(name) as id from probe")
+    rows = store.select("select name, sctid(name) as id from probe")
 
-    assert dict(found.rows()) == dict(zip(names, [*map(str, KNOWN.values()), None], strict=True))
+    assert dict(rows.rows()) == dict(zip(names, [*map(str, KNOWN.values()), None], strict=True))
 
 
 def test_identifiers_differ_and_end_in_their_check_digits() -> None:
@@ -47,7 +47,7 @@ def test_a_check_digit_tells_a_wrong_digit_and_exchanged_neighbours(number: int)
     places = range(len(text))
     changed = {f"{text[:at]}{digit}{text[at + 1 :]}" for at in places for digit in range(10)}
     changed |= {f"{text[:at]}{text[at:][1::-1]}{text[at + 2 :]}" for at in places}
-    wrong = np.array([int(one) for one in changed - {text} if one[0] != "0"])
+    wrong = np.array([int(digits) for digits in changed - {text} if digits[0] != "0"])
 
     assert not np.any(check_digits(wrong // 10) == wrong % 10)
 

@@ -97,7 +97,7 @@ def histories(rows: list[Row]) -> dict[str, list[Row]]:
 
 
 def newest(history: dict[str, list[Row]]) -> dict[str, Row]:
-    return {one: rows[-1] for one, rows in history.items()}
+    return {key: rows[-1] for key, rows in history.items()}
 
 
 @pytest.fixture(scope="module")
@@ -194,7 +194,7 @@ def test_is_a_leads_every_active_concept_to_the_root_without_circles(release: Re
     reached, rising = set(), {root}
     while rising:
         reached |= rising
-        rising = {child for one in rising for child in children[one]}
+        rising = {child for concept in rising for child in children[concept]}
         assert root not in rising
 
     active = set(filter(release.is_active_clinical, release.concept))
@@ -239,7 +239,7 @@ def test_model_concepts_were_clinical_once_and_have_names(release: Release) -> N
     rows = histories(release.full["concept"])
 
     assert len(models) == len(release.concept) - 3750
-    assert all(rows[one][0]["moduleId"] != MODEL_MODULE for one in models)
+    assert all(rows[model][0]["moduleId"] != MODEL_MODULE for model in models)
     assert set(models) <= set(release.fsns())
 
 
@@ -289,10 +289,10 @@ def test_positives_of_every_kind_are_easy_and_hard(release: Release) -> None:
             pairs[row["refsetId"]].append(ends)
 
     assert pairs.keys() == {SYNONYM, SAME_AS, REPLACED_BY, POSSIBLY_EQUIVALENT_TO}
-    for found in pairs.values():
-        distances = np.array([Levenshtein.distance(*pair) for pair in found])
+    for difficulties in pairs.values():
+        distances = np.array([Levenshtein.distance(*pair) for pair in difficulties])
         easy, hard = np.sum((distances > 0) & (distances <= 5)), np.sum(distances > 5)
-        assert min(easy, hard) > len(found) / 10
+        assert min(easy, hard) > len(difficulties) / 10
 
 
 def test_the_same_arguments_give_the_same_bytes_and_chunks_of_any_size_the_same_rows(
@@ -303,22 +303,22 @@ def test_the_same_arguments_give_the_same_bytes_and_chunks_of_any_size_the_same_
         write_synthetic(tmp_path / name, concepts=100, seed=3)
 
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-    with zipfile.ZipFile(tmp_path / "a") as one, zipfile.ZipFile(tmp_path / "c") as other:
-        assert one.namelist() == other.namelist()
-        assert all(one.read(name) == other.read(name) for name in one.namelist())
+    with zipfile.ZipFile(tmp_path / "a") as first, zipfile.ZipFile(tmp_path / "c") as other:
+        assert first.namelist() == other.namelist()
+        assert all(first.read(name) == other.read(name) for name in first.namelist())
 
 
 def test_another_seed_gives_other_names_and_another_day_another_history(tmp_path: Path) -> None:
     day = date(2020, 7, 31)
-    one, other, early = (
+    base, other, early = (
         Release(tmp_path / f"{place}", concepts=50, **options)
         for place, options in enumerate(({}, {"seed": 1}, {"release_date": day}))
     )
-    terms = [[row["term"] for row in made.full["description"]] for made in (one, other, early)]
+    terms = [[row["term"] for row in made.full["description"]] for made in (base, other, early)]
 
     assert terms[0] == terms[2]
     assert max(row["effectiveTime"] for row in early.full["description"]) <= "20200731"
-    names = [{row["term"] for row in made.active_names()} for made in (one, other)]
+    names = [{row["term"] for row in made.active_names()} for made in (base, other)]
     assert not names[0] & names[1]
 
 

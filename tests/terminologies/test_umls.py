@@ -119,19 +119,19 @@ def test_the_semantic_type_is_that_of_the_smallest_identifier(tmp_path: Path) ->
 def expected_names(made: Metathesaurus) -> list[tuple[str, ...]]:
     """Return the names by the rules, read row by row."""
     atoms = [row.split("|") for row in made.atoms]
-    found = []
+    names = []
     for cui in {atom[0] for atom in atoms}:
-        own = [atom for atom in atoms if atom[0] == cui]
-        wanted = "N" if any(atom[16] == "N" for atom in own) else "O"
+        of_concept = [atom for atom in atoms if atom[0] == cui]
+        wanted = "N" if any(atom[16] == "N" for atom in of_concept) else "O"
         for lat, language in (("ENG", "en"), ("SPA", "es")):
-            kept = [atom for atom in own if atom[16] == wanted and atom[1] == lat]
+            kept = [atom for atom in of_concept if atom[16] == wanted and atom[1] == lat]
             kept.sort(key=lambda a: (a[2] != "P", a[4] != "PF", a[6] != "Y", a[7]))
             texts = list(dict.fromkeys(atom[14].strip() for atom in kept))
-            found += [
+            names += [
                 (cui, language, "synonym" if place else "fsn", text)
                 for place, text in enumerate(texts)
             ]
-    return sorted(found)
+    return sorted(names)
 
 
 @pytest.mark.parametrize("seed", range(4))
