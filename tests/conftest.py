@@ -105,8 +105,8 @@ def is_slow(file: Path) -> bool:
 @cache
 def halves() -> tuple[set[Path], set[Path]]:
     """Return files of tests in two parts of about the same size, in whose order they take turns."""
-    found = Path(__file__).parent.rglob("test_*.py")
-    files = sorted(found, key=lambda file: (is_slow(file), -file.stat().st_size, file))
+    modules = Path(__file__).parent.rglob("test_*.py")
+    files = sorted(modules, key=lambda file: (is_slow(file), -file.stat().st_size, file))
     return set(files[0::4] + files[3::4]), set(files[1::4] + files[2::4])
 
 
@@ -133,9 +133,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item.path in halves()[half]]
     if config.getoption("--hypothesis-profile", None) == "quick":
         for test in {item.obj for item in items if is_hypothesis_test(getattr(item, "obj", None))}:
-            own = test._hypothesis_internal_use_settings
+            declared = test._hypothesis_internal_use_settings
             test._hypothesis_internal_use_settings = settings(
-                own, max_examples=min(own.max_examples, settings.default.max_examples)
+                declared, max_examples=min(declared.max_examples, settings.default.max_examples)
             )
 
 

@@ -45,7 +45,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     import grimp
 
     graph = grimp.build_graph("medsim", exclude_type_checking_imports=True)
-    imports = {one: graph.find_modules_directly_imported_by(one) for one in graph.modules}
+    imports = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
 
     TopologicalSorter(imports).prepare()  # which names a circle where there is one
 
@@ -58,18 +58,18 @@ def test_modules_are_short() -> None:
 
 
 def test_functions_are_short_and_take_few_parameters() -> None:
-    lines = {place: (one.end_lineno or 0) - one.lineno + 1 for place, one in functions()}
+    lines = {place: (node.end_lineno or 0) - node.lineno + 1 for place, node in functions()}
     assert {place: n for place, n in lines.items() if n > MOST_LINES_OF_A_FUNCTION} == {}
 
-    taken = {
+    names_of = {
         place: [
-            each.arg
-            for each in (*one.args.posonlyargs, *one.args.args, *one.args.kwonlyargs)
-            if each.arg not in {"self", "cls"}
+            argument.arg
+            for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+            if argument.arg not in {"self", "cls"}
         ]
-        for place, one in functions()
+        for place, node in functions()
     }
-    assert {place: names for place, names in taken.items() if len(names) > MOST_PARAMETERS} == {}
+    assert {place: names for place, names in names_of.items() if len(names) > MOST_PARAMETERS} == {}
 
 
 def test_messages_leave_the_dashes_of_options_to_the_command_line() -> None:
@@ -89,7 +89,7 @@ def test_messages_leave_the_dashes_of_options_to_the_command_line() -> None:
 
 
 def test_a_name_between_backticks_is_an_option() -> None:
-    known = {parameter.name for one in commands().values() for parameter in one.params}
+    known = {parameter.name for command in commands().values() for parameter in command.params}
     documenting = {id(node.value) for _, node in nodes() if isinstance(node, ast.Expr)}
     named = [
         (node.value, name)
@@ -114,10 +114,10 @@ def test_nothing_is_asserted_as_python_may_leave_assertions_out() -> None:
 def test_the_tools_of_tests_stay_in_tests() -> None:
     names = ("polars.testing", "numpy.testing", "hypothesis", "pytest")
     importing = [
-        f"{path}: {found}"
+        f"{path}: {imported}"
         for path, node in nodes()
-        for found in _imported(node)
-        if found.startswith(names)
+        for imported in _imported(node)
+        if imported.startswith(names)
     ]
 
     assert importing == []

@@ -49,7 +49,7 @@ def test_the_version_of_the_package_is_that_of_the_citation_and_of_the_changelog
 
 
 def test_the_citation_has_the_paper_that_cards_have() -> None:
-    paper = next(one for one in CITED["references"] if one["year"] == 2020)
+    paper = next(reference for reference in CITED["references"] if reference["year"] == 2020)
 
     for fact in (paper["doi"], f"{paper['start']}--{paper['end']}", paper["journal"]):
         assert fact in CITATION

@@ -12,19 +12,19 @@ JOB = coverage.Job(n_samples=200, n_rated=20, resamples=100, threads=1)
 
 
 def test_delongs_interval_alone_is_too_narrow_at_the_edge() -> None:
-    found = coverage.areas(JOB)
+    shares = coverage.areas(JOB)
 
-    assert found["AUC 0.99 of 10"] > 0.85
-    assert found["DeLong 0.99 of 10"] < 0.4
-    assert found["AUC 0.7 of 1000"] == found["DeLong 0.7 of 1000"] > 0.9
+    assert shares["AUC 0.99 of 10"] > 0.85
+    assert shares["DeLong 0.99 of 10"] < 0.4
+    assert shares["AUC 0.7 of 1000"] == shares["DeLong 0.7 of 1000"] > 0.9
 
 
 def test_pairs_that_share_terms_make_intervals_too_narrow_that_know_no_clusters() -> None:
-    found = coverage.linked_areas(JOB)
+    shares = coverage.linked_areas(JOB)
 
-    of = " of 300 pairs, 8 names a concept"
+    suffix = " of 300 pairs, 8 names a concept"
     area, accuracy, area_alone, accuracy_alone = (
-        share for name, share in found.items() if name.endswith(of)
+        share for name, share in shares.items() if name.endswith(suffix)
     )
     assert area > 0.9 < accuracy
     assert area_alone < 0.85
@@ -32,7 +32,7 @@ def test_pairs_that_share_terms_make_intervals_too_narrow_that_know_no_clusters(
 
 
 def test_the_best_threshold_finds_what_is_not_there_and_the_held_out_half_does_not() -> None:
-    found = coverage.thresholds(JOB)
+    shares = coverage.thresholds(JOB)
 
-    assert found["accuracy, best, of 10"] > 0.6
-    assert abs(found["accuracy, held out, of 1000"] - 0.5) < 0.01
+    assert shares["accuracy, best, of 10"] > 0.6
+    assert abs(shares["accuracy, held out, of 1000"] - 0.5) < 0.01

@@ -26,12 +26,12 @@ INTERVAL = significance.Test(method="bca", statistic=0.5, p=0.01, low=0.4, high=
 
 def test_similarities_agree_with_the_plain_way_and_do_not_depend_on_threads() -> None:
     for race, names in ((similarities.race_words, OF_WORDS), (similarities.race_terms, OF_VECTORS)):
-        one, two = race(JOB), race(replace(JOB, threads=2))
-        assert [speed.metric for speed in one] == list(names)
-        assert [speed.digest for speed in one] == [speed.digest for speed in two]
-        assert len({speed.digest for speed in one}) == len(names)
-        assert min(speed.seconds for speed in one) > 0
-        assert min(speed.ratio for speed in one) > 0
+        single, double = race(JOB), race(replace(JOB, threads=2))
+        assert [speed.metric for speed in single] == list(names)
+        assert [speed.digest for speed in single] == [speed.digest for speed in double]
+        assert len({speed.digest for speed in single}) == len(names)
+        assert min(speed.seconds for speed in single) > 0
+        assert min(speed.ratio for speed in single) > 0
 
 
 @pytest.mark.parametrize("value", [0.2504, 0.2496, np.nan])
@@ -45,17 +45,17 @@ def test_a_similarity_that_differs_is_noticed(value: float) -> None:
 def test_separation_agrees_with_all_triples_and_does_not_depend_on_threads() -> None:
     job = separation.Job(n_terms=60, n_beside=20, n_plain=5, n_words=80, n_dimensions=12, threads=1)
     for name in ("avg_kendall", "fuzzy_jaccard"):
-        one, two = (separation.race(replace(job, threads=n), name) for n in (1, 2))
-        assert one.digest == two.digest
-        assert min(one.seconds, one.ratio) > 0
+        single, double = (separation.race(replace(job, threads=n), name) for n in (1, 2))
+        assert single.digest == double.digest
+        assert min(single.seconds, single.ratio) > 0
 
     job = replace(job, n_terms=9, n_beside=9, n_plain=9)
     metric, bags = METRICS.get("avg_cos"), job.bags()
-    found = separation.separate(metric, bags, job, 1)
+    result = separation.separate(metric, bags, job, 1)
     counts = separation.counted_plainly(metric, bags, job, 9)
-    separation.check("avg_cos", found, counts)
+    separation.check("avg_cos", result, counts)
     with pytest.raises(MismatchError, match=r"avg_cos: errors .* in the plain way"):
-        separation.check("avg_cos", found, [counts[0], counts[1] + 1, counts[2]])
+        separation.check("avg_cos", result, [counts[0], counts[1] + 1, counts[2]])
 
 
 @pytest.mark.parametrize("binary", [True, False])

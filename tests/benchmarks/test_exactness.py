@@ -51,11 +51,11 @@ def chemicals(n_concepts: int) -> Corpus:
 def test_every_stratum_finds_what_brute_force_finds(name: str) -> None:
     corpus = chemicals(2_000) if name == "chemicals" else invented(1_500)
 
-    found = compare(corpus, n_each=25, threads=2)
+    results = compare(corpus, n_each=25, threads=2)
 
-    assert found.n_terms > 3_000
-    assert found.n_queries == dict.fromkeys(STRATA, 25)
-    assert (found.wrong_distances, found.wrong_terms) == (0, 0)
+    assert results.n_terms > 3_000
+    assert results.n_queries == dict.fromkeys(STRATA, 25)
+    assert (results.wrong_distances, results.wrong_terms) == (0, 0)
 
 
 def test_a_search_that_finds_others_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,10 +64,10 @@ def test_a_search_that_finds_others_is_noticed(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr("benchmarks.exact.BruteForce", other_seed)
 
-    found = compare(chemicals(300), n_each=10, threads=1)
+    results = compare(chemicals(300), n_each=10, threads=1)
 
-    assert found.wrong_distances == 0
-    assert found.wrong_terms > 10
+    assert results.wrong_distances == 0
+    assert results.wrong_terms > 10
 
 
 @given(
@@ -101,6 +101,6 @@ def test_a_race_compares_all_sides() -> None:
 
 
 def test_all_ways_of_searching_find_the_same() -> None:
-    found = searched_in_all_ways(chemicals(600), 300)
-    assert len(found) == 5
-    assert len(set(found.values())) == 1
+    results = searched_in_all_ways(chemicals(600), 300)
+    assert len(results) == 5
+    assert len(set(results.values())) == 1

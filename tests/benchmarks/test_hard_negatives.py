@@ -18,12 +18,12 @@ JOB = hard_negatives.Job(sizes=SIZES, n_compared=60, rounds=2, threads=1)
 
 
 def test_negatives_are_numpy_s_and_do_not_depend_on_threads() -> None:
-    one, two = hard_negatives.race(JOB), hard_negatives.race(replace(JOB, threads=2))
+    single, double = hard_negatives.race(JOB), hard_negatives.race(replace(JOB, threads=2))
 
-    assert one.fingerprint == two.fingerprint
-    assert one.n_negatives > SIZES.n_pairs
-    assert one.others["NumPy"] > 0
-    assert one.ratios["NumPy"] > 0
+    assert single.fingerprint == double.fingerprint
+    assert single.n_negatives > SIZES.n_pairs
+    assert single.others["NumPy"] > 0
+    assert single.ratios["NumPy"] > 0
 
 
 def test_negatives_that_are_not_the_nearest_are_noticed() -> None:

@@ -92,8 +92,8 @@ def test_a_check_fails_with_a_line_where_a_benchmark_is_slower_in_every_run(
     bench.add("fast", 20.0, 30.0, 10.0)
     bench.add("other", 20.0, 50.0)  # which only seemed slower
     assert bench.run("--check") == 1
-    told = capsys.readouterr().err
-    assert told == "fast: cdist fell from 50 to 30 times, by 40%; the margin is 30%\n"
+    errors = capsys.readouterr().err
+    assert errors == "fast: cdist fell from 50 to 30 times, by 40%; the margin is 30%\n"
     assert len(bench.log.read_text().splitlines()) == 5
 
 
@@ -118,13 +118,13 @@ def test_an_update_writes_the_median_of_three_runs_and_keeps_the_rest(bench: Ben
     bench.expect(fast=50.0, other=7.0)
     bench.add("fast", 60.0, 90.0, 70.0)
     assert bench.run("--check", "--update", "fast") == 0
-    found = read_baseline(bench.baseline)
-    assert {name: entry.ratios["cdist"] for name, entry in found.benchmarks.items()} == {
+    updated = read_baseline(bench.baseline)
+    assert {name: entry.ratios["cdist"] for name, entry in updated.benchmarks.items()} == {
         "fast": 70.0,
         "other": 7.0,
     }
-    assert found.margin == 0.3
-    assert found.machine != "old"
+    assert updated.margin == 0.3
+    assert updated.machine != "old"
 
 
 def test_each_file_registers_one_benchmark_of_its_name() -> None:

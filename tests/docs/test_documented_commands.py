@@ -92,13 +92,13 @@ def test_every_command_line_of_a_page_and_of_help_is_taken() -> None:
     for place, arguments in (*IN_BLOCKS, *IN_HELP):
         if arguments == ["--version"]:
             continue
-        name, own = split(arguments)
+        name, options = split(arguments)
         command = COMMANDS[name]
         try:
-            context = command.make_context(name, [*own])  # refuses what the program would
+            context = command.make_context(name, [*options])  # refuses what the program would
             if known := getattr(command.callback, "options", None):
                 names = declared(known)
-                _from_command_line(known, {one: context.params[one] for one in names})
+                _from_command_line(known, {key: context.params[key] for key in names})
         except BaseException as error:
             error.add_note(f"{place}: medsim {' '.join(arguments)}")
             raise
@@ -111,10 +111,10 @@ def test_every_command_has_an_example() -> None:
 
 def test_every_option_between_backticks_exists() -> None:
     flags = {
-        name: {flag for one in command.params for flag in one.opts} | {"--help"}
+        name: {flag for option in command.params for flag in option.opts} | {"--help"}
         for name, command in COMMANDS.items()
     }
-    flags[""] = {flag for one in get_command(app).params for flag in one.opts} | {"--version"}
+    flags[""] = {flag for option in get_command(app).params for flag in option.opts} | {"--version"}
     of_any = set.union(*flags.values())
     for span in (span for page in PAGES for span in spans(page)):
         words = span.removeprefix("medsim ").split()

@@ -34,15 +34,15 @@ def executed(folder: Path) -> Any:
     users = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     compiled = os.environ.get("NUMBA_CACHE_DIR") or str(Path(users, "medsim"))  # of all tests
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-    own = {"PYTHONPATH": path, "NUMBA_CACHE_DIR": compiled}
-    own["XDG_CACHE_HOME"] = str(folder / "caches")
+    paths = {"PYTHONPATH": path, "NUMBA_CACHE_DIR": compiled}
+    paths["XDG_CACHE_HOME"] = str(folder / "caches")
     place = {"metadata": {"path": str(folder)}}
     client = NotebookClient(notebook, timeout=PATIENCE, record_timing=False, resources=place)
-    client.execute(cwd=str(folder), env={**os.environ, **own})
+    client.execute(cwd=str(folder), env={**os.environ, **paths})
     for cell in notebook.cells:
         cell.metadata.clear()
         if "outputs" in cell:
-            cell.outputs = [one for one in cell.outputs if one.get("name") != "stderr"]
+            cell.outputs = [item for item in cell.outputs if item.get("name") != "stderr"]
         for output in cell.get("outputs", ()):
             output.get("metadata", {}).clear()
     return notebook
@@ -51,7 +51,7 @@ def executed(folder: Path) -> Any:
 def printed(notebook: Any) -> list[str]:
     """Return the texts that cells print; markup and pictures differ with versions of libraries."""
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
-    return [one["data"]["text/plain"] if "data" in one else one["text"] for one in outputs]
+    return [item["data"]["text/plain"] if "data" in item else item["text"] for item in outputs]
 
 
 def test_the_notebook_runs_and_prints_what_it_says(tmp_path: Path) -> None:
@@ -62,12 +62,12 @@ def test_the_notebook_runs_and_prints_what_it_says(tmp_path: Path) -> None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of Jupyter's own libraries
-        found = executed(tmp_path)
+        notebook = executed(tmp_path)
 
     assert len(kept.cells) == 10
-    assert printed(found) == printed(kept)
-    pictures = [one for cell in found.cells for one in cell.get("outputs", ()) if "data" in one]
-    assert sum("image/png" in one["data"] for one in pictures) == 1
+    assert printed(notebook) == printed(kept)
+    pictures = [o for cell in notebook.cells for o in cell.get("outputs", ()) if "data" in o]
+    assert sum("image/png" in item["data"] for item in pictures) == 1
 
 
 def test_the_notebook_names_no_path_of_a_machine() -> None:

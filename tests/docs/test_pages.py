@@ -49,7 +49,7 @@ def functions_on(page: Path) -> set[str]:
     """Return the names that mkdocstrings shows on a page, and those of methods of classes."""
     shown = set(re.findall(r"^::: (medsim\.\w+)$", page.read_text(encoding="utf-8"), re.MULTILINE))
     classes = {name: getattr(medsim, name.removeprefix("medsim.")) for name in shown}
-    methods = {f"{name}.{one}" for name, of in classes.items() for one in dir(of) if one[0] != "_"}
+    methods = {f"{name}.{m}" for name, kind in classes.items() for m in dir(kind) if m[0] != "_"}
     return shown | methods
 
 

@@ -66,14 +66,14 @@ def prepare(folder: Path) -> None:
         (folder / name).write_text("\n".join([*lines, ""]), encoding="utf-8")
 
     pairs = {tuple(draw.sample(words, 2)): draw.randrange(11) for _ in range(60)}
-    rated = [f"{one},{other},{rating}" for (one, other), rating in pairs.items()]
+    rated = [f"{first},{second},{rating}" for (first, second), rating in pairs.items()]
     table("rated.csv", "term1,term2,rating", *rated)
     counts = [f"{word},noun,{9 + at},D{at % 3}" for at, word in enumerate(words[len(WORDS) :])]
     table("words.csv", "word,class,count,documents", *counts)
     table("general.csv", "word,class,count", *(f"{word},noun,50" for word in GENERAL))
     table("subjects.csv", "document,topics", "D0,Cardiology", "D1,Neoplasms", "D2,Cardiology")
     table("LRNOM", "E02|chill|noun|E01|shiver|verb|")
-    norms = [f"{one},{other},20,0.2,0.1" for one, other in pairwise((*GENERAL, GENERAL[0]))]
+    norms = [f"{first},{second},20,0.2,0.1" for first, second in pairwise((*GENERAL, GENERAL[0]))]
     table("usf.txt", "cue,target,#G,FSG,BSG", *norms)
     table("pairs-of-models.csv", "model,pairs", *(f"m{at},0.{at}1" for at in range(4)))
     table("tasks.csv", "model,task", *(f"m{at},0.{at * at}2" for at in range(4)))

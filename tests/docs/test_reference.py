@@ -45,10 +45,10 @@ def command_page(name: str) -> str:
 
 
 def test_the_pages_are_those_that_the_code_declares() -> None:
-    made, found = pages(), written()
+    made, on_disk = pages(), written()
 
-    assert found.keys() == made.keys(), "run: just reference"
-    assert [name for name in made if made[name] != found[name]] == [], "run: just reference"
+    assert on_disk.keys() == made.keys(), "run: just reference"
+    assert [name for name in made if made[name] != on_disk[name]] == [], "run: just reference"
 
 
 # Commands
@@ -88,7 +88,7 @@ def test_every_function_with_options_has_a_command() -> None:
         if isinstance(getattr(getattr(medsim, name), "options", None), type)
     }
     linked = {
-        one for name in COMMANDS for one in re.findall(r"#medsim\.(\w+)\)", command_page(name))
+        link for name in COMMANDS for link in re.findall(r"#medsim\.(\w+)\)", command_page(name))
     }
 
     assert len(functions) > 20
@@ -98,7 +98,7 @@ def test_every_function_with_options_has_a_command() -> None:
 
 def test_the_environment_has_every_exit_code_and_variable() -> None:
     page = text_of("environment.md")
-    codes = {code for one in COMMANDS.values() for code in one.callback.exit_codes}
+    codes = {code for item in COMMANDS.values() for code in item.callback.exit_codes}
     variables = set()
     for path in (ROOT / "medsim").rglob("*.py"):
         source = path.read_text(encoding="utf-8")
@@ -108,7 +108,7 @@ def test_the_environment_has_every_exit_code_and_variable() -> None:
     assert codes == {0, 1, 2, 3, 130}
     assert codes == set(map(int, re.findall(r"(?m)^\| (\d+) \|", page)))
     assert {"MEDSIM_API_KEY", "XDG_CACHE_HOME"} <= variables
-    assert [one for one in sorted(variables) if f"`{one}`" not in page] == []
+    assert [item for item in sorted(variables) if f"`{item}`" not in page] == []
 
 
 # Statistics and metrics
@@ -135,10 +135,10 @@ class ListedTable:
 
     def column(self, name: str) -> tuple[str, bool] | None:
         """Return the type of a column and whether it may be null; a capital is any name."""
-        for listed, found in self.columns.items():
+        for listed, found_column in self.columns.items():
             parts = (re.escape(part) for part in PLACEHOLDER.split(listed))
             if listed == name or re.fullmatch(".+".join(parts), name):
-                return found
+                return found_column
         return None
 
 
@@ -159,7 +159,7 @@ def tables_of(kind: str) -> list[ListedTable]:
 
 
 def tables_in(text: str) -> list[ListedTable]:
-    found = []
+    tables = []
     common = columns_in(text.partition("\n## Common columns\n")[2].partition("\n## ")[0])
     for part in re.split(r"(?m)^#{2,3} ", text)[1:]:
         path = re.search(r"(?m)^`([^`]+)`$", part)
@@ -168,8 +168,8 @@ def tables_in(text: str) -> list[ListedTable]:
         if listed := re.search(r"(?m)^\[Common columns\]\(#common-columns\): (.*)\.$", part):
             table.columns |= {name: common[name] for name in re.findall(r"`([^`]+)`", listed[1])}
         if table.columns:
-            found.append(table)
-    return found
+            tables.append(table)
+    return tables
 
 
 def other_files(kind: str) -> list[str]:
@@ -196,7 +196,7 @@ def manifests(
         lambda folder: write_every_output(folder, shared_build, shared_splits, shared_study),
     )
     shared = (shared_build, similar_build, shared_splits, shared_study, shared_benchmark)
-    return manifests_in(made, *(one.folder for one in shared))
+    return manifests_in(made, *(output.folder for output in shared))
 
 
 def files_of(folder: Path, manifest: dict) -> list[str]:
@@ -252,13 +252,13 @@ def test_every_file_that_is_written_is_listed_with_its_columns(manifests) -> Non
         kinds.add(kind)
         listed, others = tables_of(kind), other_files(kind)
         for name in files_of(folder, manifest):
-            tables = [one for one in listed if matches(name, one.path)]
+            tables = [item for item in listed if matches(name, item.path)]
             if not tables or Path(name).suffix not in {".parquet", ".csv"}:
-                assert tables or any(fnmatch(name, one) for one in others), (folder, name)
+                assert tables or any(fnmatch(name, item) for item in others), (folder, name)
                 continue
             frame = read(folder / name)
             typed = name.endswith(".parquet")
-            faults = [faults_of(one, frame, typed=typed) for one in tables]
+            faults = [faults_of(item, frame, typed=typed) for item in tables]
             assert [] in faults, (folder.name, name, faults)
             n_tables += 1
     assert kinds == TITLES.keys()
@@ -274,9 +274,9 @@ def test_the_views_of_statements_are_listed_with_their_columns(manifests) -> Non
             continue
         listed = tables_of(kind)
         for view, _, columns in open_output(folder).views().iter_rows():
-            tables = [one for one in listed if one.text.replace("\\", "").startswith(f"{view}\n")]
+            tables = [t for t in listed if t.text.replace("\\", "").startswith(f"{view}\n")]
             names = re.findall(r"(?:^|, )([\w .-]+?) [\w\[\]]+(?=,|$)", columns)
-            assert any(all(one.column(name) for name in names) for one in tables), (kind, view)
+            assert any(all(table.column(name) for name in names) for table in tables), (kind, view)
             seen.add((kind, view))
     assert len(seen) > 40
 
@@ -308,15 +308,15 @@ def test_every_field_of_a_manifest_is_listed(manifests) -> None:
         assert manifest.keys() <= common | fields_in(head), folder
         assert {"kind", "medsim", "options", "warnings", "outputs"} <= manifest.keys()
         assert manifest["options"].keys() <= options_in(options), folder
-        for one in manifest["outputs"].values():
-            assert one.keys() == fields_in(sections["A file of outputs"])
-        for one in manifest.get("stages", ()):
-            assert one.keys() == fields_in(sections["A stage"])
-        for one in manifest.get("skipped", ()):
-            assert one.keys() == fields_in(sections["An entry of skipped"])
+        for part in manifest["outputs"].values():
+            assert part.keys() == fields_in(sections["A file of outputs"])
+        for part in manifest.get("stages", ()):
+            assert part.keys() == fields_in(sections["A stage"])
+        for part in manifest.get("skipped", ()):
+            assert part.keys() == fields_in(sections["An entry of skipped"])
         source = manifest.get("terminology") or manifest.get("source") or {}
         if "terms_of_use" in source:
             assert source.keys() == fields_in(sections["A terminology"])
             for file in source["files"]:
                 assert file.keys() == fields_in(sections["A file of a terminology"])
-    assert of_kind.keys() == {one["kind"] for one in manifests.values()}
+    assert of_kind.keys() == {part["kind"] for part in manifests.values()}

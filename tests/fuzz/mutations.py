@@ -80,22 +80,22 @@ def _lines(data: bytes, draw: random.Random) -> bytes:
 def _fields(data: bytes, draw: random.Random) -> bytes:
     lines = data.split(b"\n")
     at = draw.randrange(len(lines))
-    found = _SEPARATOR.search(lines[at])
-    if found is None:
+    separator = _SEPARATOR.search(lines[at])
+    if separator is None:
         return _insert(data, draw)
-    fields = lines[at].split(found[0])
-    one, other = draw.randrange(len(fields)), draw.randrange(len(fields))
-    fields[one] = draw.choice((fields[other], *_SPECIAL))
-    lines[at] = found[0].join(fields)
+    fields = lines[at].split(separator[0])
+    target, source = draw.randrange(len(fields)), draw.randrange(len(fields))
+    fields[target] = draw.choice((fields[source], *_SPECIAL))
+    lines[at] = separator[0].join(fields)
     return b"\n".join(lines)
 
 
 def _numbers(data: bytes, draw: random.Random) -> bytes:
-    found = list(_NUMBER.finditer(data))
-    if not found:
+    numbers = list(_NUMBER.finditer(data))
+    if not numbers:
         return _flip(data, draw)
-    one = draw.choice(found)
-    return data[: one.start()] + draw.choice(_EXTREMES) + data[one.end() :]
+    number = draw.choice(numbers)
+    return data[: number.start()] + draw.choice(_EXTREMES) + data[number.end() :]
 
 
 def _place(data: bytes | bytearray, draw: random.Random) -> int:

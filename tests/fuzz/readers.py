@@ -79,21 +79,21 @@ class Reader:
 
 
 def _embedding(path: Path) -> object:
-    _, found = find_format(path, EmbeddingOptions())
-    return found.read(path, request(TERMS))
+    _, form = find_format(path, EmbeddingOptions())
+    return form.read(path, request(TERMS))
 
 
 def _encoder(path: Path) -> object:
-    _, found = find_format(path, EmbeddingOptions())
-    return found.read(path, asked(TERMS))
+    _, form = find_format(path, EmbeddingOptions())
+    return form.read(path, asked(TERMS))
 
 
 def _answer(path: Path) -> dict[str, object]:
     with open_file(path) as stream:
-        found = parsed_json("the answer", stream.read())
-    if not isinstance(found, dict):
+        content = parsed_json("the answer", stream.read())
+    if not isinstance(content, dict):
         raise ServiceError("it answered JSON that is not an object")
-    return found
+    return content
 
 
 def _zipped(path: Path, folder: Path) -> Path:
@@ -185,9 +185,9 @@ def _answers(path: Path) -> object:
 
 
 def _instances(path: Path) -> object:
-    found = read_instances(path)
-    check_terms(path, found)
-    return found
+    rows = read_instances(path)
+    check_terms(path, rows)
+    return rows
 
 
 def _general(folder: Path) -> Path:

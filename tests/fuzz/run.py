@@ -57,15 +57,15 @@ def main() -> int:
                 _say(outcome(name, scratch, given.seed))
                 continue
             outcomes: Counter[str] = Counter()
-            for seed, found in _fuzzed(name, scratch, given):
-                is_fault = found not in {READ, REFUSED}
-                outcomes["fault" if is_fault else found] += 1
+            for seed, result in _fuzzed(name, scratch, given):
+                is_fault = result not in {READ, REFUSED}
+                outcomes["fault" if is_fault else result] += 1
                 if is_fault and outcomes["fault"] <= 20:
                     kept = given.keep / f"{name}-{seed}"
                     shutil.rmtree(kept, ignore_errors=True)
                     _damaged(name, scratch, seed)
                     shutil.copytree(Path(scratch, "bad"), kept)
-                    _say(f"{name}: seed {seed}: {found}\n  kept in {kept}")
+                    _say(f"{name}: seed {seed}: {result}\n  kept in {kept}")
             _say(f"{name} {dict(outcomes)}")
             has_faults |= outcomes["fault"] > 0
     return int(has_faults)
@@ -84,18 +84,18 @@ def _fuzzed(name: str, scratch: str, given: argparse.Namespace) -> Iterator[tupl
             "spawn"
         )  # a fork would lack the threads of libraries
         with ProcessPoolExecutor(1, spawning, _begin, (name, scratch)) as pool:
-            found = READ
-            while time.monotonic() < end and found in {READ, REFUSED}:
+            result = READ
+            while time.monotonic() < end and result in {READ, REFUSED}:
                 limit = 300 if seed == given.first else given.limit  # for imports and the compiler
                 try:
-                    found = pool.submit(outcome, name, scratch, seed).result(limit)
+                    result = pool.submit(outcome, name, scratch, seed).result(limit)
                 except TimeoutError:
-                    found = f"more than {given.limit:g} seconds"
+                    result = f"more than {given.limit:g} seconds"
                     for child in multiprocessing.active_children():
                         child.kill()
                 except BrokenProcessPool:
-                    found = "the process died"
-                yield seed, found
+                    result = "the process died"
+                yield seed, result
                 seed += 1
 
 
@@ -126,7 +126,7 @@ def _damaged(name: str, scratch: str, seed: int) -> Path:
     path = folder / good.relative_to(Path(scratch, "good"))
     draw = random.Random(seed)  # noqa: S311 — nothing is secret
     files = [path] if path.is_file() else sorted(path.glob(READERS[name].damaged))
-    file = draw.choice([one for one in files if one.is_file()])
+    file = draw.choice([good_file for good_file in files if good_file.is_file()])
     file.write_bytes(mutated(file.read_bytes(), draw))
     return path
 

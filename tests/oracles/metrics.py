@@ -78,7 +78,7 @@ def avg(similarity: Similarity, a: Array, b: Array) -> float:
 def pair(similarity: Similarity, a: Array, b: Array) -> float:
     """Return the mean similarity of every word of one term with every word of the other."""
     a, b = doubles(a), doubles(b)
-    return float(np.mean([similarity(one, other) for one in a for other in b]))
+    return float(np.mean([similarity(first, second) for first in a for second in b]))
 
 
 def fuzzy_jaccard(a: Array, b: Array) -> float:
@@ -120,8 +120,8 @@ def doubles(vectors: Array) -> Array:
 
 
 METRICS: dict[str, Similarity] = {
-    **{f"avg_{name}": lambda a, b, one=one: avg(one, a, b) for name, one in SIMILARITIES.items()},
-    **{f"pair_{name}": lambda a, b, one=one: pair(one, a, b) for name, one in SIMILARITIES.items()},
+    **{f"avg_{name}": lambda a, b, f=f: avg(f, a, b) for name, f in SIMILARITIES.items()},
+    **{f"pair_{name}": lambda a, b, f=f: pair(f, a, b) for name, f in SIMILARITIES.items()},
     "fuzzy_jaccard": fuzzy_jaccard,
     "max_jaccard": max_jaccard,
 }

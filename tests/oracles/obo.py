@@ -17,28 +17,28 @@ def tables(text: bytes) -> dict[str, Rows]:
 
     A term has one frame here.
     """
-    found: defaultdict[str, Rows] = defaultdict(set)
+    rows: defaultdict[str, Rows] = defaultdict(set)
     for frame in fastobo.iter(io.BytesIO(text), ordered=True):
         if isinstance(frame, term.TermFrame):
             obsolete = any(isinstance(c, term.IsObsoleteClause) and c.obsolete for c in frame)
-            found["concept"].add((str(frame.id), not obsolete))
+            rows["concept"].add((str(frame.id), not obsolete))
             for clause in frame:
-                _add(found, str(frame.id), clause)
-    return found
+                _add(rows, str(frame.id), clause)
+    return rows
 
 
-def _add(found: dict[str, Rows], concept_id: str, clause: Any) -> None:
+def _add(rows: dict[str, Rows], concept_id: str, clause: Any) -> None:
     if isinstance(clause, term.NameClause):
-        found["description"].add((concept_id, clause.name.strip(), "fsn"))
+        rows["description"].add((concept_id, clause.name.strip(), "fsn"))
     elif isinstance(clause, term.SynonymClause):
-        found["description"].add((concept_id, clause.synonym.desc.strip(), "synonym"))
+        rows["description"].add((concept_id, clause.synonym.desc.strip(), "synonym"))
     elif isinstance(clause, term.IsAClause):
-        found["is_a"].add((concept_id, str(clause.term)))
+        rows["is_a"].add((concept_id, str(clause.term)))
     elif isinstance(clause, term.ReplacedByClause):
-        found["association"].add((concept_id, str(clause.term), "replaced_by"))
+        rows["association"].add((concept_id, str(clause.term), "replaced_by"))
     elif isinstance(clause, term.ConsiderClause):
-        found["association"].add((concept_id, str(clause.term), "possibly_equivalent_to"))
+        rows["association"].add((concept_id, str(clause.term), "possibly_equivalent_to"))
     elif isinstance(clause, term.XrefClause) and isinstance(
         clause.xref.id, fastobo.id.PrefixedIdent
     ):
-        found["code"].add((concept_id, clause.xref.id.local))
+        rows["code"].add((concept_id, clause.xref.id.local))

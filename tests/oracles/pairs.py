@@ -162,7 +162,7 @@ def positives(rows: Rows, language: str = "en", as_of: str | None = None) -> dic
             synonyms[row.concept].add(row.term.strip())
 
     terms = {concept: drop_tag(fsn) for concept, fsn in fsns.items()}
-    found = _positives_of_names(
+    datasets = _positives_of_names(
         {concept: term for concept, term in terms.items() if concept in eligible}, synonyms
     )
     for dataset, refset in ASSOCIATION_KINDS.items():
@@ -180,8 +180,8 @@ def positives(rows: Rows, language: str = "en", as_of: str | None = None) -> dic
             term1 = drop_mark(terms[link.source])
             term2 = drop_mark(terms[link.target])
             pairs.append(Pair(term1, term2, link.source, link.target))
-        found[dataset] = _without_known(one_direction(pairs), found["syn_syn"])
-    return found
+        datasets[dataset] = _without_known(one_direction(pairs), datasets["syn_syn"])
+    return datasets
 
 
 def terminology_pool(rows: Rows, language: str = "en", as_of: str | None = None) -> set[str]:
@@ -369,22 +369,22 @@ def difficulty(pair: Pair) -> str:
     return "easy" if lower_distance(pair.term1, pair.term2) <= 5 else "hard"
 
 
-def positive_sets(found: Mapping[str, Iterable[Pair]]) -> dict[SetKey, list[Pair]]:
+def positive_sets(datasets: Mapping[str, Iterable[Pair]]) -> dict[SetKey, list[Pair]]:
     """Return the ten positive sets, in the stated order, each sorted."""
     sets: dict[SetKey, list[Pair]] = {key: [] for key in SET_ORDER}
-    for dataset, pairs in found.items():
+    for dataset, pairs in datasets.items():
         for pair in sorted(pairs):
             sets[dataset, difficulty(pair)].append(pair)
     return sets
 
 
-def components(found: Mapping[str, Iterable[Pair]]) -> dict[str, int]:
+def components(datasets: Mapping[str, Iterable[Pair]]) -> dict[str, int]:
     """Return the number of the component of each lower-cased term, over all datasets.
 
     Components are numbered from 0 in the order of their smallest terms.
     """
     neighbours = defaultdict(set)
-    for pairs in found.values():
+    for pairs in datasets.values():
         for pair in pairs:
             neighbours[pair.term1.lower()].add(pair.term2.lower())
             neighbours[pair.term2.lower()].add(pair.term1.lower())
@@ -472,17 +472,17 @@ def faults_of_random(
             if frozenset((term, other)) in seen:
                 faults.append(f"{term!r} and {other!r} are repeated")
             seen.add(frozenset((term, other)))
-        found = Counter(term for term, _ in negatives)
-        for term in sorted(wanted.keys() | found.keys()):
+        counts = Counter(term for term, _ in negatives)
+        for term in sorted(wanted.keys() | counts.keys()):
             left = [
                 candidate
                 for candidate in pool
                 if _is_allowed(term, candidate, component_of)
                 and frozenset((term, candidate)) not in seen
             ]
-            if found[term] > wanted[term] or (found[term] < wanted[term] and left):
+            if counts[term] > wanted[term] or (counts[term] < wanted[term] and left):
                 faults.append(
-                    f"{term!r} has {found[term]} negatives for {wanted[term]} positives, with "
+                    f"{term!r} has {counts[term]} negatives for {wanted[term]} positives, with "
                     f"{len(left)} left"
                 )
     return faults

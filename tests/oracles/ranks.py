@@ -9,8 +9,8 @@ import numpy as np
 
 def average_ranks(values: np.ndarray) -> np.ndarray:
     """Return ranks from 0: how many values are less, and half of the others that are equal."""
-    one, other = values[:, np.newaxis], values
-    return (one > other).sum(axis=1) + ((one == other).sum(axis=1) - 1) / 2
+    rows, columns = values[:, np.newaxis], values
+    return (rows > columns).sum(axis=1) + ((rows == columns).sum(axis=1) - 1) / 2
 
 
 def spearman(left: np.ndarray, right: np.ndarray) -> float:

@@ -27,13 +27,13 @@ class Sets(dict[str, str]):
         path = [text]
         while self.setdefault(path[-1], path[-1]) != path[-1]:
             path.append(self[path[-1]])
-        for one in path:
-            self[one] = path[-1]
+        for node in path:
+            self[node] = path[-1]
         return path[-1]
 
-    def join(self, one: str, other: str) -> None:
+    def join(self, first: str, second: str) -> None:
         """Make the sets of two texts one."""
-        self[self.root(one)] = self.root(other)
+        self[self.root(first)] = self.root(second)
 
 
 def rows(folder: Path, table: str, *columns: str) -> list[tuple]:  # type: ignore[type-arg]
@@ -65,16 +65,16 @@ def names(folder: Path, language: str = "en") -> list[tuple[str, str]]:
     The name of a retired concept counts without its marker as well, whether or not RF2's rules
     hold: what differs by the marker alone is the same name.
     """
-    found = set()
-    for concept, term, kind, active, of in rows(
+    bearers = set()
+    for concept, term, kind, active, spoken in rows(
         folder, "description", "concept_id", "term", "kind", "active", "language"
     ):
-        if active and of == language:
-            found.add((concept, term.lower()))
+        if active and spoken == language:
+            bearers.add((concept, term.lower()))
             bare = re.sub(r"\[D\]$", "", re.sub(r"^\[D\]", "", term).strip()).strip()
             if kind == "fsn" and bare:
-                found.add((concept, bare.lower()))
-    return sorted(found)
+                bearers.add((concept, bare.lower()))
+    return sorted(bearers)
 
 
 def groups(folder: Path, strategy: str, language: str = "en") -> dict[str, str]:
@@ -113,9 +113,9 @@ def crossings(splits: dict[str, Path], strategy: str, language: str = "en") -> l
     seen: dict[str, str] = {}
     wrong = []
     for split, folder in splits.items():
-        for one in held(folder, strategy, language):
-            if seen.setdefault(one, split) != split:
-                wrong.append(f"{one}: {seen[one]}, {split}")  # noqa: PERF401 — reads as it is done
+        for item in held(folder, strategy, language):
+            if seen.setdefault(item, split) != split:
+                wrong.append(f"{item}: {seen[item]}, {split}")  # noqa: PERF401 — reads as it is done
     for split, folder in splits.items():  # inactive descriptions, and those of other languages
         for (term,) in rows(folder, "description", "term"):
             if seen.get(f"term {term.lower()}", split) != split:
@@ -125,20 +125,20 @@ def crossings(splits: dict[str, Path], strategy: str, language: str = "en") -> l
 
 def held(folder: Path, strategy: str, language: str) -> set[str]:
     """Return the concepts, terms and pairs that are in any file of a build."""
-    found = {f"term {term}" for _, term in names(folder, language)}
+    items = {f"term {term}" for _, term in names(folder, language)}
     for table in ("concept", "description", "code"):
-        found |= {f"concept {concept}" for (concept,) in rows(folder, table, "concept_id")}
+        items |= {f"concept {concept}" for (concept,) in rows(folder, table, "concept_id")}
     for ends in rows(folder, "association", "source_id", "target_id"):
-        found |= {f"concept {concept}" for concept in ends}
+        items |= {f"concept {concept}" for concept in ends}
     for dataset, difficulty in SETS:
         of_set = pairs(folder, dataset, difficulty, strategy)
         for term1, term2, *concepts in of_set.select(
             "term1", "term2", "concept1", "concept2"
         ).iter_rows():
             low, high = sorted((term1.lower(), term2.lower()))
-            found |= {f"concept {concept}" for concept in concepts}
-            found |= {f"term {low}", f"term {high}", f"pair {low} = {high}"}
-    return found
+            items |= {f"concept {concept}" for concept in concepts}
+            items |= {f"term {low}", f"term {high}", f"pair {low} = {high}"}
+    return items
 
 
 def not_nearest(folder: Path, n_first_terms: int) -> tuple[int, list[str]]:
@@ -168,7 +168,7 @@ def not_nearest(folder: Path, n_first_terms: int) -> tuple[int, list[str]]:
         lower = [term.lower() for term in texts]
         for first in firsts[:: max(1, len(firsts) // n_first_terms)]:
             passed_over = "fsn_syn" if dataset == "syn_syn" else None
-            refused = {term for term, of in earlier[first] if of != passed_over}
+            refused = {term for term, earlier_set in earlier[first] if earlier_set != passed_over}
             root = linked.root(first.lower())
             all_distances = cdist([first.lower()], lower, scorer=Levenshtein.distance)[0].tolist()
             distances = {

@@ -29,8 +29,8 @@ BATS = [Pair(name, f"{name}s", "1", "1") for name in ("bat", "cat", "cot")]
 
 
 def test_readings_where_the_contract_is_open(tmp_path: Path) -> None:
-    found = positives(read_release(edge_release().write_folder(tmp_path)))
-    assert found["fsn_syn"] == {
+    sets = positives(read_release(edge_release().write_folder(tmp_path)))
+    assert sets["fsn_syn"] == {
         # Ids are compared as text.
         ("Ullage", "Ull", "1000010", "1000010"),
         ("Tenth prawl", "Prawl", "110000", "110000"),
@@ -40,7 +40,7 @@ def test_readings_where_the_contract_is_open(tmp_path: Path) -> None:
         ("Mab or", "Mab", "110002", "110002"),
         ("Thorn bleck", "Bleck of thorn", "110011", "110011"),
     }
-    assert found["same_as"] == {
+    assert sets["same_as"] == {
         # Only the association's own module counts, and a name suffices.
         ("Model varn", "Active varn", "110003", "110004"),
         # "[D]" is dropped once at each end; a name that nothing is left of is none.
@@ -49,12 +49,12 @@ def test_readings_where_the_contract_is_open(tmp_path: Path) -> None:
         # syn_syn has it in other case only.
         ("bleck of thorn", "Thorn bleck", "110012", "110011"),
     }
-    assert found["replaced_by"] == {
+    assert sets["replaced_by"] == {
         ("Active varn", "Model varn", "110004", "110003"),
         # "Namespace" is not "namespace"; a tag counts.
         ("Both gorm", "Namespace quorl", "110006", "110009"),
     }
-    assert found["possibly_equivalent_to"] == {("Rowless varn", "Active varn", "110005", "110004")}
+    assert sets["possibly_equivalent_to"] == {("Rowless varn", "Active varn", "110005", "110004")}
 
 
 def test_greedy_takes_the_nearest_that_is_left_and_breaks_ties_by_hash() -> None:

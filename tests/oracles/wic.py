@@ -41,15 +41,15 @@ class Terminology:
         having = [c for c, codes in self.codes.items() if (vocabulary, code) in codes]
         return having[0] if len(having) == 1 else None
 
-    def doubtful(self, one: str, other: str) -> bool:
+    def doubtful(self, first: str, second: str) -> bool:
         """Return whether two concepts may not be in one instance."""
-        if one == other:
+        if first == second:
             return False
         return (
-            other in self.parents.get(one, set())
-            or one in self.parents.get(other, set())
-            or frozenset((one, other)) in self.synonymous
-            or bool(self.codes.get(one, set()) & self.codes.get(other, set()))
+            second in self.parents.get(first, set())
+            or first in self.parents.get(second, set())
+            or frozenset((first, second)) in self.synonymous
+            or bool(self.codes.get(first, set()) & self.codes.get(second, set()))
         )
 
 
@@ -89,23 +89,24 @@ def mentions_of(
             mention = Mention(sentence, start, end, term, next(iter(concepts)))
             of_sentence[sentence].append(mention)
     return [
-        min(own, key=lambda one: mixed(mixed(seed ^ 0) ^ one.hash)) for own in of_sentence.values()
+        min(group, key=lambda mention: mixed(mixed(seed ^ 0) ^ mention.hash))
+        for group in of_sentence.values()
     ]
 
 
-def lcs(one: str, other: str) -> int:
+def lcs(first: str, second: str) -> int:
     """Return the length of the longest common subsequence, by the textbook's table."""
-    row = [0] * (len(other) + 1)
-    for a in one:
+    row = [0] * (len(second) + 1)
+    for a in first:
         previous = row
         row = [0]
-        for at, b in enumerate(other):
+        for at, b in enumerate(second):
             row.append(previous[at] + 1 if a == b else max(previous[at + 1], row[at]))
     return row[-1]
 
 
-def group_of(one: str, other: str, terminology: Terminology) -> str | None:
-    a, b = one.lower(), other.lower()
+def group_of(first: str, second: str, terminology: Terminology) -> str | None:
+    a, b = first.lower(), second.lower()
     if lemma_of(a) == lemma_of(b):
         return "term_identity"
     if a == "".join(word[0] for word in b.split()) or b == "".join(word[0] for word in a.split()):
@@ -121,8 +122,8 @@ def group_of(one: str, other: str, terminology: Terminology) -> str | None:
 class Candidate:
     """Two mentions that make an instance."""
 
-    one: Mention
-    other: Mention
+    first: Mention
+    second: Mention
     group: str
     label: int
     draw: int
@@ -130,30 +131,30 @@ class Candidate:
     @property
     def sentences(self) -> frozenset[str]:
         """Return both sentences."""
-        return frozenset((self.one.sentence, self.other.sentence))
+        return frozenset((self.first.sentence, self.second.sentence))
 
     @property
     def terms(self) -> tuple[str, ...]:
         """Return the pair of lemmas, in whichever order."""
-        return tuple(sorted((lemma_of(self.one.term), lemma_of(self.other.term))))
+        return tuple(sorted((lemma_of(self.first.term), lemma_of(self.second.term))))
 
 
 def candidates_of(mentions: list[Mention], terminology: Terminology, seed: int) -> list[Candidate]:
-    found = []
+    candidates = []
     groups: dict[tuple[str, str], str | None] = {}
-    for one, other in combinations(sorted(mentions, key=lambda mention: mention.place), 2):
-        if terminology.doubtful(one.concept, other.concept):
+    for first, second in combinations(sorted(mentions, key=lambda mention: mention.place), 2):
+        if terminology.doubtful(first.concept, second.concept):
             continue
-        terms = (one.term.lower(), other.term.lower())
+        terms = (first.term.lower(), second.term.lower())
         if terms not in groups:
             groups[terms] = group_of(*terms, terminology)
         group = groups[terms]
         if group is not None:
-            low, high = sorted((one.hash, other.hash))
+            low, high = sorted((first.hash, second.hash))
             draw = mixed(mixed(seed ^ low) ^ high)
-            label = int(one.concept == other.concept)
-            found.append(Candidate(one, other, group, label, draw & MASK))
-    return sorted(found, key=lambda candidate: candidate.draw)
+            label = int(first.concept == second.concept)
+            candidates.append(Candidate(first, second, group, label, draw & MASK))
+    return sorted(candidates, key=lambda candidate: candidate.draw)
 
 
 def splits_of(
@@ -161,16 +162,16 @@ def splits_of(
 ) -> dict[str, list[Candidate]]:
     """Return the instances of every split, by the rules of ``medsim.wic.splits``."""
     test = _test(candidates, quotas)
-    sentences = {sentence for one in test for sentence in one.sentences}
-    terms = {one.terms for one in test}
-    left = [one for one in candidates if one.terms not in terms and not one.sentences & sentences]
+    sentences = {sentence for c in test for sentence in c.sentences}
+    terms = {c.terms for c in test}
+    left = [c for c in candidates if c.terms not in terms and not c.sentences & sentences]
     uses: Counter[str] = Counter()
     dev = _balanced(
         [
-            one
+            chosen
             for group in GROUPS
             for label in (0, 1)
-            for one in _served(
+            for chosen in _served(
                 [c for c in left if (c.group, c.label) == (group, label)],
                 uses,
                 most_uses,
@@ -197,14 +198,15 @@ def _test(candidates: list[Candidate], quotas: dict[str, int]) -> list[Candidate
         wanted = min(quotas[group], min(map(len, kinds)) // 2)
         for label in (0, 1):
             n_taken = 0
-            for one in candidates:
+            for candidate in candidates:
                 if n_taken == wanted:
                     break
-                fits = (one.group, one.label) == (group, label)
-                if fits and not one.sentences & used_sentences and one.terms not in used_terms:
-                    used_sentences |= one.sentences
-                    used_terms.add(one.terms)
-                    taken.append(one)
+                fits = (candidate.group, candidate.label) == (group, label)
+                fits = fits and not candidate.sentences & used_sentences
+                if fits and candidate.terms not in used_terms:
+                    used_sentences |= candidate.sentences
+                    used_terms.add(candidate.terms)
+                    taken.append(candidate)
                     n_taken += 1
     return _balanced(taken)
 
@@ -224,14 +226,14 @@ def _train(
             for label in (0, 1)
         ]
         rarer[group] = int(numbers[1] < numbers[0])
-    fresh = [one for one in left if one not in dev]
+    fresh = [instance for instance in left if instance not in dev]
     train: list[Candidate] = []
     for group, label in rarer.items():
-        own = [c for c in fresh if (c.group, c.label) == (group, label)]
-        train += _served(own, uses, most_uses, len(own))
+        instances = [c for c in fresh if (c.group, c.label) == (group, label)]
+        train += _served(instances, uses, most_uses, len(instances))
     for group, label in rarer.items():
-        own = [c for c in fresh if (c.group, c.label) == (group, 1 - label)]
-        train += _served(own, uses, most_uses, sum(c.group == group for c in train))
+        instances = [c for c in fresh if (c.group, c.label) == (group, 1 - label)]
+        train += _served(instances, uses, most_uses, sum(c.group == group for c in train))
     return _balanced(train)
 
 
@@ -239,12 +241,12 @@ def _served(
     candidates: list[Candidate], uses: Counter[str], most_uses: int, wanted: int
 ) -> list[Candidate]:
     taken: list[Candidate] = []
-    for one in candidates:
+    for candidate in candidates:
         if len(taken) == wanted:
             break
-        if all(uses[sentence] < most_uses for sentence in one.sentences):
-            uses.update(one.sentences)
-            taken.append(one)
+        if all(uses[sentence] < most_uses for sentence in candidate.sentences):
+            uses.update(candidate.sentences)
+            taken.append(candidate)
     return taken
 
 
@@ -253,5 +255,5 @@ def _balanced(taken: list[Candidate]) -> list[Candidate]:
     for group in GROUPS:
         labels = [[c for c in taken if (c.group, c.label) == (group, label)] for label in (0, 1)]
         number = min(map(len, labels))
-        kept += [one for own in labels for one in own[:number]]
+        kept += [instance for instances in labels for instance in instances[:number]]
     return kept
