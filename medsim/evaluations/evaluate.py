@@ -65,7 +65,9 @@ def evaluate(options: EvaluateOptions) -> Evaluation:
         embeddings = [identify(spec, progress) for spec in options.specs]
         if not all(named.fingerprint for named in embeddings):
             terms, threads = distinct_terms(inputs), options.n_threads
-            embeddings = [with_fingerprint(named, terms, progress, threads=threads) for named in embeddings]
+            embeddings = [
+                with_fingerprint(named, terms, progress, threads=threads) for named in embeddings
+            ]
         run = begin_run(options, output, progress, inputs, embeddings, earlier)
         for input_ in inputs:
             run.write(path_of(PAIRS, input_.name), input_.frame)

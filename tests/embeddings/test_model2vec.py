@@ -50,7 +50,7 @@ def test_a_vector_is_the_mean_of_its_tokens_and_of_those_of_a_prefix(tmp_path: P
     assert np.allclose(prefixed, TABLE[[VOCABULARY["acute"], VOCABULARY["pain"]]].mean(axis=0))
 
 
-@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.parametrize("declared", [True, False])
 @pytest.mark.parametrize("given", ["yes", "no", None])
 def test_vectors_are_scaled_as_asked_for_or_as_the_model_says(
     tmp_path: Path, declared, given: str | None

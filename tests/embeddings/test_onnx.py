@@ -330,7 +330,7 @@ def test_weights_under_a_name_of_their_own_are_in_the_fingerprint(folder: Path, 
 
 
 @pytest.mark.parametrize(
-    ("value", "found"),
+    ("value", "names"),
     [
         (b"\x0bweights.bin and more", ["weights.bin"]),
         (b"\x96\x01" + b"w" * 200, ["w" * 150]),
@@ -342,10 +342,10 @@ def test_weights_under_a_name_of_their_own_are_in_the_fingerprint(folder: Path, 
     ],
 )
 def test_only_paths_in_the_folder_are_weights(
-    tmp_path: Path, value: bytes, result: list[str]
+    tmp_path: Path, value: bytes, names: list[str]
 ) -> None:
     (tmp_path / "model.onnx").write_bytes(b"of a tensor\n\x08location\x12" + value)
-    assert onnx_weights(tmp_path / "model.onnx") == result
+    assert onnx_weights(tmp_path / "model.onnx") == names
 
 
 def test_several_models_in_a_folder_are_named(folder: Path) -> None:
