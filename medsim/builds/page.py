@@ -25,6 +25,7 @@ from medsim.pages.page import (
     distinct,
     facts,
     license_notice,
+    warned,
     warnings_of,
 )
 
@@ -64,17 +65,17 @@ def report_data_of(build: Build) -> BuildReportData:
     sets = [key for key in keys if key.path in build.manifest.outputs]
     distances, examples = [], []
     seen: set[tuple[str, str]] = set()
-    for one in sets:
-        chosen = [0] if (one.dataset, one.difficulty) in seen else [1, 0]
-        seen.add((one.dataset, one.difficulty))
-        columns = [name for name in ("label", *_SHOWN) if name in one.schema()]
+    for set_key in sets:
+        chosen = [0] if (set_key.dataset, set_key.difficulty) in seen else [1, 0]
+        seen.add((set_key.dataset, set_key.difficulty))
+        columns = [name for name in ("label", *_SHOWN) if name in set_key.schema()]
         similarity = pl.col("similarity") if "similarity" in columns else pl.lit(None, pl.Float32)
-        frame = build.read(one.path, columns).with_columns(similarity=similarity)
+        frame = build.read(set_key.path, columns).with_columns(similarity=similarity)
         for label in chosen:
             pairs = frame.filter(label=label).with_columns(
-                dataset=pl.lit(one.dataset),
-                difficulty=pl.lit(one.difficulty),
-                kind=pl.lit("positives" if label else f"{one.negatives} negatives"),
+                dataset=pl.lit(set_key.dataset),
+                difficulty=pl.lit(set_key.difficulty),
+                kind=pl.lit("positives" if label else f"{set_key.negatives} negatives"),
             )
             key = ["dataset", "difficulty", "kind"]
             counted = pairs.group_by(*key, "distance").agg(pl.len().cast(pl.Int64).alias("n"))
@@ -123,7 +124,9 @@ _NEGATIVES = {
 
 def words_of_sets(names_by_column: Mapping[str, Collection[str]]) -> dict[str, str]:
     """Return the meanings of the datasets, difficulties and negatives that a page has."""
-    datasets = {one.name: queries.query(one.query).sentence for one in queries.datasets()}
+    datasets = {
+        dataset.name: queries.query(dataset.query).sentence for dataset in queries.datasets()
+    }
     strategies = {
         name: text for name, text in _NEGATIVES.items() if name in names_by_column["negatives"]
     }
@@ -143,7 +146,6 @@ def build_page(manifest: BuildManifest, data: BuildReportData) -> Page:
     source = manifest.source
     name = f"{source.get('name')}@{content_digest(manifest, 'pairs/')}"
     signature = f"medsim {manifest.medsim}, {name}, seed {manifest.options.get('seed')}"
-    n_pairs = sum(one.rows for path, one in manifest.outputs.items() if path.startswith("pairs/"))
     kinds, kept = distinct(data.distances["kind"]), data.distances
     sections = [
         result(manifest, data),
@@ -157,8 +159,8 @@ def build_page(manifest: BuildManifest, data: BuildReportData) -> Page:
     ]
     return Page(
         title=f"Term-similarity datasets of {source.get('name')}",
-        lead=f"{n_pairs:,} pairs of terms, release {source.get('release_date') or 'undated'}, "
-        f"built by medsim {manifest.medsim}.",
+        lead=f"{_n_pairs(manifest):,} pairs of terms, release "
+        f"{source.get('release_date') or 'undated'}, built by medsim {manifest.medsim}.",
         notice=license_notice({str(source.get("name")): source}),
         signature=signature,
         sections=[section for section in sections if section is not None],
@@ -246,7 +248,7 @@ def _examples(examples: pl.DataFrame) -> Section | None:
 def _skipped(manifest: BuildManifest) -> Section | None:
     if not manifest.skipped:
         return None
-    rows = [(one.get("reason"), one.get("n_rows")) for one in manifest.skipped]
+    rows = [(reason.get("reason"), reason.get("n_rows")) for reason in manifest.skipped]
     frame = pl.DataFrame(rows, schema={"reason": pl.String, "rows": pl.Int64}, orient="row")
     return Section(
         title="Skipped",
@@ -256,9 +258,11 @@ def _skipped(manifest: BuildManifest) -> Section | None:
 
 def _provenance(manifest: BuildManifest, name: str) -> Section:
     listed = manifest.source.get("files")
-    of_files = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    of_files = (
+        [file for file in listed if isinstance(file, dict)] if isinstance(listed, list) else []
+    )
     files = pl.DataFrame(
-        [(one.get("name"), one.get("size"), one.get("sha256")) for one in of_files],
+        [(file.get("name"), file.get("size"), file.get("sha256")) for file in of_files],
         schema={"file": pl.String, "bytes": pl.Int64, "SHA-256": pl.String},
         orient="row",
     )
@@ -280,56 +284,72 @@ _POSITIVES = "positives"
 
 
 def result(manifest: BuildManifest, data: BuildReportData) -> Section:
-    """Return the main result: number of pairs, their distances, and missing negatives."""
+    """Return the main result: what was built, what spelling alone does, and warnings."""
     parts = data.sizes.filter(pl.col("difficulty").is_in(DIFFICULTIES) & (pl.col(_POSITIVES) > 0))
-    sentences = [*_said_of_sizes(data.sizes, str(manifest.source.get("name")))]
+    sentences = _size_sentences(manifest, data)
     if parts.height:
-        sentences.append(_distances(parts, data.distances))
+        sentences.append(_spelling_sentence(parts, data.distances))
     if manifest.shortfall:
         sentences.append(f"{counted(manifest.shortfall, 'negative')} could not be made.")
-    if manifest.warnings:
-        warnings = counted(len(manifest.warnings), "warning")
-        sentences.append(f"{warnings} under “Terminology and options”.")
+    sentences += warned(manifest.warnings, "Terminology and options")
     return Section(title="Result", parts=[_chart(parts)] if parts.height else [], result=sentences)
 
 
-def _said_of_sizes(sizes: pl.DataFrame, name: str) -> list[str]:
-    """Return a sentence on the largest dataset, and one on those that are empty."""
+def _size_sentences(manifest: BuildManifest, data: BuildReportData) -> list[str]:
+    """Return what was built, and the size of the largest dataset."""
+    name, sizes = manifest.source.get("name"), data.sizes
     whole = sizes.filter(pl.col("difficulty") == "all").drop_nulls(_POSITIVES)
     empty = whole.filter(pl.col(_POSITIVES) == 0)["dataset"].to_list()
     if len(empty) == whole.height:
         return [f"{name} has no positives (pairs of synonyms)."]
-    most = whole.sort(_POSITIVES, "dataset", descending=[True, False]).row(0, named=True)
-    hard = sizes.filter(dataset=most["dataset"], difficulty="hard")[_POSITIVES].sum()
-    of_all = f"{whole.height - len(empty)} of " if empty else "all "
-    of_all += counted(whole.height, "dataset")
-    said = [
-        f"{name} has positives (pairs of synonyms) for {of_all}.",
-        f"The largest, {most['dataset']}, has {most[_POSITIVES]:,}, {hard:,} of them hard.",
+    largest = whole.sort(_POSITIVES, "dataset", descending=[True, False]).row(0, named=True)
+    hard = sizes.filter(dataset=largest["dataset"], difficulty="hard")[_POSITIVES].sum()
+    kinds = data.distances.filter(pl.col("kind") != _POSITIVES)["kind"].unique().sort()
+    of_kinds = [_in_prose(kind).removesuffix(" negatives") for kind in kinds]
+    negatives = f" and {listed(of_kinds)} negatives" if of_kinds else ""
+    n_full = whole.height - len(empty)
+    n_datasets = f"{n_full} of {whole.height}" if empty else f"all {whole.height}"
+    without = f"; this release has no pairs for {listed(empty)}" if empty else ""
+    contents = f"synonyms (positives){negatives} in {n_datasets} datasets"
+    numbers = f"{largest[_POSITIVES]:,} positives, {hard:,} of them hard"
+    return [
+        f"This build of {name} has {_n_pairs(manifest):,} pairs: {contents}{without}.",
+        f"The largest dataset, {largest['dataset']}, has {numbers}.",
     ]
-    if empty:
-        said.append(f"This release has no pairs for {listed(empty)}.")
-    return said
 
 
-def _distances(parts: pl.DataFrame, distances: pl.DataFrame) -> str:
-    """Return a sentence on the distances in the largest hard set, or else the largest set."""
+def _n_pairs(manifest: BuildManifest) -> int:
+    return sum(
+        output.rows for path, output in manifest.outputs.items() if path.startswith("pairs/")
+    )
+
+
+def _in_prose(kind: str) -> str:
+    return kind.replace("levenshtein", "Levenshtein")
+
+
+def _spelling_sentence(parts: pl.DataFrame, distances: pl.DataFrame) -> str:
+    """Return what spelling alone does in the largest hard set, or else the largest set."""
     hard = parts.filter(difficulty="hard")
     most = (hard if hard.height else parts).sort(_POSITIVES, "dataset", descending=[True, False])
     dataset, difficulty = most.select("dataset", "difficulty").row(0)
     of_set = distances.filter(dataset=dataset, difficulty=difficulty)
     means = {
-        kind: float(np.average(rows["distance"], weights=rows["n"]))
+        _in_prose(str(kind)): float(np.average(rows["distance"], weights=rows["n"]))
         for (kind,), rows in of_set.group_by("kind", maintain_order=True)
     }
-    positive_mean = means.pop(_POSITIVES)
-    said = f"In {dataset}, {difficulty}, positives are {positive_mean:.1f} edits apart on average"
-    if means:
-        said += ", " + listed([f"{kind} {mean:.1f}" for kind, mean in means.items()])
-    nearer = [str(kind) for kind, mean in means.items() if mean < positive_mean]
-    if nearer:
-        said += f". {listed(nearer).capitalize()} are closer in spelling than synonyms"
-    return f"{said}."
+    synonyms = means.pop(_POSITIVES)
+    said = f"In {dataset}, {difficulty}, synonyms are {synonyms:.1f} edits apart on average"
+    if not means:
+        return f"{said}."
+    nearer = [kind for kind, mean in means.items() if mean < synonyms]
+    others = listed([f"{kind} {mean:.1f}" for kind, mean in means.items()])
+    end = (
+        f"spelling alone misleads, as {listed(nearer)} are closer than synonyms"
+        if nearer
+        else "no negatives are closer than synonyms"
+    )
+    return f"{said}, {others}: {end}."
 
 
 def _chart(sizes: pl.DataFrame) -> Chart:
@@ -358,12 +378,12 @@ _COVERED = 0.99  # share of pairs and terms up to whose distance or length histo
 _BINS = 60
 
 
-def distances(found: pl.DataFrame, kinds: Sequence[str]) -> Section | None:
+def distances(counts: pl.DataFrame, kinds: Sequence[str]) -> Section | None:
     """Return the section on distances; see ``BuildReportData.distances``."""
-    if found.is_empty():
+    if counts.is_empty():
         return None
     panel = pl.format("{}, {}", "dataset", "difficulty").alias("panel")
-    counted = found.with_columns(panel).rename({"distance": "x"})
+    counted = counts.with_columns(panel).rename({"distance": "x"})
     rows, end = _binned(counted, ["panel", "kind"])
     panels = list(counted["panel"].unique(maintain_order=True))
     table = _quantiles(counted, ["dataset", "difficulty", "kind"]).rename({"kind": "pairs of"})
@@ -387,14 +407,14 @@ def distances(found: pl.DataFrame, kinds: Sequence[str]) -> Section | None:
     )
 
 
-def lengths(found: pl.DataFrame) -> Section | None:
+def lengths(counts: pl.DataFrame) -> Section | None:
     """Return the section on lengths of terms; see ``BuildReportData.lengths``."""
-    if found.is_empty():
+    if counts.is_empty():
         return None
-    counted = found.rename({"unit": "panel", "length": "x"})
+    counted = counts.rename({"unit": "panel", "length": "x"})
     units = list(counted["panel"].unique(maintain_order=True))
     binned = [_binned(counted.filter(panel=unit), ["panel"]) for unit in units]
-    rows = pl.concat([one for one, _ in binned]).with_columns(pl.lit("terms").alias("kind"))
+    rows = pl.concat([shares for shares, _ in binned]).with_columns(pl.lit("terms").alias("kind"))
     ends = " and ".join(f"{end} {unit}" for unit, (_, end) in zip(units, binned, strict=True))
     chart = Chart(
         title="Lengths of terms",

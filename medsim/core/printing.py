@@ -8,6 +8,7 @@ import shlex
 import shutil
 import sys
 from contextlib import suppress
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -72,13 +73,22 @@ def print_table(
     form: str,
     *,
     readable: Callable[[pl.DataFrame], Sequence[pl.DataFrame]] | None = None,
+    opening: Sequence[str] = (),
 ) -> None:
-    """Print a table to standard output; formats for people first apply ``readable``."""
+    """Print a table to standard output.
+
+    Formats for people first apply ``readable``; in the format table, sentences open the output.
+    """
     rendering = _format(form)
     frames = readable(frame) if readable and rendering.for_people else [frame]
     if rendering.for_people and not any(table.height for table in frames):
         typer.echo("the table has no rows", err=True)
-    _print(["\n\n".join(_rendered(rendering, table) for table in frames)], form)
+    width = terminal_width()
+    sentences = (
+        [fill(text, width) if width else text for text in opening] if form == "table" else []
+    )
+    parts = ["\n".join(sentences), *(_rendered(rendering, table) for table in frames)]
+    _print(["\n\n".join(filter(None, parts))], form)
 
 
 def print_frames(frames: Iterator[pl.DataFrame], form: str) -> None:

@@ -29,19 +29,19 @@ def chart_of(evaluation: Evaluation, statistic: Statistic[Any], subset: str) -> 
     Raises:
         InputError: the evaluation has no such statistic.
     """
-    found = {
+    points = {
         "labelled": _of_pairs,
         "rated": _of_pairs,
         "retrieval": _of_retrieval,
         "separation": _of_separation,
     }[statistic.kind](evaluation, statistic.name, subset).drop_nulls("value")
-    if found.is_empty():
+    if points.is_empty():
         raise InputError(f"{evaluation.folder} has no {statistic.label}")
-    panels = found["panel"].unique().sort().to_list()
+    panels = points["panel"].unique().sort().to_list()
     spec = charts.dots(
-        found["contender"].unique().sort().to_list(),
+        points["contender"].unique().sort().to_list(),
         x=charts.ValueAxis(title=statistic.label, line=statistic.chance),
-        y=found["y"].unique(maintain_order=True).to_list(),
+        y=points["y"].unique(maintain_order=True).to_list(),
         panels=panels if len(panels) > 1 else (),
     )
     (spec["spec"] if len(panels) > 1 else spec)["width"] = (
@@ -50,9 +50,9 @@ def chart_of(evaluation: Evaluation, statistic: Statistic[Any], subset: str) -> 
     colours = (files("medsim.pages") / "palette.css").read_text(encoding="utf-8")
     found_colours = re.findall(r"--(\w+): *(#[0-9a-f]+)", colours)
     palette = dict(reversed(found_colours))  # the first is that of light pages
-    drawn = json.dumps(spec).replace("contender", "embedding")
-    coloured = re.sub(r"var\(--(\w+)\)", lambda name: palette[name[1]], drawn)
-    rows = found.rename({"contender": "embedding"}).to_dicts()
+    text = json.dumps(spec).replace("contender", "embedding")
+    coloured = re.sub(r"var\(--(\w+)\)", lambda name: palette[name[1]], text)
+    rows = points.rename({"contender": "embedding"}).to_dicts()
     return alt.Chart.from_dict({**json.loads(coloured), "datasets": {"rows": rows}})
 
 
@@ -76,9 +76,9 @@ def _of_pairs(evaluation: Evaluation, name: str, subset: str) -> pl.DataFrame:
 def _of_retrieval(evaluation: Evaluation, name: str, subset: str) -> pl.DataFrame:
     """Return every embedding and index at its retrieval metric, one panel per build."""
     chosen = pl.col("length").is_null()
-    found = evaluation.retrieval().filter(chosen, statistic=name, subset=subset)
+    rows = evaluation.retrieval().filter(chosen, statistic=name, subset=subset)
     return charts.points(
-        with_contenders(found),
+        with_contenders(rows),
         panel="input",
         y=pl.col("difficulty").fill_null("all"),
         ends=("low", "high"),
@@ -88,6 +88,6 @@ def _of_retrieval(evaluation: Evaluation, name: str, subset: str) -> pl.DataFram
 def _of_separation(evaluation: Evaluation, name: str, subset: str) -> pl.DataFrame:
     """Return every embedding under every metric, over all triples, one panel per build."""
     del subset  # each embedding is scored on the terms that it covers
-    found = evaluation.separation()
-    whole = found.filter(pl.col("category1").is_null() & pl.col("category2").is_null())
+    rows = evaluation.separation()
+    whole = rows.filter(pl.col("category1").is_null() & pl.col("category2").is_null())
     return charts.points(whole, panel="input", y="metric", contender="embedding", value=name)

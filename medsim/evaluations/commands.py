@@ -28,11 +28,12 @@ def evaluate(options: EvaluateOptions, *, form: Format = "table") -> None:
 
     Example: medsim eval hpo -e glove=glove.6B.300d.txt -o results
     """
-    from medsim.evaluations.compare import compare as table_of
+    from medsim.evaluations.compare import compared
     from medsim.evaluations.evaluate import evaluate as run
     from medsim.evaluations.readable import readable
 
-    _print_comparison(table_of(call(run, options)), form, readable, options.progress)
+    compare_options = CompareOptions(evaluation=call(run, options))
+    _print_comparison(*compared(compare_options), form, readable, options.progress)
     optional = (
         (options.retrieval, "retrieval"),
         (options.separates, "separation"),
@@ -58,23 +59,24 @@ def compare(options: CompareOptions, *, form: Format = "table") -> None:
 
     Example: medsim compare results --table all-auc --format latex
     """
-    from medsim.evaluations.compare import compare as table_of
+    from medsim.evaluations.compare import compared
     from medsim.evaluations.readable import as_in_paper
 
-    _print_comparison(call(table_of, options), form, as_in_paper, options.progress)
+    _print_comparison(*compared(options), form, as_in_paper, options.progress)
 
 
 def _print_comparison(
     rows: pl.DataFrame,
+    sentences: Sequence[str],
     form: str,
     readable: Callable[[pl.DataFrame], Sequence[pl.DataFrame]],
     progress: Progress | None,
 ) -> None:
-    """Print a table of comparisons, and the meaning of its signs if they are printed."""
+    """Print the result in sentences, a table of comparisons, and the meaning of its signs."""
     from medsim.evaluations.readable import why_missing_in
 
     frames = readable(rows) if rows.height else [rows]
-    print_table(rows, form, readable=lambda _: frames)
+    print_table(rows, form, readable=lambda _: frames, opening=sentences)
     say_missing(progress, form, why_missing_in(rows, frames))
     if {"n_better", "value"} <= set(rows.columns):
         signs = "+1-0: significantly better than 1, worse than 0; *: best, or not different from it"

@@ -31,6 +31,7 @@ from medsim.evaluations.options import PAPER_METRICS, CompareOptions
 from medsim.evaluations.output import COMPARISONS, PAIRS, SCORES, Evaluation, path_of
 from medsim.evaluations.run import resampling_of
 from medsim.evaluations.scoring import ScoredModel, fixed_comparisons, warn_of_reach
+from medsim.evaluations.sentences import result_sentences
 from medsim.evaluations.sets import (
     SET,
     SET_COLUMNS,
@@ -49,7 +50,8 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Flags, Values
 
 
-_USUAL = {"best", "standings", "parts"}  # tables with the usual statistic of each set
+_SUMMARIZED = {"best", "standings"}  # tables that open with the result in sentences
+_USUAL = {*_SUMMARIZED, "parts"}  # tables with the usual statistic of each set
 
 
 @public(CompareOptions)
@@ -76,57 +78,69 @@ def compare(options: CompareOptions) -> pl.DataFrame:
         InputError: the folder holds no finished evaluation, or none with such results.
         OptionError: a name is unknown.
     """
-    given = options.evaluation
-    evaluation = given if isinstance(given, Evaluation) else Evaluation(folder_of(given))
+    return compared(options)[0]
+
+
+def compared(options: CompareOptions) -> tuple[pl.DataFrame, list[str]]:
+    """Return the table of ``compare`` and, for the tables "best" and "standings", its result.
+
+    The result is a list of sentences, see ``result_sentences``.
+    """
+    source = options.evaluation
+    evaluation = source if isinstance(source, Evaluation) else Evaluation(folder_of(source))
     name = options.paper.table
     with reading_output(evaluation):
         if name == "rated":
-            return rated_sets(evaluation)
+            return rated_sets(evaluation), []
         if name == "coverage":
-            return covered_sets(evaluation)
+            return covered_sets(evaluation), []
         if name == "overlap":
-            return evaluation.overlap()
+            return evaluation.overlap(), []
         if name == "retrieval":
             rows = evaluation.retrieval().filter(subset=options.subset)
-            return _checked(rows, evaluation, "retrieval")
+            return _checked(rows, evaluation, "retrieval"), []
         if name in SEPARATION_TABLES:
-            return separation_table(evaluation, name)
+            return separation_table(evaluation, name), []
         return _scores(evaluation, name, options)
 
 
-def _scores(evaluation: Evaluation, name: str, options: CompareOptions) -> pl.DataFrame:
-    """Return a table of scores."""
-    wanted = parts_of_sets if name == "parts" else whole_sets
-    results, comparisons = wanted(evaluation.results()), wanted(evaluation.comparisons())
+def _scores(
+    evaluation: Evaluation, name: str, options: CompareOptions
+) -> tuple[pl.DataFrame, list[str]]:
+    """Return a table of scores, and sentences as ``compared`` does."""
+    of_sets = parts_of_sets if name == "parts" else whole_sets
+    results, comparisons = of_sets(evaluation.results()), of_sets(evaluation.comparisons())
     if options.paper.negatives:
         of_strategy = pl.col("negatives") == options.paper.negatives
         results, comparisons = results.filter(of_strategy), comparisons.filter(of_strategy)
     if name == "parts":
         _checked(results, evaluation, "words")
+    subset, correction = options.subset, options.correction
     if name == "metrics":
-        every = all_metrics(results, comparisons, tabulated_names(), correction=options.correction)
-        return metric_standings(every)
+        every = all_metrics(results, comparisons, tabulated_names(), correction=correction)
+        return metric_standings(every), []
     kind, _, statistic = name.rpartition("-")
     statistics = tabulated_names(best=True) if name in _USUAL else (statistic,)
     results = results.filter(pl.col("statistic").is_in(list(statistics)))
     if results.is_empty():
         raise InputError(f"{evaluation.folder} has no {statistics[0]}: no input has such pairs")
     if kind == "spread":
-        return metric_spread(results, statistics, subset=options.subset)
+        return metric_spread(results, statistics, subset=subset), []
     if metrics := options.metrics or (PAPER_METRICS if options.paper.fixed else ()):
         threads, progress = checked_threads(options.threads), progress_of(options.progress)
-        results = results.filter(subset=options.subset)
+        results = results.filter(subset=subset)
         results, comparisons = at_fixed(evaluation, results, metrics, threads, progress)
     make = all_metrics if kind else best_metrics
-    subset, correction = options.subset, options.correction
-    found = make(results, comparisons, statistics, subset=subset, correction=correction)
-    if name == "standings":
-        return embedding_standings(found)
+    rows = make(results, comparisons, statistics, subset=subset, correction=correction)
     if kind == "standings":
-        return standings_only(found)
+        return standings_only(rows), []
     if options.paper.table != options.table:
-        return with_sizes(found, results)
-    return with_parts(sort_parts(found)) if name == "parts" else found
+        return with_sizes(rows, results), []
+    if name in _SUMMARIZED:
+        tests = comparisons if subset == "common" else comparisons.clear()
+        sentences = result_sentences(rows, tests, correction)
+        return embedding_standings(rows) if name == "standings" else rows, sentences
+    return with_parts(sort_parts(rows)) if name == "parts" else rows, []
 
 
 def at_fixed(
@@ -169,24 +183,24 @@ def stored_input(evaluation: Evaluation, name: str) -> EvaluationInput:
     )
 
 
-def common_pairs(evaluation: Evaluation, one: EvaluationInput) -> Flags:
+def common_pairs(evaluation: Evaluation, input_: EvaluationInput) -> Flags:
     """Return a mask of the pairs that all embeddings cover under any metric, bool[n_pairs]."""
-    below = f"scores/input={one.name}/embedding="
+    below = f"scores/input={input_.name}/embedding="
     paths = {
         path.removeprefix(below).split("/")[0]: path
         for path in evaluation.manifest.outputs
         if path.startswith(below)
     }
-    common = np.ones(one.pairs.height, np.bool_)
+    common = np.ones(input_.pairs.height, np.bool_)
     for path in paths.values():
-        common &= ~np.isnan(similarities_of(evaluation, path, one))
+        common &= ~np.isnan(similarities_of(evaluation, path, input_))
     return common
 
 
-def similarities_of(evaluation: Evaluation, path: str, one: EvaluationInput) -> Values:
+def similarities_of(evaluation: Evaluation, path: str, input_: EvaluationInput) -> Values:
     """Return the similarities of an input's pairs, NaN where a term is not covered."""
     frame = evaluation.read(path, ("pair_id", "similarity"))
-    if not frame["pair_id"].equals(one.pairs["pair_id"]):
+    if not frame["pair_id"].equals(input_.pairs["pair_id"]):
         raise InputError(f"{evaluation.folder / path} does not hold the pairs of its input")
     values: Values = frame["similarity"].cast(pl.Float64).fill_null(np.nan).to_numpy()
     return values
@@ -203,32 +217,34 @@ def comparisons_at(
     resampling = resampling_of(evaluation.manifest.options, threads)
     rows: list[Row] = []
     for (name,), of_input in fixed.group_by("input", maintain_order=True):
-        one = stored_input(evaluation, str(name))
-        common = common_pairs(evaluation, one)
+        input_ = stored_input(evaluation, str(name))
+        common = common_pairs(evaluation, input_)
         chosen = of_input.select("embedding", "metric").unique().sort("embedding")
         models = [
             ScoredModel(
                 embedding=embedding,
                 metric=metric,
                 similarities=similarities_of(
-                    evaluation, path_of(SCORES, one.name, embedding, metric), one
+                    evaluation, path_of(SCORES, input_.name, embedding, metric), input_
                 ).astype(np.float32),
             )
             for embedding, metric in chosen.iter_rows()
         ]
         statistics = set(of_input["statistic"])
-        wanted = set(of_input.select(SET_COLUMNS).iter_rows())
+        set_keys = set(of_input.select(SET_COLUMNS).iter_rows())
         sets = [
-            pair_set for pair_set in one.sets if tuple(pair_set.key_columns().values()) in wanted
+            pair_set
+            for pair_set in input_.sets
+            if tuple(pair_set.key_columns().values()) in set_keys
         ]
-        if one.rated:
+        if input_.rated:
             warn_of_reach(models, resampling, progress)
         with progress.stage(f"compare embeddings on {name}") as stage:
             stage.total(len(sets))
             for pair_set in sets:
-                where: Row = {"input": one.name, **pair_set.key_columns()}
-                found = fixed_comparisons(pair_set, common, models, statistics, resampling)
-                rows += (where | row for row in found)
+                where: Row = {"input": input_.name, **pair_set.key_columns()}
+                tests = fixed_comparisons(pair_set, common, models, statistics, resampling)
+                rows += (where | row for row in tests)
                 stage.advance()
     return pl.DataFrame(rows, schema=COMPARISONS.dtypes, orient="row")
 
@@ -258,7 +274,7 @@ def rated_sets(evaluation: Evaluation) -> pl.DataFrame:
     Raises:
         InputError: no input is a rated file.
     """
-    terminologies = {one.name: one.terminology for one in LAYOUTS}
+    terminologies = {layout.name: layout.terminology for layout in LAYOUTS}
     pairs = whole_sets(evaluation.pairs().filter(pl.col("rating").is_not_null()).collect())
     rows = []
     for (name,), of_input in pairs.group_by("input", maintain_order=True):

@@ -77,28 +77,29 @@ def at_metrics(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     Raises:
         OptionError: a name is unknown, or none or several fit an embedding.
     """
-    known_names = {
+    metrics_of = {
         name: sorted(set(group["metric"]))
         for (name,), group in results.group_by("embedding", maintain_order=True)
     }
-    named = [one.split("=", 1) for one in metrics if "=" in one]
-    own = dict(named)
-    if len(own) < len(named):
+    named = [text.split("=", 1) for text in metrics if "=" in text]
+    metric_of = dict(named)
+    if len(metric_of) < len(named):
         raise OptionError("`metrics` names two metrics for one embedding; one is accepted")
-    shared = [one for one in metrics if "=" not in one]
-    for metric in (*shared, *own.values()):
+    shared = [text for text in metrics if "=" not in text]
+    for metric in (*shared, *metric_of.values()):
         METRICS.get(metric)
-    for name in own:
-        if name not in known_names:
-            raise OptionError(unknown_name("embedding", name, sorted(map(str, known_names))))
+    for name in metric_of:
+        if name not in metrics_of:
+            raise OptionError(unknown_name("embedding", name, sorted(map(str, metrics_of))))
     chosen = []
-    for name, known in known_names.items():
-        given = [own[str(name)]] if name in own else shared
-        fitting = [metric for metric in given if metric in known]
+    for name, known_metrics in metrics_of.items():
+        candidates = [metric_of[str(name)]] if name in metric_of else shared
+        fitting = [metric for metric in candidates if metric in known_metrics]
         if len(fitting) != 1:
             raise OptionError(
-                f"{name} needs one metric of {', '.join(known)}, not "
-                f"{', '.join(given) or 'none'}; give it by `metrics`, such as {name}={known[0]}"
+                f"{name} needs one metric of {', '.join(known_metrics)}, not "
+                f"{', '.join(candidates) or 'none'}; give it by `metrics`, such as "
+                f"{name}={known_metrics[0]}"
             )
         chosen.append((name, fitting[0]))
     at = pl.DataFrame(chosen, schema=["embedding", "metric"], orient="row")
@@ -186,7 +187,7 @@ def embedding_standings(best: pl.DataFrame) -> pl.DataFrame:
     """
     of_one = ["statistic", "embedding"]
     ranked = with_enough_pairs(with_standing(best.drop_nulls("value")))
-    found = (
+    sums = (
         ranked.with_columns(in_mean=in_means(ranked))
         .group_by(of_one)
         .agg(
@@ -197,7 +198,7 @@ def embedding_standings(best: pl.DataFrame) -> pl.DataFrame:
             pl.col("value").filter("in_mean").mean().alias("mean"),
         )
     )
-    every = best.select(of_one).unique().join(found, on=of_one, how="left")
+    every = best.select(of_one).unique().join(sums, on=of_one, how="left")
     order = ("statistic", "n_among_best", "mean", "embedding")
     return every.with_columns(pl.exclude("mean").fill_null(0)).sort(
         *order, descending=[False, True, True, False], nulls_last=True
@@ -238,12 +239,12 @@ def _with_standings(
         return rows
     compared = between.removesuffix("s")
     key = [*SET, "of", *(["embedding1"] if compared == "metric" else [])]
-    found = standings(among, key, compared, correction).rename(
+    counts = standings(among, key, compared, correction).rename(
         {"of": "statistic", "embedding1": "embedding", "name": compared}, strict=False
     )
-    on = [column for column in found.columns if column in rows.columns]
+    on = [column for column in counts.columns if column in rows.columns]
     return rows.join(
-        found, on=on, how="left", nulls_equal=True, maintain_order="left"
+        counts, on=on, how="left", nulls_equal=True, maintain_order="left"
     ).with_columns(
         pl.col("n_better", "n_worse").fill_null(0),
         pl.col("among_best").fill_null(value=True) & pl.col("value").is_not_null(),
@@ -287,14 +288,14 @@ def standings(
     best = lead.filter(pl.col("lead") == pl.col("lead").max().over(key))
     best = best.select(*key, pl.col("name").alias("other"), pl.lit(True).alias("of_best"))
     joined = both.join(best, on=[*key, "other"], how="left", nulls_equal=True)
-    found = joined.group_by(*key, "name").agg(
+    counts = joined.group_by(*key, "name").agg(
         (pl.col("differs") & (pl.col("ahead") > 0)).sum().cast(pl.Int64).alias("n_better"),
         (pl.col("differs") & (pl.col("ahead") < 0)).sum().cast(pl.Int64).alias("n_worse"),
         (pl.col("of_best").fill_null(value=False) & ~pl.col("differs")).any().alias("near"),
     )
-    own = best.rename({"other": "name"})
+    best_names = best.rename({"other": "name"})
     return (
-        found.join(own, on=[*key, "name"], how="left", nulls_equal=True)
+        counts.join(best_names, on=[*key, "name"], how="left", nulls_equal=True)
         .with_columns(among_best=pl.col("near") | pl.col("of_best").fill_null(value=False))
         .drop("near", "of_best")
         .sort(*key, "name")
@@ -363,7 +364,7 @@ def errors_of(separation: pl.DataFrame) -> pl.DataFrame:
             "n_errors",
             pl.col(statistic).alias("value"),
         )
-        for statistic in (one.name for one in statistics_of("separation"))
+        for statistic in (measure.name for measure in statistics_of("separation"))
         for of_far in [pl.col("overlap_error").is_not_null() & (statistic == "overlap_error")]
     ).drop_nulls("value")
     n_far = pl.col("far").n_unique().over("input", "statistic", "embedding", "metric")
@@ -401,14 +402,14 @@ def extreme_terms(separated: pl.DataFrame) -> pl.DataFrame:
         input, embedding, metric, far, standing ("best" or "worst"), term, n_triples, n_errors and
         overlap_error, ordered by error, then by text.
     """
-    of = ["input", "embedding", "metric", "far"]
-    rank = pl.int_range(pl.len()).over(of)
+    key = ["input", "embedding", "metric", "far"]
+    rank = pl.int_range(pl.len()).over(key)
     ranked = (
         separated.drop_nulls("overlap_error")
-        .sort(*of, "overlap_error", "term")
-        .with_columns(is_best=rank < _MOST_TERMS, is_worst=rank >= pl.len().over(of) - _MOST_TERMS)
+        .sort(*key, "overlap_error", "term")
+        .with_columns(is_best=rank < _MOST_TERMS, is_worst=rank >= pl.len().over(key) - _MOST_TERMS)
         .filter(pl.col("is_best") | pl.col("is_worst"))
     )
     best, worst = (pl.lit(standing) for standing in _ENDS)
     standing = pl.when("is_best").then(best).otherwise(worst).alias("standing")
-    return ranked.select(*of, standing, "term", "n_triples", "n_errors", "overlap_error")
+    return ranked.select(*key, standing, "term", "n_triples", "n_errors", "overlap_error")

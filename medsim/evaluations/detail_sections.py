@@ -120,9 +120,9 @@ def _pair_errors(pairs: pl.DataFrame) -> list[Folded]:
         name = f"{set_name(group, with_kind=True)[0]}, by {embedding} ({metric})"
         kinds = {0: "Most similar negatives of", 1: "Least similar positives of"}
         tables = [
-            PageTable(caption=f"{kind} {name}", frame=found.select("term1", "term2", "similarity"))
+            PageTable(caption=f"{kind} {name}", frame=rows.select("term1", "term2", "similarity"))
             for label, kind in kinds.items()
-            if (found := group.filter(label=label)).height
+            if (rows := group.filter(label=label)).height
         ]
         folded.append(Folded(summary=f"Pairs of {name}", tables=tables, opened=not folded))
     return folded
@@ -142,17 +142,17 @@ def _retrieval_errors(retrieved: pl.DataFrame) -> list[Folded]:
 def fixed_metrics(fixed: pl.DataFrame) -> Section | None:
     """Return each embedding at the metric that the paper fixes for its kind."""
     parts: list[Chart | PageTable] = []
-    for at, one in PAPER.items():
-        if not one.fixed:
+    for at, table in PAPER.items():
+        if not table.fixed:
             continue
-        rows = fixed.filter(statistic=one.table)
-        if one.negatives:
-            rows = rows.filter(negatives=one.negatives)
+        rows = fixed.filter(statistic=table.table)
+        if table.negatives:
+            rows = rows.filter(negatives=table.negatives)
         if rows["value"].null_count() == rows.height:
             continue
-        label = STATISTICS[one.table].label
-        of = f", {one.negatives} negatives" if one.negatives else ""
-        caption = f"{label[0].upper()}{label[1:]}{of}; table {at} of the paper"
+        label = STATISTICS[table.table].label
+        negatives = f", {table.negatives} negatives" if table.negatives else ""
+        caption = f"{label[0].upper()}{label[1:]}{negatives}; table {at} of the paper"
         parts += [
             PageTable(caption=caption, frame=frame) for frame in map(_upright, as_in_paper(rows))
         ]
@@ -182,9 +182,9 @@ def spread_of_metrics(results: pl.DataFrame, embeddings: Sequence[str]) -> Secti
     """Return how much each embedding's scores vary with the metric."""
     parts = [
         chart
-        for at, one in PAPER.items()
-        if one.table.startswith("spread-")
-        and (chart := _spread(results, at, one.table.removeprefix("spread-"), embeddings))
+        for at, table in PAPER.items()
+        if table.table.startswith("spread-")
+        and (chart := _spread(results, at, table.table.removeprefix("spread-"), embeddings))
     ]
     if not parts:
         return None
@@ -358,13 +358,13 @@ def _means(name: str, among: pl.DataFrame, embeddings: Sequence[str]) -> Chart:
             label=rounded("mean_similarity") if len(categories) <= _LABELLED else pl.lit(""),
         )
     )
-    left = f" Of {len(sizes)} categories, the {_LARGEST} largest are shown."
+    left_out = f" Of {len(sizes)} categories, the {_LARGEST} largest are shown."
     names = {"panel": "embedding, metric", "y": "category", "x": "other category"}
     return Chart(
         title=f"Mean similarity within and across categories of {name}",
         says="The mean over all pairs of terms of two categories, for each embedding at the metric "
         "with its smallest error; darker is more similar; each chart has its own scale. The "
-        f"diagonal should stand out.{left if len(sizes) > len(categories) else ''}",
+        f"diagonal should stand out.{left_out if len(sizes) > len(categories) else ''}",
         spec=charts.heat(
             x=categories,
             y=categories,

@@ -52,11 +52,15 @@ if TYPE_CHECKING:
 def words_of(results: pl.DataFrame) -> dict[str, str]:
     """Return the meanings of the terms that a page on these results uses."""
     present = {column: {*results[column].drop_nulls()} for column in (*SET, "metric", "statistic")}
-    metrics = {name: f"A metric: {one.describes}." for name, one in METRICS.all().items()}
+    metrics = {name: f"A metric: {entry.describes}." for name, entry in METRICS.all().items()}
     return {
         **words_of_sets(present),
         **{name: text for name, text in metrics.items() if name in present["metric"]},
-        **{one.label: one.help for name, one in STATISTICS.items() if name in present["statistic"]},
+        **{
+            entry.label: entry.help
+            for name, entry in STATISTICS.items()
+            if name in present["statistic"]
+        },
     }
 
 
@@ -64,8 +68,10 @@ def coverage(covered: pl.DataFrame) -> Section | None:
     """Return the number of terms and pairs of each set without a vector."""
     if covered.is_empty():
         return None
-    percents = {f"% of {of}": 100 * pl.col(f"n_{of}_uncovered") / pl.col(f"n_{of}") for of in _OF}
-    counts = [name for of in _OF for name in (f"n_{of}", f"n_{of}_uncovered", f"% of {of}")]
+    percents = {
+        f"% of {what}": 100 * pl.col(f"n_{what}_uncovered") / pl.col(f"n_{what}") for what in _OF
+    }
+    counts = [name for what in _OF for name in (f"n_{what}", f"n_{what}_uncovered", f"% of {what}")]
     columns = (*set_columns(covered), "embedding", *counts, "n_pairs_common")
     numbers = PageTable(
         caption="Terms and pairs without vectors",
@@ -131,26 +137,26 @@ def _evaluated(manifest: EvaluationManifest, covered: pl.DataFrame) -> Section:
     inputs: list[dict[str, object]] = [
         {
             "input": name,
-            "kind": "rated pairs" if one.get("kind") == "rated" else "build",
+            "kind": "rated pairs" if about.get("kind") == "rated" else "build",
             "pairs of all sets": sizes.get(name),
-            "path": one.get("path"),
-            "from": _origin(one),
-            "may be passed on": one.get("redistributable"),
-            "fingerprint": str(one.get("fingerprint"))[:FINGERPRINT],
+            "path": about.get("path"),
+            "from": _origin(about),
+            "may be passed on": about.get("redistributable"),
+            "fingerprint": str(about.get("fingerprint"))[:FINGERPRINT],
         }
-        for name, one in manifest.inputs.items()
+        for name, about in manifest.inputs.items()
     ]
     embeddings: list[dict[str, object]] = [
         {
             "embedding": name,
-            "path": one.get("path"),
-            "format": one.get("format"),
-            "dimensions": one.get("n_dimensions"),
-            "words or terms": one.get("n_vocabulary"),
-            "options": format_value(one.get("options") or {}),
-            "fingerprint": str(one.get("fingerprint"))[:FINGERPRINT],
+            "path": about.get("path"),
+            "format": about.get("format"),
+            "dimensions": about.get("n_dimensions"),
+            "words or terms": about.get("n_vocabulary"),
+            "options": format_value(about.get("options") or {}),
+            "fingerprint": str(about.get("fingerprint"))[:FINGERPRINT],
         }
-        for name, one in manifest.embeddings.items()
+        for name, about in manifest.embeddings.items()
     ]
     return Section(
         title="Inputs and options",
@@ -171,11 +177,11 @@ def _without_empty(rows: list[dict[str, object]]) -> pl.DataFrame:
     return frame.select(c for c in frame if not c.cast(pl.String).fill_null("").eq("").all())
 
 
-def _origin(one: dict[str, object]) -> str:
-    source = one.get("source")
+def _origin(input_facts: dict[str, object]) -> str:
+    source = input_facts.get("source")
     if isinstance(source, dict):
         return f"{source.get('name')}, release {source.get('release_date') or 'undated'}"
-    layout = one.get("layout")
+    layout = input_facts.get("layout")
     return f"ratings in the layout of {layout}" if layout else "ratings"
 
 

@@ -48,12 +48,12 @@ HEADINGS = LABELS | {
 """The headings of columns on pages that differ from the columns' names."""
 
 
-def headed(frame: pl.DataFrame, columns: Iterable[str] | pl.Expr, **own: str) -> pl.DataFrame:
+def headed(frame: pl.DataFrame, columns: Iterable[str] | pl.Expr, **names: str) -> pl.DataFrame:
     """Return columns of a frame under their headings.
 
     A heading is from ``own`` or ``HEADINGS``, else the name with spaces and without "n_".
     """
-    headings = HEADINGS | own
+    headings = HEADINGS | names
     return frame.select(columns).rename(
         lambda name: headings.get(name, name.removeprefix("n_").replace("_", " "))
     )
@@ -93,7 +93,7 @@ def why_missing(rows: pl.DataFrame) -> str:
         rows: the columns of a set, statistic, value, and n_pairs that it is computed from.
     """
     n_pairs = pl.col("n_pairs")
-    labelled = [one.name for one in statistics_of("labelled")]
+    labelled = [statistic.name for statistic in statistics_of("labelled")]
     reason = (
         pl.when(n_pairs == 0)
         .then(pl.lit("no pair is covered"))
@@ -105,11 +105,11 @@ def why_missing(rows: pl.DataFrame) -> str:
     )
     named = rows.select(set=pl.concat_str(SET, separator=" ", ignore_nulls=True), reason=reason)
     sets = named.filter(rows["value"].is_null()).unique(maintain_order=True)
-    said = [
+    reasons = [
         f"{reason} ({listed(of_reason['set'].to_list(), _NAMED)})"
         for (reason,), of_reason in sets.group_by("reason", maintain_order=True)
     ]
-    return "; ".join(said)
+    return "; ".join(reasons)
 
 
 def with_contenders(rows: pl.DataFrame) -> pl.DataFrame:
@@ -129,18 +129,18 @@ def in_order_of(rows: pl.DataFrame, embeddings: Sequence[str]) -> pl.DataFrame:
 def present(order: Sequence[str], names: Iterable[str]) -> list[str]:
     """Return those of an order that are among the names."""
     there = {*names}
-    return [one for one in order if one in there]
+    return [name for name in order if name in there]
 
 
 def hardest_first(names: pl.Series) -> list[str]:
     """Return the distinct names of sets, hard positives with Levenshtein negatives first."""
-    return sorted(set(names), key=lambda one: ("hard, levenshtein" not in one, one))
+    return sorted(set(names), key=lambda name: ("hard, levenshtein" not in name, name))
 
 
-def apart(column: str, taken: Sequence[str]) -> pl.Expr:
+def apart(column: str, used: Sequence[str]) -> pl.Expr:
     """Return a column's names for use as columns; names already in use become "statistic (set)"."""
     with_kind = pl.format("{} ({})", column, pl.lit(column))
-    return pl.when(pl.col(column).is_in(taken)).then(with_kind).otherwise(column).alias(column)
+    return pl.when(pl.col(column).is_in(used)).then(with_kind).otherwise(column).alias(column)
 
 
 def rounded(column: str, form: str = ".3f") -> pl.Expr:
@@ -185,9 +185,9 @@ def readable(rows: pl.DataFrame) -> list[pl.DataFrame]:
     """
     return [
         frame.with_columns(
-            shown.texts(one, shown.readable_text).fill_null(MISSING)
-            for one in frame
-            if one.name in _WHY_MISSING and one.null_count()
+            shown.texts(column, shown.readable_text).fill_null(MISSING)
+            for column in frame
+            if column.name in _WHY_MISSING and column.null_count()
         )
         for frame in _laid_out(rows)
     ]
@@ -196,16 +196,18 @@ def readable(rows: pl.DataFrame) -> list[pl.DataFrame]:
 def _laid_out(rows: pl.DataFrame) -> list[pl.DataFrame]:
     if "length" in rows.columns:
         return [_retrieval(rows)]
-    if found := readable_separation(rows) or _of_inputs(rows):
-        return found
+    if tables := readable_separation(rows) or _of_inputs(rows):
+        return tables
     if "greatest" in rows.columns:
-        return [rows.with_columns(rounded(of, ".2g") for of in ("least", "median", "greatest"))]
+        return [
+            rows.with_columns(rounded(column, ".2g") for column in ("least", "median", "greatest"))
+        ]
     if "value" not in rows.columns:
         of_sets = {"n_better", "dataset"} <= {*rows.columns}
         return [_standings(rows) if of_sets else _without_empty(rows)]
     if not rows.select(*SET, "statistic", "embedding").is_duplicated().any():
         of_statistics = rows.partition_by("statistic", maintain_order=True)
-        return [_of_embeddings(one) for one in of_statistics]
+        return [_of_embeddings(group) for group in of_statistics]
     of_embedding = rows.group_by("embedding", maintain_order=True).agg(pl.col("metric").unique())
     families: dict[frozenset[str], list[str]] = {}
     for embedding, metrics in of_embedding.iter_rows():
@@ -229,8 +231,8 @@ def why_missing_in(rows: pl.DataFrame, frames: Sequence[pl.DataFrame]) -> str:
         is_missing = any(MISSING in row for frame in frames for row in frame.rows())
         return "no metric differs significantly from another" if is_missing else ""
     of_rows = [rows] if "mean_similarity" in rows.columns else frames
-    said = (shown.why_missing(frame, _WHY_MISSING) for frame in of_rows)
-    return "; ".join(filter(None, dict.fromkeys(said)))
+    reasons = (shown.why_missing(frame, _WHY_MISSING) for frame in of_rows)
+    return "; ".join(filter(None, dict.fromkeys(reasons)))
 
 
 def _of_inputs(rows: pl.DataFrame) -> list[pl.DataFrame] | None:
@@ -258,11 +260,11 @@ def readable_correlations(rows: pl.DataFrame) -> pl.DataFrame:
     and the smallest correlation that this many are likely to show. The layout is that of tables 6,
     8 and 9 of Chiu et al. (BMC Bioinformatics 2018).
     """
-    own = {"set", "statistic", "models", "detectable r"}
+    fixed_columns = {"set", "statistic", "models", "detectable r"}
     table = []
     for (name, statistic), of_set in rows.group_by("set", "statistic", maintain_order=True):
         cells = {
-            f"{task} (task)" if task in own else task: MISSING
+            f"{task} (task)" if task in fixed_columns else task: MISSING
             if r is None or p is None
             else number(r, ".3f") + next((s for level, s in _STARS.items() if p < level), "")
             for task, r, p in of_set.select("task", "r", "p_holm").iter_rows()
@@ -278,8 +280,12 @@ def readable_correlations(rows: pl.DataFrame) -> pl.DataFrame:
                 "detectable r": number(max(smallest), ".2f") if smallest else MISSING,
             }
         )
-    found = pl.DataFrame(table, infer_schema_length=None)
-    return found if found["statistic"].null_count() == 0 else found.drop("statistic")
+    rows_of_sets = pl.DataFrame(table, infer_schema_length=None)
+    return (
+        rows_of_sets
+        if rows_of_sets["statistic"].null_count() == 0
+        else rows_of_sets.drop("statistic")
+    )
 
 
 def _of_embeddings(rows: pl.DataFrame) -> pl.DataFrame:
@@ -297,16 +303,16 @@ def _of_embeddings(rows: pl.DataFrame) -> pl.DataFrame:
 def _spread(rows: pl.DataFrame, over: str) -> pl.DataFrame:
     """Return a table with a column per embedding or metric."""
     compared = "n_better" in rows.columns
-    own: list[pl.Expr] = []
+    details: list[pl.Expr] = []
     index = [*SET, "statistic"]
     if over == "metric":
         index = ["embedding", *index, "n_pairs"]
     elif compared:
-        own.append(pl.col("metric"))
+        details.append(pl.col("metric"))
         index.append("n_pairs")
     else:
-        own += [pl.col("metric"), pl.format("({})", rounded("n_pairs", ","))]
-    cells = rows.with_columns(apart(over, index), cell=_cell(rows, own))
+        details += [pl.col("metric"), pl.format("({})", rounded("n_pairs", ","))]
+    cells = rows.with_columns(apart(over, index), cell=_cell(rows, details))
     few = pl.col("n_pairs").is_between(1, FEW - 1)
     if rows.select(few.any()).item():
         mark = pl.when(few).then(pl.lit(" (few)")).otherwise(pl.lit(""))
@@ -314,10 +320,10 @@ def _spread(rows: pl.DataFrame, over: str) -> pl.DataFrame:
     return _without_empty(cells.pivot(over, index=index, values="cell"))
 
 
-def _cell(rows: pl.DataFrame, own: list[pl.Expr]) -> pl.Expr:
+def _cell(rows: pl.DataFrame, details: list[pl.Expr]) -> pl.Expr:
     """Return the cells of a table: a value, its metric or number of pairs, and its standing."""
     value, *standing = _value_and_standing(rows)
-    cell = pl.concat_str(value, *own, *standing, separator=" ", ignore_nulls=True)
+    cell = pl.concat_str(value, *details, *standing, separator=" ", ignore_nulls=True)
     return pl.when(pl.col("value").is_null()).then(pl.lit(MISSING)).otherwise(cell)
 
 
@@ -484,19 +490,19 @@ def readable_coverage(rows: pl.DataFrame) -> pl.DataFrame:
     share = 1 - pl.col("n_pairs_oov") / pl.col("n_pairs")
     ranges = {
         f"{name} covered": pl.concat_str(
-            _cents(share.filter(of).min(), ".1f"),
+            _cents(share.filter(of_kind).min(), ".1f"),
             pl.lit("\N{EN DASH}"),
-            _cents(share.filter(of).max(), ".1f"),
+            _cents(share.filter(of_kind).max(), ".1f"),
             pl.lit("%"),
         )
-        for name, of in (
+        for name, of_kind in (
             ("rated sets", pl.col("difficulty").is_null()),
             ("datasets", pl.col("difficulty").is_not_null()),
         )
     }
     sizes = pl.col("n_vocabulary", "n_dimensions").first()
-    found = rows.group_by("embedding").agg(sizes, **ranges).sort("embedding")
-    return found.drop(name for name in ranges if found[name].null_count() == found.height)
+    table = rows.group_by("embedding").agg(sizes, **ranges).sort("embedding")
+    return table.drop(name for name in ranges if table[name].null_count() == table.height)
 
 
 def readable_vocabularies(rows: pl.DataFrame) -> pl.DataFrame:

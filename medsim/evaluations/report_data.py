@@ -69,7 +69,7 @@ class EvaluationReportData:
 def report_data_of(evaluation: Evaluation) -> EvaluationReportData:
     """Return the data of an evaluation's report."""
     results, comparisons = evaluation.results(), evaluation.comparisons()
-    rated = [one.name for one in statistics_of("rated") if one.table == "best"]
+    rated = [statistic.name for statistic in statistics_of("rated") if statistic.table == "best"]
     parts = best_metrics(parts_of_sets(results), parts_of_sets(comparisons), rated)
     parts = sort_parts(parts)
     results, comparisons = whole_sets(results), whole_sets(comparisons)
@@ -90,7 +90,7 @@ def _fixed(
     evaluation: Evaluation, results: pl.DataFrame, comparisons: pl.DataFrame
 ) -> pl.DataFrame:
     """Return every embedding at the metric that the paper fixes for its kind."""
-    numbered = [one.table for one in PAPER.values() if one.fixed]
+    numbered = [table.table for table in PAPER.values() if table.fixed]
     of_pairs = results.filter(pl.col("statistic").is_in(numbered), subset="common")
     try:
         at, compared = at_fixed(
@@ -108,7 +108,7 @@ def _retrieved(evaluation: Evaluation) -> pl.DataFrame:
     for path in sorted(evaluation.manifest.outputs):
         if not path.startswith("retrieval/"):
             continue
-        of = dict(part.split("=", 1) for part in path.split("/") if "=" in part)
+        keys = dict(part.split("=", 1) for part in path.split("/") if "=" in part)
         wrong = (
             evaluation.read(path, list(RETRIEVED.dtypes))
             .filter(pl.col("nearest_linked").not_())
@@ -117,7 +117,7 @@ def _retrieved(evaluation: Evaluation) -> pl.DataFrame:
             .head(_WORST_TERMS)
         )
         frames.append(
-            wrong.select(*(pl.lit(of.get(n), pl.String).alias(n) for n in named), pl.all())
+            wrong.select(*(pl.lit(keys.get(n), pl.String).alias(n) for n in named), pl.all())
         )
     return pl.concat(frames)
 
@@ -137,60 +137,62 @@ def chart_data_of(
     used. One file of similarities is in memory at a time.
     """
     best = best_metrics(results, comparisons, ("auc",)).drop_nulls("value")
-    found: dict[str, list[pl.DataFrame]] = {chart: [] for chart in _CHARTS}
+    frames_of: dict[str, list[pl.DataFrame]] = {chart: [] for chart in _CHARTS}
     for of_input in best.partition_by("input", maintain_order=True):
         for chart, frame in _of_input(evaluation, of_input):
-            found[chart].append(frame)
+            frames_of[chart].append(frame)
     return {
         chart: pl.concat(frames).sort(*SET, "embedding", maintain_order=True)
         if frames
         else pl.DataFrame(schema=dict.fromkeys(_NAMED, pl.String))
-        for chart, frames in found.items()
+        for chart, frames in frames_of.items()
     }
 
 
 def _of_input(evaluation: Evaluation, best: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     name = best["input"][0]
-    one = stored_input(evaluation, name)
-    sets = {tuple(pair_set.key_columns().values()): pair_set for pair_set in one.sets}
-    common = common_pairs(evaluation, one)
+    input_ = stored_input(evaluation, name)
+    sets = {tuple(pair_set.key_columns().values()): pair_set for pair_set in input_.sets}
+    common = common_pairs(evaluation, input_)
     for of_metric in best.partition_by("embedding", "metric", maintain_order=True):
         embedding, metric = of_metric.select("embedding", "metric").row(0)
-        similarities = similarities_of(evaluation, path_of(SCORES, name, embedding, metric), one)
-        whole = _whole(evaluation, embedding, one)
+        similarities = similarities_of(evaluation, path_of(SCORES, name, embedding, metric), input_)
+        whole = _whole(evaluation, embedding, input_)
         for key in of_metric.select(SET_COLUMNS).iter_rows():
-            taken = common[sets[key].rows]
-            rows, labels = sets[key].rows[taken], sets[key].values[taken] == 1
-            of = dict(zip(_NAMED, (name, *key, embedding, metric), strict=True))
-            named = [pl.lit(value, pl.String).alias(column) for column, value in of.items()]
+            is_common = common[sets[key].rows]
+            rows, labels = sets[key].rows[is_common], sets[key].values[is_common] == 1
+            names = dict(zip(_NAMED, (name, *key, embedding, metric), strict=True))
+            named = [pl.lit(value, pl.String).alias(column) for column, value in names.items()]
             values = similarities[rows]
             for chart, frame in _of_set(values, labels):
                 yield chart, frame.select(*named, pl.all())
             if key[1:] in _HARDEST:
-                known = whole[rows] if whole[rows].any() else np.ones(len(rows), np.bool_)
-                rows = rows[known]
-                worst = _worst(values[known], labels[known])
-                pairs = one.pairs[rows[worst["at"]]].select("term1", "term2")
+                is_known = whole[rows] if whole[rows].any() else np.ones(len(rows), np.bool_)
+                rows = rows[is_known]
+                worst = _worst(values[is_known], labels[is_known])
+                pairs = input_.pairs[rows[worst["at"]]].select("term1", "term2")
                 frame = worst.select("label", *pairs, "similarity")
                 yield "errors", frame.select(*named, pl.all())
 
 
-def _whole(evaluation: Evaluation, embedding: str, one: EvaluationInput) -> Flags:
+def _whole(evaluation: Evaluation, embedding: str, input_: EvaluationInput) -> Flags:
     """Return whether an embedding knows all words of each pair, bool[n_pairs]."""
-    path = path_of(TERMS, one.name, embedding)
+    path = path_of(TERMS, input_.name, embedding)
     terms = evaluation.read(path, ("term", "n_unknown_words"))
     partly = terms.filter(pl.col("n_unknown_words") > 0)["term"].implode()
     lacking = pl.any_horizontal(pl.col("term1", "term2").is_in(partly))
-    found: Flags = one.pairs.select(~lacking).to_series().to_numpy()
-    return found
+    is_whole: Flags = input_.pairs.select(~lacking).to_series().to_numpy()
+    return is_whole
 
 
 def _of_set(similarities: Values, labels: Flags) -> Iterator[tuple[str, pl.DataFrame]]:
     middles, shares = histogram(similarities, labels)
-    for kind, share, of in zip(("positives", "negatives"), shares, (labels, ~labels), strict=True):
+    for kind, share, mask in zip(
+        ("positives", "negatives"), shares, (labels, ~labels), strict=True
+    ):
         yield "distributions", pl.DataFrame({"kind": kind, "x": middles, "share": 100 * share})
-        q1, median, q3 = map(float, np.quantile(similarities[of], (0.25, 0.5, 0.75)))
-        ends = {"kind": [kind], "n": [int(of.sum())], "q1": q1, "median": median, "q3": q3}
+        q1, median, q3 = map(float, np.quantile(similarities[mask], (0.25, 0.5, 0.75)))
+        ends = {"kind": [kind], "n": [int(mask.sum())], "q1": q1, "median": median, "q3": q3}
         yield "quartiles", pl.DataFrame(ends)
     false, true = roc_curve(similarities, labels)
     at = np.arange(len(false))

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from medsim.core.errors import counted, listed
-from medsim.core.shown import number
+from medsim.core.errors import counted
 from medsim.evaluations.conclusions import (
     ALPHA,
     all_metrics,
@@ -27,10 +26,11 @@ from medsim.evaluations.readable import (
     set_name,
     why_missing,
 )
+from medsim.evaluations.sentences import main_set, result_sentences
 from medsim.evaluations.sets import FEW, SET, with_enough_pairs
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
 from medsim.pages import charts
-from medsim.pages.page import Chart, PageTable, Section, distinct, with_interval
+from medsim.pages.page import Chart, PageTable, Section, distinct, warned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from medsim.evaluations.report_data import EvaluationReportData
     from medsim.evaluations.statistic import Statistic
     from medsim.pages.page import Part
-
-    Row = dict[str, Any]
 
 _FILLED = (
     "Filled points: the best embedding and any not significantly different from it (p at least "
@@ -187,109 +185,37 @@ def accuracy(data: EvaluationReportData, embeddings: Sequence[str]) -> Section |
     )
 
 
-_NAMED = 3  # embeddings that a sentence names at most
-
-
 def standing_order(data: EvaluationReportData, embeddings: Sequence[str]) -> list[str]:
     """Return embeddings in the order of their standings, by the first available statistic."""
     for name in tabulated_names(best=True):
         best = with_enough_pairs(_best(data, name))
         if best.height:
-            found = embedding_standings(best)["embedding"].to_list()
-            return found + sorted(set(embeddings) - set(found))
+            ranked = embedding_standings(best)["embedding"].to_list()
+            return ranked + sorted(set(embeddings) - set(ranked))
     return sorted(embeddings)
 
 
 def result(data: EvaluationReportData, warnings: Sequence[str]) -> Section | None:
     """Return the result in a few sentences, with the chart of the most informative set."""
-    sentences: list[str] = []
-    chart = None
-    for statistic in map(STATISTICS.__getitem__, tabulated_names(best=True)):
-        best = _best(data, statistic.name)
-        if best.is_empty():
-            continue
-        key = _telling_set(with_enough_pairs(best))
-        first, *others = key.to_dicts()
-        where = f"{first['name']} ({counted(first['n_pairs'], 'pair')})"
-        size = "" if first["n_pairs"] >= FEW else ", too few for a conclusion,"
-        article = "an" if statistic.label[0] in "AEIOU" else "a"
-        sentences.append(
-            f"On {where}{size} {first['embedding']} has {article} {statistic.label} of "
-            f"{with_interval(first)}{_beside(others)}{_against_chance(first, statistic)}."
-        )
-        if chart is None:
-            chart = _chart(key, statistic)
-            sentences += _over_sets(with_enough_pairs(best), statistic)
-    if chart is None:
+    names = tabulated_names(best=True)
+    best = best_metrics(data.results, data.comparisons, names)
+    with_values = (_best(data, name) for name in names)
+    first = next((rows for rows in with_values if rows.height), None)
+    if first is None:
         return None
-    if warnings:
-        sentences.append(f"{counted(len(warnings), 'warning')} under “Inputs and options”.")
-    return Section(title="Result", parts=[chart], result=sentences)
+    return Section(
+        title="Result",
+        parts=[_chart(main_set(with_enough_pairs(first)), STATISTICS[first["statistic"][0]])],
+        result=[
+            *result_sentences(best, data.comparisons),
+            *warned(warnings, "Inputs and options"),
+        ],
+    )
 
 
 def _best(data: EvaluationReportData, statistic: str) -> pl.DataFrame:
     best = best_metrics(data.results, data.comparisons, (statistic,))
     return with_standing(best.drop_nulls("value"))
-
-
-def _telling_set(best: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of the most informative set, best first.
-
-    It is the largest of hard pairs with the nearest negatives, else the largest of all.
-    """
-    named = best.with_columns(name=set_name(best, with_kind=True))
-    hardest = hardest_first(named["name"])[0]
-    is_hard = pl.col("difficulty").eq_missing("hard") & pl.col("negatives").eq_missing(
-        named.filter(name=hardest)["negatives"][0]
-    )
-    hard = named.filter(is_hard)
-    rows = hard if hard.height else named
-    largest = rows.sort("n_pairs", *SET, descending=[True, *[False] * len(SET)]).head(1)
-    of_set = rows.join(largest.select(SET), on=SET, how="semi", nulls_equal=True)
-    return of_set.sort("value", "embedding", descending=[True, False])
-
-
-def _beside(others: Sequence[Row]) -> str:
-    """Return how the best embedding compares with the others on the set."""
-    if not others:
-        return ""
-    tied = [row["embedding"] for row in others if row["among_best"]]
-    if tied:
-        return f", not significantly different from {listed(tied, _NAMED)}"
-    second = others[0]
-    return f", significantly better than {second['embedding']} at {with_interval(second)}"
-
-
-def _against_chance(row: Row, statistic: Statistic[Any]) -> str:
-    """Return how a value compares with chance; empty if it is above, or has no interval."""
-    chance = 0.0 if statistic.chance is None else statistic.chance
-    if row["low"] is None or row["low"] > chance:
-        return ""
-    if row["high"] >= chance:
-        return f"; this is not significantly different from chance ({chance:g})"
-    if statistic.chance is None:
-        return "; it ranks pairs against the ratings"
-    return f"; this is below chance ({chance:g}), as negatives are more similar than positives"
-
-
-def _over_sets(best: pl.DataFrame, statistic: Statistic[Any]) -> list[str]:
-    """Return a sentence on standings over all sets; none if there is one set."""
-    n_sets, label = best.select(SET).n_unique(), statistic.label
-    if n_sets == 1:
-        return []
-    standings = embedding_standings(best).to_dicts()
-    if len(standings) == 1:
-        least, *_, most = map(with_interval, best.sort("value").to_dicts())
-        mean = number(standings[0]["mean"], ".3f")
-        return [
-            f"Over {n_sets} sets its {label} ranges from {least} to {most}; the mean is {mean}."
-        ]
-    shown = [
-        f"{row['embedding']} on {row['n_among_best']} (mean {label} {number(row['mean'], '.3f')})"
-        for row in standings[:_NAMED]
-        if row["n_among_best"]
-    ]
-    return [f"Most often among the best over {n_sets} sets: {listed(shown)}."]
 
 
 def _chart(key: pl.DataFrame, statistic: Statistic[Any]) -> Chart:

@@ -80,7 +80,7 @@ def summarize(run: Run) -> None:
 def _of_pairs(run: Run, name: str) -> dict[str, pl.DataFrame]:
     """Return the results from the similarities of an input's pairs, by table."""
     load, progress = run.output.load, run.progress
-    one = EvaluationInput(
+    input_ = EvaluationInput(
         name=name,
         rated=run.inputs[name]["kind"] == "rated",
         frame=load(path_of(PAIRS, name)),
@@ -98,15 +98,15 @@ def _of_pairs(run: Run, name: str) -> dict[str, pl.DataFrame]:
     ]
     resampling = resampling_of(run.options.recorded(), run.options.n_threads)
     with progress.stage(f"score {name}") as stage:
-        results, comparisons = score_sets(one, models, resampling, stage)
+        results, comparisons = score_sets(input_, models, resampling, stage)
         stage.note(f"{results.height:,} results, {comparisons.height:,} comparisons")
     empty = results.filter(pl.col("subset") == "common", pl.col("n_covered") == 0)
     for of_set in empty.select(SET_COLUMNS).unique(maintain_order=True).iter_rows():
         where = "/".join(part for part in of_set if part is not None)
         progress.warn(f"no pair of {name} {where} is covered by all embeddings: nothing to compare")
-    for warning in dominated_sets(one):
+    for warning in dominated_sets(input_):
         progress.warn(warning)
-    if one.rated:
+    if input_.rated:
         warn_of_reach(models, resampling, progress)
     is_covered = {model.embedding: ~np.isnan(model.similarities) for model in models}
     terms, words = (
@@ -116,13 +116,13 @@ def _of_pairs(run: Run, name: str) -> dict[str, pl.DataFrame]:
     return {
         RESULTS.files: results,
         COMPARISONS.files: comparisons,
-        COVERAGE.files: coverage_of(one, is_covered, terms),
+        COVERAGE.files: coverage_of(input_, is_covered, terms),
         OVERLAP.files: overlap_of(name, terms, words),
     }
 
 
 def coverage_of(
-    one: EvaluationInput, covered: Mapping[str, Flags], terms: Mapping[str, pl.DataFrame]
+    input_: EvaluationInput, covered: Mapping[str, Flags], terms: Mapping[str, pl.DataFrame]
 ) -> pl.DataFrame:
     """Return ``COVERAGE``: terms and pairs of each set without vectors (table A.1).
 
@@ -136,12 +136,12 @@ def coverage_of(
         for chosen in (~pl.col("covered"), is_oov)
     )
     rows = []
-    for pair_set in one.sets:
-        of_set = one.pairs[pair_set.rows]
+    for pair_set in input_.sets:
+        of_set = input_.pairs[pair_set.rows]
         in_set = pl.concat([of_set["term1"], of_set["term2"]]).unique()
         rows += [
             {
-                "input": one.name,
+                "input": input_.name,
                 **pair_set.key_columns(),
                 "embedding": embedding,
                 "n_terms": len(in_set),
@@ -166,15 +166,19 @@ def overlap_of(
     Two word embeddings are compared by the words of the input's terms that they know, ignoring
     case, others by the terms that they cover. Returns ``OVERLAP``.
     """
-    known_words = {one: set(frame["word"].str.to_lowercase()) for one, frame in words.items()}
-    known_terms = {one: set(frame.filter("covered")["term"]) for one, frame in terms.items()}
+    known_words = {
+        embedding: set(frame["word"].str.to_lowercase()) for embedding, frame in words.items()
+    }
+    known_terms = {
+        embedding: set(frame.filter("covered")["term"]) for embedding, frame in terms.items()
+    }
     rows = []
-    for left, right in combinations(terms, 2):
-        of_words = bool(known_words[left] and known_words[right])
-        known = known_words if of_words else known_terms
-        sizes = len(known[left]), len(known[right])
-        of = (name, "words" if of_words else "terms", left, right)
-        rows.append(_overlap(of, sizes, len(known[left] & known[right])))
+    for first, second in combinations(terms, 2):
+        of_words = bool(known_words[first] and known_words[second])
+        vocabulary = known_words if of_words else known_terms
+        sizes = len(vocabulary[first]), len(vocabulary[second])
+        key = (name, "words" if of_words else "terms", first, second)
+        rows.append(_overlap(key, sizes, len(vocabulary[first] & vocabulary[second])))
     return pl.DataFrame(rows, schema=OVERLAP.dtypes, orient="row")
 
 
@@ -184,13 +188,13 @@ def overlap_of_vocabularies(vocabularies: Mapping[str, pl.DataFrame]) -> pl.Data
     Words are compared with their case. Returns ``OVERLAP`` without an input.
     """
     rows = []
-    for left, right in combinations(vocabularies, 2):
-        both = vocabularies[left].join(vocabularies[right], on="word", how="semi").height
-        sizes = vocabularies[left].height, vocabularies[right].height
-        rows.append(_overlap((None, "vocabulary", left, right), sizes, both))
+    for first, second in combinations(vocabularies, 2):
+        both = vocabularies[first].join(vocabularies[second], on="word", how="semi").height
+        sizes = vocabularies[first].height, vocabularies[second].height
+        rows.append(_overlap((None, "vocabulary", first, second), sizes, both))
     return pl.DataFrame(rows, schema=OVERLAP.dtypes, orient="row")
 
 
-def _overlap(of: tuple[str | None, ...], sizes: tuple[int, int], n_both: int) -> tuple[Any, ...]:
+def _overlap(key: tuple[str | None, ...], sizes: tuple[int, int], n_both: int) -> tuple[Any, ...]:
     """Return a row of ``OVERLAP``."""
-    return (*of, *sizes, n_both, *(n_both / size if size else None for size in sizes))
+    return (*key, *sizes, n_both, *(n_both / size if size else None for size in sizes))

@@ -12,10 +12,10 @@ from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 from medsim.core.manifest import medsim_version
-from medsim.pages.page import MOST_ROWS, NUMBER, format_value
+from medsim.pages.page import MOST_ROWS, NUMBER, any_of, format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import polars as pl
     from jinja2 import Environment
@@ -56,7 +56,7 @@ def document(template: str, *, style: str, scripts: Sequence[str], **shown: obje
             escaped already, or a page.
     """
     digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
-    hashes = " ".join(f"'sha256-{base64.b64encode(one).decode()}'" for one in digests)
+    hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
     policy = (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -70,20 +70,21 @@ def _templates() -> Environment:
     """Return the templates, which escape everything that is not marked as markup."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 — 70 ms
 
-    found = Environment(
+    environment = Environment(
         loader=PackageLoader(_HERE),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {
+    environment.filters |= {
         "kind": lambda part: type(part).__name__,
         "drawn": _drawn,
         "breakable": _breakable,
+        "linked": _linked,
         "rows": _rows,
     }
-    return found
+    return environment
 
 
 def _drawn(chart: Chart) -> str:
@@ -97,6 +98,22 @@ def _breakable(text: str) -> str:
     from markupsafe import Markup, escape  # noqa: PLC0415 — comes with Jinja2
 
     return Markup("_<wbr>").join(map(escape, text.split("_")))
+
+
+def _linked(sentences: Iterable[str], terms: Sequence[str]) -> Iterator[str]:
+    """Yield sentences as markup, with a link from the first use of each term to its meaning."""
+    from markupsafe import Markup, escape  # noqa: PLC0415 — comes with Jinja2
+
+    places = {term.lower(): place for place, term in enumerate(terms, 1)}
+    pattern = any_of(terms)
+    for sentence in sentences:
+        pieces = [
+            Markup('<a href="#word-{}">{}</a>').format(place, piece)
+            if (place := places.pop(piece.lower(), None))
+            else escape(piece)
+            for piece in (pattern.split(sentence) if terms else [sentence])
+        ]
+        yield Markup().join(pieces)
 
 
 def _rows(table: PageTable) -> Iterator[dict[str, object]]:
@@ -144,11 +161,11 @@ def _packed(column: pl.Series) -> object:
     values = [_short(value) for value in column]
     places: dict[tuple[type, object], int] = {}
     at = [places.setdefault((type(value), value), len(places)) for value in values]
-    of = [value for _, value in places]
+    distinct_values = [value for _, value in places]
     runs = list(chain.from_iterable((place, len(list(same))) for place, same in groupby(at)))
-    forms = (values, {"of": of, "at": at}, {"of": of, "runs": runs})
+    forms = (values, {"of": distinct_values, "at": at}, {"of": distinct_values, "runs": runs})
     return min(
-        forms, key=lambda one: len(json.dumps(one, ensure_ascii=False, separators=(",", ":")))
+        forms, key=lambda form: len(json.dumps(form, ensure_ascii=False, separators=(",", ":")))
     )
 
 

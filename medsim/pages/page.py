@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
@@ -11,6 +13,7 @@ import polars.selectors as cs
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import counted, listed
 from medsim.core.shown import number
+from medsim.pages.glossary import TERMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -133,6 +136,21 @@ class Page:
     sections: Sequence[Section]
     words: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def terms(self) -> dict[str, str]:
+        """The meanings of the glossary's terms that results use, and of ``words``."""
+        text = " ".join(chain.from_iterable(section.result for section in self.sections))
+        used = {word.lower() for word in any_of({**TERMS, **self.words}).findall(text)}
+        used -= {word.lower() for word in self.words}
+        return {word: TERMS[word] for word in TERMS if word.lower() in used} | {**self.words}
+
+
+def any_of(words: Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern that captures any of several words or phrases, the longest, in any case."""
+    longest_first = sorted(words, key=len, reverse=True)
+    either = "|".join(map(re.escape, longest_first))
+    return re.compile(rf"(?<![\w-])({either})(?![\w-])", re.IGNORECASE)
+
 
 def distinct(values: pl.Series) -> list[str]:
     """Return the different texts in order of their first row."""
@@ -152,7 +170,9 @@ FINGERPRINT = 12
 def content_digest(manifest: Manifest, below: str = "") -> str:
     """Return a digest of the rows of an output's files, as an evaluation identifies a build."""
     content = sorted(
-        (path, one.fingerprint) for path, one in manifest.outputs.items() if path.startswith(below)
+        (path, output.fingerprint)
+        for path, output in manifest.outputs.items()
+        if path.startswith(below)
     )
     return canonical_digest(content)[:FINGERPRINT]
 
@@ -174,8 +194,8 @@ def format_value(value: object, form: str = "") -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
-        given = {key: one for key, one in value.items() if one not in _NOTHING}
-        return ", ".join(f"{key}={format_value(one)}" for key, one in given.items())
+        present = {key: part for key, part in value.items() if part not in _NOTHING}
+        return ", ".join(f"{key}={format_value(part)}" for key, part in present.items())
     if isinstance(value, (list, tuple)):
         return ", ".join(map(format_value, value))
     if isinstance(value, float) and form:
@@ -185,11 +205,13 @@ def format_value(value: object, form: str = "") -> str:
 
 def license_notice(sources: Mapping[str, Mapping[str, object]]) -> str | None:
     """Return the notice of a page with terms of licensed sources, by name; None without any."""
-    licensed = {name: one for name, one in sources.items() if one.get("redistributable") is False}
+    licensed = {
+        name: source for name, source in sources.items() if source.get("redistributable") is False
+    }
     if not licensed:
         return None
     terms_of_use = [
-        str(one["terms_of_use"]) for one in licensed.values() if one.get("terms_of_use")
+        str(source["terms_of_use"]) for source in licensed.values() if source.get("terms_of_use")
     ]
     says = (
         f"This page contains terms of a licensed terminology ({listed(list(licensed))}). Do not "
@@ -207,6 +229,13 @@ def with_interval(row: Mapping[str, Any]) -> str:
     return f"{value} ({interval})"
 
 
+def warned(warnings: Sequence[str], section: str) -> list[str]:
+    """Return a sentence on warnings and the section that lists them; nothing without warnings."""
+    if not warnings:
+        return []
+    return [f"This run gave {counted(len(warnings), 'warning')}, listed under “{section}”."]
+
+
 def warnings_of(warnings: Sequence[str]) -> list[Part]:
     """Return a table of warnings, or nothing without warnings."""
     if not warnings:
@@ -221,7 +250,10 @@ def closing(
     """Return the section on inputs, versions and resources, with how to cite and go on."""
     versions = {"medsim": manifest.medsim, **manifest.libraries}
     stages = pl.DataFrame(
-        [(one.get("name"), one.get("seconds"), one.get("peak_mib")) for one in manifest.stages],
+        [
+            (stage.get("name"), stage.get("seconds"), stage.get("peak_mib"))
+            for stage in manifest.stages
+        ],
         schema={"stage": pl.String, "seconds": pl.Float64, "peak memory, MiB": pl.Int64},
         orient="row",
         strict=False,

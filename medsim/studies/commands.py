@@ -131,11 +131,13 @@ def score(
     from medsim.core.shown import why_missing
     from medsim.studies.output import WHY_MISSING
     from medsim.studies.score import check_table, readable_scores, score_study
+    from medsim.studies.sentences import score_sentences
 
     check_table(options.study, table)  # before the slow steps
     scores = call(score_study, options)
     shown = scores.table(table)
-    print_table(shown, form, readable=lambda frame: [readable_scores(frame)])
+    opening = score_sentences(scores.tables) if table is None else ()
+    print_table(shown, form, readable=lambda frame: [readable_scores(frame)], opening=opening)
     if signs := "; ".join(text for name, text in _SIGNS.items() if name in shown.columns):
         say_signs(options.progress, form, signs)
     say_missing(options.progress, form, why_missing(shown, WHY_MISSING))

@@ -19,9 +19,10 @@ from medsim.pages.page import (
     distinct,
     facts,
     license_notice,
+    warned,
     warnings_of,
-    with_interval,
 )
+from medsim.studies.sentences import score_sentences
 
 if TYPE_CHECKING:
     from medsim.studies.output import ScoresFolder
@@ -43,25 +44,27 @@ def scores_page(opened: ScoresFolder) -> Page:
     """Return the report of a study's scores: each estimate with its interval, and all tables."""
     manifest = opened.manifest
     name = f"{opened.folder.name}@{content_digest(manifest)}"
-    files = {one: opened.folder / f"{one}.csv" for one in opened.kind.views}
     tables = {}
-    for one, path in files.items():
+    for table_name in opened.kind.views:
+        path = opened.folder / f"{table_name}.csv"
         if path.name in manifest.outputs:
             check_own_file(path)
-            tables[one] = pl.read_csv(path.read_bytes(), infer_schema_length=None)
-    estimated = {one: found for one, table in tables.items() if (found := _estimates(table)).height}
-    others = {one: tables[one] for one in tables if one not in estimated}
+            tables[table_name] = pl.read_csv(path.read_bytes(), infer_schema_length=None)
+    estimates = {key: rows for key, table in tables.items() if (rows := _estimates(table)).height}
+    others = {key: table for key, table in tables.items() if key not in estimates}
+    warnings = warned(manifest.warnings, "Provenance")
     sections = [
-        *(_section(one, table, tables[one]) for one, table in estimated.items()),
+        Section(title="Result", parts=[], result=[*score_sentences(tables), *warnings]),
+        *(_section(key, rows, tables[key]) for key, rows in estimates.items()),
         Section(
             title="Tables",
             prose="All answers, and missing ones.",
             parts=[
                 Folded(
-                    summary=f"{_spaced(one)}, {counted(table.height, 'row')}",
-                    tables=[PageTable(caption=_spaced(one), frame=table.rename(_spaced))],
+                    summary=f"{_spaced(key)}, {counted(table.height, 'row')}",
+                    tables=[PageTable(caption=_spaced(key), frame=table.rename(_spaced))],
                 )
-                for one, table in others.items()
+                for key, table in others.items()
             ],
         ),
         Section(
@@ -70,7 +73,7 @@ def scores_page(opened: ScoresFolder) -> Page:
             parts=[
                 facts(
                     "Answers, by their SHA-256",
-                    [(one.get("name", ""), one.get("sha256")) for one in manifest.answers],
+                    [(file.get("name", ""), file.get("sha256")) for file in manifest.answers],
                 ),
                 facts("Source of the study", manifest.source.items()),
                 facts("Options", manifest.options.items()),
@@ -78,14 +81,14 @@ def scores_page(opened: ScoresFolder) -> Page:
             ],
         ),
     ]
-    words = {column for found in estimated.values() for column in found["contender"]}
+    words = {name for rows in estimates.values() for name in rows["contender"]}
     return Page(
         title="Annotation results",
         lead=f"Study {manifest.study_id}, {counted(len(manifest.answers), 'file')} of answers, "
         f"scored by medsim {manifest.medsim}.",
         notice=license_notice({str(manifest.source.get("name")): manifest.source}),
         signature=f"medsim {manifest.medsim}, {name}, seed {manifest.options.get('seed')}",
-        sections=[section for section in sections if section.parts],
+        sections=[section for section in sections if section.parts or section.result],
         words={word: meaning for word, meaning in _WORDS.items() if word in words},
     )
 
@@ -109,11 +112,11 @@ def _estimates(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _section(name: str, estimates: pl.DataFrame, table: pl.DataFrame) -> Section:
-    """Return the estimates of a table: those of its first row in a sentence, all in a chart."""
+    """Return a chart of the estimates of a table."""
     title = _spaced(name).capitalize()
     rows = distinct(estimates["y"])
     chart = Chart(
-        title=f"{title}, with 95% intervals",
+        title=f"{title}, with 95% confidence intervals",
         says="Points are estimates and lines their 95% confidence intervals.",
         spec=charts.dots(
             distinct(estimates["contender"]),
@@ -124,9 +127,7 @@ def _section(name: str, estimates: pl.DataFrame, table: pl.DataFrame) -> Section
         rows=estimates,
         table=PageTable(caption=title, frame=table.rename(_spaced)),
     )
-    whole = estimates.filter(y=rows[0]).to_dicts()
-    said = "; ".join(f"{one['contender']} {with_interval(one)}" for one in whole)
-    return Section(title=title, parts=[chart], result=[f"Of {rows[0]}: {said}."])
+    return Section(title=title, parts=[chart])
 
 
 def _spaced(name: str) -> str:

@@ -75,16 +75,23 @@ def evaluate(
     """
     from medsim.core.shown import why_missing
     from medsim.wic.evaluate import evaluate_wic
-    from medsim.wic.scores import WHY_MISSING, readable_accuracies, readable_comparisons
+    from medsim.wic.scores import (
+        WHY_MISSING,
+        accuracy_sentences,
+        readable_accuracies,
+        readable_comparisons,
+    )
 
     if table not in {"accuracy", "comparisons"}:  # before models are scored, which is slow
         raise OptionError(unknown_name("table", table, ["accuracy", "comparisons"]))
     scores = call(evaluate_wic, options)
+    opening: list[str] = []
     if table == "accuracy":
+        opening = accuracy_sentences(scores.results, scores.comparisons)
         rows, shown = scores.results, readable_accuracies(scores.results, scores.people)
     else:
         rows, shown = scores.comparisons, readable_comparisons(scores.comparisons)
-    print_table(rows, form, readable=lambda _: [shown])
+    print_table(rows, form, readable=lambda _: [shown], opening=opening)
     say_missing(options.progress, form, why_missing(shown, WHY_MISSING))
     say_next(
         options.progress, f"for a report, run medsim report {quoted(options.out)} -o report.html"

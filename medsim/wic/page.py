@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.errors import InputError, counted, listed
+from medsim.core.errors import InputError, counted
 from medsim.core.manifest import fingerprint
 from medsim.pages import charts
 from medsim.pages.page import (
@@ -20,13 +20,13 @@ from medsim.pages.page import (
     content_digest,
     facts,
     license_notice,
+    warned,
     warnings_of,
-    with_interval,
 )
 from medsim.wic.benchmark import read_instances
 from medsim.wic.describe import describe_wic
 from medsim.wic.output import COMPARISONS, PREDICTIONS, RESULTS
-from medsim.wic.scores import readable_accuracies, readable_comparisons
+from medsim.wic.scores import accuracy_sentences, readable_accuracies, readable_comparisons
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,9 +44,8 @@ PAPER = (
 
 _AUTHORS = "Rouhizadeh et al. (2024)"
 _CHANCE = 0.5
-_ALPHA = 0.05
-_NAMED = 3  # models that a sentence names at most
 _WORDS = {
+    "accuracy": "The share of instances that are answered correctly.",
     "any seen": "Instances with a target term that occurs in the training data.",
     "both seen": "Instances whose target terms both occur in the training data.",
     "unseen": "Instances whose target terms do not occur in the training data.",
@@ -61,21 +60,21 @@ _KINDS = {0: "Two meanings, taken for one", 1: "One meaning, taken for two"}
 """The kind of a wrong answer, by the right one."""
 
 
-def benchmark_page(made: Benchmark) -> Page:
+def benchmark_page(benchmark: Benchmark) -> Page:
     """Return the report of a benchmark: the tables and figures that describe BioWiC."""
-    manifest = made.manifest
+    manifest = benchmark.manifest
     source: Mapping[str, object] = manifest.terminology
-    name = f"{made.folder.name}@{content_digest(manifest)}"
-    n_instances = made.instances().height
+    name = f"{benchmark.folder.name}@{content_digest(manifest)}"
+    n_instances = benchmark.instances().height
     return Page(
         title=f"Words in context of {source.get('name')}",
         lead=f"{n_instances:,} instances, built by medsim {manifest.medsim}.",
         notice=license_notice({str(source.get("name")): source}),
         signature=f"medsim {manifest.medsim}, {name}, seed {manifest.options.get('seed')}",
         sections=[
-            _instances(made),
-            _repeats(made),
-            *([] if made.semantic_types() is None else [_types(made)]),
+            _instances(benchmark),
+            _repeats(benchmark),
+            *([] if benchmark.semantic_types() is None else [_types(benchmark)]),
             closing(
                 manifest,
                 [
@@ -96,7 +95,7 @@ def benchmark_page(made: Benchmark) -> Page:
     )
 
 
-def _instances(made: Benchmark) -> Section:
+def _instances(benchmark: Benchmark) -> Section:
     captions: dict[StatisticsTable, str] = {
         "1": "corpora",
         "3": "splits",
@@ -107,19 +106,21 @@ def _instances(made: Benchmark) -> Section:
         title="Instances",
         prose=f"The tables that describe BioWiC in {_AUTHORS}, by their numbers.",
         parts=[
-            PageTable(caption=f"Table {table}: {caption}", frame=describe_wic(made, table=table))
+            PageTable(
+                caption=f"Table {table}: {caption}", frame=describe_wic(benchmark, table=table)
+            )
             for table, caption in captions.items()
         ],
     )
 
 
-def _repeats(made: Benchmark) -> Section:
-    curve = describe_wic(made, table="figure-3")
+def _repeats(benchmark: Benchmark) -> Section:
+    curve = describe_wic(benchmark, table="figure-3")
     names = curve.columns[1:]
     chart = Chart(
         title="Figure 3: train by how often a sentence may be repeated",
         says="The size of train if a sentence may occur that often in train and dev together. "
-        f"This benchmark was built with {made.manifest.options.get('most_repeats', 100)}.",
+        f"This benchmark was built with {benchmark.manifest.options.get('most_repeats', 100)}.",
         spec=charts.lines(names, x="repeats of a sentence"),
         rows=curve.unpivot(
             names, index="repeats", variable_name="panel", value_name="value"
@@ -133,26 +134,30 @@ def _repeats(made: Benchmark) -> Section:
     )
 
 
-def _types(made: Benchmark) -> Section:
-    table = describe_wic(made, table="figure-4")
+def _types(benchmark: Benchmark) -> Section:
+    table = describe_wic(benchmark, table="figure-4")
     parts = []
-    for (kind,), own in table.group_by("of", maintain_order=True):
-        of = str(kind)
+    for (kind,), rows_of_kind in table.group_by("of", maintain_order=True):
+        name = str(kind)
         rows = charts.points(
-            own.with_columns(contender=pl.lit("target terms")), y="name", value="target terms %"
+            rows_of_kind.with_columns(contender=pl.lit("target terms")),
+            y="name",
+            value="target terms %",
         )
         parts.append(
             Chart(
-                title=f"Figure 4: {of}s of target terms",
+                title=f"Figure 4: {name}s of target terms",
                 says="A concept may have several types, so shares may sum to more than 100.",
                 spec=charts.dots(
                     ["target terms"],
                     x=charts.ValueAxis(title="target terms, %", scale={"zero": True}, digits=".1f"),
-                    y=own["name"].to_list(),
-                    names=("", of),
+                    y=rows_of_kind["name"].to_list(),
+                    names=("", name),
                 ),
                 rows=rows,
-                table=PageTable(caption=f"The most frequent {of}s", frame=own.drop("of")),
+                table=PageTable(
+                    caption=f"The most frequent {name}s", frame=rows_of_kind.drop("of")
+                ),
             )
         )
     return Section(
@@ -172,7 +177,8 @@ def wic_scores_page(opened: WicEvaluation) -> Page:
     whole = results.filter(statistic="accuracy", subset="all").sort(
         "value", "model", descending=[True, False]
     )
-    sections = [_result(whole, comparisons)]
+    warnings = warned(manifest.warnings, "Provenance")
+    sections = [_result(whole, [*accuracy_sentences(results, comparisons), *warnings])]
     if (worst := worst_errors(opened, whole["model"].to_list())) is not None:
         sections.append(worst)
     sections.append(
@@ -201,8 +207,14 @@ def wic_scores_page(opened: WicEvaluation) -> Page:
             closing(
                 manifest,
                 [
-                    *(facts(f"Model {one}", own.items()) for one, own in manifest.models.items()),
-                    *(facts(f"File {one}", own.items()) for one, own in manifest.files.items()),
+                    *(
+                        facts(f"Model {model}", about.items())
+                        for model, about in manifest.models.items()
+                    ),
+                    *(
+                        facts(f"File {split}", about.items())
+                        for split, about in manifest.files.items()
+                    ),
                     facts("Options", manifest.options.items()),
                     *warnings_of(manifest.warnings),
                 ],
@@ -216,18 +228,8 @@ def wic_scores_page(opened: WicEvaluation) -> Page:
     )
 
 
-def _result(whole: pl.DataFrame, comparisons: pl.DataFrame) -> Section:
-    """Return the section on the best models; they are in order of their accuracy on the whole."""
-    first = whole.row(0, named=True)
-    sentences = [
-        (
-            f"On {counted(first['n_instances'], 'instance')} {first['model']} has an accuracy of "
-            f"{with_interval(first)}{_beside(first['model'], whole, comparisons)}."
-        )
-    ]
-    at_chance = whole.filter(pl.col("low") <= _CHANCE)["model"].to_list()
-    if at_chance:
-        sentences.append(f"Not better than chance (0.5): {listed(at_chance, 2 * _NAMED)}.")
+def _result(whole: pl.DataFrame, sentences: Sequence[str]) -> Section:
+    """Return the section on the accuracies of models, which are in their order."""
     renamed = {"value": "accuracy", "low": "from", "high": "to"}
     renamed |= {"n_instances": "instances", "n_uncovered": "not covered"}
     chart = Chart(
@@ -245,19 +247,6 @@ def _result(whole: pl.DataFrame, comparisons: pl.DataFrame) -> Section:
         ),
     )
     return Section(title="Result", parts=[chart], result=sentences)
-
-
-def _beside(best: str, whole: pl.DataFrame, comparisons: pl.DataFrame) -> str:
-    """Return a clause on the models that are not significantly different from the best."""
-    between = comparisons.filter(
-        pl.col("between") == "models", pl.any_horizontal(pl.col("model1", "model2") == best)
-    )
-    near = between.filter(pl.col("p_holm") >= _ALPHA)
-    others = {*near["model1"], *near["model2"]} - {best}
-    tied = [name for name in whole["model"] if name in others]
-    if tied:
-        return f", not significantly different from {listed(tied, _NAMED)}"
-    return ", significantly better than any other model" if between.height else ""
 
 
 def worst_errors(opened: WicEvaluation, models: Sequence[str]) -> Section | None:
@@ -284,7 +273,7 @@ def worst_errors(opened: WicEvaluation, models: Sequence[str]) -> Section | None
             parts=[],
         )
     shown = _with_sentences(wrong, instances)
-    known = [model for model in models if model in shown["model"]]
+    with_errors = [model for model in models if model in shown["model"]]
     return Section(
         title="Worst errors",
         prose="The most certain wrong answers of each model, by its score. Long sentences "
@@ -292,7 +281,7 @@ def worst_errors(opened: WicEvaluation, models: Sequence[str]) -> Section | None
         "licence allows it.",
         parts=[
             Folded(summary=f"Wrong answers of {model}", tables=_tables(shown, model), opened=not at)
-            for at, model in enumerate(known)
+            for at, model in enumerate(with_errors)
         ],
     )
 
@@ -316,14 +305,17 @@ def _with_sentences(wrong: pl.DataFrame, instances: pl.DataFrame) -> pl.DataFram
     numbered = instances.drop("cat", "label").with_columns(
         instance=pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
     )
-    found = wrong.join(numbered, on="instance", how="left", maintain_order="left")
-    return found.select(
+    answers = wrong.join(numbered, on="instance", how="left", maintain_order="left")
+    return answers.select(
         "model",
         "label",
         *(pl.col(f"term{side}").alias(f"term {side}") for side in "12"),
         *(
             pl.struct(text=f"sentence{side}", start=f"start{side}", end=f"end{side}")
-            .map_elements(lambda one: _around(one["text"], one["start"], one["end"]), pl.String)
+            .map_elements(
+                lambda sentence: _around(sentence["text"], sentence["start"], sentence["end"]),
+                pl.String,
+            )
             .alias(f"sentence {side}")
             for side in "12"
         ),

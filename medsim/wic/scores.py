@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import polars as pl
 
+from medsim.core.errors import counted, listed
 from medsim.core.shown import MISSING
+from medsim.evaluations.sentences import leader_sentence, ordered_differences, other_models
+from medsim.pages.page import with_interval
 from medsim.statistics.bca import accuracy_of
 from medsim.statistics.estimates import defined, interval_of
 from medsim.statistics.significance import bonferroni, holm, mcnemar_of_runs
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 HUMAN = "human"
 """The name of people in comparisons with models."""
 
+_NAMED = 5  # models that a sentence names at most
 _CHANCE = {"chance": 0.5}  # the accuracy of random answers if half of the labels are True
 
 ALL = "all"
@@ -205,6 +209,35 @@ def _correct(predictions: pl.DataFrame) -> FlagTable:
 
 def _table(dataset: WicDataset, rows: list[_Row], columns: Columns) -> pl.DataFrame:
     return pl.DataFrame([{"data": dataset.name, **row} for row in rows], schema=columns)
+
+
+def accuracy_sentences(results: pl.DataFrame, comparisons: pl.DataFrame) -> list[str]:
+    """Return which model leads on all instances, by how much, and which cannot be distinguished.
+
+    Args:
+        results: ``RESULTS``.
+        comparisons: ``COMPARISONS``.
+    """
+    whole = results.filter(statistic=ACCURACY, subset=ALL)
+    ranking = whole.sort("value", "model", descending=[True, False])
+    names = ranking["model"].to_list()
+    tests = comparisons.filter(between="models").drop("low", "high")
+    differences = ordered_differences(names, tests, "model", "holm")
+    place = f"the {counted(ranking['n_instances'][0], 'instance')}"
+    sentences = [
+        leader_sentence(ranking.to_dicts(), differences, place, ACCURACY),
+        *other_models(names[1:], differences, "instances"),
+    ]
+    for row in comparisons.filter(model1=names[0], model2=HUMAN).iter_rows(named=True):
+        difference = with_interval({**row, "value": row["difference"]})
+        people = f"human accuracy ({row['accuracy2']:.3f})"
+        sentences.append(f"{names[0]} differs from {people} by {difference}.")
+    at_chance = ranking.filter(pl.col("low") <= _CHANCE["chance"])["model"].to_list()
+    if at_chance:
+        sentences.append(
+            f"Not significantly better than chance (0.5): {listed(at_chance, _NAMED)}."
+        )
+    return sentences
 
 
 def readable_accuracies(results: pl.DataFrame, people: float | None = None) -> pl.DataFrame:

@@ -30,7 +30,12 @@ def sentences(
         for kind, values in distances.items()
         for distance in values
     ]
-    manifest: Any = SimpleNamespace(source={"name": "mesh"}, shortfall=0, warnings=[])
+    manifest: Any = SimpleNamespace(
+        source={"name": "mesh"},
+        shortfall=0,
+        warnings=[],
+        outputs={"pairs/a": SimpleNamespace(rows=4812), "stats": SimpleNamespace(rows=9)},
+    )
     data: Any = SimpleNamespace(
         sizes=pl.DataFrame(rows, schema=["dataset", "difficulty", "positives"], orient="row"),
         distances=pl.DataFrame(
@@ -50,16 +55,18 @@ def test_the_summary_gives_the_distances_of_the_largest_hard_set() -> None:
     )
 
     assert actual == [
-        "mesh has positives (pairs of synonyms) for 2 of 3 datasets.",
-        "The largest, syn_syn, has 1,203, 1,200 of them hard.",
-        "This release has no pairs for same_as.",
         (
-            "In syn_syn, hard, positives are 15.0 edits apart on average, levenshtein negatives "
-            "8.0 and random negatives 30.5. Levenshtein negatives are closer in spelling than "
-            "synonyms."
+            "This build of mesh has 4,812 pairs: synonyms (positives) and Levenshtein and random "
+            "negatives in 2 of 3 datasets; this release has no pairs for same_as."
+        ),
+        "The largest dataset, syn_syn, has 1,203 positives, 1,200 of them hard.",
+        (
+            "In syn_syn, hard, synonyms are 15.0 edits apart on average, Levenshtein negatives 8.0 "
+            "and random negatives 30.5: spelling alone misleads, as Levenshtein negatives are "
+            "closer than synonyms."
         ),
         "2 negatives could not be made.",
-        "1 warning under \u201cTerminology and options\u201d.",
+        "This run gave 1 warning, listed under \u201cTerminology and options\u201d.",
     ]
 
 
@@ -69,9 +76,10 @@ def test_farther_negatives_are_not_called_misleading() -> None:
     )
 
     assert actual[-1] == (
-        "In syn_syn, hard, positives are 10.0 edits apart on average, random negatives 30.0."
+        "In syn_syn, hard, synonyms are 10.0 edits apart on average, random negatives 30.0: no "
+        "negatives are closer than synonyms."
     )
-    assert actual[0].endswith("for all 2 datasets.")
+    assert actual[0].endswith("(positives) and random negatives in all 2 datasets.")
     assert sentences({"syn_syn": (0, 0)}, {}) == ["mesh has no positives (pairs of synonyms)."]
 
 

@@ -10,39 +10,31 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 from fixtures.reports import invented_manifest, invented_profile
+from fixtures.scores import HARD, comparison
+from fixtures.scores import result as made
 
 pytest.importorskip("altair", reason="needs medsim[report]")
 
+from medsim.evaluations.conclusions import best_metrics
 from medsim.evaluations.detail_sections import errors, retrieval, separation
 from medsim.evaluations.output import COMPARISONS, RESULTS
 from medsim.evaluations.page import coverage, evaluation_page, words_of
 from medsim.evaluations.readable import set_name
 from medsim.evaluations.score_sections import leaderboard, result, standing_order
+from medsim.evaluations.sentences import result_sentences
 from medsim.pages import charts as marks
 from medsim.pages.page import Chart, Page
 
 if TYPE_CHECKING:
     from medsim.evaluations.report_data import EvaluationReportData
 
-NONE = pl.DataFrame(schema=COMPARISONS.dtypes)
 NAMES = ("one", "two")
-ALL = [
-    "Result",
-    "Worst errors",
-    "Leaderboard",
-    "Significance",
-    "Accuracy",
-    "Distributions",
-    "ROC curves",
-    "Metrics",
-    "Variance between metrics",
-    "Fixed metrics",
-    "Retrieval",
-    "Category separation",
-    "Coverage",
-    "Inputs and options",
-    "Provenance",
-]
+TITLES = (
+    "Result|Worst errors|Leaderboard|Significance|Accuracy|Distributions|ROC curves|Metrics|"
+    "Variance between metrics|Fixed metrics|Retrieval|Category separation|Coverage|"
+    "Inputs and options|Provenance"
+)
+ALL = TITLES.split("|")
 
 
 @pytest.fixture(scope="module")
@@ -158,56 +150,124 @@ def test_a_heat_map_shows_the_largest_categories() -> None:
     assert "Of 30 categories, the 20 largest are shown." in shown.says
 
 
-def test_the_result_is_told_in_sentences_with_its_uncertainty_and_in_a_chart(page: Page) -> None:
+def sentences(scores: dict, p: dict, n: int = 100, half: float = 0.05, **of) -> str:
+    """Return the result of values by set and model, and of p-values by two models and set."""
+    kind = {"statistic": "spearman" if "difficulty" in of else "auc"}
+    rows = [
+        made(HARD | {"dataset": name} | of, model, "cos", v, n_covered=n, **ends, **kind)
+        for name, values in scores.items()
+        for model, v in values.items()
+        for ends in [{"low": v - half, "high": v + half}]
+    ]
+    tests = [
+        comparison(HARD | {"dataset": name} | of, *two, gap, 1, low=gap - 0.02, high=gap + 0.02)
+        | {"p_bonferroni": p, "of": kind["statistic"]}
+        for name, by_pair in p.items()
+        for two, p in by_pair.items()
+        for gap in [scores[name][two[0]] - scores[name][two[1]]]
+    ]
+    compared = pl.DataFrame(tests, schema=COMPARISONS.dtypes)
+    results = pl.DataFrame(rows, schema=RESULTS.dtypes)
+    best = best_metrics(results, compared, list(kind.values()))
+    return " ".join(result_sentences(best, compared)).replace(WHERE, "PLACE")
+
+
+WHERE = "the 100 hard pairs of x (hpo) with random negatives"
+FOUR = {"a": 0.8, "b": 0.7, "c": 0.5, "d": 0.4}
+SURE = dict.fromkeys(("ab", "ac", "ad", "bc", "bd", "dc"), 0.01)
+LEADS = "a leads on PLACE: its AUC is 0.800 (95% CI 0.750 to 0.850), 0.100 (95% CI 0.080 to 0.120"
+HIGHEST = (
+    "No model leads on PLACE: a has the highest AUC, 0.800 (95% CI 0.750 to 0.850), but cannot"
+)
+GAP = "0.100, 95% CI 0.080 to 0.120"
+OTHERS = f"{LEADS}, corrected p = 0.010) above b, the next best. On the same pairs,"
+SETS = "sets of at least 30 pairs and is among the best on"
+MANY = f"{OTHERS} 2 of the 3 comparisons of other models are"
+
+
+@pytest.mark.parametrize(
+    ("models", "p", "says"),
+    [
+        ("a", {}, "On PLACE, a has an AUC of 0.800 (95% CI 0.750 to 0.850)."),
+        ("ab", {"ab": 0.0001}, f"{LEADS}, p < 0.001) above b."),
+        ("ba", {"ba": 0.049}, f"{LEADS}, p = 0.049) above b."),
+        ("ab", {"ab": 0.05}, f"{HIGHEST} be distinguished from b (difference {GAP}, p = 0.050)."),
+        ("ab", {"ab": None}, f"b (difference {GAP}, no significance test)."),
+        ("ab", {}, "before b with 0.700 (95% CI 0.650 to 0.750); there is no paired comparison of"),
+        ("abc", {}, f"{OTHERS} b is 0.200 (95% CI 0.180 to 0.220, corrected p = 0.010) above c."),
+        ("abc", {"bc": 1}, f"{OTHERS} b and c cannot be distinguished (difference 0.200, 95% CI 0"),
+        ("abc", {"ab": 1, "ac": 1}, "corrected p = 1.000) or from c. On the same pairs, b is 0.2"),
+        ("abcd", {}, f"{OTHERS} the other models all differ significantly from each other."),
+        ("abcd", {"bd": 1}, f"{OTHERS} of the other models only b and d cannot be distinguished ("),
+        ("abcd", {"bd": 1, "dc": 1}, f"{MANY} not significant, such as b and d (difference 0.300,"),
+    ],
+)
+def test_the_result_says_who_leads_by_how_much_and_what_cannot_be_distinguished(
+    models: str, p: dict, says: str
+) -> None:
+    tests = {two: SURE[two] for two in SURE if {*two} <= {*models}} if len(models) > 2 else {}
+    values = {model: FOUR[model] for model in models}
+
+    found = sentences({"x": values}, {"x": tests | p})
+
+    assert says in found
+    assert found.startswith(says[:20]) or says[0].islower()
+
+
+@pytest.mark.parametrize(
+    ("others", "p", "says"),
+    [
+        ([{"a": 0.8, "b": 0.7}], 0.01, f"2 of 2 {SETS} 2, and on none of them do two models "),
+        ([{"a": 0.6, "b": 0.7}], 0.06, f"1 of 2 {SETS} 2, and on none of them do two models "),
+        ([{"a": 0.6, "b": 0.7}], 0.01, f"1 of 2 {SETS} 1, but rankings differ: on 1 of them two"),
+        ([{"a": 0.6, "b": 0.7}] * 2, 0.01, f"1 of 3 {SETS} 1, b on 2, but rankings differ: on 2"),
+    ],
+)
+def test_the_result_says_whether_other_sets_agree(others: list[dict], p: float, says: str) -> None:
+    scores = dict(zip("xyz", [{"a": 0.8, "b": 0.7}, *others], strict=False))
+
+    found = sentences(scores, {"x": {"ab": 0.01}, **{name: {"ab": p} for name in [*scores][1:]}})
+
+    assert found.partition("above b. ")[2].startswith(f"a leads on {says}")
+    assert found.endswith("two models differ significantly in the opposite direction.")
+
+
+def test_the_result_of_one_model_has_its_range_and_how_it_compares_with_chance() -> None:
+    over = "0.350 (95% CI 0.250 to 0.450) to 0.520 (95% CI 0.420 to 0.620); the mean is 0.435."
+    chance = "The AUC of a is not significantly different from chance (0.5)."
+    two = {"x": {"a": 0.52}, "y": {"a": 0.35}}
+    rated = {"difficulty": None, "negatives": None, "half": 0.1}
+
+    assert sentences(two, {}, half=0.1).endswith(
+        f"{chance} Over 2 sets of at least 30 pairs its AUC ranges from {over}"
+    )
+    assert "The AUC of a is below chance (0.5): neg" in sentences({"x": {"a": 0.35}}, {}, half=0.1)
+    assert sentences({"x": {"a": -0.3}}, {}, **rated) == (
+        "On the 100 rated pairs of hpo, a has a Spearman's correlation of \u22120.300 (95% CI "
+        "\u22120.400 to \u22120.200). Spearman's correlation of a is negative: it ranks pairs "
+        "against the ratings."
+    )
+    assert (
+        "On the 4 hard pairs of x (hpo) with random negatives (too few for a conclusion), a "
+        in (sentences({"x": {"a": 0.5}}, {}, n=4))
+    )
+
+
+def test_the_result_is_above_a_chart_of_the_same_numbers(full, page: Page) -> None:
     first = page.sections[0]
 
-    on_set, over_sets = first.result
-    assert on_set == (
-        "On invented: dataset_0, hard, levenshtein negatives (188 pairs) two has an AUC of "
-        "0.650 (95% CI 0.630 to 0.670), not significantly different from one."
-    )
-    assert over_sets == (
-        "Most often among the best over 4 sets: two on 4 (mean AUC 0.650) and one on 4 (mean AUC "
-        "0.600)."
+    assert first.result[0] == (
+        "No model leads on the 188 hard pairs of dataset_0 (invented) with Levenshtein negatives: "
+        "two has the highest AUC, 0.650 (95% CI 0.630 to 0.670), but cannot be distinguished from "
+        "one (difference 0.050, 95% CI 0.010 to 0.100, p = 1.000)."
     )
     [chart] = charts(first)
     assert chart.rows.select("y", "value").rows() == [("two", 0.65), ("one", 0.6)]
     assert "unless independent_pairs is True" in chart.says
     assert page.signature.endswith("coverage any, independent_pairs True, seed 0, resamples 200")
-
-
-@pytest.mark.parametrize(
-    ("ends", "says"),
-    [
-        ((0.4, 0.6), "; this is not significantly different from chance (0.5)."),
-        ((0.3, 0.4), "; this is below chance (0.5), as negatives are more similar than positives."),
-        ((0.6, 0.7), "0.700)."),
-        ((None, None), "0.450 (no confidence interval)."),
-    ],
-)
-def test_the_result_says_how_it_stands_beside_chance(
-    full: EvaluationReportData, ends, says
-) -> None:
-    low, high = (pl.lit(end, pl.Float64) for end in ends)
-    value = pl.lit(0.45 if ends[0] is None else sum(ends) / 2)
-    results = full.results.filter(embedding="one").with_columns(value=value, low=low, high=high)
-
-    found = result(replace(full, results=results, comparisons=NONE), ["one", "two"])
-
-    assert found.result[0].endswith(says)
-    assert found.result[1].startswith("Over 4 sets its AUC ranges from 0.")
-    assert found.result[-1] == "2 warnings under “Inputs and options”."
-
-
-def test_the_result_names_only_the_best_and_says_where_pairs_are_few(full) -> None:
-    ahead = full.comparisons.with_columns(p_bonferroni=pl.lit(0.0), p_holm=pl.lit(0.0))
-    few = full.results.with_columns(n_covered=pl.lit(4))
-
-    assert result(replace(full, comparisons=ahead), []).result[1] == (
-        "Most often among the best over 4 sets: two on 4 (mean AUC 0.650)."
+    assert result(full, ["one", "two"]).result[-1] == (
+        "This run gave 2 warnings, listed under “Inputs and options”."
     )
-    found = result(replace(full, results=few), []).result[0]
-    assert "(4 pairs), too few for a conclusion, two has" in found
 
 
 def test_worst_errors_are_folded_but_those_of_the_best_embedding(full) -> None:

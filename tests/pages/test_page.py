@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -12,15 +14,18 @@ from fixtures.html import Outline, script_hashes
 from fixtures.reports import NASTY, invented_manifest, invented_profile
 from hypothesis import given
 from hypothesis import strategies as st
+from markupsafe import escape
 
 pytest.importorskip("altair", reason="needs medsim[report]")
 
 from medsim.evaluations.output import COMPARISONS
 from medsim.evaluations.page import evaluation_page
 from medsim.pages import charts
+from medsim.pages.glossary import TERMS
 from medsim.pages.markup import packed_columns, rendered
 from medsim.pages.page import Chart, Code, Folded, Page, PageTable, Part, Section, license_notice
 
+DOCS = Path(__file__).parents[2] / "docs"
 LIBRARY = "window.vegaEmbed = null;"
 NONE = pl.DataFrame(schema=COMPARISONS.dtypes)
 
@@ -75,6 +80,24 @@ def test_every_text_of_a_page_is_escaped() -> None:
     assert outline.texts["title"] == [NASTY]
     assert outline.texts["h1"] == [NASTY]
     assert outline.texts["code"] == [NASTY]
+
+
+def test_the_first_use_of_a_term_in_a_result_links_to_its_meaning_in_the_glossary() -> None:
+    result = ["a leads & b lead.", f"It leads: 95% CI, {NASTY}"]
+    page = replace(
+        page_of(words={"a": "1."}), sections=[Section(title="", parts=[], result=result)]
+    )
+
+    text = rendered(page, LIBRARY)
+    meanings = dict(re.findall(r'<div id="(.*?)"><dt>.*?</dt><dd>(.*?)</dd>', text))
+    links = re.findall(r'<a href="#(word-.*?)">(.*?)</a>', text)
+    assert [term for _, term in links] == ["a", "leads", "95% CI"]
+    assert [meanings[place] for place, _ in links] == ["1.", TERMS["leads"], TERMS["95% CI"]]
+    said = re.findall('<p class="result">(.*?)</p>', text)
+    assert [re.sub("<.*?>", "", one) for one in said] == [str(escape(one)) for one in result]
+    glossary = re.sub(r"\]\(.*?\)", "", (DOCS / "reference" / "glossary.md").read_text("utf-8"))
+    words = [" ".join(re.findall(r"\w+", one)) for one in (glossary, *TERMS.values())]
+    assert [one for one in words if one not in words[0]] == []
 
 
 def test_a_chart_gets_its_rows_whatever_they_hold() -> None:

@@ -16,6 +16,7 @@ from fixtures.wic import invented_instances, write_instances
 import medsim
 from medsim.core.errors import InputError, OptionError
 from medsim.core.kinds import WIC_COLUMNS
+from medsim.studies.sentences import score_sentences
 from medsim.studies.sheets import MARKS
 
 NAMES = ("ada", "ben")
@@ -134,6 +135,14 @@ def test_instances_are_scored_by_kappa_and_accuracy(benchmark: Path, tmp_path: P
     assert agreement["n_pairs"] == len(common) == 25
     assert agreement["kappa"] == pytest.approx(cohen_kappa_score(*both))
     assert agreement["kappa_low"] < agreement["kappa"] < agreement["kappa_high"]
+    first, second = score_sentences(scores.tables)
+    said_first = (
+        f"On the 25 pairs with at least two answers, Cohen's kappa is {agreement['kappa']:.3f} ("
+    )
+    assert first.startswith(said_first)
+    assert second.startswith(
+        f"Their mean accuracy against the labels is {mean['accuracy']:.3f} (95%"
+    )
     labels = dict(study.items().select("item_id", "label").iter_rows())
     answered = [
         ({by_item[item] for by_item in answers.values() if item in by_item}, labels[item])
@@ -196,6 +205,9 @@ def test_words_with_agreed_domain_are_written(words: Path, tmp_path: Path) -> No
     # 5 of 6 agree; by chance 3 x 2 biomedical, 2 x 3 general and 1 x 1 ambiguous of 36 would.
     assert agreement["kappa"] == pytest.approx((5 / 6 - 13 / 36) / (1 - 13 / 36))
     assert scores.table("disagreements")["word"].to_list() == ["kidney"]
+    assert score_sentences(scores.tables)[1] == (
+        "All put 4 words into the same domain: 2 biomedical and 2 general."
+    )
 
 
 def test_confirmed_pairs_are_written_and_chosen(tmp_path: Path) -> None:
@@ -224,6 +236,7 @@ def test_confirmed_pairs_are_written_and_chosen(tmp_path: Path) -> None:
     assert agreement["kappa"].to_list()[3] == 1
     counts = scores.table("annotators").select("annotator", "n_associated").rows()
     assert counts == [("a", 9), ("b", 9), ("c", 9)]
+    assert score_sentences(scores.tables)[-1] == "All call 8 pairs associated."
 
 
 def test_nothing_to_show_is_said(words: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -127,9 +128,14 @@ def test_report_of_scores_begins_with_the_results_of_all_pairs(
 
     page = medsim.write_report(tmp_path / "out", tmp_path / "scores.html").read_text("utf-8")
 
+    text = re.sub("<[^>]+>", "", page)
     whole = scores.table().filter(dataset="all").row(0, named=True)
     ends = f"{whole['alpha_low']:.3f} to {whole['alpha_high']:.3f}"
-    assert f"alpha {whole['alpha']:.3f} (95% CI {ends})" in page
+    assert f"alpha is {whole['alpha']:.3f} (95% CI {ends})." in text
+    undecided = scores.table("disagreements").filter(why="no ground truth").height
+    decided, wrong = whole["n_pairs"] - undecided, scores.table("corrections").height
+    said = f"{decided:,} of {whole['n_pairs']:,} pairs had a majority, which matched the label of"
+    assert f"{said} {decided - wrong:,}: the accuracy of labels is 0" in text
     assert "Krippendorff&#39;s alpha: agreement beyond" in page
     for name in ("Quality", "Agreement", "Annotators", "Tables", "Provenance"):
         assert f">{name}</h2>" in page

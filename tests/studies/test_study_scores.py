@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 
 import krippendorff
@@ -13,12 +14,14 @@ from fixtures.raters import mean, rated, spearman, with_gaps
 from scipy.stats import spearmanr
 
 from medsim.core.errors import OptionError
+from medsim.core.shown import number
 from medsim.evaluations.strata import Stratification
 from medsim.statistics.resampling import Resampling
 from medsim.studies.graded import graded_tables, scaled_means, standings_of
 from medsim.studies.judged import judged_tables
 from medsim.studies.output import ANSWER_COLUMNS, GRADED_ITEMS, JUDGED_ITEMS
 from medsim.studies.score import warnings_of_raters
+from medsim.studies.sentences import score_sentences
 
 RESAMPLING = Resampling(seed=0, resamples=100, threads=1)
 SAME, NOT_SAME, DONT_KNOW = 1, 0, 2
@@ -61,6 +64,13 @@ def test_corrections_and_disagreements_match_counts_by_hand() -> None:
     annotators = result["annotators"].rows_by_key("annotator", named=True, unique=True)
     assert annotators["eva"]["n_dont_know"] == 1
     assert annotators["ben"]["with_majority"] == 1.0
+    _, labels, annotator = score_sentences(result)
+    assert labels.startswith("4 of 5 pairs had a majority, which matched the label of 2: the accu")
+    assert labels.endswith(" of labels is 0.500 (95% CI 0.150 to 0.850).")
+    assert annotator.startswith(
+        "eva agreed least with the majority, in 0.333 (95% CI 0.061 to 0.79"
+    )
+    assert annotator.endswith(" of answers; the highest share is 1.000 (95% CI 0.510 to 1.000).")
     assert annotators["eva"]["with_majority"] == pytest.approx(1 / 3)
 
 
@@ -166,6 +176,17 @@ def test_bad_rater_is_detected_and_left_out_on_request() -> None:
     assert whole["raters"]["accepted"].all()
     message = list(warnings_of_raters(whole, ()))
     assert any(warning.startswith("eva hardly agrees with the others") for warning in message)
+    first, lowest, outliers = score_sentences(whole)
+    of_parts = whole["agreement"].rows_by_key("pairs", named=True, unique=True)
+    values = [f"{of_parts[name]['iaa1']:.3f}" for name in ("all", "group 1", "group 2")]
+    assert first.startswith(
+        f"6 raters rated 140 pairs: the mean of Spearman's correlations is {values[0]}"
+    )
+    assert re.findall(r"(?:in group \d, )([\d.]+)", lowest) == sorted(values[1:])
+    with_others = whole["raters"].filter(rater="eva")["with_others"].item()
+    assert outliers.endswith(f"the other raters: eva ({number(with_others, '.3f')}).")
+    assert score_sentences(without)[0].startswith("5 raters rated ")
+    assert "IAA-1 is lowest in group " in score_sentences(without)[1]
     assert not any("hardly" in warning for warning in warnings_of_raters(without, ("outliers",)))
     assert without["raters"].filter(~pl.col("accepted"))["rater"].to_list() == ["eva"]
     group = without["agreement"].filter(pairs="group 1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import json
 import re
 from collections.abc import Iterator
@@ -677,8 +678,18 @@ def test_the_report_says_which_model_is_best_and_which_are_no_better_than_a_coin
 
     page = medsim.write_report(scored.folder, tmp_path / "scores.html").read_text("utf-8")
 
+    text = html.unescape(re.sub("<[^>]+>", "", page))
     whole = scored.results.filter(subset="all", statistic="accuracy")
-    best = whole.sort("value", "model", descending=[True, False]).row(0, named=True)
-    assert f"{best['model']} has an accuracy of {best['value']:.3f} (" in page
-    assert re.search(r"Not better than chance \(0.5\): [^.]*random", page)
+    ranking = whole.sort("value", "model", descending=[True, False])
+    best, value, low, high = ranking.select("model", "value", "low", "high").row(0)
+    tests = scored.comparisons.filter(pl.any_horizontal(pl.col("model1", "model2") == best))
+    p = {row["model1"]: row["p_holm"] for row in tests.iter_rows(named=True)}
+    p |= {row["model2"]: row["p_holm"] for row in tests.iter_rows(named=True)}
+    near, *_ = [n for n in ranking["model"][1:] if p[n] >= 0.05]  # none leads on so few instances
+    gap = f"{value - ranking.filter(model=near)['value'].item():.3f}, corrected p = {p[near]:.3f}"
+    value = f"{value:.3f} (95% CI {low:.3f} to {high:.3f})"
+    said = f"{best} has the highest accuracy, {value}, but cannot be distinguished from {near}"
+    assert f"{said} (difference {gap})" in text
+    assert f"{best} differs from human accuracy (0.800) by " in text
+    assert re.search(r"Not significantly better than chance \(0.5\): [^.]*random", text)
     assert page.index("Accuracy of each model") < page.index("Accuracies by part")
