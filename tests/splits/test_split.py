@@ -250,7 +250,7 @@ def test_splits_use_the_options_of_their_build(shared_release: Path, tmp_path: P
         seed=7,
         threads=1,
     )
-    with pytest.raises(InputError, match="give it again with `embedding`"):
+    with pytest.raises(InputError, match="pass it again as `embedding`"):
         medsim.split(build, tmp_path / "out")
 
     splits = medsim.split(
