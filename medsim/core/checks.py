@@ -80,8 +80,8 @@ class Verification(Shown):
         broken = [f"broken: {', '.join(self.broken)}", counted(self.findings.height, "check")]
         facts = broken if self.broken else [self.outcome]
         calls = [".findings", ".require(folder)"]
-        what = type(self).__name__
-        return Summary(what=what, facts=facts, calls=calls, table=lambda: self.findings)
+        name = type(self).__name__
+        return Summary(what=name, facts=facts, calls=calls, table=lambda: self.findings)
 
     @property
     def holds(self) -> bool:

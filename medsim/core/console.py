@@ -135,10 +135,10 @@ class Program(HelpedGroup):
         except typer._click.exceptions.NoArgsIsHelpError:  # noqa: SLF001
             raise  # its message is the help of a group
         except typer._click.exceptions.UsageError as error:  # noqa: SLF001
-            of_error: Any = error.ctx
+            context: Any = error.ctx
             name, place = getattr(getattr(error, "param", None), "name", None), ""
-            if name is not None and of_error is not None and _is_from_file(of_error, name):
-                place = f" (from {of_error.find_object(OptionFile).name})"
+            if name is not None and context is not None and _is_from_file(context, name):
+                place = f" (from {context.find_object(OptionFile).name})"
             error.message = one_line(f"{error.message}{place}")
             raise
         except (MedsimError, OSError, MemoryError) as error:
@@ -201,7 +201,7 @@ def command(
             from_file = f"{listed(from_file_flags)} from {file.name}" if from_file_flags else ""
             # Values of the user between backticks, such as a file name, stay unchanged.
             flags |= {name: f"`{name}`" for name in re.findall(r"`(\w+)`", str(values))}
-            others = {param.name: values.pop(param.name) for param in extra}
+            extra_values = {param.name: values.pop(param.name) for param in extra}
             progress = Progress.to_stderr(
                 lambda line: one_line(_with_flags(line, flags)), quiet=quiet, verbose=verbose
             )
@@ -209,7 +209,7 @@ def command(
             if from_file:
                 progress.detail(f"options: {from_file}")
             try:
-                run(_from_command_line(options, values), **others)
+                run(_from_command_line(options, values), **extra_values)
             except MedsimError as error:
                 end = f" ({from_file})" if from_file and isinstance(error, OptionError) else ""
                 error.args = (one_line(f"{_with_flags(str(error), flags)}{end}"),)
@@ -282,8 +282,8 @@ def _named(texts: Sequence[str], flag: str) -> dict[str, str]:
 def _parameter(field: inspect.Parameter, option: Option) -> inspect.Parameter:
     """Return an option in the form that Typer expects: a parameter with an annotation."""
     hint, default = field.annotation, field.default
-    shown = _shown(hint, option)
-    if shown is str and isinstance(default, int):
+    value_type = _shown(hint, option)
+    if value_type is str and isinstance(default, int):
         default = str(default)
     if option.listed and default is not inspect.Parameter.empty:
         default = ",".join(default)
@@ -292,8 +292,8 @@ def _parameter(field: inspect.Parameter, option: Option) -> inspect.Parameter:
     metavar = field.name.upper() if option.argument else None
     text = option.help if option.argument else f"{option.help.partition('. ')[0].rstrip('.')}."
     if option.choices:
-        several = ",..." if option.listed or shown == list[str] else ""
-        metavar = f"<{'|'.join(option.choices)}>{several}"
+        repeat = ",..." if option.listed or value_type == list[str] else ""
+        metavar = f"<{'|'.join(option.choices)}>{repeat}"
         if len(metavar) > _LONGEST_METAVAR:
             metavar, text = None, f"{text} One of {', '.join(option.choices)}."
     shared: dict[str, Any] = {
@@ -304,10 +304,10 @@ def _parameter(field: inspect.Parameter, option: Option) -> inspect.Parameter:
     if option.argument:
         info: Any = typer.Argument(**shared)
     else:
-        formats = ["%Y-%m-%d", "%Y%m%d"] if shown is datetime else None
-        flags = option.flags or ((_flag(field.name, option),) if shown is bool else ())
+        formats = ["%Y-%m-%d", "%Y%m%d"] if value_type is datetime else None
+        flags = option.flags or ((_flag(field.name, option),) if value_type is bool else ())
         info = typer.Option(*flags, formats=formats, rich_help_panel=option.heading, **shared)
-    wide = shown | None if default is None or type(None) in union_members(hint) else shown
+    wide = value_type | None if default is None or type(None) in union_members(hint) else value_type
     kind, annotation = inspect.Parameter.KEYWORD_ONLY, Annotated[wide, info]
     return inspect.Parameter(field.name, kind, default=default, annotation=annotation)
 
@@ -409,11 +409,11 @@ def read_option_file(program: Any, folder: Path = Path()) -> OptionFile:
         if not isinstance(table, Mapping):
             raise OptionError(f"{name} takes a table of commands, not {type_of(table)}")
         if table:
-            return OptionFile(name=name, values=_of_group(program, table, name))
+            return OptionFile(name=name, values=_group_values(program, table, name))
     return OptionFile()
 
 
-def _of_group(group: Any, table: Mapping[str, Any], where: str) -> dict[str, Any]:
+def _group_values(group: Any, table: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return the values of the commands of a group."""
     values = {}
     for name, value in table.items():
@@ -422,12 +422,12 @@ def _of_group(group: Any, table: Mapping[str, Any], where: str) -> dict[str, Any
             raise OptionError(f"{where}: {unknown_name('command', name, [*group.commands])}")
         if not isinstance(value, Mapping):
             raise OptionError(f"{where}: {name} takes a table of options, not {type_of(value)}")
-        of_name = _of_group if hasattr(command, "commands") else _of_command
-        values[name] = of_name(command, value, f"{where}: {name}")
+        parse = _group_values if hasattr(command, "commands") else _command_values
+        values[name] = parse(command, value, f"{where}: {name}")
     return values
 
 
-def _of_command(command: Any, table: Mapping[str, Any], where: str) -> dict[str, Any]:
+def _command_values(command: Any, table: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return the values of the options of a command."""
     options = {
         flag.removeprefix("--"): option
@@ -440,11 +440,11 @@ def _of_command(command: Any, table: Mapping[str, Any], where: str) -> dict[str,
         option = options.get(name.replace("_", "-"))
         if option is None:
             raise OptionError(f"{where}: {unknown_name('option', name, [*options])}")
-        values[option.name] = _as_given(option, value, f"{where}: {name}")
+        values[option.name] = _as_on_command_line(option, value, f"{where}: {name}")
     return values
 
 
-def _as_given(option: Any, value: object, where: str) -> object:
+def _as_on_command_line(option: Any, value: object, where: str) -> object:
     """Return a value in the form of the command line, so that the same checks apply."""
     is_table = isinstance(value, Mapping)
     if isinstance(value, bool) != option.is_flag or (is_table and not option.multiple):

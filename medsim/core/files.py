@@ -249,8 +249,8 @@ def check_own_file(path: Path) -> None:
         raise OSError("it is not a file")
 
 
-def read_own_json(path: Path, of_object: Callable[[dict[str, Any]], Any] | None = None) -> Any:
-    """Return the value of a JSON file that medsim wrote; ``of_object`` converts its objects.
+def read_own_json(path: Path, convert: Callable[[dict[str, Any]], Any] | None = None) -> Any:
+    """Return the value of a JSON file that medsim wrote; ``convert`` converts its objects.
 
     Raises:
         OSError: the file is missing, is not a file, or cannot be read.
@@ -258,7 +258,7 @@ def read_own_json(path: Path, of_object: Callable[[dict[str, Any]], Any] | None 
     """
     check_own_file(path)
     try:
-        return json.loads(path.read_text(encoding="utf-8"), object_hook=of_object)
+        return json.loads(path.read_text(encoding="utf-8"), object_hook=convert)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
 

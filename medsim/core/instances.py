@@ -40,10 +40,10 @@ def check_terms(path: Path, instances: pl.DataFrame) -> None:
     for number, row in enumerate(instances.iter_rows(named=True), start=1):
         for side in "12":
             start, end, term = row[f"start{side}"], row[f"end{side}"], row[f"term{side}"]
-            there = row[f"sentence{side}"][start:end]
-            if there != term or not term:
+            text = row[f"sentence{side}"][start:end]
+            if text != term or not term:
                 raise InputError(
-                    f"{path}: instance {number}: sentence{side} has {there[:60]!r} from {start} to "
+                    f"{path}: instance {number}: sentence{side} has {text[:60]!r} from {start} to "
                     f"{end}, not term{side}, {term[:60]!r}; medsim wic verify lists what is wrong"
                 )
 
@@ -53,10 +53,10 @@ def _row(path: Path, number: int, instance: object) -> list[object]:
     if not isinstance(instance, dict):
         raise InputError(f"{path}: instance {number} is {type(instance).__name__}, not an object")
     for name, kind in WIC_COLUMNS.items():
-        value, most = instance.get(name), 1 if name == "label" else _MOST
-        is_number = type(value) is int and 0 <= value <= most
+        value, max_value = instance.get(name), 1 if name == "label" else _MOST
+        is_number = type(value) is int and 0 <= value <= max_value
         if not (type(value) is str if kind == pl.String else is_number):
-            expected = "a text" if kind == pl.String else f"a whole number from 0 to {most:,}"
+            expected = "a text" if kind == pl.String else f"a whole number from 0 to {max_value:,}"
             actual = repr(value)[:_LONGEST_SHOWN] if name in instance else "missing"
             raise InputError(f"{path}: instance {number}: {name} is {actual}, not {expected}")
     return [instance[name] for name in WIC_COLUMNS]

@@ -76,8 +76,8 @@ class Table:
 
     def all_columns(self) -> Columns:
         """Return the types of the columns of all files, without those in names of folders."""
-        named = self.folder_columns()
-        return {name: column.dtype for name, column in self.columns.items() if name not in named}
+        excluded = self.folder_columns()
+        return {name: column.dtype for name, column in self.columns.items() if name not in excluded}
 
     @property
     def notes(self) -> Mapping[str, str]:

@@ -82,8 +82,8 @@ class Opened(Shown, Generic[M]):
         table: Callable[[], pl.DataFrame] | None = None,
     ) -> Summary:
         """Return the summary, named by the output's folder."""
-        what = f"{type(self).__name__}({str(self.folder)!r})"
-        return Summary(what=what, facts=facts, calls=calls, table=table)
+        name = f"{type(self).__name__}({str(self.folder)!r})"
+        return Summary(what=name, facts=facts, calls=calls, table=table)
 
     def _rows_below(self, path: str) -> int:
         """Return the number of rows in the files whose paths begin with a prefix."""

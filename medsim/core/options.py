@@ -392,9 +392,9 @@ def fits(value: Any, hint: Any) -> bool:
         return any(fits(value, member) for member in members)
     kind, element_types = get_origin(members[0]) or members[0], get_args(members[0])
     if kind in {Mapping, dict}:
-        of_name, of_value = element_types
+        name_type, value_type = element_types
         return isinstance(value, kind) and all(
-            fits(name, of_name) and fits(member, of_value) for name, member in value.items()
+            fits(name, name_type) and fits(member, value_type) for name, member in value.items()
         )
     if kind in {Sequence, list}:
         is_several = isinstance(value, kind) and not isinstance(value, (str, bytes))

@@ -66,17 +66,17 @@ def _scan_by_arrow(
     def rows(
         columns: list[str] | None,
         predicate: pl.Expr | None,
-        most: int | None,
+        n_left: int | None,
         _batch_rows: int | None,
     ) -> Iterator[pl.DataFrame]:
         with open_file(path) as stream:
             for batch in batches(stream, columns):
                 frame = checked_frame(batch)
-                if most is not None:
-                    frame = frame.head(most)
-                    most -= frame.height
+                if n_left is not None:
+                    frame = frame.head(n_left)
+                    n_left -= frame.height
                 yield frame if predicate is None else frame.filter(predicate)
-                if most == 0:
+                if n_left == 0:
                     return
 
     with open_file(path) as stream:
@@ -121,8 +121,8 @@ def scan_files(folder: Path, pattern: str) -> pl.LazyFrame:
     scans = []
     for path in paths:
         parts = (part.partition("=") for part in path.relative_to(folder).parent.parts)
-        named = [pl.lit(value, pl.String).alias(name) for name, equals, value in parts if equals]
-        scans.append(scan_parquet(path).with_columns(named))
+        added = [pl.lit(value, pl.String).alias(name) for name, equals, value in parts if equals]
+        scans.append(scan_parquet(path).with_columns(added))
     return pl.concat(scans, how="diagonal")
 
 

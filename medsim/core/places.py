@@ -130,11 +130,11 @@ def check_not_input(out: Path, inputs: Iterable[Path], input_folders: Iterable[P
     """
     place = resolved(out)
     identity, above = _identity(place), set(map(_identity, place.parents))
-    of_all = tuple(input_folders)
-    for path in (*of_all, *inputs):
+    folders = tuple(input_folders)
+    for path in (*folders, *inputs):
         source = Path(os.path.realpath(path))
         source_identity = _identity(source)
-        is_inside = source_identity in above and (path in of_all or (source / MANIFEST).exists())
+        is_inside = source_identity in above and (path in folders or (source / MANIFEST).exists())
         if is_inside or identity in map(_identity, (source, *source.parents)):
             how = "is inside" if is_inside else "is" if source_identity == identity else "holds"
             relation = f"{how} {path}," if Path(out) != Path(path) else "is"

@@ -231,8 +231,8 @@ def check_file(path: Path) -> None:
 def open_file(path: Path) -> io.BufferedReader:
     """Return the open bytes of a file; see ``check_file``."""
     check_file(path)
-    at_once = getattr(os, "O_NONBLOCK", 0)  # it may have become a pipe since the check
-    return open(path, "rb", opener=lambda name, flags: os.open(name, flags | at_once))
+    nonblocking = getattr(os, "O_NONBLOCK", 0)  # it may have become a pipe since the check
+    return open(path, "rb", opener=lambda name, flags: os.open(name, flags | nonblocking))
 
 
 def expanded(path: str | Path) -> Path:

@@ -241,8 +241,8 @@ def _run(connection: Connection) -> None:
     threading.Thread(target=_end_with, args=[connection], daemon=True).start()
     n_bytes = request["memory"] + _OWN_MEMORY + request["threads"] * _THREAD_MEMORY
     with suppress(OSError, ValueError):
-        _, most = resource.getrlimit(resource.RLIMIT_DATA)
-        resource.setrlimit(resource.RLIMIT_DATA, (n_bytes, most))
+        _, hard_limit = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (n_bytes, hard_limit))
 
     folder, kind = Path(request["folder"]), _DAMAGED
     try:

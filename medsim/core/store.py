@@ -267,8 +267,8 @@ class Store:
     ) -> int:
         execute, table = self._connection.execute, f"{_NAME}.{identifier(view)}"
         values = {name: value for name, (value, _) in added.items()}
-        named = "".join(f"${name} as {identifier(name)}, " for name in values)
-        rows = f"select {named}* from {identifier(view)}"  # noqa: S608 — quoted
+        added_columns = "".join(f"${name} as {identifier(name)}, " for name in values)
+        rows = f"select {added_columns}* from {identifier(view)}"  # noqa: S608 — quoted
         execute(f"create table if not exists {table} as {rows} limit 0", values)
         ((n_rows,),) = execute(f"insert into {table} by name {rows}", values).fetchall()
         notes = {**declared.notes, **{name: note for name, (_, note) in added.items()}}

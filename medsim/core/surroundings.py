@@ -40,10 +40,10 @@ def prepare() -> None:
         sys.stdin.reconfigure(errors="surrogateescape")  # like arguments; see text_of
     warnings.showwarning = _show_warning
     with suppress(OSError, ValueError):  # the limit is low on macOS
-        files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-        enough = _ENOUGH_FILES if most == resource.RLIM_INFINITY else min(most, _ENOUGH_FILES)
+        files, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        enough = _ENOUGH_FILES if hard == resource.RLIM_INFINITY else min(hard, _ENOUGH_FILES)
         if files != resource.RLIM_INFINITY and files < enough:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (enough, most))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (enough, hard))
 
 
 def text_of(text: str) -> str:

@@ -81,12 +81,12 @@ def _fitted_table(frame: pl.DataFrame, width: int) -> str:
     numeric = [kind.is_numeric() for kind in frame.dtypes]
     columns = list(zip(zip(*cells, strict=True), numeric, strict=True))
     hoisted = _Grid(columns=columns, width=width).hoisted()
-    named = hoisted.with_folded_names(spaced=False)
-    turned = hoisted.turned() if frame.height < len(hoisted.columns) else named
-    for choice in (hoisted, named, turned, hoisted.with_folded_names(spaced=True)):
+    folded = hoisted.with_folded_names(spaced=False)
+    turned = hoisted.turned() if frame.height < len(hoisted.columns) else folded
+    for choice in (hoisted, folded, turned, hoisted.with_folded_names(spaced=True)):
         if choice.n_fitting == len(choice.columns):
             return choice.text()
-    return named.without_last().text()
+    return folded.without_last().text()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,8 +130,8 @@ class _Grid:
     @property
     def n_fitting(self) -> int:
         """The number of columns that fit when texts with spaces are wrapped."""
-        least = (_least_width(*column) + _NARROW_GAP for column in self.columns)
-        return sum(used - _NARROW_GAP < self.width for used in accumulate(least))
+        widths = (_least_width(*column) + _NARROW_GAP for column in self.columns)
+        return sum(used - _NARROW_GAP < self.width for used in accumulate(widths))
 
     def without_last(self) -> _Grid:
         """Return a grid of the columns that fit, with a line below that names the others.
@@ -177,18 +177,18 @@ class _Grid:
     def _widths(self) -> list[int]:
         """Return the widths of columns; the widest shrink, but not below their longest word."""
         widths = [max(map(cell_len, "\n".join(texts).split("\n"))) for texts, _ in self.columns]
-        least = [_least_width(*column) for column in self.columns]
+        min_widths = [_least_width(*column) for column in self.columns]
         widths[-1] -= 1  # no gap follows it, so others of equal width shrink first
-        least[-1] -= 1
+        min_widths[-1] -= 1
         room = self.width - 2 - _NARROW_GAP * (len(widths) - 1)
         while (excess := sum(widths) - room) > 0:
-            wider = [at for at, width in enumerate(widths) if width > least[at]]
+            wider = [at for at, width in enumerate(widths) if width > min_widths[at]]
             if not wider:
                 break
             first, second, *_ = sorted({*(widths[at] for at in wider), 0}, reverse=True)
             widest = [at for at in wider if widths[at] == first]
             for n_left, at in zip(range(len(widest), 0, -1), widest, strict=True):
-                less = min(round(excess / n_left), first - second, first - least[at])
+                less = min(round(excess / n_left), first - second, first - min_widths[at])
                 widths[at] -= less
                 excess -= less
         widths[-1] += 1

@@ -47,8 +47,8 @@ def lowered_column(terms: pl.Series) -> pl.Series:
     """Return a column of terms in lower case, like ``lowered``; null stays null."""
     lower = terms.str.to_lowercase().alias("lower_term")
     # Polars and Python have different versions of Unicode; ASCII is the same in both.
-    others = (terms.str.len_bytes() != terms.str.len_chars()).arg_true()
-    return lower.scatter(others, lowered(terms.gather(others).to_list()))
+    not_ascii = (terms.str.len_bytes() != terms.str.len_chars()).arg_true()
+    return lower.scatter(not_ascii, lowered(terms.gather(not_ascii).to_list()))
 
 
 def numbered(spellings: pl.Series) -> pl.DataFrame:

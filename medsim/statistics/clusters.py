@@ -57,9 +57,9 @@ def degrees_of_error(value: float, left_out: Values) -> float:
         left_out: float64[n_clusters], the value without each cluster.
     """
     shares = (left_out - value) ** 2
-    of_all = float(shares.sum())
-    spread = float(shares @ shares) - of_all**2 / len(shares)
-    return 2 * of_all**2 / spread if spread > 0 else math.inf
+    total = float(shares.sum())
+    spread = float(shares @ shares) - total**2 / len(shares)
+    return 2 * total**2 / spread if spread > 0 else math.inf
 
 
 def jackknife_error(value: float, left_out: Values) -> float:
@@ -105,8 +105,8 @@ def clustered_estimate(value: float, left_out: Values, n_values: int, effective:
     if spread > 0 and error:
         size = min(spread / error**2, n_values)
         if size > effective:
-            of_few = student_reach(min(degrees, degrees_of_error(value, left_out)))
-            reach = min(of_few, reach * math.sqrt(size / effective))
+            reach_of_few = student_reach(min(degrees, degrees_of_error(value, left_out)))
+            reach = min(reach_of_few, reach * math.sqrt(size / effective))
     return wilson(value, size, reach)
 
 

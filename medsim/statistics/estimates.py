@@ -223,9 +223,9 @@ def area_interval(auc: float, n_positives: int, n_negatives: int) -> Estimate:
     """
 
     def is_beyond(area: float) -> bool:
-        others = (n_positives + n_negatives) / 2 - 1
+        n_others = (n_positives + n_negatives) / 2 - 1
         shared = (1 - area) / (2 - area) + area / (1 + area)
-        variance = area * (1 - area) * (1 + others * shared) / (n_positives * n_negatives)
+        variance = area * (1 - area) * (1 + n_others * shared) / (n_positives * n_negatives)
         return (auc - area) ** 2 > Z95**2 * variance
 
     return Estimate(value=auc, low=_end(0.0, auc, is_beyond), high=_end(1.0, auc, is_beyond))

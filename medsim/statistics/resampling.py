@@ -39,8 +39,8 @@ class Resampling:
         """Return the settings for a family of ``n_comparisons``."""
         if not self.grows:
             return self
-        enough = min(RESAMPLES_A_COMPARISON * n_comparisons, MOST_RESAMPLES)
-        return replace(self, resamples=max(self.resamples, enough))
+        n_resamples = min(RESAMPLES_A_COMPARISON * n_comparisons, MOST_RESAMPLES)
+        return replace(self, resamples=max(self.resamples, n_resamples))
 
     def least_p(self, n_comparisons: int) -> float:
         """Return the smallest possible p-value after Bonferroni's correction."""

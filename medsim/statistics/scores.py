@@ -175,10 +175,10 @@ def rated_samples(
 def redrawn(samples: Sequence[RatedSample], resampling: Resampling) -> Sequence[RatedSample]:
     """Return samples of one bootstrap with enough resamples to compare every two of them."""
     n_comparisons = math.comb(len(samples), 2)
-    enough = resampling.for_comparisons(n_comparisons).resamples
-    if not n_comparisons or enough <= resampling.resamples:
+    n_resamples = resampling.for_comparisons(n_comparisons).resamples
+    if not n_comparisons or n_resamples <= resampling.resamples:
         return samples
-    bootstrap = samples[0].bootstrap.redrawn([sample.side for sample in samples], enough)
+    bootstrap = samples[0].bootstrap.redrawn([sample.side for sample in samples], n_resamples)
     return [replace(sample, bootstrap=bootstrap, side=at) for at, sample in enumerate(samples)]
 
 

@@ -127,9 +127,9 @@ def cohens_kappa(table: Judgements, n_values: int, resampling: Resampling) -> Es
     if not len(both):
         return Estimate(value=math.nan)
     kinds, n_units = np.unique(both, axis=0, return_counts=True)
-    of_each = np.eye(n_values)
+    indicators = np.eye(n_values)
     alike = (kinds[:, 0] == kinds[:, 1]).astype(np.float64)
-    features = np.column_stack([alike, of_each[kinds[:, 0]], of_each[kinds[:, 1]]])
+    features = np.column_stack([alike, indicators[kinds[:, 0]], indicators[kinds[:, 1]]])
     return over_units(features, n_units, _kappa, resampling)
 
 

@@ -97,8 +97,8 @@ def sample_study(options: SampleOptions) -> Study:
             "name": source.get("name"),
         }
         parts = [presentations_of(options.seed, name, items) for name in names]
-        of_manifest = {"source": recorded, "notice": notice}
-        return write_study(JUDGEMENT, items, parts, options, progress, **of_manifest)
+        manifest_fields = {"source": recorded, "notice": notice}
+        return write_study(JUDGEMENT, items, parts, options, progress, **manifest_fields)
 
 
 def drawn_counts(items: pl.DataFrame) -> pl.DataFrame:
@@ -124,8 +124,8 @@ def _drawn_items(build: Build, per_class: int, seed: int) -> pl.DataFrame:
         for label in _CLASSES:
             labelled = pairs.filter(label=label)
             ids = labelled["pair_id"].str.to_integer(base=16, dtype=pl.UInt64).to_numpy()
-            of_class = np.uint64(int(draw_id(str(key), label), 16))
-            ranks = pl.Series("rank", tie_hashes(np.uint64(seed), of_class, ids))
+            class_seed = np.uint64(int(draw_id(str(key), label), 16))
+            ranks = pl.Series("rank", tie_hashes(np.uint64(seed), class_seed, ids))
             first = labelled.with_columns(ranks).bottom_k(longest, by="rank").sort("rank")
             waiting.append((key, label, first.drop("rank").iter_rows(named=True)))
     drawn_pairs: set[tuple[str, ...]] = set()
@@ -191,15 +191,15 @@ def grade_study(options: GradeOptions) -> Study:
             number = at * options.groups // len(raters) + 1  # groups are as equal as possible
             shown = items.filter(pl.col("group").is_in([0, number]))
             parts.append(presentations_of(options.seed, rater, shown, options.duplicates, n_pages))
-        most = max(part.height for part in parts)
-        stage.note(f"{items.height:,} pairs, up to {most:,} for each of {len(raters)}")
+        max_pairs = max(part.height for part in parts)
+        stage.note(f"{items.height:,} pairs, up to {max_pairs:,} for each of {len(raters)}")
     with progress.stage("write sheets"):
-        of_manifest = {
+        manifest_fields = {
             "source": _source("pairs", path, table.sha256),
             "notice": options.notice,
             "page_size": math.ceil(n_seen / n_pages) if options.page_size else 0,
         }
-        return write_study(GRADED, items, parts, options, progress, **of_manifest)
+        return write_study(GRADED, items, parts, options, progress, **manifest_fields)
 
 
 def shares_of(study: Study) -> pl.DataFrame:
@@ -434,5 +434,5 @@ def _write_asked(
             part = items.filter(pl.col("group").is_in([0, number])) if "group" in items else items
             parts.append(presentations_of(options.seed, name, part, shown=shown))
         stage.note(f"{items.height:,} {scale.noun}s for {len(options.names)} annotators")
-        of_manifest = {"source": source, "notice": options.notice}
-        return write_study(scale, items, parts, options, progress, **of_manifest)
+        manifest_fields = {"source": source, "notice": options.notice}
+        return write_study(scale, items, parts, options, progress, **manifest_fields)

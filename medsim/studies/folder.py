@@ -95,7 +95,7 @@ def write_study(
     parts: Iterable[pl.DataFrame],
     options: StudyOptions,
     progress: Progress,
-    **of_manifest: Any,
+    **manifest_fields: Any,
 ) -> Study:
     """Write a study and return it; the folder appears complete or not at all.
 
@@ -105,7 +105,7 @@ def write_study(
         parts: ``ASSIGNED`` of each annotator, in order of position.
         options: options of the command.
         progress: its warnings are kept in the manifest.
-        of_manifest: the source, notice and page_size of ``StudyManifest``.
+        manifest_fields: the source, notice and page_size of ``StudyManifest``.
     """
     assignment = pl.concat(parts)
     content = (scale.name, fingerprint(items), fingerprint(assignment))
@@ -124,7 +124,7 @@ def write_study(
             options=options.recorded(),
             warnings=list(progress.warnings),
             outputs={},
-            **of_manifest,
+            **manifest_fields,
         )
         output.write(ITEMS, items, metadata)
         output.write(ASSIGNMENT, assignment, metadata)
@@ -186,11 +186,11 @@ def presentations_of(
     showings = both.select(
         "item_id", pl.int_range(1, pl.len() + 1).over("item_id").alias("showing")
     )
-    of_items = {item_id: texts for item_id, *texts in items.select("item_id", *shown).iter_rows()}
+    texts_of = {item_id: texts for item_id, *texts in items.select("item_id", *shown).iter_rows()}
     rows: list[tuple[object, ...]] = []
     for item_id, showing in showings.iter_rows():
         entry_id = draw_id(seed, "entry", annotator, item_id, showing)
-        texts = list(of_items[item_id])
+        texts = list(texts_of[item_id])
         if int(draw_id(seed, "side", entry_id), 16) % 2:
             texts.reverse()
         left, right = (*texts, "")[:2]

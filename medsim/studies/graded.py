@@ -85,8 +85,8 @@ def _agreement(
     items: pl.DataFrame, ratings: Table, accepted: Flags, resampling: Resampling
 ) -> pl.DataFrame:
     rows: list[Row] = []
-    of_groups: dict[str, list[Row]] = {"all": [], "accepted": []}
-    for named, own_columns, columns in _groups(items["group"]):
+    group_rows: dict[str, list[Row]] = {"all": [], "accepted": []}
+    for pairs, own_columns, columns in _groups(items["group"]):
         rated_any = ~np.isnan(ratings[:, own_columns]).all(axis=1)
         part, row = ratings[:, columns], None
         for raters, chosen in (("all", rated_any), ("accepted", rated_any & accepted)):
@@ -99,15 +99,15 @@ def _agreement(
                     threads=resampling.threads,
                 )
                 n_pairs = int((~np.isnan(rated)).any(axis=0).sum())
-                row = {"pairs": named, "raters": raters, "n_raters": len(rated), "n_pairs": n_pairs}
+                row = {"pairs": pairs, "raters": raters, "n_raters": len(rated), "n_pairs": n_pairs}
                 row |= with_ends("iaa1", agreement.iaa1) | with_ends("iaa2", agreement.iaa2)
                 rows.append(row)
-            if named.startswith(_GROUP):
-                of_groups[raters].append(row)
-    if len(of_groups["all"]) > 1:
-        left_out = of_groups["accepted"] != of_groups["all"]
+            if pairs.startswith(_GROUP):
+                group_rows[raters].append(row)
+    if len(group_rows["all"]) > 1:
+        left_out = group_rows["accepted"] != group_rows["all"]
         for raters in ("all", "accepted")[: 1 + left_out]:  # no interval: they share a set
-            means = pl.DataFrame(of_groups[raters], infer_schema_length=None).mean().to_dicts()[0]
+            means = pl.DataFrame(group_rows[raters], infer_schema_length=None).mean().to_dicts()[0]
             row = dict.fromkeys(rows[0]) | {"pairs": "mean of groups", "raters": raters}
             rows.append(row | {name: means[name] for name in ("iaa1", "iaa2")})
     return table_of(rows)
@@ -123,8 +123,8 @@ def _groups(groups: pl.Series) -> Iterator[tuple[str, Rows, Rows]]:
     yield "all", np.arange(len(numbers)), np.arange(len(numbers))
     for group in sorted(set(numbers.tolist())):
         own_columns = np.flatnonzero(numbers == group)
-        named = f"{_GROUP}{group}" if group else "consistency set"
-        yield named, own_columns, np.flatnonzero((numbers == group) | (numbers == 0))
+        name = f"{_GROUP}{group}" if group else "consistency set"
+        yield name, own_columns, np.flatnonzero((numbers == group) | (numbers == 0))
 
 
 def _raters(
@@ -249,10 +249,10 @@ def _parts_of(rated: pl.DataFrame, stratification: Stratification) -> pl.DataFra
         named = pl.format("{}={}", pl.lit(name), rated[name]).alias("part")
         members.append(numbered.select("row", named, of=pl.lit(name), begin=0.0))
     columns = ("row", "part", "of", "begin")
-    of_parts = pl.concat(member.select(columns) for member in members).drop_nulls("part")
+    rows = pl.concat(member.select(columns) for member in members).drop_nulls("part")
     means = pl.col("deviation").mean()
     return (
-        of_parts.join(numbered, on="row")
+        rows.join(numbered, on="row")
         .group_by("of", "begin", "part")
         .agg(
             pl.len().alias("n_pairs"),

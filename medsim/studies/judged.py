@@ -296,15 +296,15 @@ def _disagreements(
 ) -> pl.DataFrame:
     """Return items with different answers, and instances whose answer contradicts the label."""
     answered = np.ma.masked_equal(table, NONE)
-    least, most = answered.min(axis=1).filled(NONE), answered.max(axis=1).filled(NONE)
+    lowest, highest = answered.min(axis=1).filled(NONE), answered.max(axis=1).filled(NONE)
     _, *columns = SCORE_TABLES[scale.name]["disagreements"].dtypes  # without why
     shown, contradicted = items.select(columns), np.zeros(len(table), np.bool_)
     if scale is CONTEXT:
         labels = items["label"].to_numpy()
-        contradicted = (least != NONE) & (most != labels)
+        contradicted = (lowest != NONE) & (highest != labels)
         shown = shown.with_columns(pl.Series("label", _named(scale, labels)))
     reasons = {
-        "not unanimous": pl.Series(least != most),
+        "not unanimous": pl.Series(lowest != highest),
         "contradicts the label": pl.Series(contradicted),
     }
     listed = _listed(shown, shown.columns, reasons, _answers_of(scale, table, names))

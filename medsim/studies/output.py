@@ -73,10 +73,10 @@ ASSIGNED = Table(
 )
 
 
-def _items(of_scale: dict[str, Column]) -> Table:
+def _items(columns: dict[str, Column]) -> Table:
     """Return the items of a kind of study."""
     about, order = "A row per item of the study.", "By item_id."
-    return Table(ITEMS, about, {"item_id": _ITEM_ID, **of_scale}, key=("item_id",), order=order)
+    return Table(ITEMS, about, {"item_id": _ITEM_ID, **columns}, key=("item_id",), order=order)
 
 
 JUDGED_ITEMS = _items(

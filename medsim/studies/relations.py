@@ -274,8 +274,8 @@ def names_of(store: Store, forms: Forms, lexicon: Lexicon | None = None) -> pl.D
         )
         for word in normalised(single["lower_term"].to_list())
     ]
-    of_nodes = single.select("node_id", pl.Series("word", words, pl.List(pl.String)))
-    return of_nodes.explode("word")
+    node_words = single.select("node_id", pl.Series("word", words, pl.List(pl.String)))
+    return node_words.explode("word")
 
 
 def relations(
@@ -295,8 +295,8 @@ def relations(
     both = nodes.join(nodes, on="node_id").select(word1_id="word_id", word2_id="word_id_right")
     variants = both.filter(pl.col("word1_id") < pl.col("word2_id")).unique()
     store.put("word_node", nodes)
-    of_words = nodes.join(components, on="node_id").select("word_id", "component")
-    store.put("word_component", of_words.unique())
+    word_components = nodes.join(components, on="node_id").select("word_id", "component")
+    store.put("word_component", word_components.unique())
     store.run("studies/word_concept")
     pairs = store.frame("studies/associated_words")
     associated = pairs.join(variants, on=ids, how="anti", maintain_order="left")

@@ -171,10 +171,10 @@ class Quarters:
     def largest(self, n_pairs: int) -> int:
         """Return the largest number of pairs that every quarter can have, at most ``n_pairs``."""
         while n_pairs:
-            fewest = min(frame.height for frame in self.draw(n_pairs).values())
-            if fewest == n_pairs:
+            smallest = min(frame.height for frame in self.draw(n_pairs).values())
+            if smallest == n_pairs:
                 break
-            n_pairs = fewest
+            n_pairs = smallest
         return n_pairs
 
     def in_order(self, pairs: pl.DataFrame) -> pl.DataFrame:
@@ -241,13 +241,13 @@ def choose_pairs(options: PairsOptions) -> WordPairs:
         candidates = kept_words(options, subjects)
         lexicon_files = paths_of(options.lexicon)
         lexicon = read_lexicon(lexicon_files) if lexicon_files else None
-        others = None
+        general = None
         if options.general is not None:
             rows = read_frequencies(Path(options.general), candidates.word_class)
-            others = merged(rows, candidates.forms.with_lemmas_of(rows))
-        of_domains, without_domain = _with_domains(candidates, others, options, lexicon, threads)
+            general = merged(rows, candidates.forms.with_lemmas_of(rows))
+        words, without_domain = _with_domains(candidates, general, options, lexicon, threads)
     with progress.stage("relate words") as stage:
-        chosen = of_domains.drop_nulls("domain").with_columns(
+        chosen = words.drop_nulls("domain").with_columns(
             pl.int_range(pl.len(), dtype=pl.Int32).alias("word_id")
         )
         by_domain, related, warnings = _related(chosen, candidates.forms, options, lexicon, threads)
@@ -262,7 +262,7 @@ def choose_pairs(options: PairsOptions) -> WordPairs:
         for domain, option in options_of
         if domain not in by_domain
     ]
-    correlation = None if others is None else frequency_correlation(candidates.frame, others)
+    correlation = None if general is None else frequency_correlation(candidates.frame, general)
     return WordPairs(
         frame=_finished(pairs, chosen, candidates.word_class),
         left_out=candidates.left_out + without_domain,
@@ -273,21 +273,21 @@ def choose_pairs(options: PairsOptions) -> WordPairs:
 
 def _with_domains(
     candidates: KeptWords,
-    others: pl.DataFrame | None,
+    general: pl.DataFrame | None,
     options: PairsOptions,
     lexicon: Lexicon | None,
     threads: int,
 ) -> tuple[pl.DataFrame, tuple[Skipped, ...]]:
     """Return words with their domain, null if unknown, and the number of words without a domain.
 
-    The words of a general corpus, ``others``, decide only without a list and a table.
+    The words of a general corpus, ``general``, decide only without a list and a table.
     """
     if options.domains is not None:
         domains = read_domains(Path(options.domains), candidates.forms)
         words = candidates.frame.join(domains, on="word", how="left", maintain_order="left")
         reason = "no domain in the table"
-    elif options.by_ratio and others is not None:
-        words = by_ratio(candidates.frame, candidates.corpus, others, options.ratio)
+    elif options.by_ratio and general is not None:
+        words = by_ratio(candidates.frame, candidates.corpus, general, options.ratio)
         reason = "similar frequency in both corpora"
     else:
         listed = listed_words(Path(str(options.biomedical)), candidates.forms, threads, lexicon)
@@ -335,13 +335,13 @@ def _draw_quarters(quarters: Quarters, options: PairsOptions) -> pl.DataFrame:
         counts = ", ".join(
             f"{frame.height} {domain} {_NAMES[linked]}" for (domain, linked), frame in short.items()
         )
-        most, ratio = quarters.largest(n_pairs), options.ratio
+        largest, ratio = quarters.largest(n_pairs), options.ratio
         can_fall = options.by_ratio and ratio > 1
         lower = f"; a `ratio` below {ratio:g} leaves more words" if can_fall else ""
         raise OptionError(
             f"`size` {options.size} needs {n_pairs} pairs per quarter, but with `per_word` "
             f"{options.per_word} there are: {counts}{lower}; "
-            f"{f'`size` {most * N_QUARTERS}' if most else 'no size'} would work"
+            f"{f'`size` {largest * N_QUARTERS}' if largest else 'no size'} would work"
         )
     return quarters.in_order(
         pl.concat(
@@ -354,11 +354,11 @@ def _draw_quarters(quarters: Quarters, options: PairsOptions) -> pl.DataFrame:
 def _finished(pairs: pl.DataFrame, words: pl.DataFrame, word_class: str) -> pl.DataFrame:
     """Return pairs with their words and the words' properties."""
     for side in ("1", "2"):
-        of_word = words.select(
+        properties = words.select(
             pl.col("word_id").alias(f"word{side}_id"),
             pl.col("word").alias(f"term{side}"),
             pl.col("count", "topics", "topic").name.suffix(side),
         )
-        pairs = pairs.join(of_word, on=f"word{side}_id", how="left", maintain_order="left")
-    named = pairs.with_columns(pl.lit(word_class).alias("class"))
-    return named.select(*WORD_PAIRS.dtypes).cast(pl.Schema(WORD_PAIRS.dtypes))
+        pairs = pairs.join(properties, on=f"word{side}_id", how="left", maintain_order="left")
+    with_class = pairs.with_columns(pl.lit(word_class).alias("class"))
+    return with_class.select(*WORD_PAIRS.dtypes).cast(pl.Schema(WORD_PAIRS.dtypes))

@@ -194,8 +194,8 @@ class Forms:
 
     def with_lemmas_of(self, rows: pl.DataFrame) -> Forms:
         """Return the forms with the lemmas of another table for missing words."""
-        others = _lemmas(rows).select("word", "lemma").iter_rows()
-        new_lemmas = {word: lemma for word, lemma in others if word not in self.counts}
+        pairs = _lemmas(rows).select("word", "lemma").iter_rows()
+        new_lemmas = {word: lemma for word, lemma in pairs if word not in self.counts}
         return replace(self, lemmas={**new_lemmas, **self.lemmas})
 
 
@@ -255,8 +255,8 @@ def _lemmatiser(word_class: str, counts: Mapping[str, int]) -> Callable[[str], s
     def lemma_of(word: str) -> str:
         if lemmas := getLemma(word, tag, lemmatize_oov=False):
             bases = lemmas[:1] if tag == "NOUN" else lemmas
-            others = (lemma for lemma in lemmas if lemma != word)
-            return word if word in bases else max(others, key=lambda lemma: counts.get(lemma, 0))
+            rest = (lemma for lemma in lemmas if lemma != word)
+            return word if word in bases else max(rest, key=lambda lemma: counts.get(lemma, 0))
         return next((guess for guess in getLemma(word, tag) if guess in spellings), word)
 
     return lemma_of
@@ -288,13 +288,13 @@ def read_frequencies(
     table.refuse(frame["word"] == "", "word", "is empty")
     table.refuse(frame["class"] == "", "class", "is empty")
     table.refuse(~frame["count"].str.contains(_NUMBER), "count", "is not a whole number")
-    there = frame["class"].unique().sort().to_list()
-    if word_class is None and len(there) > 1:
-        raise OptionError(f"{path} has classes {', '.join(there)}; choose one with `word_class`")
-    if word_class is not None and word_class not in there:
-        raise OptionError(f"{path}: {unknown_name('class', word_class, there)}")
+    classes = frame["class"].unique().sort().to_list()
+    if word_class is None and len(classes) > 1:
+        raise OptionError(f"{path} has classes {', '.join(classes)}; choose one with `word_class`")
+    if word_class is not None and word_class not in classes:
+        raise OptionError(f"{path}: {unknown_name('class', word_class, classes)}")
     unknown = [name for name in ("lemma", "topics") if name not in frame.columns]
-    rows = frame.filter(pl.col("class") == (word_class or there[0])).with_columns(
+    rows = frame.filter(pl.col("class") == (word_class or classes[0])).with_columns(
         pl.lit("").alias(name) for name in unknown
     )
     if subjects is not None:
@@ -344,8 +344,8 @@ def merged(rows: pl.DataFrame, forms: Forms) -> pl.DataFrame:
     else:
         names = pl.col("topics").list.explode().replace("", None).drop_nulls()
         topics = pl.when(pl.col("topics").is_not_null().any()).then(names.n_unique())
-        topics, most = topics.cast(pl.Int64), names.mode()
-        topic = pl.when(most.len() == 1).then(most.first())
+        topics, modes = topics.cast(pl.Int64), names.mode()
+        topic = pl.when(modes.len() == 1).then(modes.first())
     words = by_form.group_by("word").agg(pl.col("count").sum(), topics=topics, topic=topic)
     return words.sort("word")
 
@@ -494,10 +494,10 @@ def by_ratio(
         other.select("word", pl.col("count").alias("other")), on="word", how="full", coalesce=True
     )
     both = both.with_columns(pl.col("count", "other").fill_null(0))
-    frequency, in_other = (
+    frequency, other_frequency = (
         (pl.col(column) + 1) / (pl.col(column).sum() + both.height) for column in ("count", "other")
     )
-    ratios = both.select("word", (frequency / in_other).alias("ratio"))
+    ratios = both.select("word", (frequency / other_frequency).alias("ratio"))
     biomedical = pl.when(pl.col("ratio") >= ratio).then(pl.lit(BIOMEDICAL))
     domain = biomedical.when(pl.col("ratio") <= 1 / ratio).then(pl.lit(GENERAL))
     domains = ratios.select("word", domain=domain)

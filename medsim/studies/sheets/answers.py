@@ -206,12 +206,12 @@ def _checked(file: Text, entries: dict[str, Any], study: StudyIdentity) -> list[
             f"{_quoted(answers[0].entry_id)}, is of study {study.study_id!r}"
         )
     for answer in answers:
-        of_entry, entry = f"entry {_quoted(answer.entry_id)}", entries.get(answer.entry_id)
+        named, entry = f"entry {_quoted(answer.entry_id)}", entries.get(answer.entry_id)
         if entry is None:
-            raise InputError(f"{answer.location}: {of_entry} is not of this study")
+            raise InputError(f"{answer.location}: {named} is not of this study")
         if answer.annotator not in (None, entry["annotator"]):
             raise InputError(
-                f"{answer.location}: {of_entry} is of annotator {_quoted(entry['annotator'])}, and "
+                f"{answer.location}: {named} is of annotator {_quoted(entry['annotator'])}, and "
                 f"the file says {_quoted(answer.annotator)}"
             )
         # A word has one text. Spreadsheets change white space and line ends.
@@ -219,7 +219,7 @@ def _checked(file: Text, entries: dict[str, Any], study: StudyIdentity) -> list[
         for text, expected in zip(answer.texts or (), shown, strict=False):
             if text.split() != expected.split():
                 raise InputError(
-                    f"{answer.location} was edited: {of_entry} shows {_quoted(expected)}, and the "
+                    f"{answer.location} was edited: {named} shows {_quoted(expected)}, and the "
                     f"file has {_quoted(text)}"
                 )
     return answers
