@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from fixtures.shared import *  # noqa: F403 — fixtures that are made once a run
 
-typer.testing._get_command = cache(typer.testing._get_command)  # as a process makes them once
-gc.disable()  # until all tests are collected: nearly all of what is made until then stays
+typer.testing._get_command = cache(typer.testing._get_command)  # a process makes them once
+gc.disable()  # until all tests are collected, since nearly all objects made until then stay
 
 # What is compiled is kept whatever the environment says: compiling takes seconds in this process,
 # and a good part of a second in each that a test starts.
@@ -28,13 +28,13 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Disks are not waited for, which takes a fifth of the time: whether all is on the disk when it has
 # to be is seen from the calls, and the processes that tests start do wait.
-os.fsync = os.fstat  # which fails likewise for what is no open file
+os.fsync = os.fstat  # it also fails for anything but an open file
 
-SLOW = 50  # quick tests that take as long as a slow one
+SLOW = 50  # number of quick tests that take as long as a slow one
 
-UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"  # as Numba reads it
+UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"  # the way Numba reads it
 
-# Compilation takes seconds and happens in whichever example comes first.
+# Compilation takes seconds, in the first example that runs.
 settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile(
     "ci",
@@ -63,7 +63,7 @@ def store() -> Iterator[object]:
 
 @pytest.fixture
 def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
-    """A running service, which is asked again after a moment; no key is in the environment."""
+    """A running service, with short waits between tries; no key is in the environment."""
     from fixtures.services import LocalService
 
     monkeypatch.setattr("medsim.embeddings.services.FIRST_WAIT", 0.001)
@@ -75,7 +75,7 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[object]:
-    """A Chromium that tests of pages share, each in a context of its own.
+    """A Chromium that tests of pages share, each in a separate context.
 
     Without one, the tests that use it are skipped; in CI they fail.
     """
@@ -91,7 +91,7 @@ def browser() -> Iterator[object]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let two processes share the files; the parent of `basetemp` is what they have in common."""
+    """Let two processes share the files; they have the parent of `basetemp` in common."""
     parser.addoption("--half", type=int, choices=(0, 1), help="Run the tests of half of the files.")
 
 
@@ -104,14 +104,14 @@ def is_slow(file: Path) -> bool:
 
 @cache
 def halves() -> tuple[set[Path], set[Path]]:
-    """Return files of tests in two parts of about the same size, in whose order they take turns."""
+    """Return files of tests in two halves of about the same size."""
     modules = Path(__file__).parent.rglob("test_*.py")
     files = sorted(modules, key=lambda file: (is_slow(file), -file.stat().st_size, file))
     return set(files[0::4] + files[3::4]), set(files[1::4] + files[2::4])
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out files of another half, and of slow tests alone, with what they import."""
+    """Leave out files of the other half, and files with only slow tests, with their imports."""
     if not collection_path.name.startswith("test_") or not collection_path.is_file():
         return None
     half = config.option.half
@@ -121,7 +121,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out files of another half, and more examples than a quick run takes.
+    """Leave out files of the other half, and limit the examples of a quick run.
 
     Files that take long come first, so that no process is left with one at the end.
     """
@@ -129,7 +129,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         weights[item.path] += SLOW if item.get_closest_marker("slow") else 1
     items.sort(key=lambda item: -weights[item.path])
-    if (half := config.option.half) is not None:  # files that the command line names are in both
+    if (half := config.option.half) is not None:  # files on the command line are in both halves
         items[:] = [item for item in items if item.path in halves()[half]]
     if config.getoption("--hypothesis-profile", None) == "quick":
         for test in {item.obj for item in items if is_hypothesis_test(getattr(item, "obj", None))}:
@@ -140,7 +140,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Keep what is loaded by now out of the collector's way: it stays until the end."""
+    """Exclude the objects loaded so far from garbage collection; they stay until the end."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
@@ -148,12 +148,12 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_unconfigure() -> None:
-    """Let the collector have all at the end, or libraries tell of objects that nobody freed."""
+    """Include all objects in garbage collection again, or libraries report objects not freed."""
     gc.unfreeze()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the markers, and let plain Python run the kernels where they are not compiled."""
+    """Declare the markers, and let plain Python run kernels that are not compiled."""
     config.addinivalue_line(
         "markers", "kernels: small enough to run again with NUMBA_DISABLE_JIT=1"
     )
@@ -163,7 +163,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "cases of what quicker tests show",
     )
     config.option.loadscopereorder = False  # as xdist does by the number of a file's tests alone
-    # What nobody freed is seen in one collection; five of so many objects take seconds.
+    # One collection shows objects not freed; five with so many objects take seconds.
     config.stash[gc_collect_iterations_key] = 1
     if UNCOMPILED:
         # The kernels count modulo 2**64, as the processor does. NumPy's scalars do so too, but

@@ -16,7 +16,7 @@ from medsim.core.console import _with_flags
 PACKAGE = Path(__file__).parents[1] / "medsim"
 MOST_LINES, MOST_LINES_OF_A_FUNCTION, MOST_PARAMETERS = 650, 60, 7
 KNOW_FLAGS = ("cli/", "core/console", "core/options", "core/printing", "options", "commands")
-"""The modules that may name options as the command line does."""
+"""The modules that may write options with dashes."""
 
 
 @cache
@@ -35,7 +35,7 @@ def nodes() -> list[tuple[str, ast.AST]]:
 
 
 def functions() -> Iterator[tuple[str, ast.FunctionDef]]:
-    """Yield every function and method with the place where it stands."""
+    """Yield every function and method with its place."""
     for path, node in nodes():
         if isinstance(node, ast.FunctionDef):
             yield f"{path}: {node.name}", node
@@ -47,7 +47,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     graph = grimp.build_graph("medsim", exclude_type_checking_imports=True)
     imports = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
 
-    TopologicalSorter(imports).prepare()  # which names a circle where there is one
+    TopologicalSorter(imports).prepare()  # raises an error that names a cycle
 
     assert len(imports) > 100
 
@@ -104,14 +104,14 @@ def test_a_name_between_backticks_is_an_option() -> None:
     assert all(f"`{name}`" not in _with_flags(text, {name: "--flag"}) for text, name in named)
 
 
-def test_nothing_is_asserted_as_python_may_leave_assertions_out() -> None:
+def test_the_package_has_no_assert_statements() -> None:
     asserting = [f"{path}:{node.lineno}" for path, node in nodes() if isinstance(node, ast.Assert)]
 
     assert len(modules()) > 100
     assert asserting == []
 
 
-def test_the_tools_of_tests_stay_in_tests() -> None:
+def test_the_package_does_not_import_test_tools() -> None:
     names = ("polars.testing", "numpy.testing", "hypothesis", "pytest")
     importing = [
         f"{path}: {imported}"

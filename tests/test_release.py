@@ -1,4 +1,4 @@
-"""A version is the same wherever it is named, and what is published is nothing else."""
+"""The version is the same in all files, and distributions have the right content."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_citation_has_the_paper_that_cards_have() -> None:
 
 
 @pytest.mark.slow
-def test_the_source_distribution_holds_what_the_package_is_made_of(tmp_path: Path) -> None:
+def test_the_source_distribution_has_the_sources_of_the_package(tmp_path: Path) -> None:
     build = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
     (built,) = tmp_path.iterdir()

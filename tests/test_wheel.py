@@ -1,4 +1,4 @@
-"""The wheel holds all that it must, and works from there."""
+"""The wheel is complete, and works when installed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ with Store(threads=1) as store:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a wheel that was built of the working tree."""
+    """Return a wheel built from the working tree."""
     folder = tmp_path_factory.mktemp("wheel")
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],

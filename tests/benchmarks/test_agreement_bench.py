@@ -1,4 +1,4 @@
-"""The benchmark of agreement compares what it times."""
+"""The benchmark of agreement compares the results of both sides."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_alpha_agrees_with_the_package_and_has_one_fingerprint(job: agreement.Jo
     assert seen.fingerprint == agreement.race(job).fingerprint
 
 
-def test_another_alpha_than_the_packages_is_noticed(
+def test_an_alpha_that_differs_from_the_packages_is_noticed(
     job: agreement.Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(agreement, "nominal_alpha", lambda *_, **__: Estimate(value=0.5))

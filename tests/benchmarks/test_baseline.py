@@ -1,4 +1,4 @@
-"""The baseline: what counts as slower, what as another result, and how it is kept."""
+"""The baseline: what counts as slower or as another result, and how it is stored."""
 
 from __future__ import annotations
 

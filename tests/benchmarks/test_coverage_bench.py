@@ -1,4 +1,4 @@
-"""The benchmark of coverage tells an interval that is too narrow from one that is not."""
+"""The benchmark of coverage detects intervals that are too narrow."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_delongs_interval_alone_is_too_narrow_at_the_edge() -> None:
     assert shares["AUC 0.7 of 1000"] == shares["DeLong 0.7 of 1000"] > 0.9
 
 
-def test_pairs_that_share_terms_make_intervals_too_narrow_that_know_no_clusters() -> None:
+def test_intervals_without_clusters_are_too_narrow_for_pairs_that_share_terms() -> None:
     shares = coverage.linked_areas(JOB)
 
     suffix = " of 300 pairs, 8 names a concept"
@@ -31,7 +31,7 @@ def test_pairs_that_share_terms_make_intervals_too_narrow_that_know_no_clusters(
     assert accuracy_alone < accuracy
 
 
-def test_the_best_threshold_finds_what_is_not_there_and_the_held_out_half_does_not() -> None:
+def test_only_the_best_threshold_overestimates_accuracy() -> None:
     shares = coverage.thresholds(JOB)
 
     assert shares["accuracy, best, of 10"] > 0.6

@@ -1,4 +1,4 @@
-"""First terms of every kind against all terms, on invented corpora, as the benchmarks do it."""
+"""First terms of every kind against all terms, on invented corpora, with the benchmarks' code."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_every_stratum_finds_what_brute_force_finds(name: str) -> None:
     assert (results.wrong_distances, results.wrong_terms) == (0, 0)
 
 
-def test_a_search_that_finds_others_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_with_wrong_results_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     def other_seed(terms, groups, seed) -> BruteForce:
         return BruteForce(terms, groups, seed + 1)
 

@@ -22,7 +22,7 @@ from medsim.core.registry import Registry
 
 
 class Bench:
-    """Runs invented benchmarks with files of its own."""
+    """Runs invented benchmarks with separate files."""
 
     def __init__(self, folder: Path, registry: Registry[Measure]) -> None:
         self.log = folder / "LOG.md"
@@ -31,7 +31,7 @@ class Bench:
         self._registry = registry
 
     def add(self, name: str, *speeds: float | Exception, fingerprint: str = "ab12") -> None:
-        """Add a benchmark that is so fast in one run after the other."""
+        """Add a benchmark with the given speeds in consecutive runs."""
         rest = list(speeds)
 
         def measure(settings: Settings) -> Measured:
@@ -44,7 +44,7 @@ class Bench:
         self._registry.register(name, measure)
 
     def expect(self, **ratios: float) -> None:
-        """Write a baseline of so many times cdist's speed."""
+        """Write a baseline with a ratio to cdist."""
         entries = {
             name: Entry(ratios={"cdist": ratio}, fingerprint="ab12")
             for name, ratio in ratios.items()
@@ -100,7 +100,7 @@ def test_a_check_fails_with_a_line_where_a_benchmark_is_slower_in_every_run(
 @pytest.mark.parametrize(
     "error", [MismatchError("row 3 has other terms"), UnavailableError("no download")]
 )
-def test_what_goes_wrong_is_a_line_and_the_others_still_run(
+def test_an_error_is_one_line_and_other_benchmarks_still_run(
     bench: Bench, capsys: pytest.CaptureFixture[str], error: Exception
 ) -> None:
     bench.expect(broken=50.0, changed=50.0, fast=50.0)
@@ -135,7 +135,7 @@ def test_each_file_registers_one_benchmark_of_its_name() -> None:
         assert measure is importlib.import_module(f"benchmarks.{name}").measure
 
 
-def test_the_committed_baseline_names_benchmarks_that_there_are() -> None:
+def test_the_committed_baseline_names_existing_benchmarks() -> None:
     committed = read_baseline(Path(run.__file__).parent / "baseline.json")
     assert set(committed.benchmarks) <= set(BENCHMARKS.all())
     assert 0 < committed.margin < 1

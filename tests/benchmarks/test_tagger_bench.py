@@ -1,4 +1,4 @@
-"""The benchmark of the tagger compares what it times."""
+"""The benchmark of the tagger compares the results of both sides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every command line, option and call in the documentation is one that the program takes.
+"""Every command line, option and call in the documentation is valid.
 
 Command lines are parsed as the program parses them, and are not run.
 """
@@ -34,7 +34,7 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def spans(page: Path) -> list[str]:
-    """Return what stands between backticks in the text of a page."""
+    """Return the text between backticks in a page."""
     text = re.sub(r"(?ms)^```.*?^```", "", page.read_text(encoding="utf-8"))
     return [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", text)]
 
@@ -88,14 +88,16 @@ IN_HELP = [
 ]
 
 
-def test_every_command_line_of_a_page_and_of_help_is_taken() -> None:
+def test_every_command_line_of_pages_and_help_is_valid() -> None:
     for place, arguments in (*IN_BLOCKS, *IN_HELP):
         if arguments == ["--version"]:
             continue
         name, options = split(arguments)
         command = COMMANDS[name]
         try:
-            context = command.make_context(name, [*options])  # refuses what the program would
+            context = command.make_context(
+                name, [*options]
+            )  # refuses the same values as the program
             if known := getattr(command.callback, "options", None):
                 names = declared(known)
                 _from_command_line(known, {key: context.params[key] for key in names})

@@ -30,37 +30,37 @@ DATA = os.environ.get("MEDSIM_DATA")
 
 
 def linked(source: Path, to: Path) -> None:
-    """Copy a folder of files that are replaced, never changed, without taking room for them."""
+    """Copy a folder with hard links, as its files are replaced but never changed."""
     shutil.copytree(source, to, copy_function=os.link)
 
 
 def shared_data(part: str, folder: Path) -> None:
-    """Copy a folder of published files, which are no part of the project."""
+    """Copy a folder of published files, which are not part of the project."""
     if DATA is None:
         pytest.skip("MEDSIM_DATA names no folder")
     shutil.copytree(Path(DATA) / part, folder / part)
 
 
 def package_index(_: Path) -> None:
-    """Skip the page where pip finds no package."""
+    """Skip the page if pip finds no package."""
     command = [sys.executable, "-m", "pip", "index", "versions", "iniconfig"]
     if subprocess.run(command, capture_output=True, check=False).returncode:
         pytest.skip("pip finds no package index")
 
 
 def hugging_face_datasets(_: Path) -> None:
-    """Skip what is left of the page where the package is not installed."""
+    """Skip the rest of the page if the package is not installed."""
     pytest.importorskip("datasets", reason="medsim[tools] is not installed")
 
 
 def pytorch(_: Path) -> None:
-    """Skip what a page has left where sentence-transformers is not installed."""
+    """Skip the rest of the page if sentence-transformers is not installed."""
     pytest.importorskip("sentence_transformers", reason="medsim[tools] is not installed")
 
 
 @pytest.fixture
 def needs(once: Once) -> dict[str, Callable[[Path], object]]:
-    """Return what pages may need, by name."""
+    """Return the possible inputs of pages by name."""
 
     def hpo(folder: Path) -> None:
         import medsim
@@ -88,14 +88,14 @@ def needs(once: Once) -> dict[str, Callable[[Path], object]]:
 
 
 REPEATED = ("medsim build hpo -o hpo", "medsim split hpo -o hpo-splits --ratios 80/10/10")
-"""Commands that several pages have."""
+"""Commands on several pages."""
 
 
 @pytest.fixture
 def shared(
     once: Once, needs: dict[str, Callable[[Path], object]]
 ) -> dict[str, Callable[[Path], str]]:
-    """Return what runs commands once for all pages."""
+    """Return functions that run commands once for all pages."""
 
     def run(command: str, page_folder: Path) -> str:
         out = command.split()[4]

@@ -1,6 +1,6 @@
 """The notebook of the documentation runs, and prints what it says.
 
-Where it has changed, run it anew, which keeps what it prints:
+After a change, run it again, which stores its output:
 
     python tests/docs/test_notebook.py
 """
@@ -23,9 +23,9 @@ PATIENCE = 300  # seconds for a cell
 
 
 def executed(folder: Path) -> Any:
-    """Return the notebook as a run in a folder leaves it, without times and pictures' sizes.
+    """Return the notebook after a run in a folder, without times and sizes of pictures.
 
-    How far a stage is, on the standard error stream, is left out: it differs from run to run.
+    Progress on the standard error stream is left out, since it differs from run to run.
     """
     import nbformat
     from nbclient import NotebookClient

@@ -1,4 +1,4 @@
-"""Pages are short, lead somewhere, and name what there is: papers, benchmarks, public names."""
+"""Pages are short, and their links, papers, benchmarks and public names exist."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def relative_links(page: Path) -> list[str]:
 
 
 def anchors_of(page: Path) -> set[str]:
-    """Return the anchors that GitHub gives the headings of a page, and the site to functions."""
+    """Return GitHub's anchors of a page's headings, and the site's anchors of functions."""
     headings = re.findall(r"^#+ +(.*?) *$", text_of(page), re.MULTILINE)
     kept = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
     return {heading.replace(" ", "-") for heading in kept} | functions_on(page)
@@ -96,12 +96,12 @@ def test_every_block_of_code_is_closed() -> None:
 def test_pages_for_users_name_no_internal_modules() -> None:
     module = re.compile(r"\bfrom medsim[\w.]* import\b|\bmedsim\.[a-z_]+\.[a-z_]|(?<!/)\bmedsim/")
     for page in FOR_USERS:
-        if page.name.startswith("add-a-"):  # tells developers where a new file belongs
+        if page.name.startswith("add-a-"):  # says where developers put a new file
             continue
         assert module.search(page.read_text(encoding="utf-8")) is None, page
 
 
-def test_the_search_by_itself_finds_what_its_example_says(
+def test_the_example_of_the_search_prints_its_result(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
@@ -129,7 +129,7 @@ def test_the_reference_of_python_has_every_public_name_once() -> None:
     assert sorted(re.findall(r"(?m)^::: medsim\.(\w+)$", page)) == sorted([*medsim.__all__, "open"])
 
 
-def test_every_row_of_the_page_on_performance_names_runs_that_are_logged() -> None:
+def test_every_row_of_the_page_on_performance_names_logged_runs() -> None:
     page = (ROOT / "docs" / "explanation" / "performance.md").read_text(encoding="utf-8")
     log = (ROOT / "benchmarks" / "LOG.md").read_text(encoding="utf-8")
     run = re.compile(r"`(\w+)`, (\d{4}-\d\d-\d\d \d\d:\d\d)(?: and (\d{4}-\d\d-\d\d \d\d:\d\d))?")

@@ -30,10 +30,10 @@ QUICKER = {
     "medsim study domains": ["--no-lemmas"],
     "medsim study instances": ["--size", "8", "--common", "4"],
 }
-"""Options that make a command quick, or fit small data, beside those of the pages."""
+"""Additional options that make a command fast or fit small data."""
 
 STAND_INS = {"mesh-2026/": "velpish.obo", "umls-wic": "typed/wic"}
-"""Invented files for those of the pages."""
+"""Invented files instead of those of the pages."""
 
 SIGNS = ("fever", "chill", "nausea", "rash", "cough", "edema", "pallor", "itch")
 ORGANS = ("heart", "lung", "liver", "kidney", "spleen", "colon")
@@ -55,7 +55,7 @@ def commands() -> list[str]:
 
 
 def prepare(folder: Path) -> None:
-    """Write the files that the pages take for given."""
+    """Write the files that the pages assume."""
     draw = random.Random(7)  # noqa: S311 — no secret
     categorised_release(3, 60).write_zip(folder / "snomed.zip", "Snapshot")
     words = [*WORDS, *SIGNS, *ORGANS, *GENERAL]
@@ -100,7 +100,7 @@ def prepare(folder: Path) -> None:
 
 
 def send_back(folder: Path, name: str) -> None:
-    """Write what people send back to a study."""
+    """Write the answers that people return to a study."""
     study = medsim.Study(folder / name.removesuffix("-answers"))
     if study.scale.graded:
         rate(study, folder / name, frozenset())
@@ -140,6 +140,6 @@ def test_a_command_of_the_page_runs(
     assert run.exit_code == 0, run.output
 
 
-def test_what_has_no_command_says_why() -> None:
+def test_rows_without_a_command_give_a_reason() -> None:
     for row in rows():
         assert "`medsim " in row[1] or len(row[2]) > 20, row

@@ -1,4 +1,4 @@
-"""The reference is what the code declares, and lacks nothing of what the program has and writes."""
+"""The reference matches the declarations in the code, and covers all that the program writes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def command_page(name: str) -> str:
 # The pages
 
 
-def test_the_pages_are_those_that_the_code_declares() -> None:
+def test_the_pages_are_up_to_date() -> None:
     made, on_disk = pages(), written()
 
     assert on_disk.keys() == made.keys(), "run: just reference"
@@ -55,7 +55,7 @@ def test_the_pages_are_those_that_the_code_declares() -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_has_all_of_its_help_on_its_page(name: str) -> None:
+def test_a_commands_page_has_all_of_its_help(name: str) -> None:
     page = command_page(name)
 
     ask = {"prog_name": "medsim", "env": {"COLUMNS": "400"}}
@@ -127,7 +127,7 @@ def test_every_statistic_and_metric_is_listed() -> None:
 
 @dataclass
 class ListedTable:
-    """A table as a page has it: the path of its files, its columns, and the rest of its text."""
+    """A table on a page: the path of its files, its columns, and the rest of its text."""
 
     path: str
     text: str
@@ -214,7 +214,7 @@ def read(path: Path) -> pl.DataFrame:
 
 
 def is_of(listed: str, dtype: pl.DataType, *, typed: bool) -> bool:
-    """Return whether a column has the type that is listed; CSV tells texts from numbers alone."""
+    """Return whether a column has the listed type; CSV only distinguishes text and numbers."""
     if typed:
         return listed == str(dtype).lower().replace("list(string)", "list of string")
     if dtype.is_integer():  # of CSV: whole numbers all the same
@@ -225,7 +225,7 @@ def is_of(listed: str, dtype: pl.DataType, *, typed: bool) -> bool:
 
 
 def faults_of(table: ListedTable, frame: pl.DataFrame, *, typed: bool) -> list[str]:
-    """Return what a page says otherwise than a file has it."""
+    """Return the differences between a page and a file."""
     faults = []
     for name, dtype in frame.schema.items():
         known, n_nulls = table.column(name), frame[name].null_count()
@@ -245,7 +245,7 @@ def faults_of(table: ListedTable, frame: pl.DataFrame, *, typed: bool) -> list[s
 
 
 @pytest.mark.slow
-def test_every_file_that_is_written_is_listed_with_its_columns(manifests) -> None:
+def test_every_written_file_is_listed_with_its_columns(manifests) -> None:
     kinds, n_tables = set(), 0
     for folder, manifest in manifests.items():
         kind = manifest["kind"]

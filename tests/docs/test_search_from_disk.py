@@ -1,4 +1,4 @@
-"""The search of the site where its pages are opened as files, in a real browser."""
+"""The search of the site's pages opened as files, in a real browser."""
 
 from __future__ import annotations
 
@@ -39,9 +39,7 @@ PAGE = f"""<!doctype html><meta charset="utf-8"><body>
 
 
 @pytest.mark.slow
-def test_a_query_stays_as_it_was_typed_whatever_the_search_makes_of_it(
-    browser, tmp_path: Path
-) -> None:
+def test_a_query_stays_as_typed(browser, tmp_path: Path) -> None:
     (tmp_path / "worker.js").write_text(WORKER, encoding="utf-8")
     (tmp_path / "index.html").write_text(PAGE, encoding="utf-8")
 
@@ -55,7 +53,7 @@ def test_a_query_stays_as_it_was_typed_whatever_the_search_makes_of_it(
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of the site, built from the pages as they are."""
+    """Return the folder of the site, built from the current pages."""
     pytest.importorskip("zensical", reason="medsim[docs] is not installed")
     folder = tmp_path_factory.mktemp("project")
     shutil.copytree(ROOT / "docs", folder / "docs")

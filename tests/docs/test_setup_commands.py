@@ -1,4 +1,4 @@
-"""The commands that CI runs are those of the README, word for word."""
+"""CI runs the commands of the README unchanged."""
 
 from __future__ import annotations
 

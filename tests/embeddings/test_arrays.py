@@ -69,7 +69,7 @@ def test_wanted_words_are_read(tmp_path: Path, file: str, dtype: type) -> None:
 
 
 @pytest.mark.parametrize(("file", "write_words"), VOCABULARIES)
-def test_a_vocabulary_may_be_of_any_of_these_kinds(tmp_path: Path, file: str, write_words) -> None:
+def test_a_vocabulary_may_be_text_json_or_a_table(tmp_path: Path, file: str, write_words) -> None:
     np.save(tmp_path / "v.npy", VECTORS)
     write_words(tmp_path / file, ['"quoted', *WORDS[1:]])
 
@@ -81,7 +81,7 @@ def test_a_vocabulary_may_be_of_any_of_these_kinds(tmp_path: Path, file: str, wr
 
 
 MISSING = ["null", "NA", "nan", "true"]
-"""Words that readers of tables take for missing values."""
+"""Words that readers of tables may treat as missing values."""
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ MISSING = ["null", "NA", "nan", "true"]
     [
         ("v.csv", in_table(MISSING).write_csv(), MISSING),
         ("v.txt", "\ufeff" + "\r\n".join([*WORDS[:3], "he\u2028art"]), WORDS[:3]),
-        ("~$v.csv", "\x05ada", WORDS),  # a lock file is no vocabulary
+        ("~$v.csv", "\x05ada", WORDS),  # a lock file is not a vocabulary
     ],
 )
 def test_a_vocabulary_may_be_unusual(
@@ -119,7 +119,7 @@ def test_a_folder_of_one_array_and_its_vocabulary_is_an_embedding(
         words_in("array", tmp_path, WORDS)
 
 
-def test_the_vocabulary_that_is_named_comes_first_then_that_of_the_same_name(
+def test_a_given_vocabulary_comes_before_one_of_the_same_name(
     tmp_path: Path,
 ) -> None:
     path, other = write(tmp_path, "v.npy"), tmp_path / "other.txt"
@@ -130,7 +130,7 @@ def test_the_vocabulary_that_is_named_comes_first_then_that_of_the_same_name(
     assert as_rows(result) == as_float32({"three": ROWS["心臓"]})
 
 
-def test_a_vocabulary_must_be_there_and_be_the_only_one_meant(tmp_path: Path) -> None:
+def test_a_missing_or_ambiguous_vocabulary_is_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "v.npy", VECTORS)
     with pytest.raises(InputError, match=r"its folder has none .* add ,vocabulary=FILE"):
         words_in("array", tmp_path / "v.npy", WORDS)
@@ -166,7 +166,7 @@ def test_rows_of_terms_are_found_by_their_text_then_ignoring_case(
 
 
 @pytest.mark.parametrize("keys", ["words", "terms"])
-def test_a_key_that_is_looked_up_and_comes_twice_is_refused(tmp_path: Path, keys: str) -> None:
+def test_a_repeated_requested_key_is_refused(tmp_path: Path, keys: str) -> None:
     path = write(tmp_path, "v.npy", ["heart", "lung", "lung", "heart"])
 
     with pytest.raises(InputError, match="'heart' is in row 1 and again in row 4"):
@@ -229,7 +229,7 @@ def test_an_archive_of_two_arrays_or_of_one_by_column_is_refused(tmp_path: Path)
         words_in("array", path, WORDS)
 
 
-def test_a_type_that_numpy_lacks_is_named(tmp_path: Path) -> None:
+def test_an_unsupported_type_is_named(tmp_path: Path) -> None:
     path = write(tmp_path, "v.safetensors", vectors=np.zeros((4, 2), np.float16))
     content = path.read_bytes()
     size = int.from_bytes(content[:8], "little") + 1
@@ -258,7 +258,7 @@ def test_an_array_of_objects_is_never_unpickled(tmp_path: Path, file: str, says:
     ],
 )
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_header_that_lies_is_refused(
+def test_a_false_header_is_refused(
     tmp_path: Path, shape: str, message: str, *, packed: bool
 ) -> None:
     write_lines(tmp_path / "v.txt", WORDS)

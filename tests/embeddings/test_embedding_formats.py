@@ -52,7 +52,7 @@ SAMPLES: dict[str, tuple[str, Write]] = {
 
 every = pytest.mark.parametrize("file", SAMPLES)
 of_bytes = pytest.mark.parametrize("file", [file for file in SAMPLES if file[:2] != "v."])
-"""Files in which words lie as they are."""
+"""Files that contain words unchanged."""
 
 
 def sample(folder: Path, file: str, rows: Rows = ROWS) -> tuple[str, Path]:
@@ -61,9 +61,7 @@ def sample(folder: Path, file: str, rows: Rows = ROWS) -> tuple[str, Path]:
 
 
 @every
-def test_a_sample_is_recognised_by_its_format_alone_whatever_its_name(
-    tmp_path: Path, file: str
-) -> None:
+def test_only_its_format_recognises_a_sample_under_any_name(tmp_path: Path, file: str) -> None:
     name, path = sample(tmp_path, file)
 
     assert [known for known, form in FORMATS.all().items() if form.recognises(path)] == [name]
@@ -73,7 +71,7 @@ def test_a_sample_is_recognised_by_its_format_alone_whatever_its_name(
 
 
 @every
-def test_all_formats_give_the_wanted_words(tmp_path: Path, file: str) -> None:
+def test_all_formats_give_the_requested_words(tmp_path: Path, file: str) -> None:
     name, path = sample(tmp_path, file)
 
     vectors = words_in(name, path, ["Asthma heart", "心臓 lung"])
@@ -98,7 +96,7 @@ def test_what_is_written_is_read(tmp_path: Path, file: str, rows: dict[str, list
 
 
 @of_bytes
-def test_a_word_that_is_no_utf_8_is_passed_over(tmp_path: Path, file: str) -> None:
+def test_a_word_in_invalid_utf_8_is_skipped(tmp_path: Path, file: str) -> None:
     name, path = sample(tmp_path, file)
     path.write_bytes(path.read_bytes().replace("naïve".encode(), b"na\xefve"))
 
@@ -109,7 +107,7 @@ def test_a_word_that_is_no_utf_8_is_passed_over(tmp_path: Path, file: str) -> No
 
 
 @of_bytes
-def test_a_wanted_word_that_comes_twice_is_refused(tmp_path: Path, file: str) -> None:
+def test_a_repeated_requested_word_is_refused(tmp_path: Path, file: str) -> None:
     name, path = sample(tmp_path, file, {**ROWS, "HEART": [1, 2, 3]})
     path.write_bytes(path.read_bytes().replace(b"HEART", b"heart"))
     first, last = (5, 6) if name == "word2vec-text" else (4, 5)
@@ -120,7 +118,7 @@ def test_a_wanted_word_that_comes_twice_is_refused(tmp_path: Path, file: str) ->
 
 
 @every
-def test_a_wanted_vector_that_is_not_finite_is_refused(tmp_path: Path, file: str) -> None:
+def test_a_requested_vector_that_is_not_finite_is_refused(tmp_path: Path, file: str) -> None:
     for value in (np.nan, np.inf, -np.inf):
         name, path = sample(tmp_path, file, {**ROWS, "lung": [1.0, value, 3.0]})
 
@@ -132,7 +130,7 @@ def test_a_wanted_vector_that_is_not_finite_is_refused(tmp_path: Path, file: str
 @pytest.mark.parametrize(
     "file", [file for file in SAMPLES if file not in ("text.vec", "glove.txt")]
 )
-def test_a_file_that_is_cut_off_is_refused(tmp_path: Path, file: str) -> None:
+def test_a_truncated_file_is_refused(tmp_path: Path, file: str) -> None:
     name, path = sample(tmp_path, file)
     content = path.read_bytes()
     for size in (0, 5, 30, len(content) // 2, *(len(content) - cut for cut in (20, 14, 13, 2, 1))):
@@ -175,7 +173,7 @@ NO_EMBEDDINGS = [
         ("heart 0.5 1\n".encode("utf-16"), "is UTF-16 text; convert it to UTF-8"),
     ],
 )
-def test_a_file_to_convert_first_is_not_asked_for_its_format(
+def test_a_file_to_convert_first_needs_no_format_option(
     tmp_path: Path, content: bytes, expected: str
 ) -> None:
     path = tmp_path / "vectors.txt"
@@ -187,7 +185,7 @@ def test_a_file_to_convert_first_is_not_asked_for_its_format(
 
 
 @pytest.mark.parametrize("name", sorted({name for name, _ in SAMPLES.values()}))
-def test_what_is_no_embedding_is_not_recognised(tmp_path: Path, name: str) -> None:
+def test_other_files_are_not_recognised(tmp_path: Path, name: str) -> None:
     path = tmp_path / "file.txt"
     for content, message in NO_EMBEDDINGS:
         path.write_bytes(content)

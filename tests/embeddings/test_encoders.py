@@ -60,7 +60,7 @@ def test_only_new_terms_are_encoded(tmp_path: Path, n_new: int) -> None:
 
 
 @pytest.mark.parametrize(("files", "name"), [("other", "counting"), ("", "other")])
-def test_another_model_has_a_cache_of_its_own(tmp_path: Path, files: str, name: str) -> None:
+def test_another_model_has_a_separate_cache(tmp_path: Path, files: str, name: str) -> None:
     encoded(CountingEncoder(), asked(TERMS, tmp_path), "")
     second = CountingEncoder(name=name)
 
@@ -70,7 +70,7 @@ def test_another_model_has_a_cache_of_its_own(tmp_path: Path, files: str, name: 
 
 
 def _killed(cache: Path) -> None:
-    """Encode with a file half written, and die as if the power went."""
+    """Encode with a half-written file, and exit as after a power failure."""
     encoder, n_files = CountingEncoder(), 0
     replace = Path.replace
 
@@ -189,7 +189,7 @@ def test_a_cache_that_cannot_be_written_is_an_output_error(tmp_path: Path) -> No
         encoded(CountingEncoder(), asked(["a"], tmp_path / "file"), "")
 
 
-def test_a_stage_is_told_of_every_term_once(tmp_path: Path) -> None:
+def test_every_term_is_reported_to_the_stage_once(tmp_path: Path) -> None:
     for first in (40, 0, 0):
         request = asked(TERMS[first:], tmp_path)
         with small_batches(100):
@@ -212,7 +212,7 @@ def test_a_vector_that_is_not_finite_names_its_term(tmp_path: Path, value: float
 
 
 @pytest.mark.parametrize("cached", [True, False])
-def test_large_results_are_mapped_from_a_file_that_leaves_nothing(
+def test_large_results_are_mapped_from_a_file_without_a_name(
     tmp_path: Path, monkeypatch, cached
 ) -> None:
     monkeypatch.setattr(encoders, "_MAPPED_BYTES", 1)

@@ -1,4 +1,4 @@
-"""fastText's binary models, beside what fastText itself makes of them."""
+"""fastText's binary models, compared with fastText itself."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ UNSEEN = ["heartattack", "x", "xy", "naïvité", "心臓病", "z" * 40, "\U0001d
 
 @pytest.fixture(scope="module")
 def train(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[Path, Any]]:
-    """Return what trains a tiny model once, and gives its file and fastText's own view of it."""
+    """Return a function that trains a tiny model once; it returns the file and fastText's model."""
     folder = tmp_path_factory.mktemp("fasttext")
     trained: dict[str, tuple[Path, Any]] = {}
     corpus = folder / "corpus.txt"
@@ -101,7 +101,7 @@ def test_the_mark_of_a_sentence_end_has_no_n_grams(train) -> None:
     assert result.vectors[0].tolist() == model.get_word_vector("</s>").tolist()
 
 
-def test_unseen_words_are_made_only_where_no_form_is_known(train) -> None:
+def test_vectors_of_unseen_words_are_made_only_if_no_form_is_known(train) -> None:
     path, _ = train("skipgram")
 
     result = words_in("fasttext", path, ["Heart (non-Large) ASTHMA Unseen-Word"])
@@ -114,7 +114,7 @@ def test_unseen_words_are_made_only_where_no_form_is_known(train) -> None:
     }
 
 
-def test_a_supervised_model_has_words_and_its_labels_are_none(tmp_path: Path) -> None:
+def test_labels_of_a_supervised_model_are_not_words(tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("__label__a heart attack\n__label__b lung\n" * 20, encoding="utf-8")
     model = fasttext.train_supervised(
@@ -164,7 +164,7 @@ def test_a_quantised_model_is_refused(tmp_path: Path) -> None:
         (84, "<q", 4, "is pruned"),
     ],
 )
-def test_a_header_that_lies_is_refused(
+def test_a_false_header_is_refused(
     train, tmp_path: Path, at: int, layout: str, value: int, message: str
 ) -> None:
     content = bytearray(train("skipgram")[0].read_bytes())
@@ -176,7 +176,7 @@ def test_a_header_that_lies_is_refused(
         words_in("fasttext", path, ["heart"])
 
 
-def test_a_model_that_is_cut_off_is_refused_wherever_that_is(train, tmp_path: Path) -> None:
+def test_a_truncated_model_is_refused(train, tmp_path: Path) -> None:
     content = train("skipgram")[0].read_bytes()
     path = tmp_path / "model.bin"
     for size in (*range(0, 420, 7), len(content) // 2, len(content) - 330, len(content) - 1):

@@ -1,4 +1,4 @@
-"""Models on a hub: what of one is fetched and read; a stand-in does what huggingface_hub does."""
+"""Models on a hub: the files that are fetched and read, with a stand-in for huggingface_hub."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NEEDED = ["config.json", "model.safetensors", "tokenizer.json"]
 
 
 class Hub:
-    """The commits of one model, of which the last is that of its branch main.
+    """The commits of one model; the last is on its branch main.
 
     Attributes:
         fetched: the files that were fetched so far, in order.
@@ -87,7 +87,7 @@ def opened(text: str) -> FileSource:
     return source
 
 
-def test_what_is_read_is_fetched_once_and_no_more(hub: Hub, tmp_path: Path) -> None:
+def test_only_needed_files_are_fetched_once(hub: Hub, tmp_path: Path) -> None:
     commit = hub.commit(FILES)
 
     source = opened(f"hf:{MODEL}@main")
@@ -139,7 +139,7 @@ def test_a_model_in_onnx_gives_the_vectors_of_its_folder(
         ({"config.json": CONFIG, "model-00001-of-00002.safetensors": b""}, "transformers"),
     ],
 )
-def test_the_format_is_told_by_what_the_hub_has(hub: Hub, files: Files, name: str) -> None:
+def test_the_format_follows_from_the_files_on_the_hub(hub: Hub, files: Files, name: str) -> None:
     hub.commit(files)
 
     assert opened(f"hf:{MODEL}").format_name == name

@@ -38,7 +38,7 @@ def brute_force(cosines, groups, hashes, seed, query, size):
 
 
 def points(seed: int, n_points: int, n_dimensions: int):
-    """Vectors of small whole numbers, so that many tie and some are equal, scaled or zero."""
+    """Vectors of small whole numbers: many tie, and some are equal, scaled or zero."""
     draw = np.random.default_rng(seed)
     vectors = draw.integers(-1, 2, (n_points, n_dimensions)).astype(np.float32)
     vectors *= draw.choice([1, 1, 0.1, 7], n_points)[:, None].astype(np.float32)
@@ -71,7 +71,7 @@ def test_a_flat_index_gives_what_comparing_all_points_gives(
         assert np.array_equal(alike, cosines[query, ids])
 
 
-def test_ties_that_fill_more_than_what_faiss_is_asked_for_are_all_weighed(monkeypatch) -> None:
+def test_more_ties_than_requested_from_faiss_are_all_compared(monkeypatch) -> None:
     monkeypatch.setattr("medsim.embeddings.lookup._MOST", 64)
     vectors = np.ones((300, 3), np.float32)
     vectors[250:] = [1, 1, 0]
@@ -132,13 +132,13 @@ def test_an_approximate_index_finds_most_of_what_a_flat_one_finds(index: str) ->
 
 
 def copies(n_distinct: int, n_points: int) -> np.ndarray:
-    """Points some of which have the vector of another."""
+    """Points, some with equal vectors."""
     draw = np.random.default_rng(n_points)
     distinct = draw.standard_normal((n_distinct, 6), np.float32)
     return distinct[draw.integers(0, n_distinct, n_points)]
 
 
-def test_rows_that_are_equal_bit_by_bit_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_with_equal_bits_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = np.array([[2, 1], [0.0, 1], [2, 1], [-0.0, 1], [3, 1], [0.0, 1]], np.float32)
     assert distinct_rows(vectors).tolist() == [0, 1, 0, 2, 3, 1]
     monkeypatch.setattr(
@@ -148,7 +148,9 @@ def test_rows_that_are_equal_bit_by_bit_are_one(monkeypatch: pytest.MonkeyPatch)
     assert distinct_rows(by_chance).tolist() == [0, 1, 0, 2]
 
 
-def test_points_of_equal_vectors_are_stored_and_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_points_with_equal_vectors_are_stored_and_searched_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     vectors = copies(30, 200)
     groups = np.arange(200, dtype=np.int32)
     hashes = np.random.default_rng(1).integers(0, 1 << 63, 200).astype(np.uint64)
@@ -172,7 +174,7 @@ def test_points_of_equal_vectors_are_stored_and_asked_once(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("index", ["ivf", "hnsw"])
-def test_an_approximate_index_gives_all_points_of_a_vector_that_it_finds(index: str) -> None:
+def test_an_approximate_index_gives_all_points_of_each_vector(index: str) -> None:
     vectors = copies(120, 300)
     rows = np.arange(300, dtype=np.int32)
     result = CosineSearch(vectors, rows, rows.astype(np.uint64), index=index).nearest(
@@ -186,7 +188,7 @@ def test_an_approximate_index_gives_all_points_of_a_vector_that_it_finds(index: 
 
 
 @pytest.mark.parametrize("index", INDEXES)
-def test_estimates_are_within_the_error_that_is_allowed_for(index: str) -> None:
+def test_estimates_are_within_the_maximum_error(index: str) -> None:
     draw = np.random.default_rng(7)
     units = draw.standard_normal((500, 40)) * draw.uniform(1e-6, 1, (500, 40))
     units = (units / np.linalg.norm(units, axis=1, keepdims=True)).astype(np.float32)
@@ -203,7 +205,7 @@ def test_estimates_are_within_the_error_that_is_allowed_for(index: str) -> None:
 
 
 class FakeTensor(np.ndarray):
-    """An array with those methods of PyTorch's tensors that are used."""
+    """An array with the methods of PyTorch's tensors that medsim uses."""
 
     def to(self, device: str) -> FakeTensor:
         """The tensor, on a device."""
@@ -224,7 +226,7 @@ class FakeTensor(np.ndarray):
 
 
 def fake_torch() -> SimpleNamespace:
-    """PyTorch on a machine with a GPU, as far as it is used."""
+    """The parts of PyTorch that medsim uses, on a machine with a GPU."""
 
     def topk(values: np.ndarray, k: int, dim: int) -> SimpleNamespace:
         indices = np.argsort(-values, axis=dim, kind="stable")[:, :k]
@@ -253,7 +255,7 @@ class OnTheProcessor(TorchIndex):
 
 @pytest.fixture
 def torch(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """PyTorch itself, which takes the processor for a GPU."""
+    """PyTorch itself, with the processor as its GPU."""
     result = pytest.importorskip("torch", reason="medsim[sentence-transformers] is not installed")
     monkeypatch.setattr(lookup, "gpu_library", lambda: result)
     monkeypatch.setattr(lookup, "TorchIndex", OnTheProcessor)
@@ -285,14 +287,14 @@ def test_a_gpu_gives_the_same_as_the_processor(
     assert not isinstance(here._index, TorchIndex)
     assert there.nearest(queries, sizes).ids.tolist() == here.nearest(queries, sizes).ids.tolist()
     thresholds = rounded_cosines(vectors)[queries, queries[::-1]]
-    thresholds[::2] = np.nextafter(thresholds[::2], np.float32(2))  # within the error of it
+    thresholds[::2] = np.nextafter(thresholds[::2], np.float32(2))  # within its error
     counted, expected = (s.count_as_similar(queries, thresholds, groups) for s in (there, here))
     assert counted.tolist() == expected.tolist()
     assert is_real or not torch.backends.cuda.matmul.allow_tf32
 
 
 @pytest.mark.parametrize("preferred", ["highest", "high", "medium", "tf32", "mixed"])
-def test_what_pytorch_prefers_changes_nothing_and_is_as_before(
+def test_pytorchs_settings_change_nothing_and_are_restored(
     torch: ModuleType, preferred: str
 ) -> None:
     settings = torch.backends.cuda.matmul
@@ -306,7 +308,7 @@ def test_what_pytorch_prefers_changes_nothing_and_is_as_before(
     def preferences() -> list[str]:
         try:
             return [settings.fp32_precision, torch.get_float32_matmul_precision()]
-        except RuntimeError as error:  # where it was set in two ways
+        except RuntimeError as error:  # if it was set in two ways
             return [settings.fp32_precision, str(error)]
 
     vectors = np.random.default_rng(2).normal(size=(200, 30)).astype(np.float32)
@@ -327,7 +329,7 @@ def test_what_pytorch_prefers_changes_nothing_and_is_as_before(
 
 
 @pytest.mark.parametrize("method", ["from_numpy", "topk", "where"])
-def test_a_gpu_that_fails_says_what_does_without(
+def test_an_error_of_a_gpu_names_the_option_device(
     monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
     def fail(*_: object, **__: object) -> None:
@@ -351,7 +353,7 @@ def test_a_gpu_that_fails_says_what_does_without(
 def test_without_pytorch_or_without_a_gpu_the_processor_is_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(sys.modules, "torch", None)  # as where it is not installed
+    monkeypatch.setitem(sys.modules, "torch", None)  # as if it were not installed
     assert lookup.gpu_library() is None
     torch = fake_torch()
     monkeypatch.setitem(sys.modules, "torch", torch)
@@ -375,7 +377,7 @@ def test_as_similar_points_of_other_components_are_counted(seed: int, n_points: 
         assert counts[query] == np.count_nonzero(cosines[query, others] >= thresholds[query])
 
 
-def test_without_points_nothing_is_found_by_any_index_that_there_is() -> None:
+def test_no_index_finds_anything_without_points() -> None:
     none = np.empty(0, np.int32)
     points = np.empty((0, 2), np.float32), none, none.astype(np.uint64)
     for index in INDEXES:

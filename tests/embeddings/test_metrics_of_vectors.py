@@ -1,4 +1,4 @@
-"""Every registered metric against an obvious twin, and all terms with all as by pairs."""
+"""Every registered metric against a simple oracle, and tables against pairs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def bags_of(terms: list[list[int]], words: np.ndarray) -> WordBags:
 
 
 def random_bags(seed: int, *, n_words: int, n_terms: int, width: int, steps: int) -> WordBags:
-    """Words have whole numbers of few steps, so that ties and zeros are many and sums exact."""
+    """Words are vectors of few whole numbers, for many ties and zeros and exact sums."""
     draw = np.random.default_rng(seed)
     words = draw.integers(-steps, steps + 1, (n_words, width))
     terms = [draw.integers(0, n_words, draw.integers(1, 5)).tolist() for _ in range(n_terms)]
@@ -110,9 +110,7 @@ def test_similarities_depend_neither_on_threads_nor_blocks_nor_order(
 
 
 @pytest.mark.parametrize("name", [*OF_WORDS, *OF_TERMS])
-def test_metrics_tell_how_far_they_are_while_they_compare(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_metrics_report_progress(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = np.random.default_rng(5)
     bags = random_bags(5, n_words=30, n_terms=40, width=24, steps=1000)
     embedded = bags if name in OF_WORDS else TermPoints(vectors=bags.vectors)
@@ -138,9 +136,11 @@ def test_no_pairs_have_no_similarities_and_no_terms_an_empty_table(name: str) ->
 
 
 @pytest.mark.parametrize("name", [*OF_WORDS, *OF_TERMS])
-def test_a_term_is_as_similar_to_itself_as_can_be(name: str) -> None:
+def test_a_term_is_most_similar_to_itself(name: str) -> None:
     if name.startswith("pair_"):
-        terms = [[word] for word in range(6)]  # else the words of a term differ among themselves
+        terms = [
+            [word] for word in range(6)
+        ]  # otherwise the words of a term differ from each other
     else:
         terms = [[0, 1], [2], [3, 4, 5], [1, 1, 2], [5], [0]]
     words = np.random.default_rng(2).normal(size=(6, 50))
@@ -156,14 +156,14 @@ def test_a_term_is_as_similar_to_itself_as_can_be(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "pair", "words"),
     [
-        # Universe: both words. Each term belongs to its own by 1 and to the other by 0, not by -1.
+        # Universe: both words. A term's membership is 1 in its word and 0, not -1, in the other.
         ("fuzzy_jaccard", [0, 1], [[1.0, 0.0], [-1.0, 0.0]]),
         # nothing is positive
         ("fuzzy_jaccard", [1, 1], [[-1.0, 0.0], [0.0, 0.0]]),
         ("max_jaccard", [1, 1], [[-1.0, 0.0], [0.0, 0.0]]),
     ],
 )
-def test_a_jaccard_index_of_what_shares_nothing_is_zero(
+def test_the_jaccard_index_of_disjoint_terms_is_zero(
     name: str, pair: list[int], words: list[list[float]]
 ) -> None:
     bags, (first, second) = bags_of([[0], [1]], np.array(words)), np.array(pair, np.int32)[:, None]
@@ -174,7 +174,7 @@ every_metric = pytest.mark.parametrize("name", list(METRICS.all()))
 
 
 def embedded_for(metric: Metric, *, steps: int, width: int) -> WordBags | TermPoints:
-    """300 terms of one to four of 80 words, or of a vector each; few steps give ties and zeros."""
+    """300 terms of one to four of 80 words, or of one vector each, with many ties and zeros."""
     draw = np.random.default_rng(steps)
     vectors = draw.integers(-steps, steps + 1, (300, width)).astype(np.float32)
     vectors[0], vectors[1] = 0, 1
@@ -205,7 +205,7 @@ def test_a_table_has_the_similarities_of_its_pairs(name: str, steps: int, width:
 
 
 @every_metric
-def test_a_table_depends_neither_on_threads_nor_on_what_is_asked_at_once(
+def test_a_table_depends_neither_on_threads_nor_on_its_slices(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     metric = METRICS.get(name)

@@ -52,7 +52,7 @@ def test_a_vector_is_the_mean_of_its_tokens_and_of_those_of_a_prefix(tmp_path: P
 
 @pytest.mark.parametrize("declared", [True, False])
 @pytest.mark.parametrize("given", ["yes", "no", None])
-def test_vectors_are_scaled_as_asked_for_or_as_the_model_says(
+def test_vectors_are_scaled_by_the_option_or_the_models_settings(
     tmp_path: Path, declared, given: str | None
 ) -> None:
     path = saved(tmp_path / "model", normalize=declared)
@@ -82,7 +82,7 @@ def test_a_damaged_folder_is_an_input_error_or_not_used(
         load(folder, asked(TERMS))
 
 
-def test_its_folder_is_told_from_others(tmp_path: Path) -> None:
+def test_its_folder_is_recognised(tmp_path: Path) -> None:
     folder = saved(tmp_path / "model")
     (folder / "onnx").mkdir()
     (folder / "onnx" / "model.onnx").write_bytes(b"")

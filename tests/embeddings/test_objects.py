@@ -1,4 +1,4 @@
-"""Objects of Python as embeddings: what is accepted, by what it is known, what is refused."""
+"""Python objects as embeddings: which are accepted, how they are identified, which are refused."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ TERMS = ["eye", "foot", "left hand"]
 
 
 def lengths(texts: Sequence[str]) -> np.ndarray:
-    """Return two numbers of each text alone: float64[n, 2]."""
+    """Return two numbers that depend on each text alone: float64[n, 2]."""
     return np.array([[len(text), sum(map(ord, text)) % 97] for text in texts], float)
 
 
 class Model:
-    """A model with a method encode, which counts the texts that it is asked about."""
+    """A model with a method encode, which counts the texts that it gets."""
 
     def __init__(self, function: Callable[[Sequence[str]], Any] = lengths) -> None:
         self.texts: list[str] = []
@@ -66,7 +66,7 @@ TABLES: Mapping[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("make", TABLES.values(), ids=TABLES)
-def test_words_and_vectors_are_the_same_whatever_holds_them(make: Callable[[], Any]) -> None:
+def test_all_kinds_of_objects_give_the_same_words_and_vectors(make: Callable[[], Any]) -> None:
     result = embedded(make())
 
     assert isinstance(result.embedded, WordBags)
@@ -106,7 +106,7 @@ def test_functions_and_models_embed_terms(
 
     for source in (lengths, Model(), Model(lambda texts: lengths(texts).tolist())):
         given = medsim.Embedding(source, version=version, **options)
-        for _ in range(2):  # the second time from the cache, where there is one
+        for _ in range(2):  # the second time from the cache, if there is one
             result = embedded(given, cache=tmp_path)
             assert isinstance(result.embedded, TermPoints)
             assert np.allclose(result.embedded.vectors, expected, rtol=1e-6)
@@ -114,7 +114,7 @@ def test_functions_and_models_embed_terms(
 
 
 class Tensor:
-    """A stand-in for a tensor of PyTorch, which NumPy does not take as it is."""
+    """A stand-in for a tensor of PyTorch, which NumPy does not accept."""
 
     def __init__(self, values: np.ndarray, *, is_free: bool = False) -> None:
         self._values, self._is_free = values, is_free
@@ -144,7 +144,7 @@ class Tensor:
         raise RuntimeError
 
 
-def test_tensors_sparse_matrices_and_one_array_that_is_written_into_are_taken() -> None:
+def test_tensors_sparse_matrices_and_a_reused_array_are_accepted() -> None:
     sparse = pytest.importorskip("scipy.sparse", reason="scipy is not installed")
     kept = np.zeros((10, 2), np.float32)
 
@@ -164,7 +164,9 @@ def test_tensors_sparse_matrices_and_one_array_that_is_written_into_are_taken() 
         assert np.array_equal(result.embedded.vectors, lengths(TERMS))
 
 
-def test_what_has_no_version_is_known_by_its_vectors_and_kept_nowhere(tmp_path: Path) -> None:
+def test_an_object_without_a_version_is_identified_by_vectors_and_not_cached(
+    tmp_path: Path,
+) -> None:
     expected = hashlib.sha256(b'["terms", 2]')
     expected.update(json.dumps(TERMS).encode() + lengths(TERMS).astype("<f4").tobytes())
 
@@ -175,7 +177,7 @@ def test_what_has_no_version_is_known_by_its_vectors_and_kept_nowhere(tmp_path: 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_version_is_what_a_model_is_known_and_kept_by(tmp_path: Path) -> None:
+def test_a_version_identifies_a_model_in_the_cache(tmp_path: Path) -> None:
     model = Model()
     given = medsim.Embedding(model, name="mine", version="1")
     assert fingerprint(given) == fingerprint(given, TERMS[:1], "other name")
@@ -188,10 +190,10 @@ def test_a_version_is_what_a_model_is_known_and_kept_by(tmp_path: Path) -> None:
     embedded(given, [*TERMS, "toe"], cache=tmp_path)
     n_asked = sum(text == "eye" for text in model.texts)
     assert model.texts.count("toe") <= 3
-    assert n_asked <= 3  # to see whether it is the same, never to embed it again
+    assert n_asked <= 3  # to check whether it is the same, never to embed it again
 
 
-def test_another_model_under_a_kept_version_is_refused_and_nothing_of_it_is_kept(
+def test_another_model_with_a_cached_version_is_refused_and_not_cached(
     tmp_path: Path,
 ) -> None:
     embedded(medsim.Embedding(lengths, version="1"), cache=tmp_path)
@@ -214,7 +216,7 @@ def wider(texts: Sequence[str]) -> np.ndarray:
 
 
 class Damaged(dict[str, Any]):
-    """A mapping whose file is gone."""
+    """A mapping whose file was removed."""
 
     def values(self) -> Any:
         """Fail."""
@@ -260,7 +262,7 @@ FAULTS: Mapping[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize(("given", "says"), FAULTS.values(), ids=FAULTS)
-def test_a_faulty_object_is_refused_in_one_line_and_nothing_of_it_is_kept(
+def test_a_faulty_object_is_refused_in_one_line_and_not_cached(
     given: Any, says: str, tmp_path: Path
 ) -> None:
     for each in (given, medsim.Embedding(given, version="1") if callable(given) else given):
@@ -272,7 +274,7 @@ def test_a_faulty_object_is_refused_in_one_line_and_nothing_of_it_is_kept(
 
 
 @pytest.mark.parametrize("library", ["polars", "pandas"])
-def test_a_frame_is_refused_and_told_how_to_give_its_columns(library: str) -> None:
+def test_an_error_for_a_frame_says_how_to_give_its_columns(library: str) -> None:
     frame = pytest.importorskip(library, reason=f"{library} is not installed").DataFrame
     given = frame({"word": WORDS, "vector": VECTORS.tolist()})
 
@@ -283,7 +285,7 @@ def test_a_frame_is_refused_and_told_how_to_give_its_columns(library: str) -> No
 
 
 @pytest.mark.parametrize("given", [VECTORS, 3, None, ["a"], Model, b"path", np.float64(1)])
-def test_what_is_no_embedding_gets_one_line_of_what_is(given: Any) -> None:
+def test_an_error_for_another_object_lists_the_accepted_kinds(given: Any) -> None:
     for call in (
         lambda: medsim.evaluate("rated.csv", {"x": given}, "out"),
         lambda: medsim.evaluate_wic("data", "out", models={"x": given}),
@@ -321,7 +323,7 @@ def test_what_is_no_embedding_gets_one_line_of_what_is(given: Any) -> None:
         ),
     ],
 )
-def test_what_does_not_fit_an_object_is_said(make: Callable[[], object], says: str) -> None:
+def test_options_that_do_not_fit_an_object_are_named(make: Callable[[], object], says: str) -> None:
     with pytest.raises(OptionError, match=says):
         make()
 
@@ -334,7 +336,7 @@ def test_options_of_objects_are_those_of_files_as_far_as_they_fit() -> None:
     assert set(ObjectOptions.__annotations__) == {*known, "input"}
 
 
-def test_an_object_shows_what_it_is_and_not_its_vectors() -> None:
+def test_the_repr_of_an_object_has_no_vectors() -> None:
     given = medsim.Embedding(VECTORS, words=WORDS, name="mine", case="keep")
 
     assert repr(given) == "medsim.Embedding(Python object numpy.ndarray, name='mine', case='keep')"

@@ -50,7 +50,7 @@ def add_json(folder: Path, files: dict[str, object]) -> None:
 
 
 def change_tokenizer(folder: Path, part: str) -> None:
-    """Take a part out of the tokenizer's file."""
+    """Remove a part of the tokenizer's file."""
     tokenizer = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
     add_json(folder, {"tokenizer.json": tokenizer | {part: None}})
 
@@ -88,7 +88,7 @@ def test_a_vector_depends_neither_on_other_terms_nor_on_threads(
         assert np.array_equal(vectors_of(folder, term)[0], vector)
 
 
-def test_a_model_that_quantises_as_it_runs_gets_a_term_at_a_time(tmp_path: Path) -> None:
+def test_a_dynamically_quantised_model_gets_one_term_at_a_time(tmp_path: Path) -> None:
     steps = [
         ("Gather", ["table", "input_ids"], ["own"], {}),
         ("DynamicQuantizeLinear", ["own"], ["rounded", "scale", "zero"], {}),
@@ -147,7 +147,7 @@ def test_without_a_limit_in_the_tokenizer_the_positions_are_one(
     assert encoder.identity["max_tokens"] == str(most)
 
 
-def test_what_sentence_transformers_wrote_is_the_default(folder: Path) -> None:
+def test_settings_of_sentence_transformers_are_the_default(folder: Path) -> None:
     write_modules(
         folder,
         ("Transformer", {}),
@@ -174,7 +174,7 @@ def test_what_sentence_transformers_wrote_is_the_default(folder: Path) -> None:
         [("Transformer", {}), ("Pooling", {"pooling_mode": "mean"}), ("Dense", {})],
     ],
 )
-def test_steps_that_the_onnx_file_does_not_hold_are_not_left_out_silently(
+def test_steps_missing_in_the_onnx_file_are_reported(
     folder: Path, steps: list[tuple[str, dict[str, object]]]
 ) -> None:
     write_modules(folder, *steps)
@@ -186,7 +186,7 @@ def test_steps_that_the_onnx_file_does_not_hold_are_not_left_out_silently(
     assert np.allclose(vectors_of(folder, "pain", pooling="mean"), [expected], atol=1e-6)
 
 
-def test_a_model_that_gives_one_vector_a_text_is_taken_as_it_is(tmp_path: Path) -> None:
+def test_a_model_with_one_vector_per_text_is_not_pooled(tmp_path: Path) -> None:
     steps = [LOOKUP, ("ReduceSum", ["hidden", "middle"], ["embedding"], {"keepdims": 0})]
     write_plain_encoder(tmp_path, *steps, outputs={"embedding": 2})
 
@@ -205,7 +205,7 @@ def test_vectors_of_tokens_are_preferred_to_one_of_the_text(tmp_path: Path) -> N
     assert np.allclose(vectors_of(tmp_path, "pain"), [expected], atol=1e-6)
 
 
-def test_types_of_tokens_are_fed_where_a_model_wants_them(tmp_path: Path) -> None:
+def test_token_types_are_passed_if_a_model_needs_them(tmp_path: Path) -> None:
     steps = [
         ("Gather", ["table", "input_ids"], ["own"], {}),
         ("Gather", ["table", "token_type_ids"], ["type"], {}),
@@ -226,16 +226,16 @@ def test_a_term_without_tokens_has_a_zero_vector(folder: Path) -> None:
     assert load(folder, asked([])).vectors.shape == (0, 6)
 
 
-def test_an_option_that_changes_vectors_has_a_cache_of_its_own(folder: Path, tmp_path) -> None:
+def test_an_option_that_changes_vectors_has_a_separate_cache(folder: Path, tmp_path) -> None:
     for given in ({}, {"pooling": "max"}, {"normalize": "yes"}, {"prefix": "acute "}):
         cached = load(folder, asked(TERMS, tmp_path / "cache", **given))
         assert np.array_equal(cached.vectors, load(folder, asked(TERMS, **given)).vectors)
 
 
 def offer_gpu(monkeypatch: pytest.MonkeyPatch, *, works: bool) -> list[object]:
-    """Let ONNX Runtime offer a GPU, and return the providers that sessions are then opened with.
+    """Let ONNX Runtime offer a GPU, and return the providers of later sessions.
 
-    One that does not work is passed over, as ONNX Runtime does.
+    A GPU that does not work is skipped, as in ONNX Runtime.
     """
     asked_for: list[object] = []
     session = onnxruntime.InferenceSession
@@ -257,7 +257,7 @@ def offer_gpu(monkeypatch: pytest.MonkeyPatch, *, works: bool) -> list[object]:
 
 
 @pytest.mark.parametrize("works", [True, False])
-def test_a_gpu_is_used_where_there_is_one_that_works_and_cached_apart(
+def test_a_working_gpu_is_used_with_a_separate_cache(
     folder: Path, monkeypatch: pytest.MonkeyPatch, *, works: bool
 ) -> None:
     plain = OnnxEncoder(folder, EmbeddingOptions(), 1).identity
@@ -308,7 +308,7 @@ def test_every_file_that_decides_vectors_is_in_the_fingerprint(folder: Path) -> 
 
 
 @pytest.mark.parametrize("name", ["weights.bin", "inner/weights.bin", "w" * 150 + ".bin"])
-def test_weights_under_a_name_of_their_own_are_in_the_fingerprint(folder: Path, name: str) -> None:
+def test_weights_under_any_name_are_in_the_fingerprint(folder: Path, name: str) -> None:
     onnx = pytest.importorskip("onnx", reason="the package onnx is not installed")
     expected = vectors_of(folder, "pain").tolist()
     model = onnx.load(folder / "model.onnx")
@@ -366,7 +366,7 @@ def test_a_model_that_is_damaged_or_cut_short_names_its_file(
         (folder / "model.onnx").write_bytes(content)
         with pytest.raises(InputError, match=r"model\.onnx"):
             vectors_of(folder, "pain")
-    assert capsys.readouterr().out == ""  # the library prints errors that are no text
+    assert capsys.readouterr().out == ""  # the library prints errors that are not text
 
 
 DAMAGED = {

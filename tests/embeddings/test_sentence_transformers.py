@@ -24,7 +24,7 @@ load = FORMAT.load
 
 
 class StandIn:
-    """Takes what SentenceTransformer 5 takes, and gives a text's length and number of spaces."""
+    """Has the signature of SentenceTransformer 5; returns a text's length and number of spaces."""
 
     device = SimpleNamespace(type="cpu")
     made: dict[str, object]
@@ -85,7 +85,7 @@ def test_vectors_are_those_of_the_library(folder: Path, tmp_path: Path) -> None:
         assert result.vectors.tolist() == [[4, 1], [1, 0], [2, 0]]
         assert result.covered.all()
     assert sys.modules["torch"].threads == 3
-    assert len(StandIn.asked) == 1  # the probe for the dimensions; the rest was kept
+    assert len(StandIn.asked) == 1  # the probe for the dimensions; the rest was cached
 
 
 def test_a_model_is_loaded_without_network_foreign_code_or_pickles(folder: Path) -> None:
@@ -105,10 +105,10 @@ def test_options_reach_the_library(folder: Path) -> None:
     assert load(folder, asked(["a"], prefix="q: ")).vectors.tolist() == [[5, 1]]
     scaled = load(folder, asked(["a b"], normalize="yes")).vectors
     assert np.allclose(scaled, np.array([[4, 1]]) / 17**0.5)
-    assert {call["prompt"] for call in StandIn.asked} == {None}  # the model's own, where it has one
+    assert {call["prompt"] for call in StandIn.asked} == {None}  # the model's prompt, if it has one
 
 
-def test_what_a_model_does_itself_cannot_be_undone(folder: Path) -> None:
+def test_scaling_in_the_model_cannot_be_turned_off(folder: Path) -> None:
     write_modules(folder, ("Transformer", {}), ("Pooling", {}), ("Normalize", {}))
 
     with pytest.raises(OptionError, match=r"normalize=no does not fit .*scales its vectors"):
@@ -140,7 +140,7 @@ def test_modules_of_other_packages_are_refused(folder: Path) -> None:
         load(folder, asked(["a"]))
 
 
-def test_its_folder_is_told_from_others(folder: Path) -> None:
+def test_its_folder_is_recognised(folder: Path) -> None:
     match = ("sentence-transformers", FORMATS.get("sentence-transformers"))
     assert find_format(folder, EmbeddingOptions()) == match
 
@@ -152,7 +152,7 @@ def test_its_folder_is_told_from_others(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["config.json", "modules.json", "other.txt"])
-def test_what_is_no_folder_of_a_model_is_not_recognised(tmp_path: Path, name: str) -> None:
+def test_other_folders_are_not_recognised(tmp_path: Path, name: str) -> None:
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / name).write_text("damaged", encoding="utf-8")
     formats = ("model2vec", "onnx", "sentence-transformers")
@@ -160,7 +160,7 @@ def test_what_is_no_folder_of_a_model_is_not_recognised(tmp_path: Path, name: st
         assert not any(FORMATS.get(name_).recognises(path) for name_ in formats)
 
 
-def test_vectors_of_a_gpu_are_kept_apart(folder: Path, tmp_path: Path, monkeypatch) -> None:
+def test_vectors_of_a_gpu_have_a_separate_cache(folder: Path, tmp_path: Path, monkeypatch) -> None:
     for device in ("cpu", "cuda", "cpu", "cuda"):
         monkeypatch.setattr(StandIn, "device", SimpleNamespace(type=device))
         load(folder, asked(["pain"], tmp_path / "cache"))
@@ -217,7 +217,7 @@ def test_a_plain_folder_is_found_by_its_files(plain: Path) -> None:
     assert find_format(plain, EmbeddingOptions())[0] == "onnx"
 
 
-def test_its_fingerprint_is_of_what_decides_the_vectors(plain: Path) -> None:
+def test_its_fingerprint_covers_all_that_decides_the_vectors(plain: Path) -> None:
     write_shards(plain)
     form, options = FORMATS.get("transformers"), EmbeddingOptions()
     digests = [fingerprint(plain, form, options)]
@@ -249,7 +249,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_not_whole_is_refused_in_one_line(plain: Path, case: str) -> None:
+def test_an_incomplete_folder_is_refused_in_one_line(plain: Path, case: str) -> None:
     change, expected = REFUSED[case]
     change(plain)
 
@@ -261,7 +261,7 @@ def test_what_is_not_whole_is_refused_in_one_line(plain: Path, case: str) -> Non
     assert "\n" not in str(caught.value)
 
 
-def test_a_folder_that_is_no_model_says_what_it_lacks(plain: Path, tmp_path: Path) -> None:
+def test_an_error_for_a_folder_says_what_it_lacks(plain: Path, tmp_path: Path) -> None:
     def says(folder: Path, message: str) -> None:
         with pytest.raises(InputError, match=message):
             find_format(folder, EmbeddingOptions())

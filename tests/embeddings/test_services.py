@@ -1,4 +1,4 @@
-"""Embeddings services: what is asked, what is kept, and what their failures become."""
+"""Embeddings services: requests, the cache, and errors."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ TERMS = sorted(f"{word} {number}" for word in ("ab", "Ödem", "心臓") for numb
 
 
 class Telling(Recording):
-    """A stage that keeps the lines it is told."""
+    """A stage that keeps its messages."""
 
     def __init__(self) -> None:
         super().__init__()
         self.lines: list[str] = []
 
     def tell(self, line: str) -> None:
-        """Keep a line."""
+        """Keep a message."""
         self.lines.append(line)
 
 
@@ -50,7 +50,7 @@ def read(
     options: str = "batch=8",
     stage: Recording | None = None,
 ) -> TermVectors:
-    """Return what a service, or the one at an address, gives of terms."""
+    """Return the vectors of terms from a service, or from the service at an address."""
     url = service if isinstance(service, str) else service.url
     spec = parse_embedding(f"x=api:{url},model=m,{options}")
     request = Request(
@@ -74,7 +74,7 @@ def with_status(status: int, content: object = b"", **headers: str) -> Fault:
 
 
 def changed(change: Callable[[dict[str, Any]], object]) -> Fault:
-    """Return what answers as the service does, but for one change."""
+    """Return a function that changes one thing in the service's answer."""
 
     def fault(handler: Handler, body: dict[str, Any]) -> None:
         answer = answer_to(body)
@@ -117,7 +117,7 @@ def test_vectors_are_those_of_the_service_in_the_order_of_the_request(
     ]
 
 
-def test_prefix_and_dimensions_are_sent_and_decide_what_is_kept(
+def test_prefix_and_dimensions_are_sent_and_decide_the_cache(
     service: LocalService, tmp_path: Path
 ) -> None:
     plain = read(service, ["a"], tmp_path)
@@ -141,7 +141,7 @@ def test_prefix_and_dimensions_are_sent_and_decide_what_is_kept(
         cut,
     ],
 )
-def test_what_passes_is_tried_again(service: LocalService, fault: Fault) -> None:
+def test_temporary_failures_are_retried(service: LocalService, fault: Fault) -> None:
     service.faults.extend([fault] * 3)
 
     result = read(service, options="batch=40,concurrency=1")
@@ -151,7 +151,7 @@ def test_what_passes_is_tried_again(service: LocalService, fault: Fault) -> None
     assert sorted(service.answered) == TERMS
 
 
-def test_no_request_is_sent_before_the_time_that_a_service_asks_for(
+def test_no_request_is_sent_before_the_time_a_service_requests(
     service: LocalService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited = []
@@ -167,7 +167,7 @@ def test_no_request_is_sent_before_the_time_that_a_service_asks_for(
     assert waited == [pytest.approx(0, abs=1), pytest.approx(17, abs=1)]
 
 
-def test_no_more_requests_are_under_way_than_is_said(service: LocalService) -> None:
+def test_the_number_of_parallel_requests_is_limited(service: LocalService) -> None:
     under_way, most = 0, 0
 
     def counted(handler: Handler, body: dict[str, Any]) -> None:
@@ -202,7 +202,7 @@ def test_a_limit_a_minute_holds_for_all_requests_together(service: LocalService)
     assert sent[-1] - sent[0] >= 9 * 0.01 - 0.02
 
 
-def test_waits_are_those_asked_for_or_grow_up_to_a_longest(monkeypatch) -> None:
+def test_waits_are_as_requested_or_grow_to_a_maximum(monkeypatch) -> None:
     date = "Wed, 21 Oct 2015 07:28:00 GMT"
     for text, seconds in (("2.5", 2.5), ("soon", None), (date, None), ("-1", None), ("", None)):
         assert client.retry_after({"retry-after": text}) == seconds
@@ -233,7 +233,7 @@ def endless(handler: Handler, _body: object) -> None:
 
 
 def with_embedding(embedding: object) -> Fault:
-    """Return what answers with this for every vector."""
+    """Return a function that answers with this value for every vector."""
     return changed(lambda answer: [item.update(embedding=embedding) for item in answer["data"]])
 
 
@@ -274,7 +274,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_answer_is_one_line_and_nothing_is_kept(
+def test_a_bad_answer_is_a_one_line_error_and_not_cached(
     service: LocalService, tmp_path: Path, name: str
 ) -> None:
     fault, message = BAD[name]
@@ -302,11 +302,11 @@ CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 @pytest.mark.parametrize(
     ("beginning", "part"), [(b"HTTP/1.1 200 OK\r\nX: ", b"a"), (CHUNKED, b"1\r\n \r\n")]
 )
-def test_a_service_that_draws_its_answer_out_is_given_up(
+def test_a_slow_answer_times_out(
     service: LocalService, monkeypatch: pytest.MonkeyPatch, beginning: bytes, part: bytes
 ) -> None:
     def drawn_out(handler: Handler, _body: object) -> None:
-        ends = time.monotonic() + 20  # where the client would see the connection closed
+        ends = time.monotonic() + 20  # otherwise the client would see the connection closed
         handler.close_connection = True
         handler.wfile.write(beginning)
         while time.monotonic() < ends:
@@ -353,9 +353,7 @@ def test_a_term_that_is_refused_is_named(service: LocalService) -> None:
         read(service, ["a", "bb"])
 
 
-def test_nothing_is_asked_twice_and_what_is_kept_needs_no_service(
-    service: LocalService, tmp_path: Path
-) -> None:
+def test_cached_terms_need_no_service(service: LocalService, tmp_path: Path) -> None:
     read(service, TERMS[:50], tmp_path)
     result = read(service, TERMS, tmp_path, options="batch=9,concurrency=1,rpm=1000000")
 
@@ -393,22 +391,22 @@ def test_a_run_goes_on_after_the_service_was_down(
 
 
 class Interrupting(Recording):
-    """A stage that is interrupted once more terms are done than it takes."""
+    """A stage that is interrupted after a number of terms."""
 
     def __init__(self, most: int) -> None:
         super().__init__()
         self._most = most
 
     def advance(self, n_units: int = 1) -> None:
-        """Count terms that are done."""
+        """Count finished terms."""
         super().advance(n_units)
         if self.n_done > self._most:
             raise KeyboardInterrupt
 
 
-def test_an_interrupt_loses_only_what_is_under_way(service: LocalService, tmp_path: Path) -> None:
+def test_an_interrupt_loses_only_running_requests(service: LocalService, tmp_path: Path) -> None:
     def slowly(handler: Handler, body: dict[str, Any]) -> None:
-        time.sleep(0.04)  # far longer than an answer takes to be kept
+        time.sleep(0.04)  # far longer than it takes to cache an answer
         with service.lock:
             service.answered += body["input"]
         handler.reply(answer_to(body))
@@ -427,7 +425,7 @@ def test_an_interrupt_loses_only_what_is_under_way(service: LocalService, tmp_pa
     assert len(service.answered) < 1.2 * len(TERMS)
 
 
-def test_an_interrupt_does_not_wait_for_what_is_under_way(service: LocalService) -> None:
+def test_an_interrupt_does_not_wait_for_running_requests(service: LocalService) -> None:
     done, began = threading.Event(), time.monotonic()
     service.faults.append(lambda handler, body: handler.reply(answer_to(body)))
     service.always = lambda _handler, _body: done.wait(30)
@@ -474,7 +472,7 @@ def test_a_key_is_sent_and_never_shown(
 
 
 def echoed(key: str) -> dict[str, Fault]:
-    """Return answers that have a key in them, each of which ends the run."""
+    """Return answers that contain a key; each ends the run."""
     escaped = "".join(f"\\u{ord(character):04X}" for character in key)
     percent = "".join(f"%{ord(character):02x}" for character in key)
     packed = base64.b64encode(f"ann:{key}".encode()).decode()
@@ -574,7 +572,7 @@ NO_URL = "the address of a service must be like api:https://host/v1, without use
         ("x=api:https://h/v1,model=m,format=onnx", "option format=onnx does not fit"),
     ],
 )
-def test_a_wrong_address_or_option_is_one_line(text: str, message: str) -> None:
+def test_a_wrong_address_or_option_is_a_one_line_error(text: str, message: str) -> None:
     with pytest.raises(OptionError) as raised:
         open_source(parse_embedding(text))
 
@@ -590,19 +588,19 @@ def test_a_wrong_address_or_option_is_one_line(text: str, message: str) -> None:
         ("a" * 64 + ".org", r"cannot be reached \("),
     ],
 )
-def test_a_host_that_is_nowhere_or_cannot_be_is_one_line(host: str, message: str) -> None:
+def test_an_unknown_or_invalid_host_is_a_one_line_error(host: str, message: str) -> None:
     with pytest.raises(ServiceError, match=message):
         read(f"http://{host}/v1", ["a"])
 
 
-def test_a_proxy_that_cannot_be_used_is_one_line(service: LocalService, monkeypatch) -> None:
+def test_an_unusable_proxy_is_a_one_line_error(service: LocalService, monkeypatch) -> None:
     for proxy in ("socks5://127.0.0.1:9", "socks://127.0.0.1:9"):
         monkeypatch.setenv("ALL_PROXY", proxy)
         with pytest.raises(OptionError, match=r"proxy named by .*ALL_PROXY cannot be used"):
             read(service)
 
 
-def test_how_a_service_is_asked_does_not_decide_its_identity() -> None:
+def test_options_of_requests_do_not_change_the_identity() -> None:
     def fingerprint(text: str) -> str:
         return open_source(parse_embedding(f"x=api:{text}")).fingerprint()
 
@@ -613,7 +611,7 @@ def test_how_a_service_is_asked_does_not_decide_its_identity() -> None:
     assert len({plain, *map(fingerprint, others)}) == 5
 
 
-def test_a_build_by_a_service_is_verified_with_what_is_kept(
+def test_a_build_with_a_service_is_verified_from_the_cache(
     service: LocalService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEDSIM_API_KEY", KEY)

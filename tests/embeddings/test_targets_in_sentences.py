@@ -20,7 +20,7 @@ tokenizers = pytest.importorskip("tokenizers", reason="medsim[onnx] is not insta
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the whole of an encoder that reads 128 tokens."""
+    """Return the folder of an encoder that reads 128 tokens."""
     return write_encoder(tmp_path_factory.mktemp("model"))
 
 
@@ -42,7 +42,7 @@ def target(sentence: str, text: str) -> Target:
 
 
 def by_hand(tokens: Sequence[str], places: Sequence[int]) -> np.ndarray:
-    """Return the mean of the vectors at some places of a text that stands between its marks."""
+    """Return the mean of the vectors at some positions of a text between special tokens."""
     ids = [VOCABULARY[token] for token in ("[CLS]", *tokens, "[SEP]")]
     return hidden_of(ids)[[place + 1 for place in places]].mean(axis=0)
 
@@ -53,7 +53,7 @@ def test_a_target_is_the_mean_of_its_tokens_in_their_sentence(whole: Path) -> No
             target("the pain of the hands", "hands"),
             target("the pain of the hands", "pain of"),
             target("acute fever", "acute fever"),
-            target("acute hands", "s"),  # a part of a word has the tokens that it touches
+            target("acute hands", "s"),  # a part of a word has the tokens that it overlaps
             target("acute hands", "nds"),
             Target(sentence="acute  pain", start=5, end=7),  # without a token
         ]
@@ -95,7 +95,7 @@ def test_offsets_are_code_points(whole: Path, before: str) -> None:
         ("acute the hand", "fever fever fever", "", "the hand fever fever fever", [2, 3, 4]),
         ("acute pain of the", "hand", "fever fever", "acute pain of the hand", [4]),
         ("", "acute pain", "of the hand fever fever", "acute pain of the hand", [0, 1]),
-        # of a target that is too long, the beginning
+        # the beginning of a target that is too long
         ("fever", "pain of the hand of the", "fever", "pain of the hand of", range(5)),
     ],
 )

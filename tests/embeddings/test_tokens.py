@@ -1,4 +1,4 @@
-"""Words of terms, and the forms in which they are looked up."""
+"""Words of terms, and the forms that are looked up."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Options = st.builds(
 
 
 def embedding(words: Iterable[str], made: Iterable[str] = ()) -> WordVectors:
-    """Return word vectors whose only number is the word's row."""
+    """Return word vectors of one dimension, the word's row."""
     known, others = list(words), list(made)
     n_words = len(known) + len(others)
     return WordVectors(
@@ -50,7 +50,7 @@ def is_punctuation(character: str) -> bool:
 
 
 def spelled(word: str, options: EmbeddingOptions) -> list[str]:
-    """Return the forms of a word, in the order in which they count."""
+    """Return the forms of a word in order of preference."""
     lower = unicodedata.normalize("NFC", word.lower())
     forms = {"keep": [word], "lower": [lower], "fallback": [word, lower]}
     chosen = forms[options.case]
@@ -96,7 +96,7 @@ def slowly(term: str, vectors: WordVectors, options: EmbeddingOptions) -> tuple[
 @pytest.mark.parametrize(
     ("term", "words", "options", "expected"),
     [
-        # as it stands before lower case
+        # unchanged before lower case
         ("Asthma", "asthma Asthma", {}, "Asthma"),
         ("Asthma", "asthma", {}, "asthma"),
         ("asthma", "Asthma", {}, ""),
@@ -104,24 +104,24 @@ def slowly(term: str, vectors: WordVectors, options: EmbeddingOptions) -> tuple[
         ("Asthma", "Asthma", {"case": "lower"}, ""),
         ("Asthma", "asthma", {"case": "keep"}, ""),
         ("Asthma", "asthma Asthma", {"case": "keep"}, "Asthma"),
-        # without outer punctuation where the token has no vector; accents are none
+        # without outer punctuation if the token has no vector; accents are not punctuation
         ("(acute) asthma, «severe».", "acute asthma severe", {}, "acute asthma severe"),
         ("(Acute)", "acute (acute)", {}, "(acute)"),
         ("Na+", "na Na+", {}, "Na+"),
         ("cafe\u0301", "cafe\u0301 cafe", {}, "cafe\u0301"),
         ("cafe\u0301", "cafe", {}, ""),
-        # parts where the whole is unknown, first, or never
+        # parts if the whole is unknown, first, or never
         ("heart-lung", "heart lung heart-lung", {}, "heart-lung"),
         ("Heart-lung/liver", "heart liver", {}, "heart liver"),
         ("Crohn's+2,4", "crohn s 2 4", {}, "crohn s 2 4"),
         ("heart-lung", "heart heart-lung", {"parts": "always"}, "heart"),
         ("heart-lung", "heart lung", {"parts": "never"}, ""),
-        # digits replaced where the word has no vector with them
+        # digits replaced if the word with digits has no vector
         ("type 12", "type ##", {"digits": "hash"}, "type ##"),
         ("B12", "b00", {"digits": "zero"}, "b00"),
         ("2 12", "2 # ##", {"digits": "hash"}, "2 ##"),
         ("12", "## 00", {}, ""),
-        # a word that comes twice counts twice
+        # a repeated word counts twice
         ("heart to heart", "heart to", {}, "heart to heart"),
     ],
 )
@@ -131,7 +131,7 @@ def test_words_are_looked_up_in_these_forms(
     assert read(term, *words.split(), **options) == expected.split()
 
 
-def test_a_token_of_punctuation_is_no_word() -> None:
+def test_punctuation_alone_is_not_a_word() -> None:
     result = words_of(["-", "heart - lung", ""], embedding(["heart", "-"]), EmbeddingOptions())
 
     assert result.covered.tolist() == [False, True, False]
@@ -150,7 +150,7 @@ def some_of(every: Iterable[str], data: st.DataObject) -> list[str]:
 
 
 @given(Terms, Options, st.data())
-def test_words_are_those_of_the_rules_read_one_by_one(
+def test_words_agree_with_a_plain_reading_of_the_rules(
     terms: list[str], options: EmbeddingOptions, data: st.DataObject
 ) -> None:
     known, made = some_of(forms(terms, options), data), some_of(forms(terms, options), data)
@@ -170,7 +170,7 @@ def test_words_are_those_of_the_rules_read_one_by_one(
 
 
 @given(Terms, Options, st.data())
-def test_every_word_is_read_where_all_unseen_ones_are_made(
+def test_every_word_has_a_vector_if_unseen_words_are_embedded(
     terms: list[str], options: EmbeddingOptions, data: st.DataObject
 ) -> None:
     every = forms(terms, options)

@@ -1,4 +1,4 @@
-"""Plain folders of transformers, read by the libraries themselves; a model is made here."""
+"""Plain folders of transformers, read by the libraries themselves."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_weights_of_half_precision_in_parts_give_vectors_of_single_precision(fol
     assert np.allclose(result, [by_hand(folder, term).mean(0) for term in TERMS], atol=1e-5)
 
 
-def test_weights_that_would_be_drawn_at_random_are_refused(folder: Path) -> None:
+def test_missing_weights_are_refused(folder: Path) -> None:
     settings = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**settings, "num_hidden_layers": 3}))
 

@@ -81,7 +81,7 @@ def test_a_column_of_terms_says_so_unless_the_user_does(tmp_path: Path) -> None:
         ([None, [1.0], [1.0]], "vectors of 0 numbers"),
     ],
 )
-def test_a_faulty_vector_is_refused_where_it_is_wanted(
+def test_a_faulty_requested_vector_is_refused(
     tmp_path: Path, file: str, vectors: list[list[float]], message: str
 ) -> None:
     frame = pl.DataFrame(
@@ -141,7 +141,7 @@ def test_a_damaged_page_of_parquet_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("file", ["v.parquet", "v.arrow"])
-def test_words_that_are_no_text_are_refused(tmp_path: Path, file: str) -> None:
+def test_words_that_are_not_text_are_refused(tmp_path: Path, file: str) -> None:
     path = write(tmp_path, FRAME, file)
     content = path.read_bytes()
     assert b"heart" in content
@@ -152,7 +152,7 @@ def test_words_that_are_no_text_are_refused(tmp_path: Path, file: str) -> None:
 
 
 @pytest.mark.parametrize("file", ["v.parquet", "v.arrow"])
-def test_rows_are_read_as_far_as_they_are_asked_for(tmp_path: Path, file: str) -> None:
+def test_only_requested_rows_are_read(tmp_path: Path, file: str) -> None:
     frame = pl.DataFrame({"row": range(40_000), "word": "a"}).with_columns(pl.col("row") % 7)
     path = tmp_path / file
     if file == "v.arrow":

@@ -21,7 +21,7 @@ from medsim.embeddings.formats import word2vec
 from medsim.embeddings.sources import FORMATS
 
 NAMES = {"word2vec-text": True, "glove": False}
-"""Whether files of a format have a header."""
+"""Whether files of each format have a header."""
 
 every = pytest.mark.parametrize("name", NAMES)
 
@@ -38,7 +38,7 @@ def test_a_file_may_be_packed_and_lines_may_end_in_several_ways(
 
 
 @every
-def test_a_mark_of_byte_order_is_no_part_of_the_text_and_the_last_line_needs_no_end(
+def test_a_byte_order_mark_and_a_missing_last_line_end_are_accepted(
     tmp_path: Path, name: str
 ) -> None:
     path = write_text(tmp_path / "vectors.txt", ROWS, header=NAMES[name])
@@ -49,7 +49,7 @@ def test_a_mark_of_byte_order_is_no_part_of_the_text_and_the_last_line_needs_no_
 
 
 @every
-def test_words_with_spaces_are_told_from_their_first_word(tmp_path: Path, name: str) -> None:
+def test_words_with_spaces_differ_from_their_first_word(tmp_path: Path, name: str) -> None:
     rows = {"the": [1, 2], ". . .": [3, 4], "at name@x.org": [5, 6], ".": [7, 8], "at": [9, 0.5]}
     path = write_text(tmp_path / "vectors.txt", rows, header=NAMES[name])
 
@@ -122,7 +122,7 @@ FOUR_ROWS = "".join(f"word{row} 1 2 3\n" for row in range(4))
         (f"4 65537\n{FOUR_ROWS}", "expected 1 to 65,536"),
     ],
 )
-def test_a_header_that_lies_is_refused_without_much_memory(
+def test_a_false_header_is_refused_without_much_memory(
     tmp_path: Path, content: str, message: str
 ) -> None:
     path = tmp_path / "vectors.vec"
@@ -160,7 +160,7 @@ def test_a_line_without_end_is_refused(
 
 
 @every
-def test_only_the_vectors_of_wanted_words_are_held(tmp_path: Path, name: str) -> None:
+def test_only_the_vectors_of_requested_words_are_in_memory(tmp_path: Path, name: str) -> None:
     numbers = " 0.125" * 300
     lines = [f"word{n}{numbers}\n" for n in range(20_000)]
     path = tmp_path / "vectors.txt"
@@ -196,7 +196,7 @@ def test_a_binary_file_may_be_packed_and_rows_may_end_in_a_line_feed(
         (b"4 60000", "too many for its"),
     ],
 )
-def test_a_binary_header_that_lies_is_refused(tmp_path: Path, header: bytes, message: str) -> None:
+def test_a_false_binary_header_is_refused(tmp_path: Path, header: bytes, message: str) -> None:
     path = write_word2vec(tmp_path / "vectors.bin", ROWS, b"")
     path.write_bytes(path.read_bytes().replace(b"4 3", header, 1))
 

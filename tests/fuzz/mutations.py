@@ -1,4 +1,4 @@
-"""Damage to files: whatever a disk, a transfer, an editor or somebody hostile does to bytes."""
+"""Damages files like a disk, a transfer, an editor or an attacker."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SPECIAL = (
 _NUMBER = re.compile(rb"-?\d+(?:\.\d+)?")
 _SEPARATOR = re.compile(rb"[\t|,;: ]")
 _EDGES = (0, 1, 2, 3, 4, 8, 16, 64)
-_LONGEST = 1 << 24  # bytes, since one change of a long line makes it a hundred times as long
+_LONGEST = 1 << 24  # bytes, since one change can make a long line a hundred times longer
 
 
 def mutated(data: bytes, draw: random.Random) -> bytes:
@@ -99,7 +99,7 @@ def _numbers(data: bytes, draw: random.Random) -> bytes:
 
 
 def _place(data: bytes | bytearray, draw: random.Random) -> int:
-    """Return a place, often near an end, where headers and directories are."""
+    """Return a position, often near an end, where headers and directories are."""
     if not data:
         return 0
     near = min(len(data) - 1, draw.randrange(200))

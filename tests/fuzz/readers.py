@@ -1,4 +1,4 @@
-"""Readers of files that users bring, each with a small good file to damage."""
+"""Readers of users' files, each with a small good file to damage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Feeds damaged files to every reader, which must read them or say in one line why not.
+"""Feeds damaged files to every reader, which must read them or refuse them with a one-line error.
 
     just fuzz --reader npy
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 LONGEST_MESSAGE = 1_000
 MEMORY = 6 << 30
-"""Bytes of addresses that a reader may have; a file that asks for more is no reason to die."""
+"""Maximum bytes of address space of a reader."""
 
 READ, REFUSED = "read", "refused"
 
@@ -100,16 +100,16 @@ def _fuzzed(name: str, scratch: str, given: argparse.Namespace) -> Iterator[tupl
 
 
 def _begin(name: str, scratch: str) -> None:
-    """Bound what a process may use, and read the good files, so that all is imported."""
+    """Limit the process, and read the good files so that everything is imported."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # libraries in Rust write of their panics there
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # libraries in Rust print panics there
     READERS[name].read(_good(name, scratch))
 
 
 @cache
 def _good(name: str, scratch: str) -> Path:
-    """Return the path that is read of a reader's good files, after writing them once."""
+    """Return the path of a reader's good files, after writing them once."""
     folder, note = Path(scratch, "good"), Path(scratch, "path")
     if not folder.exists():
         folder.mkdir()
@@ -118,7 +118,7 @@ def _good(name: str, scratch: str) -> Path:
 
 
 def _damaged(name: str, scratch: str, seed: int) -> Path:
-    """Return the path that is read of an input."""
+    """Return the path of a damaged input."""
     good = _good(name, scratch)
     folder = Path(scratch, "bad")
     shutil.rmtree(folder, ignore_errors=True)
@@ -132,7 +132,7 @@ def _damaged(name: str, scratch: str, seed: int) -> Path:
 
 
 def outcome(name: str, scratch: str, seed: int) -> str:
-    """Return what becomes of an input: read, refused, or a fault in words."""
+    """Return the outcome of an input: read, refused, or a fault in words."""
     path = _damaged(name, scratch, seed)
     try:
         READERS[name].read(path)

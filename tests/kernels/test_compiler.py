@@ -32,7 +32,7 @@ assert not config.CACHE_DIR, config.CACHE_DIR
 
 @pytest.mark.slow
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
-def test_kernels_are_kept_in_a_folder_named_by_their_sources_and_compiled_once(
+def test_kernels_are_compiled_once_for_each_state_of_their_sources(
     tmp_path: Path,
 ) -> None:
     package = tmp_path / "package" / "medsim"
@@ -62,7 +62,7 @@ def test_kernels_are_kept_in_a_folder_named_by_their_sources_and_compiled_once(
         lambda _content: b"no pickle",
     ],
 )
-def test_a_damaged_file_of_compiled_code_is_made_anew(
+def test_a_damaged_file_of_compiled_code_is_rebuilt(
     kept: tuple[Path, bytes], monkeypatch: pytest.MonkeyPatch, damage: Callable[[bytes], bytes]
 ) -> None:
     file, whole = kept
@@ -114,7 +114,7 @@ def test_code_of_another_signature_is_not_run(
 
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 @pytest.mark.parametrize("place", ["takes no folder", "is a file", "is not known"])
-def test_where_code_cannot_be_kept_it_is_compiled_and_that_is_said_once(
+def test_code_that_cannot_be_saved_is_compiled_with_one_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     folder = tmp_path / "file" / "kernels"
@@ -148,7 +148,7 @@ def test_an_inner_kernel_is_called_by_kernels_only(
         inner(4)
 
 
-def test_inner_kernels_neither_make_arrays_nor_call_what_returns_some() -> None:
+def test_inner_kernels_neither_create_arrays_nor_call_functions_that_do() -> None:
     functions = {
         node.name: node
         for file in Path(compiler.__file__).parent.glob("*.py")
@@ -157,7 +157,7 @@ def test_inner_kernels_neither_make_arrays_nor_call_what_returns_some() -> None:
     }
 
     def called(function: ast.FunctionDef) -> set[str]:
-        """Return what a function calls, with what is compiled as a part of it."""
+        """Return the functions that a function calls, also in functions compiled as part of it."""
         calls = (node for node in ast.walk(function) if isinstance(node, ast.Call))
         names = {ast.unparse(call.func) for call in calls}
         parts = (functions[name] for name in names & functions.keys())
@@ -181,7 +181,7 @@ def _is(function: ast.FunctionDef, decorator: str) -> bool:
     return decorator in {ast.unparse(node) for node in function.decorator_list}
 
 
-def test_folders_that_nobody_used_for_a_month_are_removed_and_nothing_else(tmp_path: Path) -> None:
+def test_only_folders_unused_for_a_month_are_removed(tmp_path: Path) -> None:
     current = Path(compiler._folder(str(tmp_path)))
     young, old = (tmp_path / f"kernels-{digit * 16}" for digit in "12")
     others = [tmp_path / name for name in ("vectors", "kernels-of-mine", f"kernels-{'4' * 16}.old")]
@@ -229,7 +229,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes]:
 
 
 def _used(package: Path, cache: Path) -> set[Path]:
-    """Return the folders of kernels that are there after one has been used."""
+    """Return the folders of kernels after one has been used."""
     env = {**os.environ, "XDG_CACHE_HOME": str(cache), "PYTHONPATH": str(package)}
     env.pop("NUMBA_CACHE_DIR", None)
     subprocess.run([sys.executable, "-c", USE], env=env, cwd=package, check=True)

@@ -40,8 +40,8 @@ def test_the_oracle_gives_the_published_outputs_of_splitmix64() -> None:
     ]
 
 
-def test_hashes_of_terms_are_these_whatever_the_machine() -> None:
-    # Every tie and every draw of a build rests on them: a change changes its rows. Length 1 and
+def test_hashes_of_terms_are_the_same_on_every_machine() -> None:
+    # All ties and draws of a build depend on them, so a change changes its rows. Length 1 and
     # code point 1 cancel out, so the second is the first output of SplitMix64 seeded with 0.
     assert hashes_of(["", "\x01", "a", "asthma", "Asthma", "\U0001d4b3", "é"]) == [
         0,
@@ -54,7 +54,7 @@ def test_hashes_of_terms_are_these_whatever_the_machine() -> None:
     ]
 
 
-def test_hashes_of_ties_are_these_whatever_the_machine() -> None:
+def test_hashes_of_ties_are_the_same_on_every_machine() -> None:
     assert ties_of(0, "asthma", ["", "croup", "cough"]) == [
         0x687514F0ECCB9C2F,
         0x98978BACBA6E624E,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Ranked = list[list[tuple[int, int]]]  # of each query: (row, distance), nearest first
 
-# One by one, and many at once, which needs the compiler.
+# One term at a time, and many at once, which needs the compiler.
 WAYS = [False] if numba_config.DISABLE_JIT else [False, True]
 
 ASTRAL = "\U0001d4b3\U0001f9ec\U00020000"
@@ -41,7 +41,7 @@ class Pool(NamedTuple):
 
 
 def pool_of(terms: Sequence[str], group_of: Callable[[str], int] | None = None) -> Pool:
-    """Return a pool in which terms are linked only if equal ignoring case, or as told."""
+    """Return a pool in which terms are linked if equal ignoring case, or as given."""
     exact = sorted(set(terms))
     lower = [term.lower() for term in exact]
     if group_of is None:
@@ -63,7 +63,7 @@ def candidates_of(pool: Pool) -> Candidates:
 def asked(
     pool: Pool, wanted: Sequence[int] | int, queries: Sequence[int] | None
 ) -> tuple[Sequence[int], Sequence[int]]:
-    """Return the queries, by default all terms, and how many candidates each wants."""
+    """Return the queries, by default all terms, and their numbers of candidates."""
     rows = range(len(pool.terms)) if queries is None else queries
     return rows, [wanted] * len(rows) if isinstance(wanted, int) else wanted
 
@@ -121,7 +121,7 @@ def brute_force(
             row: far for row, far in enumerate(every) if pool.groups[row] != pool.groups[query]
         }
         farthest = max(sorted(distances.values())[:size], default=-1)
-        keys = sorted(  # ties are drawn for those alone that may be among the first
+        keys = sorted(  # only candidates that may be among the first need ties
             (far, mixed(first ^ pool.hashes[row]), row)
             for row, far in distances.items()
             if far <= farthest
@@ -176,7 +176,7 @@ def test_the_nearest_are_those_of_brute_force(
     st.integers(1, 5),
     st.integers(0, 1 << 40),
 )
-def test_the_nearest_are_those_of_brute_force_whatever_the_characters(
+def test_the_nearest_are_those_of_brute_force_for_any_characters(
     terms: list[str], wanted: int, seed: int
 ) -> None:
     pool = pool_of(terms)
@@ -196,7 +196,7 @@ def test_exact_ties_are_ordered_by_the_hash_of_seed_and_both_terms() -> None:
 
 @pytest.mark.kernels
 @pytest.mark.parametrize("n_hashes", [1, 2])
-def test_equal_hashes_leave_it_to_the_order_of_text(n_hashes: int) -> None:
+def test_candidates_with_equal_hashes_are_in_order_of_text(n_hashes: int) -> None:
     rng = np.random.default_rng(n_hashes)
     terms = {random_text(rng, "ab", int(rng.integers(1, 7))) for _ in range(80)}
     plain = pool_of(sorted(terms))
@@ -240,8 +240,8 @@ def test_terms_of_several_words_of_bits_are_searched_exactly(length: int) -> Non
     [
         (0x61, 26),
         (0x100, 64),
-        (0x100, 65),  # more than a signature has classes
-        (0x4E00, 300),  # more than a byte holds
+        (0x100, 65),  # more than the classes of a signature
+        (0x4E00, 300),  # more than fit in a byte
         (0x1F300, 700),  # beyond the basic plane
         # Longer terms do not fit the tables of many terms at once.
         pytest.param(0x4E00, 5000, marks=pytest.mark.slow),
@@ -260,7 +260,7 @@ def test_alphabets_of_any_size_are_searched_exactly(first: int, n_characters: in
     assert ranked(pool, 6, queries=queries) == expected
 
 
-def test_repeated_characters_beyond_what_a_signature_counts_are_searched_exactly() -> None:
+def test_more_repeated_characters_than_a_signature_counts_are_searched_exactly() -> None:
     pool = pool_of(["a" * n for n in range(40)] + ["a" * n + "b" * (9 - n) for n in range(9)])
     assert ranked(pool, 5) == brute_force(pool, 5, distance=Levenshtein.distance)
 
@@ -279,7 +279,7 @@ def test_more_terms_of_a_length_than_are_compared_at_once_are_searched_exactly()
 def test_terms_of_many_lengths_that_share_blocks_are_searched_exactly(
     shortest: int, longest: int
 ) -> None:
-    # Some of a block are within a bound by their length, and some are not.
+    # By their lengths, some terms of a block are within a bound and some are not.
     rng = np.random.default_rng(longest)
     terms = set()
     for _ in range(60):
@@ -294,7 +294,7 @@ def test_terms_of_many_lengths_that_share_blocks_are_searched_exactly(
         assert [every[row] for row in few] == expected
 
 
-def test_queries_on_both_sides_of_a_block_that_none_admits_are_searched_exactly() -> None:
+def test_queries_around_a_block_too_far_from_all_are_searched_exactly() -> None:
     # A block between the lengths of a group's queries may be too far from all of them. The nearest
     # of the longer query is none of its neighbours in either order.
     short, long = "m" * 10, "n" * 16
@@ -313,7 +313,7 @@ def test_queries_on_both_sides_of_a_block_that_none_admits_are_searched_exactly(
 
 @pytest.mark.parametrize("length", [12, 95, 96, 97])
 def test_families_of_one_length_and_beginning_are_searched_exactly(length: int) -> None:
-    # Queries that begin alike share work; their bounds differ, and some want more than others.
+    # Queries that begin alike share work; their bounds and numbers of candidates differ.
     rng = np.random.default_rng(length)
     terms = set()
     for _ in range(8):
@@ -331,7 +331,7 @@ def test_families_of_one_length_and_beginning_are_searched_exactly(length: int) 
 
 @pytest.mark.parametrize("n_edits", [1, 3, 8])
 def test_many_queries_of_one_bound_are_searched_exactly(n_edits: int) -> None:
-    # So many of one length and bound are screened together.
+    # Enough queries of the same length and bound are screened together.
     rng = np.random.default_rng(n_edits)
     alphabet = "abcdefghijklmnopqrstuvwxyz"
     terms = set()
@@ -368,7 +368,7 @@ def test_one_term_no_terms_and_no_queries_find_nothing() -> None:
 
 @pytest.fixture(scope="module")
 def large_pool() -> Pool:
-    """Return 1,800 terms made of invented words, in families of near ones, a third linked."""
+    """Return 1,800 terms of invented words, in families of similar terms; a third are linked."""
     rng = np.random.default_rng(11)
     words = [random_text(rng, "aeilnorst", int(rng.integers(2, 10))) for _ in range(150)]
     terms = []
@@ -390,7 +390,7 @@ def test_large_pools_are_searched_exactly(large_pool: Pool) -> None:
     assert ranked(large_pool, **asking) == expected
 
 
-def test_threads_the_order_of_queries_and_their_company_do_not_change_the_result(
+def test_results_do_not_depend_on_threads_or_on_other_queries(
     large_pool: Pool,
 ) -> None:
     in_order = ranked(large_pool, 4)
@@ -398,7 +398,7 @@ def test_threads_the_order_of_queries_and_their_company_do_not_change_the_result
     assert ranked(large_pool, 4, queries=queries, threads=3) == [in_order[row] for row in queries]
 
 
-def test_a_search_can_be_asked_again_and_progress_is_told_of_every_query(large_pool: Pool) -> None:
+def test_a_search_can_be_reused_and_reports_progress_of_every_query(large_pool: Pool) -> None:
     steps: list[int] = []
     search = NearestSearch(candidates_of(large_pool), seed=0, threads=2)
     queries, three = np.arange(333, dtype=np.int32), np.full(333, 3, np.int32)
@@ -425,7 +425,7 @@ def test_only_distinct_terms_in_order_of_code_points_are_taken(terms: list[str])
 
 
 @pytest.mark.parametrize(("query", "wanted"), [([2], [1]), ([-1], [1]), ([0], [-1]), ([0], [])])
-def test_queries_that_are_no_rows_are_refused(query: list[int], wanted: list[int]) -> None:
+def test_invalid_query_rows_are_refused(query: list[int], wanted: list[int]) -> None:
     with pytest.raises(OptionError):
         nearest(Candidates.from_terms(["a", "b"]), np.array(query), np.array(wanted))
 

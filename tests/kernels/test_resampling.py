@@ -70,7 +70,7 @@ def test_equal_and_opposite_orders_correlate_exactly() -> None:
     assert weighted_spearman(ranks, ranks.max() - ranks, once) == -1
 
 
-def test_all_sides_have_the_same_rows_of_a_resample_in_whichever_share_it_is_computed() -> None:
+def test_all_sides_of_a_resample_have_the_same_rows_in_any_range() -> None:
     sides = np.stack([dense([3, 1, 4, 1, 5, 9, 2, 6, 5]), dense([1, 1, 2, 3, 5, 8, 9, 4, 4])])
     right, seed = dense([2, 7, 1, 8, 2, 8, 1, 8, 2]), np.uint64(7)
 
@@ -85,7 +85,7 @@ def test_all_sides_have_the_same_rows_of_a_resample_in_whichever_share_it_is_com
 
 
 @given(Rows, st.sets(st.integers(0, 24)), st.sets(st.integers(0, 24)))
-def test_rows_without_a_rank_on_either_side_do_not_count(
+def test_rows_without_a_rank_on_a_side_do_not_count(
     rows: list[tuple[int, int, int]], lacks_left: set[int], lacks_right: set[int]
 ) -> None:
     left, right = dense([row[0] for row in rows]), dense([row[1] for row in rows])

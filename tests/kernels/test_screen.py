@@ -1,4 +1,4 @@
-"""Blocks ruled out by the characters of a query that they miss."""
+"""Blocks ruled out because they lack characters of a query."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.skipif(
 
 @njit
 def _ruled_out(pool, slate, screen, place, length, first, stop, bounds):  # noqa: ANN202, PLR0913, PLR0917 — inner kernels need the compiler
-    """Return whether all of a block are ruled out."""
+    """Return whether all terms of a block are ruled out."""
     begin_screen(pool, screen, length)
     looks = offsets_of(pool, np.array([place], np.int32), length)
     block = filled(pool, first, stop, slate.equals, screen.present)
@@ -58,7 +58,7 @@ def are_ruled_out(query: str, terms: list[str], bound: int) -> bool:
 
 
 def screened(query: str, terms: list[str], bounds: list[int]) -> tuple[list[int], list[bool]]:
-    """Return the windows filled for bounds, one after the other, and which lanes are out.
+    """Return the windows after filling them for several bounds, and the lanes ruled out.
 
     The terms are in order of length; all are shorter than the query, or none is.
     """
@@ -95,7 +95,7 @@ def misses(query: str, terms: list[str], bound: int) -> list[int]:
     term's to the longest's that is not beyond the bound itself.
     """
     longest = max(map(len, terms))
-    before, after = [], []  # how far windows reach, in columns before and after the row
+    before, after = [], []  # the extent of windows, in columns before and after the row
     for length in range(min(map(len, terms)), longest + 1):
         difference, begin = len(query) - length, longest - length
         spare = (bound - abs(difference)) // 2
@@ -138,7 +138,7 @@ def test_terms_are_ruled_out_exactly_if_they_miss_too_much(
     expected = [
         missed > enough for missed, enough in zip(misses(query, terms, bound), most, strict=True)
     ]
-    # The lanes that have no term miss every character, and are as those of the longest.
+    # Lanes without a term lack every character, and count as lanes of the longest terms.
     expected += [len(query) > most[-1]] * (LANES - len(terms))
 
     assert screened(query, terms, [bound])[1] == expected

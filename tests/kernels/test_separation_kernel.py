@@ -51,7 +51,7 @@ def test_values_of_any_size_and_sign_are_in_order(value: float) -> None:
     assert counts[0, 1] == sum(b <= c for b in values for c in values)
 
 
-def test_sums_are_of_later_terms_alone() -> None:
+def test_sums_include_later_terms_only() -> None:
     rows = np.array([[9, 9, 1, 2, 4], [9, 9, 9, 8, 16]], np.float32)
     sums = sums_of_later(rows, np.array([0, 1, 4, 5]), 1)
     assert sums.tolist() == [[0, 1 + 2, 4], [0, 8, 16]]

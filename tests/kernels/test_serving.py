@@ -1,4 +1,4 @@
-"""Serving negatives so that no pair comes twice, against plain Python."""
+"""Assigning negatives without repeated pairs, against plain Python."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_used_pairs_are_those_given_in_either_direction(pairs: Pairs, n_more
         assert keys_in(table_of(either, n_more)) == expected
 
 
-# The nearest that are left
+# The nearest available terms
 
 
 def serve_plainly(
@@ -206,7 +206,7 @@ def tolerance(n_outcomes: int) -> float:
         ({0: 1, 1: 1, 2: 2}, 19_996, 4_000),
     ],
 )
-def test_draws_are_uniform_over_the_occurrences_that_are_allowed(
+def test_draws_are_uniform_over_the_allowed_occurrences(
     weights: dict[int, int], n_linked: int, n_firsts: int
 ) -> None:
     n_terms = len(weights)
@@ -222,7 +222,7 @@ def test_draws_are_uniform_over_the_occurrences_that_are_allowed(
 
 
 def test_draws_of_neighbouring_seeds_are_unrelated() -> None:
-    # Consecutive seeds of equal first terms: what one draws tells nothing of the next.
+    # Draws of equal first terms with consecutive seeds are independent.
     n_firsts = 20_000
     firsts = list(range(8, 8 + n_firsts))
     drawn = draw(firsts, list(range(n_firsts)), list(range(8)), list(range(8 + n_firsts)), [])

@@ -53,7 +53,7 @@ def test_correlations_are_those_of_the_twins(vectors: np.ndarray) -> None:
         assert results[name] == pytest.approx(expected, abs=1e-9), name
 
 
-def test_a_pair_of_which_one_row_has_ties_is_counted_right() -> None:
+def test_a_pair_with_ties_in_one_row_is_counted_correctly() -> None:
     rows = np.vstack([np.arange(9), TIED[4], np.arange(9)[::-1]]).astype(np.float32)
     ranks = mean_ranks(rows)
     first, second = every_pair(3)

@@ -1,4 +1,4 @@
-"""Tables of similarities: every value is what the kernel of single pairs gives, to the last bit."""
+"""Tables of similarities: every value equals the kernel of single pairs, to the last bit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DRAW = np.random.default_rng(8)
 
 
 def drawn(n_rows: int, width: int, steps: int) -> np.ndarray:
-    """Rows of whole numbers, many of which tie where steps are few; the first ones are constant."""
+    """Rows of whole numbers, with many ties if there are few steps; the first ones are constant."""
     rows = DRAW.integers(-steps, steps + 1, (n_rows, width)).astype(np.float32)
     rows[0], rows[1] = 0, 2
     return rows
@@ -41,8 +41,8 @@ VECTORS = [
     drawn(7, 9, 2),
     drawn(5, 10, 9),
     drawn(4, 131, 10**6),
-    drawn(131, 3, 10),  # more columns than are laid out at once
-    drawn(139, 6, 10**6),  # more rows than have bits at once
+    drawn(131, 3, 10),  # more columns than are transposed at a time
+    drawn(139, 6, 10**6),  # more rows than get bits at a time
 ]
 
 
@@ -68,7 +68,7 @@ def test_tables_of_vectors_are_what_single_pairs_are(vectors: np.ndarray) -> Non
 @pytest.mark.parametrize("width", [1, 2, 3, 128, 131])
 def test_rows_that_do_not_tie_have_the_tau_of_single_pairs(width: int) -> None:
     vectors = DRAW.normal(size=(12, width)).astype(np.float32)
-    vectors[11, 0] = vectors[11, -1]  # one row has a tie, and those beside it have none
+    vectors[11, 0] = vectors[11, -1]  # only one row has a tie
     ranks = mean_ranks(vectors)
     untied = untied_pairs(ranks)
     table = kendall_table(ranks, untied, ranks, untied)

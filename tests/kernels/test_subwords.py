@@ -15,7 +15,7 @@ Texts = st.lists(st.text("ab<é心\U0001d4b3", max_size=7), max_size=5)
 
 
 def fnv1a(text: str) -> int:
-    """Return fastText's hash: 32-bit FNV-1a over bytes that are taken for signed numbers."""
+    """Return fastText's hash: 32-bit FNV-1a over bytes as signed numbers."""
     hashed = 2166136261
     for byte in text.encode():
         signed = byte - 256 if byte > 127 else byte
@@ -24,7 +24,7 @@ def fnv1a(text: str) -> int:
 
 
 def n_grams(word: str, shortest: int, longest: int) -> list[str]:
-    """Return the n-grams of a word that has brackets already, less single brackets."""
+    """Return the n-grams of a word in brackets, without single brackets."""
     grams = []
     for begin in range(len(word)):
         for size in range(max(shortest, 1), longest + 1):

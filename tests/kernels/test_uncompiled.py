@@ -19,7 +19,7 @@ KERNEL_TESTS = Path(__file__).parent
 
 
 def test_the_kernels_do_the_same_without_the_compiler() -> None:
-    # A process of its own: Numba reads the variable when it is imported.
+    # A new process, since Numba reads the variable when it is imported.
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-m", "kernels", "-n", "0", "-p", "no:cacheprovider", "."],
         cwd=KERNEL_TESTS,
@@ -42,7 +42,7 @@ LANES_OF_AVX2 = 256
 )
 def test_the_search_does_the_same_without_avx512() -> None:
     _, processor, features = cpu_target.target_context.codegen().magic_tuple()
-    # A process of its own: Numba reads the variable when it first compiles.
+    # A new process, since Numba reads the variable when it first compiles.
     code = (
         "import sys, pytest\n"
         "from medsim.kernels.instructions import LANES\n"

@@ -1,4 +1,4 @@
-"""The hashes of terms and ties once more, in Python's integers, which never overflow."""
+"""The hashes of terms and ties with Python's integers, which never overflow."""
 
 MASK = (1 << 64) - 1
 

@@ -1,4 +1,4 @@
-"""Similarity metrics once more, obvious and slow, for tests to compare medsim with.
+"""Obvious and slow similarity metrics, for tests to compare with medsim.
 
 A term is an array of its word vectors, a row each: A is (n1 x d), B is (n2 x d), with n1, n2 and d
 at least 1. It imports nothing but numpy and scipy. A vector that is zero or constant has no
@@ -50,13 +50,13 @@ def kendall(a: Array, b: Array) -> float:
     return _tau_b(a.tobytes(), b.tobytes(), a.dtype.str)
 
 
-@cache  # SciPy takes long, and words are few
+@cache  # SciPy is slow, and words are few
 def _tau_b(a: bytes, b: bytes, dtype: str) -> float:
     return float(kendalltau(np.frombuffer(a, dtype), np.frombuffer(b, dtype)).statistic)
 
 
 def is_constant(vector: Array) -> bool:
-    """Return whether all values are equal, as they are where there is one."""
+    """Return whether all values are equal, also for a single value."""
     return bool((vector == vector[0]).all())
 
 

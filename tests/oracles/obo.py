@@ -1,4 +1,4 @@
-"""The terms of an OBO file as fastobo parses them, which keeps to the grammar of OBO 1.4."""
+"""The terms of an OBO file parsed by fastobo, which follows the grammar of OBO 1.4."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Rows = set[tuple[object, ...]]
 
 
 def tables(text: bytes) -> dict[str, Rows]:
-    """Return what the canonical tables say, with synonyms of any scope, codes by their last part.
+    """Return the canonical tables, with synonyms of any scope and only the last part of codes.
 
-    A term has one frame here.
+    A term must have a single frame.
     """
     rows: defaultdict[str, Rows] = defaultdict(set)
     for frame in fastobo.iter(io.BytesIO(text), ordered=True):

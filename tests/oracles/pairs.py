@@ -1,4 +1,4 @@
-"""The rules of DESIGN.md once more, obvious and slow, for tests to compare medsim with.
+"""An obvious and slow implementation of DESIGN.md, for tests to compare with medsim.
 
 It imports nothing but the standard library. Where DESIGN.md can be read in two ways, a comment
 that begins with "Reading" says which way was taken.
@@ -49,7 +49,7 @@ class ConceptRow(NamedTuple):
 
 
 class DescriptionRow(NamedTuple):
-    """A row of a description file, its term as it stands there."""
+    """A row of a description file, with its term unchanged."""
 
     id: str
     time: str
@@ -185,7 +185,7 @@ def positives(rows: Rows, language: str = "en", as_of: str | None = None) -> dic
 
 
 def terminology_pool(rows: Rows, language: str = "en", as_of: str | None = None) -> set[str]:
-    """Return the terms that negatives are drawn from where the pool is the terminology.
+    """Return the terms that negatives are drawn from if the pool is the terminology.
 
     Reading: they are the names of eligible concepts, as rules 2 and 3 give them, and the terms of
     all positives. A retired concept's other names are none: nothing says what they are linked to,
@@ -280,7 +280,7 @@ def _positives_of_names(
 
 
 def one_direction(pairs: Iterable[Pair]) -> set[Pair]:
-    """Return the pairs that rule 6 leaves.
+    """Return the pairs that remain after rule 6.
 
     Reading: two pairs are the same when their texts are, case and all; only the two terms of one
     pair are compared ignoring case. "The smallest concept ids" is the smallest (concept1,
@@ -299,7 +299,7 @@ def one_direction(pairs: Iterable[Pair]) -> set[Pair]:
 
 
 def _without_known(pairs: set[Pair], known: set[Pair]) -> set[Pair]:
-    """Return the pairs that another dataset has in neither direction, case and all."""
+    """Return the pairs that are in no other dataset in either direction, with the same case."""
     texts = {(pair.term1, pair.term2) for pair in known}
     return {
         pair
@@ -351,7 +351,7 @@ def cosine(a: Vector, b: Vector) -> float:
 
 
 def farness(vectors: Mapping[str, Vector | None]) -> "Distance":
-    """Return the distance that embedding negatives go by: less for a higher cosine.
+    """Return the distance for embedding negatives: smaller for a higher cosine.
 
     Args:
         vectors: of terms; None, or nothing, of a term that has none.
@@ -404,7 +404,7 @@ def components(datasets: Mapping[str, Iterable[Pair]]) -> dict[str, int]:
 
 PositivesBySet = Mapping[SetKey, Iterable[Pair]]
 Negatives = Sequence[tuple[str, str]]
-Distance = Callable[[str, str], float | None]  # None of terms that cannot be compared
+Distance = Callable[[str, str], float | None]  # None for terms that cannot be compared
 
 
 def greedy_nearest(
@@ -413,7 +413,7 @@ def greedy_nearest(
     shared_pool: Iterable[str] | None = None,
     distance_of: Distance = lower_distance,
 ) -> dict[SetKey, list[tuple[str, str]]]:
-    """Return the nearest negatives of each set, in the order in which they are taken.
+    """Return the nearest negatives of each set in the order of choice.
 
     Args:
         positives_by_set: Positives by (dataset, difficulty). They are served in the stated order,
@@ -454,7 +454,7 @@ def faults_of_random(
     negatives_by_set: Mapping[SetKey, Negatives],
     shared_pool: Iterable[str] | None = None,
 ) -> list[str]:
-    """Return the faults of random negatives, a sentence each.
+    """Return the faults of random negatives, one sentence each.
 
     They may be any allowed pairs that did not stand before, in any order, and a first term has
     fewer of them than positives only where no candidate is left at the set's end.
@@ -511,9 +511,9 @@ def _pool(pairs: Iterable[Pair], shared_pool: Iterable[str] | None) -> list[str]
 
 
 def _is_allowed(term: str, candidate: str, component_of: Mapping[str, int]) -> bool:
-    """Say whether two terms are neither equal nor linked; a term is linked to itself.
+    """Return whether two terms are neither equal nor linked; a term is linked to itself.
 
-    A term of no positive is linked to nothing else.
+    A term without positives is linked to nothing else.
     """
     first, second = term.lower(), candidate.lower()
     return component_of.get(first, first) != component_of.get(second, second)

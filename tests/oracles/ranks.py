@@ -1,4 +1,4 @@
-"""Ranks and their correlation by definition, quicker on a few values than SciPy's functions."""
+"""Ranks and their correlation by definition, faster than SciPy for few values."""
 
 from __future__ import annotations
 

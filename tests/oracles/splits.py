@@ -1,4 +1,4 @@
-"""The rules of splits once more, obvious and slow, over the Parquet files of any build and splits.
+"""Obvious and slow checks of the rules of splits, on the Parquet files of any build and splits.
 
 It imports nothing of medsim. ``crossings`` and ``not_nearest`` return violations, none where the
 splits are as they should be.
@@ -23,7 +23,7 @@ class Sets(dict[str, str]):
     """Disjoint sets of texts."""
 
     def root(self, text: str) -> str:
-        """Return the text that stands for the set of one."""
+        """Return the text that represents the set of a text."""
         path = [text]
         while self.setdefault(path[-1], path[-1]) != path[-1]:
             path.append(self[path[-1]])
@@ -32,7 +32,7 @@ class Sets(dict[str, str]):
         return path[-1]
 
     def join(self, first: str, second: str) -> None:
-        """Make the sets of two texts one."""
+        """Merge the sets of two texts."""
         self[self.root(first)] = self.root(second)
 
 
@@ -60,7 +60,7 @@ def positives(folder: Path, strategy: str) -> Counter[tuple[str, ...]]:
 
 
 def names(folder: Path, language: str = "en") -> list[tuple[str, str]]:
-    """Return concepts and the lower-cased names that they bear, active or not.
+    """Return concepts, active or not, and their lower-cased names.
 
     The name of a retired concept counts without its marker as well, whether or not RF2's rules
     hold: what differs by the marker alone is the same name.
@@ -80,7 +80,7 @@ def names(folder: Path, language: str = "en") -> list[tuple[str, str]]:
 def groups(folder: Path, strategy: str, language: str = "en") -> dict[str, str]:
     """Return the group of each concept of a build: its smallest concept.
 
-    Names, positives and what is called synonymous link.
+    Names, positives and synonymous associations link concepts.
     """
     sets, concepts = Sets(), set()
     for concept, term in names(folder, language):

@@ -1,4 +1,4 @@
-"""Tests that the twins of the metrics give what was worked out by hand."""
+"""The oracles of the metrics give values worked out by hand."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The oracle gives what was worked out by hand, where builds that agree with it do not show it."""
+"""The oracle gives results worked out by hand, in cases that builds do not cover."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ KEY: SetKey = ("fsn_syn", "easy")
 BATS = [Pair(name, f"{name}s", "1", "1") for name in ("bat", "cat", "cot")]
 
 
-def test_readings_where_the_contract_is_open(tmp_path: Path) -> None:
+def test_readings_of_ambiguous_rules(tmp_path: Path) -> None:
     sets = positives(read_release(edge_release().write_folder(tmp_path)))
     assert sets["fsn_syn"] == {
         # Ids are compared as text.
@@ -57,7 +57,7 @@ def test_readings_where_the_contract_is_open(tmp_path: Path) -> None:
     assert sets["possibly_equivalent_to"] == {("Rowless varn", "Active varn", "110005", "110004")}
 
 
-def test_greedy_takes_the_nearest_that_is_left_and_breaks_ties_by_hash() -> None:
+def test_greedy_takes_the_nearest_available_and_breaks_ties_by_hash() -> None:
     # bat: cat 1. cat: bat is taken, cot 1. cot: cat is taken, bat and cats tie at 2.
     nearest = [("bat", "cat"), ("cat", "cot"), ("cot", "bat")]
     assert greedy_nearest({KEY: BATS}, lambda *_: 0) == {KEY: nearest}

@@ -1,6 +1,6 @@
-"""A benchmark of words in context once more: every pair of sentences, one after the other.
+"""A benchmark of words in context, made by visiting every pair of sentences.
 
-Written from the rules alone; it shares no code with the package but the lemmas of words.
+It follows the rules, and shares only the lemmas of words with the package.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Terminology:
     """The names, relations and codes of concepts.
 
     Attributes:
-        vocabulary: that its ids are of.
+        vocabulary: the vocabulary of its ids.
         names: lower-case names by concept.
         parents: by concept.
         synonymous: pairs of concepts.
@@ -35,7 +35,7 @@ class Terminology:
     codes: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
 
     def concept_of(self, vocabulary: str, code: str) -> str | None:
-        """Return the one concept that a code stands for."""
+        """Return the only concept of a code."""
         if vocabulary == self.vocabulary:
             return code if code in self.names else None
         having = [c for c, codes in self.codes.items() if (vocabulary, code) in codes]
@@ -55,7 +55,7 @@ class Terminology:
 
 @dataclass(frozen=True)
 class Mention:
-    """A stretch of a sentence, and its concept."""
+    """A span of a sentence, and its concept."""
 
     sentence: str
     start: int
@@ -77,7 +77,7 @@ class Mention:
 def mentions_of(
     rows: list[tuple[str, int, int, str, str, str]], terminology: Terminology, seed: int
 ) -> list[Mention]:
-    """Return one mention a sentence, of rows (sentence, start, end, term, vocabulary, code)."""
+    """Return one mention per sentence from rows (sentence, start, end, term, vocabulary, code)."""
     stretches: dict[tuple[str, int, int, str], set[str]] = defaultdict(set)
     for sentence, start, end, term, vocabulary, code in rows:
         concept = terminology.concept_of(vocabulary, code)
@@ -135,7 +135,7 @@ class Candidate:
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """Return the pair of lemmas, in whichever order."""
+        """Return the pair of lemmas, in sorted order."""
         return tuple(sorted((lemma_of(self.first.term), lemma_of(self.second.term))))
 
 

@@ -158,7 +158,7 @@ def test_the_source_says_what_it_read_and_under_which_terms(
     assert terminology.rf2_rules == (name == "rf2")
 
 
-def test_what_the_obo_sample_leaves_out_is_counted_and_its_references_are_codes(
+def test_skipped_rows_of_the_obo_sample_are_counted_and_references_are_codes(
     tmp_path: Path,
 ) -> None:
     terminology, tables = read_source(obo_sample(tmp_path))
@@ -229,7 +229,7 @@ def test_a_source_says_what_it_reads_and_recognises_no_other_file(
 
 
 @pytest.mark.parametrize("name", ["RXNCONSO.RRF", "MRCONSO.RRF.gz", "CONCEPT.csv"])
-def test_one_file_of_several_is_met_with_what_is_read(tmp_path: Path, name: str) -> None:
+def test_an_error_for_one_file_of_several_lists_readable_formats(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("1")
     known = name.removesuffix(".gz")
     with pytest.raises(InputError, match=rf"in no format that medsim reads: .*\.zip with {known}"):
@@ -300,7 +300,7 @@ def test_the_order_of_rows_does_not_matter(tmp_path: Path, name: str) -> None:
         ("omop", "CONCEPT_SYNONYM.csv", r"no CONCEPT_SYNONYM\.csv; Athena's exports have it"),
     ],
 )
-def test_a_file_that_is_cut_short_missing_or_there_twice_is_named(
+def test_a_truncated_missing_or_repeated_file_is_named(
     tmp_path: Path, name: str, file: str, said: str
 ) -> None:
     (path,) = in_files(name, tmp_path).rglob(file)

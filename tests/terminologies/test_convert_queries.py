@@ -30,7 +30,7 @@ def converted(store: Store, table: RF2Table, **params: str) -> list[tuple[object
 
 
 def member_id(content: str) -> str:
-    """Return the id that a member of a reference set draws from its content."""
+    """Return the id of a member of a reference set, made from its content."""
     return str(uuid.UUID(hashlib.md5(content.encode()).hexdigest()))  # noqa: S324  # an identifier
 
 
@@ -63,7 +63,7 @@ def test_descriptions_become_rows_and_full_names_get_a_tag(store: Store) -> None
     put(
         store,
         "description",
-        # These lack an identifier, of their own or of their concept, or the concept itself.
+        # These lack an identifier, their concept's identifier, or the concept itself.
         ("d9", "X:1", "left out", "synonym", True, "en"),
         ("d3", "X:9", "left out", "synonym", True, "en"),
         ("d3", "X:2", "left out", "synonym", True, "en"),

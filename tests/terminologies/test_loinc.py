@@ -1,4 +1,4 @@
-"""LOINC's table and what lies beside it, against rows made by hand."""
+"""LOINC's table and its accessory files, against rows made by hand."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def test_other_concepts_have_the_scope_of_their_relation(
     assert sorted(tables["description"].filter(kind="synonym")["term"]) == texts
 
 
-def test_what_is_broader_is_read_off_tree_numbers_and_mapped_headings(tmp_path: Path) -> None:
+def test_is_a_follows_tree_numbers_and_mapped_headings(tmp_path: Path) -> None:
     headings = [
         descriptor("D1", "Top", "", ["C01", "C01.100.200"]),
         descriptor("D2", "Middle", "", ["C01.100", "F02.5"]),
@@ -99,7 +99,7 @@ def test_what_is_broader_is_read_off_tree_numbers_and_mapped_headings(tmp_path: 
 
 
 def expected_names(folder: Path) -> set[tuple[str, str, str]]:
-    """Return the names by a document that is held whole."""
+    """Return the names in a document that is parsed as a whole."""
     names = set()
     for file, kind, ui in (
         ("desc2026.xml", "Descriptor", "DescriptorUI"),
@@ -167,7 +167,7 @@ EXTERNAL = (
         ('<?xml version="1.0" encoding="martian"?>\n<x/>', "unknown encoding"),
     ],
 )
-def test_what_is_wrong_with_the_xml_is_named(tmp_path: Path, text: str, said: str) -> None:
+def test_faults_of_the_xml_are_named(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "desc2026.xml"
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(InputError) as caught:

@@ -1,4 +1,4 @@
-"""The built-in mondo is read from the package that ships it."""
+"""The built-in mondo is read from its package."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_file_of_another_kind_or_a_damaged_one_is_refused(data: Path, content:
 
 
 @pytest.mark.usefixtures("data")
-def test_what_is_missing_is_told_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_file_or_package_is_a_one_line_error(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match=r"has no MONDO-.*\.json\.zst; install version 1"):
         read_source("mondo")
     monkeypatch.setattr(sys, "path", [])

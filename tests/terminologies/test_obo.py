@@ -1,4 +1,4 @@
-"""OBO as it is published: what is read, what is left out and counted, and what is refused."""
+"""Published OBO: what is read, what is skipped and counted, and what is refused."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def names(result: Read) -> list[str]:
 
 
 def as_oracle(result: Read) -> dict[str, oracle.Rows]:
-    """Return the canonical tables as ``oracles.obo`` has them."""
+    """Return the canonical tables in the form of ``oracles.obo``."""
     tables = result[1]
     columns = {
         "concept": ["concept_id", "active"],
@@ -195,7 +195,7 @@ def test_a_synonym_without_a_scope_has_that_of_its_type(tmp_path: Path) -> None:
         assert names(read_source(path, synonyms=(scope,))) == ["Blue fever", *result]
 
 
-def test_the_header_is_read_where_it_can_be(tmp_path: Path) -> None:
+def test_malformed_lines_of_the_header_are_skipped(tmp_path: Path) -> None:
     header = (
         "format-version: 1.2\n"
         "data-version: invented/2026-02-30\n"
@@ -267,10 +267,10 @@ def test_no_clause_takes_longer_than_its_length(clause: str) -> None:
     tag, _, text = clause.partition(":")
     long = text.format(blank=" " * 300_000, many="\\a,]}{" * 100_000, colons="a:" * 100_000)
 
-    obo.FORMS[tag].fullmatch(long)  # which would take hours if parts were tried in many ways
+    obo.FORMS[tag].fullmatch(long)  # which would take hours with backtracking
 
 
-# No backslashes: fastobo 0.14 takes the quote after an escaped one for escaped.
+# No backslashes: fastobo 0.14 treats the quote after an escaped backslash as escaped.
 letters = st.text(st.sampled_from("aZé ,.()[]\"!{}:\n\t'-"), max_size=12)
 idents = st.from_regex(r"[A-Z]{2}:[0-9]{1,3}", fullmatch=True)
 clauses = st.one_of(

@@ -229,7 +229,7 @@ DEEP = '{"graphs": [{"nodes": [{"id": "IN:1", "type": "CLASS", "meta": %s}]}]}'
     ],
     ids=range(17),
 )
-def test_what_is_no_obo_graph_is_refused_in_one_line(
+def test_other_json_is_refused_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | bytes, said: str
 ) -> None:
     if said.startswith("more"):
@@ -246,7 +246,7 @@ def test_what_is_no_obo_graph_is_refused_in_one_line(
     assert len(str(error.value)) < 300 + len(str(path))
 
 
-def test_a_file_is_known_by_its_content(tmp_path: Path) -> None:
+def test_a_file_is_recognised_by_its_content(tmp_path: Path) -> None:
     packed = tmp_path / "in.gz"
     packed.write_bytes(gzip.compress(("\ufeff" + json.dumps({"graphs": graphs()})).encode()))
     other = write(tmp_path / "other.json", {"nodes": graphs()})

@@ -91,7 +91,7 @@ def test_relationships_are_associations_and_hierarchy(tmp_path: Path) -> None:
     }
 
 
-def test_ancestors_one_level_up_serve_where_there_are_no_relationships(tmp_path: Path) -> None:
+def test_without_relationships_ancestors_one_level_up_are_parents(tmp_path: Path) -> None:
     made = Vocabularies()
     for concept_id in (1, 2, 3):
         made.concept(concept_id, f"concept {concept_id}")
@@ -139,7 +139,7 @@ def test_vocabularies_and_standard_concepts_choose_concepts(tmp_path: Path) -> N
         read_source(tmp_path, vocabularies=("ICD10",))
 
 
-def test_names_stand_as_they_are_written(tmp_path: Path) -> None:
+def test_names_are_unchanged(tmp_path: Path) -> None:
     texts = ['"Quoted" ulcer', '"open', "'", "café 一", "back\\slash", "NULL", "a,b", ";"]
     made = Vocabularies()
     for number, text in enumerate(texts, start=1):
@@ -150,7 +150,7 @@ def test_names_stand_as_they_are_written(tmp_path: Path) -> None:
     assert [row[3] for row in actual if row[2] == "synonym"] == [f"{x} {x}" for x in texts]
 
 
-def test_columns_are_known_by_their_names(tmp_path: Path) -> None:
+def test_columns_are_found_by_name(tmp_path: Path) -> None:
     made = random_vocabularies(3)
     _, expected = read_source(made.write(tmp_path / "plain"))
     made.write(tmp_path / "other")

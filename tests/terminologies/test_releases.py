@@ -1,4 +1,4 @@
-"""Releases replace nothing unasked, and no command writes to what it reads."""
+"""Releases replace files only on request, and no command writes to its inputs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_source_is_not_converted_onto_itself(tmp_path: Path, source: Path, out
     assert source.read_text() == OBO
 
 
-def test_what_is_there_stays_unless_it_is_to_be_replaced(tmp_path: Path, source: Path) -> None:
+def test_existing_files_are_only_replaced_on_request(tmp_path: Path, source: Path) -> None:
     release, diary, published = (tmp_path / f"{name}.zip" for name in ("release", "diary", "sct"))
     diary.write_text("precious")
     with zipfile.ZipFile(published, "w") as archive:
@@ -106,7 +106,7 @@ def test_inputs_of_every_kind_are_not_written_to(tmp_path: Path, source: Path) -
     assert {path.read_text() for path in out.iterdir()} == {"precious"}
 
 
-def test_a_built_in_name_is_no_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_built_in_name_is_not_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("hpo").mkdir()
 
@@ -124,7 +124,7 @@ def test_a_folder_that_is_named_by_a_dot_has_its_name(
     assert build.manifest.source["name"] == release.name
 
 
-def test_a_release_is_written_in_the_language_that_is_asked_for(tmp_path: Path) -> None:
+def test_a_release_is_written_in_the_requested_language(tmp_path: Path) -> None:
     release = random_metathesaurus(2).write(tmp_path / "META")
     build = medsim.build(release, tmp_path / "out", negatives=["random"], threads=1)
     names = build.table("description").collect()
@@ -139,7 +139,7 @@ def test_a_release_is_written_in_the_language_that_is_asked_for(tmp_path: Path) 
     assert not (tmp_path / "other.zip").exists()
 
 
-def test_a_zip_that_claims_more_than_it_has_is_refused(tmp_path: Path) -> None:
+def test_a_zip_with_false_sizes_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "release.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("MRCONSO.RRF", b"0" * 100_000)

@@ -22,7 +22,7 @@ OTHER = "999001261000000100"
 
 
 def release_of_dialects() -> Release:
-    """Return a release whose concept is named in two dialects, one of which changed its mind."""
+    """Return a release whose concept has names in two dialects, one of them with a change."""
     release = Release()
     release.concept("10", time="20180731")
     names = {
@@ -61,7 +61,7 @@ def names_in(release: Path, **options: object) -> dict[str, bool]:
 
 
 @pytest.mark.parametrize("form", ["Full", "Snapshot"])
-def test_only_names_that_the_dialect_has_are_taken_with_those_it_prefers(
+def test_only_names_of_the_dialect_are_read_with_their_preference(
     tmp_path: Path, form: str
 ) -> None:
     path = release_of_dialects().write_zip(tmp_path / "release.zip", form)
@@ -78,7 +78,7 @@ def test_only_names_that_the_dialect_has_are_taken_with_those_it_prefers(
     assert any("Language" in file.name for file in terminology.files)
 
 
-def test_the_members_of_a_day_say_what_a_dialect_had_then(tmp_path: Path) -> None:
+def test_a_dialect_has_the_members_of_the_given_day(tmp_path: Path) -> None:
     path = release_of_dialects().write_folder(tmp_path, "Full")
     then = dict.fromkeys(("Grelb oedema", "grelb oedema", "early grelb"), True)
     then["swollen grelb"] = False
@@ -96,7 +96,7 @@ def test_without_a_dialect_no_language_reference_set_is_read(tmp_path: Path) -> 
     assert not any("Language" in file.name for file in terminology.files)
 
 
-def test_a_dialect_that_a_release_lacks_is_met_with_those_it_has(tmp_path: Path) -> None:
+def test_an_error_for_a_missing_dialect_lists_the_available_ones(tmp_path: Path) -> None:
     path = release_of_dialects().write_folder(tmp_path / "some", "Snapshot")
     known_sets = r"en-gb \(900000000000508004\), en-us \(\d+\) and en-x-nhs-clinical \(\d+\)"
     with pytest.raises(OptionError, match=rf"`dialect`: .* 46011000052107; .* {known_sets}"):

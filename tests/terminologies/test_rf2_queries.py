@@ -23,7 +23,7 @@ Y18, Y19, Y20 = date(2018, 7, 31), date(2019, 7, 31), date(2020, 7, 31)
 # The text of files
 
 
-def test_description_rows_keep_their_terms_as_they_stand(store: Store) -> None:
+def test_description_rows_keep_their_terms_unchanged(store: Store) -> None:
     terms = ['"Quoted" ulcer', "'", " outer  space ", "", "caf\u00e9 \u4e00", "back\\slash", "NULL"]
     lines = [
         f"{at}\t20200131\t1\t207\t10\ten\t{SYNONYM}\t{term}\t448\n" for at, term in enumerate(terms)
@@ -59,7 +59,7 @@ def test_only_is_a_relationships_are_kept(store: Store) -> None:
         ("2018-07-30", []),
     ],
 )
-def test_a_concept_stands_as_its_newest_row_says_that_is_not_after_the_day(
+def test_a_concept_has_the_state_of_its_newest_row_up_to_the_day(
     store: Store, as_of: str | None, rows: list[tuple[object, ...]]
 ) -> None:
     put(
@@ -110,7 +110,7 @@ TAGS = {
     "": ("", ""),
     "Kesp (disorder) fever": ("Kesp (disorder) fever", ""),
     "Kesp ()": ("Kesp", ""),
-    "Kesp  (disorder)": ("Kesp", "disorder"),  # what is left is trimmed
+    "Kesp  (disorder)": ("Kesp", "disorder"),  # the rest is trimmed
     "Kesp\u00a0 (disorder)": ("Kesp", "disorder"),
     "Two\nlines (disorder)": ("Two\nlines", "disorder"),
     "[D]Murn (finding)": ("[D]Murn", "finding"),
@@ -129,7 +129,7 @@ def test_a_semantic_tag_is_what_the_last_bracket_holds(store: Store) -> None:
 def described(
     name: str, concept: str, *, language: str = "en", kind: str | None = "fsn", **other: object
 ) -> tuple[object, ...]:
-    """Return a row of description_as_of; what matters to no test is filled in."""
+    """Return a row of description_as_of, with defaults for other columns."""
     row = {"active": True, "term": f"term {name}", "tag": "", "outranked": False} | other
     state = (row["active"], kind, row["term"], row["tag"], row["outranked"])
     return (name, Y20, concept, language, *state)
@@ -178,7 +178,7 @@ def test_an_association_is_active_if_any_newest_member_outside_the_model_module_
     ]
 
 
-def test_what_is_left_out_is_counted_by_reason(store: Store) -> None:
+def test_skipped_rows_are_counted_by_reason(store: Store) -> None:
     put(
         store,
         "description_as_of",

@@ -1,4 +1,4 @@
-"""RF2 releases as medsim writes them."""
+"""RF2 releases that medsim writes."""
 
 from __future__ import annotations
 
@@ -107,10 +107,10 @@ def test_a_term_that_rf2_cannot_express_is_named_and_the_earlier_file_stays(
 
 
 @pytest.mark.parametrize("nameless", [True, False])
-def test_a_finished_release_replaces_an_earlier_one_where_that_is_asked_for(
+def test_a_finished_release_replaces_an_earlier_one_on_request(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, nameless: bool
 ) -> None:
-    if not nameless:  # as on file systems that know no such files
+    if not nameless:  # as on file systems without such files
         monkeypatch.setattr(files, "_NAMELESS", 0)
     path = tmp_path / "r.zip"
     with release(path):
@@ -128,7 +128,7 @@ def test_a_finished_release_replaces_an_earlier_one_where_that_is_asked_for(
     assert path.read_text() == "precious"
 
 
-def test_a_full_disk_is_told_in_one_line_and_leaves_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_is_a_one_line_error_and_leaves_nothing(tmp_path: Path) -> None:
     noise = np.random.default_rng(0).integers(1 << 60, size=(20_000, 2)).astype(str)
     frame = pl.select(
         id=noise[:, 0], effectiveTime=20260101, active=1, moduleId=1, definitionStatusId=noise[:, 1]

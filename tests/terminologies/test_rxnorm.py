@@ -96,7 +96,7 @@ def test_retired_concepts_are_replaced_by_those_that_they_were_merged_to(tmp_pat
     assert read_source(tmp_path)[1]["association"].is_empty()
 
 
-def test_releases_say_by_nothing_or_by_n_that_nothing_is_suppressed(tmp_path: Path) -> None:
+def test_an_empty_suppress_flag_or_n_means_not_suppressed(tmp_path: Path) -> None:
     made = Drugs()
     made.atom("1", "karuxine", suppress="")
     for child, suppress in (("2", ""), ("3", "N"), ("4", "O")):
@@ -155,7 +155,7 @@ def test_the_line_at_fault_is_named(tmp_path: Path, file: str, row: str, said: s
     assert str(caught.value).startswith(file)
 
 
-def test_numbers_of_rxnorm_are_no_identifiers_of_rf2(tmp_path: Path) -> None:
+def test_numbers_of_rxnorm_are_not_identifiers_of_rf2(tmp_path: Path) -> None:
     release = random_drugs(1).write(tmp_path / "rrf")
     written = dict(medsim.convert(release, tmp_path / "rf2.zip").select("table", "rows").rows())
     assert written["simple_map"] == written["concept"] == 48

@@ -1,4 +1,4 @@
-"""Identifiers that Python knows by name are those that SQL knows, and all are well-formed."""
+"""Identifiers with names are the same in Python and SQL, and all are well-formed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KNOWN = {
 }
 
 
-def test_identifiers_are_those_that_sql_has_under_their_names(store: Store) -> None:
+def test_identifiers_equal_those_in_sql(store: Store) -> None:
     names = [*(name.lower() for name in KNOWN), "no_such_name"]
     store.put("probe", pl.DataFrame({"name": names}))
 
@@ -42,7 +42,7 @@ def test_identifiers_differ_and_end_in_their_check_digits() -> None:
 
 
 @given(st.integers(10**9, 10**17))
-def test_a_check_digit_tells_a_wrong_digit_and_exchanged_neighbours(number: int) -> None:
+def test_check_digits_detect_wrong_and_swapped_digits(number: int) -> None:
     text = f"{number}{check_digits(np.array([number])).item()}"
     places = range(len(text))
     changed = {f"{text[:at]}{digit}{text[at + 1 :]}" for at in places for digit in range(10)}

@@ -1,4 +1,4 @@
-"""Invented releases: their form, their history, and that they are as difficult as real ones."""
+"""Invented releases: form, history, and difficulty like real releases."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ TABLES = {
 
 
 class Release:
-    """An invented release, read by the standard library alone."""
+    """An invented release, read with the standard library only."""
 
     def __init__(self, path: Path, **options: object) -> None:
         self.n_rows = write_synthetic(path, **({"seed": 7} | options))
@@ -105,7 +105,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
     return Release(tmp_path_factory.mktemp("synthetic") / "r.zip", concepts=3000)
 
 
-def test_the_counts_are_those_of_what_is_there(release: Release) -> None:
+def test_the_counts_equal_the_rows_in_the_files(release: Release) -> None:
     active = sum(map(release.is_active_clinical, release.concept))
     inactive = sum(row["active"] == "0" for row in release.concept.values())
 
@@ -116,9 +116,7 @@ def test_the_counts_are_those_of_what_is_there(release: Release) -> None:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_components_have_histories_of_which_the_snapshot_has_the_end(
-    release: Release, table: str
-) -> None:
+def test_the_snapshot_has_the_last_rows_of_histories(release: Release, table: str) -> None:
     history = histories(release.full[table])
     times = Counter((row["id"], row["effectiveTime"]) for row in release.full[table])
     courses = {"".join(row["active"] for row in rows) for rows in history.values()}
@@ -130,7 +128,7 @@ def test_components_have_histories_of_which_the_snapshot_has_the_end(
     assert table == "text_definition" or {"110", "101"} <= courses
 
 
-def test_a_changed_row_says_something_else(release: Release) -> None:
+def test_a_changed_row_differs_from_the_one_before(release: Release) -> None:
     changing = {
         "concept": {"definitionStatusId", "moduleId"},
         "description": {"term", "caseSignificanceId"},
@@ -184,7 +182,7 @@ def test_text_definitions_and_spanish_names_occur(release: Release) -> None:
     assert any("ó" in row["term"] for row in spanish)
 
 
-def test_is_a_leads_every_active_concept_to_the_root_without_circles(release: Release) -> None:
+def test_is_a_leads_every_active_concept_to_the_root_without_cycles(release: Release) -> None:
     parents, children = defaultdict(set), defaultdict(set)
     for row in release.snapshot["relationship"]:
         if row["typeId"] == IS_A and row["active"] == "1":
@@ -243,7 +241,7 @@ def test_model_concepts_were_clinical_once_and_have_names(release: Release) -> N
     assert set(models) <= set(release.fsns())
 
 
-def test_names_hold_what_breaks_careless_readers(release: Release) -> None:
+def test_names_contain_difficult_characters(release: Release) -> None:
     terms = "\n".join(row["term"] for row in release.full["description"])
     for part in ('\n"', "'", "[", "(", "&", "é", "ö", "ø", "µ", "ß", "β", "Ω", "İ", "ΛΟΙΜΟΣ"):
         assert part in terms, part
@@ -323,7 +321,7 @@ def test_another_seed_gives_other_names_and_another_day_another_history(tmp_path
 
 
 @pytest.mark.parametrize("concepts", [1, 2, 10])
-def test_a_tiny_release_is_whole(tmp_path: Path, concepts: int) -> None:
+def test_a_tiny_release_is_complete(tmp_path: Path, concepts: int) -> None:
     tiny = Release(tmp_path / "r.zip", concepts=concepts)
 
     fsns = [row for row in tiny.active_names() if row["typeId"] == FSN]

@@ -21,7 +21,7 @@ def names(tables: dict[str, pl.DataFrame]) -> list[tuple[str, ...]]:
     return tables["description"].select(columns).sort(columns).rows()
 
 
-def test_equal_names_of_a_concept_count_once_as_the_best_atom_has_them(tmp_path: Path) -> None:
+def test_equal_names_of_a_concept_count_once_with_the_best_atom(tmp_path: Path) -> None:
     made = Metathesaurus()
     made.atom("C1", "Fever", best="S VO N", aui="A1")
     made.atom("C1", " Fever", best="P PF Y", aui="A2", sab="OMIM")
@@ -33,7 +33,7 @@ def test_equal_names_of_a_concept_count_once_as_the_best_atom_has_them(tmp_path:
     assert n_skipped(terminology) == {"atom repeats a name of its concept": 1}
 
 
-def test_obsolete_names_stand_only_where_a_concept_has_no_other(tmp_path: Path) -> None:
+def test_obsolete_names_are_read_only_if_a_concept_has_no_other(tmp_path: Path) -> None:
     made = Metathesaurus()
     made.atom("C1", "fever")
     made.atom("C1", "old fever", suppress="O")
@@ -104,7 +104,7 @@ def test_relations_are_read_in_their_direction(tmp_path: Path) -> None:
 def test_the_semantic_type_is_that_of_the_smallest_identifier(tmp_path: Path) -> None:
     made = Metathesaurus()
     made.atom("C1", "fever")
-    made.atom("C2", '"Quoted" cough\tback\\slash NULL')  # names stand as they are written
+    made.atom("C2", '"Quoted" cough\tback\\slash NULL')  # names are unchanged
     made.type("C1", "T184", "Sign or Symptom")
     made.type("C1", "T033", "Finding")
     made.write(tmp_path)
