@@ -12,7 +12,7 @@ import polars as pl
 from medsim.builds.negatives import Embedding
 from medsim.core.errors import InputError, OptionError
 from medsim.embeddings.embedded_terms import embed_terms, identify, with_fingerprint
-from medsim.embeddings.given import OBJECT, embedding_spec, wrapped
+from medsim.embeddings.given import OBJECT, embedding_spec, wrap
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import COMPARISONS, compare_rows, points_of
 from medsim.embeddings.objects import KnownVectors
@@ -67,7 +67,7 @@ def embedding_of(
             f"{build.folder}: the embedding of its negatives was a Python object, {name!r} "
             f"({place['path']}); pass it again as `embedding`"
         )
-    moved = wrapped(f"{name}={place['path']}" if moved is None else moved, "`embedding`")
+    moved = wrap(f"{name}={place['path']}" if moved is None else moved, "`embedding`")
     spec = embedding_spec(moved, None if isinstance(moved, (str, Path)) else moved.name or name)
     if spec.name != name:
         raise OptionError(f"`embedding` {moved!r}: the embedding of the build is named {name!r}")

@@ -19,7 +19,7 @@ from medsim.core.config import (
 )
 from medsim.core.errors import OptionError
 from medsim.core.options import OVERWRITE, Cache, OpenedFolder, Option, Options, Reporting, Threads
-from medsim.embeddings.given import EmbeddingLike, wrapped
+from medsim.embeddings.given import EmbeddingLike, wrap
 from medsim.embeddings.options import NAMED_BY
 from medsim.terminologies.options import SOURCE, ReadingOptions
 
@@ -183,7 +183,7 @@ class BuildOptions(SearchOptions):
         """Raise OptionError for options that do not fit each other."""
         SearchOptions.check(self)
         if self.embedding is not None:
-            object.__setattr__(self, "embedding", wrapped(self.embedding, "`embedding`"))
+            object.__setattr__(self, "embedding", wrap(self.embedding, "`embedding`"))
         if ("embedding" in self.negatives) != (self.embedding is not None):
             raise OptionError(
                 "`negatives` embedding and `embedding` NAME=PATH need each other; add the other one"
@@ -285,7 +285,7 @@ class VerifyOptions(Options):
     def check(self) -> None:
         """Raise OptionError for an object that is not an embedding."""
         if self.embedding is not None:
-            object.__setattr__(self, "embedding", wrapped(self.embedding, "`embedding`"))
+            object.__setattr__(self, "embedding", wrap(self.embedding, "`embedding`"))
 
 
 def parse_shard(text: str) -> tuple[int, int]:

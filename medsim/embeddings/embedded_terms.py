@@ -306,11 +306,11 @@ def _model_of_hub(place: str, options: EmbeddingOptions) -> FileSource:
     with needing("models on a hub need huggingface_hub", "hub"):
         import huggingface_hub  # noqa: F401, PLC0415 — an extra
     weights = () if options.format == "onnx" else (*_WEIGHTS, _OF_STEPS)
-    folder = _fetched(place, name, revision, (*_SETTINGS, *weights))
+    folder = _fetch(place, name, revision, (*_SETTINGS, *weights))
     location = f"{HUB}{name}@{folder.name}"
     path, format_name = folder, options.format or _format_of(folder)
     if format_name == "onnx":
-        _fetched(place, name, folder.name, [CONFIG, *(f"{file}*" for file in _ONNX)])
+        _fetch(place, name, folder.name, [CONFIG, *(f"{file}*" for file in _ONNX)])
         models = [folder / file for file in _ONNX if (folder / file).is_file()]
         if not models:
             raise InputError(
@@ -332,7 +332,7 @@ def _format_of(folder: Path) -> str:
     return "transformers" if weights else "onnx"
 
 
-def _fetched(place: str, name: str, revision: str | None, patterns: Sequence[str]) -> Path:
+def _fetch(place: str, name: str, revision: str | None, patterns: Sequence[str]) -> Path:
     """Return the folder of a model's commit, with the files that match a pattern."""
     import huggingface_hub as hub  # noqa: PLC0415 — an extra
 

@@ -154,7 +154,7 @@ _CHARACTERS_A_BATCH = 1 << 13  # about 250 terms, or a second of a small model
 _MAPPED_BYTES = 1 << 28  # larger results are mapped from a file
 
 
-def encoded(encoder: Encoder, request: Request, files: str) -> TermVectors:
+def encode_terms(encoder: Encoder, request: Request, files: str) -> TermVectors:
     """Return the vectors of the request's terms, each encoded once and then cached.
 
     Every batch is on the disk before the next begins. So an interrupted run loses at most one
@@ -166,10 +166,10 @@ def encoded(encoder: Encoder, request: Request, files: str) -> TermVectors:
         for batch in _batches(terms):
             yield batch, encoder.encode(batch)
 
-    return collected(request, key_of(encoder, files), embed, encoder.n_dimensions)
+    return collect(request, key_of(encoder, files), embed, encoder.n_dimensions)
 
 
-def collected(
+def collect(
     request: Request,
     identity: str,
     embed: Callable[[Sequence[str]], Iterable[Part]],
@@ -238,7 +238,7 @@ def register_encoder(
 
     def load(path: Path, request: Request) -> TermVectors:
         encoder = open_encoder(path, request.options, request.threads)
-        return encoded(encoder, request, fingerprint(path, file_format, request.options))
+        return encode_terms(encoder, request, fingerprint(path, file_format, request.options))
 
     file_format = Format(
         describes=describes,

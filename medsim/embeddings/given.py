@@ -164,7 +164,7 @@ def as_embedding(given: Any) -> Embedding:
     return given if isinstance(given, Embedding) else Embedding(given)
 
 
-def wrapped(given: Any, where: str) -> str | Path | Embedding:
+def wrap(given: Any, where: str) -> str | Path | Embedding:
     """Return an embedding that a caller gives: strings and paths unchanged, objects wrapped.
 
     Raises:
@@ -178,13 +178,13 @@ def wrapped(given: Any, where: str) -> str | Path | Embedding:
         raise OptionError(f"{where}: {error}") from error
 
 
-def wrapped_by_name(given: Mapping[str, Any], option: str) -> dict[str, str | Path | Embedding]:
-    """Return embeddings by name, each from ``wrapped``.
+def wrap_by_name(given: Mapping[str, Any], option: str) -> dict[str, str | Path | Embedding]:
+    """Return embeddings by name, each from ``wrap``.
 
     Raises:
         OptionError: one has an unsupported type, or an invalid name or option.
     """
-    embeddings = {name: wrapped(source, f"`{option}` {name!r}") for name, source in given.items()}
+    embeddings = {name: wrap(source, f"`{option}` {name!r}") for name, source in given.items()}
     for name, source in embeddings.items():
         embedding_spec(source, name)
     return embeddings

@@ -99,7 +99,7 @@ class TorchIndex:
             (values,), (ids,) = self._best(values, ids, n_asked)
             return values.cpu().numpy(), ids.cpu().numpy()
 
-    def placed(self, *arrays: np.ndarray[Any, Any]) -> Any:
+    def on_device(self, *arrays: np.ndarray[Any, Any]) -> Any:
         """Return arrays on the device, for ``compare``."""
         with self._telling():
             return [self._there(array) for array in arrays]
@@ -110,7 +110,7 @@ class TorchIndex:
         """Compare queries with the block of points that starts at ``begin``.
 
         Args:
-            queries: arrays on the device, see ``placed``: their vectors of length 1,
+            queries: arrays on the device, see ``on_device``: their vectors of length 1,
                 float32[n_queries, n_dimensions]; lower and upper cosines, float32[n_queries],
                 between which single precision cannot decide whether a point counts; and their
                 components, int32[n_queries].
@@ -453,7 +453,7 @@ class CosineSearch:
         units = self._units(self._row_of[queries])
         counts = np.zeros(len(queries), np.int64)
         with index.precise():
-            there = index.placed(units, low, high, components[queries])
+            there = index.on_device(units, low, high, components[queries])
             for begin, end in self._blocks():
                 points = np.repeat(np.arange(end - begin), np.diff(starts[begin : end + 1]))
                 block_components = components[members[starts[begin] : starts[end]]]

@@ -13,9 +13,9 @@ import numpy as np
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, counted
 from medsim.core.reading import reading, reason
-from medsim.embeddings.encoders import VectorCache, encoded, key_of, unit
+from medsim.embeddings.encoders import VectorCache, encode_terms, key_of, unit
 from medsim.embeddings.formats import check_dimensions, first_not_finite
-from medsim.embeddings.formats.tables import FITTING, Keys, keyed
+from medsim.embeddings.formats.tables import FITTING, Keys, look_up
 from medsim.embeddings.given import OBJECT, VECTORS_USED
 from medsim.embeddings.sources import TERMS, WORDS, TermVectors, VectorSource
 
@@ -126,7 +126,7 @@ class TableSource(ObjectSource):
     def read(self, request: Request) -> WordVectors | TermVectors:
         """Return the vectors for a request; see ``medsim.embeddings.sources.Load``."""
         keys, vectors = self._table
-        return keyed(keys, request, lambda rows: vectors[rows])
+        return look_up(keys, request, lambda rows: vectors[rows])
 
 
 class ModelSource(ObjectSource):
@@ -155,7 +155,7 @@ class ModelSource(ObjectSource):
                     f"{terms[0]!r}; a changed model needs a version other than "
                     f"{self.given.version!r}"
                 )
-        return encoded(encoder, request, digest)
+        return encode_terms(encoder, request, digest)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -56,7 +56,7 @@ class ServiceOptions(Options):
             raise OptionError(f"key= must name an environment variable in capitals, such as {KEY}")
 
 
-def parsed(given: Mapping[str, str], kind: type[OptionsT], noun: str) -> OptionsT:
+def parse(given: Mapping[str, str], kind: type[OptionsT], noun: str) -> OptionsT:
     """Return options given as text by name.
 
     Raises:
@@ -248,4 +248,4 @@ def check_name(name: str, where: str) -> None:
 
 def parse_options(given: Mapping[str, str]) -> EmbeddingOptions:
     """Return the options of reading an embedding, given as text by name."""
-    return parsed(given, EmbeddingOptions, "option of an embedding")
+    return parse(given, EmbeddingOptions, "option of an embedding")

@@ -21,7 +21,7 @@ import numpy as np
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, OptionError, ServiceError, needing
 from medsim.core.reading import parsed_json
-from medsim.embeddings.encoders import LAYOUT, Part, collected
+from medsim.embeddings.encoders import LAYOUT, Part, collect
 from medsim.embeddings.options import ASKING, KEY, SERVICE
 from medsim.embeddings.sources import TERMS, VectorSource
 
@@ -444,10 +444,10 @@ class ServiceSource(VectorSource):
 
     def read(self, request: Request) -> TermVectors:
         """Return the vectors of a request's terms; none is requested twice."""
-        return collected(
+        return collect(
             request,
             canonical_digest([LAYOUT, NAME, self.fingerprint()]),
-            lambda terms: _asked(self, terms, request) if terms else (),
+            lambda terms: _request_parts(self, terms, request) if terms else (),
             self.options.dimensions,
         )
 
@@ -472,7 +472,7 @@ def service_source(place: str, options: EmbeddingOptions) -> ServiceSource:
     )
 
 
-def _asked(source: ServiceSource, terms: Sequence[str], request: Request) -> Iterator[Part]:
+def _request_parts(source: ServiceSource, terms: Sequence[str], request: Request) -> Iterator[Part]:
     """Yield the vectors of terms as answers of a service arrive."""
     prefix = source.options.prefix
     n_tokens = sum(len(prefix) + len(term) for term in terms) // CHARACTERS_A_TOKEN

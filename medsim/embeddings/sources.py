@@ -19,7 +19,7 @@ from medsim.core.reading import (
     what_it_is,
 )
 from medsim.core.registry import Registry
-from medsim.embeddings.formats.model_folder import lacks
+from medsim.embeddings.formats.model_folder import missing_part
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -192,7 +192,7 @@ def find_format(path: Path, options: EmbeddingOptions) -> tuple[str, Format]:
         fault = "could be in several formats"
     elif path.is_dir():
         with reading(path):
-            fault = f"is in no known format{lacks(path)}"
+            fault = f"is in no known format{missing_part(path)}"
     else:
         beginning = beginning_of(path)
         if (kind := kind_of(beginning)) and (kind.advice or not kind.is_read):

@@ -85,11 +85,11 @@ def forms(terms: Iterable[str], options: EmbeddingOptions) -> frozenset[str]:
         form
         for token in {token for term in terms for token in term.split()}
         for word in chain(*_readings(token, options))
-        for form in _spelled(word, options)
+        for form in _spellings(word, options)
     )
 
 
-def unseen(
+def unseen_forms(
     terms: Iterable[str], known: Container[str], options: EmbeddingOptions
 ) -> frozenset[str]:
     """Return the forms to embed for words without a known form."""
@@ -142,16 +142,16 @@ def _read(token: str, known: Container[str], options: EmbeddingOptions) -> list[
     """Return the forms of a token's words: known ones, else the last form of each word."""
     wholes, parts = _readings(token, options)
     for whole in wholes:
-        for form in _spelled(whole, options):
+        for form in _spellings(whole, options):
             if form in known:
                 return [form]
     read = []
     for part in parts:
-        spelled = _spelled(part, options)
+        spelled = _spellings(part, options)
         read.append(next((form for form in spelled if form in known), spelled[-1]))
     if not wholes or any(form in known for form in read):
         return read
-    return _spelled(wholes[-1], options)[-1:]
+    return _spellings(wholes[-1], options)[-1:]
 
 
 def _readings(token: str, options: EmbeddingOptions) -> tuple[list[str], list[str]]:
@@ -168,7 +168,7 @@ def _readings(token: str, options: EmbeddingOptions) -> tuple[list[str], list[st
     return wholes, parts if options.parts == "fallback" and len(parts) > 1 else []
 
 
-def _spelled(word: str, options: EmbeddingOptions) -> list[str]:
+def _spellings(word: str, options: EmbeddingOptions) -> list[str]:
     """Return the forms of a word in order of preference."""
     spelled = [] if options.case == "lower" else [word]
     if options.case != "keep":

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from medsim.core.config import MOST_SEED, checked_threads
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import OVERWRITE, Cache, OpenedFolder, Option, Options, Reporting, Threads
-from medsim.embeddings.given import EmbeddingLike, embedding_spec, wrapped_by_name
+from medsim.embeddings.given import EmbeddingLike, embedding_spec, wrap_by_name
 from medsim.embeddings.options import COVERAGES, EMBEDDINGS, Coverage, Device, EmbeddingSpec
 from medsim.evaluations.statistic import tabulated_names
 from medsim.statistics.resampling import (
@@ -381,7 +381,7 @@ class EvaluateOptions(Options):
         """Raise OptionError for options that are missing or do not fit together."""
         if not self.embeddings:
             raise OptionError("name at least one of `embeddings`, such as glove=vectors.txt")
-        named = wrapped_by_name(self.embeddings, "embeddings")
+        named = wrap_by_name(self.embeddings, "embeddings")
         object.__setattr__(self, "embeddings", named)
         if (self.near or self.far) and self.categories:
             raise OptionError("`categories` replaces `near` and `far`; give one or the other")

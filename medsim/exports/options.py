@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from medsim.core.config import MOST_SEED, Dataset, Difficulty, Strategy
 from medsim.core.errors import OptionError
 from medsim.core.options import OVERWRITE, Cache, OpenedFolder, Option, Options, Reporting, Threads
-from medsim.embeddings.given import EmbeddingLike, wrapped
+from medsim.embeddings.given import EmbeddingLike, wrap
 
 Tool = Literal["duckdb", "huggingface", "jsonl", "mteb", "sapbert", "sentence-transformers"]
 """The tools that exports are made for; see ``medsim.exports.formats``."""
@@ -134,7 +134,7 @@ class ExportOptions(Options):
     def check(self) -> None:
         """Raise OptionError if `embedding` is not an embedding, or no strategy needs it."""
         if self.embedding is not None:
-            object.__setattr__(self, "embedding", wrapped(self.embedding, "`embedding`"))
+            object.__setattr__(self, "embedding", wrap(self.embedding, "`embedding`"))
             if self.negatives != "embedding":
                 raise OptionError(
                     "`embedding` needs embedding negatives; add `negatives` embedding"

@@ -13,7 +13,7 @@ from medsim.builds.options import MOVED_EMBEDDING, NEW_FOLDER, VerifyOptions
 from medsim.core.config import MOST_SEED
 from medsim.core.errors import OptionError
 from medsim.core.options import OVERWRITE, Cache, OpenedFolder, Option, Options, Reporting, Threads
-from medsim.embeddings.given import EmbeddingLike, wrapped
+from medsim.embeddings.given import EmbeddingLike, wrap
 
 Rule = Literal["hash", "category", "release"]
 """The rules for splitting."""
@@ -85,7 +85,7 @@ class SplitOptions(Options):
         """Raise OptionError for options that do not fit each other."""
         shares_of(self.ratios)
         if self.embedding is not None:
-            object.__setattr__(self, "embedding", wrapped(self.embedding, "`embedding`"))
+            object.__setattr__(self, "embedding", wrap(self.embedding, "`embedding`"))
         if self.test_categories and self.by != "category":
             raise OptionError("`test_categories` needs `by` category")
         if (self.since is not None) != (self.by == "release"):

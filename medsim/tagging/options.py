@@ -11,7 +11,7 @@ from medsim.core.config import MOST_SEED
 from medsim.core.errors import OptionError
 from medsim.core.options import OVERWRITE, Cache, Option, Options, Reporting, Threads
 from medsim.corpora import ENGLISH
-from medsim.embeddings.given import EmbeddingLike, wrapped_by_name
+from medsim.embeddings.given import EmbeddingLike, wrap_by_name
 from medsim.embeddings.options import EMBEDDINGS
 
 RANDOM = "random"
@@ -118,5 +118,5 @@ class TagOptions(Options):
             raise OptionError("name at least one embedding, such as `embeddings` glove=glove.txt")
         if self.random is not None and RANDOM in self.embeddings:
             raise OptionError(f"`random` takes the name {RANDOM}; rename the embedding")
-        named = wrapped_by_name(self.embeddings, "embeddings")
+        named = wrap_by_name(self.embeddings, "embeddings")
         object.__setattr__(self, "embeddings", named)

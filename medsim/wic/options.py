@@ -11,7 +11,7 @@ from medsim.core.config import MOST_COUNT, MOST_SEED, MOST_THREADS
 from medsim.core.errors import OptionError
 from medsim.core.options import OVERWRITE, Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.corpora import ENGLISH
-from medsim.embeddings.given import EmbeddingLike, wrapped
+from medsim.embeddings.given import EmbeddingLike, wrap
 from medsim.terminologies.options import ReadingOptions
 from medsim.wic import MOST_REPEATS, Split
 
@@ -242,9 +242,9 @@ class WicEvaluateOptions(Options):
         object.__setattr__(
             self,
             "models",
-            {name: wrapped(model, f"`models` {name!r}") for name, model in models.items()}
+            {name: wrap(model, f"`models` {name!r}") for name, model in models.items()}
             if isinstance(models, Mapping)
-            else tuple(wrapped(model, "`models`") for model in models),
+            else tuple(wrap(model, "`models`") for model in models),
         )
         accuracy = self.accuracy_of_people
         if accuracy is not None and not 0 <= accuracy <= 1:

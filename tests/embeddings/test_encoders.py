@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from medsim.core.errors import InputError, OutputError
 from medsim.core.reading import open_file
 from medsim.embeddings import encoders
-from medsim.embeddings.encoders import VectorCache, encoded, unit
+from medsim.embeddings.encoders import VectorCache, encode_terms, unit
 
 TERMS = sorted({f"{word} {number}" for word in ("a", "ab", "Ödem") for number in range(40)})
 
@@ -30,7 +30,7 @@ def test_vectors_are_in_the_order_of_the_request_with_or_without_a_cache(
 ) -> None:
     with tempfile.TemporaryDirectory() as folder, small_batches(n_characters):
         for cache in (None, Path(folder), Path(folder)):
-            result = encoded(CountingEncoder(), asked(terms, cache), "")
+            result = encode_terms(CountingEncoder(), asked(terms, cache), "")
 
             assert result.vectors.dtype == np.float32
             assert result.vectors.shape == (len(terms), 3)
@@ -50,10 +50,10 @@ def test_batches_are_in_order_of_length_and_bounded_in_characters() -> None:
 
 @pytest.mark.parametrize("n_new", [0, 20])
 def test_only_new_terms_are_encoded(tmp_path: Path, n_new: int) -> None:
-    encoded(CountingEncoder(), asked(TERMS[n_new:], tmp_path), "")
+    encode_terms(CountingEncoder(), asked(TERMS[n_new:], tmp_path), "")
     second = CountingEncoder()
 
-    result = encoded(second, asked(TERMS[90::-1], tmp_path), "")
+    result = encode_terms(second, asked(TERMS[90::-1], tmp_path), "")
 
     assert sorted(second.terms) == TERMS[:n_new]
     assert np.array_equal(result.vectors, vectors_of(TERMS[90::-1]))
@@ -61,10 +61,10 @@ def test_only_new_terms_are_encoded(tmp_path: Path, n_new: int) -> None:
 
 @pytest.mark.parametrize(("files", "name"), [("other", "counting"), ("", "other")])
 def test_another_model_has_a_separate_cache(tmp_path: Path, files: str, name: str) -> None:
-    encoded(CountingEncoder(), asked(TERMS, tmp_path), "")
+    encode_terms(CountingEncoder(), asked(TERMS, tmp_path), "")
     second = CountingEncoder(name=name)
 
-    encoded(second, asked(TERMS, tmp_path), files)
+    encode_terms(second, asked(TERMS, tmp_path), files)
 
     assert sorted(second.terms) == TERMS
 
@@ -83,7 +83,7 @@ def _killed(cache: Path) -> None:
 
     with pytest.MonkeyPatch.context() as patch, small_batches(100):
         patch.setattr(Path, "replace", kill_at_the_third)
-        encoded(encoder, asked(TERMS, cache), "")
+        encode_terms(encoder, asked(TERMS, cache), "")
 
 
 def _run(target: object, *arguments: object) -> multiprocessing.process.BaseProcess:
@@ -104,7 +104,7 @@ def test_a_killed_run_loses_only_the_batch_in_flight(tmp_path: Path) -> None:
 
     with small_batches(100):
         kept = sum(len(terms) for terms, _ in VectorCache(folder).parts())
-        result = encoded(second, asked(TERMS, tmp_path), "")
+        result = encode_terms(second, asked(TERMS, tmp_path), "")
 
     assert kept > 0
     assert len(second.terms) == len(TERMS) - kept
@@ -114,7 +114,7 @@ def test_a_killed_run_loses_only_the_batch_in_flight(tmp_path: Path) -> None:
 
 def _encode(cache: Path, first: int, stop: int) -> None:
     with small_batches(20):
-        result = encoded(CountingEncoder(), asked(TERMS[first:stop], cache), "")
+        result = encode_terms(CountingEncoder(), asked(TERMS[first:stop], cache), "")
     assert np.array_equal(result.vectors, vectors_of(TERMS[first:stop]))
 
 
@@ -125,7 +125,7 @@ def test_two_processes_may_share_a_cache_at_the_same_time(tmp_path: Path) -> Non
         process.join(60)
     last = CountingEncoder()
 
-    result = encoded(last, asked(TERMS, tmp_path), "")
+    result = encode_terms(last, asked(TERMS, tmp_path), "")
 
     assert [process.exitcode for process in processes] == [0, 0]
     assert last.terms == []
@@ -140,7 +140,7 @@ def flipped(content: bytes) -> bytes:
 @pytest.mark.parametrize("damage", ["cut", "flipped", "emptied", "renamed"])
 def test_a_damaged_file_of_the_cache_is_encoded_again(tmp_path: Path, damage: str) -> None:
     with small_batches(200):
-        encoded(CountingEncoder(), asked(TERMS, tmp_path), "")
+        encode_terms(CountingEncoder(), asked(TERMS, tmp_path), "")
     files = sorted(tmp_path.glob("*/*.vectors"))
     content = files[0].read_bytes()
     lost = len(next(VectorCache(files[0].parent).parts())[0])
@@ -151,7 +151,7 @@ def test_a_damaged_file_of_the_cache_is_encoded_again(tmp_path: Path, damage: st
         files[0].write_bytes(damaged[damage])
     second = CountingEncoder()
 
-    result = encoded(second, asked(TERMS, tmp_path), "")
+    result = encode_terms(second, asked(TERMS, tmp_path), "")
 
     assert len(second.terms) == lost > 0
     assert np.array_equal(result.vectors, vectors_of(TERMS))
@@ -164,10 +164,10 @@ def test_a_part_is_compared_with_its_name_once_and_again_after_it_changed(
     opened: list[Path] = []
     monkeypatch.setattr(encoders, "open_file", lambda path: opened.append(path) or open_file(path))
     with small_batches(200):
-        encoded(CountingEncoder(), asked(TERMS, tmp_path), "")
+        encode_terms(CountingEncoder(), asked(TERMS, tmp_path), "")
     files = sorted(tmp_path.glob("*/*.vectors"))
     for _ in range(2):
-        result = encoded(CountingEncoder(), asked(TERMS, tmp_path), "")
+        result = encode_terms(CountingEncoder(), asked(TERMS, tmp_path), "")
         assert sorted(opened) == files
         assert np.array_equal(result.vectors, vectors_of(TERMS))
     before = files[0].stat()
@@ -176,7 +176,7 @@ def test_a_part_is_compared_with_its_name_once_and_again_after_it_changed(
     os.utime(files[0], ns=(before.st_atime_ns, before.st_mtime_ns))
     second = CountingEncoder()
 
-    result = encoded(second, asked(TERMS, tmp_path), "")
+    result = encode_terms(second, asked(TERMS, tmp_path), "")
 
     assert 0 < len(second.terms) < len(TERMS)
     assert np.array_equal(result.vectors, vectors_of(TERMS))
@@ -186,14 +186,14 @@ def test_a_cache_that_cannot_be_written_is_an_output_error(tmp_path: Path) -> No
     (tmp_path / "file").write_text("")
 
     with pytest.raises(OutputError, match="cannot cache vectors in"):
-        encoded(CountingEncoder(), asked(["a"], tmp_path / "file"), "")
+        encode_terms(CountingEncoder(), asked(["a"], tmp_path / "file"), "")
 
 
 def test_every_term_is_reported_to_the_stage_once(tmp_path: Path) -> None:
     for first in (40, 0, 0):
         request = asked(TERMS[first:], tmp_path)
         with small_batches(100):
-            encoded(CountingEncoder(), request, "")
+            encode_terms(CountingEncoder(), request, "")
 
         assert request.stage.n_units == request.stage.n_done == len(request.terms)
 
@@ -207,7 +207,7 @@ def test_a_vector_that_is_not_finite_names_its_term(tmp_path: Path, value: float
             return vectors
 
     with pytest.raises(InputError, match="'ab 7' is not finite"):
-        encoded(Broken(), asked(TERMS, tmp_path), "")
+        encode_terms(Broken(), asked(TERMS, tmp_path), "")
     assert not list(tmp_path.glob("*/*.vectors"))
 
 
@@ -218,7 +218,8 @@ def test_large_results_are_mapped_from_a_file_without_a_name(
     monkeypatch.setattr(encoders, "_MAPPED_BYTES", 1)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
-    result = encoded(CountingEncoder(), asked(TERMS, tmp_path / "cache" if cached else None), "")
+    request = asked(TERMS, tmp_path / "cache" if cached else None)
+    result = encode_terms(CountingEncoder(), request, "")
 
     assert isinstance(result.vectors, np.memmap)
     assert np.array_equal(result.vectors, vectors_of(TERMS))

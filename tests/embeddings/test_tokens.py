@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from medsim.core.options import declared
 from medsim.embeddings.options import EmbeddingOptions
 from medsim.embeddings.sources import WordVectors
-from medsim.embeddings.tokens import forms, unseen, words_of
+from medsim.embeddings.tokens import forms, unseen_forms, words_of
 
 Terms = st.lists(st.text("aB1é\u0301ΣI+-'/( \u00a0", max_size=9), max_size=6)
 OPTIONS = declared(EmbeddingOptions)
@@ -176,7 +176,7 @@ def test_every_word_has_a_vector_if_unseen_words_are_embedded(
     every = forms(terms, options)
     known = some_of(every, data)
 
-    made = unseen(terms, known, options)
+    made = unseen_forms(terms, known, options)
     result = words_of(terms, embedding(known, made), options)
 
     assert made <= every - set(known)

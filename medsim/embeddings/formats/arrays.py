@@ -16,7 +16,7 @@ from medsim.embeddings.formats.tables import (
     FITTING,
     Keys,
     find_vocabulary,
-    keyed,
+    look_up,
     read_vocabulary,
     vocabularies_of,
 )
@@ -66,7 +66,7 @@ def _load(path: Path, request: Request) -> WordVectors | TermVectors:
     what = f"{_DESCRIBES}, rows of {keys.kind}"
     request.options.check_fit(what, "vocabulary", *FITTING[keys.kind])
 
-    return keyed(keys, request, lambda rows: _taken(file, keys, rows))
+    return look_up(keys, request, lambda rows: _take_rows(file, keys, rows))
 
 
 def _arrays_in(folder: Path) -> list[Path]:
@@ -79,7 +79,7 @@ def _is_safetensors(file: Path, beginning: bytes) -> bool:
     return beginning[8:9] == b"{" and n_header < file.stat().st_size
 
 
-def _taken(file: Path, keys: Keys, rows: Rows) -> Numbers:
+def _take_rows(file: Path, keys: Keys, rows: Rows) -> Numbers:
     """Return rows of an array, given in ascending order, with the value type of the file."""
     beginning = beginning_of(file)
     if (kind := kind_of(beginning)) is NPY:

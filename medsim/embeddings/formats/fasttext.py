@@ -13,7 +13,7 @@ from medsim.core.reading import beginning_of, open_file, what_it_is
 from medsim.embeddings.formats import check_dimensions, first_not_finite
 from medsim.embeddings.options import TOKEN_OPTIONS
 from medsim.embeddings.sources import FORMATS, WORDS, Format, WordVectors
-from medsim.embeddings.tokens import unseen
+from medsim.embeddings.tokens import unseen_forms
 from medsim.kernels.packing import starts_of
 from medsim.kernels.subwords import Subwords, gram_rows, subword_means
 
@@ -61,7 +61,7 @@ def _load(path: Path, request: Request) -> WordVectors:
         shape = (grams.first_row + grams.n_buckets, n_dimensions)
         _after_matrix(path, content, _after_matrix(path, content, at, shape))
     matrix: Vectors = np.memmap(path, "<f4", "r", at + _MATRIX.size, shape)
-    made = unseen(request.terms, rows, request.options) if grams.longest else ()
+    made = unseen_forms(request.terms, rows, request.options) if grams.longest else ()
     words = [*rows, *sorted(made)]
     in_vocabulary = np.arange(len(words)) < len(rows)
     own_rows = np.array([rows.get(word, -1) for word in words], np.int64)

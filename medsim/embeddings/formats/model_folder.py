@@ -108,7 +108,7 @@ def onnx_files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.onnx")) or sorted(folder.glob("onnx/*.onnx"))
 
 
-def found_in(path: Path, text: bytes, n_after: int = 0) -> Iterator[bytes]:
+def find_all(path: Path, text: bytes, n_after: int = 0) -> Iterator[bytes]:
     """Yield the bytes that follow each occurrence of a text in a file."""
     with open_file(path) as file:
         if not path.stat().st_size:  # an empty file cannot be mapped
@@ -128,7 +128,7 @@ def onnx_weights(model: Path) -> list[str]:
     outside the folder are left out.
     """
     paths = set()
-    for after in found_in(model, _LOCATION, _LONGEST_LOCATION):
+    for after in find_all(model, _LOCATION, _LONGEST_LOCATION):
         first, second = after[:2].ljust(2, b"\0")  # a truncated file has fewer bytes
         is_long = first > _ONE_BYTE
         size, begin = ((first & _ONE_BYTE) + (second << 7), 2) if is_long else (first, 1)
@@ -138,7 +138,7 @@ def onnx_weights(model: Path) -> list[str]:
     return sorted(str(path) for path in inner if not path.is_absolute())
 
 
-def lacks(folder: Path) -> str:
+def missing_part(folder: Path) -> str:
     """Return what a folder lacks to be a model, for a message."""
     folders = sorted(path.name for path in folder.iterdir() if path.is_dir() and kind(path))
     if folders:

@@ -18,7 +18,7 @@ from medsim.embeddings.formats.model_folder import (
     MODULES,
     MOST_TOKENS,
     TOKENIZER,
-    found_in,
+    find_all,
     onnx_files,
     onnx_weights,
     read_settings,
@@ -163,7 +163,7 @@ class OnnxEncoder:
         self._inputs = self._checked_inputs()
         self._outputs: list[str] | None = None  # all, until the wanted one is known
         self._outputs, self._of_tokens, self.n_dimensions = self._checked_outputs()
-        self._is_dynamic = any(True for _ in found_in(self._path, _DYNAMIC))
+        self._is_dynamic = any(True for _ in find_all(self._path, _DYNAMIC))
         self._pooling = self._chosen_pooling(options.pooling, settings)
         self._normalize = options.scales(default=settings.normalize)
         self._prefix = options.prefix or settings.prompt

@@ -57,7 +57,7 @@ class Keys:
     kind: str
 
 
-def keyed(
+def look_up(
     keys: Keys, request: Request, take: Callable[[Rows], Numbers]
 ) -> WordVectors | TermVectors:
     """Return the vectors of the wanted words, or of the terms.
@@ -70,7 +70,7 @@ def keyed(
     rows = _rows(keys, frozenset(request.words))
     return WordVectors(
         words=list(rows),
-        vectors=_taken(keys, np.array(list(rows.values()), np.int64), take),
+        vectors=_take_rows(keys, np.array(list(rows.values()), np.int64), take),
         in_vocabulary=np.ones(len(rows), np.bool_),
         n_vocabulary=len(keys.values),
         vocabulary="\n".join(keys.values).encode("utf-8", "surrogatepass"),
@@ -92,7 +92,7 @@ def _terms(keys: Keys, request: Request, take: Callable[[Rows], Numbers]) -> Ter
         row_of = np.where(row_of < 0, rest, row_of)
     covered = row_of >= 0
     rows, places = np.unique(row_of[covered], return_inverse=True)
-    taken = _taken(keys, rows, take)
+    taken = _take_rows(keys, rows, take)
     vectors = np.zeros((len(terms), taken.shape[1]), np.float32)
     vectors[covered] = taken[places]
     return TermVectors(vectors=vectors, covered=covered, n_vocabulary=len(keys.values))
@@ -110,7 +110,7 @@ def _rows(keys: Keys, wanted: Container[str]) -> dict[str, int]:
     return rows
 
 
-def _taken(keys: Keys, rows: Rows, take: Callable[[Rows], Numbers]) -> Vectors:
+def _take_rows(keys: Keys, rows: Rows, take: Callable[[Rows], Numbers]) -> Vectors:
     """Return the vectors of rows, all of them finite."""
     with np.errstate(over="ignore"):  # too large values become infinite, which is an error
         vectors = take(rows).astype(np.float32, copy=False)
@@ -253,7 +253,7 @@ def _load(path: Path, request: Request) -> WordVectors | TermVectors:
         lambda kind: isinstance(kind, (pl.List, pl.Array)) and kind.inner.is_numeric(),
     )
     vectors = table.select(pl.col(column).cast(pl.List(pl.Float32)).alias("vector"))
-    return keyed(keys, request, lambda rows: _vectors(keys, vectors, rows))
+    return look_up(keys, request, lambda rows: _vectors(keys, vectors, rows))
 
 
 def _vectors(keys: Keys, vectors: pl.LazyFrame, rows: Rows) -> Vectors:

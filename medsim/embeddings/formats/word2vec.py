@@ -112,7 +112,7 @@ def _load_binary(path: Path, request: Request) -> WordVectors:
     stream = _blocks(path, request.stage)
     rest, n_rows = next(stream)[header.size :], 0
     for block in chain([b""], stream):
-        rest, n_rows = _scanned(rest + block, n_rows, header, words)
+        rest, n_rows = _scan(rest + block, n_rows, header, words)
         if n_rows == header.n_words and rest.strip(b"\n"):
             raise InputError(f"{path} has more than the {n_rows:,} rows that its header claims")
     if n_rows < header.n_words:
@@ -122,7 +122,7 @@ def _load_binary(path: Path, request: Request) -> WordVectors:
     return words.result(header.n_dimensions, header.n_words)
 
 
-def _scanned(block: bytes, n_rows: int, header: _Header, words: _WantedWords) -> tuple[bytes, int]:
+def _scan(block: bytes, n_rows: int, header: _Header, words: _WantedWords) -> tuple[bytes, int]:
     """Keep the wanted words of a block, which begins with a row.
 
     Returns the rest of the block, and the number of complete rows before it.
@@ -150,7 +150,7 @@ def _load_with_header(path: Path, request: Request) -> WordVectors:
     request.options.check_fit(_WITH_HEADER, *TOKEN_OPTIONS)
     beginning = _content_of(path).removeprefix(_BYTE_ORDER_MARK)
     header = _checked_header(path, beginning, number_size=2)
-    vectors = _of_lines(path, request, header.n_dimensions, n_header=1)
+    vectors = _read_lines(path, request, header.n_dimensions, n_header=1)
     if vectors.n_vocabulary != header.n_words:
         claim = f"its header claims {header.n_words:,} rows"
         raise InputError(f"{path} has {vectors.n_vocabulary:,} rows; {claim}")
@@ -171,10 +171,10 @@ def _load_without_header(path: Path, request: Request) -> WordVectors:
     if word and _is_number(number):
         raise InputError(f"{path} has a tab after its first word; expected a space")
     check_dimensions(path, n_dimensions)
-    return _of_lines(path, request, n_dimensions, n_header=0)
+    return _read_lines(path, request, n_dimensions, n_header=0)
 
 
-def _of_lines(path: Path, request: Request, n_dimensions: int, n_header: int) -> WordVectors:
+def _read_lines(path: Path, request: Request, n_dimensions: int, n_header: int) -> WordVectors:
     """Return the vectors of the wanted words of a text.
 
     A word may contain spaces, as in GloVe: the last fields of a line are its numbers. The numbers

@@ -19,7 +19,7 @@ from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, OptionError, OutputError, ServiceError
 from medsim.core.options import Option
 from medsim.core.reading import open_file
-from medsim.embeddings.options import SERVICE, ServiceOptions, parse_named, parsed
+from medsim.embeddings.options import SERVICE, ServiceOptions, parse, parse_named
 from medsim.embeddings.services import (
     CHARACTERS_A_TOKEN,
     RefusedError,
@@ -156,7 +156,7 @@ class LlmModel(Model):
         )
         if not named.path.startswith(SERVICE):
             raise OptionError(f"`llms` {named.name}= is not a service; begin it with {SERVICE}")
-        options = parsed(named.options, LlmOptions, "option of LLMs")
+        options = parse(named.options, LlmOptions, "option of LLMs")
         return cls(name=named.name, service=open_service(named.path, options), options=options)
 
     @property
