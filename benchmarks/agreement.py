@@ -1,4 +1,4 @@
-"""Krippendorff's alpha with its interval, beside the package krippendorff."""
+"""Krippendorff's alpha with its interval, compared with the package krippendorff."""
 
 from __future__ import annotations
 

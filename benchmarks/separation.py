@@ -109,9 +109,9 @@ def race(job: Job, name: str) -> Speed:
     progress = Progress()
     with progress.stage(name):
         result, seconds = timed(lambda: separate(metric, bags, job, job.threads))
-    beside = replace(job, n_terms=job.n_beside)
-    _, alone_seconds = timed(lambda: separate(metric, bags, beside, 1))
-    _, plain_seconds = timed(lambda: counted_plainly(metric, bags, beside, job.n_plain))
+    comparison = replace(job, n_terms=job.n_beside)
+    _, alone_seconds = timed(lambda: separate(metric, bags, comparison, 1))
+    _, plain_seconds = timed(lambda: counted_plainly(metric, bags, comparison, job.n_plain))
     share = job.n_plain / (_N_CATEGORIES * job.n_beside)
     return Speed(
         metric=name,

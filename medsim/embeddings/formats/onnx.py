@@ -332,17 +332,17 @@ def _model(path: Path) -> Path:
 
 def _settings_folder(model: Path) -> Path:
     """Return the folder of the settings: the model's folder, or the parent of its folder onnx."""
-    beside, around = model.parent, model.parent.parent
-    if beside.name != "onnx" or (beside / MODULES).exists():
-        return beside
-    has_own = (beside / TOKENIZER).exists() and not (around / MODULES).exists()
-    return beside if has_own else around
+    folder, parent = model.parent, model.parent.parent
+    if folder.name != "onnx" or (folder / MODULES).exists():
+        return folder
+    has_own = (folder / TOKENIZER).exists() and not (parent / MODULES).exists()
+    return folder if has_own else parent
 
 
 def _tokenizer(path: Path, options: EmbeddingOptions) -> Path:
     model = _model(path)
-    beside = model.parent / TOKENIZER
-    usual = beside if beside.is_file() else _settings_folder(model) / TOKENIZER
+    in_folder = model.parent / TOKENIZER
+    usual = in_folder if in_folder.is_file() else _settings_folder(model) / TOKENIZER
     file = options.vocabulary or usual
     if not file.is_file():
         raise InputError(f"{file} does not exist; name the tokenizer with ,vocabulary=PATH")

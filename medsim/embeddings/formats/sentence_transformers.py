@@ -139,14 +139,14 @@ def plain_files(folder: Path) -> list[Path]:
             "model.merge_and_unload().save_pretrained(FOLDER)"
         )
     _check_runs_no_code(folder)
-    beside = [file for file in sorted(folder.iterdir()) if is_file(file)]
-    if not any(file.match(name) for file in beside for name in _VOCABULARIES):
+    files = [file for file in sorted(folder.iterdir()) if is_file(file)]
+    if not any(file.match(name) for file in files for name in _VOCABULARIES):
         raise InputError(f"{folder} has no tokenizer; put the model's {TOKENIZER} there")
-    whole = [file for file in beside if file.name == "model.safetensors"]
-    weights = whole or [file for file in beside if file.match("model-*-of-*.safetensors")]
+    whole = [file for file in files if file.name == "model.safetensors"]
+    weights = whole or [file for file in files if file.match("model-*-of-*.safetensors")]
     if not weights:
         raise InputError(f"{folder} has no weights; put model.safetensors there")
-    return [*weights, *(file for file in beside if file.suffix in SETTINGS_SUFFIXES)]
+    return [*weights, *(file for file in files if file.suffix in SETTINGS_SUFFIXES)]
 
 
 def _complete(path: Path, model: Any, pooling: str) -> dict[str, str]:

@@ -128,12 +128,12 @@ def vocabularies_of(array: Path) -> list[Path]:
 
     These are the files with its name and another suffix, or all in its folder if there are none.
     """
-    beside = sorted(
+    siblings = sorted(
         file
         for file in array.parent.iterdir()
         if file.suffix.lower() in _SUFFIXES and file.is_file() and not is_left_behind(file.name)
     )
-    return [file for file in beside if file.stem == array.stem] or beside
+    return [file for file in siblings if file.stem == array.stem] or siblings
 
 
 def find_vocabulary(array: Path, given: Path | None) -> Path:

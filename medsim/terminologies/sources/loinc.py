@@ -66,8 +66,8 @@ def read_loinc(path: Path, store: Store, options: ReadingOptions) -> Terminology
         consumer_names.setdefault(number, []).append(name)
     skipped = _read_table(table, frozenset(options.synonyms), consumer_names, read, store)
     folder = PurePosixPath(table.inner).parent
-    beside = [file for file in files if PurePosixPath(file.inner).parent == folder]
-    mappings = file_named(path, beside, _MAPPINGS) or file_named(path, files, _MAPPINGS)
+    siblings = [file for file in files if PurePosixPath(file.inner).parent == folder]
+    mappings = file_named(path, siblings, _MAPPINGS) or file_named(path, files, _MAPPINGS)
     replaced = {
         (*pair, "replaced_by", True): None for pair in _pairs(mappings, ("LOINC", "MAP_TO"), read)
     }
