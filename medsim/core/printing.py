@@ -8,7 +8,7 @@ import shlex
 import shutil
 import sys
 from contextlib import suppress
-from textwrap import fill
+from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -83,10 +83,9 @@ def print_table(
     frames = readable(frame) if readable and rendering.for_people else [frame]
     if rendering.for_people and not any(table.height for table in frames):
         typer.echo("the table has no rows", err=True)
-    width = terminal_width()
-    sentences = (
-        [fill(text, width) if width else text for text in opening] if form == "table" else []
-    )
+    width = terminal_width() or sys.maxsize
+    wrapper = TextWrapper(width, initial_indent=" ", subsequent_indent=" ")  # as tables have it
+    sentences = map(wrapper.fill, opening if form == "table" else ())
     parts = ["\n".join(sentences), *(_rendered(rendering, table) for table in frames)]
     _print(["\n\n".join(filter(None, parts))], form)
 
