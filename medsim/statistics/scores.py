@@ -232,11 +232,10 @@ class RocArea:
     """An area under a ROC curve.
 
     Attributes:
-        auc: the share of (positive, negative) in which the positive is more similar, where a tie
-            counts half (Hanley and McNeil 1982), with the interval of DeLong et al. (1988), or
-            where it is a point or leaves 0 to 1 that of ``area_interval``; of clusters that of
-            ``clustered_estimate``. NaN where a class has no pairs, without an interval where one
-            has fewer than 2, or is of too few effective clusters.
+        auc: the share of (positive, negative) whose positive is more similar, where ties count half
+            (Hanley and McNeil 1982). The interval is of DeLong et al. (1988), or ``area_interval``
+            if that is a point or leaves 0 to 1; for clusters, ``clustered_estimate``. NaN if a
+            class has no pairs; no interval if one has fewer than 2 or too few effective clusters.
         placements: float64[n_pairs], the share of negatives below a positive, and of positives
             above a negative, where a tie counts half: the structural components of DeLong et al.;
             NaN if there is only one class.

@@ -151,16 +151,19 @@ def score(
 def pairs(options: PairsFileOptions, *, form: Format = "table") -> None:
     """Choose pairs of words to rate, as for Bio-SimLex and Bio-SimVerb, and print the quarters.
 
-    Reads a frequency table, CSV, TSV or Parquet, with columns word, class and count, and optionally
-    lemma and topics (a number, or names separated by ;) or documents, whose topics are in the table
-    of --documents: document and topics. The synonyms and siblings of a --terminology are
-    associated; with the files LRNOM, LRAGR and LRSPL of the SPECIALIST Lexicon, or their folder,
-    variants of its names count as names: phosphorylate if it has phosphorylation. --norms are
-    those of the University of South Florida, or tables with cue, target and optionally strength.
-    The words of --biomedical are biomedical and all others general; --domains is a table with word
-    and domain, as medsim study score writes it, and leaves out all other words; with only
-    --general, the corpus that uses a word more often decides. --confirmed, a table with term1 and
-    term2 as medsim study score writes it, restricts the associated biomedical pairs to its own.
+    Reads a frequency table as CSV, TSV or Parquet, with columns word, class and count, and
+    optionally lemma and topics (a number, or names separated by ;). With --documents, a table with
+    columns document and topics, it has a column documents instead of topics.
+
+    Synonyms and siblings in a --terminology are associated. With --lexicon, the files LRNOM, LRAGR
+    and LRSPL of the SPECIALIST Lexicon or their folder, variants of names count too, such as
+    phosphorylate for phosphorylation. --norms are files of the University of South Florida, or
+    tables with cue, target and optionally strength. --confirmed, a table of medsim study score,
+    keeps only its pairs among the associated biomedical ones.
+
+    Words in --biomedical are biomedical, all others general. Or --domains, a table of medsim study
+    score, has the domains and leaves out other words. With only --general, the corpus that uses a
+    word more often decides.
 
     Writes a file with a row per pair: terms, class, domain, whether and why they are associated,
     counts and topics, in an order drawn from the seed.

@@ -418,8 +418,8 @@ class PairsOptions(Options):
     norms: Annotated[
         Paths,
         Option(
-            "Association norms of words. The format is that of USF, or tables of cue, "
-            "target and strength.",
+            "Association norms of words. The format is the one of USF, or tables with "
+            "cue, target and strength.",
             metavar="FILE",
             many=True,
             heading="Main options",

@@ -13,12 +13,12 @@ LONG = "x" * 100_000
     "value", [LONG, repr(LONG), repr("a b " * 50_000), f'"{LONG}', "/a" * 50_000, "[" * 100_000]
 )
 def test_long_value_is_shortened_in_the_middle(value: str) -> None:
-    text = str(InputError(f"file.csv: line 3 has {value}, which is no number; write one"))
+    text = str(InputError(f"file.csv: line 3 has {value}, not a number; write one"))
 
     assert text.startswith("file.csv: line 3 has ")
-    assert text.endswith("which is no number; write one")
+    assert text.endswith("not a number; write one")
     assert "\N{HORIZONTAL ELLIPSIS}" in text
-    assert len(text) <= len("file.csv: line 3 has , which is no number; write one") + LONGEST_VALUE
+    assert len(text) <= len("file.csv: line 3 has , not a number; write one") + LONGEST_VALUE
 
 
 def test_long_message_keeps_its_end() -> None:
@@ -39,9 +39,9 @@ def test_long_message_keeps_its_end() -> None:
     ],
 )
 def test_terminal_control_characters_are_escaped(character: str, shown: str) -> None:
-    message = str(MedsimError(f"/data/a{character}b.csv is no table; name another"))
+    message = str(MedsimError(f"/data/a{character}b.csv is not a table; name another"))
 
-    assert message == f"/data/a{shown}b.csv is no table; name another"
+    assert message == f"/data/a{shown}b.csv is not a table; name another"
     message.encode()
 
 

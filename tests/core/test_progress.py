@@ -138,7 +138,7 @@ def test_stages_are_reported_by_default_in_terminals_and_notebooks(
 
 def test_peak_memory_is_of_the_stage() -> None:
     if not Path("/proc/self/clear_refs").exists():
-        pytest.skip("only Linux tells the peak of a stage")
+        pytest.skip("only Linux measures the peak of a stage")
     progress = Progress()
     with progress.stage("large"):
         large = bytearray(120 << 20)

@@ -102,7 +102,7 @@ def test_interrupt_while_duckdb_reads_a_frame_is_an_interrupt(
     def interrupted(*_arguments: object, **_options: object) -> None:
         raise KeyboardInterrupt
 
-    # DuckDB turns whatever this raises into an error of its own.
+    # DuckDB turns any error raised here into its own error.
     with monkeypatch.context() as patch:
         patch.setattr(pl.DataFrame, "to_arrow", interrupted)
         with pytest.raises(KeyboardInterrupt):

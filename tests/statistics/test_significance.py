@@ -139,7 +139,7 @@ def test_runs_are_tested_by_the_differences_of_their_instances() -> None:
     assert result.p == pytest.approx(stats.chi2(1).sf(chi_square))
     assert mcnemar_of_runs(correct1[[0, 0]], correct1[:1]).p == 1
     single = mcnemar_of_runs(correct1[:1], correct2[:1])
-    assert repr(single) == repr(mcnemar(correct1[0], correct2[0]))  # of which some are nan
+    assert repr(single) == repr(mcnemar(correct1[0], correct2[0]))  # some values are NaN
 
 
 def test_runs_reject_a_true_hypothesis_at_the_stated_rate() -> None:
