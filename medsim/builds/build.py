@@ -259,7 +259,7 @@ def write_build(
         search: see ``complete``.
 
     Raises:
-        BrokenPromiseError: the datasets break their own rules.
+        BrokenPromiseError: the datasets break their own guarantees.
     """
     output.write(TERM.files, derived.terms(), run_key(run))
     components = derived.index.components
@@ -326,11 +326,11 @@ def _write_sets(
             del numbers  # before the next set takes memory
     stats = pl.concat(rows).sort(STATS.key)
     output.write(STATS.files, stats, key)
-    with run.progress.stage("check the rules") as stage:
+    with run.progress.stage("check the guarantees") as stage:
         findings = checked.findings()
         if broken := [finding.check for finding in findings if finding.violations]:
             raise BrokenPromiseError(
-                f"the build breaks its own rules ({', '.join(broken)}); please report this bug"
+                f"the build breaks its own guarantees ({', '.join(broken)}); please report this bug"
             )
         stage.note(f"{len(findings)} hold")
     return stats

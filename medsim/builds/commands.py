@@ -35,7 +35,7 @@ def build(
         str | None,
         typer.Option(
             metavar="I/N",
-            help="Search one shard; medsim merge joins them.",
+            help="Search only shard I of N; join shards with medsim merge.",
             rich_help_panel="Machine",
         ),
     ] = None,
@@ -48,9 +48,9 @@ def build(
     """Build the datasets of a terminology, twenty by default, and print their sizes.
 
     Writes OUT with pairs/, terminology/, stats.parquet and manifest.json. An interrupted build
-    leaves nothing at OUT; the same command resumes it. With --shard it writes one file of the
-    folder OUT.shards instead, and prints its size. With --list it prints the built-in names and
-    formats for SOURCE, the files that identify each format, and where to get them.
+    writes nothing to OUT; run the same command to resume it. With --shard, it writes one shard to
+    OUT.shards instead, and prints its size. --list prints the built-in terminologies and the
+    supported formats, with the files that identify each and where to get them.
 
     Example: medsim build hpo -o hpo
     """

@@ -34,7 +34,7 @@ NEW_FOLDER = Option(
     "Folder to write. It appears complete or not at all.", ("--out", "-o"), heading="Main options"
 )
 MOVED_EMBEDDING = Option(
-    "Embedding of the build's negatives, if moved. It is also needed if it was given in Python.",
+    "Path of the build's embedding, if it was moved. It is also needed if it was given in Python.",
     ("--embedding", "-e"),
     metavar="NAME=PATH",
     heading="Input",
@@ -69,8 +69,9 @@ class SearchOptions(ReadingOptions):
     pool: Annotated[
         Pool,
         Option(
-            "Terms to draw negatives from. set: the terms of the same dataset; "
-            "terminology: all names of eligible concepts, and the terms of all positives.",
+            "Draw negatives from the terms of the set, or of the whole terminology. set: the "
+            "terms of the same dataset; terminology: all names of eligible concepts, and the "
+            "terms of all positives.",
             lower=True,
             key="pool",
         ),
@@ -89,7 +90,7 @@ class SearchOptions(ReadingOptions):
     corrections: Annotated[
         str | Path | Sequence[Correction],
         Option(
-            "Corrections written by medsim study score. Pairs that do not mean the same are "
+            "Corrections file from medsim study score. Pairs that do not mean the same are "
             "removed from the positives, and pairs that do from the negatives.",
             heading="Input",
         ),
@@ -97,8 +98,8 @@ class SearchOptions(ReadingOptions):
     most_names: Annotated[
         int | None,
         Option(
-            "Maximum names of a concept; default: 1,000. The number of pairs grows with "
-            "its square.",
+            "Stop if a concept has more names; default: 1,000. The number of pairs grows "
+            "with its square.",
             least=1,
             most=MOST_COUNT,
             key="most_names",
@@ -204,7 +205,7 @@ class ShardOptions(SearchOptions):
     shard: Annotated[
         str,
         Option(
-            "Shard to search, such as 3/7. That is the third of seven.",
+            "Search only shard I of N, such as 3/7; join shards with medsim merge.",
             metavar="I/N",
             heading="Machine",
         ),
@@ -261,7 +262,7 @@ class VerifyOptions(Options):
     sample: Annotated[
         int | Literal["all"],
         Option(
-            "Terms per set to check by brute force.",
+            "Terms per set to search again by brute force.",
             metavar="N|all",
             noun="number of first terms",
             least=0,

@@ -1,4 +1,4 @@
-"""Verifies all promises of a finished build by deriving everything again."""
+"""Verifies all guarantees of a finished build by deriving everything again."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _TERMS_AT_ONCE = 1 << 15
 
 
 def verify_build(options: VerifyOptions) -> Verification:
-    """Verify that a build on disk keeps medsim's promises.
+    """Verify that a build on disk keeps medsim's guarantees.
 
     Raises:
         InputError: the folder is not a finished build, or its embedding is missing or differs.
@@ -127,7 +127,7 @@ def _check_content(
             recomputed = recompute(build, store, threads)
             derived = recomputed.derived
             findings = [_check_positives(recomputed), _check_terms(recomputed)]
-        with progress.stage("check the rules"):
+        with progress.stage("check the guarantees"):
             checked = CheckedPairs(store, derived.positives)
             for key, pairs in recomputed.pairs.items():
                 numbers = with_concept_numbers(pairs, derived.positives.concepts)

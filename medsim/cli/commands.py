@@ -36,9 +36,10 @@ def sql(options: SqlOptions, *, form: Format = "table") -> None:
 
 @command(app, ReportOptions)
 def report(options: ReportOptions) -> None:
-    """Write a page with charts of a build, an evaluation, words in context, a tagging or scores.
+    """Write an HTML page with charts of a build, evaluation, words in context, tagging or scores.
 
-    Writes one .html file that works offline. It replaces an earlier report at the same path.
+    Writes one .html file that works offline. It replaces an earlier report at the same path; any
+    other existing file is an error.
 
     Example: medsim report results -o report.html
     """

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 FINDING_COLUMNS: Mapping[str, type[pl.DataType]] = {
     "check": pl.String,
-    "promise": pl.String,
+    "guarantee": pl.String,
     "violations": pl.Int64,
     "example": pl.String,
 }
-"""A row per check: its promise, the number of violations, and the first one."""
+"""A row per check: its guarantee, the number of violations, and the first one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Finding:
 
     Attributes:
         check: its name.
-        promise: the checked promise, as a sentence.
+        promise: the checked guarantee, as a sentence.
         violations: one object per violation; its ``str`` is an example.
         note: shown if there are no violations, such as the reason that nothing was checked.
         n_compared: number of first terms compared with all terms, if the check does this.
@@ -46,7 +46,7 @@ class Finding:
         """Return the values of ``FINDING_COLUMNS``."""
         return {
             "check": self.check,
-            "promise": self.promise,
+            "guarantee": self.promise,
             "violations": len(self.violations),
             "example": str(self.violations[0]) if self.violations else self.note,
         }
@@ -64,7 +64,7 @@ class Verification(Shown):
     """The result of a verification.
 
     Attributes:
-        findings: a row per check: its promise, the number of violations, and the first violation
+        findings: a row per check: its guarantee, the number of violations, and the first violation
             or a note.
         n_compared: number of first terms whose negatives were compared with all terms.
         n_first_terms: number of first terms that could be compared.
@@ -85,7 +85,7 @@ class Verification(Shown):
 
     @property
     def holds(self) -> bool:
-        """Whether every promise holds."""
+        """Whether every guarantee holds."""
         return not self.broken
 
     @property
@@ -96,21 +96,21 @@ class Verification(Shown):
 
     @property
     def outcome(self) -> str:
-        """One sentence: how many promises are broken, or that all hold for the compared terms."""
+        """One sentence: how many guarantees fail, or that all hold for the compared terms."""
         n_broken = self.findings.filter(pl.col("violations") > 0).height
-        promises = counted(self.findings.height, "promise")
+        guarantees = counted(self.findings.height, "guarantee")
         if n_broken:
-            return f"{n_broken:,} of {promises} do not hold"
+            return f"{n_broken:,} of {guarantees} do not hold"
         if self.n_compared < self.n_first_terms:
             return (
-                f"all {promises} hold for a sample: the negatives of {self.n_compared:,} of "
+                f"all {guarantees} hold for a sample: the negatives of {self.n_compared:,} of "
                 f"{self.n_first_terms:,} first terms were compared with all terms (seed "
                 f"{self.seed}); `sample` all compares every first term"
             )
         compared = f"; all {self.n_first_terms:,} first terms were compared with all terms"
-        return f"all {promises} hold{compared if self.n_first_terms else ''}"
+        return f"all {guarantees} hold{compared if self.n_first_terms else ''}"
 
     def require(self, location: object) -> None:
-        """Raise BrokenPromiseError, with the location of the output, if a promise is broken."""
+        """Raise BrokenPromiseError, with the location of the output, if a guarantee fails."""
         if self.broken:
             raise BrokenPromiseError(f"{location}: {', '.join(self.broken)} do not hold")

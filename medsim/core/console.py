@@ -60,13 +60,13 @@ EXIT_CODES: Mapping[int, str] = {
 
 MAKING_EXIT_CODES: Mapping[int, str] = {
     **EXIT_CODES,
-    BrokenPromiseError.exit_code: "the output breaks a rule of medsim; please report this bug",
+    BrokenPromiseError.exit_code: "the output breaks a guarantee of medsim; please report this bug",
 }
 """The exit codes of a command that checks its own output."""
 
 VERIFYING_EXIT_CODES: Mapping[int, str] = {
     **EXIT_CODES,
-    BrokenPromiseError.exit_code: "a promise or a rule does not hold",
+    BrokenPromiseError.exit_code: "a guarantee does not hold",
 }
 """The exit codes of a command that verifies outputs."""
 
@@ -237,7 +237,7 @@ _Verbose = Annotated[
     typer.Option(
         "--verbose",
         "-v",
-        help="Print memory use and sources of options too.",
+        help="Also print memory use and the source of each option.",
         rich_help_panel=_OUTPUT,
     ),
 ]

@@ -84,7 +84,7 @@ class StatementError(MedsimError):
 
 
 class BrokenPromiseError(MedsimError):
-    """A build on disk breaks a promise of medsim."""
+    """A guarantee of medsim does not hold for an output on disk."""
 
     exit_code = 3
 

@@ -226,8 +226,8 @@ Threads = Annotated[
 Cache = Annotated[
     str | Path | None,
     Option(
-        "Folder of cached vectors; none: no cache. It keeps the results of encoders, services and "
-        "language models; ~/.cache/medsim/vectors by default.",
+        "Folder for cached vectors; 'none' turns the cache off. It keeps the results of encoders, "
+        "services and language models; ~/.cache/medsim/vectors by default.",
         heading="Machine",
     ),
 ]

@@ -58,10 +58,10 @@ Format = Annotated[
     typer.Option(
         "--format",
         "-f",
-        metavar=f"<{'|'.join(TABLE_FORMATS)}>",
+        metavar="FORMAT",
         callback=_known_format,
         autocompletion=completed(TABLE_FORMATS),
-        help="Format of the table.",
+        help="Print csv, json, latex, md or table.",
         rich_help_panel="Output",
     ),
 ]
@@ -131,14 +131,14 @@ def say_next(progress: Progress | None, *steps: str) -> None:
 
 
 def print_outcome(result: Verification, place: object, progress: Progress | None) -> None:
-    """Print the broken promises, or one sentence if all hold.
+    """Print the guarantees that do not hold, or one sentence if all hold.
 
     Raises:
-        BrokenPromiseError: a promise is broken.
+        BrokenPromiseError: a guarantee does not hold.
     """
     for row in result.findings.filter(result.findings["violations"] > 0).iter_rows(named=True):
         number, example = counted(row["violations"], "violation"), row["example"]
-        message = f"{row['check']}: {row['promise']} {number}, such as {example}"
+        message = f"{row['check']}: {row['guarantee']} {number}, such as {example}"
         typer.echo(one_line(message), err=True)
     if not result.holds:
         typer.echo(result.outcome, err=True)

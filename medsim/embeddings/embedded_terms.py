@@ -133,7 +133,7 @@ def with_fingerprint(
     if not isinstance(model, ModelSource):
         return named
     options = named.spec.options
-    with progress.stage(f"embed {len(terms):,} terms by {named.spec.name}") as stage:
+    with progress.stage(f"embed {len(terms):,} terms with {named.spec.name}") as stage:
         request = Request(
             terms=terms, words=(), options=options, threads=threads, cache=None, stage=stage
         )
@@ -157,7 +157,7 @@ def embed_terms(
     ``coverage`` decides which terms count as covered if its options do not.
     """
     spec, options = named.spec, named.spec.options
-    with progress.stage(f"embed {len(terms):,} terms by {spec.name}") as stage:
+    with progress.stage(f"embed {len(terms):,} terms with {spec.name}") as stage:
         request = Request(
             terms=terms,
             words=forms(terms, options),

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
 @command(app, EvaluateOptions, name="eval", then=("compare", "report", "correlate", "sql"))
 def evaluate(options: EvaluateOptions, *, form: Format = "table") -> None:
-    """Score embeddings on builds and rated files, and print each with its best metric.
+    """Evaluate embeddings on builds and on files of rated pairs, and print their scores.
 
-    Writes OUT with results, comparisons, coverage, overlap, retrieval and separation as Parquet,
-    the similarity of every pair, and manifest.json. If OUT exists, only new results are computed.
-    An interrupted run leaves OUT as it was; the same command continues it.
+    Writes to OUT the scores, comparisons and coverage as Parquet, the similarity of every pair, and
+    manifest.json; with --retrieval and --separation, their tables too. If OUT exists, only new
+    results are computed. An interrupted run does not change OUT; run the same command to continue.
+    The page Metrics of the documentation explains the metrics.
 
     Example: medsim eval hpo -e glove=glove.6B.300d.txt -o results
     """
@@ -52,10 +53,11 @@ def evaluate(options: EvaluateOptions, *, form: Format = "table") -> None:
 def compare(options: CompareOptions, *, form: Format = "table") -> None:
     """Compare embeddings: scores, metrics and significance.
 
-    Writes nothing. The formats table, md and latex are for reading; json and csv have a row per
-    value. A cell has a value, its metric, and the number of others that are significantly worse (+)
-    and better (\u2212). A star marks the best and those not significantly different from it. A
-    table of the paper has a row per embedding and a column per set.
+    Writes nothing. json and csv output has one row per value, for programs. Each cell shows a
+    score, its metric, and how many other embeddings are significantly worse (+) or better
+    (\u2212). A star marks the best and those not significantly different from it. Tables of Schulz
+    and Juric (2020), such as C.2, have a row per embedding and a column per set. The page
+    Evaluations of the documentation describes all tables; standings is the leaderboard.
 
     Example: medsim compare results --table all-auc --format latex
     """
@@ -79,19 +81,22 @@ def _print_comparison(
     print_table(rows, form, readable=lambda _: frames, opening=sentences)
     say_missing(progress, form, why_missing_in(rows, frames))
     if {"n_better", "value"} <= set(rows.columns):
-        signs = "+1-0: significantly better than 1, worse than 0; *: best, or not different from it"
+        signs = (
+            "+1-0: significantly better than 1, worse than 0; "
+            "*: not significantly different from the best"
+        )
         say_signs(progress, form, signs)
     elif any(re.search(r"\(\d", str(frame.rows())) for frame in frames):
-        say_signs(progress, form, "(12): number of pairs")
+        say_signs(progress, form, "(n): number of pairs")
 
 
 @command(app, CorrelateOptions)
 def correlate(options: CorrelateOptions, *, form: Format = "table") -> None:
     """Correlate models' intrinsic scores with their scores on other tasks.
 
-    Writes nothing. As table, md and latex it has a row per set and a column per task: Pearson's r
-    with * for p below 0.05, ** below 0.01 and *** below 0.001, after Holm's correction for all
-    tests; json and csv have a row per correlation, with confidence interval, t-test and verdict.
+    Writes nothing. Tables, md and latex have a row per set and a column per task: Pearson's r with
+    * for p below 0.05, ** below 0.01 and *** below 0.001, after Holm's correction for all tests;
+    json and csv have a row per correlation, with confidence interval, t-test and verdict.
 
     Example: medsim correlate results tasks.csv --format latex
     """

@@ -164,15 +164,15 @@ def number_of(text: str) -> str | None:
 
 
 BINS = Option(
-    "Start of each bin of counts; default: 1,10,…. Counts are word frequencies, and the default "
+    "Lower bounds of count bins; default: 1,10,…. Counts are word frequencies, and the default "
     "bins begin at powers of ten.",
     (),
     "N,N,…",
     listed=True,
 )
-TOPIC_BINS = Option("Start of each bin of topics; default: 1,2,5.", (), "N,N,…", listed=True)
+TOPIC_BINS = Option("Lower bounds of topic bins; default: 1,2,5.", (), "N,N,…", listed=True)
 EQUAL_PARTS = Option(
-    "Number of equal parts, instead of bins. Each has about equally many pairs; "
+    "Use this many bins of equal size instead. Each has about equally many pairs; "
     "Chiu et al. (2018) use three.",
     least=2,
     most=20,
@@ -232,10 +232,7 @@ FIXABLE = ("best", "standings", "parts", *tabulated_names())
 _N_NEAR = 2
 _MAX_COUNT = 10**18
 
-SUBSET = Option(
-    "Pairs covered by all embeddings, or by each. common: pairs that all embeddings cover; own: "
-    "those that each one covers."
-)
+SUBSET = Option("Pairs covered by all embeddings (common) or by each (own).")
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +258,7 @@ class EvaluateOptions(Options):
     metrics: Annotated[
         Sequence[MetricName] | None,
         Option(
-            "Metric to compute; default: all that apply.",
+            "Metric to compute, repeatable; default: all that apply.",
             ("--metric",),
             noun="metric",
             heading="Main options",
@@ -271,9 +268,10 @@ class EvaluateOptions(Options):
     resamples: Annotated[
         int | None,
         Option(
-            f"Bootstrap resamples; default: {RESAMPLES:,} or more. They are for Spearman's "
-            f"correlation. By default tests have at least {RESAMPLES_A_COMPARISON} per comparison, "
-            "so that p-values below 0.05 are possible after Bonferroni's correction.",
+            f"Bootstrap resamples; default: {RESAMPLES:,}, or more for many comparisons. They are "
+            f"for Spearman's correlation. By default tests have at least {RESAMPLES_A_COMPARISON} "
+            "per comparison, so that p-values below 0.05 are possible after Bonferroni's "
+            "correction.",
             least=FEWEST_RESAMPLES,
             most=MOST_RESAMPLES,
             key="resamples",
@@ -281,36 +279,36 @@ class EvaluateOptions(Options):
     ] = None
     coverage: Annotated[
         Coverage,
-        Option("Words of a term that need a vector. The paper uses all.", key="coverage"),
+        Option("all: a term needs vectors for all its words; any: for one.", key="coverage"),
     ] = COVERAGES[0]
     independent_pairs: Annotated[
         bool,
         Option(
-            "Treat pairs as independent, as in the paper. By default labelled pairs that "
-            "share terms form clusters, and confidence intervals are wider.",
+            "Treat pairs as independent in confidence intervals and tests. The paper does so; by "
+            "default labelled pairs that share terms form clusters and intervals are wider.",
             key="independent_pairs",
         ),
     ] = False
     threads: Threads = None
     cache: Cache = None
     retrieval: Annotated[
-        bool, Option("Also find the synonyms of every term.", heading="Main options")
+        bool, Option("Also rank each term's synonyms among all terms.", heading="Main options")
     ] = False
     index: Annotated[
-        Index, Option("Retrieval index. flat is exact; ivf and hnsw are approximate and faster.")
+        Index,
+        Option("Index for --retrieval. flat is exact, ivf and hnsw are approximate and faster."),
     ] = "flat"
     device: Annotated[
         Device,
         Option(
-            "Device for the flat index. auto uses a GPU if PyTorch finds one; the ranks "
-            "are the same.",
+            "auto uses a GPU for the flat index if PyTorch finds one. The ranks are the same.",
             heading="Machine",
         ),
     ] = "auto"
     separation: Annotated[
         bool,
         Option(
-            "Also measure how far categories are apart. For SNOMED CT the paper's "
+            "Also measure how well categories are separated. For SNOMED CT the paper's "
             "categories are the default.",
             heading="Main options",
         ),
@@ -318,23 +316,23 @@ class EvaluateOptions(Options):
     near: Annotated[
         Sequence[str],
         Option(
-            "Concept whose descendants form a near category; give two. The terms of the first are "
-            "compared. For SNOMED CT the default is diagnostic and therapeutic procedures.",
+            "Top concept of a near category; give two. Its descendants form the category. The "
+            "terms of the first are compared. For SNOMED CT the default is diagnostic and "
+            "therapeutic procedures.",
             metavar="[NAME=]CONCEPT_ID",
         ),
     ] = ()
     far: Annotated[
         Sequence[str],
         Option(
-            "Concept whose descendants form a far category; one or more. For SNOMED CT the default "
-            "is organisms.",
+            "Top concept of a far category; one or more. For SNOMED CT the default is organisms.",
             metavar="[NAME=]CONCEPT_ID",
         ),
     ] = ()
     categories: Annotated[
         Sequence[str],
         Option(
-            "Concept whose descendants form a category; give two or more. They replace near and "
+            "Top concept of a category; give two or more. They replace near and "
             "far, and their category error is computed.",
             ("--category",),
             metavar="[NAME=]CONCEPT_ID",
@@ -343,8 +341,8 @@ class EvaluateOptions(Options):
     words: Annotated[
         str | Path | None,
         Option(
-            "Table of words to divide rated pairs by. Its columns are word, and count, "
-            "topics or domain.",
+            "Word counts, topics or domains to group rated pairs by. A table with columns "
+            "word, and count, topics or domain.",
             heading="Input",
         ),
     ] = None
@@ -405,8 +403,8 @@ class CompareOptions(Options):
     table: Annotated[
         ComparedTable,
         Option(
-            f"{', '.join(TABLES)}, or a table of the paper, such as C.2. The tables and figures of "
-            f"the paper are {', '.join(PAPER)}.",
+            f"{', '.join(TABLES)}, or a table of the paper, such as C.2. standings is the "
+            f"leaderboard. The tables and figures of the paper are {', '.join(PAPER)}.",
             heading="Main options",
             choices=(),  # a number may be written otherwise, as "Table c.1"
         ),
@@ -415,15 +413,15 @@ class CompareOptions(Options):
     metrics: Annotated[
         Sequence[str] | None,
         Option(
-            "Metric; default: each embedding's best. Give one for word embeddings and one for "
-            "others, or one embedding's, such as glove=avg_cos. Tables of the paper have its "
-            f"{' and '.join(PAPER_METRICS)}.",
+            "Metric for all embeddings; default: each one's best. Give one for word embeddings "
+            "and one for others, or one embedding's, such as glove=avg_cos. Tables of the paper "
+            f"have its {' and '.join(PAPER_METRICS)}.",
             ("--metric",),
             heading="Main options",
         ),
     ] = None
     subset: Annotated[Subset, SUBSET] = "common"
-    correction: Annotated[Correction, Option("Correction for multiple comparisons.")] = "bonferroni"
+    correction: Annotated[Correction, Option("P-value correction for many tests.")] = "bonferroni"
     threads: Threads = None
     progress: Reporting = None
 
@@ -475,7 +473,8 @@ class CorrelateOptions(Options):
     metric: Annotated[
         MetricName | None,
         Option(
-            "Metric; default: each embedding's best. It applies to an evaluation, not to a table.",
+            "Metric for all embeddings; default: each one's best. It applies to an evaluation, "
+            "not to a table.",
             choices=(),
             heading="Main options",
         ),

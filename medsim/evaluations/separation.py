@@ -169,7 +169,7 @@ def write_separation(
     ends = [0, *accumulate(len(category.terms) for category in categories.categories)]
     starts = np.concatenate([[0], np.cumsum(covered)])[ends]
     n_uncovered = int((~covered).sum())
-    with run.progress.stage(f"separate categories of {input_name} by {name}") as stage:
+    with run.progress.stage(f"separate categories of {input_name} with {name}") as stage:
         stage.total(len(terms) * len(metrics))
         workers = Workers(threads=run.options.n_threads, advance=stage.advance)
         for metric, compares in metrics.items():

@@ -40,7 +40,7 @@ def write_similarities(
     paths = {metric: path_of(SCORES, input_.name, name, metric) for metric in metrics}
     if run.is_complete(terms_path, words_path, *paths.values()):
         return
-    with run.progress.stage(f"compare {input_.name} by {name}") as stage:
+    with run.progress.stage(f"compare pairs of {input_.name} with {name}") as stage:
         stage.total(pairs.height * len(metrics))
         workers = Workers(threads=run.options.n_threads, advance=stage.advance)
         first, second = (rows_of(embedded, pairs[side]) for side in ("term1", "term2"))

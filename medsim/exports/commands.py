@@ -15,7 +15,7 @@ def export(options: ExportOptions, *, form: Format = "table") -> None:
     """Export a build or splits to the files that another tool reads.
 
     Writes OUT with those files and manifest.json, and prints the rows of each file. Negatives are
-    levenshtein by default. --private also exports content whose licence forbids passing it on or
+    levenshtein by default. --private also exports content whose licence forbids sharing it or
     is unknown; the first lines of the card say so. For a --rated file in an unknown layout, give
     the names of its columns: rated.csv,term1=A,term2=B,rating=score.
 

@@ -47,7 +47,7 @@ class ExportOptions(Options):
     negatives: Annotated[
         Strategy | None,
         Option(
-            "Hard negatives; default: levenshtein.",
+            "Strategy of negatives; default: levenshtein.",
             lower=True,
             noun="strategy of negatives",
             key="negatives",
@@ -110,7 +110,7 @@ class ExportOptions(Options):
     embedding: Annotated[
         EmbeddingLike | None,
         Option(
-            "Embedding of the build's negatives, if moved. It is also needed if it was "
+            "Path of the build's embedding, if it was moved. It is also needed if it was "
             "given in Python.",
             ("--embedding", "-e"),
             metavar="NAME=PATH",
@@ -121,7 +121,7 @@ class ExportOptions(Options):
     private: Annotated[
         bool,
         Option(
-            "Export content that may not be passed on.",
+            "Also export content that may not be shared.",
             key="private",
             kept_empty=False,
             heading="Output",

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from medsim.core.console import MAKING_EXIT_CODES, VERIFYING_EXIT_CODES, app, command
 from medsim.core.options import call
-from medsim.core.printing import Format, print_outcome, print_table, quoted, say_next
+from medsim.core.printing import Format, print_outcome, print_table, quoted, say_next, say_signs
 from medsim.splits.options import AnyVerifyOptions, SplitOptions
 
 
 @command(app, SplitOptions, then=("export", "eval", "verify"), exit_codes=MAKING_EXIT_CODES)
 def split(options: SplitOptions, *, form: Format = "table") -> None:
-    """Split a build so that no concept, term or pair of one split is linked to another.
+    """Split a build so that no concept, term or pair links two splits.
 
-    Writes the builds OUT/train, OUT/validation and OUT/test, which every command that reads a
-    build takes, with concepts.parquet, stats.parquet and manifest.json beside them. Prints how
-    many groups, concepts, terms and positives each split has.
+    Writes the builds OUT/train, OUT/validation and OUT/test, which you can use like any build,
+    with concepts.parquet, stats.parquet and manifest.json beside them. Prints the number of groups
+    (linked concepts, which stay together), concepts, terms and positives in each split.
 
     Example: medsim split hpo -o hpo-splits --ratios 80/10/10
     """
@@ -22,6 +22,9 @@ def split(options: SplitOptions, *, form: Format = "table") -> None:
     from medsim.splits.split import split as run
 
     print_table(call(run, options).sizes(), form, readable=readable_sizes)
+    say_signs(
+        options.progress, form, "groups: linked concepts, kept in one split; datasets: positives"
+    )
     say_next(
         options.progress,
         f"medsim export {quoted(options.out)} -o FOLDER --for TOOL writes files to train on",
@@ -30,9 +33,9 @@ def split(options: SplitOptions, *, form: Format = "table") -> None:
 
 @command(app, AnyVerifyOptions, exit_codes=VERIFYING_EXIT_CODES)
 def verify(options: AnyVerifyOptions, *, form: Format = "table") -> None:
-    """Check all promises of a build or of splits by deriving everything again.
+    """Check all guarantees of a build or of splits by computing everything again.
 
-    Writes nothing. Exit code 3 means that a promise is broken.
+    Writes nothing. Exit code 3 means that a guarantee does not hold.
 
     Example: medsim verify hpo --sample 500
     """

@@ -36,7 +36,7 @@ class SplitOptions(Options):
     ratios: Annotated[
         str,
         Option(
-            "Sizes of train, validation and test. Two numbers are train and test.",
+            "Relative sizes of train, validation and test. Two numbers are train and test.",
             metavar="N/N/N",
             key="ratios",
             heading="Main options",
@@ -45,7 +45,7 @@ class SplitOptions(Options):
     by: Annotated[
         Rule,
         Option(
-            "Rule to split concepts by. hash: at random; category: each category into one "
+            "How to assign concepts to splits. hash: at random; category: each category into one "
             "split; release: concepts that are new since an earlier build into test.",
             lower=True,
             noun="rule",
@@ -56,7 +56,8 @@ class SplitOptions(Options):
     test_categories: Annotated[
         Sequence[str],
         Option(
-            "Categories of test, for --by category. Put a name with a comma in double quotes.",
+            "Categories of the test split, for --by category. Put a name with a comma in double "
+            "quotes.",
             listed=True,
             key="test_categories",
             kept_empty=False,

@@ -117,7 +117,7 @@ class Splits(Opened[SplitsManifest]):
         """Return the sizes of the splits and their shares.
 
         Returns:
-            Rows for groups, concepts and terms, then one per dataset for its positives: rows_of,
+            Rows for groups, concepts and terms, then one per dataset for its positives: count_of,
             the number in each split, and the share of each split, null if the total is zero.
         """
         facts = self.manifest.splits
@@ -130,7 +130,7 @@ class Splits(Opened[SplitsManifest]):
             counted[dataset.name] = [positives.get(dataset.name, 0) for positives in of_datasets]  # type: ignore[attr-defined]  # of JSON
         sizes = pl.DataFrame(
             [(kind, *numbers) for kind, numbers in counted.items()],
-            schema={"rows_of": pl.String, **dict.fromkeys(self.names, pl.Int64)},
+            schema={"count_of": pl.String, **dict.fromkeys(self.names, pl.Int64)},
             orient="row",
         )
         total = pl.sum_horizontal(self.names)

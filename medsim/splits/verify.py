@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @public(AnyVerifyOptions)
 def verify(options: AnyVerifyOptions) -> Verification:
-    """Verify that a build or splits on disk keep medsim's promises.
+    """Verify that a build or splits on disk keep medsim's guarantees.
 
     Files and rows are compared with the manifest. Positives are derived again from the canonical
     tables, rules are checked in SQL, and distances, statistics, ids, the order of rows and random

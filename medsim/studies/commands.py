@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 study = subcommands(
     "study",
-    "Ask people to judge pairs, rate or sort words or label instances, and score the answers.",
+    "Ask people to judge pairs, rate or sort words, or label instances, and score their answers.",
 )
 
 
 @command(study, SampleOptions, then=("study score",))
 def sample(options: SampleOptions, *, form: Format = "table") -> None:
-    """Draw pairs of every dataset of a build for people to judge, and print their numbers.
+    """Draw pairs of every dataset of a build for people to judge, and print how many.
 
     Writes a folder: annotators/NAME is for each annotator (a page that needs no network, a sheet,
     tasks for Label Studio); annotators must not see key/.
@@ -47,7 +47,7 @@ def sample(options: SampleOptions, *, form: Format = "table") -> None:
 
 @command(study, GradeOptions, then=("study score",))
 def grade(options: GradeOptions, *, form: Format = "table") -> None:
-    """Divide pairs among groups of raters, who grade them from 0 to 6, and print the numbers.
+    """Divide pairs among groups of raters, who grade them from 0 to 6, and print their numbers.
 
     Reads CSV, TSV or Parquet, whose other columns are kept for the results. All raters rate the
     consistency set, 50 pairs by default, none for a single group. Writes a folder as medsim study
@@ -62,7 +62,7 @@ def grade(options: GradeOptions, *, form: Format = "table") -> None:
 
 @command(study, InstancesOptions, then=("study score",))
 def instances(options: InstancesOptions, *, form: Format = "table") -> None:
-    """Draw instances of words in context for people to label, and print the number for each.
+    """Draw instances of words in context for people to label, and print how many each gets.
 
     Reads test.json of BioWiC, or of medsim wic build, or a folder that has it. Writes a folder as
     medsim study sample does. Its scores have human agreement and accuracy, for medsim wic eval
@@ -77,7 +77,7 @@ def instances(options: InstancesOptions, *, form: Format = "table") -> None:
 
 @command(study, DomainsOptions, then=("study score",))
 def domains(options: DomainsOptions, *, form: Format = "table") -> None:
-    """Have people sort words into biomedical and general ones, and print the number for each.
+    """Have people sort words into biomedical and general ones, and print how many each gets.
 
     Reads a frequency table as medsim study pairs does. Writes a folder as medsim study sample does.
     Its scores have the words on which people agree, for medsim study pairs --domains.
@@ -91,7 +91,7 @@ def domains(options: DomainsOptions, *, form: Format = "table") -> None:
 
 @command(study, InspectOptions, then=("study score",))
 def inspect(options: InspectOptions, *, form: Format = "table") -> None:
-    """Have people inspect associated pairs of words, and print the number for each.
+    """Have people inspect associated pairs of words, and print how many each gets.
 
     Reads CSV, TSV or Parquet; if it has a column domain or associated, as medsim study pairs writes
     them, only associated biomedical pairs are shown. Writes a folder as medsim study sample does.
@@ -149,7 +149,7 @@ def score(
 
 @command(study, PairsFileOptions, then=("study inspect", "study grade"))
 def pairs(options: PairsFileOptions, *, form: Format = "table") -> None:
-    """Choose pairs of words to rate, as for Bio-SimLex and Bio-SimVerb, and print the quarters.
+    """Choose pairs of words to rate, as for Bio-SimLex and Bio-SimVerb, and print their numbers.
 
     Reads a frequency table as CSV, TSV or Parquet, with columns word, class and count, and
     optionally lemma and topics (a number, or names separated by ;). With --documents, a table with

@@ -224,8 +224,8 @@ class ScoreOptions(Options):
     outlier_share: Annotated[
         float,
         Option(
-            "IAA-1 of outliers, as a share of the mean. Outliers of graded studies have an "
-            "IAA-1 below this share of the others' average.",
+            "Outliers have an IAA-1 below this share of the others' mean. It applies to graded "
+            "studies.",
             least=0,
             most=1,
             key="outlier_share",
@@ -432,7 +432,7 @@ class PairsOptions(Options):
     one_way: Annotated[
         bool,
         Option(
-            "Also count norms with one strength. They lack the forward or the backward "
+            "Also count norms with only one strength. They lack the forward or the backward "
             "strength (FSG, BSG)."
         ),
     ] = False
@@ -461,8 +461,8 @@ class PairsOptions(Options):
     ratio: Annotated[
         float,
         Option(
-            "Minimum ratio of a word's frequencies. A word belongs to a domain that uses "
-            "it so many times more often.",
+            "A word belongs to a domain that uses it this many times more often. Frequencies "
+            "are compared.",
             least=1,
             most=MOST_COUNT,
         ),

@@ -10,13 +10,13 @@ from medsim.tagging.options import TagOptions
 
 @command(app, TagOptions, then=("correlate", "report", "sql"))
 def tag(options: TagOptions, *, form: Format = "table") -> None:
-    """Score embeddings by the named entities that small taggers find with them.
+    """Score embeddings by training small taggers of named entities on them.
 
     Writes OUT with results, trials, predictions and tasks as Parquet, and manifest.json;
-    OUT/tasks.parquet is the extrinsic side of medsim correlate. The formats table, md and latex
+    OUT/tasks.parquet is the EXTRINSIC table of medsim correlate. The formats table, md and latex
     have F1 in percent, mean ± standard deviation of the trials with the 95% confidence interval of
-    the mean; json and csv have a row per value. An interrupted run leaves OUT as it was; the same
-    command continues it.
+    the mean; json and csv have a row per value. An interrupted run does not change OUT; run the
+    same command to continue.
 
     Example: medsim tag BC5CDR.txt -e glove=glove.6B.300d.txt -o tags
     """

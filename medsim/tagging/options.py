@@ -55,7 +55,7 @@ class TagOptions(Options):
     epochs: Annotated[
         int,
         Option(
-            "Maximum epochs. Training stops earlier when dev shows no gain.",
+            "Maximum training epochs. Training stops earlier when dev shows no gain.",
             least=1,
             most=10_000,
             key="epochs",
@@ -65,7 +65,7 @@ class TagOptions(Options):
     random: Annotated[
         int | None,
         Option(
-            f"Dimensions of random vectors, a baseline. They are scored as {RANDOM}.",
+            f"Add a baseline: random vectors of this many dimensions. They are scored as {RANDOM}.",
             least=1,
             most=10_000,
             key="random",

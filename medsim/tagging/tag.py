@@ -162,7 +162,7 @@ def _tag_one(run: _Run, name: str, data: EncodedCorpus, vectors: Vectors) -> Non
 
     options = run.options
     trials = range(1, options.trials + 1)
-    with run.progress.stage(f"tag {data.corpus.name} by {name}") as stage:
+    with run.progress.stage(f"tag {data.corpus.name} with {name}") as stage:
         stage.total(options.trials * options.epochs)
 
         def attempt(trial: int) -> tuple[pl.DataFrame, tuple[int, int, float]]:

@@ -100,7 +100,7 @@ def word_table(
     punctuation has the mean of its parts. ``cache`` keeps the vectors of encoders.
     """
     options = named.spec.options
-    with progress.stage(f"embed {len(words):,} words by {named.spec.name}") as stage:
+    with progress.stage(f"embed {len(words):,} words with {named.spec.name}") as stage:
         request = Request(
             terms=words,
             words=forms(words, options).union(words),

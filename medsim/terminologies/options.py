@@ -21,8 +21,8 @@ SYNONYM_SCOPES: tuple[SynonymScope, ...] = get_args(SynonymScope)
 
 
 SOURCE = Option(
-    "Release of RF2, UMLS, RxNorm, LOINC, OMOP or MeSH (folder or zip), an .obo, .json or .xml "
-    "file, or a built-in name such as hpo.",
+    "Release of SNOMED CT (RF2), UMLS, RxNorm, LOINC, OMOP or MeSH (folder or zip), an .obo, "
+    ".json or .xml file, or a built-in name such as hpo.",
     argument=True,
     or_name=True,
 )
@@ -40,14 +40,12 @@ class ReadingOptions(Options):
 
     language: Annotated[
         str,
-        Option(
-            "Language code. It selects the names that are read.", key="language", heading="Input"
-        ),
+        Option("Language code of names.", key="language", heading="Input"),
     ] = "en"
     as_of: Annotated[
         date | None,
         Option(
-            "Date of a full RF2 release to read. The newest state by default.",
+            "Read the state at this date (Full RF2 only). The newest state by default.",
             key="as_of",
             heading="Input",
         ),
@@ -65,7 +63,7 @@ class ReadingOptions(Options):
     synonyms: Annotated[
         Sequence[SynonymScope],
         Option(
-            "Scopes of the synonyms to read. They apply to OBO, MeSH and LOINC.",
+            "Synonym scopes to read. They apply to OBO, MeSH and LOINC.",
             listed=True,
             lower=True,
             noun="synonym scope",
@@ -76,8 +74,8 @@ class ReadingOptions(Options):
     vocabularies: Annotated[
         Sequence[str],
         Option(
-            "Vocabularies, such as MSH,SNOMEDCT_US. Only their names are read from UMLS, "
-            "RxNorm or OMOP; all by default.",
+            "Vocabularies of UMLS, RxNorm or OMOP to read, such as MSH,SNOMEDCT_US. All by "
+            "default.",
             listed=True,
             key="vocabularies",
             kept_empty=False,
@@ -87,7 +85,7 @@ class ReadingOptions(Options):
     standard_concepts: Annotated[
         bool,
         Option(
-            "Read only standard concepts of OMOP.",
+            "Read only standard concepts (OMOP only).",
             key="standard_concepts",
             kept_empty=False,
             heading="Input",
@@ -115,7 +113,7 @@ class SynthOptions(Options):
     concepts: Annotated[
         int,
         Option(
-            "Active concepts. A quarter more are retired.",
+            "Number of active concepts. A quarter more are retired.",
             least=1,
             most=MOST_CONCEPTS,
             heading="Main options",

@@ -63,12 +63,12 @@ PROMISES = {
     "mention": "Both mentions are in mentions.parquet with their concepts.",
     "excluded": "No instance has two concepts that are related in related.parquet.",
 }
-"""The rules in the order in which they are checked."""
+"""The guarantees in the order in which they are checked."""
 
 SPLIT_FINDING_COLUMNS: dict[str, type[pl.DataType]] = {
     "split": pl.String,
     "check": pl.String,
-    "promise": pl.String,
+    "guarantee": pl.String,
     "checked": pl.Int64,
     "violations": pl.Int64,
     "example": pl.String,

@@ -110,9 +110,9 @@ def verify(
     ] = False,
     form: Format = "table",
 ) -> None:
-    """Check every rule of words in context on any benchmark, and print the results.
+    """Check a benchmark of words in context against all guarantees, and print the results.
 
-    Writes nothing. Exit code 3 means that a rule is violated.
+    Writes nothing. Exit code 3 means that a guarantee does not hold.
 
     Example: medsim wic verify biowic/dev.json --test biowic/test.json --list --format csv
     """

@@ -61,8 +61,8 @@ class WicBuildOptions(ReadingOptions):
     broader: Annotated[
         Broader,
         Option(
-            "Broader concepts that are not paired. direct: the parents, as in the paper; "
-            "any: all ancestors.",
+            "Do not pair a concept with its parents (direct) or any ancestors (any). The "
+            "paper excludes the parents.",
             lower=True,
             noun="meaning of broader",
             key="broader",
@@ -104,7 +104,8 @@ class BenchmarkFilesOptions(Options):
     split: Annotated[
         Split | None,
         Option(
-            "Split of a single file. It is needed if the file name does not contain it.",
+            "Split of DATA, if it is a single file. It is needed if the file name does not "
+            "contain it.",
             noun="split",
             heading="Input",
         ),
@@ -148,7 +149,7 @@ class WicEvaluateOptions(Options):
     models: Annotated[
         Sequence[EmbeddingLike] | Mapping[str, EmbeddingLike],
         Option(
-            "random, or an embedding as for medsim eval; after PATH: ,input= ,network= ,tune= "
+            "random, or an embedding as for medsim eval, then options: ,input= ,network= ,tune= "
             ",loss= ,epochs= ,rate= ,batch=. input=target, sentence or quoted; network=perceptron "
             "or bilstm, on word vectors; tune=yes and loss=online-contrastive or cosine, to "
             "fine-tune transformers; epochs=N, rate=N and batch=N of training. In Python also "
@@ -162,8 +163,8 @@ class WicEvaluateOptions(Options):
     predictions: Annotated[
         Sequence[str],
         Option(
-            "Predictions of another model; after PATH: ,dev=PATH. A table has a column prediction, "
-            "or a column score; then dev=PATH names the scores on dev.",
+            "Predictions of another model, then optionally ,dev=PATH. A table has a column "
+            "prediction, or a column score; then dev=PATH names the scores on dev.",
             ("--predictions",),
             metavar="NAME=PATH",
             heading="Main options",
@@ -172,7 +173,7 @@ class WicEvaluateOptions(Options):
     llms: Annotated[
         Sequence[str],
         Option(
-            "Language model; after URL: ,model=M and optionally ,shots=N. For example "
+            "Language model, then ,model=M and optionally ,shots=N. For example "
             "llama=api:http://localhost:8000/v1,model=llama,shots=5, with 5 examples from train.",
             ("--llm",),
             metavar="NAME=api:URL",

@@ -1,4 +1,4 @@
-"""Checks every rule on any benchmark of words in context."""
+"""Checks every guarantee on any benchmark of words in context."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Verified(Verification):
     """The outcome of a verification of words in context.
 
     Attributes:
-        findings: a row per split and check: its promise, the numbers of checked items and of
+        findings: a row per split and check: its guarantee, the numbers of checked items and of
             violations, and the first of these or a note.
         breaches: a row per violation.
     """
@@ -102,7 +102,7 @@ def verify_wic(options: WicVerifyOptions) -> Verified:
                 findings += check_terminology(source, build, provenance, progress)
         elif source is not None:
             names = names_of_source(source, ReadingOptions.from_record(benchmark.options), progress)
-        with progress.stage("check the rules"):
+        with progress.stage("check the guarantees"):
             findings += _check_all(benchmark, provenance, names)
     return Verified(
         findings=findings_table(findings, SPLIT_FINDING_COLUMNS), breaches=breaches_table(findings)

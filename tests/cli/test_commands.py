@@ -139,7 +139,7 @@ def test_verify_exits_with_3_and_names_broken_promises(out: Path, tmp_path: Path
     *_, fingerprint, stats_line, outcome, error = result.stderr.splitlines()
     assert fingerprint.startswith("fingerprint: Every file matches its fingerprint in")
     assert stats_line.endswith("1 violation, such as stats.parquet")
-    assert outcome == "2 of 23 promises do not hold"
+    assert outcome == "2 of 23 guarantees do not hold"
     assert error == f"error: {copy}: fingerprint, stats do not hold"
 
 
@@ -267,7 +267,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert result.exit_code == 0, result.output
     assert "spearman" in result.stdout
-    assert "compare rated by one" in result.stderr
+    assert "compare pairs of rated with one" in result.stderr
     return folder / "results"
 
 

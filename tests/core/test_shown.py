@@ -63,7 +63,7 @@ def test_result_shows_its_name_sizes_and_next_calls(result: Shown) -> None:
 
 
 def test_verification_shows_its_findings() -> None:
-    row = {"check": "files", "promise": NASTY, "violations": 2, "example": "x"}
+    row = {"check": "files", "guarantee": NASTY, "violations": 2, "example": "x"}
 
     result = medsim.Verification(findings=pl.DataFrame([row]))
 

@@ -428,4 +428,4 @@ def test_the_command_prints_sizes_and_overwrites_on_request(tmp_path: Path) -> N
     assert again.exit_code == 1
     assert "holds a set of splits already; add --overwrite to replace it" in again.output
     assert replaced.exit_code == 0, replaced.output
-    assert "rows_of,train,test,train_share,test_share" in replaced.output
+    assert "count_of,train,test,train_share,test_share" in replaced.output

@@ -79,7 +79,7 @@ class CosineModel(EmbeddedModel):
     def _target_vectors(self, targets: Sequence[Target], context: Context) -> tuple[Vectors, Flags]:
         """Return the vectors of targets, and whether each has one."""
         named, progress = context.embeddings[self.name], context.progress
-        with progress.stage(f"embed {len(targets):,} targets by {self.name}") as stage:
+        with progress.stage(f"embed {len(targets):,} targets with {self.name}") as stage:
             encoder = OnnxEncoder(path_of(named.source), named.spec.options, context.threads)
             stage.total(len(targets))
             parts = []
