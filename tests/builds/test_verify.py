@@ -187,8 +187,8 @@ def test_the_command_takes_all_or_a_number_and_prints_what_it_compared(pristine:
     every = run("verify", pristine, "--sample", "all")
 
     assert some.stderr.splitlines()[-1] == (
-        f"all 23 guarantees hold for a sample: the negatives of 0 of {n:,} first terms were compared "
-        "with all terms (seed 7); --sample all compares every first term"
+        f"all 23 guarantees hold for a sample: the negatives of 0 of {n:,} first terms were "
+        "compared with all terms (seed 7); --sample all compares every first term"
     )
     assert every.stderr.splitlines()[-1] == (
         f"all 23 guarantees hold; all {n:,} first terms were compared with all terms"
