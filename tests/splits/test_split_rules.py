@@ -188,8 +188,8 @@ def test_a_build_that_is_not_earlier_is_rejected(
 ) -> None:
     earlier, later = releases
     for since, message in (
-        (later, "is not of an earlier release"),
-        (umls_build, "is not of an earlier release of the terminology and language"),
+        (later, "is not a build of an earlier release"),
+        (umls_build, "is not a build of an earlier release of the terminology and language"),
     ):
         with pytest.raises(OptionError, match=message):
             medsim.split(earlier, tmp_path / "out", by="release", since=since)
