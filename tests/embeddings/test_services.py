@@ -31,14 +31,14 @@ pytest.importorskip("httpx2", reason="medsim[api] is not installed")
 TERMS = sorted(f"{word} {number}" for word in ("ab", "Ödem", "心臓") for number in range(40))
 
 
-class Telling(Recording):
+class MessageStage(Recording):
     """A stage that keeps its messages."""
 
     def __init__(self) -> None:
         super().__init__()
         self.lines: list[str] = []
 
-    def tell(self, line: str) -> None:
+    def say(self, line: str) -> None:
         """Keep a message."""
         self.lines.append(line)
 
@@ -96,7 +96,7 @@ def cut(handler: Handler, _body: object) -> None:
 def test_vectors_are_those_of_the_service_in_the_order_of_the_request(
     service: LocalService,
 ) -> None:
-    stage = Telling()
+    stage = MessageStage()
 
     result = read(service, TERMS[::-1], options="batch=7,concurrency=3", stage=stage)
 
@@ -237,7 +237,7 @@ def with_embedding(embedding: object) -> Fault:
     return changed(lambda answer: [item.update(embedding=embedding) for item in answer["data"]])
 
 
-NO_VECTORS = "did not answer with 2 vectors; it must give one for each, in its list data"
+NO_VECTORS = "did not answer with 2 vectors; it must give a list data with one vector per term"
 BAD = {
     "a redirect to another host": (
         with_status(307, Location="https://elsewhere.invalid/v1?token=secret"),
