@@ -30,5 +30,5 @@ def test_an_alpha_that_differs_from_the_packages_is_noticed(
 ) -> None:
     monkeypatch.setattr(agreement, "nominal_alpha", lambda *_, **__: Estimate(value=0.5))
 
-    with pytest.raises(MismatchError, match=r"alpha is 0\.500000, and 0\."):
+    with pytest.raises(MismatchError, match=r"alpha is 0\.500000, but 0\."):
         agreement.race(job)

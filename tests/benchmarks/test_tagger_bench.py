@@ -27,7 +27,7 @@ def test_a_tagger_that_learns_nothing_is_noticed(monkeypatch) -> None:
         def tags(self, _vectors: np.ndarray, windows: np.ndarray) -> np.ndarray:
             return np.zeros(len(windows), np.int32)
 
-    monkeypatch.setattr(tagger, "trained", lambda *_, **__: (Ignorant(), 1))
+    monkeypatch.setattr(tagger, "train_tagger", lambda *_, **__: (Ignorant(), 1))
 
     with pytest.raises(MismatchError, match="by scikit-learn"):
         tagger.race(JOB)
