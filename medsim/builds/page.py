@@ -184,7 +184,7 @@ def _terminology(manifest: BuildManifest) -> Section:
         ("Groups of linked terms, with single terms", manifest.components.get("n_components")),
         ("Terms in the largest group", manifest.components.get("largest")),
         ("Negatives that could not be made", manifest.shortfall),
-        ("May be passed on", source.get("redistributable")),
+        ("May be shared", source.get("redistributable")),
         ("Terms of use", source.get("terms_of_use")),
     ]
     settings = {

@@ -47,12 +47,12 @@ def distributions(data: EvaluationReportData, embeddings: Sequence[str]) -> Sect
         choice=set_name(rows, with_kind=True),
         panel=pl.format("{}, {}", "embedding", "metric"),
     )
-    quartiles = data.quartiles.rename({"kind": "of", "n": "pairs", "q1": "25%", "q3": "75%"})
+    quartiles = data.quartiles.rename({"kind": "label", "n": "pairs", "q1": "25%", "q3": "75%"})
     chart = Chart(
         title="Similarities of positives and of negatives",
-        says="Share of the pairs in each of 40 bins, for each embedding at the metric with its "
-        "highest AUC, on the pairs that all embeddings cover. Less overlap is better. The scales "
-        "of metrics differ.",
+        says="The histograms show how similar positives and negatives are, in 40 bins, on the "
+        "pairs that all embeddings cover. Less overlap is better. Each embedding is shown with the "
+        "metric that gives it the highest AUC; the scales of metrics differ.",
         spec=charts.histograms(
             ("positives", "negatives"),
             x="similarity",
@@ -83,9 +83,10 @@ def roc_curves(data: EvaluationReportData, embeddings: Sequence[str]) -> Section
     table = scores.join(rows, on=key, how="semi").pivot("statistic", index=key, values="value")
     chart = Chart(
         title="True positives against false positives",
-        says="For every threshold, the share of positives and of negatives that are at least as "
-        "similar. Nearer the upper left is better, and the dashed diagonal is chance. Each "
-        "embedding is shown at the metric with its highest AUC.",
+        says="Each point is a threshold: the share of positives (upwards) and of negatives (to the "
+        "right) that are at least as similar. Closer to the upper left is better, and the dashed "
+        "diagonal is chance. Each embedding is shown with the metric that gives it the highest "
+        "AUC.",
         spec=charts.curves(embeddings, hardest_first(drawn["choice"])),
         rows=drawn,
         table=PageTable(
@@ -98,18 +99,21 @@ def roc_curves(data: EvaluationReportData, embeddings: Sequence[str]) -> Section
 
 def errors(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
     """Return the worst errors as examples."""
-    parts = [
-        *_pair_errors(in_order_of(data.errors, embeddings)),
-        *_retrieval_errors(in_order_of(data.retrieved, embeddings)),
-    ]
-    if not parts:
+    pairs = _pair_errors(in_order_of(data.errors, embeddings))
+    terms = _retrieval_errors(in_order_of(data.retrieved, embeddings))
+    if not pairs + terms:
         return None
+    of_pairs = (
+        "The most similar negatives and the least similar positives of each embedding, with the "
+        "metric that gives it the highest AUC, among the hard pairs with Levenshtein or embedding "
+        "negatives that all embeddings cover. Pairs with words that the embedding lacks are left "
+        "out if others remain."
+    )
+    of_terms = "The last lists have terms whose nearest term means something else."
     return Section(
         title="Worst errors",
-        prose="The most similar negatives and the least similar positives of each embedding at its "
-        "best metric, among hard positives and nearest negatives whose words it knows; and terms "
-        "whose nearest term means something else.",
-        parts=parts,
+        prose=" ".join([of_pairs] * bool(pairs) + [of_terms] * bool(terms)),
+        parts=pairs + terms,
     )
 
 

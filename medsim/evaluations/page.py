@@ -57,7 +57,7 @@ def words_of(results: pl.DataFrame) -> dict[str, str]:
         **words_of_sets(present),
         **{name: text for name, text in metrics.items() if name in present["metric"]},
         **{
-            entry.label: entry.help
+            entry.label: f"{entry.help} {entry.interval}".rstrip()
             for name, entry in STATISTICS.items()
             if name in present["statistic"]
         },
@@ -80,8 +80,8 @@ def coverage(covered: pl.DataFrame) -> Section | None:
         formats=dict.fromkeys(percents, ",.1f"),
     )
     prose = (
-        "A word embedding covers a term if it has vectors for all words or, if coverage is any, "
-        "for one. Pairs with a term that is not covered are left out of comparisons."
+        "A word embedding covers a term if it has vectors for all its words; with coverage any, "
+        "one is enough. Only pairs that all embeddings cover are compared."
         if covered["n_terms_uncovered"].sum()
         else "Every embedding covers every term: no pair is left out."
     )
@@ -140,8 +140,8 @@ def _evaluated(manifest: EvaluationManifest, covered: pl.DataFrame) -> Section:
             "kind": "rated pairs" if about.get("kind") == "rated" else "build",
             "pairs of all sets": sizes.get(name),
             "path": about.get("path"),
-            "from": _origin(about),
-            "may be passed on": about.get("redistributable"),
+            "source": _origin(about),
+            "may be shared": about.get("redistributable"),
             "fingerprint": str(about.get("fingerprint"))[:FINGERPRINT],
         }
         for name, about in manifest.inputs.items()
@@ -160,8 +160,8 @@ def _evaluated(manifest: EvaluationManifest, covered: pl.DataFrame) -> Section:
     ]
     return Section(
         title="Inputs and options",
-        prose="Inputs are builds, whose pairs are synonyms or not, and files of rated pairs. An "
-        "encoder can embed any term, so it has no number of words.",
+        prose="An input is a build (labelled pairs) or a file of rated pairs. The number of words "
+        "or terms is empty for encoders, which can embed any term.",
         parts=[
             PageTable(caption="Inputs", frame=_without_empty(inputs)),
             PageTable(caption="Embeddings", frame=_without_empty(embeddings)),
@@ -195,6 +195,7 @@ def _provenance(manifest: EvaluationManifest, name: str) -> Section:
     return closing(
         manifest,
         [],
-        f"{name}, medsim {manifest.medsim}; each row of results.parquet has its own signature",
+        f"{name}, medsim {manifest.medsim}. For a single score cite its signature, a column of "
+        "the view results, which identifies the inputs, options and versions",
         commands,
     )

@@ -27,20 +27,21 @@ HEADINGS = LABELS | {
     "category2": "other category",
     "embedding1": "embedding",
     "embedding2": "other embedding",
-    "high": "to",
+    "high": "CI high",
     "length": "words",
     "linked_similarity": "its similarity",
     "linked_term": "nearest synonym",
-    "low": "from",
+    "low": "CI low",
     "metric1": "metric",
     "metric2": "other metric",
     "n_better": "better than",
-    "n_pairs_common": "pairs that all cover",
-    "n_pairs_uncovered": "pairs without",
+    "n_pairs_common": "pairs covered by all",
+    "n_pairs_uncovered": "pairs not covered",
     "n_terms1": "terms",
     "n_terms2": "other terms",
-    "n_terms_uncovered": "terms without a vector",
+    "n_terms_uncovered": "terms not covered",
     "n_worse": "worse than",
+    "of": "statistic",
     "nearest_similarity": "similarity",
     "p_bonferroni": "p, Bonferroni",
     "rank": "its rank",
@@ -51,7 +52,7 @@ HEADINGS = LABELS | {
 def headed(frame: pl.DataFrame, columns: Iterable[str] | pl.Expr, **names: str) -> pl.DataFrame:
     """Return columns of a frame under their headings.
 
-    A heading is from ``own`` or ``HEADINGS``, else the name with spaces and without "n_".
+    A heading is from ``names`` or ``HEADINGS``, else the name with spaces and without "n_".
     """
     headings = HEADINGS | names
     return frame.select(columns).rename(

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from medsim.pages.page import Part
 
 _FILLED = (
-    "Filled points: the best embedding and any not significantly different from it (p at least "
-    "0.05 after Bonferroni's correction)."
+    "Filled points are the best embedding and all that are not significantly different from it "
+    "(p at least 0.05 after Bonferroni's correction)."
 )
 
 
@@ -59,7 +59,8 @@ def leaderboard(data: EvaluationReportData, embeddings: Sequence[str]) -> Sectio
             parts += (_board(group, statistic, embeddings) for group in groups)
     return Section(
         title="Leaderboard",
-        prose="Each embedding with its best metric, on the pairs that all embeddings cover."
+        prose="The score of each embedding with its best metric, on the pairs that all embeddings "
+        "cover."
         f"{_missing(every)}",
         parts=parts,
     )
@@ -92,13 +93,20 @@ def _left_out(best: pl.DataFrame) -> str:
     """Return a sentence on the sets that are not in the chart; empty if all are."""
     if with_enough_pairs(best).height == best.height:
         return ""
-    return f" Sets of fewer than {FEW} pairs are only in the table, in grey."
+    return f" Sets with fewer than {FEW} pairs are not plotted; the table shows them in grey."
+
+
+def _explained(statistic: Statistic[Any]) -> str:
+    """Return what the points, bars and line of a chart of scores mean."""
+    line = "" if statistic.chance is None else " The dashed line is chance."
+    return f"{statistic.help} Bars are 95% confidence intervals.{line} {_FILLED}"
 
 
 def _standings(best: pl.DataFrame, statistic: Statistic[Any]) -> PageTable:
     return PageTable(
-        caption=f"Standings by {statistic.label} over all sets of {FEW} pairs or more; wins and "
-        "losses are significant differences, and the mean leaves out sets that another contains",
+        caption=f"Standings by {statistic.label} over all sets of at least {FEW} pairs; wins and "
+        "losses count significant differences, and the mean skips sets whose pairs are all in "
+        "another set",
         frame=headed(
             embedding_standings(best),
             pl.exclude("statistic"),
@@ -126,7 +134,7 @@ def _board(best: pl.DataFrame, statistic: Statistic[Any], embeddings: Sequence[s
     where = "rated pairs" if is_rated else best["input"][0]
     return Chart(
         title=f"{label[0].upper()}{label[1:]} on {where}",
-        says=f"{statistic.help} {_FILLED}{_left_out(best)}",
+        says=f"{_explained(statistic)}{_left_out(best)}",
         spec=charts.dots(
             embeddings,
             x=charts.ValueAxis(title=label, line=statistic.chance),
@@ -165,22 +173,23 @@ def accuracy(data: EvaluationReportData, embeddings: Sequence[str]) -> Section |
     columns = [*key, "value", "low", "high", "held out", "n_pairs"]
     chart = Chart(
         title="Accuracy by difficulty and strategy of negatives",
-        says="Each point is a dataset, each bar their mean; the dashed line at 0.5 is chance if "
-        "there are as many negatives as positives. Pairs at least as similar as a threshold count "
-        "as positives. The threshold is the best on the same pairs; the table also has the "
-        f"accuracy at a threshold chosen on other pairs.{_left_out(best)}",
+        says="Each point is a dataset, and each bar the mean of the datasets. The dashed line at "
+        "0.5 is chance if there are as many negatives as positives. Pairs at least as similar as a "
+        "threshold are classified as positives. The threshold is chosen on the same pairs; “held "
+        "out” in the table is the accuracy on one half of the pairs, with a threshold chosen on "
+        f"the other half.{_left_out(best)}",
         spec=charts.strips(embeddings, x="accuracy", y=distinct(rows["y"])),
         rows=rows,
         table=PageTable(
-            caption="Accuracy, with 95% confidence intervals (Wilson)",
+            caption="Accuracy, with 95% confidence intervals",
             frame=headed(table, columns, value="accuracy"),
             few=FEW,
         ),
     )
     return Section(
         title="Accuracy",
-        prose="The share of pairs classified correctly, at the most accurate metric of each "
-        "embedding.",
+        prose="How many pairs are classified correctly, with the most accurate metric of each "
+        "embedding?",
         parts=[chart],
     )
 
@@ -220,9 +229,11 @@ def _best(data: EvaluationReportData, statistic: str) -> pl.DataFrame:
 
 def _chart(key: pl.DataFrame, statistic: Statistic[Any]) -> Chart:
     label, where = statistic.label, key["name"][0]
+    kind = set_kind(key)[0].replace(", ", " pairs with ").replace("levensh", "Levensh")
+    why = f" The chart shows the largest set of {kind}." if kind else ""
     return Chart(
         title=f"{label[0].upper()}{label[1:]} on {where}, {counted(key['n_pairs'][0], 'pair')}",
-        says=f"{statistic.help} Each embedding is shown with its best metric. {_FILLED}",
+        says=f"{_explained(statistic)} Each embedding is shown with its best metric.{why}",
         spec=charts.ranking(
             distinct(key["embedding"]), charts.ValueAxis(title=label, line=statistic.chance)
         ),
@@ -259,8 +270,8 @@ def metrics(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | 
     n_embeddings = every["embedding"].n_unique()
     chart = Chart(
         title="Scores by metric",
-        says=f"{scores}, on the pairs that all embeddings cover; darker is higher. A cell is empty "
-        "if the metric does not apply to the embedding, or has no value.",
+        says=f"{scores}, on the pairs that all embeddings cover. Darker is higher. A cell is empty "
+        "if the metric does not apply to the embedding or has no value.",
         spec=charts.heat(
             x=present(embeddings, every["embedding"]),
             y=names,
@@ -269,11 +280,13 @@ def metrics(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | 
             choices=hardest_first(rows["choice"]),
         ),
         rows=rows,
-        table=PageTable(caption="Every embedding under every metric", frame=wide, view="results"),
+        table=PageTable(caption="Scores by metric", frame=wide, view="results"),
         narrow=n_embeddings <= _FEW,
         least=charts.heat_width(n_embeddings),
     )
-    return Section(title="Metrics", prose="Each embedding under every metric.", parts=[chart])
+    return Section(
+        title="Metrics", prose="The scores of each embedding with every metric.", parts=[chart]
+    )
 
 
 def significance(comparisons: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
@@ -290,20 +303,21 @@ def significance(comparisons: pl.DataFrame, embeddings: Sequence[str]) -> Sectio
     best_first = between.sort(of_best, descending=True, maintain_order=True)
     chart = Chart(
         title="Differences between embeddings",
-        says="How much the row's embedding is better (+, blue) or worse (\u2212, orange) than the "
-        "column's. p-values are from DeLong's test or, for ratings, the bootstrap, after "
-        "Bonferroni's correction for all comparisons on the set. Grey: not significant at 0.05.",
+        says="Each cell is the row's score minus the column's: blue if the row is significantly "
+        "better, orange if it is significantly worse, grey if the difference is not significant "
+        "(p at least 0.05 after Bonferroni's correction for all comparisons on the set). The table "
+        "names each test.",
         spec=charts.heat(
             x=names,
             y=names,
             value="difference",
-            names=("embedding", "less that of"),
+            names=("embedding", "minus"),
             middle=0,
             choices=hardest_first(rows["choice"]),
         ),
         rows=rows,
         table=PageTable(
-            caption="Comparisons of embeddings, each at its best metric, the best embedding first",
+            caption="Differences between embeddings, those of the best embedding first",
             frame=headed(best_first, [*set_columns(between), "of", *sides, *numbers]),
             view="comparisons",
             formats={"p": ".2g", "p, Bonferroni": ".2g"},
@@ -313,7 +327,8 @@ def significance(comparisons: pl.DataFrame, embeddings: Sequence[str]) -> Sectio
     )
     return Section(
         title="Significance",
-        prose="Which embeddings differ significantly on the same pairs, each at its best metric.",
+        prose="Which differences between embeddings are significant? All are scored on the same "
+        "pairs, each with its best metric.",
         parts=[chart],
     )
 

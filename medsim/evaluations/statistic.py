@@ -29,7 +29,8 @@ class Statistic(Generic[Sample]):
 
     Attributes:
         name: in the columns ``statistic`` of results and ``of`` of comparisons.
-        help: what it and its confidence interval mean, in sentences for the report.
+        help: what it means, in sentences for the report.
+        interval: how its confidence interval is computed, in sentences; empty if it has none.
         kind: the data that it is computed from.
         compute: computes it with its confidence interval from a ``LabelledSample``,
             ``RatedSample``, ``RankSample`` or ``TripleCounts``; NaN without an interval if the
@@ -51,6 +52,7 @@ class Statistic(Generic[Sample]):
     table: Literal["best", "own"] | None = None
     chance: float | None = None
     higher_is_better: bool | None = True
+    interval: str = ""
 
 
 STATISTICS: dict[str, Statistic[Any]] = {}
@@ -77,14 +79,17 @@ def tabulated_names(*, best: bool = False) -> tuple[str, ...]:
     return tuple(name for name, statistic in STATISTICS.items() if statistic.table in tables)
 
 
+_WILSON = "Its 95% confidence interval is Wilson's at the effective size, see AUC."
+
 _BUILT_IN: tuple[Statistic[Any], ...] = (
     Statistic(
         name="auc",
         label="AUC",
-        help="AUC is the probability that a positive is more similar than a negative: 1 is "
-        "perfect, 0.5 (dashed) is chance. Bars are 95% confidence intervals: Wilson's at the "
-        "effective size from a jackknife of clusters (unless independent_pairs is True: then "
-        "DeLong's, and Newcombe's at the edge).",
+        help="AUC is the probability that a random positive is more similar than a random "
+        "negative: 1 is perfect, 0.5 is chance.",
+        interval="Its 95% confidence interval is Wilson's at the effective size: the number of "
+        "independent pairs with the same standard error, by a jackknife over clusters of pairs "
+        "that share terms. With independent_pairs it is DeLong's, or Newcombe's near 0 and 1.",
         kind="labelled",
         compute=lambda pairs: pairs.area.auc,
         test=lambda pairs, other: pairs.auc_difference(other),
@@ -94,15 +99,17 @@ _BUILT_IN: tuple[Statistic[Any], ...] = (
     Statistic(
         name="average_precision",
         label="average precision",
-        help="Average precision is the mean precision over the positives; ties get the same rank.",
+        help="Average precision is the mean, over all positives, of the share of positives among "
+        "the pairs at least as similar.",
         kind="labelled",
         compute=lambda pairs: pairs.average_precision,
     ),
     Statistic(
         name="accuracy",
         label="accuracy",
-        help="Accuracy is the share of pairs classified correctly by the threshold that is best on "
-        "these same pairs, with Wilson's 95% confidence interval at the effective size.",
+        help="Accuracy is the share of pairs classified correctly with the threshold that is best "
+        "on the same pairs.",
+        interval=_WILSON,
         kind="labelled",
         compute=lambda pairs: pairs.accuracy,
         test=lambda pairs, other: pairs.accuracy_difference(other),
@@ -112,7 +119,9 @@ _BUILT_IN: tuple[Statistic[Any], ...] = (
     Statistic(
         name="accuracy_heldout",
         label="held-out accuracy",
-        help="Held-out accuracy is the accuracy on one half by the best threshold of the other.",
+        help="Held-out accuracy is the share of pairs classified correctly in one half of the "
+        "pairs, with the threshold that is best on the other half.",
+        interval=_WILSON,
         kind="labelled",
         compute=lambda pairs: pairs.accuracy_heldout,
         chance=0.5,
@@ -128,7 +137,8 @@ _BUILT_IN: tuple[Statistic[Any], ...] = (
     Statistic(
         name="spearman",
         label="Spearman's correlation",
-        help="Spearman's rank correlation of similarities and ratings; bars are 95% BCa intervals.",
+        help="Spearman's rank correlation of similarities and ratings.",
+        interval="Its 95% confidence interval is the BCa interval of a bootstrap over pairs.",
         kind="rated",
         compute=lambda pairs: pairs.spearman,
         test=lambda pairs, other: pairs.spearman_difference(other),
@@ -137,7 +147,8 @@ _BUILT_IN: tuple[Statistic[Any], ...] = (
     Statistic(
         name="pearson",
         label="Pearson's correlation",
-        help="Pearson's correlation of similarities with ratings, with Fisher's 95% interval.",
+        help="Pearson's correlation of similarities and ratings.",
+        interval="Its 95% confidence interval is Fisher's.",
         kind="rated",
         compute=lambda pairs: pairs.pearson,
     ),

@@ -275,7 +275,7 @@ def closing(
                 ],
             ),
             f"Cite as: {cite}. The method: {paper}",
-            "To look further:",
+            "Explore further:",
             Code(text=commands),
         ],
     )

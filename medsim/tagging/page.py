@@ -1,10 +1,11 @@
-"""The report of a tagging."""
+"""The report of a tagging, with its result in sentences."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from medsim.core.errors import counted
+from medsim.core.errors import counted, listed
+from medsim.evaluations.sentences import leader_sentence
 from medsim.pages import charts
 from medsim.pages.page import (
     Chart,
@@ -30,6 +31,8 @@ PAPER = (
 )
 """The paper with the tagging task."""
 
+_LARGEST = 3  # corpora that the first sentences name
+
 
 def tagging_page(tagging: Tagging) -> Page:
     """Return the report of a tagging: F1 of each embedding on each corpus, and all scores."""
@@ -45,10 +48,10 @@ def tagging_page(tagging: Tagging) -> Page:
         f"by medsim {manifest.medsim}.",
         signature=f"medsim {manifest.medsim}, {name}, seed {manifest.options.get('seed')}",
         sections=[
-            _scores(results),
+            _result(results),
             Section(
                 title="Taggers",
-                prose="Each was kept after the epoch with the best F1 of dev.",
+                prose="Each tagger is the one after the epoch with the highest F1 on dev.",
                 parts=[PageTable(caption="Scores of each tagger", frame=tagging.trials())],
             ),
             closing(
@@ -67,13 +70,32 @@ def tagging_page(tagging: Tagging) -> Page:
     )
 
 
-def _scores(results: pl.DataFrame) -> Section:
+def result_sentences(results: pl.DataFrame) -> list[str]:
+    """Return the sizes of the largest corpora, and which embedding has the highest F1 on each."""
+    rows = results.filter(type=ALL, statistic="f1").drop_nulls("value")
+    rows = rows.sort("n_entities", "value", descending=True, maintain_order=True)
+    names = distinct(rows["corpus"])
+    of_corpora = [rows.filter(corpus=name).rename({"embedding": "model"}) for name in names]
+    if not of_corpora:
+        return []
+    sizes = listed([f"the {each['n_entities'][0]:,} of {each['corpus'][0]}" for each in of_corpora])
+    n_taggers = counted(of_corpora[0]["n_trials"][0], "tagger")
+    return [
+        f"Scores are on the entities of the test splits, {sizes}; each is the mean of {n_taggers}."
+    ] + [
+        leader_sentence(each.to_dicts(), {}, each["corpus"][0], "mean F1")
+        for each in of_corpora[:_LARGEST]
+    ]
+
+
+def _result(results: pl.DataFrame) -> Section:
     corpora, embeddings = distinct(results["corpus"]), distinct(results["embedding"])
     whole = results.filter(type=ALL, statistic="f1")
     chart = Chart(
         title="F1 of all entities",
-        says="Points are means of the trials, lines 95% confidence intervals by a bootstrap over "
-        "the documents of the test split. An entity counts if its words and its type are right.",
+        says="Points are means over the taggers of an embedding. Bars are 95% confidence "
+        "intervals, by a bootstrap over the documents of the test split. An entity is found if its "
+        "words and its type are correct.",
         spec=charts.dots(
             embeddings, x=charts.ValueAxis(title="F1"), y=corpora, names=("embedding", "corpus")
         ),
@@ -81,7 +103,8 @@ def _scores(results: pl.DataFrame) -> Section:
         table=PageTable(caption="F1 of all entities", frame=whole.drop("type", "statistic")),
     )
     return Section(
-        title="Scores",
-        prose="Small taggers that only see the vectors of five words find named entities.",
+        title="Result",
+        prose="Small taggers that see only the vectors of five words find named entities.",
         parts=[chart, PageTable(caption="All scores", frame=results)],
+        result=result_sentences(results),
     )

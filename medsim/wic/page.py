@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.errors import InputError, counted
+from medsim.core.errors import InputError, counted, listed
 from medsim.core.manifest import fingerprint
 from medsim.pages import charts
 from medsim.pages.page import (
@@ -56,7 +56,10 @@ _SHOWN = 5  # wrong answers of each kind
 _AROUND = 80  # characters of a sentence on either side of its term
 _CUT = "\N{HORIZONTAL ELLIPSIS}"
 _COLUMNS = ["term 1", "sentence 1", "term 2", "sentence 2", "group", "score"]
-_KINDS = {0: "Two meanings, taken for one", 1: "One meaning, taken for two"}
+_KINDS = {
+    0: "Different meanings, classified as the same",
+    1: "The same meaning, classified as different",
+}
 """The kind of a wrong answer, by the right one."""
 
 
@@ -65,14 +68,14 @@ def benchmark_page(benchmark: Benchmark) -> Page:
     manifest = benchmark.manifest
     source: Mapping[str, object] = manifest.terminology
     name = f"{benchmark.folder.name}@{content_digest(manifest)}"
-    n_instances = benchmark.instances().height
+    instances = benchmark.instances()
     return Page(
         title=f"Words in context of {source.get('name')}",
-        lead=f"{n_instances:,} instances, built by medsim {manifest.medsim}.",
+        lead=f"{instances.height:,} instances, built by medsim {manifest.medsim}.",
         notice=license_notice({str(source.get("name")): source}),
         signature=f"medsim {manifest.medsim}, {name}, seed {manifest.options.get('seed')}",
         sections=[
-            _instances(benchmark),
+            _instances(benchmark, instances),
             _repeats(benchmark),
             *([] if benchmark.semantic_types() is None else [_types(benchmark)]),
             closing(
@@ -82,7 +85,7 @@ def benchmark_page(benchmark: Benchmark) -> Page:
                     facts(
                         "Terminology",
                         [
-                            ("May be passed on", source.get("redistributable")),
+                            ("May be shared", source.get("redistributable")),
                             ("Terms of use", source.get("terms_of_use")),
                         ],
                     ),
@@ -95,22 +98,41 @@ def benchmark_page(benchmark: Benchmark) -> Page:
     )
 
 
-def _instances(benchmark: Benchmark) -> Section:
+def benchmark_sentences(instances: pl.DataFrame, seen: pl.DataFrame) -> list[str]:
+    """Return the sizes of a benchmark, its share of equal meanings and its unseen terms.
+
+    Args:
+        instances: of all splits.
+        seen: table 5 of ``describe_wic``.
+    """
+    sizes = [
+        f"{instances.filter(split=split).height:,} in {split}" for split in ("train", "dev", "test")
+    ]
+    test, share = seen.row(-1, named=True), instances["label"].sum() / instances.height
+    n_instances = counted(instances.height, "instance")
+    return [
+        f"The benchmark has {n_instances} of two sentences with a target term: {listed(sizes)}.",
+        f"In {100 * share:.1f}% of the instances, the target terms have the same meaning.",
+        f"In {test['unseen %']:.1f}% of the instances in test, neither target term is in train.",
+    ]
+
+
+def _instances(benchmark: Benchmark, instances: pl.DataFrame) -> Section:
     captions: dict[StatisticsTable, str] = {
         "1": "corpora",
         "3": "splits",
         "4": "target terms by their number of tokens",
         "5": "instances of test with a target term in train",
     }
+    tables = {table: describe_wic(benchmark, table=table) for table in captions}
     return Section(
         title="Instances",
-        prose=f"The tables that describe BioWiC in {_AUTHORS}, by their numbers.",
+        prose=f"These tables have the numbers of those that describe BioWiC in {_AUTHORS}.",
         parts=[
-            PageTable(
-                caption=f"Table {table}: {caption}", frame=describe_wic(benchmark, table=table)
-            )
-            for table, caption in captions.items()
+            PageTable(caption=f"Table {table}: {captions[table]}", frame=frame)
+            for table, frame in tables.items()
         ],
+        result=benchmark_sentences(instances, tables["5"]),
     )
 
 
@@ -118,9 +140,9 @@ def _repeats(benchmark: Benchmark) -> Section:
     curve = describe_wic(benchmark, table="figure-3")
     names = curve.columns[1:]
     chart = Chart(
-        title="Figure 3: train by how often a sentence may be repeated",
-        says="The size of train if a sentence may occur that often in train and dev together. "
-        f"This benchmark was built with {benchmark.manifest.options.get('most_repeats', 100)}.",
+        title="Figure 3: size of train by the limit on repeats of a sentence",
+        says="The limit is on how often a sentence may occur in train and dev together. "
+        f"It is {benchmark.manifest.options.get('most_repeats', 100)} in this benchmark.",
         spec=charts.lines(names, x="repeats of a sentence"),
         rows=curve.unpivot(
             names, index="repeats", variable_name="panel", value_name="value"
@@ -129,7 +151,7 @@ def _repeats(benchmark: Benchmark) -> Section:
     )
     return Section(
         title="Repeats",
-        prose="The limit keeps a few sentences from making up most of train.",
+        prose="A limit keeps a few sentences from making up most of train.",
         parts=[chart],
     )
 
@@ -230,12 +252,13 @@ def wic_scores_page(opened: WicEvaluation) -> Page:
 
 def _result(whole: pl.DataFrame, sentences: Sequence[str]) -> Section:
     """Return the section on the accuracies of models, which are in their order."""
-    renamed = {"value": "accuracy", "low": "from", "high": "to"}
+    renamed = {"value": "accuracy", "low": "CI low", "high": "CI high"}
     renamed |= {"n_instances": "instances", "n_uncovered": "not covered"}
     chart = Chart(
         title="Accuracy of each model",
-        says="Points are accuracies, lines 95% confidence intervals by the bootstrap, or Wilson's "
-        "if all answers are right or none. The dashed line at 0.5 is chance.",
+        says="Points are accuracies. Bars are 95% confidence intervals, by the bootstrap or, if "
+        "all or none of the answers are correct, by Wilson's method. The dashed line at 0.5 is "
+        "chance.",
         spec=charts.ranking(
             whole["model"].to_list(), charts.ValueAxis(title="accuracy", line=_CHANCE)
         ),
@@ -276,9 +299,9 @@ def worst_errors(opened: WicEvaluation, models: Sequence[str]) -> Section | None
     with_errors = [model for model in models if model in shown["model"]]
     return Section(
         title="Worst errors",
-        prose="The most certain wrong answers of each model, by its score. Long sentences "
-        "are cut around the term. They are from the benchmark: pass this page on only if its "
-        "licence allows it.",
+        prose="The wrong answers that each model is most certain of, by its score. Long sentences "
+        "are cut around the term. They are from the benchmark: share this page only if its licence "
+        "allows it.",
         parts=[
             Folded(summary=f"Wrong answers of {model}", tables=_tables(shown, model), opened=not at)
             for at, model in enumerate(with_errors)

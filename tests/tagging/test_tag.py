@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -123,8 +124,12 @@ def test_the_report_has_the_scores(tagging: medsim.Tagging, tmp_path: Path, monk
 
     page = medsim.write_report(tagging, tmp_path / "tags.html").read_text(encoding="utf-8")
 
-    best = tagging.results().filter(statistic="f1", type="all", embedding="own")["value"][0]
-    assert f"{best:.3f}" in page
+    best, other = tagging.results().filter(statistic="f1", type="all").to_dicts()
+    sizes, leader = re.findall('<p class="result">(.*?)</p>', page)
+    assert sizes.endswith(f", the {best['n_entities']} of velps; each is the mean of 2 taggers.")
+    leader = re.sub("<.*?>", "", leader)
+    assert leader.startswith(f"On velps, own has the highest mean F1, {best['value']:.3f} (95% CI")
+    assert f", before random with {other['value']:.3f} (95% CI" in leader
     assert "Scores of each tagger" in page
 
 

@@ -39,6 +39,14 @@ def test_the_report_has_the_tables_and_charts_of_the_paper(
     for table, number in zip(tables, "1345", strict=True):
         assert table.caption.startswith(f"Table {number}: ")
         assert table.frame.equals(describe_wic(shared_benchmark, table=number))
+    instances = shared_benchmark.instances()
+    share, test = instances["label"].mean(), instances.filter(split="test").height
+    sizes, same, unseen = page.sections[0].result
+    assert sizes.startswith(f"The benchmark has {instances.height:,} instances of two sentences")
+    assert sizes.endswith(f" and {test:,} in test.")
+    assert same == f"In {share:.1%} of the instances, the target terms have the same meaning."
+    share = tables[3].frame["unseen"][-1] / test
+    assert unseen == f"In {share:.1%} of the instances in test, neither target term is in train."
     (chart,) = page.sections[1].parts
     assert isinstance(chart, Chart)
     curve = describe_wic(shared_benchmark, table="figure-3")
@@ -54,7 +62,7 @@ def test_the_report_is_one_file(
     pages = {shared_benchmark.folder: page}
     monkeypatch.setattr("medsim.wic.page.benchmark_page", lambda opened: pages[opened.folder])
     text = write_report(shared_benchmark, tmp_path / "wic.html").read_text(encoding="utf-8")
-    assert "Figure 3: train by how often a sentence may be repeated" in text
+    assert "Figure 3: size of train by the limit on repeats of a sentence" in text
     assert "Scientific Data" in text
 
 

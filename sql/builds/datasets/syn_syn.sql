@@ -1,7 +1,8 @@
--- Pairs of any two names of a concept, the fully specified name first, then by text.
+-- Pairs of any two names of the same concept.
 --
 -- reads   name
--- writes  syn_syn: candidate pairs, a row per concept and two of its names
+-- writes  syn_syn: candidate pairs, a row per concept and two of its names, the fully
+--         specified name first, then by text
 -- cites   Schulz and Juric 2020, section 3.1
 -- order   5
 -- contains fsn_syn
