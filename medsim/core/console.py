@@ -237,7 +237,7 @@ _Verbose = Annotated[
     typer.Option(
         "--verbose",
         "-v",
-        help="Also print memory use and the source of each option.",
+        help="Also print memory use and options read from a file.",
         rich_help_panel=_OUTPUT,
     ),
 ]

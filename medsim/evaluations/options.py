@@ -421,7 +421,7 @@ class CompareOptions(Options):
         ),
     ] = None
     subset: Annotated[Subset, SUBSET] = "common"
-    correction: Annotated[Correction, Option("P-value correction for many tests.")] = "bonferroni"
+    correction: Annotated[Correction, Option("Correct p-values for multiple tests.")] = "bonferroni"
     threads: Threads = None
     progress: Reporting = None
 

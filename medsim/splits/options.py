@@ -56,8 +56,7 @@ class SplitOptions(Options):
     test_categories: Annotated[
         Sequence[str],
         Option(
-            "Categories of the test split, for --by category. Put a name with a comma in double "
-            "quotes.",
+            "Categories to put in test (--by category). Put a name with a comma in double quotes.",
             listed=True,
             key="test_categories",
             kept_empty=False,

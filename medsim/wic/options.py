@@ -104,8 +104,7 @@ class BenchmarkFilesOptions(Options):
     split: Annotated[
         Split | None,
         Option(
-            "Split of DATA, if it is a single file. It is needed if the file name does not "
-            "contain it.",
+            "Split of DATA, if it is one file. It is needed if the file name lacks it.",
             noun="split",
             heading="Input",
         ),
