@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from medsim.core.errors import counted, listed
+from medsim.evaluations.readable import headed
 from medsim.evaluations.sentences import leader_sentence
 from medsim.pages import charts
 from medsim.pages.page import (
@@ -21,8 +24,6 @@ from medsim.pages.page import (
 from medsim.tagging.scores import ALL
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from medsim.tagging.output import Tagging
 
 PAPER = (
@@ -31,6 +32,12 @@ PAPER = (
 )
 """The paper with the tagging task."""
 
+_WORDS = {
+    "F1": "The harmonic mean of precision and recall.",
+    "precision": "The share of the entities that a tagger finds that are correct.",
+    "recall": "The share of the entities of the corpus that a tagger finds.",
+    "deviation": "The standard deviation over taggers (n \u2212 1).",
+}
 _LARGEST = 3  # corpora that the first sentences name
 
 
@@ -52,7 +59,11 @@ def tagging_page(tagging: Tagging) -> Page:
             Section(
                 title="Taggers",
                 prose="Each tagger is the one after the epoch with the highest F1 on dev.",
-                parts=[PageTable(caption="Scores of each tagger", frame=tagging.trials())],
+                parts=[
+                    PageTable(
+                        caption="Scores of each tagger", frame=headed(tagging.trials(), pl.all())
+                    )
+                ],
             ),
             closing(
                 manifest,
@@ -67,6 +78,7 @@ def tagging_page(tagging: Tagging) -> Page:
                 PAPER,
             ),
         ],
+        words=_WORDS,
     )
 
 
@@ -78,10 +90,10 @@ def result_sentences(results: pl.DataFrame) -> list[str]:
     of_corpora = [rows.filter(corpus=name).rename({"embedding": "model"}) for name in names]
     if not of_corpora:
         return []
-    sizes = listed([f"the {each['n_entities'][0]:,} of {each['corpus'][0]}" for each in of_corpora])
+    sizes = listed([f"{each['n_entities'][0]:,} in {each['corpus'][0]}" for each in of_corpora])
     n_taggers = counted(of_corpora[0]["n_trials"][0], "tagger")
     return [
-        f"Scores are on the entities of the test splits, {sizes}; each is the mean of {n_taggers}."
+        f"Each score is the mean of {n_taggers}, on the entities of the test splits: {sizes}."
     ] + [
         leader_sentence(each.to_dicts(), {}, each["corpus"][0], "mean F1")
         for each in of_corpora[:_LARGEST]
@@ -100,11 +112,14 @@ def _result(results: pl.DataFrame) -> Section:
             embeddings, x=charts.ValueAxis(title="F1"), y=corpora, names=("embedding", "corpus")
         ),
         rows=charts.points(whole, y="corpus", contender="embedding", ends=("low", "high")),
-        table=PageTable(caption="F1 of all entities", frame=whole.drop("type", "statistic")),
+        table=PageTable(
+            caption="F1 of all entities",
+            frame=headed(whole, pl.exclude("type", "statistic"), value="F1"),
+        ),
     )
     return Section(
         title="Result",
         prose="Small taggers that see only the vectors of five words find named entities.",
-        parts=[chart, PageTable(caption="All scores", frame=results)],
+        parts=[chart, PageTable(caption="All scores", frame=headed(results, pl.all()))],
         result=result_sentences(results),
     )

@@ -44,7 +44,14 @@ PAPER = (
 
 _AUTHORS = "Rouhizadeh et al. (2024)"
 _CHANCE = 0.5
+_GROUP_WORDS = {
+    "term identity": "Instances whose target terms are equal or have the same lemma.",
+    "abbreviations": "Other instances in which one target term is the initials of the other.",
+    "synonyms": "Other instances whose target terms are both names of one concept.",
+    "label similarity": "Other instances, whose target terms are spelled almost alike.",
+}
 _WORDS = {
+    **_GROUP_WORDS,
     "accuracy": "The share of instances that are answered correctly.",
     "any seen": "Instances with a target term that occurs in the training data.",
     "both seen": "Instances whose target terms both occur in the training data.",
@@ -95,6 +102,7 @@ def benchmark_page(benchmark: Benchmark) -> Page:
                 PAPER,
             ),
         ],
+        words=_GROUP_WORDS,
     )
 
 
@@ -109,11 +117,10 @@ def benchmark_sentences(instances: pl.DataFrame, seen: pl.DataFrame) -> list[str
         f"{instances.filter(split=split).height:,} in {split}" for split in ("train", "dev", "test")
     ]
     test, share = seen.row(-1, named=True), instances["label"].sum() / instances.height
-    n_instances = counted(instances.height, "instance")
     return [
-        f"The benchmark has {n_instances} of two sentences with a target term: {listed(sizes)}.",
+        f"The benchmark has {instances.height:,} instances (pairs of sentences): {listed(sizes)}.",
         f"In {100 * share:.1f}% of the instances, the target terms have the same meaning.",
-        f"In {test['unseen %']:.1f}% of the instances in test, neither target term is in train.",
+        f"In {test['unseen %']:.1f}% of the test instances, neither target term occurs in train.",
     ]
 
 

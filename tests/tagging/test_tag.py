@@ -125,9 +125,9 @@ def test_the_report_has_the_scores(tagging: medsim.Tagging, tmp_path: Path, monk
     page = medsim.write_report(tagging, tmp_path / "tags.html").read_text(encoding="utf-8")
 
     best, other = tagging.results().filter(statistic="f1", type="all").to_dicts()
-    sizes, leader = re.findall('<p class="result">(.*?)</p>', page)
-    assert sizes.endswith(f", the {best['n_entities']} of velps; each is the mean of 2 taggers.")
-    leader = re.sub("<.*?>", "", leader)
+    results = re.findall(r'<p class="result">(.*?)</p>', page)
+    sizes, leader = (re.sub("<.*?>", "", sentence) for sentence in results)
+    assert sizes.endswith(f"entities of the test splits: {best['n_entities']} in velps.")
     assert leader.startswith(f"On velps, own has the highest mean F1, {best['value']:.3f} (95% CI")
     assert f", before random with {other['value']:.3f} (95% CI" in leader
     assert "Scores of each tagger" in page

@@ -42,11 +42,13 @@ def test_the_report_has_the_tables_and_charts_of_the_paper(
     instances = shared_benchmark.instances()
     share, test = instances["label"].mean(), instances.filter(split="test").height
     sizes, same, unseen = page.sections[0].result
-    assert sizes.startswith(f"The benchmark has {instances.height:,} instances of two sentences")
+    assert sizes.startswith(
+        f"The benchmark has {instances.height:,} instances (pairs of sentences): "
+    )
     assert sizes.endswith(f" and {test:,} in test.")
     assert same == f"In {share:.1%} of the instances, the target terms have the same meaning."
     share = tables[3].frame["unseen"][-1] / test
-    assert unseen == f"In {share:.1%} of the instances in test, neither target term is in train."
+    assert unseen == f"In {share:.1%} of the test instances, neither target term occurs in train."
     (chart,) = page.sections[1].parts
     assert isinstance(chart, Chart)
     curve = describe_wic(shared_benchmark, table="figure-3")
