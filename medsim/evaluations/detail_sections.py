@@ -246,8 +246,8 @@ def retrieval(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
         return None
     return Section(
         title="Retrieval",
-        prose="Whether a synonym of each term is among its nearest terms, among all terms of the "
-        "build with a vector. A term without a vector counts as not found; of equally near terms, "
+        prose="How often is a synonym of a term among its nearest terms, of all terms of the build "
+        "that have a vector? A term without a vector counts as not found; of equally near terms, "
         "synonyms come last. Differences are in the table under “Significance”.",
         parts=parts,
     )

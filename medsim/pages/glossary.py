@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TERMS = {
     "95% CI": "Confidence interval. A range around a score. If the study were repeated with other "
-    "pairs, 95% of such ranges would contain the true value.",
+    "data, 95% of such ranges would contain the true value.",
     "among the best": "The best model, and every model not significantly different from it.",
     "cannot be distinguished": "Two models cannot be distinguished if their difference is not "
     "significant; this does not mean that they are equal.",

@@ -77,9 +77,7 @@ def test_every_text_of_a_page_is_escaped() -> None:
     page = page_of(*parts, title=NASTY, lead=NASTY, notice=NASTY, signature=NASTY)
     outline = Outline(rendered(page, LIBRARY))
     assert not outline.all("img")
-    assert outline.texts["title"] == [NASTY]
-    assert outline.texts["h1"] == [NASTY]
-    assert outline.texts["code"] == [NASTY]
+    assert outline.texts["title"] == outline.texts["h1"] == outline.texts["code"] == [NASTY]
 
 
 def test_the_first_use_of_a_term_in_a_result_links_to_its_meaning_in_the_glossary() -> None:
@@ -161,8 +159,7 @@ def test_of_a_long_table_the_first_rows_are_shown_and_it_says_where_all_are() ->
 
     text = rendered(page_of(table), LIBRARY)
 
-    assert "10,499</th>" in text
-    assert "10,500</th>" not in text
+    assert re.findall(r"(10,\d+)</th>", text)[-1] == "10,499"
     assert table.left_out == 'The first 500 of 501 rows; medsim sql FOLDER "from results" has all.'
     assert "The first 500 of 501 rows; medsim sql FOLDER" in text
     assert not PageTable(caption="c", frame=frame.head(500)).left_out
