@@ -8,6 +8,7 @@ from medsim.evaluations.options import PAPER
 from medsim.evaluations.statistic import STATISTICS
 
 OF = {
+    "matched": "Pairs matched by spelling",
     "labelled": "Pairs with labels",
     "rated": "Pairs with ratings",
     "retrieval": "Retrieval of linked terms",

@@ -12,7 +12,7 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.evaluations.conclusions import best_metrics
-from medsim.evaluations.readable import set_name, with_contenders
+from medsim.evaluations.readable import set_kind, set_name, with_contenders
 from medsim.evaluations.sets import whole_sets
 from medsim.pages import charts
 
@@ -30,6 +30,7 @@ def chart_of(evaluation: Evaluation, statistic: Statistic[Any], subset: str) -> 
         InputError: the evaluation has no such statistic.
     """
     points = {
+        "matched": _of_pairs,
         "labelled": _of_pairs,
         "rated": _of_pairs,
         "retrieval": _of_retrieval,
@@ -59,13 +60,12 @@ def chart_of(evaluation: Evaluation, statistic: Statistic[Any], subset: str) -> 
 def _of_pairs(evaluation: Evaluation, name: str, subset: str) -> pl.DataFrame:
     """Return every embedding at its best metric on each set of pairs, one panel per kind."""
     results, comparisons = map(whole_sets, (evaluation.results(), evaluation.comparisons()))
-    best = best_metrics(results, comparisons, (name,), subset=subset)
+    best = best_metrics(results, comparisons, (name,), subset=subset, baseline=True)
     if "among_best" not in best.columns:
         best = best.with_columns(among_best=pl.lit(value=True))
-    kind = pl.format("{}, {} negatives", "difficulty", "negatives").fill_null("rated pairs")
     return charts.points(
         best,
-        panel=best.select(kind.alias("panel")).to_series(),
+        panel=set_kind(best).replace("", "rated pairs"),
         y=set_name(best),
         contender="embedding",
         ends=("low", "high"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,6 +34,7 @@ from medsim.evaluations.run import resampling_of
 from medsim.evaluations.scoring import ScoredModel, fixed_comparisons, warn_of_reach
 from medsim.evaluations.sentences import result_sentences
 from medsim.evaluations.sets import (
+    BASELINE,
     SET,
     SET_COLUMNS,
     parts_of_sets,
@@ -58,12 +60,13 @@ _USUAL = {*_SUMMARIZED, "parts"}  # tables with the usual statistic of each set
 def compare(options: CompareOptions) -> pl.DataFrame:
     """Return a table of an evaluation with a row per value.
 
-    The table "best" has every embedding at its best metric, by AUC or, for ratings, by Spearman's
-    correlation; "standings" the standings of embeddings over all these sets of 30 pairs or more. A
-    statistic, such as "auc", has every embedding at its best metric by that statistic; "all-auc"
-    every metric; "standings-auc" the number of metrics of the same embedding that are significantly
-    better or worse; "spread-auc" the smallest, median and largest variance over an embedding's
-    metrics. "metrics" has the standings of metrics over all sets; "parts" the best metrics on parts
+    The table "best" has every embedding, and the best baseline without a model, at its best metric
+    by matched AUC, AUC or, for ratings, Spearman's correlation; "standings" the standings of
+    embeddings over all these sets of 30 pairs or more. A statistic, such as "auc", has every
+    embedding at its best metric by that statistic; "all-auc" every metric;
+    "standings-auc" the number of metrics of the same embedding that are significantly better or
+    worse; "spread-auc" the smallest, median and largest variance over an embedding's metrics.
+    "metrics" has the standings of metrics over all sets; "parts" the best metrics on parts
     of rated sets; "rated" the rated sets; "coverage" the pairs without vectors; "overlap" the
     shared vocabularies; "retrieval" the scores of retrieval. "separation" has the errors of
     categories at each embedding's best and worst metric; "categories" the mean similarities there;
@@ -128,18 +131,20 @@ def _scores(
         return metric_spread(results, statistics, subset=subset), []
     if metrics := options.metrics or (PAPER_METRICS if options.paper.fixed else ()):
         threads, progress = checked_threads(options.threads), progress_of(options.progress)
-        results = results.filter(subset=subset)
+        results = results.filter(pl.col("embedding") != BASELINE, subset=subset)
         results, comparisons = at_fixed(evaluation, results, metrics, threads, progress)
-    make = all_metrics if kind else best_metrics
+    is_numbered = options.paper.table != options.table
+    make = all_metrics if kind else partial(best_metrics, baseline=not is_numbered)
     rows = make(results, comparisons, statistics, subset=subset, correction=correction)
     if kind == "standings":
         return standings_only(rows), []
-    if options.paper.table != options.table:
+    if is_numbered:
         return with_sizes(rows, results), []
     if name in _SUMMARIZED:
         tests = comparisons if subset == "common" else comparisons.clear()
         sentences = result_sentences(rows, tests, correction)
-        return embedding_standings(rows) if name == "standings" else rows, sentences
+        models = rows.filter(pl.col("embedding") != BASELINE)
+        return embedding_standings(models) if name == "standings" else rows, sentences
     return with_parts(sort_parts(rows)) if name == "parts" else rows, []
 
 

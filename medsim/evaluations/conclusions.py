@@ -9,7 +9,7 @@ import polars as pl
 from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.embeddings.metrics import METRICS
 from medsim.evaluations.options import CORRECTIONS
-from medsim.evaluations.sets import SET, in_means, with_enough_pairs
+from medsim.evaluations.sets import BASELINE, MATCHED_SUBSET, SET, in_means, with_enough_pairs
 from medsim.evaluations.statistic import statistics_of
 
 if TYPE_CHECKING:
@@ -28,8 +28,11 @@ def best_metrics(
     *,
     subset: str = "common",
     correction: str = CORRECTIONS[0],
+    baseline: bool = False,
 ) -> pl.DataFrame:
     """Return every embedding at its best metric, a row per set of pairs and embedding.
+
+    With ``baseline`` there is also a row for the best baseline of each set, without standings.
 
     Returns:
         The columns of a set, statistic, embedding, metric, value, low, high, n_pairs (scored); and
@@ -38,7 +41,7 @@ def best_metrics(
     """
     of_one = [*SET, "statistic", "embedding"]
     best = (
-        _chosen(results, statistics, subset)
+        _chosen(results, statistics, subset, baseline=baseline)
         .sort("value", "metric", descending=[True, False], nulls_last=True)
         .unique(of_one, keep="first", maintain_order=True)
         .sort(of_one)
@@ -209,8 +212,12 @@ def with_standing(rows: pl.DataFrame) -> pl.DataFrame:
     """Return rows with standings; an embedding with no other to compare with is the best."""
     if "among_best" in rows.columns:
         return rows
-    none = pl.lit(0, pl.Int64)
-    return rows.with_columns(n_better=none, n_worse=none, among_best=pl.lit(True))
+    none, is_model = pl.lit(0, pl.Int64), pl.col("embedding") != BASELINE
+    return rows.with_columns(
+        n_better=pl.when(is_model).then(none),
+        n_worse=pl.when(is_model).then(none),
+        among_best=pl.when(is_model).then(True),
+    )
 
 
 def retrieval_at_best_metric(rows: pl.DataFrame) -> pl.DataFrame:
@@ -224,9 +231,15 @@ def retrieval_at_best_metric(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.join(best.select(on), on=on, maintain_order="left")
 
 
-def _chosen(results: pl.DataFrame, statistics: Iterable[str], subset: str) -> pl.DataFrame:
+def _chosen(
+    results: pl.DataFrame, statistics: Iterable[str], subset: str, *, baseline: bool = False
+) -> pl.DataFrame:
     columns = (*SET, "statistic", "embedding", "metric", "value", "low", "high")
-    chosen = results.filter(pl.col("statistic").is_in(list(statistics)), subset=subset)
+    chosen = results.filter(
+        pl.col("statistic").is_in(list(statistics)),
+        pl.col("subset").is_in([subset, MATCHED_SUBSET]),
+        pl.col("embedding") != ("" if baseline else BASELINE),
+    )
     return chosen.select(*columns, n_pairs="n_covered")
 
 
@@ -243,11 +256,16 @@ def _with_standings(
         {"of": "statistic", "embedding1": "embedding", "name": compared}, strict=False
     )
     on = [column for column in counts.columns if column in rows.columns]
-    return rows.join(
-        counts, on=on, how="left", nulls_equal=True, maintain_order="left"
-    ).with_columns(
-        pl.col("n_better", "n_worse").fill_null(0),
-        pl.col("among_best").fill_null(value=True) & pl.col("value").is_not_null(),
+    return (
+        rows.join(counts, on=on, how="left", nulls_equal=True, maintain_order="left")
+        .with_columns(
+            pl.col("n_better", "n_worse").fill_null(0),
+            pl.col("among_best").fill_null(value=True) & pl.col("value").is_not_null(),
+        )
+        .with_columns(
+            pl.when(pl.col("embedding") != BASELINE).then(name).alias(name)
+            for name in ("n_better", "n_worse", "among_best")
+        )
     )
 
 

@@ -18,18 +18,28 @@ from medsim.builds.output import Build
 from medsim.core.canonical import canonical_digest, canonical_text
 from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.manifest import fingerprint
+from medsim.evaluations.baselines import spelling_of, strata_of_spelling
 from medsim.evaluations.layouts import RatedColumns, parse_rated
 from medsim.evaluations.output import PAIRS
 from medsim.evaluations.ratings import read_rated
-from medsim.evaluations.sets import SET_COLUMNS, parts_of_sets, whole_sets, with_parts
+from medsim.evaluations.sets import (
+    ALL,
+    HEADLINE_DATASET,
+    HEADLINE_NEGATIVES,
+    SET_COLUMNS,
+    parts_of_sets,
+    whole_sets,
+    with_parts,
+)
 from medsim.evaluations.strata import Stratification, read_words, strata_of
 from medsim.kernels.components import components
 from medsim.statistics.estimates import defined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from medsim.core.progress import Progress
+    from medsim.evaluations.baselines import Spelling
     from medsim.evaluations.options import EvaluateOptions
     from medsim.evaluations.ratings import RatedPairs
     from medsim.evaluations.statistic import Kind
@@ -50,6 +60,8 @@ class PairSet:
         values: float64[n_pairs], ratings, or 1 for a positive and 0 for a negative.
         clusters: int32[n_pairs], the cluster of each pair, see ``EvaluationInput``; None if all
             pairs count as independent.
+        strata: int32[n_pairs], the stratum of each pair of a matched set, see
+            ``strata_of_spelling``; None for other sets.
     """
 
     dataset: str
@@ -59,6 +71,7 @@ class PairSet:
     values: Values
     kind: Kind
     clusters: Ids | None = None
+    strata: Ids | None = None
 
     def __str__(self) -> str:
         return "/".join(part for part in self.key_columns().values() if part is not None)
@@ -125,7 +138,31 @@ class EvaluationInput:
                     clusters=clusters[dataset][rows] if clusters else None,
                 )
             )
-        return pair_sets
+        return [*pair_sets, *self._matched_sets(pair_sets)]
+
+    @cached_property
+    def spelling(self) -> Spelling:
+        """The spelling of all pairs."""
+        return spelling_of(self.pairs)
+
+    def _matched_sets(self, pair_sets: Sequence[PairSet]) -> Iterator[PairSet]:
+        """Yield the set of the headline score, if the input has negatives of both strategies."""
+        parts = [part for part in pair_sets if part.dataset == HEADLINE_DATASET]
+        parts = [part for part in parts if part.negatives in HEADLINE_NEGATIVES]
+        if {part.negatives for part in parts} != {*HEADLINE_NEGATIVES}:
+            return
+        rows, first = np.unique(np.concatenate([part.rows for part in parts]), return_index=True)
+        clusters = [part.clusters for part in parts if part.clusters is not None]
+        yield PairSet(
+            dataset=HEADLINE_DATASET,
+            difficulty=ALL,
+            negatives=ALL,
+            rows=rows,
+            values=np.concatenate([part.values for part in parts])[first],
+            kind="matched",
+            clusters=np.concatenate(clusters)[first] if clusters else None,
+            strata=strata_of_spelling(self.spelling)[rows],
+        )
 
     @cached_property
     def _clusters(self) -> dict[str, Ids]:

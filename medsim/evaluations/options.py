@@ -16,6 +16,7 @@ from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import OVERWRITE, Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.embeddings.given import EmbeddingLike, embedding_spec, wrap_by_name
 from medsim.embeddings.options import COVERAGES, EMBEDDINGS, Coverage, Device, EmbeddingSpec
+from medsim.evaluations.sets import BASELINE
 from medsim.evaluations.statistic import tabulated_names
 from medsim.statistics.resampling import (
     FEWEST_RESAMPLES,
@@ -29,6 +30,8 @@ Correction = Literal["bonferroni", "holm"]
 Index = Literal["flat", "ivf", "hnsw"]
 
 StatisticName = Literal[
+    "auc_matched",
+    "matched_share",
     "auc",
     "average_precision",
     "accuracy",
@@ -67,6 +70,7 @@ MetricName = Literal[
 ComparedTable = Literal[
     "best",
     "standings",
+    "auc_matched",
     "auc",
     "accuracy",
     "spearman",
@@ -219,7 +223,7 @@ CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
 TABLES = (
     "best",
     "standings",
-    *tabulated_names(),
+    *dict.fromkeys((tabulated_names(best=True)[0], *tabulated_names())),
     *(f"{kind}-{name}" for kind in ("all", "standings", "spread") for name in tabulated_names()),
     *("metrics", "parts", "rated", "coverage", "overlap", "retrieval"),
     *("separation", "all-separation", "separation-terms", "categories"),
@@ -381,6 +385,8 @@ class EvaluateOptions(Options):
             raise OptionError("name at least one of `embeddings`, such as glove=vectors.txt")
         named = wrap_by_name(self.embeddings, "embeddings")
         object.__setattr__(self, "embeddings", named)
+        if BASELINE in named:
+            raise OptionError(f"{BASELINE!r} is the name of scores without a model; choose another")
         if (self.near or self.far) and self.categories:
             raise OptionError("`categories` replaces `near` and `far`; give one or the other")
         if (self.near or self.far) and (len(self.near) != _N_NEAR or not self.far):

@@ -36,8 +36,14 @@ _IN_INPUT = {
         "Dataset of the build, retrieval or separation; for a rated file the rating, and for a "
         "part of it the rating, a slash and the part, such as mean/count=10-99."
     ),
-    "difficulty": _text("easy or hard; null for rated files, separation, and both together."),
-    "negatives": _text("random, levenshtein or embedding; null for all but pairs of a build."),
+    "difficulty": _text(
+        "easy or hard, or all for matched pairs; null for rated files, separation, and both "
+        "together."
+    ),
+    "negatives": _text(
+        "random, levenshtein or embedding, or all for matched pairs; null for all but pairs of a "
+        "build."
+    ),
 }
 _SET = {"input": _INPUT, **_IN_INPUT}
 _INTERVAL = {
@@ -66,10 +72,11 @@ RESULTS = Table(
     {
         **_SET,
         "subset": _text(
-            "common: pairs that all embeddings cover; own: those that this one covers."
+            "common: pairs that all embeddings cover; own: those that this one covers; build: all "
+            "pairs, for auc_matched."
         ),
-        "embedding": _EMBEDDING,
-        "metric": _IN_FOLDERS["metric"],
+        "embedding": _text("Name of the embedding; baseline for scores without a model."),
+        "metric": _text("Name of the metric, such as avg_cos, or of the baseline."),
         "statistic": _text("Name of the statistic, such as auc."),
         "value": _number(
             "Value of the statistic; null if no pair is covered, if only positives or only "
@@ -89,13 +96,16 @@ RESULTS = Table(
 COMPARISONS = Table(
     "comparisons.parquet",
     "A row per significance test of a statistic on the pairs of a set that all embeddings cover: "
-    "between two embeddings, each at its best metric, or two metrics of one embedding.",
+    "between two embeddings, each at its best metric, two metrics of one embedding, or an "
+    "embedding and the best baseline.",
     {
         **_SET,
-        "between": _text("embeddings, or metrics of one embedding."),
+        "between": _text(
+            "embeddings, metrics of one embedding, or baseline: an embedding and the best baseline."
+        ),
         "embedding1": _text("Name of the first embedding."),
         "metric1": _text("Metric of the first."),
-        "embedding2": _text("Name of the second embedding; the same between metrics."),
+        "embedding2": _text("Name of the second, which is the same between metrics; or baseline."),
         "metric2": _text("Metric of the second."),
         "of": _text("Name of the statistic that is compared."),
         "value1": _number("Value of the first; null where it is not defined."),
@@ -104,7 +114,8 @@ COMPARISONS = Table(
         "test": _text(
             "Name of the test: delong_clusters (AUC), mcnemar_clusters or, where few differ, "
             "mcnemar_clusters_exact (accuracies), bca (Spearman's correlation, a bootstrap), "
-            "clustered_t (retrieval); for independent pairs delong, and mcnemar or mcnemar_exact."
+            "clustered_t (retrieval), matched_clusters (auc_matched); for independent pairs "
+            "delong, and mcnemar or mcnemar_exact."
         ),
         "statistic": _number("Statistic of the test; null if it has none or is not defined."),
         "p": _number("Two-sided p-value; null where it is not defined."),
@@ -400,7 +411,7 @@ class Evaluation(Opened[EvaluationManifest]):
         from medsim.evaluations.conclusions import best_metrics  # noqa: PLC0415 — imports more
 
         results, comparisons = map(whole_sets, (self.results(), self.comparisons()))
-        best = best_metrics(results, comparisons, tabulated_names(best=True))
+        best = best_metrics(results, comparisons, tabulated_names(best=True), baseline=True)
         return best.select(
             "embedding", "metric", "value", "low", "high", "statistic", *SET, "n_pairs"
         )

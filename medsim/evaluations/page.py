@@ -9,6 +9,7 @@ import polars as pl
 from medsim.builds.page import words_of_sets
 from medsim.core.errors import listed
 from medsim.embeddings.metrics import METRICS
+from medsim.evaluations.baselines import BASELINES
 from medsim.evaluations.detail_sections import (
     distributions,
     errors,
@@ -53,6 +54,7 @@ def words_of(results: pl.DataFrame) -> dict[str, str]:
     """Return the meanings of the terms that a page on these results uses."""
     present = {column: {*results[column].drop_nulls()} for column in (*SET, "metric", "statistic")}
     metrics = {name: f"A metric: {entry.describes}." for name, entry in METRICS.all().items()}
+    metrics |= {name: f"A baseline: {entry.describes}." for name, entry in BASELINES.items()}
     return {
         **words_of_sets(present),
         **{name: text for name, text in metrics.items() if name in present["metric"]},

@@ -9,7 +9,7 @@ import polars as pl
 from medsim.core import shown
 from medsim.core.errors import listed
 from medsim.core.shown import MISSING, number
-from medsim.evaluations.sets import FEW, SET, parts_of_sets
+from medsim.evaluations.sets import ALL, FEW, SET, parts_of_sets
 from medsim.evaluations.statistic import STATISTICS, statistics_of
 
 if TYPE_CHECKING:
@@ -49,6 +49,10 @@ HEADINGS = LABELS | {
 """The headings of columns on pages that differ from the columns' names."""
 
 
+MATCHED = "matched by spelling"
+"""The kind of the matched set."""
+
+
 def headed(frame: pl.DataFrame, columns: Iterable[str] | pl.Expr, **names: str) -> pl.DataFrame:
     """Return columns of a frame under their headings.
 
@@ -69,7 +73,8 @@ def set_columns(frame: pl.DataFrame) -> list[str]:
 def set_kind(frame: pl.DataFrame) -> pl.Series:
     """Return the difficulty and strategy of each row's set, an empty text for rated pairs."""
     difficulty = pl.format("{}, {} negatives", "difficulty", "negatives")
-    return frame.select(difficulty.fill_null("").alias("kind")).to_series()
+    matched = pl.when(difficulty=ALL).then(pl.lit(MATCHED)).otherwise(difficulty)
+    return frame.select(matched.fill_null("").alias("kind")).to_series()
 
 
 def set_name(frame: pl.DataFrame, *, with_kind: bool = False) -> pl.Series:
@@ -81,7 +86,7 @@ def set_name(frame: pl.DataFrame, *, with_kind: bool = False) -> pl.Series:
     several = pl.col("dataset").n_unique().over("input") > 1
     rated = pl.col("difficulty").is_null()
     of_rated = pl.when(several).then(pl.format("{}: {}", "input", "dataset")).otherwise("input")
-    full = pl.format("{}: {}, {}, {} negatives", "input", "dataset", "difficulty", "negatives")
+    full = pl.format("{}: {}, {}", "input", "dataset", set_kind(frame))
     of_labelled = full if with_kind else pl.col("dataset")
     name = pl.when(rated).then(of_rated).otherwise(of_labelled)
     return frame.select(name.alias("name")).to_series()
@@ -207,8 +212,8 @@ def _laid_out(rows: pl.DataFrame) -> list[pl.DataFrame]:
         of_sets = {"n_better", "dataset"} <= {*rows.columns}
         return [_standings(rows) if of_sets else _without_empty(rows)]
     if not rows.select(*SET, "statistic", "embedding").is_duplicated().any():
-        of_statistics = rows.partition_by("statistic", maintain_order=True)
-        return [_of_embeddings(group) for group in of_statistics]
+        in_order = (rows.filter(statistic=name) for name in STATISTICS)
+        return [_of_embeddings(group) for group in in_order if group.height]
     of_embedding = rows.group_by("embedding", maintain_order=True).agg(pl.col("metric").unique())
     families: dict[frozenset[str], list[str]] = {}
     for embedding, metrics in of_embedding.iter_rows():
@@ -328,10 +333,15 @@ def _cell(rows: pl.DataFrame, details: list[pl.Expr]) -> pl.Expr:
     return pl.when(pl.col("value").is_null()).then(pl.lit(MISSING)).otherwise(cell)
 
 
+def _is_matched(rows: pl.DataFrame) -> bool:
+    """Return whether rows are of matched sets."""
+    return rows.height > 0 and rows["difficulty"].eq_missing(ALL).all()
+
+
 def _value_and_standing(rows: pl.DataFrame) -> list[pl.Expr]:
     """Return texts of values (with intervals on parts of sets) and of standings, if any."""
     value = rounded("value")
-    if parts_of_sets(rows).height:
+    if parts_of_sets(rows).height or _is_matched(rows):
         ends = pl.format(" [{}, {}]", rounded("low"), rounded("high"))
         value = pl.concat_str(value, ends.fill_null(""))
     value = value.fill_null(MISSING).alias("value")

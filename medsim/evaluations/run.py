@@ -60,8 +60,10 @@ class Run:
 
     def signature(self, name: str, embedding: str, metric: str) -> str:
         """Return a line with everything that determines a score, for use in a paper."""
-        source, model, options = self.inputs[name], self.embeddings[embedding], self.options
-        parts, choices = _mapping(source.get("parts")), _mapping(model["options"])
+        source, options = self.inputs[name], self.options
+        model = self.embeddings.get(embedding, {})  # a baseline is no embedding
+        parts, choices = _mapping(source.get("parts")), _mapping(model.get("options"))
+        digest = f"@{str(model['fingerprint'])[:12]}" if model else ""
         words, bins, topics = (parts.get(key) for key in ("words", "bins", "topic_bins"))
         return ", ".join(
             [
@@ -71,7 +73,7 @@ class Run:
                 *([f"bins {' '.join(map(str, bins))}"] if bins else []),
                 *([f"topic bins {' '.join(map(str, topics))}"] if topics else []),
                 *([f"{parts['equal_parts']} equal parts"] if "equal_parts" in parts else []),
-                f"{embedding}@{str(model['fingerprint'])[:12]}",
+                f"{embedding}{digest}",
                 *(f"{option}={value}" for option, value in choices.items()),
                 metric,
                 *(["coverage of all words"] if options.coverage == "all" else []),

@@ -27,7 +27,7 @@ from medsim.evaluations.readable import (
     why_missing,
 )
 from medsim.evaluations.sentences import main_set, result_sentences
-from medsim.evaluations.sets import FEW, SET, with_enough_pairs
+from medsim.evaluations.sets import BASELINE, FEW, SET, with_enough_pairs
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
 from medsim.pages import charts
 from medsim.pages.page import Chart, PageTable, Section, distinct, warned
@@ -47,16 +47,19 @@ _FILLED = (
 
 def leaderboard(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
     """Return each embedding at its best metric on every set, with standings over all."""
-    every = best_metrics(data.results, data.comparisons, tabulated_names(best=True))
+    names = tabulated_names(best=True)
+    every = best_metrics(data.results, data.comparisons, names, baseline=True)
     if every.is_empty():
         return None
     parts: list[Part] = []
     for statistic in map(STATISTICS.__getitem__, tabulated_names(best=True)):
         best = with_standing(every.filter(statistic=statistic.name).drop_nulls("value"))
         if best.height:
-            parts.append(_standings(best, statistic))
+            models = best.filter(pl.col("embedding") != BASELINE)
+            parts.append(_standings(models, statistic))
             groups = [best] if statistic.kind == "rated" else best.partition_by("input")
-            parts += (_board(group, statistic, embeddings) for group in groups)
+            shown = [*embeddings, BASELINE]
+            parts += (_board(group, statistic, shown) for group in groups)
     return Section(
         title="Leaderboard",
         prose="The score of each embedding with its best metric, on the pairs that all embeddings "
@@ -207,14 +210,15 @@ def standing_order(data: EvaluationReportData, embeddings: Sequence[str]) -> lis
 def result(data: EvaluationReportData, warnings: Sequence[str]) -> Section | None:
     """Return the result in a few sentences, with the chart of the most informative set."""
     names = tabulated_names(best=True)
-    best = best_metrics(data.results, data.comparisons, names)
-    with_values = (_best(data, name) for name in names)
-    first = next((rows for rows in with_values if rows.height), None)
-    if first is None:
+    best = best_metrics(data.results, data.comparisons, names, baseline=True)
+    with_values = with_standing(best.drop_nulls("value"))
+    statistic = next((name for name in names if name in with_values["statistic"]), None)
+    if statistic is None:
         return None
+    first = with_values.filter(statistic=statistic)
     return Section(
         title="Result",
-        parts=[_chart(main_set(with_enough_pairs(first)), STATISTICS[first["statistic"][0]])],
+        parts=[_chart(main_set(with_enough_pairs(first)), STATISTICS[statistic])],
         result=[
             *result_sentences(best, data.comparisons),
             *warned(warnings, "Inputs and options"),

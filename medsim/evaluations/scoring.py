@@ -14,18 +14,22 @@ import polars as pl
 
 from medsim.core.config import in_threads
 from medsim.core.errors import listed
+from medsim.embeddings.metrics.averages import COSINES
+from medsim.evaluations.baselines import BASELINES
 from medsim.evaluations.conclusions import ALPHA
 from medsim.evaluations.output import COMPARISONS, RESULTS
+from medsim.evaluations.sets import BASELINE, MATCHED_SUBSET
 from medsim.evaluations.statistic import statistics_of
 from medsim.kernels.packing import tie_hashes
 from medsim.statistics.clusters import FEWEST_CLUSTERS, effective_clusters
 from medsim.statistics.estimates import defined, interval_of
+from medsim.statistics.matched import MatchedPairs
 from medsim.statistics.resampling import fewest_for
 from medsim.statistics.scores import labelled_sample, rated_samples, redrawn
 from medsim.statistics.significance import bonferroni, holm
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -64,22 +68,28 @@ def family_rows(
     statistic: Statistic[Any],
     family: Sequence[Score],
     resampling: Resampling | None = None,
+    baseline: Score | None = None,
 ) -> Iterator[Row]:
-    """Yield a row of ``COMPARISONS`` for every two members of a family.
+    """Yield a row of ``COMPARISONS`` for every two of a family, or for each with a baseline.
 
     Rows lack the columns of the set. p-values are corrected for the number of rows. For statistics
     of rated pairs, ``resampling`` draws as many resamples as the family needs.
     """
     if statistic.test is None:
         return
-    samples: Sequence[Any] = [score.sample for score in family]
+    members = [*family] if baseline is None else [*family, baseline]
+    samples: Sequence[Any] = [score.sample for score in members]
     if statistic.kind == "rated" and resampling is not None:
         samples = redrawn(samples, resampling)
-    tests = [statistic.test(*two) for two in combinations(samples, 2)]
+    places = [*combinations(range(len(members)), 2)]
+    if baseline is not None:
+        places = [(place, len(family)) for place in range(len(family))]
+    tests = [statistic.test(samples[first], samples[second]) for first, second in places]
     p = np.array([test.p for test in tests], np.float64)
-    for (first, second), test, by_bonferroni, by_holm in zip(
-        combinations(family, 2), tests, bonferroni(p), holm(p), strict=True
+    for two, test, by_bonferroni, by_holm in zip(
+        places, tests, bonferroni(p), holm(p), strict=True
     ):
+        first, second = (members[place] for place in two)
         values = [score.estimates[statistic.name].value for score in (first, second)]
         yield {
             "between": between,
@@ -142,6 +152,12 @@ def score_sets(
     stage.total(sum(len(pair_set.rows) for pair_set in input_.sets))
     for pair_set in input_.sets:
         where: Row = {"input": input_.name, **pair_set.key_columns()}
+        if pair_set.kind == "matched":
+            every = np.ones_like(common)
+            shared = _scores(pair_set, every, at_headline_metric(models), held_out, resampling)
+            results += (where | row for row in _result_rows(shared, MATCHED_SUBSET, pair_set))
+            comparisons += (where | row for row in _comparison_rows(shared, "matched", resampling))
+            continue
         shared = _scores(pair_set, common, models, held_out, resampling)
         results += (where | row for row in _result_rows(shared, "common", pair_set))
         comparisons += (where | row for row in _comparison_rows(shared, pair_set.kind, resampling))
@@ -156,6 +172,36 @@ def score_sets(
         pl.DataFrame(results, schema=RESULTS.dtypes, orient="row"),
         pl.DataFrame(comparisons, schema=COMPARISONS.dtypes, orient="row"),
     )
+
+
+def baseline_models(
+    input_: EvaluationInput, signature: Callable[[str, str, str], str]
+) -> list[ScoredModel]:
+    """Return the similarities of an input's pairs by each baseline; see ``Run.signature``."""
+    return [
+        ScoredModel(
+            embedding=BASELINE,
+            metric=name,
+            similarities=baseline.similarities(input_.spelling),
+            signature=signature(input_.name, BASELINE, name),
+        )
+        for name, baseline in BASELINES.items()
+    ]
+
+
+def at_headline_metric(models: Sequence[ScoredModel]) -> list[ScoredModel]:
+    """Return each embedding at the metric of its headline score, and all baselines.
+
+    The metric is the cosine of one vector per term or, if that was not computed, the first by name.
+    """
+    chosen: dict[str, ScoredModel] = {}
+    for model in sorted(
+        models, key=lambda model: (model.metric not in COSINES.values(), model.metric)
+    ):
+        chosen.setdefault(model.embedding, model)
+    return [
+        model for model in models if model.embedding == BASELINE or model is chosen[model.embedding]
+    ]
 
 
 def dominated_sets(input_: EvaluationInput) -> Iterator[str]:
@@ -189,14 +235,18 @@ def _scores(
     rows, values = pair_set.rows[in_mask], pair_set.values[in_mask]
     similarities = [model.similarities[rows].astype(np.float64) for model in models]
     samples: Sequence[Any]
+    clusters = None if pair_set.clusters is None else pair_set.clusters[in_mask]
     if pair_set.kind == "rated":
         samples = rated_samples(similarities, values, resampling)
+    elif pair_set.strata is not None:
+        matched = MatchedPairs(values == 1, pair_set.strata, clusters)
+        samples = in_threads(resampling.threads, matched.sample, similarities)
     else:
         sample = partial(
             labelled_sample,
             labels=values == 1,
             held_out=held_out[rows],
-            clusters=None if pair_set.clusters is None else pair_set.clusters[in_mask],
+            clusters=clusters,
         )
         samples = in_threads(resampling.threads, sample, similarities)
     return [
@@ -205,10 +255,10 @@ def _scores(
             metric=model.metric,
             sample=sample,
             estimates={s.name: s.compute(sample) for s in statistics_of(pair_set.kind)},
-            n_pairs=len(values),
+            n_pairs=int(np.count_nonzero(~np.isnan(of_model))),
             signature=model.signature,
         )
-        for model, sample in zip(models, samples, strict=True)
+        for model, sample, of_model in zip(models, samples, similarities, strict=True)
     ]
 
 
@@ -228,7 +278,9 @@ def _result_rows(scores: Sequence[Score], subset: str, pair_set: PairSet) -> Ite
 
 
 def _comparison_rows(scores: Sequence[Score], kind: Kind, resampling: Resampling) -> Iterator[Row]:
-    """Yield comparisons of the metrics of each embedding, and of embeddings at their best metric.
+    """Yield comparisons of each embedding's metrics, of embeddings, and of these with the baseline.
+
+    Embeddings are at their best metric, and the baseline is the best one on the set.
 
     p-values are corrected for the number of comparisons of one statistic among the same models on
     the same set.
@@ -242,9 +294,14 @@ def _comparison_rows(scores: Sequence[Score], kind: Kind, resampling: Resampling
             max(family, key=lambda s: np.nan_to_num(sign * s.estimates[name].value, nan=-np.inf))
             for family in families.values()
         ]
-        for family in families.values():
-            yield from family_rows("metrics", statistic, family, resampling)
+        for embedding, family in families.items():
+            if embedding != BASELINE:
+                yield from family_rows("metrics", statistic, family, resampling)
+        baselines = [score for score in best if score.embedding == BASELINE]
+        best = [score for score in best if score.embedding != BASELINE]
         yield from family_rows("embeddings", statistic, best, resampling)
+        if baselines:
+            yield from family_rows("baseline", statistic, best, resampling, baselines[0])
 
 
 def fixed_comparisons(

@@ -11,8 +11,8 @@ from medsim.core.errors import listed
 from medsim.core.shown import number
 from medsim.evaluations.conclusions import ALPHA, embedding_standings, with_standing
 from medsim.evaluations.options import CORRECTIONS
-from medsim.evaluations.readable import hardest_first, p_text, set_name
-from medsim.evaluations.sets import FEW, SET, with_enough_pairs
+from medsim.evaluations.readable import MATCHED, hardest_first, p_text, set_name
+from medsim.evaluations.sets import ALL, BASELINE, FEW, SET, with_enough_pairs
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
 from medsim.pages.page import with_interval
 
@@ -162,37 +162,85 @@ def result_sentences(
     """Return who leads, by how much, and which embeddings cannot be distinguished.
 
     The sentences are about the most informative set of each statistic, see ``main_set``; for the
-    first statistic they also say whether the other sets agree.
+    first statistic with several sets they also say whether the others agree.
 
     Args:
-        best: rows of ``best_metrics``, of any statistics.
+        best: rows of ``best_metrics``, of any statistics, with or without the baseline.
         comparisons: ``COMPARISONS`` of the same embeddings at the same metrics; empty if they are
             not tested.
         correction: of p-values, one of ``CORRECTIONS``.
     """
     sentences: list[str] = []
+    of_others: list[str] = []
+    compares_sets = False
     for statistic in map(STATISTICS.__getitem__, tabulated_names(best=True)):
         rows = with_standing(best.filter(statistic=statistic.name).drop_nulls("value"))
         if rows.is_empty():
             continue
-        rows = with_enough_pairs(rows)
+        every = with_enough_pairs(rows)
+        rows = every.filter(pl.col("embedding") != BASELINE)
         ranking = main_set(rows).rename({"embedding": "model"})
         names = ranking["model"].to_list()
         tests = comparisons.filter(between="embeddings", of=statistic.name)
         of_set = tests.join(ranking.head(1).select(SET), on=SET, how="semi", nulls_equal=True)
         differences = ordered_differences(names, of_set, "embedding", correction)
         of_models = ranking.to_dicts()
-        is_first = not sentences
+        if not sentences:
+            of_others = other_models(names[1:], differences, "pairs")
         sentences += [
             leader_sentence(of_models, differences, _place(of_models[0]), statistic.label),
             *_against_chance(of_models[0], statistic),
         ]
-        if is_first:
+        sentences, of_others = [*sentences, *of_others], []
+        if statistic.table == "headline":
+            sentences += _against_baseline(names[0], comparisons, statistic, correction)
+        elif not compares_sets:
+            compares_sets = True
             significant = tests.filter(pl.col(f"p_{correction}") < ALPHA)
-            sentences += other_models(names[1:], differences, "pairs")
             if tests.height or len(names) == 1:
                 sentences += _other_sets(rows, names, significant, statistic)
+            sentences += _won_by_baseline(every, statistic)
     return sentences
+
+
+def _against_baseline(
+    name: str, comparisons: pl.DataFrame, statistic: Statistic[Any], correction: str
+) -> list[str]:
+    """Return how far a model is above or below the best baseline; nothing if it is not tested."""
+    tests = comparisons.filter(between=BASELINE, of=statistic.name).drop_nulls("difference")
+    sentences = []
+    for row in tests.filter(embedding1=name).iter_rows(named=True):
+        value, ends = row["difference"], None if row["low"] is None else (row["low"], row["high"])
+        if value < 0:
+            value, ends = -value, ends and (-ends[1], -ends[0])
+        p, is_only = row[f"p_{correction}"], tests.height == 1
+        difference = Difference(value, ends, p, is_only=is_only)
+        baseline = f"the best baseline without a model, {row['metric2'].replace('_', ' ')}"
+        of_baseline = f"{baseline} ({number(row['value2'], '.3f')})"
+        if not difference.is_significant:
+            sentence = f"{name} cannot be distinguished from {of_baseline} {difference.bracketed}."
+        elif row["difference"] > 0:
+            sentence = f"{name} is {difference.above} {of_baseline}."
+        else:
+            sentence = f"{baseline[0].upper()}{baseline[1:]}, is {difference.above} {name}."
+        sentences.append(sentence)
+    return sentences[:1]
+
+
+def _won_by_baseline(best: pl.DataFrame, statistic: Statistic[Any]) -> list[str]:
+    """Return on how many sets a baseline is above every model; nothing if on none."""
+    is_model = pl.col("embedding") != BASELINE
+    of_sets = best.group_by(SET).agg(
+        model=pl.col("value").filter(is_model).max(),
+        baseline=pl.col("value").filter(~is_model).max(),
+    )
+    n_won = of_sets.filter(pl.col("baseline") > pl.col("model")).height
+    if not n_won:
+        return []
+    sets = f"{n_won} of {of_sets.height} sets" if of_sets.height > 1 else "this set"
+    return [
+        f"On {sets} a baseline without a model has a higher {statistic.label} than every model."
+    ]
 
 
 def main_set(best: pl.DataFrame) -> pl.DataFrame:
@@ -218,6 +266,8 @@ def _place(row: Row) -> str:
     few = "" if row["n_pairs"] >= FEW else " (too few for a conclusion)"
     if row["difficulty"] is None:
         return f"the {size} rated pairs of {row['name']}{few}"
+    if row["difficulty"] == ALL:
+        return f"{row['dataset']} ({row['input']}), {MATCHED}{few}"
     negatives = row["negatives"].replace("levenshtein", "Levenshtein")
     return (
         f"the {size} {row['difficulty']} pairs of {row['dataset']} ({row['input']}) with "

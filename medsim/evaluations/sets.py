@@ -13,6 +13,19 @@ SET = ("input", "dataset", "difficulty", "negatives")
 SET_COLUMNS = SET[1:]
 """The columns that name a set of pairs within an input."""
 
+HEADLINE_DATASET = "syn_syn"
+HEADLINE_NEGATIVES = ("levenshtein", "random")
+"""The dataset and the negatives of the matched set, which the headline score is computed on."""
+
+BASELINE = "baseline"
+"""The name of the baselines among the embeddings of results."""
+
+ALL = "all"
+"""The difficulty and the negatives of the matched set."""
+
+MATCHED_SUBSET = "build"
+"""The subset of results on the matched set, which depend only on the model and the build."""
+
 FEW = 30
 """Sets of fewer pairs are marked or left out, as their statistics are too uncertain."""
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 Sample = TypeVar("Sample")
 
-Kind = Literal["labelled", "rated", "retrieval", "separation"]
-"""The data of a statistic: pairs with labels, pairs with ratings, ranks of linked terms, or triples
-of terms of categories."""
+Kind = Literal["matched", "labelled", "rated", "retrieval", "separation"]
+"""The data of a statistic: pairs with labels in strata of equal spelling, pairs with labels, pairs
+with ratings, ranks of linked terms, or triples of terms of categories."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,13 +32,14 @@ class Statistic(Generic[Sample]):
         help: what it means, in sentences for the report.
         interval: how its confidence interval is computed, in sentences; empty if it has none.
         kind: the data that it is computed from.
-        compute: computes it with its confidence interval from a ``LabelledSample``,
-            ``RatedSample``, ``RankSample`` or ``TripleCounts``; NaN without an interval if the
-            sample is empty.
+        compute: computes it with its confidence interval from a ``MatchedSample``,
+            ``LabelledSample``, ``RatedSample``, ``RankSample`` or ``TripleCounts``; NaN without an
+            interval if the sample is empty.
         test: tests its difference between two samples of the same pairs or terms; None if
             differences are not tested.
         table: "own" if ``medsim compare`` has tables for it: NAME, all-NAME, standings-NAME and
-            spread-NAME; "best" if the default table also has it; None if no table does.
+            spread-NAME; "best" if the default table also has it; "headline" if only the default
+            table, where it comes first, and the table NAME have it; None if no table does.
         chance: its value by chance; None if there is no single value.
         higher_is_better: None if it does not measure quality.
     """
@@ -49,7 +50,7 @@ class Statistic(Generic[Sample]):
     kind: Kind
     compute: Callable[[Sample], Estimate]
     test: Callable[[Sample, Sample], Test] | None = None
-    table: Literal["best", "own"] | None = None
+    table: Literal["headline", "best", "own"] | None = None
     chance: float | None = None
     higher_is_better: bool | None = True
     interval: str = ""
@@ -74,14 +75,36 @@ def statistics_of(kind: Kind, *, tested: bool = False) -> list[Statistic[Any]]:
 
 
 def tabulated_names(*, best: bool = False) -> tuple[str, ...]:
-    """Return the statistics with their own tables: all, or those of the default table."""
-    tables = ("best",) if best else ("best", "own")
+    """Return the statistics with tables of metrics, or those of the default table."""
+    tables = ("headline", "best") if best else ("best", "own")
     return tuple(name for name, statistic in STATISTICS.items() if statistic.table in tables)
 
 
 _WILSON = "Its 95% confidence interval is Wilson's at the effective size, see AUC."
 
 _BUILT_IN: tuple[Statistic[Any], ...] = (
+    Statistic(
+        name="auc_matched",
+        label="matched AUC",
+        help="The matched AUC is the probability that a synonym is more similar than a negative "
+        "with the same edit distance, the same difference of lengths and nearly the same lengths: "
+        "1 is perfect, and 0.5 (dashed) is chance, which edit distance has by construction. Pairs "
+        "without a vector count as chance. Bars are 95% confidence intervals from a jackknife of "
+        "clusters.",
+        kind="matched",
+        compute=lambda pairs: pairs.auc,
+        test=lambda pairs, other: pairs.difference(other),
+        table="headline",
+        chance=0.5,
+    ),
+    Statistic(
+        name="matched_share",
+        label="matched share",
+        help="The matched share is the share of synonyms that have such a negative.",
+        kind="matched",
+        compute=lambda pairs: pairs.share,
+        higher_is_better=None,
+    ),
     Statistic(
         name="auc",
         label="AUC",

@@ -30,7 +30,13 @@ from medsim.evaluations.output import (
     path_of,
 )
 from medsim.evaluations.run import resampling_of
-from medsim.evaluations.scoring import ScoredModel, dominated_sets, score_sets, warn_of_reach
+from medsim.evaluations.scoring import (
+    ScoredModel,
+    baseline_models,
+    dominated_sets,
+    score_sets,
+    warn_of_reach,
+)
 from medsim.evaluations.sets import SET_COLUMNS
 
 if TYPE_CHECKING:
@@ -98,8 +104,11 @@ def _of_pairs(run: Run, name: str) -> dict[str, pl.DataFrame]:
     ]
     resampling = resampling_of(run.options.recorded(), run.options.n_threads)
     with progress.stage(f"score {name}") as stage:
-        results, comparisons = score_sets(input_, models, resampling, stage)
-        stage.note(f"{results.height:,} results, {comparisons.height:,} comparisons")
+        every = [*models, *baseline_models(input_, run.signature)]
+        results, comparisons = score_sets(input_, every, resampling, stage)
+        shares = results.filter(statistic="matched_share").drop_nulls("value")["value"]
+        matched = f", {shares[0]:.0%} of the positives matched" if len(shares) else ""
+        stage.note(f"{results.height:,} results, {comparisons.height:,} comparisons{matched}")
     empty = results.filter(pl.col("subset") == "common", pl.col("n_covered") == 0)
     for of_set in empty.select(SET_COLUMNS).unique(maintain_order=True).iter_rows():
         where = "/".join(part for part in of_set if part is not None)

@@ -66,7 +66,7 @@ def test_the_same_objects_are_evaluated_once_and_others_are_added(
 
     both = evaluate(rated, {"model": lambda texts: lengths(texts), "new": WORDS}, tmp_path)  # noqa: PLW0108 — another function with the same vectors
 
-    assert set(both.results()["embedding"]) == {"model", "words", "new"}
+    assert set(both.results()["embedding"]) == {"model", "words", "new", "baseline"}
     again = both.results().filter(embedding="model", subset="own").drop("signature")
     assert again.equals(before)
     with pytest.raises(OutputError, match="another embedding named words"):
@@ -118,7 +118,7 @@ def test_a_chart_of_a_missing_statistic_is_refused(
         shared_evaluation.chart("mrr")
     with pytest.raises(OptionError, match="unknown statistic 'acu'; did you mean auc"):
         shared_evaluation.chart("acu")  # type: ignore[arg-type]  # a slip
-    with pytest.raises(OptionError, match="unknown statistic None; known: auc"):
+    with pytest.raises(OptionError, match="unknown statistic None; known: auc_matched"):
         shared_evaluation.chart(None)  # type: ignore[arg-type]  # a slip
     with pytest.raises(OptionError, match="unknown subset 'all'"):
         shared_evaluation.chart("auc", subset="all")  # type: ignore[arg-type]  # a slip

@@ -1,0 +1,182 @@
+"""The matched AUC: how well similarities separate pairs that are spelled equally alike.
+
+The AUC is computed within strata, such as pairs of the same edit distance, so a similarity that
+only tells strata apart has 0.5. Standard errors are those of the cluster jackknife, see
+``medsim.statistics.clusters``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from medsim.statistics.clusters import (
+    FEWEST_CLUSTERS,
+    clustered_estimate,
+    effective_clusters,
+    jackknife_error,
+)
+from medsim.statistics.estimates import Estimate
+from medsim.statistics.ranks import ranked
+from medsim.statistics.significance import Test, clustered_test
+
+if TYPE_CHECKING:
+    from medsim.kernels.types import Flags, Rows, Values
+
+
+_CHANCE = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchedSample:
+    """How well similarities separate positives from negatives of the same stratum.
+
+    Attributes:
+        auc: mean over matched positives of the share of negatives of the same stratum that are less
+            similar. Ties, and comparisons with a pair that is not covered, count one half. NaN if
+            no positive is matched. Without an interval if too few clusters are effective, or if the
+            similarity is the same for all pairs of a stratum: then 0.5 is not an estimate.
+        share: share of positives with a negative in their stratum: the matched ones; NaN without
+            positives.
+        effective: effective number of clusters of the matched pairs, of the label with fewer.
+        left_out: float64[n_clusters], the AUC without each cluster; empty if too few are effective.
+    """
+
+    auc: Estimate
+    share: Estimate
+    effective: float
+    left_out: Values
+
+    def difference(self, other: MatchedSample) -> Test:
+        """Test the difference from the AUC of another similarity of the same pairs."""
+        left_out = self.left_out - other.left_out
+        first, second = (
+            Estimate(value=auc.value, low=auc.value, high=auc.value) if math.isnan(auc.low) else auc
+            for auc in (self.auc, other.auc)
+        )
+        return clustered_test("matched_clusters", first, second, left_out, self.effective)
+
+
+class MatchedPairs:
+    """Labelled pairs in strata.
+
+    Without a cluster, its positives and its negatives are missing from their strata, and a stratum
+    that has only one label left does not count.
+
+    Args:
+        labels: bool[n_pairs], true for positives.
+        strata: int[n_pairs], the stratum of each pair from 0 on.
+        clusters: int[n_pairs], the cluster of each pair from 0 on; None if all are independent.
+    """
+
+    def __init__(self, labels: Flags, strata: Rows, clusters: Rows | None = None) -> None:
+        positives, negatives = _counts(labels, strata)
+        self._matched = ((positives > 0) & (negatives > 0))[strata]
+        n_positives, n_matched = (
+            int(np.count_nonzero(members)) for members in (labels, labels & self._matched)
+        )
+        self._share = n_matched / n_positives if n_positives else math.nan
+        self._labels = labels[self._matched]
+        self._strata = np.unique(strata[self._matched], return_inverse=True)[1]
+        if clusters is None:
+            clusters = np.arange(len(labels))
+        clusters = np.unique(clusters[self._matched], return_inverse=True)[1]
+        self._effective = min(
+            effective_clusters(clusters[members]) for members in (self._labels, ~self._labels)
+        )
+        # A cell has the pairs of one stratum and one cluster.
+        n_clusters = int(clusters.max(initial=-1)) + 1
+        keys, self._cells = np.unique(self._strata * n_clusters + clusters, return_inverse=True)
+        self._stratum_of_cell, self._cluster_of_cell = np.divmod(keys, max(n_clusters, 1))
+
+    def sample(self, similarities: Values) -> MatchedSample:
+        """Return the sample of similarities, float64[n_pairs], NaN for pairs not covered."""
+        values = similarities[self._matched]
+        auc, left_out = Estimate(value=math.nan), np.empty(0)
+        if len(values):
+            wins = _wins(values, self._labels, self._strata)
+            positives, negatives = _counts(self._labels, self._strata)
+            won = _sums(self._strata[self._labels], wins[self._labels])
+            auc = Estimate(value=float((won / negatives).sum() / positives.sum()))
+            if self._effective >= FEWEST_CLUSTERS:
+                left_out = self._without_each(values, wins, won)
+                if jackknife_error(auc.value, left_out) or auc.value != _CHANCE:
+                    auc = clustered_estimate(auc.value, left_out, len(values), self._effective)
+        return MatchedSample(
+            auc=auc,
+            share=Estimate(value=self._share),
+            effective=self._effective,
+            left_out=left_out,
+        )
+
+    def _without_each(self, similarities: Values, wins: Values, won: Values) -> Values:
+        """Return the AUC without each cluster, float64[n_clusters].
+
+        Args:
+            similarities: float64[n_matched].
+            wins: float64[n_matched], see ``_wins``.
+            won: float64[n_strata], the sum of those of positives.
+        """
+        positives, negatives = _counts(self._labels, self._strata)
+        of_cell_positives, of_cell_negatives = _counts(self._labels, self._cells)
+        # Comparisons within the cell are among the wins of its positives and of its negatives.
+        within = np.where(self._labels, _wins(similarities, self._labels, self._cells), 0.0)
+        lost = np.bincount(self._cells, wins - within)
+        stratum = self._stratum_of_cell
+        n_positives = positives[stratum] - of_cell_positives
+        n_negatives = negatives[stratum] - of_cell_negatives
+        counts = (n_positives > 0) & (n_negatives > 0)
+        sums = np.where(counts, (won[stratum] - lost) / np.maximum(n_negatives, 1), 0.0)
+        changes = sums - (won / negatives)[stratum]
+        n_changes = np.where(counts, n_positives, 0) - positives[stratum]
+        total = (won / negatives).sum() + np.bincount(self._cluster_of_cell, changes)
+        n_left = positives.sum() + np.bincount(self._cluster_of_cell, n_changes)
+        areas: Values = np.divide(total, n_left, out=np.full(len(total), np.nan), where=n_left > 0)
+        return areas
+
+
+def _counts(labels: Flags, groups: Rows) -> tuple[Rows, Rows]:
+    """Return the numbers of positives and of negatives of each group, int64[n_groups]."""
+    n_groups = int(groups.max(initial=-1)) + 1
+    positives, negatives = (
+        np.bincount(groups[members], minlength=n_groups) for members in (labels, ~labels)
+    )
+    return positives, negatives
+
+
+def _sums(groups: Rows, values: Values) -> Values:
+    """Return the sum of the values of each group, float64[n_groups]."""
+    sums: Values = np.bincount(groups, values).astype(np.float64)
+    return sums
+
+
+def _wins(similarities: Values, labels: Flags, groups: Rows) -> Values:
+    """Return how many comparisons with the other label of its group each pair wins or loses.
+
+    Returns:
+        float64[n_pairs]: for a positive, the number of negatives of its group that are less
+        similar; for a negative, the number of positives that are more similar. A tie, or a pair
+        that is not covered, counts one half.
+    """
+    covered = ~np.isnan(similarities)
+    ranks = ranked(similarities[covered]).ranks
+    n_ranks = int(ranks.max(initial=0)) + 1
+    keys, places = np.unique(groups[covered] * n_ranks + ranks, return_inverse=True)
+    group_of_key = keys // n_ranks
+    wins = np.empty(len(labels))
+    n_groups = int(groups.max()) + 1
+    for members in (labels, ~labels):
+        others = ~members
+        n_others = np.bincount(groups[others], minlength=n_groups)
+        n_covered = np.bincount(groups[others & covered], minlength=n_groups)
+        of_key = np.bincount(places[others[covered]], minlength=len(keys))
+        less = np.cumsum(of_key) - of_key / 2 - (np.cumsum(n_covered) - n_covered)[group_of_key]
+        if members is not labels:  # the positives above a negative
+            less = n_covered[group_of_key] - less
+        of_pairs = n_others[groups] / 2.0
+        of_pairs[covered] = less[places] + ((n_others - n_covered) / 2)[groups[covered]]
+        wins[members] = of_pairs[members]
+    return wins
