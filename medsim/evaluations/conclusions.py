@@ -246,7 +246,10 @@ def _chosen(
 def _with_standings(
     rows: pl.DataFrame, comparisons: pl.DataFrame, between: str, correction: str
 ) -> pl.DataFrame:
-    """Return rows with the standings of their embeddings, or metrics."""
+    """Return rows with the standings of their embeddings, or metrics.
+
+    Standings are null for baselines, and on sets where no test is defined.
+    """
     among = comparisons.filter(between=between)
     if among.is_empty():
         return rows
@@ -256,16 +259,21 @@ def _with_standings(
         {"of": "statistic", "embedding1": "embedding", "name": compared}, strict=False
     )
     on = [column for column in counts.columns if column in rows.columns]
+    is_tested = pl.col(f"p_{correction}").is_not_null().any().alias("is_tested")
+    tested = among.group_by(*SET, statistic="of").agg(is_tested)
+    is_ranked = pl.col("is_tested").fill_null(value=True) & (pl.col("embedding") != BASELINE)
     return (
         rows.join(counts, on=on, how="left", nulls_equal=True, maintain_order="left")
         .with_columns(
             pl.col("n_better", "n_worse").fill_null(0),
             pl.col("among_best").fill_null(value=True) & pl.col("value").is_not_null(),
         )
+        .join(tested, on=[*SET, "statistic"], how="left", nulls_equal=True, maintain_order="left")
         .with_columns(
-            pl.when(pl.col("embedding") != BASELINE).then(name).alias(name)
+            pl.when(is_ranked).then(name).alias(name)
             for name in ("n_better", "n_worse", "among_best")
         )
+        .drop("is_tested")
     )
 
 

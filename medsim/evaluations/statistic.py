@@ -89,8 +89,9 @@ _BUILT_IN: tuple[Statistic[Any], ...] = (
         help="The matched AUC is the probability that a synonym is more similar than a negative "
         "with the same edit distance, the same difference of lengths and nearly the same lengths: "
         "1 is perfect, and 0.5 (dashed) is chance, which edit distance has by construction. Pairs "
-        "without a vector count as chance. Bars are 95% confidence intervals from a jackknife of "
-        "clusters.",
+        "without a vector count as chance.",
+        interval="Its 95% confidence interval is from a jackknife of clusters of pairs that share "
+        "terms.",
         kind="matched",
         compute=lambda pairs: pairs.auc,
         test=lambda pairs, other: pairs.difference(other),
