@@ -60,17 +60,22 @@ class NamedEmbedding:
     def provenance(self) -> dict[str, Any]:
         """Return the place, format, fingerprint and options of the embedding, for manifests.
 
-        A source that is neither a file nor an address also has an identity. A vocabulary is part of
-        the content.
+        A file also has a size in bytes. A source that is neither a file nor an address also has an
+        identity. A vocabulary is part of the content.
         """
-        identity, vocabulary = self.source.identity, self.spec.options.vocabulary
+        options = self.spec.options
+        optional = {
+            "identity": self.source.identity,
+            "vocabulary": None if options.vocabulary is None else str(options.vocabulary),
+            "size": self.source.size(),
+            "trained_on": options.trained_on,
+        }
         return {
             "path": self.source.location,
             "format": self.source.format_name,
             "fingerprint": self.fingerprint,
-            "options": self.spec.options.deciding(),
-            **({} if identity is None else {"identity": identity}),
-            **({} if vocabulary is None else {"vocabulary": str(vocabulary)}),
+            "options": options.deciding(),
+            **{name: fact for name, fact in optional.items() if fact is not None},
         }
 
 
@@ -236,6 +241,11 @@ class FileSource(VectorSource):
     def fingerprint(self) -> str:
         """Return a SHA-256 of the files that decide the vectors."""
         return fingerprint(self.path, self.format, self.options)
+
+    def size(self) -> int:
+        """Return the size of these files in bytes."""
+        files = self.format.checked_files(self.path, self.options)
+        return sum(file.stat().st_size for file in files)
 
     def read(self, request: Request) -> WordVectors | TermVectors:
         """Return the vectors for a request; see ``medsim.embeddings.sources.Load``."""

@@ -71,6 +71,7 @@ class ObjectOptions(TypedDict, total=False):
     coverage: Coverage
     normalize: YesNo | bool
     prefix: str
+    trained_on: str
     input: Literal["target", "sentence", "quoted"]
 
 
@@ -92,8 +93,8 @@ class Embedding:
         name: the name of the embedding, if it has no other.
         version: the version of the model; change it whenever the model changes.
         options: as after a path on the command line: keys, case, parts, digits, coverage for
-            vectors; normalize, prefix for functions and models; input for models of words in
-            context.
+            vectors; normalize, prefix for functions and models; trained_on for leaderboards;
+            input for models of words in context.
 
     Raises:
         OptionError: the object is none of these, or an option does not fit.

@@ -116,7 +116,7 @@ EMBEDDINGS = Option(
 """The option by which evaluations and taggings name embeddings."""
 
 _NAME = re.compile(r"(?!.*%[0-9A-Fa-f]{2})[^/\\=,\x00-\x1f]{1,100}")
-_OPTION = re.compile(r",([a-z]+)=([^,]*)$")
+_OPTION = re.compile(r",([a-z_]+)=([^,]*)$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +140,8 @@ class EmbeddingOptions(ServiceOptions):
         device: an encoder runs on a GPU if its library finds one (auto), or on the processor.
         dimensions: number of dimensions to request from a service; by default the model's.
         batch: maximum number of terms per request; OpenAI's limit is the upper bound.
+        trained_on: what the model was trained on, such as hpo-train, for leaderboards; it changes
+            nothing else.
     """
 
     format: str | None = None
@@ -155,6 +157,7 @@ class EmbeddingOptions(ServiceOptions):
     device: Annotated[Device, Option("Where an encoder runs.")] = "auto"
     dimensions: Annotated[int | None, Option("Of vectors.", least=1, most=1 << 16)] = None
     batch: Annotated[int, Option("Limit on terms per request.", least=1, most=2048)] = 32
+    trained_on: str | None = None
 
     def chosen(self) -> dict[str, str]:
         """Return the options that differ from their defaults, as text."""
@@ -169,7 +172,7 @@ class EmbeddingOptions(ServiceOptions):
         return {
             name: value
             for name, value in self.chosen().items()
-            if name not in ("format", "vocabulary", *ASKING, "batch")
+            if name not in ("format", "vocabulary", *ASKING, "batch", "trained_on")
         }
 
     def scales(self, *, default: bool) -> bool:
@@ -179,7 +182,7 @@ class EmbeddingOptions(ServiceOptions):
     def check_fit(self, kind: str, *accepted: str) -> None:
         """Raise OptionError for a given option that is not accepted."""
         for name, value in self.chosen().items():
-            if name not in ("format", *accepted):
+            if name not in ("format", "trained_on", *accepted):
                 names = ", ".join(accepted)
                 raise OptionError(f"option {name}={value} does not fit ({kind}); accepted: {names}")
 

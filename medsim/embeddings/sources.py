@@ -159,6 +159,10 @@ class VectorSource:
         """
         raise NotImplementedError
 
+    def size(self) -> int | None:
+        """Return the size of the files in bytes; None if it is not made of files."""
+        return None
+
     def read(self, request: Request) -> WordVectors | TermVectors:
         """Return the vectors for a request; see ``Load``."""
         raise NotImplementedError

@@ -325,6 +325,9 @@ SEPARATION_PARTS = Table(
 )
 
 
+RESULT = "result.json"
+"""The file with an evaluation's scores on builds, see ``medsim.evaluations.result_file``."""
+
 TABLES = (RESULTS, COMPARISONS, COVERAGE, OVERLAP, RETRIEVAL, SEPARATION)
 """The tables that every run writes again from all results."""
 
@@ -371,6 +374,9 @@ EVALUATION = Kind(
     resumed_by="scores",
     grows=True,
     unseen={"separation_part": SEPARATION_PARTS},
+    others={
+        RESULT: "The scores on builds without any term, for leaderboards; none without builds."
+    },
 )
 
 

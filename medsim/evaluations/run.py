@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from medsim.core import manifest
 from medsim.core.errors import InputError, OutputError
 from medsim.embeddings.given import VECTORS_USED
-from medsim.evaluations.output import TABLES, Evaluation
+from medsim.evaluations.output import RESULT, TABLES, Evaluation
 from medsim.statistics.resampling import RESAMPLES, Resampling
 
 if TYPE_CHECKING:
@@ -159,7 +159,8 @@ def begin_run(
     if earlier is not None:
         files = (path for path in earlier.folder.rglob("*") if path.is_file())
         names = {path.relative_to(earlier.folder).as_posix() for path in files}
-        to_keep = sorted(names - {manifest.MANIFEST, *(table.files for table in TABLES)})
+        written = {manifest.MANIFEST, RESULT, *(table.files for table in TABLES)}
+        to_keep = sorted(names - written)
         output.carry_over({name: earlier.manifest.outputs.get(name) for name in to_keep})
     return run
 

@@ -29,6 +29,7 @@ from medsim.evaluations.output import (
     EvaluationManifest,
     path_of,
 )
+from medsim.evaluations.result_file import write_result
 from medsim.evaluations.run import resampling_of
 from medsim.evaluations.scoring import (
     ScoredModel,
@@ -68,8 +69,10 @@ def summarize(run: Run) -> None:
         if (path := path_of(VOCABULARIES, embedding)) in run.output.outputs
     }
     tables[OVERLAP.files].append(overlap_of_vocabularies(vocabularies))
-    for table, parts in tables.items():
-        run.write(table, pl.concat(parts))
+    joined = {table: pl.concat(parts) for table, parts in tables.items()}
+    for table, frame in joined.items():
+        run.write(table, frame)
+    write_result(run, joined[RESULTS.files], joined[COMPARISONS.files])
     EvaluationManifest(
         medsim=manifest.medsim_version(),
         libraries=json.loads(run.metadata["libraries"]),

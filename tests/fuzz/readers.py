@@ -46,6 +46,7 @@ from medsim.embeddings.options import EmbeddingOptions
 from medsim.embeddings.services import read_vectors
 from medsim.embeddings.sources import find_format
 from medsim.evaluations.ratings import read_rated
+from medsim.evaluations.result_file import read_result
 from medsim.evaluations.strata import read_words
 from medsim.studies.asking import read_pairs
 from medsim.studies.relations import read_lexicon
@@ -231,6 +232,24 @@ _NODES = [
     for number in range(4)
 ]
 _EDGES = [{"sub": f"{_PURL}1", "pred": "is_a", "obj": f"{_PURL}2"}]
+_RESULT = json.dumps(
+    {"schema": 1, "medsim": "0.2.0", "libraries": {}, "options": {"seed": 0}}
+    | {
+        "models": [
+            {"name": "m", "fingerprint": "0a", "kind": "static", "options": ""}
+            | dict.fromkeys(("size", "n_dimensions", "n_vocabulary", "trained_on"))
+        ],
+        "builds": [
+            {"name": "b", "fingerprint": "1b", "source": "hpo", "vocabulary": None, "version": None}
+        ],
+        "headlines": [
+            {"build": "b", "model": "m", "metric": "cos", "value": 0.75, "low": 0.7, "high": 0.8}
+            | dict.fromkeys(("baseline", "gain", "gain_low", "gain_high"))
+        ],
+        "tests": [],
+        "scores": [],
+    }
+)
 _GRAPHS = json.dumps({"graphs": [{"id": f"{_PURL}.json", "nodes": _NODES, "edges": _EDGES}]})
 _WORDS = "word,frequency,topics,domain\nheart,12,3,medicine\nasthma,2.5,1,\n"
 _LEXICON = "E1|hearts|noun|count(thr_plur)|heart|heart|\nE2|pains|noun|x|pain|pain|\n"
@@ -264,6 +283,7 @@ READERS: dict[str, Reader] = {
     "fasttext": Reader(
         write=lambda folder: write_fasttext(folder / "model.bin", ROWS, 7), read=_embedding
     ),
+    "result": Reader(write=_file("result.json", _RESULT), read=read_result),
     "npy": Reader(write=_array(".npy"), read=_embedding),
     "npz": Reader(write=_array(".npz"), read=_embedding),
     "safetensors": Reader(write=_array(".safetensors"), read=_embedding),

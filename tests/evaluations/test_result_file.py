@@ -1,0 +1,83 @@
+"""The file result.json of an evaluation, compared with its tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import medsim
+from medsim.core.errors import InputError
+from medsim.evaluations.result_file import read_result
+
+
+@pytest.fixture(scope="module")
+def evaluation(
+    tmp_path_factory: pytest.TempPathFactory, shared_evaluation: medsim.Evaluation
+) -> medsim.Evaluation:
+    inputs, out = shared_evaluation.folder.parent, tmp_path_factory.mktemp("result") / "results"
+    models = {"one": f"{inputs / 'one.vec'},trained_on=news 2019", "two": inputs / "two.vec"}
+    return medsim.evaluate(inputs / "build", models, out, coverage="any")
+
+
+def test_the_file_has_headlines_gains_tests_and_the_scores_of_covered_pairs(
+    evaluation: medsim.Evaluation,
+) -> None:
+    result = read_result(evaluation.folder / "result.json")
+
+    results, comparisons = evaluation.results(), evaluation.comparisons()
+    headlines = results.filter(pl.col("embedding") != "baseline", statistic="auc_matched")
+    assert result["headlines"]["value"].to_list() == pytest.approx(headlines["value"].to_list())
+    tests = comparisons.filter(of="auc_matched").sort("between", "embedding1")["difference"]
+    gains = [*result["headlines"]["gain"], *result["tests"]["difference"]]
+    assert gains == pytest.approx(tests.to_list())
+    at_metric = pl.col("metric") == "avg_cos"
+    own = results.filter(at_metric, subset="own", statistic="auc").drop_nulls("value")
+    scores = result["scores"].filter(at_metric, statistic="auc")["value"]
+    assert scores.sort().to_list() == pytest.approx(own["value"].sort().to_list())
+    assert {*result["scores"].filter(model="one")["metric"]} == {"avg_cos"}
+    assert {*result["scores"].filter(model="baseline")["metric"]} > {"distance", "length"}
+
+
+def test_the_file_says_what_a_model_is_and_what_it_was_trained_on(
+    evaluation: medsim.Evaluation, shared_evaluation: medsim.Evaluation
+) -> None:
+    first, second = read_result(evaluation.folder / "result.json")["models"].to_dicts()
+
+    assert first["kind"] == second["kind"] == "word vectors"
+    assert (first["trained_on"], second["trained_on"]) == ("news 2019", None)
+    assert first["size"] == (shared_evaluation.folder.parent / "one.vec").stat().st_size
+    assert evaluation.manifest.embeddings["one"]["options"] == {}  # vectors do not depend on it
+
+
+def test_the_file_has_no_term_and_no_path(evaluation: medsim.Evaluation) -> None:
+    text = (evaluation.folder / "result.json").read_text(encoding="utf-8")
+
+    terms = evaluation.pairs().select("term1").unique().collect()["term1"]
+    assert not [term for term in terms if f'"{term}"' in text]
+    assert str(evaluation.folder.parent) not in text
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"schema": 2}, "has schema 2, not 1; run medsim eval again"),
+        ({"builds": [{"name": "build"}]}, "a value is missing in builds"),
+        ({"headlines": [{"build": "b", "model": "m", "metric": "cos", "value": 2}]}, "not from 0"),
+        ({"scores": [{"value": "much"}]}, "cannot be read"),
+        ({"tests": 1}, "cannot be read"),
+    ],
+)
+def test_a_changed_file_is_refused_in_one_line(
+    evaluation: medsim.Evaluation, tmp_path: Path, change: dict[str, object], says: str
+) -> None:
+    content = json.loads((evaluation.folder / "result.json").read_text(encoding="utf-8"))
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(content | change), encoding="utf-8")
+
+    with pytest.raises(InputError, match=says) as error:
+        read_result(path)
+
+    assert "\n" not in str(error.value)
