@@ -50,7 +50,12 @@ def rows_of_files(folder: Path) -> pl.DataFrame:
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize(
     ("output", "folder"),
-    [("similar_build", "pairs"), ("shared_evaluation", "pairs"), ("shared_evaluation", "scores")],
+    [
+        ("shared_build", "pairs"),
+        ("similar_build", "pairs"),
+        ("shared_evaluation", "pairs"),
+        ("shared_evaluation", "scores"),
+    ],
 )
 def test_whole_folder_of_tables_is_read_by(
     request: pytest.FixtureRequest, output: str, folder: str, reader: str
@@ -63,6 +68,15 @@ def test_whole_folder_of_tables_is_read_by(
     assert sorted(result.columns) == sorted(expected.columns)
     assert result.height == expected.height > 0
     result = result.select(pl.col(name).cast(kind) for name, kind in expected.schema.items())
+    assert result.sort(pl.all()).equals(expected.sort(pl.all()))
+
+
+def test_polars_needs_no_option_for_the_pairs_of_a_usual_build(shared_build) -> None:
+    folder = shared_build.folder / "pairs"
+    expected = rows_of_files(folder)
+
+    result = pl.read_parquet(folder).select(expected.columns)
+
     assert result.sort(pl.all()).equals(expected.sort(pl.all()))
 
 

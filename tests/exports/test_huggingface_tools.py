@@ -58,6 +58,16 @@ def test_every_configuration_loads_the_rows_of_its_card(
     assert load(folder)["train" if kind != "split" else "test"].num_rows > 100
 
 
+def test_the_folder_of_pairs_loads_with_the_columns_of_its_folders(shared_build, load) -> None:
+    folder = shared_build.folder / "pairs"
+    pairs = pl.read_parquet(folder)
+
+    rows = datasets.Dataset.from_polars(pairs)
+
+    assert {"dataset", "difficulty", "negatives"} < set(rows.column_names) == set(pairs.columns)
+    assert rows.num_rows == load(folder)["train"].num_rows == pairs.height > 100
+
+
 def test_columns_are_in_the_order_of_losses(shared_build, load, tmp_path: Path) -> None:
     export = medsim.export(shared_build, tmp_path / "out", "sentence-transformers", n_negatives=2)
 
