@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
@@ -30,8 +31,12 @@ FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
 def text_of(page: Path) -> str:
-    """Return the text of a page without its blocks of code."""
-    return FENCED.sub("", page.read_text(encoding="utf-8"))
+    """Return the text of a page or notebook without its blocks of code."""
+    text = page.read_text(encoding="utf-8")
+    if page.suffix == ".ipynb":
+        cells = (cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown")
+        text = "\n".join("".join(cell["source"]) for cell in cells)
+    return FENCED.sub("", text)
 
 
 def relative_links(page: Path) -> list[str]:
@@ -54,7 +59,9 @@ def functions_on(page: Path) -> set[str]:
 
 
 def test_every_relative_link_leads_to_a_file_and_a_heading() -> None:
-    links = [(page, link) for page in PAGES for link in relative_links(page)]
+    notebooks = list((ROOT / "docs").rglob("*.ipynb"))
+    links = [(page, link) for page in (*PAGES, *notebooks) for link in relative_links(page)]
+    assert {page.suffix for page, _ in links} == {".md", ".ipynb"}
     for page, link in links:
         name, _, anchor = link.partition("#")
         target = (page.parent / name).resolve() if name else page

@@ -1,11 +1,13 @@
-"""The search of the site's pages opened as files, in a real browser."""
+"""The site opened as files: its links, and its search in a real browser."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from fixtures.browser import Watched
@@ -79,6 +81,17 @@ def test_the_search_finds_the_entry_of_the_glossary_for_each_term_of_the_field(
             entry.wait_for(timeout=10_000)
 
             assert term in entry.inner_text().lower()
+
+
+@pytest.mark.slow
+def test_the_site_has_no_notebook_and_all_files_that_it_links(site: Path) -> None:
+    link = re.compile(r'<(?:a|link)\b[^>]*?href="?(?![a-z]+:)([^"#?>\s]+)')
+    pages = [page for page in site.rglob("*.html") if page.name != "404.html"]
+    links = {(page, link) for page in pages for link in link.findall(page.read_text("utf-8"))}
+
+    assert len(links) > len(pages) > 50
+    assert [item for item in links if not (item[0].parent / unquote(item[1])).exists()] == []
+    assert list(site.rglob("*.ipynb")) == []
 
 
 def test_a_page_beside_the_glossary_has_each_term_of_the_field() -> None:
