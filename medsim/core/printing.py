@@ -162,7 +162,10 @@ def _format(name: str) -> TableFormat:
 def _rendered(rendering: TableFormat, frame: pl.DataFrame) -> str:
     width = terminal_width()
     if width is not None and rendering.fitted:
-        return rendering.fitted(frame, width)
+        text, note = rendering.fitted(frame, width)
+        if note:
+            typer.echo(note, err=True)
+        return text
     return rendering.render(frame)
 
 

@@ -25,13 +25,14 @@ class TableFormat:
 
     Attributes:
         render: function that returns a frame as text, without a final line feed.
-        fitted: function that returns a frame as text that fits the width of a terminal.
+        fitted: function that returns a frame as text that fits the width of a terminal, and a note
+            for the user if its rows are printed as columns, else an empty one.
         pieces: for formats for programs: function that yields the text of frames in pieces, so that
             a large table need not be in memory.
     """
 
     render: Callable[[pl.DataFrame], str]
-    fitted: Callable[[pl.DataFrame, int], str] | None = None
+    fitted: Callable[[pl.DataFrame, int], tuple[str, str]] | None = None
     pieces: Callable[[Iterator[pl.DataFrame]], Iterator[str]] | None = None
 
     @property
@@ -40,6 +41,10 @@ class TableFormat:
         return self.pieces is None
 
 
+_TURNED = (
+    "the table is too wide for this terminal, so each line shows one of its columns; --format csv "
+    "prints one line per row"
+)
 _GAP = "   "  # between columns
 _NARROW_GAP = 2
 _ROWS_ALIKE = 4  # minimum of equal rows to treat two columns as the same
@@ -67,8 +72,8 @@ def _table(frame: pl.DataFrame) -> str:
     return "\n".join([head, f" {rule}", *body])
 
 
-def _fitted_table(frame: pl.DataFrame, width: int) -> str:
-    """Return a frame as lines of at most ``width`` terminal columns.
+def _fitted_table(frame: pl.DataFrame, width: int) -> tuple[str, str]:
+    """Return a frame as lines of at most ``width`` terminal columns, and a note on its layout.
 
     If the table does not fit, constant columns and copies of other columns move to a line above,
     and texts are wrapped. If that is not enough, names are split at underscores, or a table with
@@ -76,7 +81,7 @@ def _fitted_table(frame: pl.DataFrame, width: int) -> str:
     """
     whole = _table(frame)
     if cell_len(max(whole.splitlines(), key=cell_len, default="")) <= width:
-        return whole
+        return whole, ""
     cells = [tuple(_STAR.sub(_BOUND_STAR, cell) for cell in row) for row in readable(frame)]
     numeric = [kind.is_numeric() for kind in frame.dtypes]
     columns = list(zip(zip(*cells, strict=True), numeric, strict=True))
@@ -85,8 +90,9 @@ def _fitted_table(frame: pl.DataFrame, width: int) -> str:
     turned = hoisted.turned() if frame.height < len(hoisted.columns) else folded
     for choice in (hoisted, folded, turned, hoisted.with_folded_names(spaced=True)):
         if choice.n_fitting == len(choice.columns):
-            return choice.text()
-    return folded.without_last().text()
+            is_turned = choice is turned is not folded
+            return choice.text(), _TURNED if is_turned else ""
+    return folded.without_last().text(), ""
 
 
 @dataclass(frozen=True, kw_only=True)

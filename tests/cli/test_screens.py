@@ -187,7 +187,7 @@ def screens_of(
     def at_every_width(rendering: TableFormat, frame: pl.DataFrame) -> str:
         assert rendering is TABLE_FORMATS["table"]
         for width, texts in screens.items():
-            texts.append(rendering.fitted(frame, width))
+            texts.append(rendering.fitted(frame, width)[0])
             assert max(map(cell_len, texts[-1].splitlines())) <= width
             assert not {*re.findall(r" equals (\w+)", texts[-1])} & {*names_below(texts[-1])}
         return rendering.render(frame)

@@ -261,7 +261,7 @@ SENTENCES = pl.DataFrame({"n": [1, 2], "promise": ["A pair appears once. " * 9, 
 
 
 def fitted(frame: pl.DataFrame, width: int) -> list[str]:
-    return TABLE_FORMATS[TABLE].fitted(frame, width).split("\n")
+    return TABLE_FORMATS[TABLE].fitted(frame, width)[0].split("\n")
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -286,7 +286,7 @@ def test_no_line_begins_with_a_star(width: int) -> None:
     cells = ["1.000 avg_cos +0\u22120 *", "0.867 cos +0\u22120 *", "0.5 max_jaccard +0\u22121"]
     frame = pl.DataFrame({"set": ["a", "b", "c"], **dict.fromkeys(("one", "two_"), cells)})
 
-    lines = TABLE_FORMATS[TABLE].fitted(frame, width).splitlines()
+    lines = fitted(frame, width)
 
     assert not [line for line in lines if "  * " in f"{line} "]
     assert sum(line.count("+0\u22120 *") for line in lines) >= 2
@@ -298,6 +298,11 @@ def test_few_rows_of_many_columns_become_columns() -> None:
 
     assert head.split() == ["dataset", "possibly_equivalent_to", "syn_syn"]
     assert [row.split()[0] for row in rows] == SIZES.columns[2:]
+
+
+@pytest.mark.parametrize(("frame", "turned"), [(SIZES, True), (FRAME, False), (SENTENCES, False)])
+def test_a_note_says_that_rows_are_printed_as_columns(frame: pl.DataFrame, *, turned: bool) -> None:
+    assert TABLE_FORMATS[TABLE].fitted(frame, 80)[1].startswith("the table is too wide") == turned
     assert fitted(SIZES, 80)[0] == " in every row: kind pairs"
 
 
