@@ -20,7 +20,7 @@ from medsim.core.tables import is_parquet, read_table
 from medsim.evaluations.conclusions import ALPHA, best_metrics
 from medsim.evaluations.options import CorrelateOptions
 from medsim.evaluations.output import COMPARISONS, Evaluation
-from medsim.evaluations.sets import SET, whole_sets
+from medsim.evaluations.sets import BASELINE, SET, whole_sets
 from medsim.evaluations.statistic import statistics_of, tabulated_names
 from medsim.evaluations.strata import is_missing, number_in
 from medsim.statistics.estimates import (
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from medsim.core.progress import Progress
     from medsim.core.tables import Table
+    from medsim.evaluations.statistic import Kind
     from medsim.kernels.types import Values
 
 
@@ -129,9 +130,10 @@ def _intrinsic_scores(options: CorrelateOptions, progress: Progress) -> pl.DataF
 
 def _evaluation_scores(evaluation: Evaluation, options: CorrelateOptions) -> pl.DataFrame:
     """Return the scores of embeddings on all whole sets, at their best or the chosen metric."""
-    results = whole_sets(evaluation.results())
+    results = whole_sets(evaluation.results()).filter(pl.col("embedding") != BASELINE)
     metric, statistic = options.metric, options.statistic
-    pair_statistics = (*statistics_of("labelled"), *statistics_of("rated"))
+    kinds: tuple[Kind, ...] = ("matched", "labelled", "rated")
+    pair_statistics = [statistic for kind in kinds for statistic in statistics_of(kind)]
     for noun, name, valid_names in (
         ("metric", metric, sorted(results["metric"].unique())),
         ("statistic", statistic, [s.name for s in pair_statistics if s.higher_is_better]),
