@@ -38,12 +38,13 @@ def sql(options: SqlOptions, *, form: Format = "table") -> None:
 def report(options: ReportOptions) -> None:
     """Write an HTML page with charts of a build, evaluation, words in context, tagging or scores.
 
-    Writes one .html file that works offline. It replaces an earlier report at the same path; any
-    other existing file is an error.
+    Writes one .html file that works offline; or for an evaluation, if the file is named .svg or
+    .png, a single chart. It replaces an earlier report or image at the same path; any other
+    existing file is an error.
 
     Example: medsim report results -o report.html
     """
     from medsim.cli.report import write_report
 
-    call(write_report, options)
-    say_next(options.progress, f"open {quoted(options.out)} in a browser; it works offline")
+    if call(write_report, options).suffix not in {".svg", ".png"}:
+        say_next(options.progress, f"open {quoted(options.out)} in a browser; it works offline")

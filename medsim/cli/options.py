@@ -42,7 +42,19 @@ class ReportOptions(Options):
         ),
     ]
     out: Annotated[
-        str | Path, Option("The .html file to write.", ("--out", "-o"), heading="Main options")
+        str | Path,
+        Option(
+            "The .html file to write, or a .svg or .png file for a single chart of an evaluation.",
+            ("--out", "-o"),
+            heading="Main options",
+        ),
     ]
     _: KW_ONLY
+    statistic: Annotated[
+        str | None,
+        Option(
+            "Statistic of a single chart, such as auc; default: the first that the evaluation has.",
+            heading="Main options",
+        ),
+    ] = None
     progress: Reporting = None

@@ -1,14 +1,15 @@
-"""Writes the report of an output: one self-contained HTML page."""
+"""Writes the report of an output: one self-contained HTML page, or a single chart."""
 
 from __future__ import annotations
 
 from functools import cache
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from medsim.builds.output import Build
 from medsim.cli.options import ReportOptions
-from medsim.core.errors import needing
+from medsim.core.errors import OptionError, needing
 from medsim.core.files import write_file
 from medsim.core.opened import open_output, reading_output
 from medsim.core.options import folder_of, public
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from medsim.pages.page import Page
 
 _HEAD = 512  # the bytes that identify a report
+_IMAGES = {".svg": b"<svg", ".png": b"\x89PNG"}  # with their first bytes
+_RESOLUTION = 200  # of PNG, in pixels per inch
 
 
 @public(ReportOptions)
@@ -34,13 +37,21 @@ def write_report(options: ReportOptions) -> Path:
 
     The page has its charts, their numbers and the drawing library in one file. It makes no network
     requests, and the same output gives the same page. An earlier report at that path is replaced.
+    If ``out`` ends in .svg or .png, only the chart of an evaluation's ``statistic`` is written; an
+    earlier image of that format is replaced.
 
     Raises:
-        InputError: the folder holds no finished output, or a file of it is missing or damaged.
-        OptionError: the extra medsim[report] is not installed.
+        InputError: the folder holds no finished output, or a file of it is missing or damaged; or
+            the evaluation has no such statistic.
+        OptionError: the extra medsim[report] is not installed, or ``statistic`` is unknown or
+            given for a page.
         OutputError: ``out`` exists and is not a report of medsim, or cannot be written.
     """
     out = Path(options.out)
+    if out.suffix in _IMAGES:
+        return _write_chart(out, options)
+    if options.statistic:
+        raise OptionError("`statistic` is for a single chart; name `out` .svg or .png")
     check_file_free(out, overwrite=True, is_own=_is_report)
     opened = open_output(folder_of(options.output), *_KINDS)
     progress = progress_of(options.progress)
@@ -53,6 +64,30 @@ def write_report(options: ReportOptions) -> Path:
         write_file(out, content, overwrite=True)
         stage.note(f"{len(content) / 1e6:.1f} MB")
     return out
+
+
+def _write_chart(out: Path, options: ReportOptions) -> Path:
+    """Write the chart of a statistic of an evaluation as SVG or PNG, and return its path."""
+    first = _IMAGES[out.suffix]
+    check_file_free(out, overwrite=True, is_own=lambda path: path.read_bytes().startswith(first))
+    evaluation = open_output(folder_of(options.output), Evaluation)
+    with needing("a chart needs Altair and vl-convert", "report"):
+        import vl_convert  # noqa: F401 — Altair uses it to draw
+    with progress_of(options.progress).stage(f"write {out}"), reading_output(evaluation):
+        chart = evaluation.chart(cast("Any", options.statistic or _first_statistic(evaluation)))
+        drawn: StringIO | BytesIO = StringIO() if out.suffix == ".svg" else BytesIO()
+        chart.save(drawn, format=out.suffix.removeprefix("."), ppi=_RESOLUTION)
+        content = drawn.getvalue()
+        write_file(out, content.encode() if isinstance(content, str) else content, overwrite=True)
+    return out
+
+
+def _first_statistic(evaluation: Evaluation) -> str:
+    from medsim.evaluations.statistic import STATISTICS
+
+    tables = (evaluation.results(), evaluation.retrieval())
+    known = {name for table in tables for name in table.drop_nulls("value")["statistic"]}
+    return next((name for name in STATISTICS if name in known), "overlap_error")
 
 
 _KINDS: tuple[type[Opened[Any]], ...] = (

@@ -134,6 +134,23 @@ def test_missing_extra_is_named(
         medsim.write_report(outputs / "build", tmp_path / "report.html")
 
 
+def test_a_single_chart_is_written_as_an_image(outputs: Path, tmp_path: Path) -> None:
+    svg, png = tmp_path / "chart.svg", tmp_path / "chart.png"
+    for out, statistic in [(svg, None), (svg, "auc"), (png, "auc")]:  # the second replaces one
+        medsim.write_report(outputs / "results", out, statistic=statistic)
+
+    assert svg.read_text(encoding="utf-8").startswith("<svg")
+    assert ">AUC</text>" in svg.read_text(encoding="utf-8")
+    assert png.read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(OptionError, match=r"name `out` \.svg or \.png"):
+        medsim.write_report(outputs / "results", tmp_path / "page.html", statistic="auc")
+    with pytest.raises(InputError, match="is a build, not an evaluation"):
+        medsim.write_report(outputs / "build", tmp_path / "build.svg")
+    svg.write_text("mine")
+    with pytest.raises(OutputError, match=r"chart\.svg was not written by medsim"):
+        medsim.write_report(outputs / "results", svg)
+
+
 SIMILARITY = '<th scope="col" class="number">similarity</th>'
 
 
