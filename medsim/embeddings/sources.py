@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from medsim.core.reading import (
 )
 from medsim.core.registry import Registry
 from medsim.embeddings.formats.model_folder import missing_part
+from medsim.embeddings.options import HUB
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,6 +94,8 @@ Raises:
     OptionError: an option does not fit the format.
 """
 
+
+_MODEL_NAME = re.compile(r"\w[\w-]*/(?!.*\.[a-z]{2,8}$)\w[\w.-]*(@[\w.-]+)?", re.ASCII)
 
 WORDS, TERMS = "words", "terms"
 """The kinds of keys that rows of vectors can have."""
@@ -180,7 +184,7 @@ def find_format(path: Path, options: EmbeddingOptions) -> tuple[str, Format]:
         OptionError: the options name an unknown format.
     """
     if not path.exists():
-        raise InputError(f"{path} does not exist")
+        raise InputError(f"{path} does not exist{_hub_name(path)}")
     if not path.is_dir():
         check_file(path)
     if options.format is not None:
@@ -204,6 +208,14 @@ def find_format(path: Path, options: EmbeddingOptions) -> tuple[str, Format]:
         fault = f"is in no known format: it {what_it_is(beginning)}"
     names = ", ".join(matches or FORMATS.all())
     raise InputError(f"{path} {fault}; add ,format=NAME with one of: {names}")
+
+
+def _hub_name(path: Path) -> str:
+    """Return how to name the model on a hub that a missing path may mean; empty if it does not."""
+    name = path.as_posix()
+    if not _MODEL_NAME.fullmatch(name) or path.parent.exists():
+        return ""
+    return f"; if it is a model on a hub, name it as {HUB}{name}"
 
 
 def fingerprint(path: Path, file_format: Format, options: EmbeddingOptions) -> str:

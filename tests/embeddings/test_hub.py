@@ -196,3 +196,24 @@ def test_a_text_of_another_form_is_refused(hub: Hub, text: str) -> None:
     with pytest.raises(OptionError, match=r"hf:"):
         opened(text)
     assert not hub.fetched
+
+
+@pytest.mark.parametrize(
+    ("path", "suggested"),
+    [
+        ("sentence-transformers/all-MiniLM-L6-v2", "hf:sentence-transformers/all-MiniLM-L6-v2"),
+        ("BAAI/bge-small-en-v1.5@main", "hf:BAAI/bge-small-en-v1.5@main"),
+        *((path, None) for path in ("nowhere/vectors.txt", "model", "a/b/c", "here/model")),
+    ],
+)
+def test_a_missing_path_that_may_name_a_model_suggests_the_hub(
+    tmp_path: Path, monkeypatch, path: str, suggested: str | None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "here").mkdir()
+    hint = f"; if it is a model on a hub, name it as {suggested}" if suggested else ""
+
+    with pytest.raises(InputError) as raised:
+        open_source(parse_embedding(f"mine={path}"))
+
+    assert str(raised.value) == f"{path} does not exist{hint}"
