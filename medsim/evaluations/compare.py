@@ -32,7 +32,7 @@ from medsim.evaluations.options import PAPER_METRICS, CompareOptions
 from medsim.evaluations.output import COMPARISONS, PAIRS, SCORES, Evaluation, path_of
 from medsim.evaluations.run import resampling_of
 from medsim.evaluations.scoring import ScoredModel, fixed_comparisons, warn_of_reach
-from medsim.evaluations.sentences import result_sentences
+from medsim.evaluations.sentences import result_sentences, sample_sentences
 from medsim.evaluations.sets import (
     BASELINE,
     SET,
@@ -143,6 +143,7 @@ def _scores(
     if name in _SUMMARIZED:
         tests = comparisons if subset == "common" else comparisons.clear()
         sentences = result_sentences(rows, tests, correction)
+        sentences += sample_sentences(evaluation.manifest.options)
         models = rows.filter(pl.col("embedding") != BASELINE)
         return embedding_standings(models) if name == "standings" else rows, sentences
     return with_parts(sort_parts(rows)) if name == "parts" else rows, []

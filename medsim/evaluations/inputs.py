@@ -22,6 +22,7 @@ from medsim.evaluations.baselines import spelling_of, strata_of_spelling
 from medsim.evaluations.layouts import RatedColumns, parse_rated
 from medsim.evaluations.output import PAIRS
 from medsim.evaluations.ratings import read_rated
+from medsim.evaluations.samples import sampled
 from medsim.evaluations.sets import (
     ALL,
     HEADLINE_DATASET,
@@ -204,7 +205,10 @@ def read_inputs(options: EvaluateOptions, progress: Progress) -> list[Evaluation
         sizes = []
         for path in map(str, options.input_paths):
             if os.path.isdir(path):  # noqa: PTH112 — a path with its columns may be too long for Path
-                input_ = _read_build(Path(path))
+                input_ = read_build(Path(path))
+                if options.sample is not None:
+                    pairs = sampled(input_.frame, options.sample, options.seed)
+                    input_ = replace(input_, frame=pairs)
             else:
                 input_ = _read_rated_file(*parse_rated(path), stratification)
             if input_.name in inputs:
@@ -224,7 +228,11 @@ def read_inputs(options: EvaluateOptions, progress: Progress) -> list[Evaluation
 
 def _check(options: EvaluateOptions, rated: Sequence[EvaluationInput], n_inputs: int) -> None:
     """Raise OptionError if an option needs a kind of input that is missing."""
-    for option, is_set in (("retrieval", options.retrieval), ("separation", options.separates)):
+    for option, is_set in (
+        ("retrieval", options.retrieval),
+        ("separation", options.separates),
+        ("sample", options.sample is not None),
+    ):
         if is_set and len(rated) == n_inputs:
             raise OptionError(f"`{option}` needs a build among the inputs, not only rated files")
     if options.words is not None and not rated:
@@ -284,7 +292,8 @@ def pair_id_of(term1: str, term2: str) -> str:
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:16]
 
 
-def _read_build(folder: Path) -> EvaluationInput:
+def read_build(folder: Path) -> EvaluationInput:
+    """Return the pairs of a build; raise InputError if its files are damaged."""
     build = Build(folder)
     outputs = build.manifest.outputs
     paths = sorted(path for path in outputs if path.startswith("pairs/"))

@@ -233,6 +233,9 @@ TABLES = (
 FIXABLE = ("best", "standings", "parts", *tabulated_names())
 """The tables that can compare embeddings at fixed metrics."""
 
+MOST_SAMPLE = 10**9
+"""The largest number of positives of a sample."""
+
 _N_NEAR = 2
 _MAX_COUNT = 10**18
 
@@ -279,6 +282,18 @@ class EvaluateOptions(Options):
             least=FEWEST_RESAMPLES,
             most=MOST_RESAMPLES,
             key="resamples",
+        ),
+    ] = None
+    sample: Annotated[
+        int | None,
+        Option(
+            "Score a sample: this many positives of each dataset. First terms are drawn, with all "
+            "their positives and negatives, by hashes of the terms and the seed. Rated files are "
+            "used whole.",
+            least=1,
+            most=MOST_SAMPLE,
+            key="sample",
+            heading="Main options",
         ),
     ] = None
     coverage: Annotated[

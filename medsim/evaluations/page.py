@@ -101,7 +101,7 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
     name = f"results@{content_digest(manifest)}"
     embeddings = standing_order(data, list(manifest.embeddings))
     sections = [
-        result(data, manifest.warnings),
+        result(data, manifest.warnings, manifest.options),
         errors(data, embeddings),
         leaderboard(data, embeddings),
         significance(data.comparisons, embeddings),

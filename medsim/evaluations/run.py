@@ -77,6 +77,7 @@ class Run:
                 *(f"{option}={value}" for option, value in choices.items()),
                 metric,
                 *(["coverage of all words"] if options.coverage == "all" else []),
+                *([f"sample of {options.sample} positives"] if options.sample else []),
                 *(["independent pairs"] if options.independent_pairs else []),
                 f"seed {options.seed}",
                 f"{options.resamples or RESAMPLES} resamples",

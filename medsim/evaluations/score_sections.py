@@ -26,14 +26,14 @@ from medsim.evaluations.readable import (
     set_name,
     why_missing,
 )
-from medsim.evaluations.sentences import main_set, result_sentences
+from medsim.evaluations.sentences import main_set, result_sentences, sample_sentences
 from medsim.evaluations.sets import BASELINE, FEW, SET, with_enough_pairs
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
 from medsim.pages import charts
 from medsim.pages.page import Chart, PageTable, Section, distinct, warned
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from medsim.evaluations.report_data import EvaluationReportData
     from medsim.evaluations.statistic import Statistic
@@ -207,7 +207,9 @@ def standing_order(data: EvaluationReportData, embeddings: Sequence[str]) -> lis
     return sorted(embeddings)
 
 
-def result(data: EvaluationReportData, warnings: Sequence[str]) -> Section | None:
+def result(
+    data: EvaluationReportData, warnings: Sequence[str], options: Mapping[str, Any]
+) -> Section | None:
     """Return the result in a few sentences, with the chart of the most informative set."""
     names = tabulated_names(best=True)
     best = best_metrics(data.results, data.comparisons, names, baseline=True)
@@ -221,6 +223,7 @@ def result(data: EvaluationReportData, warnings: Sequence[str]) -> Section | Non
         parts=[_chart(main_set(with_enough_pairs(first)), STATISTICS[statistic])],
         result=[
             *result_sentences(best, data.comparisons),
+            *sample_sentences(options),
             *warned(warnings, "Inputs and options"),
         ],
     )

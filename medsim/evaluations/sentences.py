@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
-from medsim.core.errors import listed
+from medsim.core.errors import counted, listed
 from medsim.core.shown import number
 from medsim.evaluations.conclusions import ALPHA, embedding_standings, with_standing
 from medsim.evaluations.options import CORRECTIONS
@@ -201,6 +201,15 @@ def result_sentences(
                 sentences += _other_sets(rows, names, significant, statistic)
             sentences += _won_by_baseline(every, statistic)
     return sentences
+
+
+def sample_sentences(options: Mapping[str, Any]) -> list[str]:
+    """Return which sample an evaluation with these options scored; nothing if it scored all."""
+    size = options.get("sample")
+    if not isinstance(size, int):
+        return []
+    drawn = f"{counted(size, 'positive')} of each dataset, with their negatives"
+    return [f"Builds were scored on a sample: {drawn} (seed {options.get('seed')})."]
 
 
 def _against_baseline(
