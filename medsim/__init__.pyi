@@ -15,6 +15,7 @@ from medsim.evaluations.compare import compare as compare
 from medsim.evaluations.correlate import correlate as correlate
 from medsim.evaluations.evaluate import evaluate as evaluate
 from medsim.evaluations.output import Evaluation as Evaluation
+from medsim.evaluations.training import TermSimilarityEvaluator as TermSimilarityEvaluator
 from medsim.exports.export import export as export
 from medsim.exports.output import Exported as Exported
 from medsim.splits.output import Splits as Splits

@@ -163,7 +163,7 @@ def encode_terms(encoder: Encoder, request: Request, files: str) -> TermVectors:
     """
 
     def embed(terms: Sequence[str]) -> Iterator[Part]:
-        for batch in _batches(terms):
+        for batch in batches(terms):
             yield batch, encoder.encode(batch)
 
     return collect(request, key_of(encoder, files), embed, encoder.n_dimensions)
@@ -256,7 +256,7 @@ def unit(vectors: Vectors) -> Vectors:
     return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
 
-def _batches(terms: Iterable[str]) -> Iterator[list[str]]:
+def batches(terms: Iterable[str]) -> Iterator[list[str]]:
     """Yield terms in order of length and text, up to a number of characters at a time."""
     batch: list[str] = []
     n_characters = 0

@@ -233,9 +233,6 @@ TABLES = (
 FIXABLE = ("best", "standings", "parts", *tabulated_names())
 """The tables that can compare embeddings at fixed metrics."""
 
-MOST_SAMPLE = 10**9
-"""The largest number of positives of a sample."""
-
 _N_NEAR = 2
 _MAX_COUNT = 10**18
 
@@ -291,7 +288,7 @@ class EvaluateOptions(Options):
             "their positives and negatives, by hashes of the terms and the seed. Rated files are "
             "used whole.",
             least=1,
-            most=MOST_SAMPLE,
+            most=10**9,
             key="sample",
             heading="Main options",
         ),

@@ -24,8 +24,7 @@ def sampled(frame: pl.DataFrame, n_positives: int, seed: int) -> pl.DataFrame:
         n_positives: the number of positives of each dataset.
         seed: random seed.
     """
-    terms = frame["term1"].unique().sort()
-    packed = pack(terms)
+    packed = pack(terms := frame["term1"].unique().sort())
     draws = tie_hashes(np.uint64(seed), _DRAW, term_hashes(packed.codes, packed.starts))
     positives = frame.filter(label=1).unique(["dataset", "pair_id"])
     drawn = (

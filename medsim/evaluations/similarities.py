@@ -8,17 +8,16 @@ import numpy as np
 import polars as pl
 
 from medsim.core.errors import InputError, counted
-from medsim.embeddings.metrics import WordBags, Workers
+from medsim.embeddings.metrics import METRICS, WordBags, Workers
 from medsim.evaluations.output import SCORES, TERMS, WORDS, path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection
 
     from medsim.embeddings.embedded_terms import EmbeddedTerms
-    from medsim.embeddings.metrics import Metric
     from medsim.evaluations.inputs import EvaluationInput
     from medsim.evaluations.run import Run
-    from medsim.kernels.types import Ids
+    from medsim.kernels.types import Ids, Singles
 
 T = TypeVar("T", bound=np.ndarray[Any, Any])
 
@@ -28,7 +27,7 @@ def write_similarities(
     input_: EvaluationInput,
     name: str,
     embedded: EmbeddedTerms,
-    metrics: Mapping[str, Metric],
+    metrics: Collection[str],
 ) -> None:
     """Write the similarities of an input's pairs, and the coverage of its terms and words.
 
@@ -51,20 +50,32 @@ def write_similarities(
             used = [bags.words[bags.starts[row] : bags.starts[row + 1]] for row in rows]
             words = embedded.words[np.unique(np.concatenate([*used, np.empty(0, np.int32)]))]
         run.write(words_path, words.sort().to_frame())
-        covered = embedded.covered[first] & embedded.covered[second]
-        rows1, rows2 = first[covered], second[covered]
         for metric, path in paths.items():
             if run.is_complete(path):
                 stage.advance(len(pairs))
                 continue
-            values = np.full(len(pairs), np.nan, np.float32)
-            similarities = metrics[metric].similarities(embedded.embedded, rows1, rows2, workers)
-            values[covered] = check_finite(similarities, metric)
-            stage.advance(len(pairs) - len(rows1))
+            values = similarities_of(embedded, metric, first, second, workers)
+            stage.advance(int(np.count_nonzero(np.isnan(values))))
             similarity = pl.Series("similarity", values).fill_nan(None)
             run.write(path, pl.DataFrame([pairs["pair_id"], similarity]))
         n_pairs, n_metrics = counted(pairs.height, "pair"), counted(len(metrics), "metric")
         stage.note(f"{n_pairs} under {n_metrics}")
+
+
+def similarities_of(
+    embedded: EmbeddedTerms, metric: str, first: Ids, second: Ids, workers: Workers
+) -> Singles:
+    """Return the similarity of each pair, float32[n_pairs]; NaN if a term is not covered.
+
+    ``first`` and ``second`` are rows of the embedded terms: int32[n_pairs].
+    """
+    covered = embedded.covered[first] & embedded.covered[second]
+    values = np.full(len(first), np.nan, np.float32)
+    similarities = METRICS.get(metric).similarities(
+        embedded.embedded, first[covered], second[covered], workers
+    )
+    values[covered] = check_finite(similarities, metric)
+    return values
 
 
 def rows_of(embedded: EmbeddedTerms, terms: pl.Series) -> Ids:

@@ -265,7 +265,7 @@ def test_the_result_is_above_a_chart_of_the_same_numbers(full, page: Page) -> No
     assert chart.rows.select("y", "value").rows() == [("two", 0.65), ("one", 0.6)]
     assert chart.says.endswith("largest set of hard pairs with Levenshtein negatives.")
     assert page.signature.endswith("coverage any, independent_pairs True, seed 0, resamples 200")
-    assert result(full, ["one", "two"]).result[-1] == (
+    assert result(full, ["one", "two"], {}).result[-1] == (
         "This run gave 2 warnings, listed under “Inputs and options”."
     )
 

@@ -99,15 +99,25 @@ class SentenceEncoder:
     def encode(self, terms: Sequence[str]) -> Vectors:
         """Return the vectors of a batch; see ``medsim.embeddings.encoders.Encoder``."""
         with reading(self.path, _DESCRIBES):
-            vectors = self.model.encode(
-                list(terms),
-                prompt=self._prompt,
-                batch_size=_TERMS_A_RUN,
-                show_progress_bar=False,
-                convert_to_numpy=True,
-                normalize_embeddings=self._normalize,
-            )
-        return np.asarray(vectors, np.float32)
+            return encode_batch(self.model, terms, self._prompt, normalize=self._normalize)
+
+
+def encode_batch(
+    model: Any, terms: Sequence[str], prompt: str | None = None, *, normalize: bool = False
+) -> Vectors:
+    """Return the vectors of a model of sentence-transformers: float32[n_terms, n_dimensions].
+
+    ``prompt`` is put before every term; None for the model's own.
+    """
+    vectors = model.encode(
+        list(terms),
+        prompt=prompt,
+        batch_size=_TERMS_A_RUN,
+        show_progress_bar=False,
+        convert_to_numpy=True,
+        normalize_embeddings=normalize,
+    )
+    return np.asarray(vectors, np.float32)
 
 
 def _check_runs_no_code(path: Path) -> None:
