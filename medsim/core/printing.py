@@ -39,10 +39,11 @@ _MOST_ROWS = 40  # of a statement's result, on a terminal
 
 _PLAIN = str.maketrans(  # replacements for terminals without these characters
     {"─": "-", "\N{EN DASH}": "-", "\N{MINUS SIGN}": "-", "\N{PLUS-MINUS SIGN}": "+-"}
+    | {"\N{DAGGER}": "+"}
 )
 
 
-TABLE_FORMATS = ("csv", "json", "latex", "md", "table")
+TABLE_FORMATS = ("csv", "html", "json", "latex", "md", "table")
 """The names of the formats in which tables are printed."""
 
 
@@ -61,7 +62,7 @@ Format = Annotated[
         metavar="FORMAT",
         callback=_known_format,
         autocompletion=completed(TABLE_FORMATS),
-        help="Print csv, json, latex, md or table.",
+        help="Print csv, html, json, latex, md or table.",
         rich_help_panel="Output",
     ),
 ]
@@ -74,10 +75,12 @@ def print_table(
     *,
     readable: Callable[[pl.DataFrame], Sequence[pl.DataFrame]] | None = None,
     opening: Sequence[str] = (),
+    note: str = "",
 ) -> None:
     """Print a table to standard output.
 
     Formats for people first apply ``readable``; in the format table, sentences open the output.
+    A note is printed below the table.
     """
     rendering = _format(form)
     frames = readable(frame) if readable and rendering.for_people else [frame]
@@ -87,6 +90,8 @@ def print_table(
     wrapper = TextWrapper(width, initial_indent=" ", subsequent_indent=" ")  # as tables have it
     sentences = map(wrapper.fill, opening if form == "table" else ())
     parts = ["\n".join(sentences), *(_rendered(rendering, table) for table in frames)]
+    if note and rendering.for_people:
+        parts.append(wrapper.fill(note) if form == "table" else rendering.paragraph(note))
     _print(["\n\n".join(filter(None, parts))], form)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from html import escape
 from itertools import accumulate
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING
@@ -29,17 +30,22 @@ class TableFormat:
             for the user if its rows are printed as columns, else an empty one.
         pieces: for formats for programs: function that yields the text of frames in pieces, so that
             a large table need not be in memory.
+        paragraph: for formats for people: function that returns a note below a table.
     """
 
     render: Callable[[pl.DataFrame], str]
     fitted: Callable[[pl.DataFrame, int], tuple[str, str]] | None = None
     pieces: Callable[[Iterator[pl.DataFrame]], Iterator[str]] | None = None
+    paragraph: Callable[[str], str] = str
 
     @property
     def for_people(self) -> bool:
         """Whether the format is for people: numbers are rounded and columns aligned."""
         return self.pieces is None
 
+
+BOLD = "\ue001"
+"""The first character of a cell that formats for people print in bold, or with a star as text."""
 
 _TURNED = (
     "the table is too wide for this terminal, so each line shows one of its columns; --format csv "
@@ -49,15 +55,26 @@ _GAP = "   "  # between columns
 _NARROW_GAP = 2
 _ROWS_ALIKE = 4  # minimum of equal rows to treat two columns as the same
 _LONG_WORD = 24  # longer ones may be cut
-_STAR = re.compile(r" \*$")
-_BOUND_STAR = "\ue000*"  # replaces a space, so that no line begins with the star
+_STAR = re.compile(r" (?=\*$)")
+_STAR_OR_INTERVAL = re.compile(r" (?=\*$)|(?<=,) (?=[^ ]+\])")
+_BOUND = "\ue000"  # replaces a space, so that no line begins after it
+
+
+def _cells(
+    frame: pl.DataFrame, begin: str, end: str, form: Callable[[str], str] = str
+) -> list[list[str]]:
+    """Return the names and values of a frame as texts, those with ``BOLD`` between two marks."""
+    return [
+        [begin + form(cell[1:]) + end if cell.startswith(BOLD) else form(cell) for cell in row]
+        for row in readable(frame)
+    ]
 
 
 def _table(frame: pl.DataFrame) -> str:
     """Return a frame as lines, with numbers right-aligned and other values left-aligned."""
     if not frame.width:
         return ""
-    rows = readable(frame)
+    rows = _cells(frame, "", " *")
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     numeric = [kind.is_numeric() for kind in frame.dtypes]
     lines = []
@@ -76,19 +93,24 @@ def _fitted_table(frame: pl.DataFrame, width: int) -> tuple[str, str]:
     """Return a frame as lines of at most ``width`` terminal columns, and a note on its layout.
 
     If the table does not fit, constant columns and copies of other columns move to a line above,
-    and texts are wrapped. If that is not enough, names are split at underscores, or a table with
-    few rows is transposed. Else the last columns are left out, and a line below names them.
+    and texts are wrapped, within intervals only if need be. If that is not enough, names are split
+    at underscores, or a table with few rows is transposed. Else the last columns are left out, and
+    a line below names them.
     """
     whole = _table(frame)
     if cell_len(max(whole.splitlines(), key=cell_len, default="")) <= width:
         return whole, ""
-    cells = [tuple(_STAR.sub(_BOUND_STAR, cell) for cell in row) for row in readable(frame)]
     numeric = [kind.is_numeric() for kind in frame.dtypes]
-    columns = list(zip(zip(*cells, strict=True), numeric, strict=True))
-    hoisted = _Grid(columns=columns, width=width).hoisted()
+
+    def without_breaks_at(spaces: re.Pattern[str]) -> _Grid:
+        cells = [[spaces.sub(_BOUND, cell) for cell in row] for row in _cells(frame, "", " *")]
+        columns = list(zip(zip(*cells, strict=True), numeric, strict=True))
+        return _Grid(columns=columns, width=width).hoisted()
+
+    hoisted, unbroken = map(without_breaks_at, (_STAR, _STAR_OR_INTERVAL))
     folded = hoisted.with_folded_names(spaced=False)
     turned = hoisted.turned() if frame.height < len(hoisted.columns) else folded
-    for choice in (hoisted, folded, turned, hoisted.with_folded_names(spaced=True)):
+    for choice in (unbroken, hoisted, folded, turned, hoisted.with_folded_names(spaced=True)):
         if choice.n_fitting == len(choice.columns):
             is_turned = choice is turned is not folded
             return choice.text(), _TURNED if is_turned else ""
@@ -177,7 +199,7 @@ class _Grid:
         with out.capture() as captured:
             for part in filter(None, (Text(above), grid, Text(self.below))):
                 out.print(part)
-        lines = captured.get().replace(_BOUND_STAR, " *").splitlines()
+        lines = captured.get().replace(_BOUND, " ").splitlines()
         return "\n".join(f" {line}".rstrip() for line in lines)
 
     def _widths(self) -> list[int]:
@@ -255,7 +277,7 @@ _MARKUP = re.compile(r"[|<\\]")  # characters that Markdown would take for more 
 def markdown(frame: pl.DataFrame) -> str:
     """Return a frame as a table of Markdown."""
     rules = ["--:" if kind.is_numeric() else "---" for kind in frame.dtypes]
-    head, *rows = [[_MARKUP.sub(r"\\\g<0>", value) for value in row] for row in readable(frame)]
+    head, *rows = _cells(frame, "**", "**", lambda text: _MARKUP.sub(r"\\\g<0>", text))
     return "\n".join(f"| {' | '.join(row)} |" for row in [head, rules, *rows])
 
 
@@ -271,15 +293,21 @@ _LATEX = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "\N{MINUS SIGN}": "$-$",
+    "\N{DAGGER}": r"$^\dagger$",
 }
+
+
+def _escaped(text: str) -> str:
+    """Return a text without characters that LaTeX would take for commands."""
+    return "".join(_LATEX.get(character, character) for character in text)
 
 
 def _latex(frame: pl.DataFrame) -> str:
     """Return a frame as a tabular environment."""
     columns = "".join("r" if kind.is_numeric() else "l" for kind in frame.dtypes)
     rows = []
-    for values in readable(frame):
-        row = " & ".join("".join(_LATEX.get(c, c) for c in value) for value in values) + r" \\"
+    for values in _cells(frame, r"\textbf{", "}", _escaped):
+        row = " & ".join(values) + r" \\"
         # Else the beginning would be an option of the line before.
         rows.append("{}" + row if row.startswith(("[", "*")) else row)
     head, *rows = rows
@@ -287,10 +315,19 @@ def _latex(frame: pl.DataFrame) -> str:
     return "\n".join([begin, r"\toprule", head, r"\midrule", *rows, r"\bottomrule", end])
 
 
+def _html(frame: pl.DataFrame) -> str:
+    """Return a frame as a table element, a row per line."""
+    head, *rows = _cells(frame, "<b>", "</b>", lambda text: escape(text, quote=False))
+    lines = [f"<thead><tr><th>{'</th><th>'.join(head)}</th></tr></thead>"]
+    lines += (f"<tr><td>{'</td><td>'.join(row)}</td></tr>" for row in rows)
+    return "\n".join(["<table>", *lines, "</table>"])
+
+
 TABLE_FORMATS = {
     "csv": TableFormat(render=lambda df: "".join(_csv_pieces(iter([df]))), pieces=_csv_pieces),
+    "html": TableFormat(render=_html, paragraph=lambda text: f"<p>{escape(text, quote=False)}</p>"),
     "json": TableFormat(render=lambda df: "".join(_json_pieces(iter([df]))), pieces=_json_pieces),
-    "latex": TableFormat(render=_latex),
+    "latex": TableFormat(render=_latex, paragraph=_escaped),
     "md": TableFormat(render=markdown),
     "table": TableFormat(render=_table, fitted=_fitted_table),
 }

@@ -61,10 +61,16 @@ def compare(options: CompareOptions, *, form: Format = "table") -> None:
 
     Example: medsim compare results --table all-auc --format latex
     """
+    from medsim.evaluations.article import article_table
     from medsim.evaluations.compare import compared
     from medsim.evaluations.readable import as_in_paper
 
-    _print_comparison(*compared(options), form, as_in_paper, options.progress)
+    rows, sentences = compared(options)
+    if options.table == "article":
+        note = " ".join(("*:" if form == "table" else "Bold:", *sentences))
+        print_table(rows, form, readable=lambda frame: [article_table(frame)], note=note)
+    else:
+        _print_comparison(rows, sentences, form, as_in_paper, options.progress)
 
 
 def _print_comparison(

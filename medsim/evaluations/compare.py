@@ -15,6 +15,7 @@ from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
 from medsim.core.progress import Progress, progress_of
 from medsim.core.terms import is_multi_word
+from medsim.evaluations.article import article_note, article_rows
 from medsim.evaluations.conclusions import (
     SEPARATION_TABLES,
     all_metrics,
@@ -62,8 +63,9 @@ def compare(options: CompareOptions) -> pl.DataFrame:
 
     The table "best" has every embedding, and the best baseline without a model, at its best metric
     by matched AUC, AUC or, for ratings, Spearman's correlation; "standings" the standings of
-    embeddings over all these sets of 30 pairs or more. A statistic, such as "auc", has every
-    embedding at its best metric by that statistic; "all-auc" every metric;
+    embeddings over all these sets of 30 pairs or more; "article" the headline and chosen sets of
+    30 pairs or more, with the difference to the best embedding or to ``baseline``. A statistic,
+    such as "auc", has every embedding at its best metric by that statistic; "all-auc" every metric;
     "standings-auc" the number of metrics of the same embedding that are significantly better or
     worse; "spread-auc" the smallest, median and largest variance over an embedding's metrics.
     "metrics" has the standings of metrics over all sets; "parts" the best metrics on parts
@@ -85,20 +87,20 @@ def compare(options: CompareOptions) -> pl.DataFrame:
 
 
 def compared(options: CompareOptions) -> tuple[pl.DataFrame, list[str]]:
-    """Return the table of ``compare`` and, for the tables "best" and "standings", its result.
+    """Return the table of ``compare``, and sentences about it.
 
-    The result is a list of sentences, see ``result_sentences``.
+    For the tables "best" and "standings" these are its result, see ``result_sentences``; for the
+    table "article" the note below it.
     """
     source = options.evaluation
     evaluation = source if isinstance(source, Evaluation) else Evaluation(folder_of(source))
     name = options.paper.table
     with reading_output(evaluation):
-        if name == "rated":
-            return rated_sets(evaluation), []
-        if name == "coverage":
-            return covered_sets(evaluation), []
-        if name == "overlap":
-            return evaluation.overlap(), []
+        if name in _WHOLE:
+            return _WHOLE[name](evaluation), []
+        if name == "article":
+            rows = article_rows(evaluation, options)
+            return rows, article_note(rows, options.correction)
         if name == "retrieval":
             rows = evaluation.retrieval().filter(subset=options.subset)
             return _checked(rows, evaluation, "retrieval"), []
@@ -186,6 +188,7 @@ def stored_input(evaluation: Evaluation, name: str) -> EvaluationInput:
         rated=evaluation.manifest.inputs[name]["kind"] == "rated",
         frame=evaluation.read(path_of(PAIRS, name)),
         independent=bool(evaluation.manifest.options["independent_pairs"]),
+        all_difficulties=evaluation.manifest.options.get("difficulty") not in (["easy"], ["hard"]),
     )
 
 
@@ -324,3 +327,7 @@ def covered_sets(evaluation: Evaluation) -> pl.DataFrame:
     )
     rows = whole_sets(evaluation.coverage())
     return rows.join(sizes, on="embedding", how="left", maintain_order="left")
+
+
+_WHOLE = {"rated": rated_sets, "coverage": covered_sets, "overlap": Evaluation.overlap}
+"""Functions that return whole tables, by name."""

@@ -95,6 +95,7 @@ class EvaluationInput:
             belongs to the cluster of its first term. Every negative shares its first term with a
             positive.
         build: the build of the pairs; None for rated files, and for pairs of earlier runs.
+        all_difficulties: whether the pairs of a build are of any difficulty, not of a chosen one.
         linked: the terms that retrieval searches, see ``linked_terms``; None without retrieval.
         categories: the categories to separate; None without separation.
     """
@@ -105,6 +106,7 @@ class EvaluationInput:
     provenance: dict[str, object] = field(default_factory=dict)
     build: Build | None = None
     independent: bool = True
+    all_difficulties: bool = True
     warnings: tuple[str, ...] = ()
     linked: pl.DataFrame | None = None
     categories: Categories | None = None
@@ -139,7 +141,7 @@ class EvaluationInput:
                     clusters=clusters[dataset][rows] if clusters else None,
                 )
             )
-        return [*pair_sets, *self._matched_sets(pair_sets)]
+        return [*pair_sets, *(self._matched_sets(pair_sets) if self.all_difficulties else ())]
 
     @cached_property
     def spelling(self) -> Spelling:
@@ -205,7 +207,8 @@ def read_inputs(options: EvaluateOptions, progress: Progress) -> list[Evaluation
         sizes = []
         for path in map(str, options.input_paths):
             if os.path.isdir(path):  # noqa: PTH112 — a path with its columns may be too long for Path
-                input_ = read_build(Path(path))
+                chosen = (options.datasets, options.difficulty, options.negatives)
+                input_ = read_build(Path(path), chosen)
                 if options.sample is not None:
                     pairs = sampled(input_.frame, options.sample, options.seed)
                     input_ = replace(input_, frame=pairs)
@@ -228,12 +231,9 @@ def read_inputs(options: EvaluateOptions, progress: Progress) -> list[Evaluation
 
 def _check(options: EvaluateOptions, rated: Sequence[EvaluationInput], n_inputs: int) -> None:
     """Raise OptionError if an option needs a kind of input that is missing."""
-    for option, is_set in (
-        ("retrieval", options.retrieval),
-        ("separation", options.separates),
-        ("sample", options.sample is not None),
-    ):
-        if is_set and len(rated) == n_inputs:
+    filters = ("datasets", "difficulty", "negatives", "sample")
+    for option in (*filters, "retrieval", "separation", "near", "categories"):
+        if getattr(options, option) and len(rated) == n_inputs:
             raise OptionError(f"`{option}` needs a build among the inputs, not only rated files")
     if options.words is not None and not rated:
         raise OptionError("`words` is for rated files, but no input is a rated file")
@@ -292,23 +292,37 @@ def pair_id_of(term1: str, term2: str) -> str:
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:16]
 
 
-def read_build(folder: Path) -> EvaluationInput:
-    """Return the pairs of a build; raise InputError if its files are damaged."""
+def read_build(folder: Path, chosen: Sequence[Sequence[str]] = ((), (), ())) -> EvaluationInput:
+    """Return the pairs of the chosen datasets, difficulty and negatives of a build.
+
+    Empty choices are for all.
+
+    Raises:
+        InputError: files of the build are damaged.
+        OptionError: the build has no such pairs.
+    """
     build = Build(folder)
     outputs = build.manifest.outputs
     paths = sorted(path for path in outputs if path.startswith("pairs/"))
     frames = [pl.DataFrame(schema=PAIRS.dtypes)]
     for path in paths:
+        named = dict(part.split("=", 1) for part in path.split("/") if "=" in part)
+        set_name = (named[column] for column in SET_COLUMNS)
+        if any(names and name not in names for name, names in zip(set_name, chosen, strict=True)):
+            continue
         pairs = build.read(path)
         if fingerprint(pairs) != outputs[path].fingerprint:
             raise InputError(
                 f"{folder / path} does not hold the rows that the manifest records; run "
                 "medsim verify"
             )
-        named = dict(part.split("=", 1) for part in path.split("/") if "=" in part)
         set_columns = {column: pl.lit(named[column], pl.String) for column in SET_COLUMNS}
         pairs = pairs.with_columns(**set_columns, rating=pl.lit(None, pl.Float64))
         frames.append(pairs.select(*PAIRS.dtypes))
+    if any(chosen) and all(frame.is_empty() for frame in frames):
+        raise OptionError(
+            f"{folder} has no such pairs; change `datasets`, `difficulty` or `negatives`"
+        )
     n_empty = sum(not outputs[path].rows for path in paths)
     empty = counted(n_empty, "set has no pairs and is", "sets have no pairs and are")
     # The name without following links, usable as the name of a folder.

@@ -5,13 +5,14 @@ The paper, whose tables and figures have numbers, is Schulz and Juric (AAAI 2020
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from medsim.core.config import MOST_SEED, checked_threads
+from medsim.core.config import MOST_SEED, Dataset, Difficulty, Strategy, checked_threads
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import OVERWRITE, Cache, OpenedFolder, Option, Options, Reporting, Threads
 from medsim.embeddings.given import EmbeddingLike, embedding_spec, wrap_by_name
@@ -70,6 +71,7 @@ MetricName = Literal[
 ComparedTable = Literal[
     "best",
     "standings",
+    "article",
     "auc_matched",
     "auc",
     "accuracy",
@@ -162,9 +164,9 @@ OTHER_COMMANDS = {"2": "medsim stats BUILD", "3": "medsim study score STUDY ANSW
 
 
 def number_of(text: str) -> str | None:
-    """Return the key in ``PAPER`` or ``OTHER_COMMANDS`` for a text such as "Table c.1"."""
-    number = text.strip().lower().removeprefix("table").strip().replace("figure ", "figure-")
-    return next((name for name in (*PAPER, *OTHER_COMMANDS) if name.lower() == number), None)
+    """Return the key in ``PAPER`` or ``OTHER_COMMANDS`` for a text such as "Table c.1" or "C1"."""
+    plain = {re.sub(r"[ .-]", "", name.lower()): name for name in (*PAPER, *OTHER_COMMANDS)}
+    return plain.get(re.sub(r"[ .-]", "", text.lower()).removeprefix("table"))
 
 
 BINS = Option(
@@ -223,6 +225,7 @@ CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
 TABLES = (
     "best",
     "standings",
+    "article",
     *dict.fromkeys((tabulated_names(best=True)[0], *tabulated_names())),
     *(f"{kind}-{name}" for kind in ("all", "standings", "spread") for name in tabulated_names()),
     *("metrics", "parts", "rated", "coverage", "overlap", "retrieval"),
@@ -235,6 +238,15 @@ FIXABLE = ("best", "standings", "parts", *tabulated_names())
 
 _N_NEAR = 2
 _MAX_COUNT = 10**18
+
+_ARTICLE_DATASETS = "Datasets and rated files in the table article; default: syn_syn, all rated."
+_ARTICLE_BASELINE = "Embedding to compare with in the table article; default: the best."
+
+
+def _sets(text: str, key: str | None = None, *, lower: bool = True) -> Option:
+    """Return an option that chooses sets of pairs."""
+    return Option(text, listed=True, lower=lower, key=key)
+
 
 SUBSET = Option("Pairs covered by all embeddings (common) or by each (own).")
 
@@ -365,6 +377,11 @@ class EvaluateOptions(Options):
     bins: Annotated[Sequence[int], BINS] = ()
     topic_bins: Annotated[Sequence[int], TOPIC_BINS] = ()
     equal_parts: Annotated[int | None, EQUAL_PARTS] = None
+    datasets: Annotated[Sequence[Dataset], _sets("Datasets; default: all.", "datasets")] = ()
+    difficulty: Annotated[
+        Sequence[Difficulty], _sets("Difficulty of pairs; default: both.", "difficulty")
+    ] = ()
+    negatives: Annotated[Sequence[Strategy], _sets("Negatives; default: all.", "negatives")] = ()
     overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
 
@@ -438,6 +455,10 @@ class CompareOptions(Options):
             heading="Main options",
         ),
     ] = None
+    datasets: Annotated[Sequence[str], _sets(_ARTICLE_DATASETS, lower=False)] = ()
+    difficulty: Annotated[Sequence[Difficulty], _sets("Difficulty in article; default: both.")] = ()
+    negatives: Annotated[Sequence[Strategy], _sets("Negatives in article; default: random.")] = ()
+    baseline: Annotated[str | None, Option(_ARTICLE_BASELINE, metavar="NAME")] = None
     subset: Annotated[Subset, SUBSET] = "common"
     correction: Annotated[Correction, Option("Correct p-values for multiple tests.")] = "bonferroni"
     threads: Threads = None
@@ -457,7 +478,10 @@ class CompareOptions(Options):
             raise OptionError(
                 f"`metrics` is for the tables {', '.join((*FIXABLE, *fixed))}, not for {self.table}"
             )
-        standings = name == "metrics" or name.startswith("standings")
+        for option in ("datasets", "difficulty", "negatives", "baseline"):
+            if getattr(self, option) and name != "article":
+                raise OptionError(f"`{option}` is for the table article, not for {self.table}")
+        standings = name in {"article", "metrics"} or name.startswith("standings")
         if standings and self.subset != "common":
             raise OptionError(f"`subset` {self.subset} has no standings; leave it out")
 

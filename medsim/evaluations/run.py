@@ -79,6 +79,7 @@ class Run:
                 *(["coverage of all words"] if options.coverage == "all" else []),
                 *([f"sample of {options.sample} positives"] if options.sample else []),
                 *(["independent pairs"] if options.independent_pairs else []),
+                *(f"{name} pairs only" for name in options.difficulty),
                 f"seed {options.seed}",
                 f"{options.resamples or RESAMPLES} resamples",
             ]
@@ -101,12 +102,18 @@ def earlier_results(options: EvaluateOptions) -> Evaluation | None:
     for name, now in options.recorded().items():
         then = earlier.manifest.options[name]
         if then != now and not (name == "resamples" and now is None):
-            before, after = ("the default" if value is None else value for value in (then, now))
+            before, after = map(_option_text, (then, now))
             raise OutputError(
                 f"{out} was made with `{name}` {before}, not {after}; use {before} to add to it, "
                 f"{_HOW_TO_REPLACE}"
             )
     return earlier
+
+
+def _option_text(value: object) -> object:
+    """Return the value of an option as users write it."""
+    default = "the default" if value in (None, []) else value
+    return ",".join(default) if isinstance(default, list) else default
 
 
 def begin_run(

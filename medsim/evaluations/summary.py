@@ -94,6 +94,7 @@ def _of_pairs(run: Run, name: str) -> dict[str, pl.DataFrame]:
         rated=run.inputs[name]["kind"] == "rated",
         frame=load(path_of(PAIRS, name)),
         independent=run.options.independent_pairs,
+        all_difficulties=len({*run.options.difficulty}) != 1,
     )
     models = [
         ScoredModel(

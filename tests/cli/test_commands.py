@@ -29,7 +29,7 @@ from medsim.terminologies.sources import SOURCES
 
 COMMAND_OF = commands()
 COMMANDS = sorted(COMMAND_OF)
-FORMATS_OF_TABLES = ["table", "json", "csv", "md", "latex"]
+FORMATS_OF_TABLES = ["table", "json", "csv", "md", "latex", "html"]
 
 
 def run(*arguments: str | Path, **options):
@@ -166,7 +166,7 @@ def test_errors_are_one_line(
         (["build", "hpo", "-o", "x", "--seed", "-1"], 1, "--seed -1 is out of range"),
         (["build", "hpo", "-o", "x", "--synonyms", "exakt"], 1, "did you mean exact or"),
         (["build", "hpo", "-o", "x", "--as-of", "yesterday"], 2, "yesterday"),
-        (["build", "hpo", "-o", "x", "--format", "xml"], 1, "unknown format 'xml'; known: csv"),
+        (["build", "hpo", "-o", "x", "--format", "pdf"], 1, "unknown format 'pdf'; known: csv"),
         (["sql", "x", "\udcff"], 1, r"STATEMENT '\udcff' is not UTF-8; write it in UTF-8"),
         (["stats", "nowhere"], 1, "there is no folder nowhere"),
         (["sql", "`seed`", "select 1"], 1, "error: `seed` is not a folder"),

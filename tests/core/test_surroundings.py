@@ -66,7 +66,7 @@ def test_rule_and_minus_signs_have_ascii_replacements(
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize("form", ["csv", "json", "latex", "md", "table"])
+@pytest.mark.parametrize("form", ["csv", "html", "json", "latex", "md", "table"])
 def test_terms_do_not_control_a_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:

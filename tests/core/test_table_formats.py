@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from medsim.core.printing import TABLE_FORMATS as NAMES
 from medsim.core.table_formats import TABLE_FORMATS
 
-TABLE, JSON, CSV, MD, LATEX = "table", "json", "csv", "md", "latex"
-READ_BY_PEOPLE = [TABLE, MD, LATEX]
+TABLE, JSON, CSV, MD, LATEX, HTML = "table", "json", "csv", "md", "latex", "html"
+READ_BY_PEOPLE = [TABLE, MD, LATEX, HTML]
 
 FRAME = pl.DataFrame(
     {
@@ -98,6 +98,17 @@ def test_a_table_is_aligned_and_easy_to_read() -> None:
                 r"Birch &  &  & False \\",
                 r"\bottomrule",
                 r"\end{tabular}",
+            ],
+        ),
+        (
+            HTML,
+            [
+                "<table>",
+                "<thead><tr><th>term</th><th>n</th><th>mean</th><th>active</th></tr></thead>",
+                "<tr><td>Alder pox</td><td>1,234,567</td><td>0.1235</td><td>True</td></tr>",
+                "<tr><td></td><td>0</td><td>1,234.57</td><td></td></tr>",
+                "<tr><td>Birch</td><td></td><td></td><td>False</td></tr>",
+                "</table>",
             ],
         ),
     ],
@@ -195,6 +206,7 @@ def test_a_frame_without_rows_has_its_columns(form: str) -> None:
         CSV: "term,n",
         MD: "| term | n |",
         LATEX: r"\begin{tabular}{lr}",
+        HTML: "<table>",
     }
     assert " ".join(lines_of(frame, form)[0].split()) == " ".join(expected[form].split())
 
