@@ -147,3 +147,18 @@ def test_every_row_of_the_page_on_performance_names_logged_runs() -> None:
     assert len(runs) > 15
     assert runs <= {(row[3], row[0].removeprefix("| ")) for row in logged}
     assert [row for row in rows if not run.search(row)] == []
+
+
+def test_scores_in_the_readme_and_the_index_are_those_of_the_recorded_run() -> None:
+    record = json.loads((ROOT / "benchmarks" / "headline.json").read_text(encoding="utf-8"))
+    values = [
+        row[name]
+        for row in (*record["scores"], *record["differences"])
+        for name in ("value", "low", "high", "difference")
+        if name in row
+    ]
+    readme, index = (p.read_text(encoding="utf-8") for p in (README, ROOT / "docs" / "index.md"))
+    scores = set(re.findall(r"(?<!p < )\b0\.\d{3}\b", readme + index))
+
+    assert {"0.836", "0.829", "0.843"} <= scores <= {f"{abs(value):.3f}" for value in values}
+    assert " ".join(record["printed"]) in " ".join(readme.split())
