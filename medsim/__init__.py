@@ -1,15 +1,15 @@
 """Term-similarity datasets from medical terminologies.
 
 The commands of the ``medsim`` program are functions here: ``build``, ``verify``, ``synth``,
-``convert``, ``merge``, ``evaluate`` (which is ``medsim eval``), ``compare``, ``correlate``,
-``split``, ``tag``, ``export``, ``write_report`` (which is ``medsim report``), and ``open``, which
-gives the tables and SQL of a build, as ``Evaluation`` does of an evaluation's folder (``from medsim
-import *`` leaves ``open`` out); ``Embedding`` is a function, a model or vectors with a name, and
-``TermSimilarityEvaluator`` scores a model that sentence-transformers trains; ``build_shard`` is
-``medsim build --shard``, and ``warm`` compiles ahead. Those of ``medsim study`` are
-``sample_study``, ``grade_study``, ``instances_study``, ``domains_study``, ``inspect_study``,
-``score_study`` and ``choose_pairs``, those of ``medsim wic`` ``build_wic``, ``verify_wic``,
-``describe_wic`` (which is ``medsim wic stats``) and ``evaluate_wic``.
+``convert``, ``merge``, ``evaluate`` (which is ``medsim eval``), ``compare``, ``leaderboard``,
+``correlate``, ``split``, ``tag``, ``export``, ``write_report`` (which is ``medsim report``), and
+``open``, which gives the tables and SQL of a build, as ``Evaluation`` does of an evaluation's
+folder (``from medsim import *`` leaves ``open`` out); ``Embedding`` is a function, a model or
+vectors with a name, and ``TermSimilarityEvaluator`` scores a model that sentence-transformers
+trains; ``build_shard`` is ``medsim build --shard``, and ``warm`` compiles ahead. Those of ``medsim
+study`` are ``sample_study``, ``grade_study``, ``instances_study``, ``domains_study``,
+``inspect_study``, ``score_study`` and ``choose_pairs``, those of ``medsim wic`` ``build_wic``,
+``verify_wic``, ``describe_wic`` (which is ``medsim wic stats``) and ``evaluate_wic``.
 """
 
 from __future__ import annotations

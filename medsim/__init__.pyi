@@ -18,6 +18,7 @@ from medsim.evaluations.output import Evaluation as Evaluation
 from medsim.evaluations.training import TermSimilarityEvaluator as TermSimilarityEvaluator
 from medsim.exports.export import export as export
 from medsim.exports.output import Exported as Exported
+from medsim.leaderboards.ranking import leaderboard as leaderboard
 from medsim.splits.output import Splits as Splits
 from medsim.splits.split import split as split
 from medsim.splits.verify import verify as verify

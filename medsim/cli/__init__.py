@@ -65,6 +65,7 @@ class _Medsim(Program):
         "Models": {
             "eval": "evaluations",
             "compare": "evaluations",
+            "leaderboard": "leaderboards",
             "correlate": "evaluations",
             "tag": "tagging",
         },

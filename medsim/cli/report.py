@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from io import BytesIO, StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -16,7 +15,7 @@ from medsim.core.options import folder_of, public
 from medsim.core.places import check_file_free
 from medsim.core.progress import progress_of
 from medsim.evaluations.output import Evaluation
-from medsim.pages.markup import GENERATOR, rendered
+from medsim.pages.writing import write_page
 from medsim.studies.output import ScoresFolder
 from medsim.tagging.output import Tagging
 from medsim.wic.benchmark import Benchmark
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from medsim.core.opened import Opened
     from medsim.pages.page import Page
 
-_HEAD = 512  # the bytes that identify a report
 _IMAGES = {".svg": b"<svg", ".png": b"\x89PNG"}  # with their first bytes
 _RESOLUTION = 200  # of PNG, in pixels per inch
 
@@ -52,18 +50,13 @@ def write_report(options: ReportOptions) -> Path:
         return _write_chart(out, options)
     if options.statistic:
         raise OptionError("`statistic` is for a single chart; name `out` .svg or .png")
-    check_file_free(out, overwrite=True, is_own=_is_report)
     opened = open_output(folder_of(options.output), *_KINDS)
-    progress = progress_of(options.progress)
-    with progress.stage("load the library of charts"):  # first, as it fails if an extra is missing
-        library = _library()
-    with progress.stage(f"compute the page of {opened.folder}"), reading_output(opened):
-        page = _page_of(opened)
-    with progress.stage(f"write {out}") as stage:
-        content = rendered(page, library).encode()
-        write_file(out, content, overwrite=True)
-        stage.note(f"{len(content) / 1e6:.1f} MB")
-    return out
+
+    def page() -> Page:
+        with reading_output(opened):
+            return _page_of(opened)
+
+    return write_page(out, opened.folder, page, options.progress)
 
 
 def _write_chart(out: Path, options: ReportOptions) -> Path:
@@ -121,19 +114,3 @@ def _page_of(opened: Opened[Any]) -> Page:
     if isinstance(opened, WicEvaluation):
         return wic_scores_page(opened)
     return benchmark_page(cast("Benchmark", opened))
-
-
-@cache
-def _library() -> str:
-    """Return Vega and its embedding code as one script, in the version that Altair targets."""
-    with needing("a report needs Altair and vl-convert", "report"):
-        import altair as alt
-        import vl_convert
-    version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
-    return script.replace("</script", "<\\/script")
-
-
-def _is_report(path: Path) -> bool:
-    with path.open("rb") as stream:
-        return GENERATOR.encode() in stream.read(_HEAD)

@@ -8,22 +8,21 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from medsim.core.errors import InputError
-from medsim.core.kinds import columns
 from medsim.core.reading import read_json, reading
 from medsim.embeddings.metrics import WordBags
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.embeddings.options import SERVICE
 from medsim.evaluations.output import RESULT
-from medsim.evaluations.scoring import headline_metric
-from medsim.evaluations.sets import BASELINE, MATCHED_SUBSET, SET_COLUMNS
-from medsim.evaluations.statistic import statistics_of, tabulated_names
+from medsim.evaluations.sets import BASELINE, MATCHED_SUBSET
+from medsim.evaluations.statistic import statistics_of
+from medsim.pages.page import format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from medsim.core.kinds import Columns
     from medsim.evaluations.run import Run
+    from medsim.evaluations.statistic import Kind
 
 SCHEMA = 1
 """The version of the file's layout."""
@@ -31,17 +30,6 @@ SCHEMA = 1
 HEADLINE = statistics_of("matched")[0].name
 """The statistic of the headline score."""
 
-_OPTIONAL: Columns = (
-    columns(pl.Int64, "size", "n_dimensions", "n_vocabulary", "n_pairs", "n_covered")
-    | columns(pl.Float64, "low", "high", "gain", "gain_low", "gain_high", "difference", "p")
-    | columns(pl.String, "trained_on", "source", "vocabulary", "version", "baseline")
-    | columns(pl.String, *SET_COLUMNS)
-)
-_REQUIRED: Columns = columns(pl.Float64, "value") | columns(
-    pl.String,
-    *("name", "fingerprint", "kind", "options", "build", "model", "model1", "model2"),
-    *("metric", "statistic"),
-)
 ROWS = {
     "models": "name fingerprint kind options size n_dimensions n_vocabulary trained_on",
     "builds": "name fingerprint source vocabulary version",
@@ -52,88 +40,87 @@ ROWS = {
 }
 """The lists of the file, and the names in their rows.
 
-size is in bytes, and gain is the difference from the best baseline. A vocabulary is a short name of
-the terminology, such as HPO. Scores are those of pairs that the model covers.
+size is in bytes, and gain is the difference from the best baseline. A vocabulary is the short name
+of a terminology, such as HPO. Scores are on the pairs that the model covers.
 """
 
+_DECIDING = ("coverage", "independent_pairs")  # options that change a headline score
 _DIGITS = 7
+_KINDS: tuple[Kind, ...] = ("matched", "labelled", "retrieval")
+_WHOLE = ("size", "n_dimensions", "n_vocabulary", "n_pairs", "n_covered")
+_NUMBERS = ("value", "low", "high", "gain", "gain_low", "gain_high", "difference", "p")
+_REQUIRED = ("name", "fingerprint", "kind", "options", "build", "model", "metric", "value")
+
+
+def _table(name: str, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Return a list of the file as a table."""
+    dtypes = dict.fromkeys(_WHOLE, pl.Int64) | dict.fromkeys(_NUMBERS, pl.Float64)
+    return pl.DataFrame(rows, {key: dtypes.get(key, pl.String) for key in ROWS[name].split()})
 
 
 def write_result(run: Run, results: pl.DataFrame, comparisons: pl.DataFrame) -> None:
-    """Write the file of a run, from ``RESULTS`` and ``COMPARISONS``; nothing without a build."""
-    sources = {name: about["source"] for name, about in run.inputs.items() if "source" in about}
-    if not sources:
+    """Write the file of a run, from ``RESULTS`` and ``COMPARISONS``; nothing without a build.
+
+    Models have the metric of their headline score.
+    """
+    builds = {name: about for name, about in run.inputs.items() if "source" in about}
+    if not builds:
         return
-    scores, tests = (
-        table.filter(pl.col("input").is_in(list(sources))).rename({"input": "build"})
-        for table in (_at_headline_metrics(results), comparisons.filter(of=HEADLINE))
+    names = {"input": "build", "embedding": "model", "embedding1": "model1", "embedding2": "model2"}
+    results, comparisons = (table.rename(names, strict=False) for table in (results, comparisons))
+    kinds = [statistic.name for kind in _KINDS for statistic in statistics_of(kind, tested=True)]
+    scores = results.drop_nulls("value").filter(
+        pl.col("build").is_in(list(builds)),
+        pl.col("statistic").is_in(kinds),
+        pl.col("subset").is_in(["own", MATCHED_SUBSET]),
     )
+    headlines = scores.filter(pl.col("model") != BASELINE, statistic=HEADLINE)
+    kept = pl.concat([headlines, scores.filter(model=BASELINE)])
+    tests = comparisons.filter(of=HEADLINE)
     gains = tests.filter(between="baseline").select(
-        *("build", pl.col("embedding1").alias("model"), pl.col("metric2").alias("baseline")),
+        *("build", pl.col("model1").alias("model"), pl.col("metric2").alias("baseline")),
         *(pl.col("difference").alias("gain"), pl.col("low", "high").name.prefix("gain_")),
     )
-    of_models = scores.filter(pl.col("model") != BASELINE, statistic=HEADLINE)
-    pairwise = tests.filter(between="embeddings")
+    sources = {name: about["source"] for name, about in builds.items()}
     rows: dict[str, list[dict[str, Any]]] = {
         "models": [
-            {"name": name, **about, "kind": _kind(about), "options": _options(about)}
+            {**about, "name": name, "kind": _kind(about), "options": format_value(about["options"])}
             for name, about in run.embeddings.items()
         ],
         "builds": [
-            {"name": name, "fingerprint": run.inputs[name]["fingerprint"], "source": about["name"]}
-            | {"vocabulary": about.get("vocabulary"), "version": about.get("release_date")}
-            for name, about in sources.items()
+            {"name": name, "fingerprint": builds[name]["fingerprint"], "source": source["name"]}
+            | {"vocabulary": source.get("vocabulary"), "version": source.get("release_date")}
+            for name, source in sources.items()
         ],
-        "headlines": of_models.join(gains, on=["build", "model"], how="left").to_dicts(),
-        "tests": pairwise.rename({"embedding1": "model1", "embedding2": "model2"}).to_dicts(),
-        "scores": scores.to_dicts(),
+        "headlines": headlines.join(gains, on=["build", "model"], how="left").to_dicts(),
+        "tests": tests.filter(between="embeddings").to_dicts(),
+        "scores": scores.join(kept, on=["model", "metric"], how="semi").to_dicts(),
     }
-    head = {"schema": SCHEMA, "medsim": run.metadata["medsim"]}
-    head |= {"libraries": json.loads(run.metadata["libraries"]), "options": run.options.recorded()}
-    parts = {name: json.dumps(value) for name, value in head.items()}
+    parts = {"schema": str(SCHEMA), "medsim": json.dumps(run.metadata["medsim"])}
+    parts |= {"libraries": run.metadata["libraries"], "options": json.dumps(run.options.recorded())}
     for name, of_part in rows.items():
-        lines = (json.dumps({k: row.get(k) for k in ROWS[name].split()}) for row in of_part)
-        parts[name] = "[\n" + ",\n".join(lines) + "\n]"
-    text = "{\n" + ",\n".join(f'"{name}": {part}' for name, part in parts.items()) + "\n}\n"
-    run.output.write_text(RESULT, text, of_models.height)
-
-
-def _at_headline_metrics(results: pl.DataFrame) -> pl.DataFrame:
-    """Return the scores of baselines, and of each model at the metric of its headline score."""
-    names = [*tabulated_names(best=True), *tabulated_names()]
-    names += [statistic.name for statistic in statistics_of("retrieval")]
-    scores = results.drop_nulls("value").filter(
-        pl.col("statistic").is_in(names), pl.col("subset").is_in(["own", MATCHED_SUBSET])
-    )
-    metrics = scores.group_by("embedding").agg("metric").iter_rows()
-    at = {embedding: headline_metric(of_one) for embedding, of_one in metrics}
-    chosen = pl.col("embedding").replace_strict(at, return_dtype=pl.String)
-    at_metric = (pl.col("embedding") == BASELINE) | (pl.col("metric") == chosen)
-    rounded = pl.col(pl.Float64).round_sig_figs(_DIGITS)
-    return scores.filter(at_metric).rename({"embedding": "model"}).with_columns(rounded)
-
-
-def _options(about: Mapping[str, Any]) -> str:
-    return ",".join(f"{name}={value}" for name, value in about["options"].items())
+        table = _table(name, of_part).with_columns(pl.col(pl.Float64).round_sig_figs(_DIGITS))
+        parts[name] = "[\n" + table.write_ndjson().strip().replace("\n", ",\n") + "\n]"
+    text = ",\n".join(f'"{name}": {part}' for name, part in parts.items())
+    run.output.write_text(RESULT, "{\n" + text + "\n}\n", headlines.height)
 
 
 def _kind(about: Mapping[str, Any]) -> str:
     """Return the kind of a model, from its record in the manifest."""
-    if COSINES[WordBags] in about["metrics"]:
-        return "word vectors"
-    if str(about["path"]).startswith(SERVICE):
-        return "service"
-    if about["format"] == "model2vec":
-        return "static"
-    if about.get("n_vocabulary") is not None:
-        return "term vectors"
-    return "function" if "identity" in about else "encoder"
+    kinds = {
+        "word vectors": COSINES[WordBags] in about["metrics"],
+        "service": str(about["path"]).startswith(SERVICE),
+        "static": about["format"] == "model2vec",
+        "term vectors": about.get("n_vocabulary") is not None,
+        "function": "identity" in about,
+    }
+    return next((kind for kind, fits in kinds.items() if fits), "encoder")
 
 
 def read_result(path: Path) -> dict[str, pl.DataFrame]:
-    """Return the lists of a file as tables, by name.
+    """Return the lists of a file as tables by name.
 
-    Models also have the version of medsim and the options of the evaluation.
+    Models also have the version of medsim, and the options of the evaluation that change scores.
 
     Raises:
         InputError: the file is not as ``write_result`` writes it.
@@ -142,21 +129,13 @@ def read_result(path: Path) -> dict[str, pl.DataFrame]:
         content = read_json(path)
         if (schema := content["schema"]) != SCHEMA:
             raise InputError(f"{path} has schema {schema!r}, not {SCHEMA}; run medsim eval again")
-        tables = {
-            name: pl.DataFrame(
-                content[name],
-                {key: (_OPTIONAL | _REQUIRED)[key] for key in keys.split()},
-                orient="row",
-            )
-            for name, keys in ROWS.items()
-        }
+        tables = {name: _table(name, content[name]) for name in ROWS}
         for name, table in tables.items():
-            required = [key for key in table.columns if key in _REQUIRED]
-            if table.select(required).null_count().sum_horizontal().sum():
+            required = [key for key in _REQUIRED if key in table.columns]
+            if table.drop_nulls(required).height < table.height:
                 raise ValueError(f"a value is missing in {name}")
         if not tables["headlines"]["value"].is_between(0, 1).all():
             raise ValueError("a headline score is not from 0 to 1")
-        tables["models"] = tables["models"].with_columns(
-            medsim=pl.lit(str(content["medsim"])), evaluated=pl.lit(json.dumps(content["options"]))
-        )
-    return tables
+        options = {name: content["options"].get(name) for name in _DECIDING}
+        run = {"evaluated": pl.lit(format_value(options)), "medsim": pl.lit(str(content["medsim"]))}
+    return tables | {"models": tables["models"].with_columns(**run)}

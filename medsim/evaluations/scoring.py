@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -29,7 +29,7 @@ from medsim.statistics.scores import labelled_sample, rated_samples, redrawn
 from medsim.statistics.significance import bonferroni, holm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -194,19 +194,14 @@ def at_headline_metric(models: Sequence[ScoredModel]) -> list[ScoredModel]:
 
     The metric is the cosine of one vector per term or, if that was not computed, the first by name.
     """
-    metrics = defaultdict(list)
-    for model in models:
-        metrics[model.embedding].append(model.metric)
+    chosen: dict[str, ScoredModel] = {}
+    for model in sorted(
+        models, key=lambda model: (model.metric not in COSINES.values(), model.metric)
+    ):
+        chosen.setdefault(model.embedding, model)
     return [
-        model
-        for model in models
-        if model.embedding == BASELINE or model.metric == headline_metric(metrics[model.embedding])
+        model for model in models if model.embedding == BASELINE or model is chosen[model.embedding]
     ]
-
-
-def headline_metric(metrics: Iterable[str]) -> str:
-    """Return the metric of an embedding's headline score, of those that were computed."""
-    return min(metrics, key=lambda metric: (metric not in COSINES.values(), metric))
 
 
 def dominated_sets(input_: EvaluationInput) -> Iterator[str]:

@@ -36,6 +36,27 @@ for (const table of document.querySelectorAll("main table")) {
   }
 }
 
+for (const table of document.querySelectorAll("table[data-filters]")) {
+  const rows = [...table.tBodies[0].rows];
+  const choice = document.createElement("div");
+  choice.className = "choice";
+  const text = (row, at) => row.cells[at].textContent;
+  const filters = table.dataset.filters.split(" ").map((at) => {
+    const select = document.createElement("select");
+    select.append(new Option("all", ""), ...[...new Set(rows.map((row) => text(row, at)))].sort().map((value) => new Option(value)));
+    const label = document.createElement("label");
+    label.append(`${text(table.tHead.rows[0], at)}:`, select);
+    choice.append(label);
+    return { at, select };
+  });
+  choice.addEventListener("change", () => {
+    for (const row of rows) {
+      row.hidden = filters.some(({ at, select }) => select.selectedIndex && text(row, at) !== select.value);
+    }
+  });
+  table.parentElement.before(choice);
+}
+
 // Words of the list of words are explained where they stand: on hover, and to screen readers.
 const meanings = new Map(
   [...document.querySelectorAll("#words dt")].map((word) => [word.textContent, word.nextElementSibling.textContent]),

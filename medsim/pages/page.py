@@ -37,6 +37,7 @@ class PageTable:
         headed: whether it has headings, to sort by; else its first column names the rows.
         few: rows with fewer "pairs" are marked.
         view: the view of the output that has all rows, where these may be more than are shown.
+        filters: columns of texts by which readers can filter the rows.
     """
 
     caption: str
@@ -45,6 +46,7 @@ class PageTable:
     headed: bool = True
     few: int = 0
     view: str = ""
+    filters: Sequence[str] = ()
 
     @property
     def numeric(self) -> list[str]:

@@ -23,9 +23,9 @@ from medsim.core.errors import InputError, OptionError, OutputError
 pytest.importorskip("altair", reason="needs medsim[report]")
 
 from medsim.builds.page import report_data_of as build_data_of
-from medsim.cli import report
-from medsim.cli.report import _library
 from medsim.evaluations.report_data import EvaluationReportData, report_data_of
+from medsim.pages import writing
+from medsim.pages.writing import _library
 
 pytestmark = pytest.mark.slow
 
@@ -127,7 +127,7 @@ def test_damaged_and_altered_files_are_named(
 def test_missing_extra_is_named(
     outputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(report, "_library", _library.__wrapped__)  # a cache would need no import
+    monkeypatch.setattr(writing, "_library", _library.__wrapped__)  # a cache would need no import
     monkeypatch.setitem(sys.modules, "altair", None)
 
     with pytest.raises(OptionError, match="install medsim with its extra report"):

@@ -14,9 +14,9 @@ import medsim
 
 pytest.importorskip("altair", reason="needs medsim[report]")
 
-from medsim.cli.report import _library
 from medsim.evaluations.page import evaluation_page
 from medsim.pages.markup import rendered
+from medsim.pages.writing import _library
 
 pytestmark = pytest.mark.slow
 

@@ -120,7 +120,7 @@ def test_the_table_of_tasks_is_an_extrinsic_side(tagging: medsim.Tagging) -> Non
 
 def test_the_report_has_the_scores(tagging: medsim.Tagging, tmp_path: Path, monkeypatch) -> None:
     pytest.importorskip("altair", reason="medsim[report] is not installed")
-    monkeypatch.setattr("medsim.cli.report._library", lambda *_: "")
+    monkeypatch.setattr("medsim.pages.writing._library", lambda *_: "")
 
     page = medsim.write_report(tagging, tmp_path / "tags.html").read_text(encoding="utf-8")
 

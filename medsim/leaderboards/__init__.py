@@ -1,0 +1,1 @@
+"""Leaderboards: models of several evaluations, ranked by their headline scores."""

@@ -1,0 +1,29 @@
+"""The command that ranks models."""
+
+from __future__ import annotations
+
+from medsim.core.console import app, command
+from medsim.core.options import call
+from medsim.core.printing import Format, print_table, quoted, say_next, say_signs
+from medsim.leaderboards.options import LeaderboardOptions
+
+
+@command(app, LeaderboardOptions)
+def leaderboard(options: LeaderboardOptions, *, form: Format = "table") -> None:
+    """Rank the models of several evaluations by their headline scores, and write them as a page.
+
+    Prints a row per build and model. Writes one .html file that works offline if -o names it, and
+    replaces an earlier report at that path. The rank is 1 plus the number of models that are
+    significantly better. Results on different builds are never ranked together. For the models of
+    one evaluation see medsim compare --table standings.
+
+    Example: medsim leaderboard results other/result.json -o leaderboard.html
+    """
+    from medsim.leaderboards.page import readable
+    from medsim.leaderboards.ranking import leaderboard as run
+
+    print_table(call(run, options), form, readable=lambda rows: [readable(rows)])
+    signs = "rank: 1 plus the number of significantly better models, by paired tests or intervals"
+    say_signs(options.progress, form, signs)
+    if options.out is not None:
+        say_next(options.progress, f"open {quoted(options.out)} in a browser; it works offline")

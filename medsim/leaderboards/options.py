@@ -1,0 +1,48 @@
+"""The options of ``medsim leaderboard``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+from typing import Annotated
+
+from medsim.core.errors import OptionError
+from medsim.core.options import OpenedFolder, Option, Options, Reporting, folder_of
+
+SHOWN = ("rank", "model", "value", "low", "high", "gain", "kind", "trained_here", "ranked_by")
+"""The columns of a leaderboard that tables for reading have."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderboardOptions(Options):
+    """The options of ``medsim leaderboard``."""
+
+    results: Annotated[
+        str | Path | OpenedFolder | Sequence[str | Path | OpenedFolder],
+        Option(
+            "Folders of evaluations, their result.json files, or a folder of such files.",
+            argument=True,
+            metavar="RESULT...",
+            many=True,
+        ),
+    ]
+    out: Annotated[
+        str | Path | None,
+        Option("The .html file to write.", ("--out", "-o"), heading="Main options"),
+    ] = None
+    _: KW_ONLY
+    progress: Reporting = None
+
+    def check(self) -> None:
+        """Raise OptionError if no result is named."""
+        if not self.paths:
+            raise OptionError("name at least one result: the folder of an evaluation")
+
+    @property
+    def paths(self) -> list[Path]:
+        """The results as paths; Python callers may give a single path or an opened evaluation."""
+        results = self.results
+        if isinstance(results, (str, Path)) or not isinstance(results, Iterable):
+            results = (results,)
+        return [folder_of(result) for result in results]

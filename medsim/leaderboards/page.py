@@ -1,0 +1,88 @@
+"""The page of a leaderboard, and its table for a terminal."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from medsim.core.canonical import canonical_digest
+from medsim.core.errors import counted, listed
+from medsim.core.manifest import medsim_version
+from medsim.evaluations.readable import headed, rounded
+from medsim.leaderboards.options import SHOWN
+from medsim.pages.page import FINGERPRINT, Chart, Page, PageTable, Section, with_interval
+
+_TRAINED = "trained on this terminology"
+_HEADINGS = {"value": "matched AUC", "gain": "above baseline", "trained_here": _TRAINED}
+_ENDS = ("low", "high")
+_HEADINGS |= {"rank": "rank", "size": "bytes"}
+
+
+def readable(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows of ``leaderboard`` for a terminal, with intervals as text."""
+    interval = pl.format("{} [{}, {}]", *map(rounded, ("value", *_ENDS)))
+    texts = rows.with_columns(interval.fill_null(rounded("value")).alias("value"), rounded("gain"))
+    return headed(texts, ["build", *(name for name in SHOWN if name not in _ENDS)], **_HEADINGS)
+
+
+def leaderboard_page(rows: pl.DataFrame) -> Page:
+    """Return the page of the rows of ``leaderboard``, with a section for each build."""
+    boards = rows.partition_by("build_fingerprint", maintain_order=True)
+    models = counted(rows["model"].n_unique(), "model")
+    return Page(
+        title="Leaderboard",
+        lead=f"{models} on {counted(len(boards), 'build')}, ranked by how well they separate "
+        "synonyms from other terms of similar spelling.",
+        signature=f"medsim {medsim_version()}, "
+        f"leaderboard@{canonical_digest(rows.select('key', 'build_fingerprint').rows())[:12]}",
+        sections=[_section(board) for board in boards],
+        words={
+            "matched AUC": "Probability that a synonym is more similar than a negative with the "
+            "same edit distance and nearly the same lengths: 1 is perfect, 0.5 is chance.",
+            _TRAINED: "Yes if the declared training data names the build or its terminology. Such "
+            "a score may not hold for other terminologies. medsim does not check declarations.",
+            "above baseline": "The matched AUC minus that of the best baseline without a model.",
+        },
+    )
+
+
+def _section(board: pl.DataFrame) -> Section:
+    from medsim.pages import charts  # noqa: PLC0415 — an extra
+
+    name, digest = pl.col("model"), pl.col("fingerprint").str.head(FINGERPRINT // 2)
+    unique = pl.when(name.is_duplicated()).then(pl.format("{}@{}", name, digest)).otherwise(name)
+    board = board.with_columns(unique, fingerprint=pl.col("fingerprint").str.head(FINGERPRINT))
+    best = board.row(0, named=True)
+    title = " ".join(filter(None, (best["build"], best["version"])))
+    leaders = board.filter(rank=1)["model"].to_list()
+    says = "leads with" if len(leaders) == 1 else "share the first rank; the best has"
+    facts = ("trained_on", "metric", "options", "n_dimensions", "size", "medsim", "fingerprint")
+    table = PageTable(
+        caption=f"Models on {title}",
+        frame=headed(board, [*SHOWN, *facts], **_HEADINGS),
+        filters=("kind", _TRAINED),
+    )
+    chart = Chart(
+        title=f"Matched AUC on {title}",
+        says="Bars are 95% confidence intervals. Filled points have rank 1. The dashed line is the "
+        f"best baseline without a model ({best['baseline']}).",
+        spec=charts.ranking(
+            board["model"].to_list(),
+            charts.ValueAxis(title="matched AUC", line=best["value"] - (best["gain"] or 0)),
+        ),
+        rows=charts.points(
+            board.with_columns(contender=pl.lit(""), first=pl.col("rank") == 1),
+            y="model",
+            ends=_ENDS,
+            filled="first",
+        ),
+        table=PageTable(caption="Scores", frame=headed(board, SHOWN, **_HEADINGS)),
+    )
+    return Section(
+        title=title,
+        result=[f"{listed(leaders)} {says} a matched AUC of {with_interval(best)}."],
+        prose=f"The fingerprint of the build is {best['build_fingerprint'][:FINGERPRINT]}. A rank "
+        "is 1 plus the number of models that are significantly better. Two models of one "
+        "evaluation are compared by a paired test (p below 0.05 after Bonferroni's correction for "
+        "all comparisons on the build), others by whether their confidence intervals overlap.",
+        parts=[table, chart],
+    )

@@ -1,0 +1,114 @@
+"""Ranks models by their headline scores, build by build."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.core.errors import InputError
+from medsim.core.manifest import MANIFEST
+from medsim.core.options import public
+from medsim.evaluations.conclusions import ALPHA
+from medsim.evaluations.output import RESULT
+from medsim.evaluations.result_file import read_result
+from medsim.leaderboards.options import SHOWN, LeaderboardOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+_ID = ["build_fingerprint", "key"]
+_RANKED_BY, _BOTH = {1.0: "paired tests", 0.0: "intervals"}, "paired tests and intervals"
+
+
+@public(LeaderboardOptions)
+def leaderboard(options: LeaderboardOptions) -> pl.DataFrame:
+    """Rank the models of evaluations by their headline scores, and write them as a page.
+
+    Results on builds with different fingerprints are never ranked together. The page is one file
+    that makes no network requests; an earlier report at that path is replaced.
+
+    Returns:
+        A row per build and model, the best first, with its rank: 1 plus the number of models that
+        are significantly better. ranked_by says how models were compared: by paired tests, with
+        Bonferroni's correction for all comparisons on the build, if both are in one evaluation;
+        else by whether their confidence intervals overlap.
+
+    Raises:
+        InputError: a result is missing or damaged, or none has a headline score.
+        OptionError: the extra medsim[report] is not installed.
+        OutputError: ``out`` exists and is not a report of medsim, or cannot be written.
+    """
+    rows = ranked(read_result(path) for path in _files(options.paths))
+    if rows.is_empty():
+        raise InputError("no result has a headline score; evaluate models on a default build")
+    if options.out is not None:
+        from medsim.leaderboards.page import leaderboard_page  # noqa: PLC0415 — needs an extra
+        from medsim.pages.writing import write_page  # noqa: PLC0415 — as above
+
+        write_page(options.out, "the leaderboard", lambda: leaderboard_page(rows), options.progress)
+    return rows
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield the result files that paths name."""
+    for path in paths:
+        files = [path / RESULT] if (path / RESULT).exists() else sorted(path.rglob("*.json"))
+        files = [file for file in files if file.name != MANIFEST] if path.is_dir() else [path]
+        if not files:
+            raise InputError(f"{path} has no {RESULT}; evaluate a build with medsim eval")
+        yield from files
+
+
+def ranked(results: Iterable[Mapping[str, pl.DataFrame]]) -> pl.DataFrame:
+    """Return the models of results, each from ``read_result``, with their ranks.
+
+    A model that is in several results, with the same options, has one row.
+    """
+    boards, tests = [], []
+    for result in results:
+        models = result["models"].rename({"name": "model"})
+        builds = result["builds"].rename({"name": "build", "fingerprint": "build_fingerprint"})
+        board = result["headlines"].join(models, on="model").join(builds, on="build")
+        same = pl.concat_str("fingerprint", "options", "metric", "evaluated", separator="\n")
+        boards.append(board.with_columns(key=same))
+        keys = boards[-1].select("build", "model", *_ID)
+        for side, other in (("1", "2"), ("2", "1")):
+            both = result["tests"]
+            for name in (side, other):
+                named = keys.rename({"model": f"model{name}"})
+                both = both.join(named, on=["build", f"model{name}"], suffix="_other")
+            tests.append(both.select(*_ID, "key_other", "p"))
+    rows = pl.concat(boards).sort("trained_on", nulls_last=True, maintain_order=True)
+    rows = rows.unique(_ID, keep="first", maintain_order=True)
+    n_others = pl.len().over("build_fingerprint") - 1
+    rows = rows.with_columns(n_comparisons=n_others * (n_others + 1) / 2)
+    pairs = rows.join(rows, on="build_fingerprint", suffix="_other")
+    pairs = pairs.filter(pl.col("key") != pl.col("key_other"))
+    on_pair = [*_ID, "key_other"]
+    pairs = pairs.join(pl.concat(tests).unique(on_pair), on=on_pair, how="left")
+    is_significant = pl.col("p") * pl.col("n_comparisons") < ALPHA
+    is_below = is_significant & (pl.col("value") < pl.col("value_other"))
+    is_below = is_below.fill_null(pl.col("high") < pl.col("low_other"))
+    ranks = pairs.group_by(_ID).agg(
+        rank=is_below.sum().cast(pl.Int64) + 1,
+        ranked_by=pl.col("p").is_not_null().mean().replace_strict(_RANKED_BY, default=_BOTH),
+    )
+    return (
+        rows.join(ranks, on=_ID, how="left")
+        .with_columns(pl.col("rank").fill_null(1), trained_here=_trained_here())
+        .sort("build", "build_fingerprint", -pl.col("value"), "model")
+        .select("build", *SHOWN, pl.exclude("build", *SHOWN, "n_comparisons"))
+    )
+
+
+def _trained_here() -> pl.Expr:
+    """Return whether the declared training data names the build or its terminology as a word."""
+    trained_on, *names = (
+        pl.format(" {} ", pl.col(name).str.to_lowercase().str.replace_all(r"[^\p{L}\d]+", " "))
+        for name in ("trained_on", "build", "source", "vocabulary")
+    )
+    is_named = pl.any_horizontal(trained_on.str.contains(name, literal=True) for name in names)
+    text = pl.when(is_named).then(pl.lit("yes")).otherwise(pl.lit("no"))
+    return pl.when(trained_on.is_null()).then(pl.lit("not stated")).otherwise(text)

@@ -1,0 +1,172 @@
+"""Models of several evaluations, ranked by their headline scores."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from fixtures.browser import Watched
+from typer.testing import CliRunner
+
+import medsim
+from medsim.cli import app
+from medsim.core.errors import InputError, OptionError
+from medsim.evaluations.result_file import ROWS
+
+SCORES = {"a": 0.9, "b": 0.85, "c": 0.6}
+
+
+def write_result(
+    path: Path,
+    scores: dict[str, float] = SCORES,
+    p_values: dict[str, float] | None = None,
+    build: str = "hpo",
+    trained_on: str | None = None,
+) -> Path:
+    """Write a result of models whose intervals are 0.02 to either side; p-values are of "a b"."""
+    facts = {"kind": "encoder", "options": "", "trained_on": trained_on}
+    named = {"name": build, "fingerprint": f"{build}1", "source": "hp.obo", "vocabulary": "HPO"}
+    lists = {
+        "models": [{"name": name, "fingerprint": name, **facts} for name in scores],
+        "builds": [named],
+        "headlines": [
+            {"build": build, "model": name, "metric": "cos", "value": value}
+            | {"low": value - 0.02, "high": value + 0.02, "baseline": "length", "gain": value - 0.5}
+            for name, value in scores.items()
+        ],
+        "tests": [
+            {"build": build, "model1": names[0], "model2": names[-1], "p": p}
+            for names, p in (p_values or {}).items()
+        ],
+        "scores": [],
+    }
+    rows = {
+        name: [dict.fromkeys(ROWS[name].split()) | row for row in part]
+        for name, part in lists.items()
+    }
+    head = {"schema": 1, "medsim": "0.2.0", "libraries": {}, "options": {"seed": 0}}
+    path.write_text(json.dumps(head | rows), encoding="utf-8")
+    return path
+
+
+def ranks(*results: Path) -> dict[str, tuple[int, str | None]]:
+    board = medsim.leaderboard(results)
+    return {row["model"]: (row["rank"], row["ranked_by"]) for row in board.to_dicts()}
+
+
+def test_models_of_different_evaluations_are_ranked_by_intervals(tmp_path: Path) -> None:
+    files = [
+        write_result(tmp_path / f"{name}.json", {name: value})
+        for name, value in {**SCORES, "near": 0.88}.items()
+    ]
+
+    assert ranks(*files) == {
+        "a": (1, "intervals"),
+        "near": (1, "intervals"),
+        "b": (2, "intervals"),
+        "c": (4, "intervals"),
+    }
+    assert ranks(files[0]) == {"a": (1, None)}
+
+
+@pytest.mark.parametrize(("p", "rank"), [(0.016, 2), (0.017, 1)])
+def test_models_of_one_evaluation_are_ranked_by_tests_corrected_for_all_comparisons(
+    tmp_path: Path, p: float, rank: int
+) -> None:
+    tests = {"a b": p, "a c": 1e-9, "c b": 1e-9}
+
+    found = ranks(write_result(tmp_path / "r.json", p_values=tests))
+
+    way = "paired tests"
+    assert found == {"a": (1, way), "b": (rank, way), "c": (3, way)}
+
+
+def test_a_model_in_two_results_has_one_row_with_the_tests_and_declarations_of_both(
+    tmp_path: Path,
+) -> None:
+    first = write_result(tmp_path / "1.json", {"a": 0.9, "b": 0.89}, {"a b": 1e-9})
+    second = write_result(tmp_path / "2.json", {"b": 0.89, "c": 0.6}, {"b c": 1}, trained_on="news")
+
+    assert ranks(first, second) == {
+        "a": (1, "paired tests and intervals"),
+        "b": (2, "paired tests"),
+        "c": (2, "paired tests and intervals"),
+    }
+    board = medsim.leaderboard(tmp_path)
+    assert dict(board.select("model", "trained_on").iter_rows())["b"] == "news"
+
+
+def test_results_on_different_builds_are_ranked_apart(tmp_path: Path) -> None:
+    write_result(tmp_path / "1.json", {"a": 0.6})
+    write_result(tmp_path / "2.json", {"b": 0.9}, build="go")
+
+    assert ranks(tmp_path) == {"a": (1, None), "b": (1, None)}
+    assert medsim.leaderboard(tmp_path)["build"].to_list() == ["go", "hpo"]
+
+
+@pytest.mark.parametrize(
+    ("declared", "expected"),
+    [
+        (None, "not stated"),
+        ("hpo-train", "yes"),
+        ("synonyms of HPO_2025", "yes"),
+        ("shpo and Wikipedia", "no"),
+    ],
+)
+def test_a_row_says_whether_the_model_was_trained_on_the_terminology(
+    tmp_path: Path, declared: str | None, expected: str
+) -> None:
+    result = write_result(tmp_path / "r.json", trained_on=declared)
+
+    assert {*medsim.leaderboard(result)["trained_here"]} == {expected}
+
+
+def test_the_command_ranks_an_evaluation_and_writes_a_page(
+    shared_evaluation: medsim.Evaluation, tmp_path: Path
+) -> None:
+    pytest.importorskip("altair", reason="needs medsim[report]")
+    page = tmp_path / "page.html"
+    write_result(tmp_path / "other.json", {"<script>": 0.99})
+
+    arguments = ["leaderboard", str(shared_evaluation.folder), str(tmp_path), "-o", str(page)]
+    result = CliRunner().invoke(app, arguments)
+
+    assert result.exit_code == 0, result.output
+    assert "above baseline" in result.stdout
+    html = page.read_text(encoding="utf-8")
+    assert "&lt;script&gt; <a href=" in html
+    assert 'data-filters="6 7"' in html
+    again = CliRunner().invoke(app, [*arguments, "--format", "json"])
+    assert [row["model"] for row in json.loads(again.stdout)][-1] == "<script>"
+
+
+def test_missing_results_are_reported_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"has no result\.json; evaluate a build with medsim eval"):
+        medsim.leaderboard(tmp_path)
+    with pytest.raises(OptionError, match="name at least one result"):
+        medsim.leaderboard([])
+    with pytest.raises(InputError, match="no result has a headline score"):
+        medsim.leaderboard(write_result(tmp_path / "none.json", {}))
+
+
+@pytest.mark.slow
+def test_tables_are_filtered_by_kind_and_training_data_and_nothing_is_requested(
+    browser, tmp_path: Path
+) -> None:
+    pytest.importorskip("altair", reason="needs medsim[report]")
+    write_result(tmp_path / "1.json", {"a": 0.9, "b": 0.8}, trained_on="hpo")
+    write_result(tmp_path / "2.json", {"c": 0.7})
+    medsim.leaderboard(tmp_path, tmp_path / "page.html")
+
+    watched = Watched(browser.new_context(), (tmp_path / "page.html").as_uri())
+    watched.page.wait_for_selector("html[data-drawn=yes]")
+    watched.page.get_by_label("trained on this terminology").select_option("not stated")
+
+    rows = watched.page.locator("table[data-filters] tbody tr:visible")
+    assert [row.locator("td").first.inner_text() for row in rows.all()] == ["c"]
+    watched.page.get_by_label("trained on this terminology").select_option("all")
+    assert rows.count() == 3
+    assert watched.complaints == []
+    assert len(watched.requests) == 1
+    watched.context.close()
