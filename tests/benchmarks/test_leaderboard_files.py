@@ -1,0 +1,34 @@
+"""The results in benchmarks/leaderboard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import medsim
+from benchmarks.leaderboard.__main__ import TfIdf, trigrams
+from medsim.evaluations.result_file import read_result
+
+FOLDER = Path(__file__).parents[2] / "benchmarks" / "leaderboard"
+FILES = sorted(FOLDER.glob("*.json"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_result_can_be_read_and_ranked(path: Path) -> None:
+    result = read_result(path)
+
+    assert {*result["headlines"]["model"]} <= {*result["models"]["name"]}
+    assert {*result["headlines"]["build"]} <= {*result["builds"]["name"]}
+    assert result["models"]["fingerprint"].str.contains("^[0-9a-f]{64}$").all()
+    assert medsim.leaderboard(path)["rank"].min() == 1
+
+
+def test_models_without_files_are_counts_and_rarer_words_weigh_more() -> None:
+    counts = trigrams(["Heart", "heart", "a"])
+    np.testing.assert_array_equal(counts[0], counts[1])
+    assert counts.sum(axis=1).tolist() == [6, 6, 2]
+
+    weights = TfIdf(["acute pain", "acute fever"])(["acute", "pain"]).max(axis=1)
+    assert weights[0] < weights[1]
