@@ -374,9 +374,7 @@ EVALUATION = Kind(
     resumed_by="scores",
     grows=True,
     unseen={"separation_part": SEPARATION_PARTS},
-    others={
-        RESULT: "The scores on builds without any term, for leaderboards; none without builds."
-    },
+    others={RESULT: "The scores on whole builds without any term, for leaderboards."},
 )
 
 

@@ -59,12 +59,13 @@ def _table(name: str, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 def write_result(run: Run, results: pl.DataFrame, comparisons: pl.DataFrame) -> None:
-    """Write the file of a run, from ``RESULTS`` and ``COMPARISONS``; nothing without a build.
+    """Write the file of a run, from ``RESULTS`` and ``COMPARISONS``.
 
-    Models have the metric of their headline score.
+    Models have the metric of their headline score. Without a build, or with a sample of pairs, no
+    file is written.
     """
     builds = {name: about for name, about in run.inputs.items() if "source" in about}
-    if not builds:
+    if not builds or run.options.sample is not None:
         return
     names = {"input": "build", "embedding": "model", "embedding1": "model1", "embedding2": "model2"}
     results, comparisons = (table.rename(names, strict=False) for table in (results, comparisons))

@@ -52,6 +52,14 @@ def test_the_file_says_what_a_model_is_and_what_it_was_trained_on(
     assert evaluation.manifest.embeddings["one"]["options"] == {}  # vectors do not depend on it
 
 
+def test_a_sample_has_no_file(shared_evaluation: medsim.Evaluation, tmp_path: Path) -> None:
+    inputs = shared_evaluation.folder.parent
+
+    medsim.evaluate(inputs / "build", {"one": inputs / "one.vec"}, tmp_path / "out", sample=50)
+
+    assert not (tmp_path / "out" / "result.json").exists()
+
+
 def test_the_file_has_no_term_and_no_path(evaluation: medsim.Evaluation) -> None:
     text = (evaluation.folder / "result.json").read_text(encoding="utf-8")
 
