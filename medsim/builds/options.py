@@ -98,8 +98,8 @@ class SearchOptions(ReadingOptions):
     most_names: Annotated[
         int | None,
         Option(
-            "Stop if a concept has more names; default: 1,000. The number of pairs grows "
-            "with its square.",
+            "Stop if a concept has more names than this; default: 1,000. The number of pairs "
+            "grows with the square of the number of names.",
             least=1,
             most=MOST_COUNT,
             key="most_names",

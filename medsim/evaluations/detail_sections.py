@@ -83,10 +83,10 @@ def roc_curves(data: EvaluationReportData, embeddings: Sequence[str]) -> Section
     table = scores.join(rows, on=key, how="semi").pivot("statistic", index=key, values="value")
     chart = Chart(
         title="True positives against false positives",
-        says="Each point is a threshold: the share of positives (upwards) and of negatives (to the "
-        "right) that are at least as similar. Closer to the upper left is better, and the dashed "
-        "diagonal is chance. Each embedding is shown with the metric that gives it the highest "
-        "AUC.",
+        says="Each point is a threshold. Its height is the share of positives that are at least as "
+        "similar as the threshold, and its distance from the left is the share of such negatives. "
+        "Closer to the upper left is better, and the dashed diagonal is chance. Each embedding is "
+        "shown with the metric that gives it the highest AUC.",
         spec=charts.curves(embeddings, hardest_first(drawn["choice"])),
         rows=drawn,
         table=PageTable(
@@ -104,10 +104,10 @@ def errors(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | N
     if not pairs + terms:
         return None
     of_pairs = (
-        "The most similar negatives and the least similar positives of each embedding, with the "
-        "metric that gives it the highest AUC, among the hard pairs with Levenshtein or embedding "
-        "negatives that all embeddings cover. Pairs with words that the embedding lacks are left "
-        "out if others remain."
+        "The negatives that an embedding finds most similar and the positives that it finds least "
+        "similar, with the metric that gives it the highest AUC. The examples are from the hard "
+        "sets with Levenshtein or embedding negatives, and all embeddings cover them. Pairs with "
+        "an out-of-vocabulary word are shown only if there are no others."
     )
     of_terms = "The last lists have terms whose nearest term means something else."
     return Section(

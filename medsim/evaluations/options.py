@@ -170,13 +170,15 @@ def number_of(text: str) -> str | None:
 
 
 BINS = Option(
-    "Lower bounds of count bins; default: 1,10,…. Counts are word frequencies, and the default "
-    "bins begin at powers of ten.",
+    "Lower bounds of bins of word counts; default: 1,10,…. Counts are word frequencies, and the "
+    "default bins begin at powers of ten.",
     (),
     "N,N,…",
     listed=True,
 )
-TOPIC_BINS = Option("Lower bounds of topic bins; default: 1,2,5.", (), "N,N,…", listed=True)
+TOPIC_BINS = Option(
+    "Lower bounds of bins of topic counts; default: 1,2,5.", (), "N,N,…", listed=True
+)
 EQUAL_PARTS = Option(
     "Use this many bins of equal size instead. Each has about equally many pairs; "
     "Chiu et al. (2018) use three.",
@@ -248,7 +250,10 @@ def _sets(text: str, key: str | None = None, *, lower: bool = True) -> Option:
     return Option(text, listed=True, lower=lower, key=key)
 
 
-SUBSET = Option("Pairs covered by all embeddings (common) or by each (own).")
+SUBSET = Option(
+    "Score all embeddings on the pairs that all cover (common), or each on the pairs that it "
+    "covers (own)."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,8 +263,8 @@ class EvaluateOptions(Options):
     inputs: Annotated[
         str | Path | OpenedFolder | Sequence[str | Path | OpenedFolder],
         Option(
-            "Folders of builds and files of rated pairs. For an unknown layout, name the columns "
-            "after the path: rated.csv,term1=A,term2=B,rating=score.",
+            "Folders of builds and files of rated pairs. If medsim does not know the layout of a "
+            "file, add its columns: rated.csv,term1=A,term2=B,rating=score.",
             argument=True,
             metavar="INPUT...",
             many=True,
@@ -344,16 +349,17 @@ class EvaluateOptions(Options):
     near: Annotated[
         Sequence[str],
         Option(
-            "Top concept of a near category; give two. Its descendants form the category. The "
-            "terms of the first are compared. For SNOMED CT the default is diagnostic and "
-            "therapeutic procedures.",
+            "Top concept of a category; give two categories near each other. Its descendants form "
+            "the category. The terms of the first are compared. For SNOMED CT the default is "
+            "diagnostic and therapeutic procedures.",
             metavar="[NAME=]CONCEPT_ID",
         ),
     ] = ()
     far: Annotated[
         Sequence[str],
         Option(
-            "Top concept of a far category; one or more. For SNOMED CT the default is organisms.",
+            "Top concept of a category far from both; give one or more. For SNOMED CT the default "
+            "is organisms.",
             metavar="[NAME=]CONCEPT_ID",
         ),
     ] = ()
@@ -369,7 +375,7 @@ class EvaluateOptions(Options):
     words: Annotated[
         str | Path | None,
         Option(
-            "Word counts, topics or domains to group rated pairs by. A table with columns "
+            "Table of word counts, topics or domains, to group rated pairs. A table with columns "
             "word, and count, topics or domain.",
             heading="Input",
         ),

@@ -19,7 +19,7 @@ from medsim.evaluations.detail_sections import (
     separation,
     spread_of_metrics,
 )
-from medsim.evaluations.readable import headed, set_columns
+from medsim.evaluations.readable import MATCHED, headed, set_columns
 from medsim.evaluations.score_sections import (
     accuracy,
     by_subset,
@@ -50,6 +50,11 @@ if TYPE_CHECKING:
     from medsim.evaluations.report_data import EvaluationReportData
 
 
+_MATCHED = (
+    "Synonyms are compared only with negatives of the same edit distance and similar lengths."
+)
+
+
 def words_of(results: pl.DataFrame) -> dict[str, str]:
     """Return the meanings of the terms that a page on these results uses."""
     present = {column: {*results[column].drop_nulls()} for column in (*SET, "metric", "statistic")}
@@ -57,6 +62,7 @@ def words_of(results: pl.DataFrame) -> dict[str, str]:
     metrics |= {name: f"A baseline: {entry.describes}." for name, entry in BASELINES.items()}
     return {
         **words_of_sets(present),
+        **({MATCHED: _MATCHED} if "auc_matched" in present["statistic"] else {}),
         **{name: text for name, text in metrics.items() if name in present["metric"]},
         **{
             entry.label: f"{entry.help} {entry.interval}".rstrip()
@@ -81,9 +87,10 @@ def coverage(covered: pl.DataFrame) -> Section | None:
         view="coverage",
         formats=dict.fromkeys(percents, ",.1f"),
     )
+    but = ", except in the matched AUC" if covered["difficulty"].eq("all").any() else ""
     prose = (
-        "A word embedding covers a term if it has vectors for all its words; with coverage any, "
-        "one is enough. Only pairs that all embeddings cover are compared."
+        "A word embedding covers a term if it has vectors for all its words; with the option "
+        f"coverage any, one is enough. Only pairs that all embeddings cover are compared{but}."
         if covered["n_terms_uncovered"].sum()
         else "Every embedding covers every term: no pair is left out."
     )
@@ -197,7 +204,7 @@ def _provenance(manifest: EvaluationManifest, name: str) -> Section:
     return closing(
         manifest,
         [],
-        f"{name}, medsim {manifest.medsim}. For a single score cite its signature, a column of "
-        "the view results, which identifies the inputs, options and versions",
+        f"{name}, medsim {manifest.medsim}. To cite a single score, give its signature: a column "
+        "of the view results that identifies the inputs, options and versions",
         commands,
     )

@@ -89,7 +89,7 @@ def by_subset(parts: pl.DataFrame) -> Section | None:
 def _missing(rows: pl.DataFrame) -> str:
     """Return a sentence on missing values; empty if there are none."""
     why = why_missing(rows)
-    return f" Missing values: {why}." if why else ""
+    return f" Some scores are missing: {why}." if why else ""
 
 
 def _left_out(best: pl.DataFrame) -> str:
@@ -237,7 +237,7 @@ def _best(data: EvaluationReportData, statistic: str) -> pl.DataFrame:
 def _chart(key: pl.DataFrame, statistic: Statistic[Any]) -> Chart:
     label, where = statistic.label, key["name"][0]
     kind = set_kind(key)[0].replace(", ", " pairs with ").replace("levensh", "Levensh")
-    why = f" The chart shows the largest set of {kind}." if kind else ""
+    why = f" The chart shows the largest set of {kind}." if " with " in kind else ""
     return Chart(
         title=f"{label[0].upper()}{label[1:]} on {where}, {counted(key['n_pairs'][0], 'pair')}",
         says=f"{_explained(statistic)} Each embedding is shown with its best metric.{why}",
@@ -273,12 +273,13 @@ def metrics(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | 
     names = distinct(every.sort("embedding", "metric")["metric"])  # those of a kind together
     index = [*set_columns(every), "statistic", "embedding"]
     wide = every.pivot("metric", index=index, values="value").select(*index, *names)
-    scores = ", ".join(f"{LABELS[name]} of {STATISTICS[name].kind} pairs" for name in main)
     n_embeddings = every["embedding"].n_unique()
+    but = ", except the matched AUC" if "auc_matched" in every["statistic"] else ""
     chart = Chart(
         title="Scores by metric",
-        says=f"{scores}, on the pairs that all embeddings cover. Darker is higher. A cell is empty "
-        "if the metric does not apply to the embedding or has no value.",
+        says="The name of a set ends with the score shown. Scores are on the pairs that all "
+        f"embeddings cover{but}. Darker is higher. A cell is empty if the metric does not apply to "
+        "the embedding or has no value.",
         spec=charts.heat(
             x=present(embeddings, every["embedding"]),
             y=names,

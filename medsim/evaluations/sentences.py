@@ -320,14 +320,11 @@ def _other_sets(
     is_leader = pl.col("among_best") & (pl.col("among_best").sum().over(SET) == 1)
     n_leads = rows.filter(is_leader, embedding=leader).height
     share = f"{n_leads or 'none'} of {sets} and is among the best on {n_best[leader]}"
+    share = f"each of {sets}" if n_leads == n_sets else share
     also = f", {most} on {n_best[most]}" if n_best[most] > n_best[leader] else ""
     n_reversed = _reversed_sets(rows, names, significant)
-    agree = (
-        f", but rankings differ: on {n_reversed} of them two models differ significantly in the "
-        "opposite direction"
-        if n_reversed
-        else ", and on none of them do two models differ significantly in the opposite direction"
-    )
+    reverse = "reverses" if n_reversed <= 1 else "reverse"
+    agree = f"; {n_reversed or 'none'} of them significantly {reverse} the order of two models"
     return [f"{leader} leads on {share}{also}{agree}."]
 
 

@@ -80,16 +80,16 @@ def tabulated_names(*, best: bool = False) -> tuple[str, ...]:
     return tuple(name for name, statistic in STATISTICS.items() if statistic.table in tables)
 
 
-_WILSON = "Its 95% confidence interval is Wilson's at the effective size, see AUC."
+_WILSON = "Its 95% confidence interval is Wilson's for the effective number of pairs, as for AUC."
 
 _BUILT_IN: tuple[Statistic[Any], ...] = (
     Statistic(
         name="auc_matched",
         label="matched AUC",
-        help="The matched AUC is the probability that a synonym is more similar than a negative "
-        "with the same edit distance, the same difference of lengths and nearly the same lengths: "
-        "1 is perfect, and 0.5 (dashed) is chance, which edit distance has by construction. Pairs "
-        "without a vector count as chance.",
+        help="The matched AUC is the probability that a pair of synonyms is more similar than a "
+        "negative with the same edit distance, the same difference of lengths and about the same "
+        "lengths. 1 is perfect, and 0.5 is chance; edit distance alone has 0.5. Pairs without a "
+        "vector count as chance.",
         interval="Its 95% confidence interval is from a jackknife of clusters of pairs that share "
         "terms.",
         kind="matched",
@@ -101,7 +101,8 @@ _BUILT_IN: tuple[Statistic[Any], ...] = (
     Statistic(
         name="matched_share",
         label="matched share",
-        help="The matched share is the share of synonyms that have such a negative.",
+        help="The matched share is the share of positives that the matched AUC can compare: those "
+        "with a negative of the same edit distance and about the same lengths.",
         kind="matched",
         compute=lambda pairs: pairs.share,
         higher_is_better=None,
@@ -111,9 +112,10 @@ _BUILT_IN: tuple[Statistic[Any], ...] = (
         label="AUC",
         help="AUC is the probability that a random positive is more similar than a random "
         "negative: 1 is perfect, 0.5 is chance.",
-        interval="Its 95% confidence interval is Wilson's at the effective size: the number of "
-        "independent pairs with the same standard error, by a jackknife over clusters of pairs "
-        "that share terms. With independent_pairs it is DeLong's, or Newcombe's near 0 and 1.",
+        interval="Its 95% confidence interval is Wilson's for the effective number of pairs: the "
+        "number of independent pairs that would have the same standard error. The standard error "
+        "is from a jackknife over clusters of pairs that share terms. With independent_pairs the "
+        "interval is DeLong's, or Newcombe's near 0 and 1.",
         kind="labelled",
         compute=lambda pairs: pairs.area.auc,
         test=lambda pairs, other: pairs.auc_difference(other),
@@ -123,8 +125,8 @@ _BUILT_IN: tuple[Statistic[Any], ...] = (
     Statistic(
         name="average_precision",
         label="average precision",
-        help="Average precision is the mean, over all positives, of the share of positives among "
-        "the pairs at least as similar.",
+        help="For each positive, take the share of positives among all pairs that are at least as "
+        "similar; average precision is the mean of these shares.",
         kind="labelled",
         compute=lambda pairs: pairs.average_precision,
     ),
@@ -132,7 +134,7 @@ _BUILT_IN: tuple[Statistic[Any], ...] = (
         name="accuracy",
         label="accuracy",
         help="Accuracy is the share of pairs classified correctly with the threshold that is best "
-        "on the same pairs.",
+        "for the same pairs.",
         interval=_WILSON,
         kind="labelled",
         compute=lambda pairs: pairs.accuracy,
@@ -144,7 +146,7 @@ _BUILT_IN: tuple[Statistic[Any], ...] = (
         name="accuracy_heldout",
         label="held-out accuracy",
         help="Held-out accuracy is the share of pairs classified correctly in one half of the "
-        "pairs, with the threshold that is best on the other half.",
+        "pairs, with the threshold that is best for the other half.",
         interval=_WILSON,
         kind="labelled",
         compute=lambda pairs: pairs.accuracy_heldout,

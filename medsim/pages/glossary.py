@@ -18,8 +18,8 @@ TERMS = {
     "p": "p-value. The probability of a difference at least as large as the observed one if there "
     "were no true difference.",
     "positives": "A positive is a pair of terms that the terminology states to be synonymous.",
-    "significant": "Significance test. A test whether a difference could be due to chance.",
-    "significantly": "Significance test. A test whether a difference could be due to chance.",
+    "significant": "Significance test. A test of whether a difference could be due to chance.",
+    "significantly": "Significance test. A test of whether a difference could be due to chance.",
     "synonyms": "Synonym. A term with the same meaning as another.",
 }
 """The meanings by the terms as sentences have them; the site's glossary has the same sentences."""

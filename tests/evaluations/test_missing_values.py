@@ -91,7 +91,7 @@ def test_the_leaderboard_of_a_report_says_what_is_missing(evaluation: medsim.Eva
         for results in (every, every.filter(input="constant"))
     )
 
-    assert section.prose.endswith(f" Missing values: {WHY}.")
+    assert section.prose.endswith(f" Some scores are missing: {WHY}.")
     assert list(nothing.parts) == []
     assert "all ratings, or all similarities, are equal (constant rating)" in nothing.prose
 
