@@ -6,6 +6,7 @@ TERMS = {
     "95% CI": "Confidence interval. A range around a score. If the study were repeated with other "
     "data, 95% of such ranges would contain the true value.",
     "among the best": "The best model, and every model not significantly different from it.",
+    "baseline": "Baseline. A simple score that a model should exceed.",
     "cannot be distinguished": "Two models cannot be distinguished if their difference is not "
     "significant; this does not mean that they are equal.",
     "corrected p": "p-value. The probability of a difference at least as large as the observed one "
