@@ -85,9 +85,9 @@ def test_the_search_finds_the_entry_of_the_glossary_for_each_term_of_the_field(
 
 @pytest.mark.slow
 def test_the_site_has_no_notebook_and_all_files_that_it_links(site: Path) -> None:
-    link = re.compile(r'<(?:a|link)\b[^>]*?href="?(?![a-z]+:)([^"#?>\s]+)')
+    in_html = re.compile(r'<(?:a|link)\b[^>]*?href="?(?![a-z]+:)([^"#?>\s]+)')
     pages = [page for page in site.rglob("*.html") if page.name != "404.html"]
-    links = {(page, link) for page in pages for link in link.findall(page.read_text("utf-8"))}
+    links = {(page, link) for page in pages for link in in_html.findall(page.read_text("utf-8"))}
 
     assert len(links) > len(pages) > 50
     assert [item for item in links if not (item[0].parent / unquote(item[1])).exists()] == []
