@@ -50,7 +50,7 @@ def build(
     Writes OUT with pairs/, terminology/, stats.parquet and manifest.json. An interrupted build
     writes nothing to OUT; run the same command to resume it. With --shard, it writes one shard to
     OUT.shards instead, and prints its size. --list prints the built-in terminologies and the
-    supported formats, where to get them, and by which files medsim recognizes each format.
+    supported formats, how medsim recognizes each, and where to get it.
 
     Example: medsim build hpo -o hpo
     """

@@ -83,10 +83,10 @@ def roc_curves(data: EvaluationReportData, embeddings: Sequence[str]) -> Section
     table = scores.join(rows, on=key, how="semi").pivot("statistic", index=key, values="value")
     chart = Chart(
         title="True positives against false positives",
-        says="Each point is a threshold. Its height is the share of positives that are at least as "
-        "similar as the threshold, and its distance from the left is the share of such negatives. "
-        "Closer to the upper left is better, and the dashed diagonal is chance. Each embedding is "
-        "shown with the metric that gives it the highest AUC.",
+        says="Each point is a threshold of similarity. Its height is the share of positives at or "
+        "above it, and its distance from the left is the share of negatives at or above it. Closer "
+        "to the upper left is better, and the dashed diagonal is chance. Each embedding is shown "
+        "with the metric that gives it the highest AUC.",
         spec=charts.curves(embeddings, hardest_first(drawn["choice"])),
         rows=drawn,
         table=PageTable(

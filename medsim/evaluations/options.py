@@ -241,8 +241,8 @@ FIXABLE = ("best", "standings", "parts", *tabulated_names())
 _N_NEAR = 2
 _MAX_COUNT = 10**18
 
-_ARTICLE_DATASETS = "Datasets and rated files in the table article; default: syn_syn, all rated."
-_ARTICLE_BASELINE = "Embedding to compare with in the table article; default: the best."
+_ARTICLE_DATASETS = "With --table article: datasets, rated files; default: syn_syn, all rated."
+_ARTICLE_BASELINE = "With --table article: embedding to compare with; default: the best."
 
 
 def _sets(text: str, key: str | None = None, *, lower: bool = True) -> Option:
@@ -349,25 +349,25 @@ class EvaluateOptions(Options):
     near: Annotated[
         Sequence[str],
         Option(
-            "Top concept of a category; give two categories near each other. Its descendants form "
-            "the category. The terms of the first are compared. For SNOMED CT the default is "
-            "diagnostic and therapeutic procedures.",
+            "Measure the separation of two related categories; give the top concept of each. The "
+            "descendants of each form its category. The terms of the first are compared. For "
+            "SNOMED CT the default is diagnostic and therapeutic procedures.",
             metavar="[NAME=]CONCEPT_ID",
         ),
     ] = ()
     far: Annotated[
         Sequence[str],
         Option(
-            "Top concept of a category far from both; give one or more. For SNOMED CT the default "
-            "is organisms.",
+            "Top concept of a category unrelated to those of --near; give one or more. For SNOMED "
+            "CT the default is organisms.",
             metavar="[NAME=]CONCEPT_ID",
         ),
     ] = ()
     categories: Annotated[
         Sequence[str],
         Option(
-            "Top concept of a category; give two or more. They replace near and "
-            "far, and their category error is computed.",
+            "Measure the separation of two or more categories; give the top concept of each. They "
+            "replace near and far, and their category error is computed.",
             ("--category",),
             metavar="[NAME=]CONCEPT_ID",
         ),
@@ -462,8 +462,8 @@ class CompareOptions(Options):
         ),
     ] = None
     datasets: Annotated[Sequence[str], _sets(_ARTICLE_DATASETS, lower=False)] = ()
-    difficulty: Annotated[Sequence[Difficulty], _sets("Difficulty in article; default: both.")] = ()
-    negatives: Annotated[Sequence[Strategy], _sets("Negatives in article; default: random.")] = ()
+    difficulty: Annotated[Sequence[Difficulty], _sets("With --table article; default: both.")] = ()
+    negatives: Annotated[Sequence[Strategy], _sets("With --table article; default: random.")] = ()
     baseline: Annotated[str | None, Option(_ARTICLE_BASELINE, metavar="NAME")] = None
     subset: Annotated[Subset, SUBSET] = "common"
     correction: Annotated[Correction, Option("Correct p-values for multiple tests.")] = "bonferroni"

@@ -277,7 +277,7 @@ def metrics(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | 
     but = ", except the matched AUC" if "auc_matched" in every["statistic"] else ""
     chart = Chart(
         title="Scores by metric",
-        says="The name of a set ends with the score shown. Scores are on the pairs that all "
+        says="The chart shows one score of one set. Scores are on the pairs that all "
         f"embeddings cover{but}. Darker is higher. A cell is empty if the metric does not apply to "
         "the embedding or has no value.",
         spec=charts.heat(
