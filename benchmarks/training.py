@@ -72,8 +72,9 @@ def _scores(name: str, folder: Path, settings: Settings, n_seeds: int) -> list[s
     for kind, columns in KINDS.items():
         for seed in range(n_seeds if columns is not None else 1):
             weights = train(data, columns, seed)
-            encoder = medsim.Embedding(partial(encode, weights=weights), name=kind, version=kind)
-            models[f"{kind} {seed}"] = encoder
+            digest = hashlib.sha256(weights.tobytes()).hexdigest()
+            encoder = partial(encode, weights=weights)
+            models[f"{kind} {seed}"] = medsim.Embedding(encoder, name=kind, version=digest)
     results = medsim.evaluate(
         folder / "splits/test", models, folder / "results", metrics=["cos"], retrieval=True
     ).results()
