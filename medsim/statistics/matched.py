@@ -1,4 +1,4 @@
-"""The matched AUC: how well similarities separate pairs that are spelled equally alike.
+"""The matched AUC: how well similarities separate pairs within strata.
 
 The AUC is computed within strata, such as pairs of the same edit distance, so a similarity that
 only tells strata apart has 0.5. Standard errors are those of the cluster jackknife, see
