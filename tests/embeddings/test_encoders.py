@@ -43,7 +43,7 @@ def test_batches_are_in_order_of_length_and_bounded_in_characters() -> None:
     terms = ["ccc", "bb", "a", "d" * 30, "aa", "", "b"]
 
     with small_batches(5):
-        batches = list(encoders._batches(terms))
+        batches = list(encoders.batches(terms))
 
     assert batches == [["", "a", "b"], ["aa"], ["bb"], ["ccc"], ["d" * 30]]
 
