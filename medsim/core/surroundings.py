@@ -106,4 +106,6 @@ def ending_in_one_line() -> Iterator[None]:
 
 def _interrupt(number: int, _frame: FrameType | None) -> None:
     _signals.append(number)
+    # Where the error below cannot be raised, as in a destructor, Python would print a traceback.
+    sys.unraisablehook = lambda _: None
     raise KeyboardInterrupt
