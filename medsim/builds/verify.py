@@ -99,7 +99,7 @@ def _check_files(build: Build) -> Iterator[Finding]:
             schemas[table.files] = pl.Schema(table.all_columns() if of_dialect else table.dtypes)
     expected = set(schemas)
     wrong = sorted((expected ^ paths) | (expected ^ set(promised)))
-    yield Finding("files", "The Parquet files of the build exist, and there are no others.", wrong)
+    yield Finding("files", "The folder holds exactly the Parquet files of the build.", wrong)
     unreadable, changed = [], []
     for name in sorted(expected & paths & set(promised)):
         try:

@@ -12,8 +12,8 @@ from medsim.core.progress import progress_of
 from medsim.core.shown import MISSING
 from medsim.core.table_formats import BOLD
 from medsim.evaluations.conclusions import ALPHA, best_metrics, with_standing
-from medsim.evaluations.readable import LABELS, apart, rounded, set_name
-from medsim.evaluations.sets import ALL, BASELINE, FEW, HEADLINE_DATASET, SET, whole_sets
+from medsim.evaluations.readable import LABELS, apart, set_name, with_ends
+from medsim.evaluations.sets import ALL, BASELINE, FEW, HEADLINE, HEADLINE_DATASET, SET, whole_sets
 from medsim.evaluations.statistic import tabulated_names
 
 if TYPE_CHECKING:
@@ -94,15 +94,10 @@ def _chosen(rows: pl.DataFrame, options: CompareOptions) -> pl.DataFrame:
 def _set_names(rows: pl.DataFrame) -> pl.Series:
     """Return the heading of each row's set."""
     kind = pl.format("{} {}, {}", "dataset", "difficulty", "negatives")
-    name = pl.when(_HEADLINE).then(pl.lit(LABELS["auc_matched"])).otherwise(kind)
+    name = pl.when(_HEADLINE).then(pl.lit(LABELS[HEADLINE])).otherwise(kind)
     if rows.filter(~_RATED)["input"].n_unique() > 1:
         name = pl.format("{}: {}", "input", name)
     return rows.select(pl.when(_RATED).then(set_name(rows)).otherwise(name)).to_series()
-
-
-def _with_interval(value: str, low: str, high: str) -> pl.Expr:
-    interval = pl.format(" [{}, {}]", rounded(low), rounded(high)).fill_null("")
-    return pl.concat_str(rounded(value), interval).fill_null(MISSING)
 
 
 def article_table(rows: pl.DataFrame) -> pl.DataFrame:
@@ -113,11 +108,14 @@ def article_table(rows: pl.DataFrame) -> pl.DataFrame:
     """
     mark = pl.when(pl.col("among_best") & ~pl.col("best")).then(pl.lit("\N{DAGGER}"))
     bold = pl.when("best").then(pl.lit(BOLD)).otherwise(pl.lit(""))
-    cell = pl.concat_str(bold, _with_interval("value", "low", "high"), mark.otherwise(pl.lit("")))
+    cell = pl.concat_str(
+        bold, with_ends("value", "low", "high").fill_null(MISSING), mark.otherwise(pl.lit(""))
+    )
     named = rows.with_columns(cell=cell, set=_set_names(rows)).with_columns(apart("set", ["model"]))
     first = named.filter(set=named["set"][0])
     heading = f"difference to {first['reference'].fill_null('the best').replace(_NAMES)[0]}"
-    difference = _with_interval("difference", "difference_low", "difference_high").alias(heading)
+    difference = with_ends("difference", "difference_low", "difference_high")
+    difference = difference.fill_null(MISSING).alias(heading)
     table = named.pivot("set", index="embedding", values="cell").join(
         first.select("embedding", difference), on="embedding", how="left", maintain_order="left"
     )

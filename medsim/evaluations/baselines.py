@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from rapidfuzz.distance import Levenshtein
-from rapidfuzz.process import cpdist
 
+from medsim.builds.positives import numbers_of, pair_distances
 from medsim.core.terms import lowered_column, pack
 from medsim.kernels.overlap import jaccard
+from medsim.kernels.packing import starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Hashes, Ids, Singles, Starts
 
 _SUM_STEP = 5  # characters: the largest step that keeps all four shortcuts within 0.03 of 0.5
-_PAIRS_A_TASK = 1 << 18
 _TRIGRAM, _CODE_BITS = 3, 21  # bits of a code point
 
 
@@ -50,23 +49,16 @@ def spelling_of(pairs: pl.DataFrame) -> Spelling:
     """Return the spelling of pairs with the columns term1 and term2."""
     sides = pl.concat([pairs["term1"], pairs["term2"].alias("term1")])
     terms = sides.unique(maintain_order=True)
-    rows = sides.to_frame("term").join(
-        terms.to_frame("term").with_row_index("row"), on="term", how="left", maintain_order="left"
-    )
-    first, second = rows["row"].to_numpy().astype(np.int32).reshape(2, -1)
+    first, second = numbers_of(sides, terms).to_numpy().reshape(2, -1)
     lower = lowered_column(terms)
-    distances = [np.empty(0, np.int32)]
-    for begin in range(0, len(first), _PAIRS_A_TASK):
-        part = slice(begin, begin + _PAIRS_A_TASK)
-        left, right = (lower.gather(side[part]).to_list() for side in (first, second))
-        distances.append(cpdist(left, right, scorer=Levenshtein.distance, dtype=np.int32))
+    distances = pair_distances(lower, pl.Series(first), pl.Series(second), threads=1)
     n_characters = lower.str.len_chars().to_numpy().astype(np.int32)
     return Spelling(
         terms=lower,
         first=first,
         second=second,
         lengths=np.array([n_characters[first], n_characters[second]]),
-        distances=np.concatenate(distances),
+        distances=distances.to_numpy(),
     )
 
 
@@ -78,10 +70,10 @@ def strata_of_spelling(spelling: Spelling) -> Ids:
     """
     sizes = spelling.lengths.sum(axis=0)
     gaps = np.abs(spelling.lengths[0] - spelling.lengths[1])
-    columns = {"distance": spelling.distances, "gap": gaps, "size": sizes // _SUM_STEP}
-    numbered = pl.DataFrame(columns).select(pl.struct(pl.all()).rank("dense").cast(pl.Int32) - 1)
-    strata: Ids = numbered.to_series().to_numpy()
-    return strata
+    keys = np.array([spelling.distances, gaps, sizes // _SUM_STEP], np.int64)
+    n_values = keys.max(axis=1, initial=0) + 1
+    strata = np.unique(np.ravel_multi_index(tuple(keys), n_values), return_inverse=True)[1]
+    return strata.astype(np.int32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +91,7 @@ class Baseline:
 
 def _word_overlap(spelling: Spelling) -> Singles:
     words = spelling.terms.str.extract_all(r"\S+")
-    starts = _starts(words.list.len())
+    starts = starts_of(words.list.len().to_numpy())
     items = words.list.explode().drop_nulls().rank("dense").cast(pl.UInt64).to_numpy(writable=True)
     return _jaccard(items, starts, spelling)
 
@@ -115,11 +107,6 @@ def _trigram_overlap(spelling: Spelling) -> Singles:
         trigrams = (trigrams << np.uint64(_CODE_BITS)) | np.roll(codes, -place)
     starts = packed.starts - (_TRIGRAM - 1) * np.arange(len(packed.starts))
     return _jaccard(trigrams[begins], starts, spelling)
-
-
-def _starts(sizes: pl.Series) -> Starts:
-    starts: Starts = np.concatenate([[0], np.cumsum(sizes.to_numpy(), dtype=np.int64)])
-    return starts
 
 
 def _jaccard(items: Hashes, starts: Starts, spelling: Spelling) -> Singles:

@@ -181,7 +181,7 @@ def metric_standings(every: pl.DataFrame) -> pl.DataFrame:
 def embedding_standings(best: pl.DataFrame) -> pl.DataFrame:
     """Return the standings of embeddings over all sets, the best first, by ``best_metrics``.
 
-    Sets of few pairs count only if there are no others, see ``with_enough_pairs``.
+    Sets of few pairs count only if all sets are, see ``with_enough_pairs``.
 
     Returns:
         A row per statistic and embedding: n_sets, the number of sets on which it is among the best

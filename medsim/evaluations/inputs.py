@@ -37,7 +37,7 @@ from medsim.kernels.components import components
 from medsim.statistics.estimates import defined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from medsim.core.progress import Progress
     from medsim.evaluations.baselines import Spelling
@@ -119,7 +119,7 @@ class EvaluationInput:
 
     @cached_property
     def sets(self) -> list[PairSet]:
-        """The sets in order of name, with rows of ``pairs``."""
+        """The sets in order of name, with rows of ``pairs``; without the matched set."""
         numbered = self.pairs.select("pair_id").with_row_index("row")
         value = pl.coalesce(pl.col("rating"), pl.col("label").cast(pl.Float64)).alias("value")
         slim = self.frame.select(*SET_COLUMNS, "pair_id", value).join(numbered, on="pair_id")
@@ -141,22 +141,24 @@ class EvaluationInput:
                     clusters=clusters[dataset][rows] if clusters else None,
                 )
             )
-        return [*pair_sets, *(self._matched_sets(pair_sets) if self.all_difficulties else ())]
+        return pair_sets
 
     @cached_property
     def spelling(self) -> Spelling:
         """The spelling of all pairs."""
         return spelling_of(self.pairs)
 
-    def _matched_sets(self, pair_sets: Sequence[PairSet]) -> Iterator[PairSet]:
-        """Yield the set of the headline score, if the input has negatives of both strategies."""
-        parts = [part for part in pair_sets if part.dataset == HEADLINE_DATASET]
+    @cached_property
+    def scored_sets(self) -> list[PairSet]:
+        """The sets, and the matched set if the input has negatives of both strategies."""
+        parts = [part for part in self.sets if part.dataset == HEADLINE_DATASET]
         parts = [part for part in parts if part.negatives in HEADLINE_NEGATIVES]
-        if {part.negatives for part in parts} != {*HEADLINE_NEGATIVES}:
-            return
+        complete = {part.negatives for part in parts} == {*HEADLINE_NEGATIVES}
+        if not (complete and self.all_difficulties):
+            return self.sets
         rows, first = np.unique(np.concatenate([part.rows for part in parts]), return_index=True)
         clusters = [part.clusters for part in parts if part.clusters is not None]
-        yield PairSet(
+        matched = PairSet(
             dataset=HEADLINE_DATASET,
             difficulty=ALL,
             negatives=ALL,
@@ -166,6 +168,7 @@ class EvaluationInput:
             clusters=np.concatenate(clusters)[first] if clusters else None,
             strata=strata_of_spelling(self.spelling)[rows],
         )
+        return [*self.sets, matched]
 
     @cached_property
     def _clusters(self) -> dict[str, Ids]:

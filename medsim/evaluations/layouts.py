@@ -117,7 +117,7 @@ class Layout:
 
     Attributes:
         header: the columns that identify its files; a file may have more. Empty if files have no
-            header: then the columns below are numbers from 1, and there are no others.
+            header: then the file has only the columns below, numbered from 1.
         first: for files without a header, the allowed first cells of a line; lines may then have
             additional cells. Empty if unknown.
         ratings: name of each rating, and its column. All are on one scale; if there are several,

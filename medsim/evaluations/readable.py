@@ -154,6 +154,12 @@ def rounded(column: str, form: str = ".3f") -> pl.Expr:
     return pl.col(column).map_elements(lambda value: number(value, form), pl.String)
 
 
+def with_ends(value: str, low: str, high: str) -> pl.Expr:
+    """Return values as texts, followed by the ends of their intervals, if any, in brackets."""
+    ends = pl.format(" [{}, {}]", rounded(low), rounded(high)).fill_null("")
+    return pl.concat_str(rounded(value), ends)
+
+
 def percent(column: str) -> pl.Expr:
     """Return shares as texts in per cent, with one decimal."""
     return pl.format("{}%", _cents(pl.col(column), ".1f")).alias(column)
@@ -340,10 +346,8 @@ def _is_matched(rows: pl.DataFrame) -> bool:
 
 def _value_and_standing(rows: pl.DataFrame) -> list[pl.Expr]:
     """Return texts of values (with intervals on parts of sets) and of standings, if any."""
-    value = rounded("value")
-    if parts_of_sets(rows).height or _is_matched(rows):
-        ends = pl.format(" [{}, {}]", rounded("low"), rounded("high"))
-        value = pl.concat_str(value, ends.fill_null(""))
+    has_ends = parts_of_sets(rows).height or _is_matched(rows)
+    value = with_ends("value", "low", "high") if has_ends else rounded("value")
     value = value.fill_null(MISSING).alias("value")
     if "n_better" not in rows.columns:
         return [value]

@@ -13,7 +13,7 @@ from medsim.embeddings.metrics import WordBags
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.embeddings.options import SERVICE
 from medsim.evaluations.output import RESULT
-from medsim.evaluations.sets import BASELINE, MATCHED_SUBSET
+from medsim.evaluations.sets import BASELINE, HEADLINE, MATCHED_SUBSET
 from medsim.evaluations.statistic import statistics_of
 from medsim.pages.page import format_value
 
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 """The version of the file's layout."""
-
-HEADLINE = statistics_of("matched")[0].name
-"""The statistic of the headline score."""
 
 ROWS = {
     "models": "name fingerprint kind options size n_dimensions n_vocabulary trained_on",

@@ -61,7 +61,7 @@ class Run:
     def signature(self, name: str, embedding: str, metric: str) -> str:
         """Return a line with everything that determines a score, for use in a paper."""
         source, options = self.inputs[name], self.options
-        model = self.embeddings.get(embedding, {})  # a baseline is no embedding
+        model = self.embeddings.get(embedding, {})  # empty for the baselines
         parts, choices = _mapping(source.get("parts")), _mapping(model.get("options"))
         digest = f"@{str(model['fingerprint'])[:12]}" if model else ""
         words, bins, topics = (parts.get(key) for key in ("words", "bins", "topic_bins"))

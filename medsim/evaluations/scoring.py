@@ -149,14 +149,15 @@ def score_sets(
     held_out: Flags = tie_hashes(np.uint64(resampling.seed), np.uint64(0), ids) % np.uint64(2) == 1
     results: list[Row] = []
     comparisons: list[Row] = []
-    stage.total(sum(len(pair_set.rows) for pair_set in input_.sets))
-    for pair_set in input_.sets:
+    stage.total(sum(len(pair_set.rows) for pair_set in input_.scored_sets))
+    for pair_set in input_.scored_sets:
         where: Row = {"input": input_.name, **pair_set.key_columns()}
         if pair_set.kind == "matched":
             every = np.ones_like(common)
             shared = _scores(pair_set, every, at_headline_metric(models), held_out, resampling)
             results += (where | row for row in _result_rows(shared, MATCHED_SUBSET, pair_set))
             comparisons += (where | row for row in _comparison_rows(shared, "matched", resampling))
+            stage.advance(len(pair_set.rows))
             continue
         shared = _scores(pair_set, common, models, held_out, resampling)
         results += (where | row for row in _result_rows(shared, "common", pair_set))
@@ -206,7 +207,7 @@ def at_headline_metric(models: Sequence[ScoredModel]) -> list[ScoredModel]:
 
 def dominated_sets(input_: EvaluationInput) -> Iterator[str]:
     """Yield a warning for each set with enough clusters but too few effective ones."""
-    for pair_set in input_.sets:
+    for pair_set in input_.scored_sets:
         if pair_set.clusters is None:
             continue
         sizes = np.bincount(pair_set.clusters)

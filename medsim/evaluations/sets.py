@@ -13,6 +13,9 @@ SET = ("input", "dataset", "difficulty", "negatives")
 SET_COLUMNS = SET[1:]
 """The columns that name a set of pairs within an input."""
 
+HEADLINE = "auc_matched"
+"""The statistic of the headline score."""
+
 HEADLINE_DATASET = "syn_syn"
 HEADLINE_NEGATIVES = ("levenshtein", "random")
 """The dataset and the negatives of the matched set, which the headline score is computed on."""

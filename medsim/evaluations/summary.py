@@ -149,7 +149,7 @@ def coverage_of(
         for chosen in (~pl.col("covered"), is_oov)
     )
     rows = []
-    for pair_set in input_.sets:
+    for pair_set in input_.scored_sets:
         of_set = input_.pairs[pair_set.rows]
         in_set = pl.concat([of_set["term1"], of_set["term2"]]).unique()
         rows += [

@@ -19,7 +19,7 @@ from medsim.evaluations.inputs import distinct_terms, read_inputs
 from medsim.evaluations.options import EvaluateOptions
 from medsim.evaluations.run import resampling_of
 from medsim.evaluations.scoring import ScoredModel, baseline_models, score_sets
-from medsim.evaluations.sets import BASELINE, SET_COLUMNS
+from medsim.evaluations.sets import BASELINE, HEADLINE, SET_COLUMNS
 from medsim.evaluations.similarities import rows_of, similarities_of
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ T = TypeVar("T")
 
 _MODEL = "model"
 _METRIC = COSINES[TermPoints]
-_HEADLINE = "auc_matched"
 
 
 class TermSimilarityEvaluator:
@@ -78,7 +77,7 @@ class TermSimilarityEvaluator:
             build, {name or _MODEL: self}, "", sample=sample, seed=seed, threads=threads
         )
         (self._input,) = read_inputs(options, Progress())
-        if not any(pair_set.kind == "matched" for pair_set in self._input.sets):
+        if not any(pair_set.kind == "matched" for pair_set in self._input.scored_sets):
             raise OptionError(
                 f"{options.input_paths[0]} has no headline score; it needs pairs of syn_syn with "
                 "levenshtein and with random negatives"
@@ -89,7 +88,7 @@ class TermSimilarityEvaluator:
         self._terms = distinct_terms([self._input])
         self.name = name or self._input.name
         self.greater_is_better = True
-        self.primary_metric = f"{self.name}_{_HEADLINE}"
+        self.primary_metric = f"{self.name}_{HEADLINE}"
 
     def __call__(
         self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
@@ -116,8 +115,8 @@ class TermSimilarityEvaluator:
         models = [scored, *self._baselines]
         results, comparisons = score_sets(self._input, models, self._resampling, Stage(_MODEL))
         of_model = results.filter(embedding=_MODEL)
-        headline = of_model.filter(statistic=_HEADLINE)["value"].item()
-        gain = comparisons.filter(between=BASELINE, of=_HEADLINE)["difference"].item()
+        headline = of_model.filter(statistic=HEADLINE)["value"].item()
+        gain = comparisons.filter(between=BASELINE, of=HEADLINE)["difference"].item()
         metrics = {
             self.primary_metric: math.nan if headline is None else headline,
             f"{self.primary_metric}_gain": math.nan if gain is None else gain,

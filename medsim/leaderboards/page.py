@@ -7,7 +7,9 @@ import polars as pl
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import counted, listed
 from medsim.core.manifest import medsim_version
-from medsim.evaluations.readable import headed, rounded
+from medsim.evaluations.readable import headed, rounded, with_ends
+from medsim.evaluations.sets import HEADLINE
+from medsim.evaluations.statistic import STATISTICS
 from medsim.leaderboards.options import SHOWN
 from medsim.pages.page import FINGERPRINT, Chart, Page, PageTable, Section, with_interval
 
@@ -19,8 +21,7 @@ _HEADINGS |= {"rank": "rank", "size": "bytes"}
 
 def readable(rows: pl.DataFrame) -> pl.DataFrame:
     """Return rows of ``leaderboard`` for a terminal, with intervals as text."""
-    interval = pl.format("{} [{}, {}]", *map(rounded, ("value", *_ENDS)))
-    texts = rows.with_columns(interval.fill_null(rounded("value")).alias("value"), rounded("gain"))
+    texts = rows.with_columns(with_ends("value", *_ENDS).alias("value"), rounded("gain"))
     return headed(texts, ["build", *(name for name in SHOWN if name not in _ENDS)], **_HEADINGS)
 
 
@@ -36,8 +37,7 @@ def leaderboard_page(rows: pl.DataFrame) -> Page:
         f"leaderboard@{canonical_digest(rows.select('key', 'build_fingerprint').rows())[:12]}",
         sections=[_section(board) for board in boards],
         words={
-            "matched AUC": "Probability that a synonym is more similar than a negative with the "
-            "same edit distance and nearly the same lengths: 1 is perfect, 0.5 is chance.",
+            "matched AUC": STATISTICS[HEADLINE].help,
             _TRAINED: "Yes if the declared training data names the build or its terminology. Such "
             "a score may not hold for other terminologies. medsim does not check declarations.",
             "above baseline": "The matched AUC minus that of the best baseline without a model.",

@@ -139,9 +139,7 @@ def check_files(splits: Splits) -> list[Finding]:
             outputs: dict[str, Output] = splits[name].manifest.outputs
             changed += [f"{name}/{p}" for p in outputs if promised.get(f"{name}/{p}") != outputs[p]]
     return [
-        Finding(
-            "files", "The files of the splits exist, and there are no others.", sorted(set(wrong))
-        ),
+        Finding("files", "The folder holds exactly the files of the splits.", sorted(set(wrong))),
         Finding("fingerprint", "Every file matches its fingerprint in the manifest.", changed),
     ]
 
