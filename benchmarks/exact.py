@@ -14,7 +14,7 @@ from benchmarks.harness.brute_force import BruteForce, distances
 from benchmarks.harness.corpora import Corpus, invented, mesh
 from benchmarks.harness.searching import SEED, candidates_of
 from benchmarks.harness.strata import strata
-from medsim.builds.negatives.nearest import NearestSearch
+from medsim.neighbours.search import NearestSearch
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,8 +13,8 @@ from benchmarks.harness import BENCHMARKS, Measured, MismatchError, Settings, Un
 from benchmarks.harness.apart import apart
 from benchmarks.harness.corpora import Corpus, invented, mesh
 from benchmarks.harness.searching import SEED, candidates_of, warm_up
-from medsim.builds.negatives.nearest import NearestSearch
 from medsim.core.progress import Progress
+from medsim.neighbours.search import NearestSearch
 
 _SIZES = (100_000, 200_000, 500_000, 1_000_000, 2_000_000)
 _QUICK_SIZES = (10_000, 20_000, 50_000)

@@ -16,7 +16,7 @@ from benchmarks.harness.apart import apart
 from benchmarks.harness.building import fingerprint_of
 from benchmarks.harness.corpora import invented
 from benchmarks.harness.searching import SEED, candidates_of
-from medsim.builds.negatives.nearest import NearestSearch
+from medsim.neighbours.search import NearestSearch
 
 if TYPE_CHECKING:
     from benchmarks.harness.corpora import Corpus

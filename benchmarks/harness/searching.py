@@ -12,8 +12,8 @@ import numpy as np
 
 from benchmarks.harness import MismatchError
 from benchmarks.harness.brute_force import BruteForce, distances
-from medsim.builds.negatives.nearest import Candidates, Nearest, NearestSearch
 from medsim.core.progress import Progress
+from medsim.neighbours.search import Candidates, Nearest, NearestSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from distributed import CancelledError, Client, KilledWorker, LocalCluster, as_completed, get_worker
 
 from medsim.builds.negatives.candidates import CandidateSource, candidates_of, share_of
-from medsim.builds.negatives.nearest import NearestSearch
 from medsim.core.errors import ClusterError
 from medsim.core.manifest import library_versions, medsim_version
+from medsim.neighbours.search import NearestSearch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from medsim.builds.build import Run
     from medsim.builds.negatives import SearchResult, TermIndex
     from medsim.builds.negatives.candidates import SearchRequest
-    from medsim.builds.negatives.nearest import Candidates
     from medsim.core.progress import Progress, Stage
     from medsim.kernels.types import Ids
+    from medsim.neighbours.search import Candidates
 
 _SHARES_PER_WORKER = 8  # so that a slow, late or lost worker costs little
 _MIN_FIRSTS = 64  # per share

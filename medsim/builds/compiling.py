@@ -14,7 +14,6 @@ import numpy as np
 from numba import config
 
 from medsim.builds.negatives import STRATEGIES, PositiveSet, TermIndex
-from medsim.builds.negatives.nearest import Candidates, lay_out, nearest, slate, workspace
 from medsim.builds.options import WarmOptions
 from medsim.core.errors import OptionError, OutputError
 from medsim.core.options import public
@@ -25,6 +24,7 @@ from medsim.kernels.components import components
 from medsim.kernels.edit_search import Search
 from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
 from medsim.kernels.sliced import search_group
+from medsim.neighbours.search import Candidates, lay_out, nearest, queries_in, slate, workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -122,7 +122,8 @@ def compile_search() -> None:
     """Compile the search by blocks, which takes as long as all other kernels."""
     pool = lay_out(Candidates.from_terms(_TERMS))
     best = empty_slots(np.ones(1, np.int32), np.int32)
-    search_group(Search(pool, np.uint64(0), _ONE, best), _ONE, slate(pool), workspace(pool))
+    task = Search(pool, np.uint64(0), queries_in(pool, _ONE), best)
+    search_group(task, _ONE, slate(pool), workspace(pool))
 
 
 def compile_others() -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.builds.embedded import check_same, embedding_of
-from medsim.builds.negatives.nearest import Candidates, NearestSearch
 from medsim.core.errors import OptionError, counted
 from medsim.core.manifest import Skipped
 from medsim.embeddings.embedded_terms import embed_terms, with_fingerprint
@@ -17,6 +16,7 @@ from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import points_of
 from medsim.exports.positives import exported_pairs
 from medsim.kernels.drawing import draw_distinct, pair_seeds
+from medsim.neighbours.search import Candidates, NearestSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -90,7 +90,7 @@ def tuples_of(run: Export, build: Build, terms: SplitTerms) -> Tuples:
     """Return the tuples of one split, with a warning if positives are left out.
 
     Levenshtein and embedding negatives are the exact nearest terms of an anchor, in the order of
-    ``medsim.builds.negatives.nearest`` and ``medsim.embeddings.lookup``; all positives of an anchor
+    ``medsim.neighbours.search`` and ``medsim.embeddings.lookup``; all positives of an anchor
     have the same ones. Random negatives are drawn for each positive by a hash of the seed and its
     texts.
 

@@ -12,7 +12,8 @@ from medsim.kernels.packing import starts_of
 if TYPE_CHECKING:
     from medsim.kernels.types import Hashes, Ids, Singles, Starts
 
-_FAR = np.int64(1) << np.int64(40)  # beyond any distance
+FAR = 1 << 40
+"""A number beyond any distance."""
 
 
 class Best(NamedTuple):
@@ -26,6 +27,7 @@ class Best(NamedTuple):
         ids: int32[n_slots], the candidates.
         distances: int32[n_slots], or float32.
         ties: uint64[n_slots], the hashes that order equal distances.
+        limit: the largest edit distance of a candidate.
     """
 
     starts: Starts
@@ -33,9 +35,10 @@ class Best(NamedTuple):
     ids: Ids
     distances: Ids | Singles
     ties: Hashes
+    limit: int
 
 
-def empty_slots(sizes: Ids, distance: type[np.int32 | np.float32]) -> Best:
+def empty_slots(sizes: Ids, distance: type[np.int32 | np.float32], limit: int = FAR) -> Best:
     """Return empty slots for the requested number of candidates of each query."""
     starts = starts_of(sizes)
     return Best(
@@ -44,6 +47,7 @@ def empty_slots(sizes: Ids, distance: type[np.int32 | np.float32]) -> Best:
         ids=np.empty(starts[-1], np.int32),
         distances=np.empty(starts[-1], distance),
         ties=np.empty(starts[-1], np.uint64),
+        limit=limit,
     )
 
 
@@ -90,5 +94,5 @@ def bound_of(best: Best, slot: int) -> np.int64:
     if size == 0:
         return np.int64(-1)
     if best.counts[slot] < size:
-        return _FAR
+        return np.int64(best.limit)
     return np.int64(best.distances[best.starts[slot + 1] - 1])

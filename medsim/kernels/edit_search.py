@@ -48,7 +48,8 @@ class Pool(NamedTuple):
         places: int32[n_terms], the inverse of ``ids``: the place of the term with a row.
         by_end: int32[n_terms], rows of terms in order of their ends, read backwards.
         ranks: int32[n_terms], the inverse of ``by_end``.
-        n_characters: number of distinct characters.
+        n_characters: number of distinct characters, and one more for all that no term has.
+        alphabet: uint32[n_characters - 1], the code points of characters by number.
     """
 
     codes: Codes
@@ -63,6 +64,31 @@ class Pool(NamedTuple):
     by_end: Ids
     ranks: Ids
     n_characters: int
+    alphabet: Codes
+
+
+class Queries(NamedTuple):
+    """The queries of a search: terms of the pool, which share its arrays, or other terms.
+
+    Attributes:
+        codes: uint32[n_code_points], characters by the pool's numbers.
+        starts: int64[n_terms + 1].
+        signatures: uint64[n_terms * SIGNATURE_WORDS].
+        components: int32[n_terms].
+        hashes: uint64[n_terms].
+        places: int32[n_queries], the place of each query among these terms.
+        rows: int32[n_queries], the number of terms of the pool before it in order of text.
+        ranks: int32[n_queries], the number of terms of the pool before it in order of ends.
+    """
+
+    codes: Codes
+    starts: Starts
+    signatures: Hashes
+    components: Ids
+    hashes: Hashes
+    places: Ids
+    rows: Ids
+    ranks: Ids
 
 
 class Search(NamedTuple):
@@ -71,13 +97,13 @@ class Search(NamedTuple):
     Attributes:
         pool: the terms.
         seed: random seed that orders ties.
-        queries: int32[n_queries], rows of terms in order of text.
+        queries: the queries.
         best: the best candidates so far.
     """
 
     pool: Pool
     seed: np.uint64
-    queries: Ids
+    queries: Queries
     best: Best
 
 
@@ -120,13 +146,34 @@ def suffixes(codes: Codes, starts: Starts) -> Wide:
     return ends
 
 
+@kernel
+def end_ranks(ends: Wide, sought: Wide) -> Ids:
+    """Return the number of terms that end before each of some others: int32[n_sought].
+
+    ``ends`` and ``sought`` are from ``suffixes``; ``ends`` is sorted by the second number, then by
+    the first.
+    """
+    ranks = np.empty(sought.shape[1], np.int32)
+    for at in range(len(ranks)):
+        low, high = 0, ends.shape[1]
+        while low < high:
+            middle = (low + high) // 2
+            first, second = ends[0, middle], ends[1, middle]
+            if second < sought[1, at] or (second == sought[1, at] and first < sought[0, at]):
+                low = middle + 1
+            else:
+                high = middle
+        ranks[at] = low
+    return ranks
+
+
 @inner_kernel
-def _least_distance(bits: Hashes, left: int, right: int) -> int:
+def least_distance(lefts: Hashes, left: int, rights: Hashes, right: int) -> int:
     """Return a lower bound of the distance of two terms, from their signatures."""
     lost, won = 0, 0
     for word in range(SIGNATURE_WORDS):
-        a = bits[left * SIGNATURE_WORDS + word]
-        b = bits[right * SIGNATURE_WORDS + word]
+        a = lefts[left * SIGNATURE_WORDS + word]
+        b = rights[right * SIGNATURE_WORDS + word]
         lost += popcount(a & ~b)
         won += popcount(b & ~a)
     return max(lost, won)
@@ -136,19 +183,19 @@ def _least_distance(bits: Hashes, left: int, right: int) -> int:
 def consider(task: Search, query: int, candidate: int, slot: int, work: Workspace) -> None:
     """Insert a candidate into a query's best if it is near enough and not linked to the query.
 
-    ``work`` holds the query's masks; query and candidate are places in the pool.
+    ``work`` holds the query's masks; query and candidate are places in their arrays.
     """
-    pool = task.pool
-    if pool.components[query] == pool.components[candidate]:
+    pool, queries = task.pool, task.queries
+    if queries.components[query] == pool.components[candidate]:
         return
     starts = pool.starts
     bound = bound_of(task.best, slot)
-    length = starts[query + 1] - starts[query]
+    length = queries.starts[query + 1] - queries.starts[query]
     distance = bounded_distance(
         work, length, pool.codes, starts[candidate], starts[candidate + 1], bound
     )
-    if 1 <= distance <= bound:
-        tie = tie_of(task.seed, pool.hashes[query], pool.hashes[candidate])
+    if distance <= bound:
+        tie = tie_of(task.seed, queries.hashes[query], pool.hashes[candidate])
         enter(task.best, slot, pool.ids[candidate], distance, tie)
 
 
@@ -160,10 +207,10 @@ def search_places(
 
     ``work`` holds the query's masks.
     """
-    pool = task.pool
+    lefts, rights = task.queries.signatures, task.pool.signatures
     bound = bound_of(task.best, slot)
     for candidate in range(first, stop):
-        if _least_distance(pool.signatures, query, candidate) <= bound:
+        if least_distance(lefts, query, rights, candidate) <= bound:
             consider(task, query, candidate, slot, work)
             bound = bound_of(task.best, slot)
 
@@ -181,33 +228,33 @@ def _fetch(pool: Pool, place: int) -> None:
 
 @kernel
 def search_neighbours(task: Search, first: int, stop: int, work: Workspace) -> None:
-    """Consider the neighbours of ``queries[first:stop]`` in order of text and in order of ends.
+    """Consider the neighbours of queries from ``first`` to ``stop`` in order of text and of ends.
 
     Terms that begin or end alike are often similar, so this gives a first bound on the distance of
     the nearest term. The arguments are those of ``search``.
     """
-    pool = task.pool
+    pool, queries = task.pool, task.queries
     n_terms = len(pool.ids)
     for slot in range(first, stop):
-        row = whole(task.queries[slot])
-        query, rank = whole(pool.places[row]), whole(pool.ranks[row])
-        begin, end = pool.starts[query], pool.starts[query + 1]
+        query = whole(queries.places[slot])
+        row, rank = whole(queries.rows[slot]), whole(queries.ranks[slot])
+        begin, end = queries.starts[query], queries.starts[query + 1]
         reach = _NEIGHBOURS + (task.best.starts[slot + 1] - task.best.starts[slot]) // 2
         for near in range(max(0, row - reach), min(n_terms, row + reach + 1)):
             _fetch(pool, whole(pool.places[near]))
         for near in range(max(0, rank - reach), min(n_terms, rank + reach + 1)):
             _fetch(pool, whole(pool.places[pool.by_end[near]]))
-        set_masks(pool.codes, begin, end, work.masks)
+        set_masks(queries.codes, begin, end, work.masks)
         for near in range(max(0, row - reach), min(n_terms, row + reach + 1)):
             consider(task, query, whole(pool.places[near]), slot, work)
         for near in range(max(0, rank - reach), min(n_terms, rank + reach + 1)):
             consider(task, query, whole(pool.places[pool.by_end[near]]), slot, work)
-        clear_masks(pool.codes, begin, end, work.masks)
+        clear_masks(queries.codes, begin, end, work.masks)
 
 
 @kernel
 def search(task: Search, first: int, stop: int, work: Workspace) -> None:
-    """Complete the best candidates of ``queries[first:stop]``.
+    """Complete the best candidates of the queries from ``first`` to ``stop``.
 
     Terms are visited by length, from the query's length outwards, until the difference of lengths
     alone exceeds the bound: the distance of two terms is at least the difference of their lengths,
@@ -215,13 +262,13 @@ def search(task: Search, first: int, stop: int, work: Workspace) -> None:
     threads, since (distance, tie, text) orders candidates strictly. A run writes only the slots of
     its queries. ``work`` belongs to this thread; its masks are all zero before and after.
     """
-    pool = task.pool
+    pool, queries = task.pool, task.queries
     max_length = len(pool.length_starts) - 2
     for slot in range(first, stop):
-        query = whole(pool.places[task.queries[slot]])
-        begin, end = pool.starts[query], pool.starts[query + 1]
+        query = whole(queries.places[slot])
+        begin, end = queries.starts[query], queries.starts[query + 1]
         length = end - begin
-        set_masks(pool.codes, begin, end, work.masks)
+        set_masks(queries.codes, begin, end, work.masks)
         for difference in range(max(length, max_length - length) + 1):
             if difference > bound_of(task.best, slot):
                 break
@@ -230,7 +277,7 @@ def search(task: Search, first: int, stop: int, work: Workspace) -> None:
                 if 0 <= other <= max_length:
                     first_place, stop_place = pool.length_starts[other : other + 2]
                     search_places(task, query, first_place, stop_place, slot, work)
-        clear_masks(pool.codes, begin, end, work.masks)
+        clear_masks(queries.codes, begin, end, work.masks)
 
 
 class TermsByLength(NamedTuple):

@@ -41,7 +41,7 @@ from medsim.kernels.instructions import (
 from medsim.kernels.packing import first_of, key_of, second_of, sort
 
 if TYPE_CHECKING:
-    from medsim.kernels.edit_search import Pool
+    from medsim.kernels.edit_search import Pool, Queries
     from medsim.kernels.types import Hashes, Ids, Offsets, Plan, Starts
 
 NO_TERM_LEFT = ~np.uint64(0)
@@ -403,20 +403,20 @@ def begin_screen(pool: Pool, screen: Screen, stride: int) -> None:
 
 
 @array_kernel
-def offsets_of(pool: Pool, places: Ids, stride: int) -> Offsets:
+def offsets_of(queries: Queries, places: Ids, n_characters: int, stride: int) -> Offsets:
     """Return the offsets of the vectors to read for each query, the rarest characters first.
 
     Characters are numbered by frequency; ``stride`` is the length of the longest query. Returns
     uint32[n_queries, n_offsets], in bytes; n_offsets is a multiple of ``STEP``.
     """
     n_offsets = (min(stride, _MOST_CHARACTERS) + STEP - 1) // STEP * STEP
-    none = np.uint32(pool.n_characters * stride * VECTOR_BYTES)
+    none = np.uint32(n_characters * stride * VECTOR_BYTES)
     offsets = np.full((len(places), n_offsets), none, np.uint32)
     for query in range(len(places)):
-        first, end = pool.starts[places[query]], pool.starts[places[query] + 1]
+        first, end = queries.starts[places[query]], queries.starts[places[query] + 1]
         keys = np.empty(end - first, np.int64)
         for row in range(len(keys)):
-            keys[row] = key_of(whole(pool.codes[first + row]), row)
+            keys[row] = key_of(whole(queries.codes[first + row]), row)
         sort(keys)
         for at in range(min(len(keys), _MOST_CHARACTERS)):
             key = keys[len(keys) - 1 - at]

@@ -137,8 +137,8 @@ def put_in_order(task: Search, group: Ids, looks: Offsets, order: QueryOrder) ->
 
     The group is in order of length, then of text; ``looks`` are the rows of ``offsets_of``.
     """
-    pool, n_queries = task.pool, len(group)
-    codes, before, n_runs, first = np.uint64(pool.codes.ctypes.data), np.int64(0), 0, whole(0)
+    queries, n_queries = task.queries, len(group)
+    codes, before, n_runs, first = np.uint64(queries.codes.ctypes.data), np.int64(0), 0, whole(0)
     while first < n_queries:
         length, stop = length_of(task, int(group[first])), first + 1
         while stop < n_queries and length_of(task, int(group[stop])) == length:
@@ -147,16 +147,17 @@ def put_in_order(task: Search, group: Ids, looks: Offsets, order: QueryOrder) ->
         for at in range(first, stop):
             bound, member = first_of(keys[at - first]), second_of(keys[at - first])
             slot = int(group[member])
-            begin = pool.starts[pool.places[task.queries[slot]]]
+            begin = queries.starts[queries.places[slot]]
             shared = 0
             if at == first or bound != order.bounds[at - 1]:
                 order.runs[n_runs] = at
                 n_runs += 1
             else:
-                while shared < length and pool.codes[begin + shared] == pool.codes[before + shared]:
-                    shared += 1
+                other = before
+                while shared < length and queries.codes[begin + shared] == queries.codes[other]:
+                    shared, other = shared + 1, other + 1
             order.slots[at], order.lengths[at], order.bounds[at] = slot, length, bound
-            order.codes[at] = codes + np.uint64(pool.codes.itemsize * begin)
+            order.codes[at] = codes + np.uint64(queries.codes.itemsize * begin)
             order.looks[at] = np.uint64(looks.ctypes.data) + np.uint64(member * looks.strides[0])
             order.shared[at], before = shared, begin
         first = stop
@@ -167,8 +168,8 @@ def put_in_order(task: Search, group: Ids, looks: Offsets, order: QueryOrder) ->
 @inner_kernel
 def length_of(task: Search, slot: int) -> int:
     """Return the length of a query."""
-    place = task.pool.places[task.queries[slot]]
-    return int(task.pool.starts[place + 1] - task.pool.starts[place])
+    place = task.queries.places[slot]
+    return int(task.queries.starts[place + 1] - task.queries.starts[place])
 
 
 @inner_kernel
@@ -196,8 +197,8 @@ def _enter_survivors(
 
     All passes are done, so counters give distances. Returns whether the query's bound has fallen.
     """
-    pool = task.pool
-    query = pool.places[task.queries[slot]]
+    pool, queries = task.pool, task.queries
+    query = queries.places[slot]
     before = bound_of(task.best, slot)
     counts = kept_at(done) * table.count_bytes // 8
     for word in range((block.n_terms + _WORD - 1) // _WORD):
@@ -211,10 +212,10 @@ def _enter_survivors(
                 bits = slate.counts[counts + plane * WORDS + word]
                 distance += np.int64((bits >> np.uint64(lane)) & _ONE) << plane
             candidate = block.first + word * _WORD + lane
-            if pool.components[query] == pool.components[candidate]:
+            if queries.components[query] == pool.components[candidate]:
                 continue
-            if 1 <= distance <= bound_of(task.best, slot):
-                tie = tie_of(task.seed, pool.hashes[query], pool.hashes[candidate])
+            if distance <= bound_of(task.best, slot):
+                tie = tie_of(task.seed, queries.hashes[query], pool.hashes[candidate])
                 enter(task.best, slot, pool.ids[candidate], distance, tie)
     return bool(bound_of(task.best, slot) < before)
 
@@ -312,18 +313,18 @@ def _search_plainly(
     task: Search, order: QueryOrder, first: int, stop: int, work: Workspace
 ) -> None:
     """Compare the queries that admit a block's lengths with its terms one by one."""
-    pool = task.pool
+    pool, queries = task.pool, task.queries
     shortest, longest = length_at(pool, first), length_at(pool, stop - 1)
     for at in range(len(order.slots)):
         if not admits(order, at, shortest, longest):
             continue
         slot = whole(order.slots[at])
-        query = whole(pool.places[task.queries[slot]])
-        begin, end = pool.starts[query], pool.starts[query + 1]
+        query = whole(queries.places[slot])
+        begin, end = queries.starts[query], queries.starts[query + 1]
         before = bound_of(task.best, slot)
-        set_masks(pool.codes, begin, end, work.masks)
+        set_masks(queries.codes, begin, end, work.masks)
         search_places(task, query, first, stop, slot, work)
-        clear_masks(pool.codes, begin, end, work.masks)
+        clear_masks(queries.codes, begin, end, work.masks)
         order.state[N_FALLEN] += bound_of(task.best, slot) < before
 
 
@@ -394,10 +395,12 @@ def search_group(task: Search, group: Ids, slate: Slate, work: Workspace) -> Non
     looks = np.empty((len(group), 0), np.uint32)
     if (pool.n_characters * high + 1) * WORDS <= len(slate.screen.windows):
         begin_screen(pool, slate.screen, high)
-        looks = offsets_of(pool, pool.places[task.queries[group]], high)
+        places = task.queries.places[group]
+        looks = offsets_of(task.queries, places, pool.n_characters, high)
     order = new_order(len(group), looks)
     put_in_order(task, group, looks, order)
-    above = whole(_block_of(pool, int(pool.length_starts[low])))
+    longest = len(pool.length_starts) - 1
+    above = whole(_block_of(pool, int(pool.length_starts[min(low, longest)])))
     below, n_blocks = above - 1, len(pool.block_starts) - 1
     while below >= 0 or above < n_blocks:
         is_below = _is_below(pool, below, above, low, high)

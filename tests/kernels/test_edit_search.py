@@ -16,10 +16,10 @@ from oracles.pairs import levenshtein
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from medsim.builds.negatives.nearest import Candidates, NearestSearch, nearest
 from medsim.core.errors import OptionError
 from medsim.core.terms import pack
-from medsim.kernels.edit_search import _least_distance, signatures
+from medsim.kernels.edit_search import least_distance, signatures
+from medsim.neighbours.search import Candidates, NearestSearch, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -449,10 +449,10 @@ def test_numbers_may_be_of_any_whole_type() -> None:
 
 @njit
 def _of_first_two(bits):  # noqa: ANN202 — inner kernels need the compiler
-    return _least_distance(bits, 0, 1)
+    return least_distance(bits, 0, bits, 1)
 
 
-def least_distance(left: str, right: str) -> int:
+def bound_of_signatures(left: str, right: str) -> int:
     packed = pack([left, right])
     return int(_of_first_two(signatures(packed.codes, packed.starts)))
 
@@ -460,7 +460,7 @@ def least_distance(left: str, right: str) -> int:
 @pytest.mark.kernels
 @given(st.text("abc\u00e9\u4e00", max_size=12), st.text("abc\u00e9\u4e00", max_size=12))
 def test_the_bound_never_exceeds_the_distance(left: str, right: str) -> None:
-    assert least_distance(left, right) <= levenshtein(left, right)
+    assert bound_of_signatures(left, right) <= levenshtein(left, right)
 
 
 @pytest.mark.kernels
@@ -481,4 +481,4 @@ def test_the_bound_never_exceeds_the_distance(left: str, right: str) -> None:
 def test_the_bound_is_the_larger_number_of_characters_lost_or_won(
     left: str, right: str, bound: int
 ) -> None:
-    assert least_distance(left, right) == bound
+    assert bound_of_signatures(left, right) == bound

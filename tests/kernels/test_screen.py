@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from numba import config, njit
 from oracles.pairs import levenshtein
 
-from medsim.builds.negatives import nearest as layout
 from medsim.core.terms import pack
 from medsim.kernels.edit_table import (
     MOST_MISSED,
@@ -28,6 +27,7 @@ from medsim.kernels.edit_table import (
 )
 from medsim.kernels.instructions import LANES, WORDS
 from medsim.kernels.packing import term_hashes
+from medsim.neighbours import search as layout
 
 pytestmark = pytest.mark.skipif(
     bool(config.DISABLE_JIT), reason="vector instructions need the compiler"
@@ -38,7 +38,7 @@ pytestmark = pytest.mark.skipif(
 def _ruled_out(pool, slate, screen, place, length, first, stop, bounds):  # noqa: ANN202, PLR0913, PLR0917 — inner kernels need the compiler
     """Return whether all terms of a block are ruled out."""
     begin_screen(pool, screen, length)
-    looks = offsets_of(pool, np.array([place], np.int32), length)
+    looks = offsets_of(pool, np.array([place], np.int32), pool.n_characters, length)
     block = filled(pool, first, stop, slate.equals, screen.present)
     for bound in bounds:
         table = outlined(length, block, bound)

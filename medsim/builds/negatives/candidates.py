@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.builds.negatives import SearchResult
-from medsim.builds.negatives.nearest import Candidates, NearestSearch
 from medsim.kernels.packing import starts_of
 from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
+from medsim.neighbours.search import Candidates, NearestSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

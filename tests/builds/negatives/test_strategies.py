@@ -34,9 +34,9 @@ from medsim.builds.negatives import (
     levenshtein,
 )
 from medsim.builds.negatives.candidates import candidate_source, search_plan, share_of
-from medsim.builds.negatives.nearest import NearestSearch
 from medsim.core import config
 from medsim.core.progress import Stage
+from medsim.neighbours.search import NearestSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The exact k nearest terms of a pool: packed arrays in, ids and distances out."""
+"""The exact search for the k nearest terms of a pool: arrays in, rows and distances out."""
 
 from __future__ import annotations
 
@@ -13,9 +13,18 @@ from numba import config
 from medsim.core.config import checked_threads, in_threads
 from medsim.core.errors import OptionError
 from medsim.core.terms import pack
-from medsim.kernels.best import empty_slots, filled_slots
+from medsim.kernels.best import FAR, empty_slots, filled_slots
 from medsim.kernels.edit_distance import Workspace
-from medsim.kernels.edit_search import Pool, Search, search, search_neighbours, signatures, suffixes
+from medsim.kernels.edit_search import (
+    Pool,
+    Queries,
+    Search,
+    end_ranks,
+    search,
+    search_neighbours,
+    signatures,
+    suffixes,
+)
 from medsim.kernels.edit_table import KEPT_PASSES, MAX_PLANES, N_PLANES, Screen, Slate
 from medsim.kernels.instructions import LANES, MARGIN, N_FIELDS, WORDS
 from medsim.kernels.packing import term_hashes
@@ -24,7 +33,10 @@ from medsim.kernels.sliced import search_group
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from medsim.kernels.types import Codes, Hashes, Ids, Starts
+    from medsim.kernels.best import Best
+    from medsim.kernels.types import Codes, Hashes, Ids, Starts, Wide
+
+    Advance = Callable[[int], None]
 
 
 _BATCH = 1 << 20  # characters to count or number at a time
@@ -80,7 +92,7 @@ def lay_out(candidates: Candidates, threads: int = 1) -> Pool:
     digits = lengths.astype(np.min_scalar_type(lengths.max(initial=0)))
     ids = np.argsort(digits, kind="stable").astype(np.int32)
     terms = pack(candidates.terms.gather(ids))
-    n_characters = _number(terms.codes)
+    alphabet = _number(terms.codes)
     lengths = np.diff(terms.starts)
     longest = int(lengths.max(initial=0))
     length_starts = np.searchsorted(lengths, np.arange(longest + 2)).astype(np.int64)
@@ -108,7 +120,8 @@ def lay_out(candidates: Candidates, threads: int = 1) -> Pool:
         places=_inverse(ids),
         by_end=by_end,
         ranks=_inverse(by_end),
-        n_characters=n_characters,
+        n_characters=len(alphabet) + 1,
+        alphabet=alphabet,
     )
 
 
@@ -119,24 +132,40 @@ def _inverse(order: Ids) -> Ids:
     return ranks
 
 
-def _number(codes: Codes) -> int:
-    """Number characters from 0 in place, the most frequent first, and return their count."""
+def _number(codes: Codes) -> Codes:
+    """Number characters from 0 in place, the most frequent first, and return them in this order."""
     counts = np.zeros(int(codes.max(initial=0)) + 1, np.int64)
     parts = [codes[first : first + _BATCH] for first in range(0, len(codes), _BATCH)]
     for part in parts:
         counts += np.bincount(part, minlength=len(counts))
     by_frequency = np.argsort(-counts, kind="stable")
-    n_characters = int(np.count_nonzero(counts))
     numbers = np.empty(len(counts), np.uint32)
     numbers[by_frequency] = np.arange(len(counts), dtype=np.uint32)
     for part in parts:
         part[:] = numbers[part]
-    return max(1, n_characters)
+    return by_frequency[: np.count_nonzero(counts)].astype(np.uint32)
 
 
-def workspace(pool: Pool) -> Workspace:
-    """Return a workspace to compare terms of a pool one by one."""
-    n_words = -(-max(1, len(pool.length_starts) - 2) // 64)
+def queries_in(pool: Pool, rows: Ids) -> Queries:
+    """Return terms of the pool as queries, by their rows in order of text."""
+    return Queries(
+        codes=pool.codes,
+        starts=pool.starts,
+        signatures=pool.signatures,
+        components=pool.components,
+        hashes=pool.hashes,
+        places=pool.places[rows],
+        rows=rows,
+        ranks=pool.ranks[rows],
+    )
+
+
+def workspace(pool: Pool, longest: int = 0) -> Workspace:
+    """Return a workspace to compare queries with terms one by one.
+
+    ``longest`` is the number of characters of the longest query that may be longer than all terms.
+    """
+    n_words = -(-max(1, longest, len(pool.length_starts) - 2) // 64)
     return Workspace(
         masks=np.zeros(pool.n_characters * n_words, np.uint64),
         plus=np.zeros(n_words, np.uint64),
@@ -144,9 +173,9 @@ def workspace(pool: Pool) -> Workspace:
     )
 
 
-def slate(pool: Pool) -> Slate:
-    """Return a workspace to compare terms of a pool block by block."""
-    longest = max(1, len(pool.length_starts) - 2)
+def slate(pool: Pool, longest: int = 0) -> Slate:
+    """Return a workspace to compare queries with terms block by block; see ``workspace``."""
+    longest = max(1, longest, len(pool.length_starts) - 2)
     n_equals = min(pool.n_characters * longest, _MAX_EQUALS) * WORDS
     n_kept = KEPT_PASSES + 3
     n_planes = max(MAX_PLANES, longest.bit_length() + 1)  # one more for overflow
@@ -182,13 +211,14 @@ def groups(task: Search, threads: int) -> list[Ids]:
     Returns:
         Groups as int32[n], numbers of queries in order of length, then text.
     """
-    lengths = np.diff(task.pool.starts)[task.pool.places[task.queries]]
+    rows, places, starts = task.queries.rows, task.queries.places, task.queries.starts
+    lengths = starts[places + 1] - starts[places]
     sizes = np.diff(task.best.starts)
     bounds = np.full(len(sizes), np.iinfo(np.int32).max, np.int64)  # of distances that can enter
     full = np.flatnonzero((task.best.counts == sizes) & (sizes > 0))
     bounds[full] = task.best.distances[task.best.starts[full + 1] - 1]
-    wants = np.flatnonzero(sizes)
-    order = wants[np.lexsort((task.queries[wants], bounds[wants], lengths[wants]))]
+    wants = np.flatnonzero((sizes > 0) & (bounds > 0))  # no two terms are at distance 0
+    order = wants[np.lexsort((rows[wants], bounds[wants], lengths[wants]))]
     most = max(_MIN_QUERIES, len(order) // (_GROUPS_PER_THREAD * threads))
     parts = [
         near[begin : begin + most]
@@ -197,7 +227,7 @@ def groups(task: Search, threads: int) -> list[Ids]:
     ]
     # Approximate cost: number of terms with lengths within the bound, times the band.
     parts.sort(key=lambda part: np.square(np.minimum(bounds[part], 1 << 12)).sum(), reverse=True)
-    return [part[np.lexsort((task.queries[part], lengths[part]))] for part in parts]
+    return [part[np.lexsort((rows[part], lengths[part]))] for part in parts]
 
 
 def _near_lengths(order: Ids, lengths: Starts) -> Iterator[Ids]:
@@ -231,12 +261,16 @@ class Nearest:
     Attributes:
         starts: int64[n_queries + 1], start of each query's slots.
         ids: int32[n_slots], rows of terms.
-        distances: int32[n_slots], at least 1.
+        distances: int32[n_slots].
     """
 
     starts: Starts
     ids: Ids
     distances: Ids
+
+
+def _ignore(_n: int) -> None:
+    """Report no progress."""
 
 
 class NearestSearch:
@@ -258,22 +292,21 @@ class NearestSearch:
     ) -> None:
         if not 0 <= seed < _SEEDS:
             raise OptionError(f"seed {seed} is out of range; 0 to {_SEEDS - 1} are accepted")
-        self._pool = lay_out(candidates, threads)
+        self.pool = lay_out(candidates, threads)
+        self._ends: Wide | None = None
         self._seed = np.uint64(seed)
         self._threads = threads
         self._sliced = not config.DISABLE_JIT if sliced is None else sliced  # type: ignore[attr-defined]  # set when numba is imported
 
-    def nearest(
-        self, queries: Ids, wanted: Ids, advance: Callable[[int], None] = lambda _n: None
-    ) -> Nearest:
-        """Return the nearest terms of each query, exactly as brute force does.
+    def nearest(self, queries: Ids, wanted: Ids, advance: Advance = _ignore) -> Nearest:
+        """Return the nearest terms of each query, a term of the pool, as brute force does.
 
         Candidates are ordered by (distance, hash of seed and both terms, text).
 
         Returns:
             As many as wanted, or fewer if the pool has no more.
         """
-        n_terms = len(self._pool.ids)
+        n_terms = len(self.pool.ids)
         queries, sizes = np.asarray(queries, np.int32), np.asarray(wanted, np.int64)
         are_rows = len(queries) == len(sizes) and not ((queries < 0) | (queries >= n_terms)).any()
         if not are_rows or (sizes < 0).any():
@@ -281,14 +314,63 @@ class NearestSearch:
                 f"each query must be a row of the {n_terms:,} terms, with a number of terms to find"
             )
         best = empty_slots(np.minimum(sizes, n_terms).astype(np.int32), np.int32)
-        task = Search(self._pool, self._seed, queries, best)
-        works = [workspace(self._pool) for _ in range(self._threads)]
+        return self._searched(queries_in(self.pool, queries), best, advance)
+
+    def nearest_to(
+        self,
+        terms: pl.Series,
+        rows: Ids,
+        wanted: Ids,
+        limit: int = FAR,
+        advance: Advance = _ignore,
+    ) -> Nearest:
+        """Return the nearest terms of other terms, which may be in the pool.
+
+        Args:
+            terms: lower-cased terms, in any order.
+            rows: int32[n_terms], the number of terms of the pool before each in order of text.
+            wanted: int32[n_terms], number of terms for each.
+            limit: the largest distance.
+            advance: called with the number of finished queries.
+
+        Returns:
+            As ``nearest``; a term of the pool is at distance 0 from itself.
+        """
+        sizes = np.minimum(wanted, len(self.pool.ids)).astype(np.int32)
+        best = empty_slots(sizes, np.int32, limit)
+        return self._searched(self._queries_of(terms, rows), best, advance)
+
+    def _queries_of(self, terms: pl.Series, rows: Ids) -> Queries:
+        """Return terms as queries of the pool."""
+        pool, packed = self.pool, pack(terms)
+        numbers = np.full(int(self.pool.alphabet.max(initial=0)) + 2, len(pool.alphabet), np.uint32)
+        numbers[pool.alphabet] = np.arange(len(pool.alphabet), dtype=np.uint32)
+        codes = numbers[np.minimum(packed.codes, len(numbers) - 1)]
+        if self._ends is None:
+            by_end = pool.places[pool.by_end]
+            self._ends = np.ascontiguousarray(suffixes(pool.codes, pool.starts)[:, by_end])
+        return Queries(
+            codes=codes,
+            starts=packed.starts,
+            signatures=signatures(codes, packed.starts),
+            components=np.full(len(terms), -1, np.int32),
+            hashes=term_hashes(packed.codes, packed.starts),
+            places=np.arange(len(terms), dtype=np.int32),
+            rows=rows,
+            ranks=end_ranks(self._ends, suffixes(codes, packed.starts)),
+        )
+
+    def _searched(self, queries: Queries, best: Best, advance: Advance) -> Nearest:
+        """Fill the slots of queries with their nearest terms, and return them."""
+        task = Search(self.pool, self._seed, queries, best)
+        n_queries, longest = len(queries.places), int(np.diff(queries.starts).max(initial=0))
+        works = [workspace(self.pool, longest) for _ in range(self._threads)]
 
         def bound(first: int, work: Workspace) -> None:  # from terms with a common prefix or suffix
-            search_neighbours(task, first, min(first + _QUERIES_PER_TASK, len(queries)), work)
+            search_neighbours(task, first, min(first + _QUERIES_PER_TASK, n_queries), work)
 
         def complete(first: int, work: Workspace) -> None:
-            stop = min(first + _QUERIES_PER_TASK, len(queries))
+            stop = min(first + _QUERIES_PER_TASK, n_queries)
             search(task, first, stop, work)
             advance(stop - first)
 
@@ -296,10 +378,10 @@ class NearestSearch:
             search_group(task, group, *space)
             advance(len(group))
 
-        starts = range(0, len(queries), _QUERIES_PER_TASK)
+        starts = range(0, n_queries, _QUERIES_PER_TASK)
         _in_threads(works, starts, bound)
         if self._sliced:
-            spaces = [(slate(self._pool), work) for work in works]
+            spaces = [(slate(self.pool, longest), work) for work in works]
             _in_threads(spaces, groups(task, self._threads), complete_group)
         else:
             _in_threads(works, starts, complete)

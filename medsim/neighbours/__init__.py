@@ -1,0 +1,1 @@
+"""The search for the nearest terms by edit distance, in any list of terms."""
