@@ -92,7 +92,7 @@ def lay_out(candidates: Candidates, threads: int = 1) -> Pool:
     digits = lengths.astype(np.min_scalar_type(lengths.max(initial=0)))
     ids = np.argsort(digits, kind="stable").astype(np.int32)
     terms = pack(candidates.terms.gather(ids))
-    alphabet = _number(terms.codes)
+    alphabet = number_characters(terms.codes)
     lengths = np.diff(terms.starts)
     longest = int(lengths.max(initial=0))
     length_starts = np.searchsorted(lengths, np.arange(longest + 2)).astype(np.int64)
@@ -132,7 +132,7 @@ def _inverse(order: Ids) -> Ids:
     return ranks
 
 
-def _number(codes: Codes) -> Codes:
+def number_characters(codes: Codes) -> Codes:
     """Number characters from 0 in place, the most frequent first, and return them in this order."""
     counts = np.zeros(int(codes.max(initial=0)) + 1, np.int64)
     parts = [codes[first : first + _BATCH] for first in range(0, len(codes), _BATCH)]

@@ -1,0 +1,83 @@
+"""Searches for terms that need not be in the pool, against comparing with every term."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rapidfuzz.distance import Levenshtein
+
+from medsim.neighbours.search import Candidates, NearestSearch
+
+TEXTS = st.text("abé日\U0001d4b3", max_size=12)
+OTHERS = st.text("abéxyz日\U0001d4b3", max_size=20)
+
+
+def search_of(terms: list[str], *, sliced: bool, threads: int = 1) -> NearestSearch:
+    candidates = Candidates(
+        terms=pl.Series(terms, dtype=pl.String),
+        components=np.arange(len(terms), dtype=np.int32),
+        hashes=np.zeros(len(terms), np.uint64),  # equal distances are in order of text
+    )
+    return NearestSearch(candidates, seed=0, threads=threads, sliced=sliced)
+
+
+def found(
+    search: NearestSearch, terms: list[str], queries: list[str], wanted: int, limit: int
+) -> list[list[tuple[int, str]]]:
+    column, pool = pl.Series(queries, dtype=pl.String), pl.Series(terms, dtype=pl.String)
+    rows = pool.search_sorted(column).to_numpy().astype(np.int32)
+    result = search.nearest_to(column, rows, np.full(len(queries), wanted, np.int32), limit)
+    return [
+        [
+            (int(result.distances[slot]), terms[result.ids[slot]])
+            for slot in range(result.starts[query], result.starts[query + 1])
+        ]
+        for query in range(len(queries))
+    ]
+
+
+def brute_force(
+    terms: list[str], queries: list[str], wanted: int, limit: int
+) -> list[list[tuple[int, str]]]:
+    return [
+        sorted(
+            (distance, term)
+            for term in terms
+            if (distance := Levenshtein.distance(query, term)) <= limit
+        )[:wanted]
+        for query in queries
+    ]
+
+
+@pytest.mark.parametrize("sliced", [False, True])
+@given(
+    st.lists(TEXTS, max_size=40, unique=True).map(sorted),
+    st.lists(OTHERS, max_size=20),
+    st.integers(1, 60),
+    st.integers(0, 25),
+)
+def test_the_nearest_are_those_of_brute_force(
+    sliced: bool,  # noqa: FBT001 — a parameter
+    terms: list[str],
+    queries: list[str],
+    wanted: int,
+    limit: int,
+) -> None:
+    search = search_of(terms, sliced=sliced)
+
+    expected = brute_force(terms, queries, wanted, limit)
+    assert found(search, terms, queries, wanted, limit) == expected
+
+
+@pytest.mark.parametrize("sliced", [False, True])
+def test_queries_may_be_longer_than_every_term(*, sliced: bool) -> None:
+    rng = np.random.default_rng(0)
+    terms = sorted({"".join(rng.choice([*"abcd "], rng.integers(1, 90))) for _ in range(2000)})
+    queries = [term[:40] + "zzz" + term[45:] for term in terms[::20]]
+    queries += ["a" * 300, "q" * 1000, "", *terms[:30]]
+    search = search_of(terms, sliced=sliced, threads=2)
+
+    assert found(search, terms, queries, 3, 1 << 30) == brute_force(terms, queries, 3, 1 << 30)
