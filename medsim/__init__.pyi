@@ -10,6 +10,8 @@ from medsim.cli.report import write_report as write_report
 from medsim.core.checks import Verification as Verification
 from medsim.core.errors import MedsimError as MedsimError
 from medsim.core.progress import Progress as Progress
+from medsim.diffs.diff import diff as diff
+from medsim.diffs.output import Diff as Diff
 from medsim.embeddings.given import Embedding as Embedding
 from medsim.evaluations.compare import compare as compare
 from medsim.evaluations.correlate import correlate as correlate

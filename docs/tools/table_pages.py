@@ -35,6 +35,7 @@ TITLES: Mapping[str, str] = {
     "study": "Studies",
     "scores": "Scores of studies",
     "export": "Exports",
+    "diff": "Comparisons of releases",
     "tagging": "Taggings",
     "wic": "Words in context",
     "wic_evaluation": "Scores on words in context",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,7 +32,9 @@ from medsim.core import manifest, queries
 from medsim.core.config import checked_threads
 from medsim.core.errors import BrokenPromiseError, counted, listed, needing
 from medsim.core.kinds import CANONICAL_TABLES
-from medsim.core.options import public
+from medsim.core.manifest import MANIFEST
+from medsim.core.opened import reading_output
+from medsim.core.options import folder_of, public
 from medsim.core.output import OutputFolder, claimed
 from medsim.core.parquet import holds
 from medsim.core.progress import Progress, progress_of
@@ -40,12 +43,13 @@ from medsim.embeddings.given import embedding_spec
 from medsim.terminologies.sources import read_terminology, source_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from medsim.builds.datasets import SetKey
     from medsim.builds.negatives import SearchResult, TermIndex
     from medsim.builds.negatives.candidates import SearchRequest
     from medsim.builds.options import SearchOptions
+    from medsim.core.options import OpenedFolder
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.terminologies.sources import Terminology
 
@@ -112,6 +116,38 @@ def complete(
         write_build(run, early or derive(run), output, search)
         output.publish()
     return Build(options.out)
+
+
+def _is_output(place: str | Path | OpenedFolder) -> bool:
+    return not isinstance(place, (str, Path)) or (Path(place) / MANIFEST).exists()
+
+
+def paths_of(place: str | Path | OpenedFolder) -> list[Path]:
+    """Return the path of a build or a source, as a list; empty for a built-in source."""
+    return [folder_of(place)] if _is_output(place) else source_paths(str(place))
+
+
+@contextmanager
+def opened_or_built(
+    place: str | Path | OpenedFolder, spill: Path | None, threads: int, progress: Progress
+) -> Iterator[Build]:
+    """Give the body the build in a folder, or a temporary build of a source.
+
+    Args:
+        place: the folder of a build, or a source, which is built with default options. The folder
+            of an output comes before a built-in source.
+        spill: folder for the temporary build; the system's by default.
+        threads: threads to use.
+        progress: receives the stages of the temporary build.
+    """
+    if _is_output(place):
+        with reading_output(Build(folder_of(place))) as opened:
+            yield opened
+        return
+    progress.say(f"{place} is a source, so it is built with default options")
+    with TemporaryDirectory(dir=spill) as folder:
+        out = Path(folder, "build")
+        yield build(str(place), out, threads=threads, progress=progress)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

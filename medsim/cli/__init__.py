@@ -71,7 +71,7 @@ class _Medsim(Program):
         },
         "People": {"study": "studies"},
         "Words in context": {"wic": "wic"},
-        "Releases": {"synth": "terminologies", "convert": "terminologies"},
+        "Releases": {"synth": "terminologies", "convert": "terminologies", "diff": "diffs"},
     }
 
     def __init__(self, **settings: Any) -> None:

@@ -36,6 +36,7 @@ _FAULTS_OF_CODE = (AssertionError, AttributeError, IndexError, NameError, TypeEr
 
 _CLASSES = {
     "build": "medsim.builds.output:Build",
+    "diff": "medsim.diffs.output:Diff",
     "evaluation": "medsim.evaluations.output:Evaluation",
     "splits": "medsim.splits.output:Splits",
     "study": "medsim.studies.folder:Study",

@@ -60,6 +60,7 @@ OF_TABLES = (
 OF_OUTPUTS = (
     "synth -o release.zip --concepts 20",
     "convert RELEASE -o converted.zip",
+    "diff BUILD ONTOLOGY -o changes",
     "build RELEASE -o build --negatives random",
     "split BUILD -o splits --ratios 60/20/20",
     "export SPLITS -o out --for jsonl --n-negatives 2",

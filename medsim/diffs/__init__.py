@@ -1,0 +1,1 @@
+"""Differences between two releases of a terminology and their datasets."""

@@ -1,0 +1,32 @@
+"""The command that compares two releases."""
+
+from __future__ import annotations
+
+from medsim.core.console import app, command
+from medsim.core.options import call
+from medsim.core.printing import Format, print_table, quoted, say_next, say_signs
+from medsim.diffs.options import DiffOptions
+
+
+@command(app, DiffOptions, then=("sql",))
+def diff(options: DiffOptions, *, form: Format = "table") -> None:
+    """Compare two releases of a terminology and their datasets, and print the number of changes.
+
+    Writes OUT with a table of each kind of change as Parquet, CHANGES.md for a changelog, and
+    manifest.json. Each release is the folder of a build, or a source, which is built into a
+    temporary folder first. Unchanged concepts, names and pairs are not listed.
+
+    Example: medsim diff hpo-2024 hpo-2026 -o changes
+    """
+    from medsim.diffs.diff import diff as run
+    from medsim.diffs.output import readable
+
+    print_table(call(run, options).summary(), form, readable=readable)
+    say_signs(
+        options.progress, form, "of kept concepts: of concepts that are active in both releases"
+    )
+    out = quoted(options.out)
+    say_next(
+        options.progress,
+        f'for the rows of a table, run medsim sql {out} "from name"',
+    )
