@@ -299,7 +299,7 @@ def _parameter(field: inspect.Parameter, option: Option) -> inspect.Parameter:
     shared: dict[str, Any] = {
         "metavar": option.metavar or metavar,
         "help": text,
-        "autocompletion": completed(option.choices or names_in(hint)),
+        "autocompletion": completed(option.choices or option.suggested or names_in(hint)),
     }
     if option.argument:
         info: Any = typer.Argument(**shared)

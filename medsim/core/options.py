@@ -84,6 +84,7 @@ class Option:
         or_name: whether a built-in name may replace a path: "./hpo" is a folder, "hpo" is not.
         choices: accepted names, or none for any name; by default the names of a ``Literal`` in the
             field's type.
+        suggested: names that the shell completes, for an option without choices.
         noun: noun for a choice in messages; by default the name of the field.
         least: smallest accepted number; a number needs both limits.
         most: largest accepted number.
@@ -101,6 +102,7 @@ class Option:
     lower: bool = False
     or_name: bool = False
     choices: Sequence[str] | None = None
+    suggested: Sequence[str] = ()
     noun: str = ""
     least: float | None = None
     most: float | None = None

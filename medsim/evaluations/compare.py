@@ -23,7 +23,6 @@ from medsim.evaluations.conclusions import (
     best_metrics,
     embedding_standings,
     metric_spread,
-    metric_standings,
     separation_table,
     standings_only,
 )
@@ -68,13 +67,13 @@ def compare(options: CompareOptions) -> pl.DataFrame:
     such as "auc", has every embedding at its best metric by that statistic; "all-auc" every metric;
     "standings-auc" the number of metrics of the same embedding that are significantly better or
     worse; "spread-auc" the smallest, median and largest variance over an embedding's metrics.
-    "metrics" has the standings of metrics over all sets; "parts" the best metrics on parts
-    of rated sets; "rated" the rated sets; "coverage" the pairs without vectors; "overlap" the
-    shared vocabularies; "retrieval" the scores of retrieval. "separation" has the errors of
-    categories at each embedding's best and worst metric; "categories" the mean similarities there;
-    "all-separation" the errors at every metric; "separation-terms" the terms with the fewest and
-    the most errors. The number of a table or figure of Schulz and Juric (AAAI 2020), such as "C.1"
-    or "figure-B.1", gives the table with the same content.
+    "parts" has the best metrics on parts of rated sets; "rated" the rated sets; "coverage" the
+    pairs without vectors; "overlap" the shared vocabularies; "retrieval" the scores of retrieval.
+    "separation" has the errors of categories at each embedding's best and worst metric;
+    "categories" the mean similarities there; "all-separation" the errors at every metric;
+    "separation-terms" the terms with the fewest and the most errors. The number of a table or
+    figure of Schulz and Juric (AAAI 2020), such as "C.1" or "figure-B.1", gives the table with the
+    same content.
 
     At fixed metrics embeddings are compared again, with the tests of ``evaluate`` and the
     similarities that the evaluation keeps.
@@ -121,9 +120,6 @@ def _scores(
     if name == "parts":
         _checked(results, evaluation, "words")
     subset, correction = options.subset, options.correction
-    if name == "metrics":
-        every = all_metrics(results, comparisons, tabulated_names(), correction=correction)
-        return metric_standings(every), []
     kind, _, statistic = name.rpartition("-")
     statistics = tabulated_names(best=True) if name in _USUAL else (statistic,)
     results = results.filter(pl.col("statistic").is_in(list(statistics)))

@@ -152,32 +152,6 @@ def metric_spread(
     )
 
 
-def metric_standings(every: pl.DataFrame) -> pl.DataFrame:
-    """Return the standings of each embedding's metrics over all sets, by ``all_metrics``.
-
-    Returns:
-        A row per statistic, embedding and metric: the mean value, n_sets, the number of sets on
-        which the metric has the highest value (n_first) or is not significantly worse
-        (n_among_best), and the sums of n_better and n_worse. The mean is over the sets of
-        ``in_means``.
-    """
-    every = with_standing(every.drop_nulls("value"))
-    highest = pl.col("value").max().over(*SET, "statistic", "embedding")
-    return (
-        every.with_columns((pl.col("value") == highest).alias("first"), in_mean=in_means(every))
-        .group_by("statistic", "embedding", "metric")
-        .agg(
-            pl.col("value").filter("in_mean").mean().alias("mean"),
-            pl.len().alias("n_sets"),
-            pl.col("first").sum().alias("n_first"),
-            pl.col("among_best").sum().alias("n_among_best"),
-            pl.col("n_better").sum(),
-            pl.col("n_worse").sum(),
-        )
-        .sort("statistic", "embedding", "mean", "metric", descending=[False, False, True, False])
-    )
-
-
 def embedding_standings(best: pl.DataFrame) -> pl.DataFrame:
     """Return the standings of embeddings over all sets, the best first, by ``best_metrics``.
 

@@ -18,7 +18,7 @@ from medsim.core.options import OVERWRITE, Cache, OpenedFolder, Option, Options,
 from medsim.embeddings.given import EmbeddingLike, embedding_spec, wrap_by_name
 from medsim.embeddings.options import COVERAGES, EMBEDDINGS, Coverage, Device, EmbeddingSpec
 from medsim.evaluations.sets import BASELINE
-from medsim.evaluations.statistic import tabulated_names
+from medsim.evaluations.statistic import STATISTICS, tabulated_names
 from medsim.statistics.resampling import (
     FEWEST_RESAMPLES,
     MOST_RESAMPLES,
@@ -29,26 +29,6 @@ from medsim.statistics.resampling import (
 Subset = Literal["common", "own"]
 Correction = Literal["bonferroni", "holm"]
 Index = Literal["flat", "ivf", "hnsw"]
-
-StatisticName = Literal[
-    "auc_matched",
-    "matched_share",
-    "auc",
-    "average_precision",
-    "accuracy",
-    "accuracy_heldout",
-    "threshold",
-    "spearman",
-    "pearson",
-    "kendall",
-    "accuracy_at_1",
-    "accuracy_at_5",
-    "accuracy_at_10",
-    "mrr",
-    "overlap_error",
-    "category_error",
-]
-"""The statistics of ``medsim.evaluations.statistic``."""
 
 MetricName = Literal[
     "avg_cos",
@@ -67,59 +47,6 @@ MetricName = Literal[
     "spearman",
 ]
 """The metrics of ``medsim.embeddings.metrics``."""
-
-ComparedTable = Literal[
-    "best",
-    "standings",
-    "article",
-    "auc_matched",
-    "auc",
-    "accuracy",
-    "spearman",
-    "all-auc",
-    "all-accuracy",
-    "all-spearman",
-    "standings-auc",
-    "standings-accuracy",
-    "standings-spearman",
-    "spread-auc",
-    "spread-accuracy",
-    "spread-spearman",
-    "metrics",
-    "parts",
-    "rated",
-    "coverage",
-    "overlap",
-    "retrieval",
-    "separation",
-    "all-separation",
-    "separation-terms",
-    "categories",
-    "1",
-    "4",
-    "5",
-    "6",
-    "A.1",
-    "A.2",
-    "B.1",
-    "B.2",
-    "B.3",
-    "B.4",
-    "B.5",
-    "C.1",
-    "C.2",
-    "C.3",
-    "C.4",
-    "C.5",
-    "C.6",
-    "C.7",
-    "C.8",
-    "D.1",
-    "figure-B.1",
-    "figure-C.1",
-]
-"""The tables of ``medsim compare``, and the tables of the paper by number."""
-
 
 PAPER_METRICS = ("fuzzy_jaccard", "kendall")
 """The paper's fixed metrics: the first for word embeddings, the second for all others."""
@@ -230,7 +157,7 @@ TABLES = (
     "article",
     *dict.fromkeys((tabulated_names(best=True)[0], *tabulated_names())),
     *(f"{kind}-{name}" for kind in ("all", "standings", "spread") for name in tabulated_names()),
-    *("metrics", "parts", "rated", "coverage", "overlap", "retrieval"),
+    *("parts", "rated", "coverage", "overlap", "retrieval"),
     *("separation", "all-separation", "separation-terms", "categories"),
 )
 """The tables of ``medsim compare``, including those of declared statistics."""
@@ -442,12 +369,12 @@ class CompareOptions(Options):
         Option("The folder of an evaluation.", argument=True, metavar="RESULTS"),
     ]
     table: Annotated[
-        ComparedTable,
+        str,
         Option(
             f"{', '.join(TABLES)}, or a table of the paper, such as C.2. standings is the "
             f"leaderboard. The tables and figures of the paper are {', '.join(PAPER)}.",
             heading="Main options",
-            choices=(),  # a number may be written otherwise, as "Table c.1"
+            suggested=(*TABLES, *PAPER),
         ),
     ] = "best"
     _: KW_ONLY
@@ -487,7 +414,7 @@ class CompareOptions(Options):
         for option in ("datasets", "difficulty", "negatives", "baseline"):
             if getattr(self, option) and name != "article":
                 raise OptionError(f"`{option}` is for the table article, not for {self.table}")
-        standings = name in {"article", "metrics"} or name.startswith("standings")
+        standings = name == "article" or name.startswith("standings")
         if standings and self.subset != "common":
             raise OptionError(f"`subset` {self.subset} has no standings; leave it out")
 
@@ -528,11 +455,11 @@ class CorrelateOptions(Options):
         ),
     ] = None
     statistic: Annotated[
-        StatisticName | None,
+        str | None,
         Option(
             "Statistic; default: auc or spearman. It applies to an evaluation, not to a table.",
-            choices=(),
             heading="Main options",
+            suggested=tuple(STATISTICS),
         ),
     ] = None
     subset: Annotated[Subset, SUBSET] = "common"

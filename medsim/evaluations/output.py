@@ -18,7 +18,7 @@ from medsim.evaluations.statistic import STATISTICS, tabulated_names
 
 if TYPE_CHECKING:
     from medsim.core.shown import Summary
-    from medsim.evaluations.options import StatisticName, Subset
+    from medsim.evaluations.options import Subset
 
 _MAX_LISTED = 4  # names in a summary
 
@@ -424,7 +424,7 @@ class Evaluation(Opened[EvaluationManifest]):
         """Return a row per input, dataset, subset, embedding, metric and statistic."""
         return self._checked("results.parquet")
 
-    def chart(self, statistic: StatisticName = "auc", *, subset: Subset = "common") -> Any:
+    def chart(self, statistic: str = "auc", *, subset: Subset = "common") -> Any:
         """Return a chart of a statistic, as an Altair object.
 
         It has a point with its 95% confidence interval for each embedding, at its best metric on

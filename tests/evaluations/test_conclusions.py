@@ -13,7 +13,6 @@ from medsim.evaluations.conclusions import (
     all_metrics,
     best_metrics,
     embedding_standings,
-    metric_standings,
     standings,
 )
 
@@ -109,16 +108,6 @@ def test_means_leave_out_small_sets_and_those_that_another_contains() -> None:
     assert embedding_standings(best).select("n_sets", "mean").rows() == [(3, pytest.approx(0.6))]
     few = best.filter(pl.col("n_pairs") < 30)
     assert embedding_standings(few).select("n_sets", "mean").rows() == [(1, pytest.approx(0.1))]
-
-
-def test_metrics_are_summed_up_over_all_sets_whether_they_were_compared_or_not() -> None:
-    every = all_metrics(RESULTS, COMPARISONS, ["auc"]).filter(embedding="a")
-    assert metric_standings(every).rows() == [
-        ("auc", "a", "avg_cos", 0.9, 1, 1, 1, 1, 0),
-        ("auc", "a", "max_jaccard", 0.8, 1, 0, 0, 0, 1),
-    ]
-    every = all_metrics(RESULTS, COMPARISONS.clear(), ["auc"]).filter(embedding="b")
-    assert metric_standings(every)["n_among_best"].to_list() == [1, 2]
 
 
 def test_embeddings_stand_over_all_sets_that_have_enough_pairs() -> None:

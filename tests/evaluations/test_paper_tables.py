@@ -135,7 +135,7 @@ def test_every_number_refers_to_an_existing_table() -> None:
         ({"table": "coverage", "metrics": ["cos"]}, "`metrics` is for the tables best"),
         ({"table": "B.1", "metrics": ["cos"]}, r"C\.1, C\.2, C\.3, not for B\.1"),
         ({"table": "B.2", "subset": "own"}, "`subset` own has no standings"),
-        ({"table": "metrics", "subset": "own"}, "`subset` own has no standings"),
+        ({"table": "article", "subset": "own"}, "`subset` own has no standings"),
         ({"metrics": ["avg_coz"]}, "did you mean avg_cos"),
         (
             {"metrics": ["fuzzy_jaccard"]},

@@ -76,7 +76,7 @@ def test_a_declared_statistic_is_in_results_tables_report_and_help(tmp_path: Pat
     for seed, name in enumerate(("one", "two")):
         write_words(tmp_path / f"{name}.vec", words, seed)
         embeddings += ["-e", f"{name}={tmp_path / name}.vec"]
-    out, tables = tmp_path / "results", ("best", "gap", "all-gap", "metrics")
+    out, tables = tmp_path / "results", ("best", "gap", "all-gap", "standings-gap")
 
     _, *compared, helped, _ = run(
         ["eval", build.folder, *embeddings, "-o", out, "--metric", "avg_cos"],

@@ -281,7 +281,7 @@ def test_parts_do_not_change_the_scores_of_whole_sets(
         whole, expected = (getattr(evaluation, name)() for evaluation in (divided, plain))
         columns = [column for column in whole.columns if column != "signature"]
         assert whole_sets(whole).select(columns).equals(expected.select(columns)), name
-    for name in ("best", "all-spearman", "metrics", "coverage", "overlap"):
+    for name in ("best", "all-spearman", "coverage", "overlap"):
         assert medsim.compare(divided, name).equals(medsim.compare(plain, name)), name
     with pytest.raises(InputError, match="evaluate with `words`"):
         medsim.compare(plain, "parts")
