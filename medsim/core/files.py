@@ -11,8 +11,7 @@ import os
 import re
 import shutil
 import stat
-from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -21,14 +20,11 @@ from medsim.core.reading import Watched, open_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 _CANNOT_SYNC = {errno.EBADF, errno.EINVAL, errno.ENOTSUP}  # if folders cannot sync
 
 _CANNOT_LINK = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EMLINK}
-
-_NAMELESS = getattr(os, "O_TMPFILE", 0)  # Linux only
-_DESCRIPTORS = Path("/proc/self/fd")
-_CANNOT_BE_NAMELESS = {errno.EISDIR, errno.ENOENT, errno.ENOTSUP, errno.EINVAL}
 
 
 @contextmanager
@@ -55,45 +51,41 @@ def whole_file(path: Path, partial: Path, *, sync_name: bool = True) -> Iterator
 
 
 @contextmanager
-def nameless_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
+def new_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
     """Give the body a file to write; if it succeeds, the file is on the disk at ``path``.
 
-    Until then it has no name, so a killed process leaves nothing behind. If the system does not
-    support nameless files, and briefly while replacing another file, it has a temporary name that
-    ends in ``.partial``, and a lock. A later process that writes to the same path removes files
-    with such a name and without a lock.
+    Until then it has a temporary name that ends in ``.partial``, and a lock. A later process that
+    writes to the same path removes files with such a name and without a lock, which killed
+    processes left.
 
     Raises:
         OutputError: the file at ``path`` must not be replaced, or no file can be written there.
     """
-    with ExitStack() as stack:
-        _remove_leftovers(path)
-        partial = path.with_name(f".{path.name}.{uuid4().hex}.partial")
-        with _failing_to_write(path):
-            stream = _nameless(path.parent) or partial.open("x+b")
-        stack.callback(partial.unlink, missing_ok=True)
-        stack.callback(_close, stream)
+    _remove_leftovers(path)
+    partial = path.with_name(f".{path.name}.{uuid4().hex}.partial")
+    with _failing_to_write(path):
+        stream = partial.open("x+b")
+    try:
         with suppress(OSError):  # a file system may not support locks
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield stream
         with _failing_to_write(path):
             stream.flush()
             os.fsync(stream.fileno())
-            target = partial if overwrite else path
-            if not partial.exists():
-                descriptor = _DESCRIPTORS / str(stream.fileno())
-                # Link to the file of the descriptor; Python follows the link only in this way.
-                os.link(descriptor, target, src_dir_fd=stream.fileno())
-            elif not overwrite:
-                os.link(partial, path)
             if overwrite:
                 partial.replace(path)
+            else:
+                os.link(partial, path)
             sync_folder(path.parent)
+    finally:
+        with suppress(OSError):  # newer versions of Python try to write the rest again
+            stream.close()
+        partial.unlink(missing_ok=True)
 
 
 def write_file(path: Path, content: bytes, *, overwrite: bool) -> None:
-    """Write a file and sync it to the disk; see ``nameless_file``."""
-    with _failing_to_write(path), nameless_file(path, overwrite=overwrite) as stream:
+    """Write a file and sync it to the disk; see ``new_file``."""
+    with _failing_to_write(path), new_file(path, overwrite=overwrite) as stream:
         stream.write(content)
 
 
@@ -106,23 +98,6 @@ def _remove_leftovers(path: Path) -> None:
                 with suppress(OSError), leftover.open("rb") as stream:
                     fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     leftover.unlink()
-
-
-def _close(stream: IO[bytes]) -> None:
-    with suppress(OSError):  # newer versions of Python try to write the rest again
-        stream.close()
-
-
-def _nameless(folder: Path) -> IO[bytes] | None:
-    """Return a new file without a name in a folder; None if the system does not support them."""
-    if not (_NAMELESS and _DESCRIPTORS.is_dir()):
-        return None
-    try:
-        return os.fdopen(os.open(folder, _NAMELESS | os.O_RDWR, 0o666), "w+b")
-    except OSError as error:
-        if error.errno not in _CANNOT_BE_NAMELESS:
-            raise
-        return None
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import polars as pl
 import polars.selectors as cs
 
 from medsim.core.errors import InputError, OutputError
-from medsim.core.files import nameless_file
+from medsim.core.files import new_file
 from medsim.core.manifest import medsim_version
 from medsim.core.places import check_file_free
 
@@ -80,8 +80,8 @@ def release_writer(
 ) -> Iterator[ReleaseWriter]:
     """Open a writer of one RF2 release; if the body succeeds, the zip is at ``path``.
 
-    The same calls write the same bytes. The zip gets its name when it is complete; after an error,
-    an interrupt or a kill nothing of it remains, and an earlier file at ``path`` is unchanged.
+    The same calls write the same bytes. The zip gets its name when it is complete; after an error
+    or an interrupt nothing of it remains, and an earlier file at ``path`` is unchanged.
 
     Args:
         path: path of the zip.
@@ -93,7 +93,7 @@ def release_writer(
         overwrite: whether an earlier release of medsim is replaced.
     """
     check_release_place(path, overwrite=overwrite)
-    with nameless_file(path, overwrite=overwrite) as stream:
+    with new_file(path, overwrite=overwrite) as stream:
         try:
             with ZipFile(stream, "w", ZIP_DEFLATED, compresslevel=_FASTEST) as archive:
                 writer = ReleaseWriter(archive, f"{release_date:%Y%m%d}", edition)

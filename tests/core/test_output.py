@@ -16,7 +16,7 @@ import pytest
 
 from medsim.builds.output import BUILD
 from medsim.core.errors import OutputError
-from medsim.core.files import nameless_file
+from medsim.core.files import new_file
 from medsim.core.manifest import MANIFEST
 from medsim.core.output import claimed
 from medsim.evaluations.output import EVALUATION
@@ -318,27 +318,22 @@ def test_partial_files_are_removed_unless_still_being_written(tmp_path: Path) ->
 
     with locked.open("w") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
-        with nameless_file(path, overwrite=True) as opened:
+        with new_file(path, overwrite=True) as opened:
             opened.write(b"page")
 
     assert names(tmp_path) == sorted([*others, locked.name, path.name])
     assert path.read_bytes() == b"page"
 
 
-@pytest.mark.parametrize("nameless", [False, True])
-def test_next_process_removes_the_partial_file_of_a_killed_one(
-    tmp_path: Path, *, nameless: bool
-) -> None:
+def test_next_process_removes_the_partial_file_of_a_killed_one(tmp_path: Path) -> None:
     """The process is killed when the file has its temporary name, before it replaces another."""
-    code = f"""
+    code = """
 import os
 from pathlib import Path
 from medsim.core import files
 
-if not {nameless}:
-    files._NAMELESS = 0
 Path.replace = lambda *_: os.kill(os.getpid(), 9)
-with files.nameless_file(Path("page.html"), overwrite=True) as stream:
+with files.new_file(Path("page.html"), overwrite=True) as stream:
     stream.write(b"page")
 """
     (tmp_path / "page.html").write_text("earlier")
@@ -349,7 +344,7 @@ with files.nameless_file(Path("page.html"), overwrite=True) as stream:
     assert len(names(tmp_path)) == 2
     assert (tmp_path / "page.html").read_text() == "earlier"
 
-    with nameless_file(tmp_path / "page.html", overwrite=True) as stream:
+    with new_file(tmp_path / "page.html", overwrite=True) as stream:
         stream.write(b"later")
 
     assert names(tmp_path) == ["page.html"]

@@ -16,7 +16,7 @@ import pytest
 
 from medsim.builds.output import BUILD
 from medsim.core.errors import OutputError
-from medsim.core.files import nameless_file, sync_folder, whole_file
+from medsim.core.files import new_file, sync_folder, whole_file
 from medsim.core.manifest import MANIFEST
 from medsim.core.output import claimed
 from medsim.embeddings.encoders import VectorCache
@@ -183,5 +183,5 @@ def test_failing_disk_differs_from_one_without_folder_sync(
         monkeypatch.setattr(os, "fsync", failing)
         with nullcontext() if number == errno.EINVAL else pytest.raises(OSError, match="Input"):
             sync_folder(tmp_path)
-    with pytest.raises(OSError, match="Input"), nameless_file(tmp_path / "page", overwrite=True):
+    with pytest.raises(OSError, match="Input"), new_file(tmp_path / "page", overwrite=True):
         raise failing.side_effect

@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 from fixtures.disks import disk_that_is_full_after
 
-from medsim.core import files
 from medsim.core.errors import InputError, OutputError
 from medsim.terminologies.rf2_writer import COLUMNS, ReleaseWriter, release_writer
 
@@ -106,12 +105,7 @@ def test_a_term_that_rf2_cannot_express_is_named_and_the_earlier_file_stays(
     assert path.read_bytes() == earlier
 
 
-@pytest.mark.parametrize("nameless", [True, False])
-def test_a_finished_release_replaces_an_earlier_one_on_request(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, nameless: bool
-) -> None:
-    if not nameless:  # as on file systems without such files
-        monkeypatch.setattr(files, "_NAMELESS", 0)
+def test_a_finished_release_replaces_an_earlier_one_on_request(tmp_path: Path) -> None:
     path = tmp_path / "r.zip"
     with release(path):
         assert not path.exists()
