@@ -21,13 +21,12 @@ def sql(options: SqlOptions, *, form: Format = "table") -> None:
     Example: medsim sql hpo "select dataset, count(*) from pair group by dataset"
     """
     from medsim.core.opened import Opened, frames_to_print, open_output
-    from medsim.core.statements import LONGEST
     from medsim.core.surroundings import text_of
 
     opened: Opened[Any] = open_output(options.out)
     statement = options.statement
     if statement is None and sys.stdin is not None and not sys.stdin.isatty():
-        statement = sys.stdin.read(LONGEST + 1).strip()
+        statement = sys.stdin.read().strip()
     if statement:
         print_frames(frames_to_print(opened, text_of(statement), options), form)
     else:

@@ -128,11 +128,11 @@ class Opened(Shown, Generic[M]):
         options = StatementOptions(threads=threads, memory=memory, timeout=timeout)
         return rows_of(self._statement(statement), options)
 
-    def _statement(self, text: str, *, as_text: bool = False) -> Statement:
+    def _statement(self, text: str) -> Statement:
         from medsim.core.statements import Statement  # noqa: PLC0415 — as above
 
         folder, views, derived = self._files_of_views()
-        return Statement(text=text, folder=folder, views=views, derived=derived, as_text=as_text)
+        return Statement(text=text, folder=folder, views=views, derived=derived)
 
     def _files_of_views(self) -> tuple[Path, Mapping[str, str], tuple[str, ...]]:
         """Return the arguments of ``view_files``: the folder, files of views, and derived views.
@@ -219,7 +219,7 @@ def frames_to_print(
     """Yield the rows of one statement as they arrive, with dates and times as text."""
     from medsim.core.statements import frames_of  # noqa: PLC0415 — only for SQL
 
-    return frames_of(opened._statement(statement, as_text=True), options)  # noqa: SLF001
+    return frames_of(opened._statement(statement), options)  # noqa: SLF001
 
 
 def read_rows(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-LONGEST = 1_000_000
-"""The maximum length of a statement: DuckDB may take hours to parse a longer one."""
-
 _UNITS = {"MB": 10**6, "GB": 10**9, "TB": 10**12, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 _LEAST_MEMORY = 64 * 10**6
 _MOST_MEMORY = 1 << 50
@@ -88,14 +85,12 @@ class Statement:
         folder: folder of the views; nothing else is read.
         views: pattern of each view's files below the folder, by the view's name.
         derived: queries that create views of other views.
-        as_text: whether dates and times come back as text: Python cannot represent all of DuckDB's.
     """
 
     text: str
     folder: Path
     views: Mapping[str, str]
     derived: Sequence[str] = ()
-    as_text: bool = False
 
 
 def rows_of(statement: Statement, options: StatementOptions) -> pl.DataFrame:
@@ -103,8 +98,7 @@ def rows_of(statement: Statement, options: StatementOptions) -> pl.DataFrame:
 
     Raises:
         InputError: a file of the folder cannot be read.
-        StatementError: it is not a single select, fails, exceeds its limits, or has dates that
-            Python cannot represent.
+        StatementError: it is not a single select, fails, or exceeds its limits.
     """
     import polars as pl  # noqa: PLC0415 — not needed in a statement's process
 
@@ -118,10 +112,7 @@ def rows_of(statement: Statement, options: StatementOptions) -> pl.DataFrame:
                 "medsim sql as csv, which streams them"
             )
         frames.append(frame)
-    rows = pl.concat(frames)
-    if not statement.as_text:
-        _check_days(rows)
-    return rows
+    return pl.concat(frames)
 
 
 def frames_of(statement: Statement, options: StatementOptions) -> Iterator[pl.DataFrame]:
@@ -133,16 +124,6 @@ def frames_of(statement: Statement, options: StatementOptions) -> Iterator[pl.Da
     """
     import polars as pl  # noqa: PLC0415 — not needed in a statement's process
 
-    if len(statement.text) > LONGEST:
-        raise StatementError(f"the statement has more than {LONGEST:,} characters; shorten it")
-    try:
-        statement.text.encode()
-    except UnicodeEncodeError as error:
-        letter = statement.text[error.start]
-        raise StatementError(
-            f"the statement has {letter!a} at position {error.start + 1:,}, which is not a "
-            "character; remove it"
-        ) from error
     limits = {"threads": options.threads or available_threads(), "memory": options.n_bytes}
     request = json.dumps(asdict(statement) | limits, default=os.fsdecode)
     with _process() as connection:
@@ -159,30 +140,6 @@ def frames_of(statement: Statement, options: StatementOptions) -> Iterator[pl.Da
         "the statement's process ended, most likely out of memory; select fewer values, "
         "or raise `memory`"
     )
-
-
-def _check_days(frame: pl.DataFrame) -> None:
-    """Raise StatementError for dates and times outside Python's range, which Polars cannot show."""
-    import polars as pl  # noqa: PLC0415 — not needed in a statement's process
-
-    pending = [(column.name, column) for column in frame]
-    while pending:
-        name, column = pending.pop()
-        if isinstance(column.dtype, pl.Struct):
-            pending += [(name, inner) for inner in column.struct.unnest()]
-        elif isinstance(column.dtype, (pl.List, pl.Array)):
-            pending.append((name, column.explode()))
-        elif isinstance(column.dtype, (pl.Date, pl.Datetime)):
-            days = column.to_physical() // _A_DAY[getattr(column.dtype, "time_unit", "days")]
-            if not days.drop_nulls().is_between(_FIRST_DAY, _LAST_DAY).all():
-                raise StatementError(
-                    f"the column {name!r} has dates that Python lacks, such as before year 1; "
-                    "cast it to varchar"
-                )
-
-
-_A_DAY = {"days": 1, "ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
-_FIRST_DAY, _LAST_DAY = -719_160, 2_932_894  # Python's range in any time zone; 0 is 1970-01-01
 
 
 @contextmanager
@@ -250,7 +207,7 @@ def _run(connection: Connection) -> None:
             store.view_files(folder, request["views"], request["derived"])
             store.lock_down(folder)
             kind = _REFUSED
-            with store.batches(request["text"], as_text=request["as_text"]) as reader:
+            with store.batches(request["text"]) as reader:
                 for batches in chain([[]], zip(reader)):
                     sink = BufferOutputStream()
                     sink.write(_ROWS)

@@ -295,15 +295,14 @@ class Store:
             return pl.DataFrame(reader.read_all())
 
     @contextmanager
-    def batches(self, statement: str, *, as_text: bool = False) -> Iterator[pa.RecordBatchReader]:
+    def batches(self, statement: str) -> Iterator[pa.RecordBatchReader]:
         """Give the body the rows of one read-only statement of a user, as they arrive.
 
-        Columns of a type that Polars does not have become DuckDB's text; duplicate names of columns
-        become unique.
+        Columns of a type that Polars does not have become DuckDB's text, and so do dates and times,
+        as DuckDB's range exceeds Python's. Duplicate names of columns become unique.
 
         Args:
             statement: one select statement.
-            as_text: whether dates and times are text too: DuckDB's range exceeds Python's.
 
         Raises:
             StatementError: it is not a single select, or fails.
@@ -320,7 +319,7 @@ class Store:
             self._connection.execute("begin transaction read only")
             try:
                 with _interruptible():
-                    relation = _plain_columns(self._connection.sql(statement), as_text=as_text)
+                    relation = _plain_columns(self._connection.sql(statement))
                     with relation.to_arrow_reader(_BATCH_ROWS) as reader:
                         yield reader
             except duckdb.OutOfMemoryException as error:
@@ -456,12 +455,9 @@ _PLAIN_TYPES = frozenset(
         *("null", "list", "array", "struct", "tuple"),
     )
 )
-_TEMPORAL = frozenset(
-    ("date", "timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns", "timestamp with time zone")
-)
 
 
-def _plain_columns(relation: duckdb.DuckDBPyRelation, *, as_text: bool) -> duckdb.DuckDBPyRelation:
+def _plain_columns(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
     """Return a relation with unique column names and types that Polars supports."""
     used: set[str] = set()
     chosen = []
@@ -470,15 +466,14 @@ def _plain_columns(relation: duckdb.DuckDBPyRelation, *, as_text: bool) -> duckd
         name = next(candidate for candidate in names if candidate.lower() not in used)
         used.add(name.lower())
         column = duckdb.SQLExpression(f"#{place}")
-        plain = _is_plain(kind, _PLAIN_TYPES if as_text else _PLAIN_TYPES | _TEMPORAL)
-        chosen.append((column if plain else column.cast("VARCHAR")).alias(name))
+        chosen.append((column if _is_plain(kind) else column.cast("VARCHAR")).alias(name))
     return relation.project(*chosen)
 
 
-def _is_plain(kind: duckdb.sqltypes.DuckDBPyType, accepted: frozenset[str]) -> bool:
+def _is_plain(kind: duckdb.sqltypes.DuckDBPyType) -> bool:
     """Return whether Polars supports a type and its element types."""
-    if kind.id not in accepted:
+    if kind.id not in _PLAIN_TYPES:
         return False
     inner = kind.children if kind.id in {"list", "array", "struct", "tuple"} else ()
     types = (child for _, child in inner if isinstance(child, type(kind)))
-    return all(_is_plain(child, accepted) for child in types)
+    return all(map(_is_plain, types))

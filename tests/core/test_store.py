@@ -348,7 +348,7 @@ def test_every_type_of_duckdb_is_printed_in_every_format(locked: Store, form: st
     )
     far = ", ".join(f"{value} as day{number}" for number, value in enumerate(days))
     statement = "select *, [date 'infinity'] as days, FAR from test_all_types()"
-    with locked.batches(statement.replace("FAR", far), as_text=True) as reader:
+    with locked.batches(statement.replace("FAR", far)) as reader:
         frame = pl.from_arrow(reader.read_all())
 
     assert isinstance(frame, pl.DataFrame)
