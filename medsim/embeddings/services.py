@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
 import os
 import queue
@@ -161,7 +160,6 @@ class ServiceClient:
             import httpx2  # noqa: PLC0415 — an extra
         self._library = httpx2
         self._service = service
-        self._secrets = () if service.key is None else spellings(service.key)
         self._has_answered = False
         self._distance = 0.0 if service.options.rpm is None else 60 / service.options.rpm
         self._next = 0.0  # when the next request may be sent
@@ -359,9 +357,8 @@ class ServiceClient:
         return self._masked(str(error) or type(error).__name__)[:_MAX_SHOWN]
 
     def _masked(self, text: str) -> str:
-        for secret in self._secrets:
-            text = secret.sub(_MASK, text)
-        return text
+        key = self._service.key or ""
+        return text.replace(key, _MASK) if len(key) >= SHORTEST_SECRET else text
 
     def _error(self, fault: str) -> ServiceError:
         return ServiceError(f"{self._service.location} {fault}")
@@ -377,27 +374,6 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds that a service asks to wait; None if there are none, or a date."""
     text = headers.get("retry-after", "").strip()
     return float(text) if re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", text) else None
-
-
-def spellings(key: str) -> tuple[re.Pattern[str], ...]:
-    """Return a pattern for a key in plain text, percent-encoded, escaped in JSON, or in base64.
-
-    In base64 a key has three forms, by its position in a group of three bytes. The characters at
-    either end that depend on neighbouring bytes are not matched.
-    """
-    if len(key) < SHORTEST_SECRET:
-        return ()
-    plain = ""
-    for character in key:
-        code = f"(?i:{ord(character):02x})"
-        short = rf"|\\{re.escape(character)}" if character in '"\\/' else ""
-        plain += rf"(?:{re.escape(character)}{short}|\\u00{code}|%{code})"
-    packed = []
-    for n_before in range(3):
-        form = base64.b64encode(bytes(n_before) + key.encode()).decode()
-        form = form[-(-n_before * 8 // 6) : (n_before + len(key)) * 8 // 6]
-        packed.append(form.replace("/", "[/_]").replace("+", "[+-]"))
-    return re.compile(plain), re.compile("|".join(packed))
 
 
 def _explanation(text: str) -> tuple[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import threading
 import time
 import traceback
@@ -473,19 +472,12 @@ def test_a_key_is_sent_and_never_shown(
 
 def echoed(key: str) -> dict[str, Fault]:
     """Return answers that contain a key; each ends the run."""
-    escaped = "".join(f"\\u{ord(character):04X}" for character in key)
-    percent = "".join(f"%{ord(character):02x}" for character in key)
-    packed = base64.b64encode(f"ann:{key}".encode()).decode()
-    message = [key, key[:5] + escaped[30:], percent, packed, packed[4:]]
 
     def raw(content: str) -> Fault:
         return lambda handler, _body: handler.wfile.write(content.encode())
 
     return {
-        **{
-            f"error {number}": with_status(400, f'{{"error": {{"message": "{text}"}}}}'.encode())
-            for number, text in enumerate(message)
-        },
+        "message": with_status(400, {"error": {"message": f"no {key}"}}),
         "code": with_status(400, {"error": {"message": "no", "code": key}}),
         "type": with_status(200, b"<", Content_Type=f"text/{key}"),
         "place": with_status(302, Location=f"https://elsewhere.invalid/{key}"),
@@ -507,25 +499,8 @@ def test_a_key_that_a_service_echoes_is_masked_in_errors(
 
     shown = "".join(traceback.format_exception(raised.value)) + getattr(raised.value, "code", "")
     assert "…" in shown or name == "code"
-    for part in (KEY[:12], KEY[-12:], "%73%6b%2d", "\\u0073", "LVZlcnktU2VjcmV0"):
-        assert part not in shown
-
-
-@pytest.mark.parametrize(
-    ("key", "text", "masked"),
-    [
-        ("abcd/efg+h", "abcd/efg+h abcd\\/efg+h abcd%2Fefg%2bh", "… … …"),
-        ('ab"cd\\efgh', 'ab\\"cd\\\\efgh', "…"),
-        ("abcdefgh", "abcdefg bcdefgh", "abcdefg bcdefgh"),
-        ("~~~~????", "fn5+fj8/Pz8= fn5-fj8_Pz8=", "…8= …8="),
-        ("none", "none", "none"),
-    ],
-)
-def test_a_key_is_masked_in_its_spellings(key: str, text: str, masked: str) -> None:
-    for secret in client.spellings(key):
-        text = secret.sub("…", text)
-
-    assert text == masked
+    assert KEY[:12] not in shown
+    assert KEY[-12:] not in shown
 
 
 def test_a_key_by_default_goes_where_it_belongs(monkeypatch: pytest.MonkeyPatch) -> None:

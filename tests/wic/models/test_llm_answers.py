@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import re
@@ -388,10 +387,8 @@ def test_no_file_has_the_key(
     service: LocalService, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def echo(body: dict[str, Any]) -> object:
-        escaped = KEY.replace("s", "\\u0073")
-        text = f"{body['max_tokens']} TRUE {KEY} {base64.b64encode(KEY.encode()).decode()}"
-        answer = json.dumps(says(text, refusal="", note=KEY) | {"model": "KEY"})
-        return answer.replace('"KEY"', f'"{escaped}"').encode()
+        text = f"{body['max_tokens']} TRUE {KEY}"
+        return json.dumps(says(text, refusal="", note=KEY) | {"model": KEY}).encode()
 
     monkeypatch.setenv("MEDSIM_API_KEY", KEY)
     service.chat = echo
@@ -400,7 +397,7 @@ def test_no_file_has_the_key(
     assert service.requests[0][1]["Authorization"] == f"Bearer {KEY}"
     assert scores.replies is not None
     assert set(scores.replies["reported_model"]) == {"…"}
-    assert set(scores.replies["reply"]) == {"16 TRUE … …Q=="}
+    assert set(scores.replies["reply"]) == {"16 TRUE …"}
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len(files) > 4
     assert not any(KEY.encode() in path.read_bytes() for path in files)
