@@ -207,11 +207,6 @@ def _form_of(source: Any, kind: str | None) -> str:
             return "encoder"
         if callable(source):
             return "function"
-    if hasattr(type(source), "columns"):
-        raise OptionError(
-            f"{shown} is not an embedding; give its columns as "
-            'medsim.Embedding(frame["vector"].to_list(), words=frame["word"])'
-        )
     raise OptionError(f"{shown} is not an embedding; accepted: {_ACCEPTED}")
 
 

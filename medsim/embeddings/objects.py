@@ -234,8 +234,7 @@ def _as_matrix(answer: Any, where: str) -> Vectors:
         matrix: NDArray[Any] = np.asarray(_plain(answer))
     if matrix.dtype.kind not in "fiu":
         kind = "text" if matrix.dtype.kind in "US" else matrix.dtype
-        hint = "; give a column as column.to_list()" if hasattr(answer, "to_list") else ""
-        raise InputError(f"{where} has values of type {kind}, not numbers{hint}")
+        raise InputError(f"{where} has values of type {kind}, not numbers")
     if matrix.ndim != _MATRIX:
         raise InputError(f"{where}: array of shape {matrix.shape}; expected a row for each text")
     check_dimensions(where, matrix.shape[1])
@@ -251,10 +250,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)) and len(value) and hasattr(value[0], "detach"):
         return [_plain(item) for item in value]
     if hasattr(value, "detach"):
-        tensor = value.detach().cpu()  # ``float`` would drop the imaginary part of a complex one
-        return (tensor if tensor.is_complex() else tensor.float()).numpy()
-    if isinstance(value, np.ma.MaskedArray):  # a masked value is not a number
-        return np.ma.filled(value.astype(np.float64), np.nan)
+        return value.detach().cpu().float().numpy()
     return value.toarray() if hasattr(value, "toarray") else value
 
 
