@@ -45,8 +45,6 @@ from medsim.evaluations.sets import (
 from medsim.evaluations.statistic import tabulated_names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from medsim.core.progress import Progress
     from medsim.evaluations.scoring import Row
     from medsim.kernels.types import Flags, Values
@@ -130,14 +128,17 @@ def _scores(
     if metrics := options.metrics or (PAPER_METRICS if options.paper.fixed else ()):
         threads, progress = checked_threads(options.threads), progress_of(options.progress)
         results = results.filter(pl.col("embedding") != BASELINE, subset=subset)
-        results, comparisons = at_fixed(evaluation, results, metrics, threads, progress)
+        results = at_metrics(results, metrics)
+        common = results.filter(subset="common")
+        comparisons = comparisons_at(evaluation, common, threads, progress)
     is_numbered = options.paper.table != options.table
     make = all_metrics if kind else partial(best_metrics, baseline=not is_numbered)
     rows = make(results, comparisons, statistics, subset=subset, correction=correction)
     if kind == "standings":
         return standings_only(rows), []
     if is_numbered:
-        return with_sizes(rows, results), []
+        sizes = results.select(*SET, n_in_set="n_pairs").unique()
+        return rows.join(sizes, on=SET, how="left", nulls_equal=True, maintain_order="left"), []
     if name in _SUMMARIZED:
         tests = comparisons if subset == "common" else comparisons.clear()
         sentences = result_sentences(rows, tests, correction)
@@ -145,29 +146,6 @@ def _scores(
         models = rows.filter(pl.col("embedding") != BASELINE)
         return embedding_standings(models) if name == "standings" else rows, sentences
     return with_parts(sort_parts(rows)) if name == "parts" else rows, []
-
-
-def at_fixed(
-    evaluation: Evaluation,
-    results: pl.DataFrame,
-    metrics: Sequence[str],
-    threads: int,
-    progress: Progress,
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return results of one subset at one metric per embedding, and their comparisons.
-
-    Raises:
-        OptionError: a metric is unknown, or none or several fit an embedding.
-    """
-    results = at_metrics(results, metrics)
-    common = results.filter(subset="common")
-    return results, comparisons_at(evaluation, common, threads, progress)
-
-
-def with_sizes(rows: pl.DataFrame, results: pl.DataFrame) -> pl.DataFrame:
-    """Return rows with the number of all pairs of their sets, as ``n_in_set``."""
-    sizes = results.select(*SET, n_in_set="n_pairs").unique()
-    return rows.join(sizes, on=SET, how="left", nulls_equal=True, maintain_order="left")
 
 
 def _checked(rows: pl.DataFrame, evaluation: Evaluation, option: str) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Sections on details: similarities, the worst errors, fixed metrics, retrieval, separation."""
+"""Sections on details: similarities, the worst errors, metrics, retrieval, separation."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from medsim.evaluations.conclusions import (
     overall_errors,
     retrieval_at_best_metric,
 )
-from medsim.evaluations.options import PAPER, PAPER_METRICS
+from medsim.evaluations.options import PAPER
 from medsim.evaluations.readable import (
-    as_in_paper,
     hardest_first,
     headed,
     in_order_of,
@@ -141,45 +140,6 @@ def _retrieval_errors(retrieved: pl.DataFrame) -> list[Folded]:
         frame = headed(group, ("term", "nearest_term", "nearest_similarity", *linked))
         folded.append(Folded(summary=title, tables=[PageTable(caption=title, frame=frame)]))
     return folded
-
-
-def fixed_metrics(fixed: pl.DataFrame) -> Section | None:
-    """Return each embedding at the metric that the paper fixes for its kind."""
-    parts: list[Chart | PageTable] = []
-    for at, table in PAPER.items():
-        if not table.fixed:
-            continue
-        rows = fixed.filter(statistic=table.table)
-        if table.negatives:
-            rows = rows.filter(negatives=table.negatives)
-        if rows["value"].null_count() == rows.height:
-            continue
-        label = STATISTICS[table.table].label
-        negatives = f", {table.negatives} negatives" if table.negatives else ""
-        caption = f"{label[0].upper()}{label[1:]}{negatives}; table {at} of the paper"
-        parts += [
-            PageTable(caption=caption, frame=frame) for frame in map(_upright, as_in_paper(rows))
-        ]
-    if not parts:
-        return None
-    return Section(
-        title="Fixed metrics",
-        prose=f"Word embeddings under {PAPER_METRICS[0]} and all others under {PAPER_METRICS[1]}. "
-        "A cell has the value, the number of others that are significantly worse (+) and better "
-        "(\u2212) after Bonferroni's correction, and a star for the best embedding and any not "
-        "significantly different from it. A dash is a missing value; see the leaderboard.",
-        parts=parts,
-    )
-
-
-def _upright(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a table with a row per embedding, or per set where these are more."""
-    index = ["embedding", "metric"]
-    sets = frame.drop(index, strict=False)
-    if sets.width <= frame.height or not {*index} <= {*frame.columns}:
-        return frame
-    names = frame.select(pl.concat_str(index, separator=" ", ignore_nulls=True)).to_series()
-    return sets.transpose(include_header=True, header_name="set", column_names=names.to_list())
 
 
 def spread_of_metrics(results: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:

@@ -13,7 +13,6 @@ from medsim.evaluations.baselines import BASELINES
 from medsim.evaluations.detail_sections import (
     distributions,
     errors,
-    fixed_metrics,
     retrieval,
     roc_curves,
     separation,
@@ -118,7 +117,6 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
         by_subset(data.parts),
         metrics(data, embeddings),
         spread_of_metrics(data.results, embeddings),
-        fixed_metrics(data.fixed),
         retrieval(data.retrieval, embeddings),
         separation(data.separation, embeddings),
         coverage(data.coverage),

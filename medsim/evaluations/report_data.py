@@ -8,18 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.core.config import checked_threads
-from medsim.core.errors import OptionError
-from medsim.core.progress import Progress
-from medsim.evaluations.compare import (
-    at_fixed,
-    common_pairs,
-    similarities_of,
-    stored_input,
-    with_sizes,
-)
+from medsim.evaluations.compare import common_pairs, similarities_of, stored_input
 from medsim.evaluations.conclusions import best_metrics
-from medsim.evaluations.options import PAPER, PAPER_METRICS
 from medsim.evaluations.output import RETRIEVED, SCORES, TERMS, path_of
 from medsim.evaluations.sets import SET, SET_COLUMNS, parts_of_sets, sort_parts, whole_sets
 from medsim.evaluations.statistic import statistics_of
@@ -42,8 +32,6 @@ class EvaluationReportData:
 
     Attributes:
         parts: of ``best_metrics``, on the parts of rated sets, which are not in the tables above.
-        fixed: of ``compare`` for the paper's tables at fixed metrics, with all sets; empty if an
-            embedding has none of these metrics.
         distributions: ``SET``, embedding, metric, kind ("positives" or "negatives"), x (a
             similarity), share (in per cent).
         quartiles: ``SET``, embedding, metric, kind, n, q1, median, q3.
@@ -56,7 +44,6 @@ class EvaluationReportData:
     comparisons: pl.DataFrame
     coverage: pl.DataFrame
     parts: pl.DataFrame
-    fixed: pl.DataFrame
     distributions: pl.DataFrame
     quartiles: pl.DataFrame
     curves: pl.DataFrame
@@ -78,27 +65,11 @@ def report_data_of(evaluation: Evaluation) -> EvaluationReportData:
         comparisons=comparisons,
         coverage=whole_sets(evaluation.coverage()),
         parts=parts,
-        fixed=_fixed(evaluation, results, comparisons),
         **chart_data_of(evaluation, results, comparisons),
         separation=evaluation.separation(),
         retrieval=evaluation.retrieval(),
         retrieved=_retrieved(evaluation),
     )
-
-
-def _fixed(
-    evaluation: Evaluation, results: pl.DataFrame, comparisons: pl.DataFrame
-) -> pl.DataFrame:
-    """Return every embedding at the metric that the paper fixes for its kind."""
-    numbered = [table.table for table in PAPER.values() if table.fixed]
-    of_pairs = results.filter(pl.col("statistic").is_in(numbered), subset="common")
-    try:
-        at, compared = at_fixed(
-            evaluation, of_pairs, PAPER_METRICS, checked_threads(None), Progress()
-        )
-    except OptionError:
-        at, compared = of_pairs.clear(), comparisons.clear()
-    return with_sizes(best_metrics(at, compared, numbered), at)
 
 
 def _retrieved(evaluation: Evaluation) -> pl.DataFrame:

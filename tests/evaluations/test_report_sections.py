@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 NAMES = ("one", "two")
 TITLES = (
     "Result|Worst errors|Leaderboard|Significance|Accuracy|Distributions|ROC curves|Metrics|"
-    "Variance between metrics|Fixed metrics|Retrieval|Category separation|Coverage|"
+    "Variance between metrics|Retrieval|Category separation|Coverage|"
     "Inputs and options|Provenance"
 )
 ALL = TITLES.split("|")
