@@ -35,7 +35,7 @@ def sql(options: SqlOptions, *, form: Format = "table") -> None:
 
 @command(app, ReportOptions)
 def report(options: ReportOptions) -> None:
-    """Write an HTML page with charts of a build, evaluation, words in context, tagging or scores.
+    """Write an HTML page of a build, evaluation, comparison, words in context, tagging or scores.
 
     Writes one .html file that works offline; or for an evaluation, if the file is named .svg or
     .png, a single chart. It replaces an earlier report or image at the same path; any other

@@ -17,8 +17,8 @@ class SqlOptions(StatementOptions):
     out: Annotated[
         str | Path,
         Option(
-            "The folder of a build, an evaluation, a study, its scores, words in context or a "
-            "tagging.",
+            "The folder of a build, an evaluation, a comparison of releases, a study, its scores, "
+            "words in context or a tagging.",
             argument=True,
             metavar="OUT",
         ),
@@ -35,8 +35,8 @@ class ReportOptions(Options):
     output: Annotated[
         str | Path | OpenedFolder,
         Option(
-            "The folder of a build, an evaluation, words in context or their scores, a tagging, or "
-            "a study's scores.",
+            "The folder of a build, an evaluation, a comparison of releases, words in context or "
+            "their scores, a tagging, or a study's scores.",
             argument=True,
             metavar="FOLDER",
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from io import BytesIO, StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -14,6 +15,7 @@ from medsim.core.opened import open_output, reading_output
 from medsim.core.options import folder_of, public
 from medsim.core.places import check_file_free
 from medsim.core.progress import progress_of
+from medsim.diffs.output import Diff
 from medsim.evaluations.output import Evaluation
 from medsim.pages.writing import write_page
 from medsim.studies.output import ScoresFolder
@@ -22,6 +24,8 @@ from medsim.wic.benchmark import Benchmark
 from medsim.wic.output import WicEvaluation
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from medsim.core.opened import Opened
     from medsim.pages.page import Page
 
@@ -56,7 +60,8 @@ def write_report(options: ReportOptions) -> Path:
         with reading_output(opened):
             return _page_of(opened)
 
-    return write_page(out, opened.folder, page, options.progress)
+    charts = not isinstance(opened, _WITHOUT_CHARTS)
+    return write_page(out, opened.folder, page, options.progress, charts=charts)
 
 
 def _write_chart(out: Path, options: ReportOptions) -> Path:
@@ -83,34 +88,32 @@ def _first_statistic(evaluation: Evaluation) -> str:
     return next((name for name in STATISTICS if name in known), "overlap_error")
 
 
-_KINDS: tuple[type[Opened[Any]], ...] = (
-    *(Build, Evaluation, Benchmark, Tagging, ScoresFolder, WicEvaluation),
-)
+_PAGES: Mapping[type[Opened[Any]], str] = {
+    Benchmark: "medsim.wic.page:benchmark_page",
+    Diff: "medsim.diffs.page:diff_page",
+    ScoresFolder: "medsim.studies.page:scores_page",
+    Tagging: "medsim.tagging.page:tagging_page",
+    WicEvaluation: "medsim.wic.page:wic_scores_page",
+}
+"""The functions that return the page of an output, imported when needed."""
+
+_KINDS: tuple[type[Opened[Any]], ...] = (Build, Evaluation, *_PAGES)
 """The kinds of output that have a report."""
+
+_WITHOUT_CHARTS = (Diff,)
 
 
 def _page_of(opened: Opened[Any]) -> Page:
-    """Return the page of an output; only the modules of its kind are imported."""
-    match opened:
-        case Build():
-            from medsim.builds import page
+    """Return the page of an output."""
+    if isinstance(opened, Build):
+        from medsim.builds import page
 
-            return page.build_page(opened.manifest, page.report_data_of(opened))
-        case Evaluation():
-            from medsim.evaluations.page import evaluation_page
-            from medsim.evaluations.report_data import report_data_of
+        return page.build_page(opened.manifest, page.report_data_of(opened))
+    if isinstance(opened, Evaluation):
+        from medsim.evaluations.page import evaluation_page
+        from medsim.evaluations.report_data import report_data_of
 
-            return evaluation_page(opened.manifest, report_data_of(opened))
-        case Tagging():
-            from medsim.tagging.page import tagging_page
-
-            return tagging_page(opened)
-        case ScoresFolder():
-            from medsim.studies.page import scores_page
-
-            return scores_page(opened)
-    from medsim.wic.page import benchmark_page, wic_scores_page
-
-    if isinstance(opened, WicEvaluation):
-        return wic_scores_page(opened)
-    return benchmark_page(cast("Benchmark", opened))
+        return evaluation_page(opened.manifest, report_data_of(opened))
+    module, name = _PAGES[type(opened)].split(":")
+    page_of: Callable[[Opened[Any]], Page] = getattr(import_module(module), name)
+    return page_of(opened)

@@ -8,7 +8,7 @@ from medsim.core.printing import Format, print_table, quoted, say_next, say_sign
 from medsim.diffs.options import DiffOptions
 
 
-@command(app, DiffOptions, then=("sql",))
+@command(app, DiffOptions, then=("sql", "report"))
 def diff(options: DiffOptions, *, form: Format = "table") -> None:
     """Compare two releases of a terminology and their datasets, and print the number of changes.
 
@@ -29,4 +29,5 @@ def diff(options: DiffOptions, *, form: Format = "table") -> None:
     say_next(
         options.progress,
         f'for the rows of a table, run medsim sql {out} "from name"',
+        f"for a page, run medsim report {out} -o changes.html",
     )

@@ -29,6 +29,7 @@ from medsim.diffs.output import (
     SUMMARY,
     Diff,
     DiffManifest,
+    label,
     readable,
 )
 from medsim.splits.split import build_digest
@@ -70,19 +71,17 @@ def diff(options: DiffOptions) -> Diff:
         with progress.stage("compare the releases") as stage:
             tables = compared(old, new, store, threads)
             stage.note(f"{sum(table.height for table in tables.values()):,} changes")
-        sources = [build.manifest.source for build in (old, new)]
-        key = {
-            "medsim": manifest.medsim_version(),
-            "redistributable": str([source["redistributable"] for source in sources]),
-        }
+        facts = [_facts(options.old, old), _facts(options.new, new)]
+        redistributable = [build.manifest.source["redistributable"] for build in (old, new)]
+        key = {"medsim": manifest.medsim_version(), "redistributable": str(redistributable)}
         summary = summarised(tables, _strategies(old, new))
         for name, table in tables.items():
             output.write(DIFF_TABLES[name].files, table, key)
         output.write(SUMMARY.files, summary, key)
-        output.write_text(CHANGELOG, changelog(sources, summary, tables), 0)
+        output.write_text(CHANGELOG, changelog([label(one) for one in facts], summary, tables), 0)
         DiffManifest(
-            old=_facts(options.old, old),
-            new=_facts(options.new, new),
+            old=facts[0],
+            new=facts[1],
             options=options.recorded(),
             **manifest.run_facts(progress, output.outputs, threads),
         ).write(output.folder)
@@ -208,16 +207,11 @@ def summarised(tables: Mapping[str, pl.DataFrame], strategies: Sequence[str]) ->
 
 
 def changelog(
-    sources: Sequence[Mapping[str, object]],
-    summary: pl.DataFrame,
-    tables: Mapping[str, pl.DataFrame],
+    labels: Sequence[str], summary: pl.DataFrame, tables: Mapping[str, pl.DataFrame]
 ) -> str:
     """Return the number of changes, and the changes without pairs, as Markdown."""
-    names = [
-        " ".join(filter(None, map(str, (s["name"], s["release_date"] or "")))) for s in sources
-    ]
     markdown = TABLE_FORMATS["md"].render
-    parts = [f"# Changes from {names[0]} to {names[1]}", *map(markdown, readable(summary))]
+    parts = [f"# Changes from {labels[0]} to {labels[1]}", *map(markdown, readable(summary))]
     for name, title in _LISTED.items():
         table = tables[name].drop("kept")
         if not table.is_empty():

@@ -14,7 +14,8 @@ from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from medsim.core.shown import Summary
 
@@ -195,6 +196,12 @@ class Diff(Opened[DiffManifest]):
         if name not in DIFF_TABLES:
             raise OptionError(unknown_name("table", name, list(DIFF_TABLES)))
         return self._checked(DIFF_TABLES[name].files)
+
+
+def label(facts: Mapping[str, Any]) -> str:
+    """Return the name of a release, with its date if that is known."""
+    source = facts["source"]
+    return " ".join(filter(None, (source["name"], source["release_date"])))
 
 
 def readable(summary: pl.DataFrame) -> Sequence[pl.DataFrame]:

@@ -12,7 +12,7 @@ from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 from medsim.core.manifest import medsim_version
-from medsim.pages.page import MOST_ROWS, NUMBER, any_of, format_value
+from medsim.pages.page import NUMBER, any_of, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
     from jinja2 import Environment
 
-    from medsim.pages.page import Chart, Page, PageTable
+    from medsim.pages.page import Chart, LongTable, Page, PageTable
 
 
 GENERATOR = '<meta name="generator" content="medsim '
@@ -36,7 +36,7 @@ def rendered(page: Page, library: str) -> str:
         "report.html",
         title=page.title,
         style=asset(_HERE, "page.css"),
-        scripts=(library, asset(_HERE, "page.js")),
+        scripts=tuple(filter(None, (library, asset(_HERE, "page.js")))),
         version=medsim_version(),
         page=page,
     )
@@ -83,6 +83,7 @@ def _templates() -> Environment:
         "breakable": _breakable,
         "linked": _linked,
         "rows": _rows,
+        "packed": _packed_rows,
     }
     return environment
 
@@ -91,6 +92,11 @@ def _drawn(chart: Chart) -> str:
     """Return the JSON from which the page draws a chart."""
     spec = {**chart.spec, "description": f"{chart.title}. {chart.says}"}
     return embedded_json({"spec": spec, "columns": packed_columns(chart.rows)})
+
+
+def _packed_rows(table: LongTable) -> str:
+    """Return the JSON from which the page shows the rows of a long table."""
+    return embedded_json(packed_columns(table.frame.head(table.most)))
 
 
 def _breakable(text: str) -> str:
@@ -120,7 +126,7 @@ def _rows(table: PageTable) -> Iterator[dict[str, object]]:
     """Yield the rows of a table, those of few pairs with a mark."""
     frame = table.frame
     formats = [table.formats.get(column, NUMBER) for column in frame.columns]
-    for row in frame.head(MOST_ROWS).iter_rows():
+    for row in frame.head(table.most).iter_rows():
         few = table.few and row[frame.get_column_index("pairs")] < table.few
         yield {"cells": list(map(_cell, row, formats)), "few": few}
 

@@ -12,11 +12,16 @@ function compare(one, other) {
     : one.textContent.localeCompare(other.textContent, "en", { numeric: true });
 }
 
-function sort(table, heading) {
-  const at = heading.cellIndex;
+// Marks a heading as the one by which its table is sorted; returns 1, or -1 for descending order.
+function turn(heading) {
   const sign = heading.getAttribute("aria-sort") === "ascending" ? -1 : 1;
   for (const other of heading.parentElement.cells) other.setAttribute("aria-sort", "none");
   heading.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
+  return sign;
+}
+
+function sort(table, heading) {
+  const [at, sign] = [heading.cellIndex, turn(heading)];
   const rows = [...table.tBodies[0].rows];
   rows.sort((one, other) => {
     const [a, b] = [one.cells[at], other.cells[at]];
@@ -25,28 +30,41 @@ function sort(table, heading) {
   table.tBodies[0].append(...rows);
 }
 
-for (const table of document.querySelectorAll("main table")) {
+function makeSortable(table, onClick) {
   for (const heading of table.tHead?.rows[0].cells ?? []) {
     const button = document.createElement("button");
     button.type = "button";
     button.append(...heading.childNodes);
     heading.append(button);
     heading.setAttribute("aria-sort", "none");
-    button.addEventListener("click", () => sort(table, heading));
+    button.addEventListener("click", () => onClick(heading));
   }
 }
 
-for (const table of document.querySelectorAll("table[data-filters]")) {
+for (const table of document.querySelectorAll("main table:not([data-rows])")) {
+  makeSortable(table, (heading) => sort(table, heading));
+}
+
+function labelled(text, control) {
+  const label = document.createElement("label");
+  label.append(text, control);
+  return label;
+}
+
+function selectOf(values) {
+  const select = document.createElement("select");
+  select.append(new Option("all", ""), ...[...new Set(values)].sort().map((value) => new Option(value || "none", value)));
+  return select;
+}
+
+for (const table of document.querySelectorAll("table[data-filters]:not([data-rows])")) {
   const rows = [...table.tBodies[0].rows];
   const choice = document.createElement("div");
   choice.className = "choice";
   const text = (row, at) => row.cells[at].textContent;
   const filters = table.dataset.filters.split(" ").map((at) => {
-    const select = document.createElement("select");
-    select.append(new Option("all", ""), ...[...new Set(rows.map((row) => text(row, at)))].sort().map((value) => new Option(value)));
-    const label = document.createElement("label");
-    label.append(`${text(table.tHead.rows[0], at)}:`, select);
-    choice.append(label);
+    const select = selectOf(rows.map((row) => text(row, at)));
+    choice.append(labelled(`${text(table.tHead.rows[0], at)}:`, select));
     return { at, select };
   });
   choice.addEventListener("change", () => {
@@ -143,6 +161,82 @@ function unpacked(column) {
   for (let i = 0; i < runs.length; i += 2) values.push(...Array(runs[i + 1]).fill(of[runs[i]]));
   return values;
 }
+
+// A long table shows a part of its rows at a time, of those that its search and filters choose.
+const SHOWN = 100;
+const inOrder = new Intl.Collator("en", { numeric: true });
+
+function showRows(table) {
+  const columns = Object.values(JSON.parse(document.getElementById(table.dataset.rows).textContent)).map(unpacked);
+  const headings = [...table.tHead.rows[0].cells];
+  const names = headings.map((heading) => heading.textContent);
+  const texts = columns[0].map((_, row) => columns.map((column) => column[row] ?? "").join("\n").toLowerCase());
+  let order = [...texts.keys()];
+  let [rows, first] = [order, 0];
+
+  const search = Object.assign(document.createElement("input"), { type: "search" });
+  const filters = (table.dataset.filters?.split(" ") ?? []).map((at) => {
+    return { at, select: selectOf(columns[at].map((value) => value ?? "")) };
+  });
+  const choice = document.createElement("div");
+  choice.className = "choice row";
+  choice.append(labelled("Search:", search), ...filters.map(({ at, select }) => labelled(`${names[at]}:`, select)));
+  table.parentElement.before(choice);
+
+  const buttons = ["Previous", "Next"].map((text) => {
+    return Object.assign(document.createElement("button"), { type: "button", textContent: text });
+  });
+  const status = document.createElement("output");
+  const turns = document.createElement("p");
+  turns.className = "turns";
+  turns.append(...buttons, status);
+  table.parentElement.after(turns);
+
+  function cellOf(value, at) {
+    const cell = document.createElement(at ? "td" : "th");
+    if (!at) cell.scope = "row";
+    cell.className = headings[at].className;
+    cell.textContent = typeof value === "number" ? value.toLocaleString("en") : (value ?? "");
+    return cell;
+  }
+
+  function show(start) {
+    first = start;
+    const last = Math.min(first + SHOWN, rows.length);
+    table.tBodies[0].replaceChildren(...rows.slice(first, last).map((row) => {
+      const line = document.createElement("tr");
+      line.append(...columns.map((column, at) => cellOf(column[row], at)));
+      return line;
+    }));
+    const counted = (number) => number.toLocaleString("en");
+    status.textContent = rows.length ? `Rows ${counted(first + 1)} to ${counted(last)} of ${counted(rows.length)}` : "No rows";
+    buttons[0].disabled = first === 0;
+    buttons[1].disabled = last === rows.length;
+  }
+
+  function choose() {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const chosen = filters.filter(({ select }) => select.selectedIndex);
+    rows = order.filter((row) => words.every((word) => texts[row].includes(word))
+      && chosen.every(({ at, select }) => (columns[at][row] ?? "") === select.value));
+    show(0);
+  }
+
+  choice.addEventListener("input", choose);
+  buttons[0].addEventListener("click", () => show(first - SHOWN));
+  buttons[1].addEventListener("click", () => show(first + SHOWN));
+  makeSortable(table, (heading) => {
+    const [column, sign] = [columns[heading.cellIndex], turn(heading)];
+    const values = [...new Set(column)].sort((a, b) => (typeof a === "number" ? a - b : inOrder.compare(a, b)));
+    const places = new Map(values.map((value, place) => [value, place]));
+    const isMissing = (row) => (column[row] ?? "") === "";
+    order.sort((a, b) => isMissing(a) - isMissing(b) || sign * (places.get(column[a]) - places.get(column[b])) || a - b);
+    choose();
+  });
+  choose();
+}
+
+for (const table of document.querySelectorAll("table[data-rows]")) showRows(table);
 
 async function draw(place) {
   place.replaceChildren();

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import polars as pl
 import polars.selectors as cs
@@ -25,6 +25,9 @@ NUMBER = ",.3f"
 
 MOST_ROWS = 500
 """The maximum number of rows in a table of a page."""
+
+MOST_LONG_ROWS = 50_000
+"""The maximum number of rows in a long table of a page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +50,7 @@ class PageTable:
     few: int = 0
     view: str = ""
     filters: Sequence[str] = ()
+    most: ClassVar[int] = MOST_ROWS
 
     @property
     def numeric(self) -> list[str]:
@@ -57,10 +61,20 @@ class PageTable:
     def left_out(self) -> str:
         """A sentence on the rows that are not on the page; empty if all are."""
         n_rows = self.frame.height
-        if n_rows <= MOST_ROWS:
+        if n_rows <= self.most:
             return ""
         view = f'medsim sql FOLDER "from {self.view}"' if self.view else "the output"
-        return f"The first {MOST_ROWS} of {n_rows:,} rows; {view} has all."
+        return f"The first {self.most:,} of {n_rows:,} rows; {view} has all."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LongTable(PageTable):
+    """A table of up to ``MOST_LONG_ROWS`` rows that can be searched, filtered and sorted.
+
+    The page shows a hundred rows at a time, so that it stays fast.
+    """
+
+    most: ClassVar[int] = MOST_LONG_ROWS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,12 @@ _HEAD = 512  # the bytes that identify a report
 
 
 def write_page(
-    out: str | Path, subject: object, page_of: Callable[[], Page], progress: Progress | None
+    out: str | Path,
+    subject: object,
+    page_of: Callable[[], Page],
+    progress: Progress | None,
+    *,
+    charts: bool = True,
 ) -> Path:
     """Write a page and return its path; an earlier report at that path is replaced.
 
@@ -31,6 +36,7 @@ def write_page(
         subject: what the page is about, for the progress.
         page_of: computes the page, after the place and the library of charts are checked.
         progress: receives every stage.
+        charts: whether the page may have charts, which need an extra.
 
     Raises:
         OptionError: the extra medsim[report] is not installed.
@@ -38,8 +44,10 @@ def write_page(
     """
     path, progress = Path(out), progress_of(progress)
     check_file_free(path, overwrite=True, is_own=_is_report)
-    with progress.stage("load the library of charts"):  # first, as it fails if an extra is missing
-        library = _library()
+    library = ""
+    if charts:
+        with progress.stage("load the library of charts"):  # first, as an extra may be missing
+            library = _library()
     with progress.stage(f"compute the page of {subject}"):
         page = page_of()
     with progress.stage(f"write {path}") as stage:

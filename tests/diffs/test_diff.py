@@ -324,3 +324,18 @@ def test_a_killed_run_leaves_no_output_and_the_next_is_complete(
     assert left <= ({".out.unfinished", ".out.lock"} if number == signal.SIGKILL else set())
     assert medsim.diff(*files, tmp_path / "out").summary().equals(compared.summary())
     assert {path.name for path in tmp_path.iterdir()} == {"out"}
+
+
+def test_the_page_has_the_counts_and_the_rows(compared: medsim.Diff, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+
+    result = CliRunner().invoke(app, ["report", str(compared.folder), "-o", str(page)])
+
+    assert result.exit_code == 0, result.output
+    html = page.read_text(encoding="utf-8")
+    assert "What changed from old.obo 2025-01-01 to new.obo 2025-07-01" in html
+    assert "Concepts: 1 added, 1 retired, 1 reactivated and 1 moved. 8 names changed." in html
+    assert html.count("data-rows=") == 5
+    assert "schädelprellungen 💀" in html
+    assert "vegaEmbed = " not in html
+    assert '"category"' not in html  # no concept has one
