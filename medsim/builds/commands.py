@@ -45,12 +45,12 @@ def build(
     ] = False,
     form: Format = "table",
 ) -> None:
-    """Build the datasets of a terminology, twenty by default, and print their sizes.
+    """Build sets of term pairs from a terminology, twenty by default, and print their sizes.
 
     Writes OUT with pairs/, terminology/, stats.parquet and manifest.json. An interrupted build
     writes nothing to OUT; run the same command to resume it. With --shard, it writes one shard to
     OUT.shards instead, and prints its size. --list prints the built-in terminologies and the
-    supported formats, how medsim recognizes each, and where to get it.
+    supported formats, how medsim recognises each, and where to get it.
 
     Example: medsim build hpo -o hpo
     """
@@ -77,7 +77,7 @@ def build(
 
 @command(app, MergeOptions, then=("sql", "eval", "split", "verify"), exit_codes=MAKING_EXIT_CODES)
 def merge(options: MergeOptions, *, form: Format = "table") -> None:
-    """Join the shards of a build, and print the sizes of its datasets.
+    """Join the shards of a build, and print the sizes of its sets.
 
     Writes OUT with the same rows as medsim build without shards, then removes the folder
     OUT.shards.

@@ -90,8 +90,8 @@ class SearchOptions(ReadingOptions):
     corrections: Annotated[
         str | Path | Sequence[Correction],
         Option(
-            "Corrections file from medsim study score. Pairs that do not mean the same are "
-            "removed from the positives, and pairs that do from the negatives.",
+            "File of corrections that medsim study score wrote. Pairs that do not mean the same "
+            "are removed from the positives, and pairs that do from the negatives.",
             heading="Input",
         ),
     ] = ()
@@ -162,7 +162,7 @@ class BuildOptions(SearchOptions):
     embedding: Annotated[
         EmbeddingLike | None,
         Option(
-            f"Embedding model for embedding negatives. {NAMED_BY}",
+            f"Model that finds the nearest terms for --negatives embedding. {NAMED_BY}",
             ("--embedding", "-e"),
             heading="Main options",
             metavar="NAME=PATH",

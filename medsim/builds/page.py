@@ -270,7 +270,7 @@ def _provenance(manifest: BuildManifest, name: str) -> Section:
         "medsim sql OUT                # lists the views\n"
         'medsim sql OUT "select term1, term2, distance from pair where label = 0 and '
         "negatives = 'levenshtein' order by distance, pair_id limit 20\"\n"
-        "medsim verify OUT             # checks every guarantee"
+        "medsim verify OUT             # checks the guarantees"
     )
     return closing(
         manifest,

@@ -386,11 +386,11 @@ def _compared(
     n_first_terms: int,
 ) -> Finding:
     """Return the finding on first terms compared with all terms."""
-    text = f"{n_compared:,} of {n_first_terms:,} first terms"
+    text = f"the {n_first_terms:,} first terms of all sets"
     if n_compared != n_first_terms:
-        text += f" (seed {options.seed})"
+        text = f"a sample of {n_compared:,} of {text} (seed {options.seed})"
     stage.note(text)
-    promise = f"{text} have the {which} terms that a brute-force search finds."
+    promise = f"A brute-force search finds the same {which} terms for {text}."
     check = which.replace(" ", "_")
     return Finding(check, promise, wrong, n_compared=n_compared, n_first_terms=n_first_terms)
 

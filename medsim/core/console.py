@@ -237,7 +237,7 @@ _Verbose = Annotated[
     typer.Option(
         "--verbose",
         "-v",
-        help="Also print memory use and options read from a file.",
+        help="Also print memory use, and which options came from the configuration file.",
         rich_help_panel=_OUTPUT,
     ),
 ]

@@ -140,7 +140,7 @@ class _Grid:
                 hidden[name] = f"{name} {values[0] or 'empty'}"
             elif len(values) >= _ROWS_ALIKE and other != name:
                 like[name] = other
-                hidden[name] = f"{name} equals {other}"
+                hidden[name] = f"{name} is the same as {other}"
             else:
                 remaining.append(((name, *values), number))
         return replace(self, columns=remaining, hidden=hidden, like=like) if remaining else self

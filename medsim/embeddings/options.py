@@ -109,7 +109,7 @@ NAMED_BY = (
 """The texts and objects by which an embedding is named, for the help of options."""
 
 EMBEDDINGS = Option(
-    f"File, folder, hf:MODEL or api:URL, then options: PATH,case=lower; repeatable. {NAMED_BY}",
+    f"File, folder, hf:MODEL or api:URL, with options (PATH,case=lower); repeatable. {NAMED_BY}",
     ("--embedding", "-e"),
     metavar="NAME=PATH",
 )

@@ -53,11 +53,13 @@ def evaluate(options: EvaluateOptions, *, form: Format = "table") -> None:
 def compare(options: CompareOptions, *, form: Format = "table") -> None:
     """Compare embeddings: scores, metrics and significance.
 
-    Writes nothing. json and csv output has one row per value, for programs. Each cell shows a
-    score, its metric, and how many other embeddings are significantly worse (+) or better
-    (\u2212). A star marks the best and those not significantly different from it. Tables of Schulz
-    and Juric (2020), such as C.2, have a row per embedding and a column per set. The page
-    Evaluations of the documentation describes all tables; standings is the leaderboard.
+    Writes nothing. The table best has the score of each embedding on each set, with its best
+    metric. standings sums these up over all sets, all-auc has every metric, and article is made
+    for a publication. Tables of Schulz and Juric (2020), such as C.2, have a row per embedding and
+    a column per set. A cell has a score, its metric, and how many other embeddings are
+    significantly worse (+) or better (\u2212). A star marks the best embedding and all that are not
+    significantly different from it. json and csv output has one row per value, for programs. The
+    page Evaluations of the documentation describes all tables.
 
     Example: medsim compare results --table all-auc --format latex
     """

@@ -106,7 +106,7 @@ def errors(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | N
         "The negatives that an embedding finds most similar and the positives that it finds least "
         "similar, with the metric that gives it the highest AUC. The examples are from the hard "
         "sets with Levenshtein or embedding negatives, and all embeddings cover them. Pairs with "
-        "an out-of-vocabulary word are shown only if every pair has one."
+        "words that it lacks (possible with --coverage any) are shown only if there are no others."
     )
     of_terms = "The last lists have terms whose nearest term means something else."
     return Section(
@@ -172,8 +172,8 @@ def _spread(results: pl.DataFrame, at: str, name: str, embeddings: Sequence[str]
     table = headed(spread, pl.exclude("statistic"))
     return Chart(
         title=f"Variance of {statistic.label} between metrics",
-        says="Points are medians over the sets, bars range from the least to the greatest; "
-        f"{at.replace('-', ' ')} of the paper.",
+        says="Points are medians over the sets, and bars reach from the least to the greatest "
+        f"variance, as in {at.replace('-', ' ')} of Schulz and Juric (2020).",
         spec=charts.dots(
             embeddings,
             x=charts.ValueAxis(

@@ -97,11 +97,7 @@ def number_of(text: str) -> str | None:
 
 
 BINS = Option(
-    "Lower bounds of bins of word counts; default: 1,10,…. Counts are word frequencies, and the "
-    "default bins begin at powers of ten.",
-    (),
-    "N,N,…",
-    listed=True,
+    "Lower bounds of bins of counts in a corpus; default: powers of ten.", (), "N,N,…", listed=True
 )
 TOPIC_BINS = Option(
     "Lower bounds of bins of topic counts; default: 1,2,5.", (), "N,N,…", listed=True
@@ -168,8 +164,8 @@ FIXABLE = ("best", "standings", "parts", *tabulated_names())
 _N_NEAR = 2
 _MAX_COUNT = 10**18
 
-_ARTICLE_DATASETS = "With --table article: datasets, rated files; default: syn_syn, all rated."
-_ARTICLE_BASELINE = "With --table article: embedding to compare with; default: the best."
+_SHOWN_SETS = "With --table article: sets to show; default: syn_syn and all rated files."
+_REFERENCE = "With --table article: compare the others with this embedding; default: the best."
 
 
 def _sets(text: str, key: str | None = None, *, lower: bool = True) -> Option:
@@ -216,10 +212,9 @@ class EvaluateOptions(Options):
     resamples: Annotated[
         int | None,
         Option(
-            f"Bootstrap resamples; default: {RESAMPLES:,}, or more for many comparisons. They are "
-            f"for Spearman's correlation. By default tests have at least {RESAMPLES_A_COMPARISON} "
-            "per comparison, so that p-values below 0.05 are possible after Bonferroni's "
-            "correction.",
+            f"Bootstrap resamples for Spearman's correlation; default: {RESAMPLES:,}, or more for "
+            f"many comparisons. By default tests have at least {RESAMPLES_A_COMPARISON} per "
+            "comparison, so that p-values below 0.05 are possible after Bonferroni's correction.",
             least=FEWEST_RESAMPLES,
             most=MOST_RESAMPLES,
             key="resamples",
@@ -276,9 +271,9 @@ class EvaluateOptions(Options):
     near: Annotated[
         Sequence[str],
         Option(
-            "Measure the separation of two related categories; give the top concept of each. The "
-            "descendants of each form its category. The terms of the first are compared. For "
-            "SNOMED CT the default is diagnostic and therapeutic procedures.",
+            "Top concept of a category; give two related ones to measure their separation. The "
+            "descendants of a top concept form its category. The terms of the first category are "
+            "compared. For SNOMED CT the default is diagnostic and therapeutic procedures.",
             metavar="[NAME=]CONCEPT_ID",
         ),
     ] = ()
@@ -293,7 +288,7 @@ class EvaluateOptions(Options):
     categories: Annotated[
         Sequence[str],
         Option(
-            "Measure the separation of two or more categories; give the top concept of each. They "
+            "Top concept of a category; give two or more to measure their separation. They "
             "replace near and far, and their category error is computed.",
             ("--category",),
             metavar="[NAME=]CONCEPT_ID",
@@ -302,8 +297,8 @@ class EvaluateOptions(Options):
     words: Annotated[
         str | Path | None,
         Option(
-            "Table of word counts, topics or domains, to group rated pairs. A table with columns "
-            "word, and count, topics or domain.",
+            "Table of each word's count in a corpus, number of topics or domain, to group rated "
+            "pairs. Its columns are word, and count, topics or domain.",
             heading="Input",
         ),
     ] = None
@@ -388,10 +383,10 @@ class CompareOptions(Options):
             heading="Main options",
         ),
     ] = None
-    datasets: Annotated[Sequence[str], _sets(_ARTICLE_DATASETS, lower=False)] = ()
+    datasets: Annotated[Sequence[str], _sets(_SHOWN_SETS, lower=False)] = ()
     difficulty: Annotated[Sequence[Difficulty], _sets("With --table article; default: both.")] = ()
     negatives: Annotated[Sequence[Strategy], _sets("With --table article; default: random.")] = ()
-    baseline: Annotated[str | None, Option(_ARTICLE_BASELINE, metavar="NAME")] = None
+    baseline: Annotated[str | None, Option(_REFERENCE, metavar="NAME")] = None
     subset: Annotated[Subset, SUBSET] = "common"
     correction: Annotated[Correction, Option("Correct p-values for multiple tests.")] = "bonferroni"
     threads: Threads = None

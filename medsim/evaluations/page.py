@@ -28,7 +28,7 @@ from medsim.evaluations.score_sections import (
     significance,
     standing_order,
 )
-from medsim.evaluations.sets import SET
+from medsim.evaluations.sets import ALL, SET
 from medsim.evaluations.statistic import STATISTICS
 from medsim.pages.page import (
     FINGERPRINT,
@@ -50,7 +50,8 @@ if TYPE_CHECKING:
 
 
 _MATCHED = (
-    "Synonyms are compared only with negatives of the same edit distance and similar lengths."
+    "Synonyms are compared only with negatives of the same edit distance, the same difference of "
+    "lengths and about the same lengths."
 )
 
 
@@ -88,8 +89,8 @@ def coverage(covered: pl.DataFrame) -> Section | None:
     )
     but = ", except in the matched AUC" if covered["difficulty"].eq("all").any() else ""
     prose = (
-        "A word embedding covers a term if it has vectors for all its words; with the option "
-        f"coverage any, one is enough. Only pairs that all embeddings cover are compared{but}."
+        "A word embedding covers a term if it has vectors for all its words; with --coverage any, "
+        f"a vector for one word is enough. Only pairs that all embeddings cover are compared{but}."
         if covered["n_terms_uncovered"].sum()
         else "Every embedding covers every term: no pair is left out."
     )
@@ -103,7 +104,7 @@ _FEW = 4  # names that the beginning of the page lists
 
 def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) -> Page:
     """Return the report of an evaluation; a section without data is left out."""
-    options = ", ".join(f"{k} {v}" for k, v in manifest.options.items() if v is not None)
+    options = ", ".join(f"{k} {v}" for k, v in manifest.options.items() if v or type(v) is int)
     name = f"results@{content_digest(manifest)}"
     embeddings = standing_order(data, list(manifest.embeddings))
     sections = [
@@ -139,7 +140,7 @@ def _counted(names: list[str], what: str) -> str:
 
 
 def _evaluated(manifest: EvaluationManifest, covered: pl.DataFrame) -> Section:
-    sets = covered.select(*SET, "n_pairs").unique()
+    sets = covered.filter(pl.col("difficulty").ne_missing(ALL)).select(*SET, "n_pairs").unique()
     sizes = dict(sets.group_by("input").agg(pl.col("n_pairs").sum()).iter_rows())
     inputs: list[dict[str, object]] = [
         {
@@ -202,7 +203,7 @@ def _provenance(manifest: EvaluationManifest, name: str) -> Section:
     return closing(
         manifest,
         [],
-        f"{name}, medsim {manifest.medsim}. To cite a single score, give its signature: a column "
-        "of the view results that identifies the inputs, options and versions",
+        f"{name}, medsim {manifest.medsim}. To cite a single score, give its signature, a column "
+        "of the view results. It identifies the inputs, options and versions",
         commands,
     )

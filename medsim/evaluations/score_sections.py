@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from medsim.pages.page import Part
 
 _FILLED = (
-    "Filled points are the best embedding and all that are not significantly different from it "
-    "(p at least 0.05 after Bonferroni's correction)."
+    "The points of the best embedding, of all that are not significantly different from it (p at "
+    "least 0.05 after Bonferroni's correction) and of the baseline are filled."
 )
 
 
@@ -52,6 +52,7 @@ def leaderboard(data: EvaluationReportData, embeddings: Sequence[str]) -> Sectio
     if every.is_empty():
         return None
     parts: list[Part] = []
+    but = ", except the matched AUC" if "auc_matched" in every["statistic"] else ""
     for statistic in map(STATISTICS.__getitem__, tabulated_names(best=True)):
         best = with_standing(every.filter(statistic=statistic.name).drop_nulls("value"))
         if best.height:
@@ -62,9 +63,8 @@ def leaderboard(data: EvaluationReportData, embeddings: Sequence[str]) -> Sectio
             parts += (_board(group, statistic, shown) for group in groups)
     return Section(
         title="Leaderboard",
-        prose="The score of each embedding with its best metric, on the pairs that all embeddings "
-        "cover."
-        f"{_missing(every)}",
+        prose="The score of each embedding with its best metric. Scores are on the pairs that all "
+        f"embeddings cover{but}.{_missing(every)}",
         parts=parts,
     )
 
@@ -102,14 +102,15 @@ def _left_out(best: pl.DataFrame) -> str:
 def _explained(statistic: Statistic[Any]) -> str:
     """Return what the points, bars and line of a chart of scores mean."""
     line = "" if statistic.chance is None else " The dashed line is chance."
-    return f"{statistic.help} Bars are 95% confidence intervals.{line} {_FILLED}"
+    covered = " The table counts the pairs with vectors." if statistic.kind == "matched" else ""
+    return f"{statistic.help}{covered} Bars are 95% confidence intervals.{line} {_FILLED}"
 
 
 def _standings(best: pl.DataFrame, statistic: Statistic[Any]) -> PageTable:
     return PageTable(
-        caption=f"Standings by {statistic.label} over all sets of at least {FEW} pairs; wins and "
-        "losses count significant differences, and the mean skips sets whose pairs are all in "
-        "another set",
+        caption=f"Standings by {statistic.label} over all sets with at least {FEW} pairs. Wins and "
+        "losses are significant differences. The mean leaves out sets whose pairs are all in "
+        "another set.",
         frame=headed(
             embedding_standings(best),
             pl.exclude("statistic"),
@@ -131,7 +132,7 @@ def _board(best: pl.DataFrame, statistic: Statistic[Any], embeddings: Sequence[s
         y=set_name(drawn),
         contender="embedding",
         ends=("low", "high"),
-        filled="among_best",
+        filled=pl.col("among_best").fill_null(value=True),
         n="n_pairs",
     )
     where = "rated pairs" if is_rated else best["input"][0]
@@ -248,7 +249,7 @@ def _chart(key: pl.DataFrame, statistic: Statistic[Any]) -> Chart:
             key.with_columns(contender=pl.lit("")),
             y="embedding",
             ends=("low", "high"),
-            filled="among_best",
+            filled=pl.col("among_best").fill_null(value=True),
         ),
         table=_board_table(key, f"{label} on {where}", label),
     )
@@ -325,7 +326,7 @@ def significance(comparisons: pl.DataFrame, embeddings: Sequence[str]) -> Sectio
         ),
         rows=rows,
         table=PageTable(
-            caption="Differences between embeddings, those of the best embedding first",
+            caption="Differences between embeddings",
             frame=headed(best_first, [*set_columns(between), "of", *sides, *numbers]),
             view="comparisons",
             formats={"p": ".2g", "p, Bonferroni": ".2g"},

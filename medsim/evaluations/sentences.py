@@ -77,13 +77,15 @@ def ordered_differences(
     Args:
         ranking: names of models, the best first.
         tests: the comparisons on one set, with difference, the corrected p-value and, if there are
-            intervals, low and high.
+            intervals, low and high; those with other names are only counted.
         compared: the column of a model without its number, such as "embedding".
         correction: of p-values, one of ``CORRECTIONS``.
     """
     differences = {}
     for row in tests.drop_nulls("difference").iter_rows(named=True):
         names, value = (row[f"{compared}1"], row[f"{compared}2"]), row["difference"]
+        if not {*names} <= {*ranking}:
+            continue  # of a baseline
         ends = None if row.get("low") is None else (row["low"], row["high"])
         if ranking.index(names[0]) > ranking.index(names[1]):
             names, value, ends = names[::-1], -value, ends and (-ends[1], -ends[0])
@@ -181,7 +183,7 @@ def result_sentences(
         rows = every.filter(pl.col("embedding") != BASELINE)
         ranking = main_set(rows).rename({"embedding": "model"})
         names = ranking["model"].to_list()
-        tests = comparisons.filter(between="embeddings", of=statistic.name)
+        tests = comparisons.filter(pl.col("between") != "metrics", of=statistic.name)
         of_set = tests.join(ranking.head(1).select(SET), on=SET, how="semi", nulls_equal=True)
         differences = ordered_differences(names, of_set, "embedding", correction)
         of_models = ranking.to_dicts()
@@ -190,6 +192,7 @@ def result_sentences(
         sentences += [
             leader_sentence(of_models, differences, _place(of_models[0]), statistic.label),
             *_against_chance(of_models[0], statistic),
+            *_below_baseline(of_models[0], every, statistic),
         ]
         sentences, of_others = [*sentences, *of_others], []
         if statistic.table == "headline":
@@ -234,6 +237,19 @@ def _against_baseline(
             sentence = f"{baseline[0].upper()}{baseline[1:]}, is {difference.above} {name}."
         sentences.append(sentence)
     return sentences[:1]
+
+
+def _below_baseline(leader: Row, every: pl.DataFrame, statistic: Statistic[Any]) -> list[str]:
+    """Return which baseline is above all models on the set of the first; nothing if none is.
+
+    The headline score is compared with its baseline in another sentence.
+    """
+    of_set = every.filter(pl.col(name).eq_missing(leader[name]) for name in SET)
+    best = of_set.sort("value").row(-1, named=True)
+    if statistic.table == "headline" or best["embedding"] != BASELINE:
+        return []
+    baseline = f"The best baseline without a model, {best['metric'].replace('_', ' ')},"
+    return [f"{baseline} has a higher {statistic.label} there, {number(best['value'], '.3f')}."]
 
 
 def _won_by_baseline(best: pl.DataFrame, statistic: Statistic[Any]) -> list[str]:
@@ -308,7 +324,7 @@ def _other_sets(
     n_sets = rows.select(SET).n_unique()
     if n_sets == 1:
         return []
-    enough = f" of at least {FEW} pairs" if (rows["n_pairs"] >= FEW).all() else ""
+    enough = f" with at least {FEW} pairs" if (rows["n_pairs"] >= FEW).all() else ""
     sets = f"{n_sets} sets{enough}"
     standings = embedding_standings(rows).to_dicts()
     if len(names) == 1:
@@ -319,13 +335,16 @@ def _other_sets(
     most, leader = standings[0]["embedding"], names[0]
     is_leader = pl.col("among_best") & (pl.col("among_best").sum().over(SET) == 1)
     n_leads = rows.filter(is_leader, embedding=leader).height
-    share = f"{n_leads or 'none'} of {sets} and is among the best on {n_best[leader]}"
-    share = f"each of {sets}" if n_leads == n_sets else share
-    also = f", {most} on {n_best[most]}" if n_best[most] > n_best[leader] else ""
+    share = f"each of the {sets}" if n_leads == n_sets else f"{n_leads or 'none'} of {sets}"
     n_reversed = _reversed_sets(rows, names, significant)
-    reverse = "reverses" if n_reversed <= 1 else "reverse"
-    agree = f"; {n_reversed or 'none'} of them significantly {reverse} the order of two models"
-    return [f"{leader} leads on {share}{also}{agree}."]
+    if names[1:] == names[-1:]:  # two models
+        worse = "" if n_leads == n_sets else f", and significantly worse on {n_reversed or 'none'}"
+        return [f"{leader} is significantly better than {names[1]} on {share}{worse}."]
+    also = f", {most} on {n_best[most]}" if n_best[most] > n_best[leader] else ""
+    among = "" if n_leads == n_sets else f" and is among the best on {n_best[leader]}{also}"
+    reverse = "set significantly reverses" if n_reversed <= 1 else "sets significantly reverse"
+    agree = f"{n_reversed or 'No'} {reverse} the order of two models."
+    return [f"{leader} leads on {share}{among}.", agree]
 
 
 def _reversed_sets(rows: pl.DataFrame, names: Sequence[str], significant: pl.DataFrame) -> int:

@@ -80,16 +80,16 @@ def tabulated_names(*, best: bool = False) -> tuple[str, ...]:
     return tuple(name for name, statistic in STATISTICS.items() if statistic.table in tables)
 
 
-_WILSON = "Its 95% confidence interval is Wilson's for the effective number of pairs, as for AUC."
+_WILSON = "Its 95% confidence interval is computed as for AUC."
 
 _BUILT_IN: tuple[Statistic[Any], ...] = (
     Statistic(
         name="auc_matched",
         label="matched AUC",
         help="The matched AUC is the probability that a pair of synonyms is more similar than a "
-        "negative with the same edit distance, the same difference of lengths and about the same "
-        "lengths. 1 is perfect, and 0.5 is chance; edit distance alone has 0.5. Pairs without a "
-        "vector count as chance.",
+        "negative that is matched by spelling: a pair with the same edit distance, whose terms are "
+        "about as long and differ equally in length. 1 is perfect, and 0.5 is chance; edit "
+        "distance alone has 0.5. A comparison with a pair that has no vector counts one half.",
         interval="Its 95% confidence interval is from a jackknife of clusters of pairs that share "
         "terms.",
         kind="matched",
@@ -102,7 +102,7 @@ _BUILT_IN: tuple[Statistic[Any], ...] = (
         name="matched_share",
         label="matched share",
         help="The matched share is the share of positives that the matched AUC can compare: those "
-        "with a negative of the same edit distance and about the same lengths.",
+        "with a negative that is matched by spelling.",
         kind="matched",
         compute=lambda pairs: pairs.share,
         higher_is_better=None,
@@ -112,8 +112,9 @@ _BUILT_IN: tuple[Statistic[Any], ...] = (
         label="AUC",
         help="AUC is the probability that a random positive is more similar than a random "
         "negative: 1 is perfect, 0.5 is chance.",
-        interval="Its 95% confidence interval is Wilson's for the effective number of pairs: the "
-        "number of independent pairs that would have the same standard error. The standard error "
+        interval="Its 95% confidence interval is computed like Wilson's interval of a proportion, "
+        "with the effective number of pairs: the number of independent pairs that would have the "
+        "same standard error. The standard error "
         "is from a jackknife over clusters of pairs that share terms. With independent_pairs the "
         "interval is DeLong's, or Newcombe's near 0 and 1.",
         kind="labelled",

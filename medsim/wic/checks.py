@@ -59,7 +59,7 @@ PROMISES = {
     "leaked_pair": "No pair of terms of test occurs in this split, in either order, ignoring case.",
     "leaked_lemma_pair": "No pair of lemmas of test occurs in this split.",
     "rows": "The JSON file has the rows of instances.parquet.",
-    "label": "An instance is True exactly where both mentions have the same concept.",
+    "label": "The label is 1 exactly where both mentions have the same concept.",
     "mention": "Both mentions are in mentions.parquet with their concepts.",
     "excluded": "No instance has two concepts that are related in related.parquet.",
 }

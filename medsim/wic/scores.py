@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
 from medsim.core.errors import counted, listed
 from medsim.core.shown import MISSING
@@ -218,6 +219,8 @@ def accuracy_sentences(results: pl.DataFrame, comparisons: pl.DataFrame) -> list
         results: ``RESULTS``.
         comparisons: ``COMPARISONS``.
     """
+    quoted = cs.starts_with("model").str.replace("(.*)", "“$1”")  # a name may be a common word
+    results, comparisons = (frame.with_columns(quoted) for frame in (results, comparisons))
     whole = results.filter(statistic=ACCURACY, subset=ALL)
     ranking = whole.sort("value", "model", descending=[True, False])
     names = ranking["model"].to_list()
@@ -228,7 +231,7 @@ def accuracy_sentences(results: pl.DataFrame, comparisons: pl.DataFrame) -> list
         leader_sentence(ranking.to_dicts(), differences, place, ACCURACY),
         *other_models(names[1:], differences, "instances"),
     ]
-    for row in comparisons.filter(model1=names[0], model2=HUMAN).iter_rows(named=True):
+    for row in comparisons.filter(model1=names[0], model2=f"“{HUMAN}”").iter_rows(named=True):
         difference = with_interval({**row, "value": row["difference"]})
         people = f"human accuracy ({row['accuracy2']:.3f})"
         sentences.append(f"{names[0]} differs from {people} by {difference}.")

@@ -190,7 +190,9 @@ def screens_of(
         for width, texts in screens.items():
             texts.append(rendering.fitted(frame, width)[0])
             assert max(map(cell_len, texts[-1].splitlines())) <= width
-            assert not {*re.findall(r" equals (\w+)", texts[-1])} & {*names_below(texts[-1])}
+            assert not {*re.findall(r" is the same as (\w+)", " ".join(texts[-1].split()))} & {
+                *names_below(texts[-1])
+            }
         return rendering.render(frame)
 
     monkeypatch.setattr("medsim.core.printing._rendered", at_every_width)

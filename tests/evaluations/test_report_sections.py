@@ -154,21 +154,23 @@ def sentences(scores: dict, p: dict, n: int = 100, half: float = 0.05, **of) -> 
     """Return the result of values by set and model, and of p-values by two models and set."""
     kind = {"statistic": "spearman" if "difficulty" in of else "auc"}
     rows = [
-        made(HARD | {"dataset": name} | of, model, "cos", v, n_covered=n, **ends, **kind)
+        made(HARD | {"dataset": name} | of, model, metric, v, n_covered=n, **ends, **kind)
         for name, values in scores.items()
         for model, v in values.items()
+        for metric in ["distance_reversed" if model == "baseline" else "cos"]
         for ends in [{"low": v - half, "high": v + half}]
     ]
     tests = [
         comparison(HARD | {"dataset": name} | of, *two, gap, 1, low=gap - 0.02, high=gap + 0.02)
         | {"p_bonferroni": p, "of": kind["statistic"]}
+        | ({"between": "baseline"} if "baseline" in two else {})
         for name, by_pair in p.items()
         for two, p in by_pair.items()
         for gap in [scores[name][two[0]] - scores[name][two[1]]]
     ]
     compared = pl.DataFrame(tests, schema=COMPARISONS.dtypes)
     results = pl.DataFrame(rows, schema=RESULTS.dtypes)
-    best = best_metrics(results, compared, list(kind.values()))
+    best = best_metrics(results, compared, list(kind.values()), baseline=True)
     return " ".join(result_sentences(best, compared)).replace(WHERE, "PLACE")
 
 
@@ -181,7 +183,9 @@ HIGHEST = (
 )
 GAP = "0.100, 95% CI 0.080 to 0.120"
 OTHERS = f"{LEADS}, corrected p = 0.010) above b, the next best. On the same pairs,"
-SETS = "sets of at least 30 pairs and is among the best on"
+SETS = "sets with at least 30 pairs"
+ORDER = "significantly reverses the order of two models."
+ORDER_OF_SETS = ORDER.replace("reverses", "reverse")
 MANY = f"{OTHERS} 2 of the 3 comparisons of other models are"
 
 
@@ -215,25 +219,61 @@ def test_the_result_says_who_leads_by_how_much_and_what_cannot_be_distinguished(
 
 
 @pytest.mark.parametrize(
-    ("others", "p", "says"),
+    ("others", "p", "of_two", "of_three"),
     [
-        ([{"a": 0.8, "b": 0.7}], 0.01, "each of 2 sets of at least 30 pairs; none of them"),
-        ([{"a": 0.6, "b": 0.7}], 0.06, f"1 of 2 {SETS} 2; none of them significantly "),
-        ([{"a": 0.6, "b": 0.7}], 0.01, f"1 of 2 {SETS} 1; 1 of them significantly reverses"),
+        ([0.8], 0.01, f"each of the 2 {SETS}.", f"each of the 2 {SETS}. No set {ORDER}"),
         (
-            [{"a": 0.6, "b": 0.7}] * 2,
+            [0.6],
+            0.06,
+            f"1 of 2 {SETS}, and significantly worse on none.",
+            f"1 of 2 {SETS} and is among the best on 2. No set {ORDER}",
+        ),
+        (
+            [0.6],
             0.01,
-            f"1 of 3 {SETS} 1, b on 2; 2 of them significantly reverse ",
+            f"1 of 2 {SETS}, and significantly worse on 1.",
+            f"1 of 2 {SETS} and is among the best on 1. 1 set {ORDER}",
+        ),
+        (
+            [0.6, 0.6],
+            0.01,
+            f"1 of 3 {SETS}, and significantly worse on 2.",
+            f"1 of 3 {SETS} and is among the best on 1, b on 2. 2 sets {ORDER_OF_SETS}",
         ),
     ],
 )
-def test_the_result_says_whether_other_sets_agree(others: list[dict], p: float, says: str) -> None:
-    scores = dict(zip("xyz", [{"a": 0.8, "b": 0.7}, *others], strict=False))
+def test_the_result_says_whether_other_sets_agree(
+    others: list[float], p: float, of_two: str, of_three: str
+) -> None:
+    scores = {name: {"a": a, "b": 0.7} for name, a in zip("xyz", [0.8, *others], strict=False)}
+    tests = {name: {"ab": 0.01 if name == "x" else p} for name in scores}
 
-    found = sentences(scores, {"x": {"ab": 0.01}, **{name: {"ab": p} for name in [*scores][1:]}})
+    two = sentences(scores, tests)
+    three = sentences(
+        {name: of_set | {"c": 0.5} for name, of_set in scores.items()},
+        {name: of_set | {"ac": 0.01, "bc": 0.01} for name, of_set in tests.items()},
+    )
 
-    assert found.partition("above b. ")[2].startswith(f"a leads on {says}")
-    assert found.endswith(" the order of two models.")
+    assert two.endswith(f" above b. a is significantly better than b on {of_two}")
+    assert three.endswith(f" above c. a leads on {of_three}")
+
+
+def test_the_result_names_a_baseline_above_all_models_on_the_same_set() -> None:
+    says = "The best baseline without a model, distance reversed, has a higher AUC there, 0.900."
+    scores = {"x": {"a": 0.8, "b": 0.7}}
+    baseline = {"x": {"a": 0.8, "b": 0.7, "baseline": 0.9}}
+
+    assert says in sentences(baseline, {"x": {"ab": 0.01}})
+    assert "baseline" not in sentences(scores, {"x": {"ab": 0.01}})
+    assert "baseline" not in sentences({"x": scores["x"] | {"baseline": 0.75}}, {"x": {"ab": 0.01}})
+
+
+def test_p_values_are_called_corrected_if_models_are_also_compared_with_a_baseline() -> None:
+    scores = {"x": {"a": 0.8, "b": 0.7, "baseline": 0.75}}
+
+    assert ", p = 0.010) above b" in sentences(scores, {"x": {"ab": 0.01}})
+    against = {"ab": 0.01, ("a", "baseline"): 0.02}
+    assert ", corrected p = 0.010) above b" in sentences(scores, {"x": against})
 
 
 def test_the_result_of_one_model_has_its_range_and_how_it_compares_with_chance() -> None:
@@ -243,7 +283,7 @@ def test_the_result_of_one_model_has_its_range_and_how_it_compares_with_chance()
     rated = {"difficulty": None, "negatives": None, "half": 0.1}
 
     assert sentences(two, {}, half=0.1).endswith(
-        f"{chance} Over 2 sets of at least 30 pairs its AUC ranges from {over}"
+        f"{chance} Over 2 sets with at least 30 pairs its AUC ranges from {over}"
     )
     assert "The AUC of a is below chance (0.5): neg" in sentences({"x": {"a": 0.35}}, {}, half=0.1)
     assert sentences({"x": {"a": -0.3}}, {}, **rated) == (

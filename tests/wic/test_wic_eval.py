@@ -688,8 +688,8 @@ def test_the_report_says_which_model_is_best_and_which_are_no_better_than_a_coin
     near, *_ = [n for n in ranking["model"][1:] if p[n] >= 0.05]  # none leads on so few instances
     gap = f"{value - ranking.filter(model=near)['value'].item():.3f}, corrected p = {p[near]:.3f}"
     value = f"{value:.3f} (95% CI {low:.3f} to {high:.3f})"
-    said = f"{best} has the highest accuracy, {value}, but cannot be distinguished from {near}"
+    said = f"“{best}” has the highest accuracy, {value}, but cannot be distinguished from “{near}”"
     assert f"{said} (difference {gap})" in text
-    assert f"{best} differs from human accuracy (0.800) by " in text
-    assert re.search(r"Not significantly better than chance \(0.5\): [^.]*random", text)
+    assert f"“{best}” differs from human accuracy (0.800) by " in text
+    assert re.search(r"Not significantly better than chance \(0.5\): [^.]*“random”", text)
     assert page.index("Accuracy of each model") < page.index("Accuracies by part")

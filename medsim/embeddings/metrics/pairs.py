@@ -246,7 +246,7 @@ def _tabulate_fuzzy(bags: WordBags, terms: Ids, workers: Workers) -> Callable[[s
 
 
 _POOLED = Comparison(
-    describes="Jaccard index",
+    describes="fuzzy Jaccard index (sum of minima over sum of maxima)",
     weigh=lambda vectors: np.zeros(len(vectors), np.int8),
     compare=lambda prepared, _weights, first, second: overlaps(prepared, first, second),
     tabulate=lambda left, _left, right, _right: overlap_table(left, right),
@@ -266,7 +266,7 @@ METRICS.register(
     "max_jaccard",
     row_metric(
         WordBags,
-        "max-pooled word vectors",
+        "the terms' max-pooled word vectors, negative values taken as 0",
         _POOLED,
         lambda bags, terms: positive_maxima(bags.vectors, bags.words, bags.starts, terms),
     ),
