@@ -106,7 +106,7 @@ def errors(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | N
         "The negatives that an embedding finds most similar and the positives that it finds least "
         "similar, with the metric that gives it the highest AUC. The examples are from the hard "
         "sets with Levenshtein or embedding negatives, and all embeddings cover them. Pairs with "
-        "words that it lacks (possible with --coverage any) are shown only if there are no others."
+        "words that an embedding lacks (with --coverage any) are shown only if there are no others."
     )
     of_terms = "The last lists have terms whose nearest term means something else."
     return Section(

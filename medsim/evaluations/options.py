@@ -103,8 +103,8 @@ TOPIC_BINS = Option(
     "Lower bounds of bins of topic counts; default: 1,2,5.", (), "N,N,…", listed=True
 )
 EQUAL_PARTS = Option(
-    "Use this many bins of equal size instead. Each has about equally many pairs; "
-    "Chiu et al. (2018) use three.",
+    "Use this many bins of equal size, instead of --bins and --topic-bins. Each has about equally "
+    "many pairs; Chiu et al. (2018) use three.",
     least=2,
     most=20,
 )

@@ -203,7 +203,7 @@ def _provenance(manifest: EvaluationManifest, name: str) -> Section:
     return closing(
         manifest,
         [],
-        f"{name}, medsim {manifest.medsim}. To cite a single score, give its signature, a column "
-        "of the view results. It identifies the inputs, options and versions",
+        f"{name}, medsim {manifest.medsim}. To cite a single score, give its signature, which "
+        "identifies the inputs, options and versions (the column signature of the view results)",
         commands,
     )

@@ -102,7 +102,7 @@ def _left_out(best: pl.DataFrame) -> str:
 def _explained(statistic: Statistic[Any]) -> str:
     """Return what the points, bars and line of a chart of scores mean."""
     line = "" if statistic.chance is None else " The dashed line is chance."
-    covered = " The table counts the pairs with vectors." if statistic.kind == "matched" else ""
+    covered = " Pairs, in the table, are those with vectors." if statistic.kind == "matched" else ""
     return f"{statistic.help}{covered} Bars are 95% confidence intervals.{line} {_FILLED}"
 
 
@@ -278,9 +278,9 @@ def metrics(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | 
     but = ", except the matched AUC" if "auc_matched" in every["statistic"] else ""
     chart = Chart(
         title="Scores by metric",
-        says="The chart shows one score of one set. Scores are on the pairs that all "
-        f"embeddings cover{but}. Darker is higher. A cell is empty if the metric does not apply to "
-        "the embedding or has no value.",
+        says="The chart shows the score and the set that you choose. Scores are on the pairs that "
+        f"all embeddings cover{but}. Darker is higher. A cell is empty if the metric does not "
+        "apply to the embedding or has no value.",
         spec=charts.heat(
             x=present(embeddings, every["embedding"]),
             y=names,

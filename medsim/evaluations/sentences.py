@@ -253,19 +253,17 @@ def _below_baseline(leader: Row, every: pl.DataFrame, statistic: Statistic[Any])
 
 
 def _won_by_baseline(best: pl.DataFrame, statistic: Statistic[Any]) -> list[str]:
-    """Return on how many sets a baseline is above every model; nothing if on none."""
+    """Return on how many of several sets a baseline is above every model; nothing if on none."""
     is_model = pl.col("embedding") != BASELINE
     of_sets = best.group_by(SET).agg(
         model=pl.col("value").filter(is_model).max(),
         baseline=pl.col("value").filter(~is_model).max(),
     )
     n_won = of_sets.filter(pl.col("baseline") > pl.col("model")).height
-    if not n_won:
+    if not n_won or of_sets.height == 1:  # the sentence on that set says so
         return []
-    sets = f"{n_won} of {of_sets.height} sets" if of_sets.height > 1 else "this set"
-    return [
-        f"On {sets} a baseline without a model has a higher {statistic.label} than every model."
-    ]
+    baseline = f"a baseline without a model has a higher {statistic.label} than every model"
+    return [f"On {n_won} of {of_sets.height} sets {baseline}."]
 
 
 def main_set(best: pl.DataFrame) -> pl.DataFrame:

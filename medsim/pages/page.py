@@ -158,7 +158,8 @@ class Page:
         text = " ".join(chain.from_iterable(section.result for section in self.sections))
         used = {word.lower() for word in any_of({**TERMS, **self.words}).findall(text)}
         used -= {word.lower() for word in self.words}
-        return {word: TERMS[word] for word in TERMS if word.lower() in used} | {**self.words}
+        shown = {TERMS[word]: word for word in TERMS if word.lower() in used}  # no meaning twice
+        return {word: meaning for meaning, word in shown.items()} | {**self.words}
 
 
 def any_of(words: Iterable[str]) -> re.Pattern[str]:

@@ -58,7 +58,7 @@ def annotators_of(named: CountOrNames, stem: str) -> tuple[str, ...]:
 
 
 PER_CLASS = 30
-"""The number of judged positives, and of negatives, per dataset (Schulz and Juric 2020, 3.3)."""
+"""The number of judged positives, and of negatives, per set (Schulz and Juric 2020, 3.3)."""
 
 PAGE_SIZE, CONSISTENCY, DUPLICATES = 120, 50, 50
 """Pairs per page, pairs that all rate, and pairs that a rater sees twice (Chiu et al. 2018)."""
@@ -108,7 +108,7 @@ class SampleOptions(Options):
     per_class: Annotated[
         int,
         Option(
-            "Pairs per dataset and label.",
+            "Pairs per set and label.",
             least=1,
             most=10_000,
             key="per_class",
