@@ -88,7 +88,7 @@ class EvaluationInput:
 
     Attributes:
         rated: whether the pairs have ratings; else they have labels.
-        frame: a row per pair of a set, ``PAIRS``.
+        frame: a row per pair of a set, ``PAIRS``; also the further negatives of ``sampled``.
         provenance: for the manifest, with its ``fingerprint``.
         independent: whether all pairs count as independent. Otherwise labelled pairs are in
             clusters: the positives of a dataset, of any difficulty, connect their terms, and a pair
@@ -122,7 +122,8 @@ class EvaluationInput:
         """The sets in order of name, with rows of ``pairs``; without the matched set."""
         numbered = self.pairs.select("pair_id").with_row_index("row")
         value = pl.coalesce(pl.col("rating"), pl.col("label").cast(pl.Float64)).alias("value")
-        slim = self.frame.select(*SET_COLUMNS, "pair_id", value).join(numbered, on="pair_id")
+        of_sets = self.frame.filter(pl.col("difficulty").ne_missing(ALL))
+        slim = of_sets.select(*SET_COLUMNS, "pair_id", value).join(numbered, on="pair_id")
         clusters = {} if self.rated or self.independent else self._clusters
         groups = slim.partition_by(SET_COLUMNS, as_dict=True, include_key=False)
         pair_sets = []
@@ -156,16 +157,19 @@ class EvaluationInput:
         complete = {part.negatives for part in parts} == {*HEADLINE_NEGATIVES}
         if not (complete and self.all_difficulties):
             return self.sets
-        rows, first = np.unique(np.concatenate([part.rows for part in parts]), return_index=True)
-        clusters = [part.clusters for part in parts if part.clusters is not None]
+        further = self.frame.filter(difficulty=ALL)["pair_id"].implode()  # negatives of a sample
+        rows_of_further = self.pairs["pair_id"].is_in(further).arg_true().to_numpy()
+        rows = np.concatenate([*(part.rows for part in parts), rows_of_further.astype(np.int32)])
+        rows, first = np.unique(rows, return_index=True)
+        values = np.concatenate([*(part.values for part in parts), np.zeros(len(rows_of_further))])
         matched = PairSet(
             dataset=HEADLINE_DATASET,
             difficulty=ALL,
             negatives=ALL,
             rows=rows,
-            values=np.concatenate([part.values for part in parts])[first],
+            values=values[first],
             kind="matched",
-            clusters=np.concatenate(clusters)[first] if clusters else None,
+            clusters=None if self.independent else self._clusters[HEADLINE_DATASET][rows],
             strata=strata_of_spelling(self.spelling)[rows],
         )
         return [*self.sets, matched]

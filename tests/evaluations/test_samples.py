@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from rapidfuzz.distance import Levenshtein
 
 import medsim
 from medsim.core.errors import OptionError
@@ -31,7 +32,8 @@ def test_a_sample_has_whole_first_terms_until_there_are_enough_positives(
 ) -> None:
     frame = shared_evaluation.pairs().filter(pl.col("label").is_not_null()).collect()
 
-    samples = {size: sampled(frame, size, 3) for size in (1, 20, 21, 10**9)}
+    of_sets = pl.col("difficulty") != "all"
+    samples = {size: sampled(frame, size, 3).filter(of_sets) for size in (1, 20, 21, 10**9)}
 
     for size, sample in samples.items():
         for dataset, drawn in first_terms(sample).items():
@@ -47,8 +49,40 @@ def test_a_sample_has_whole_first_terms_until_there_are_enough_positives(
     assert all(smaller[dataset] <= larger[dataset] for dataset in smaller)
     assert samples[10**9].equals(frame)
     shuffled = frame.sample(fraction=1, shuffle=True, seed=0)
-    assert first_terms(sampled(shuffled, 20, 3)) == smaller
-    assert first_terms(sampled(frame, 20, 4)) != smaller
+    assert first_terms(sampled(shuffled, 20, 3).filter(of_sets)) == smaller
+    assert first_terms(sampled(frame, 20, 4).filter(of_sets)) != smaller
+
+
+def strata(frame: pl.DataFrame) -> pl.Series:
+    lower = frame.select(pl.col("term1", "term2").str.to_lowercase()).iter_rows()
+    keys = [
+        f"{Levenshtein.distance(a, b)} {abs(len(a) - len(b))} {(len(a) + len(b)) // 5}"
+        for a, b in lower
+    ]
+    return pl.Series(keys, dtype=pl.String)
+
+
+def test_the_headline_score_of_a_sample_has_matching_negatives_where_the_build_has(
+    shared_evaluation: medsim.Evaluation,
+) -> None:
+    frame = shared_evaluation.pairs().filter(dataset="syn_syn").collect()
+    frame = frame.with_columns(key=strata(frame))
+    negatives = frame.filter(label=0)["key"]
+
+    sample = sampled(frame, 10, 3)
+
+    of_sets = sample.filter(pl.col("difficulty") != "all")
+    positives = of_sets.filter(label=1)["key"].unique()
+    matched = positives.filter(positives.is_in(negatives.implode()))
+    assert {*positives} & {*sample.filter(label=0)["key"]} == {*matched}
+    assert not {*matched} <= {*of_sets.filter(label=0)["key"]}
+    further = sample.filter(difficulty="all", negatives="all", label=0)
+    assert further.height == sample.height - of_sets.height > 0
+    assert {*further["key"]} <= {*positives}
+    assert further["key"].value_counts()["count"].max() <= 5
+    assert not {*further["pair_id"]} & {*of_sets["pair_id"]}
+    without_random = frame.filter(pl.col("negatives") != "random")
+    assert "all" not in sampled(without_random, 40, 3)["difficulty"]
 
 
 def test_an_evaluation_of_a_sample_records_and_says_so(build: Path, tmp_path: Path) -> None:
@@ -59,7 +93,14 @@ def test_an_evaluation_of_a_sample_records_and_says_so(build: Path, tmp_path: Pa
 
     results = evaluation.results().filter(embedding="one")
     assert results["signature"].str.contains(", sample of 40 positives,").all()
-    assert results.filter(statistic="auc_matched").height == 1
+    share, whole = (
+        each.results().filter(statistic="matched_share", metric="avg_cos", embedding="one")["value"]
+        for each in (evaluation, medsim.Evaluation(build.parent / "results"))
+    )
+    assert abs(share.item() - whole.item()) < 0.1
+    pairs = evaluation.pairs().filter(dataset="syn_syn").collect()
+    assert results.filter(statistic="auc_matched")["n_pairs"].item() == pairs["pair_id"].n_unique()
+    assert "all" not in evaluation.results().filter(statistic="auc")["difficulty"]
     assert evaluation.manifest.options["sample"] == 40
     sentences = compared(CompareOptions(evaluation=evaluation))[1]
     drawn = "40 positives of each dataset, with their negatives"
