@@ -29,7 +29,7 @@ SCHEMA = 1
 
 ROWS = {
     "models": "name fingerprint kind options size n_dimensions n_vocabulary trained_on",
-    "builds": "name fingerprint source vocabulary version",
+    "builds": "name fingerprint source vocabulary version split",
     "headlines": "build model metric value low high baseline gain gain_low gain_high",
     "tests": "build model1 model2 difference low high p",
     "scores": "build dataset difficulty negatives model metric statistic value low high n_pairs "
@@ -38,7 +38,8 @@ ROWS = {
 """The lists of the file, and the names in their rows.
 
 size is in bytes, and gain is the difference from the best baseline. A vocabulary is the short name
-of a terminology, such as HPO. Scores are on the pairs that the model covers.
+of a terminology, such as HPO. split is its name, such as test; null if the build is not a split.
+Scores are on the pairs that the model covers.
 """
 
 _DECIDING = ("coverage", "independent_pairs")  # options that change a headline score
@@ -80,6 +81,7 @@ def write_result(run: Run, results: pl.DataFrame, comparisons: pl.DataFrame) -> 
         *(pl.col("difference").alias("gain"), pl.col("low", "high").name.prefix("gain_")),
     )
     sources = {name: about["source"] for name, about in builds.items()}
+    splits = {name: about["options"].get("split", {}) for name, about in builds.items()}
     rows: dict[str, list[dict[str, Any]]] = {
         "models": [
             {**about, "name": name, "kind": _kind(about), "options": format_value(about["options"])}
@@ -88,6 +90,7 @@ def write_result(run: Run, results: pl.DataFrame, comparisons: pl.DataFrame) -> 
         "builds": [
             {"name": name, "fingerprint": builds[name]["fingerprint"], "source": source["name"]}
             | {"vocabulary": source.get("vocabulary"), "version": source.get("release_date")}
+            | {"split": splits[name].get("name")}
             for name, source in sources.items()
         ],
         "headlines": headlines.join(gains, on=["build", "model"], how="left").to_dicts(),

@@ -80,7 +80,9 @@ def ranked(results: Iterable[Mapping[str, pl.DataFrame]]) -> pl.DataFrame:
                 named = keys.rename({"model": f"model{name}"})
                 both = both.join(named, on=["build", f"model{name}"], suffix="_other")
             tests.append(both.select(*_ID, "key_other", "p"))
-    rows = pl.concat(boards).sort("trained_on", nulls_last=True, maintain_order=True)
+    split_name = pl.format("{} {} split", "source", "split")
+    rows = pl.concat(boards).with_columns(pl.coalesce(split_name, "build").alias("build"))
+    rows = rows.sort("trained_on", nulls_last=True, maintain_order=True)
     rows = rows.unique(_ID, keep="first", maintain_order=True)
     n_others = pl.len().over("build_fingerprint") - 1
     rows = rows.with_columns(n_comparisons=n_others * (n_others + 1) / 2)

@@ -52,6 +52,21 @@ def test_the_file_says_what_a_model_is_and_what_it_was_trained_on(
     assert evaluation.manifest.embeddings["one"]["options"] == {}  # vectors do not depend on it
 
 
+def test_the_file_names_the_split_of_a_build(
+    evaluation: medsim.Evaluation, shared_evaluation: medsim.Evaluation, tmp_path: Path
+) -> None:
+    inputs = shared_evaluation.folder.parent
+    splits = medsim.split(inputs / "build", tmp_path / "splits", ratios="50/50")
+
+    of_split = medsim.evaluate(splits["test"], {"one": inputs / "one.vec"}, tmp_path / "out")
+
+    names = [
+        read_result(each.folder / "result.json")["builds"]["split"].to_list()
+        for each in (evaluation, of_split)
+    ]
+    assert names == [[None], ["test"]]
+
+
 def test_a_sample_has_no_file(shared_evaluation: medsim.Evaluation, tmp_path: Path) -> None:
     inputs = shared_evaluation.folder.parent
 

@@ -105,6 +105,18 @@ def test_results_on_different_builds_are_ranked_apart(tmp_path: Path) -> None:
     assert medsim.leaderboard(tmp_path)["build"].to_list() == ["go", "hpo"]
 
 
+def test_a_split_is_named_after_its_terminology(tmp_path: Path) -> None:
+    whole, split = (write_result(tmp_path / f"{name}.json", build="test") for name in ("a", "b"))
+    content = json.loads(split.read_text(encoding="utf-8"))
+    content["builds"][0] |= {"split": "test", "fingerprint": "other"}
+    split.write_text(json.dumps(content), encoding="utf-8")
+
+    boards = medsim.leaderboard([whole, split]).group_by("build_fingerprint").agg("build")
+
+    names = {fingerprint: {*builds} for fingerprint, builds in boards.iter_rows()}
+    assert names == {"test1": {"test"}, "other": {"hp.obo test split"}}
+
+
 @pytest.mark.parametrize(
     ("declared", "expected"),
     [
