@@ -19,7 +19,7 @@ from medsim.core.errors import OutputError
 from medsim.core.reading import Watched, open_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
 _CANNOT_SYNC = {errno.EBADF, errno.EINVAL, errno.ENOTSUP}  # if folders cannot sync
@@ -224,8 +224,8 @@ def check_own_file(path: Path) -> None:
         raise OSError("it is not a file")
 
 
-def read_own_json(path: Path, convert: Callable[[dict[str, Any]], Any] | None = None) -> Any:
-    """Return the value of a JSON file that medsim wrote; ``convert`` converts its objects.
+def read_own_json(path: Path) -> Any:
+    """Return the value of a JSON file that medsim wrote.
 
     Raises:
         OSError: the file is missing, is not a file, or cannot be read.
@@ -233,7 +233,7 @@ def read_own_json(path: Path, convert: Callable[[dict[str, Any]], Any] | None = 
     """
     check_own_file(path)
     try:
-        return json.loads(path.read_text(encoding="utf-8"), object_hook=convert)
+        return json.loads(path.read_text(encoding="utf-8"))
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
 

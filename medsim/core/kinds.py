@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import KW_ONLY, dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
 import polars as pl
 
@@ -135,7 +134,7 @@ def read_manifest(folder: Path, kind: Kind[M]) -> M:
     """
     path = folder / MANIFEST
     try:
-        content = read_own_json(path, partial(_part, path))
+        content = read_own_json(path)
         if (name := content.pop("kind", kind.name)) != kind.name:
             raise TypeError(f"its kind is {name!r}")  # noqa: TRY301 — one of many faults
         if isinstance(version := content.get("medsim"), str) and version != medsim_version():
@@ -167,21 +166,6 @@ def inner_output_hint(folder: Path, *kinds: str) -> str:
     folders = (path.parent for path in sorted(folder.glob(f"*/{MANIFEST}")))
     inner = next((place for place in folders if kind_of(place) in kinds), None)
     return "" if inner is None else f"; give one inside it, such as {inner}"
-
-
-class _Part(dict[str, Any]):
-    """A part of a manifest; a missing key is an InputError."""
-
-    path: Path
-
-    def __missing__(self, key: str) -> Any:
-        raise InputError(f"{self.path} lacks the key {key!r}; rebuild the output")
-
-
-def _part(path: Path, content: Mapping[str, Any]) -> _Part:
-    part = _Part(content)
-    part.path = path
-    return part
 
 
 Columns: TypeAlias = dict[str, pl.DataType | type[pl.DataType]]

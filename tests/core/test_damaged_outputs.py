@@ -183,15 +183,6 @@ def test_manifest_with_wrong_types_is_refused(
         assert getattr(manifest, field) == value  # it is an object, as required
 
 
-def test_missing_key_of_a_manifest_is_named(shared_build: medsim.Build, tmp_path: Path) -> None:
-    content = json.loads((shared_build.folder / MANIFEST).read_text())
-    del content["source"]["rf2_rules"]
-    (tmp_path / MANIFEST).write_text(json.dumps(content))
-
-    with pytest.raises(InputError, match=r"manifest\.json lacks the key 'rf2_rules'"):
-        _ = read_manifest(tmp_path, BUILD).source["rf2_rules"]
-
-
 @pytest.mark.parametrize("error", [ValueError("x"), pl.exceptions.PanicException("y"), KeyError(1)])
 def test_any_error_while_reading_an_output_names_the_output(
     shared_build: medsim.Build, error: BaseException
