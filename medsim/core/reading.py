@@ -67,16 +67,10 @@ XML = FileKind("XML", is_read=True, is_binary=False)
 JSON = FileKind("JSON", is_read=True, is_binary=False)
 UTF_16 = FileKind("UTF-16 text", "convert it to UTF-8", is_read=True, is_binary=False)
 
-_CONFLICT = FileKind(
-    "text with the marks of a merge conflict (<<<<<<<)", "resolve it in git", is_binary=False
-)
 _OWL = FileKind(
     "an ontology in OWL or RDF",
     "take its .obo or .json file, or convert it: robot convert -i FILE -o FILE.obo",
     is_binary=False,
-)
-_SPARSE = FileKind(
-    "a text of sparse vectors (index:value)", "write every value of a vector", is_binary=False
 )
 _WORKBOOK = FileKind("a workbook or another Office file", "save the sheet as CSV in UTF-8")
 _OTHERS = "save its content in another format"
@@ -85,14 +79,11 @@ _OTHER_ARCHIVES = (
 )
 _PATTERNS: tuple[tuple[bytes, FileKind], ...] = (
     (rb"version https://git-lfs\.", LFS_POINTER),
-    (rb"(.*\n)?<<<<<<< ", _CONFLICT),
     (rb"(?i)\s*(<\?xml[^>]*>\s*)?(<!--[^>]*>\s*)*<(!doctype\s+html|html|head)[\s>]", HTML),
     (rb"(?i)\s*(<\?xml|<!|<rdf:|<ontology).*?<(rdf:rdf|ontology)\s", _OWL),
     (rb"\s*(<rdf:RDF|<Ontology|Prefix\(|Ontology\(|@prefix\s)", _OWL),
     (rb"\s*(<\?xml|<!DOCTYPE|<!--)", XML),
     (rb"\s*(\{\s*\x22|\[\s*([{\x22]|\[\s*[-0-9{\[\x22]))", JSON),
-    (rb"([0-9]+ [0-9]+\s*\n)?\S+( [0-9]+:[-+.0-9eE]+){2}\s", _SPARSE),
-    (rb"\{\\rtf", FileKind("a rich text file (RTF)", "save it as plain text")),
     (rb"\xff\xfe|\xfe\xff", UTF_16),
     (rb"PK\x03\x04.{26}(\[Content_Types|_rels|docProps|xl/|mimetype)", _WORKBOOK),
     (rb"\xd0\xcf\x11\xe0", _WORKBOOK),

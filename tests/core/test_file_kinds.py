@@ -22,8 +22,6 @@ OWL = (
     b'<?xml version="1.0"?>\n<rdf:RDF xmlns:owl="http://www.w3.org/2002/07/owl#">\n'
     b"<owl:Class/>\n</rdf:RDF>\n"
 )
-CONFLICT = b"heart 0.1 0.2\n<<<<<<< HEAD\nlung 0.3 0.4\n=======\nlung 0.5 0.6\n>>>>>>> other\n"
-SPARSE = b"2 300\nheart 9:0.02 17:0.5\nlung 4:0.25 9:0.1\n"
 OBO = 'format-version: 1.2\n\n[Term]\nid: T:1\nname: orl\nsynonym: "dup" EXACT []\n'
 
 
@@ -47,12 +45,9 @@ def zipped(name: str, content: bytes = b"content") -> bytes:
         (b"\xef\xbb\xbf  " + HTML, "an HTML page"),
         (OWL, "an ontology in OWL or RDF"),
         (b"Prefix(:=<http://x.example/>)\nOntology(<http://x.example/>)\n", "an ontology in OWL"),
-        (CONFLICT, "marks of a merge conflict"),
-        (SPARSE, "sparse vectors"),
         (b'{"graphs": []}', "JSON"),
         (b'\n[\n  {"id": 1}\n]', "JSON"),
         (b"[[0.1, 0.2]]", "JSON"),
-        (SPARSE.partition(b"\n")[2], "sparse vectors"),
         (gzip.compress(b"text"), "packed by gzip"),
         (zipped("a.txt"), "a zip"),
         (zipped("[Content_Types].xml"), "a workbook"),
@@ -84,7 +79,6 @@ def test_first_bytes_identify_the_kind_of_a_file(content: bytes, name: str) -> N
         OBO.encode(),
         b"format-version: 1.2\nremark: <html> is only named\n",
         struct.pack("<Q", 642) + b'{"vectors":{"dtype":"F32"}}',  # safetensors
-        b"C0000001 12:30 is a time\n",
         b"[\t[\tO\norl\torl\tB-Disease\n",  # CoNLL's layout, with a lemma
         b"[[\tO\norl\tB-Disease\n",
         b"{}\tO\norl\tB-Disease\n",
@@ -118,10 +112,7 @@ def test_file_of_another_kind_is_named_instead_of_an_ontology(
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("v.txt", CONFLICT, r"v\.txt is text with the marks of a merge conflict"),
         ("v.txt", HTML, r"v\.txt is an HTML page"),
-        ("v.txt", SPARSE, r"v\.txt is a text of sparse vectors \(index:value\); write every"),
-        ("v.bin", SPARSE, r"v\.bin is a text of sparse vectors"),
         ("v.pkl", pickle.dumps([1], protocol=4), r"v\.pkl is a pickle, which could run any code"),
         ("v.npy", LFS, r"v\.npy is a Git LFS pointer"),
     ],
