@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
+from medsim.builds.options import MOVED_EMBEDDING, NEW_FOLDER
 from medsim.core.config import MOST_SEED, Dataset, Difficulty, Strategy
 from medsim.core.errors import OptionError
 from medsim.core.options import OVERWRITE, Cache, OpenedFolder, Option, Options, Reporting, Threads
@@ -26,14 +27,7 @@ class ExportOptions(Options):
         str | Path | OpenedFolder,
         Option("Folder of a build or of splits.", argument=True, metavar="FOLDER"),
     ]
-    out: Annotated[
-        str | Path,
-        Option(
-            "Folder to write. It appears complete or not at all.",
-            ("--out", "-o"),
-            heading="Main options",
-        ),
-    ]
+    out: Annotated[str | Path, NEW_FOLDER]
     to: Annotated[
         Tool,
         Option(
@@ -107,16 +101,7 @@ class ExportOptions(Options):
             key="seed",
         ),
     ] = 0
-    embedding: Annotated[
-        EmbeddingLike | None,
-        Option(
-            "Path of the build's embedding, if it was moved. It is also needed if it was "
-            "given in Python.",
-            ("--embedding", "-e"),
-            metavar="NAME=PATH",
-            heading="Input",
-        ),
-    ] = None
+    embedding: Annotated[EmbeddingLike | None, MOVED_EMBEDDING] = None
     cache: Cache = None
     private: Annotated[
         bool,

@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Annotated
 
+from medsim.builds.options import NEW_FOLDER
 from medsim.core.config import MOST_SEED
 from medsim.core.errors import OptionError
 from medsim.core.options import OVERWRITE, Cache, Option, Options, Reporting, Threads
@@ -33,14 +34,7 @@ class TagOptions(Options):
         ),
     ]
     embeddings: Annotated[Mapping[str, EmbeddingLike], EMBEDDINGS]
-    out: Annotated[
-        str | Path,
-        Option(
-            "Folder to write. It appears complete or not at all.",
-            ("--out", "-o"),
-            heading="Main options",
-        ),
-    ]
+    out: Annotated[str | Path, NEW_FOLDER]
     _: KW_ONLY
     trials: Annotated[
         int,

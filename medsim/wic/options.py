@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
+from medsim.builds.options import NEW_FOLDER
 from medsim.core.config import MOST_COUNT, MOST_SEED, MOST_THREADS
 from medsim.core.errors import OptionError
 from medsim.core.options import OVERWRITE, Cache, OpenedFolder, Option, Options, Reporting, Threads
@@ -41,14 +42,7 @@ class WicBuildOptions(ReadingOptions):
             heading="Main options",
         ),
     ]
-    out: Annotated[
-        str | Path,
-        Option(
-            "Folder to write. It appears complete or not at all.",
-            ("--out", "-o"),
-            heading="Main options",
-        ),
-    ]
+    out: Annotated[str | Path, NEW_FOLDER]
     _: KW_ONLY
     language: Annotated[
         str,
