@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import config
 
-from medsim.builds.negatives import STRATEGIES, PositiveSet, TermIndex
+from medsim.builds.negatives import STRATEGIES, PositiveSet, Sampling, TermIndex
 from medsim.builds.options import WarmOptions
 from medsim.core.errors import OptionError, OutputError
 from medsim.core.options import public
@@ -132,7 +132,7 @@ def compile_others() -> None:
     linked = components(len(candidates.terms), _ONE, _ONE)
     index = TermIndex(lower=candidates.terms, hashes=candidates.hashes, components=linked)
     positives = PositiveSet(name="syn_syn", term1_ids=_ONE, term2_ids=_ONE)
-    sampler = STRATEGIES.get("random")(index, seed=0, threads=1)
+    sampler = STRATEGIES.get("random")(index, Sampling(seed=0))
     with Progress().stage("compile") as stage:
         sampler(positives, np.empty((2, 0), np.int32), stage)
     starts, table = np.zeros(2, np.int64), used_pairs(_NONE, _NONE, 1)

@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 from polars.io.plugins import register_io_source
 
-from medsim.builds.negatives import STRATEGIES, PositiveSet
+from medsim.builds.negatives import STRATEGIES, PositiveSet, Sampling
 from medsim.builds.output import PAIR
 from medsim.builds.positives import numbers_of, pair_distances
 from medsim.core import queries
@@ -220,7 +220,8 @@ class SetMaker:
         sets = [
             positive_set(positive_rows(derived.positives, key), key) for key in set_keys(strategy)
         ]
-        self._sampler = make(derived.index, seed=seed, threads=threads, results=results, sets=sets)
+        sampling = Sampling(seed=seed, threads=threads, results=results, sets=sets)
+        self._sampler = make(derived.index, sampling)
         self._embedding = derived.index.embedding if strategy == "embedding" else None
         self._positives = derived.positives
         self._store = store

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from medsim.core.registry import Registry
 
@@ -94,23 +94,24 @@ result depends only on the texts, the positives, the pool and the seed.
 """
 
 
-class Strategy(Protocol):
-    """A way to choose negatives."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """The settings of a sampler.
 
-    def __call__(
-        self,
-        index: TermIndex,
-        *,
-        seed: int,
-        threads: int,
-        results: Sequence[SearchResult] = (),
-        sets: Sequence[PositiveSet] = (),
-    ) -> NegativeSampler:
-        """Return the sampler for the sets of one terminology.
+    Attributes:
+        seed: random seed of draws and ties.
+        threads: number of threads of a search.
+        results: candidates that were searched elsewhere.
+        sets: the coming sets, if they are known. The negatives depend on neither of the last two.
+    """
 
-        ``results`` has candidates that were searched elsewhere; ``sets`` are the coming sets, if
-        they are known. The negatives depend on neither.
-        """
+    seed: int
+    threads: int = 1
+    results: Sequence[SearchResult] = ()
+    sets: Sequence[PositiveSet] = ()
 
+
+Strategy: TypeAlias = "Callable[[TermIndex, Sampling], NegativeSampler]"
+"""A way to choose negatives: returns the sampler for the sets of one terminology."""
 
 STRATEGIES: Registry[Strategy] = Registry("strategy", "medsim.builds.negatives")

@@ -9,27 +9,12 @@ from medsim.builds.negatives.candidates import TERMINOLOGY, CandidateSource, ser
 from medsim.core.errors import OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from medsim.builds.negatives import (
-        Embedding,
-        NegativeSampler,
-        PositiveSet,
-        SearchResult,
-        TermIndex,
-    )
+    from medsim.builds.negatives import Embedding, NegativeSampler, Sampling, TermIndex
     from medsim.embeddings.lookup import CosineSearch
     from medsim.kernels.types import Ids
 
 
-def embedding_negatives(
-    index: TermIndex,
-    *,
-    seed: int,
-    threads: int,
-    results: Sequence[SearchResult] = (),
-    sets: Sequence[PositiveSet] = (),
-) -> NegativeSampler:
+def embedding_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampler:
     """Return a sampler of the nearest terms by cosine, computed in single precision.
 
     It is the strategy "minimal Levenshtein distance" of Schulz and Juric 2020, section 3.2, with
@@ -37,7 +22,6 @@ def embedding_negatives(
     confuses. A term without a vector is not a candidate, and gets no negatives as a first term. See
     ``medsim.builds.negatives.Strategy``.
     """
-    del results, sets
     embedding = index.embedding
     if embedding is None:
         raise OptionError("embedding negatives need an embedding of the terms")
@@ -49,7 +33,7 @@ def embedding_negatives(
             return shared[0]
         term_ids = pool_ids[embedding.rows[pool_ids] >= 0]
         source = CandidateSource(
-            name, term_ids, lambda: _prepare_search(index, embedding, term_ids, seed, threads)
+            name, term_ids, lambda: _prepare_search(index, embedding, term_ids, sampling)
         )
         if name == TERMINOLOGY:
             shared.append(source)
@@ -59,7 +43,7 @@ def embedding_negatives(
 
 
 def _prepare_search(
-    index: TermIndex, embedding: Embedding, term_ids: Ids, seed: int, threads: int
+    index: TermIndex, embedding: Embedding, term_ids: Ids, sampling: Sampling
 ) -> CosineSearch:
     from medsim.embeddings.lookup import CosineSearch  # noqa: PLC0415 — imports FAISS
 
@@ -69,8 +53,8 @@ def _prepare_search(
         embedding.vectors if every else embedding.vectors[rows],
         index.components[term_ids],
         index.hashes[term_ids],
-        seed=seed,
-        threads=threads,
+        seed=sampling.seed,
+        threads=sampling.threads,
     )
 
 

@@ -14,27 +14,21 @@ from medsim.builds.negatives.candidates import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from medsim.builds.negatives import NegativeSampler, PositiveSet, SearchResult, TermIndex
+    from medsim.builds.negatives import NegativeSampler, Sampling, TermIndex
     from medsim.builds.negatives.candidates import CandidateSource
     from medsim.kernels.types import Ids
 
 
-def levenshtein_negatives(
-    index: TermIndex,
-    *,
-    seed: int,
-    threads: int,
-    results: Sequence[SearchResult] = (),
-    sets: Sequence[PositiveSet] = (),
-) -> NegativeSampler:
+def levenshtein_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampler:
     """Return a sampler of the nearest terms by Levenshtein distance, ignoring case.
 
     It is the strategy "minimal Levenshtein distance" of Schulz and Juric 2020, section 3.2, with a
     serving order and ties that do not depend on the order of rows. See
     ``medsim.builds.negatives.Strategy``.
     """
+    sets, results = sampling.sets, sampling.results
     requests, wider = search_plan(index, sets)
     pools: dict[str, CandidateSource] = {}
     shared = TERMINOLOGY if index.pool is not None else None
@@ -48,7 +42,12 @@ def levenshtein_negatives(
         if whole not in pools:
             whole_ids = pool_ids if whole == name else requests[whole].pool_ids
             pools[whole] = candidate_source(
-                index, whole, whole_ids, seed=seed, threads=threads, ahead=requests.get(whole)
+                index,
+                whole,
+                whole_ids,
+                seed=sampling.seed,
+                threads=sampling.threads,
+                ahead=requests.get(whole),
             )
             for result in results:
                 if result.pool == whole:

@@ -12,36 +12,26 @@ from medsim.kernels.packing import term_hashes
 from medsim.kernels.serving import draw_random, used_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from medsim.builds.negatives import NegativeSampler, PositiveSet, SearchResult, TermIndex
+    from medsim.builds.negatives import NegativeSampler, PositiveSet, Sampling, TermIndex
     from medsim.core.progress import Stage
     from medsim.kernels.types import Ids, Ranks, Rows
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so multiplication is a bijection
 
 
-def random_negatives(
-    index: TermIndex,
-    *,
-    seed: int,
-    threads: int,
-    results: Sequence[SearchResult] = (),
-    sets: Sequence[PositiveSet] = (),
-) -> NegativeSampler:
+def random_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampler:
     """Return a sampler that draws uniformly from the allowed terms of the pool.
 
     Schulz and Juric 2020, section 3.2, strategy "random". See ``medsim.builds.negatives.Strategy``.
     A set that draws from its own terms draws an occurrence, the term of a random pair, as in the
     paper; in the pool of the terminology, all terms are equally likely.
     """
-    del threads, results, sets
 
     def sample(positives: PositiveSet, used: Ranks, stage: Stage) -> tuple[Rows, Ids]:
         n_pairs = len(positives.term1_ids)
         stage.total(n_pairs)
         set_terms = np.concatenate([positives.term1_ids, positives.term2_ids])
-        name = pack([f"{seed} {positives.name}"])
+        name = pack([f"{sampling.seed} {positives.name}"])
         salt = term_hashes(name.codes, name.starts)[0]
         first, second = index.hashes[set_terms[:n_pairs]], index.hashes[set_terms[n_pairs:]]
         seconds = draw_random(

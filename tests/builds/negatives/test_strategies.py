@@ -28,6 +28,7 @@ from medsim.builds.negatives import (
     Embedding,
     NegativeSampler,
     PositiveSet,
+    Sampling,
     SearchResult,
     TermIndex,
     candidates,
@@ -131,7 +132,8 @@ def negatives_of(  # noqa: PLR0913  # what a build may be asked for
     }
     results = search(index, list(sets.values())) if search else ()
     ahead = list(sets.values())
-    make = STRATEGIES.get(strategy)(index, seed=seed, threads=threads, results=results, sets=ahead)
+    sampling = Sampling(seed=seed, threads=threads, results=results, sets=ahead)
+    make = STRATEGIES.get(strategy)(index, sampling)
     negatives: Texts = {}
     for key, positives_of_set in sets.items():
         negatives[key] = _negatives_of_set(make, positives_of_set, key, list(ids), negatives, stage)
@@ -451,7 +453,7 @@ def test_random_negatives_are_uniform_over_the_terms_of_the_other_pairs() -> Non
     ids = {text: row for row, text in enumerate(sorted({t for pair in pairs for t in pair[:2]}))}
     counts: Counter[str] = Counter()
     for seed in range(4):
-        _, seconds = STRATEGIES.get("random")(term_index(list(ids), {}), seed=seed, threads=1)(
+        _, seconds = STRATEGIES.get("random")(term_index(list(ids), {}), Sampling(seed=seed))(
             positive_set(ONE_SET, [pair[:2] for pair in pairs], ids),
             np.empty((2, 0), np.int32),
             Stage("test"),
