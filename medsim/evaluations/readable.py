@@ -339,14 +339,9 @@ def _cell(rows: pl.DataFrame, details: list[pl.Expr]) -> pl.Expr:
     return pl.when(pl.col("value").is_null()).then(pl.lit(MISSING)).otherwise(cell)
 
 
-def _is_matched(rows: pl.DataFrame) -> bool:
-    """Return whether rows are of matched sets."""
-    return rows.height > 0 and rows["difficulty"].eq_missing(ALL).all()
-
-
 def _value_and_standing(rows: pl.DataFrame) -> list[pl.Expr]:
     """Return texts of values (with intervals on parts of sets) and of standings, if any."""
-    has_ends = parts_of_sets(rows).height or _is_matched(rows)
+    has_ends = parts_of_sets(rows).height or rows["difficulty"].eq_missing(ALL).all()
     value = with_ends("value", "low", "high") if has_ends else rounded("value")
     value = value.fill_null(MISSING).alias("value")
     if "n_better" not in rows.columns:

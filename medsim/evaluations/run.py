@@ -62,7 +62,7 @@ class Run:
         """Return a line with everything that determines a score, for use in a paper."""
         source, options = self.inputs[name], self.options
         model = self.embeddings.get(embedding, {})  # empty for the baselines
-        parts, choices = _mapping(source.get("parts")), _mapping(model.get("options"))
+        parts, choices = source.get("parts") or {}, model.get("options") or {}
         digest = f"@{str(model['fingerprint'])[:12]}" if model else ""
         words, bins, topics = (parts.get(key) for key in ("words", "bins", "topic_bins"))
         return ", ".join(
@@ -171,11 +171,6 @@ def begin_run(
         to_keep = sorted(names - written)
         output.carry_over({name: earlier.manifest.outputs.get(name) for name in to_keep})
     return run
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    """Return a part of a manifest; empty if it was changed to another type."""
-    return value if isinstance(value, dict) else {}
 
 
 def _joined(out: str | Path, kind: str, earlier: Provenance, new: Provenance) -> Provenance:
