@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import numpy as np
 from safetensors import safe_open
@@ -23,7 +23,7 @@ from medsim.embeddings.formats.tables import (
 from medsim.embeddings.sources import FORMATS, Format
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from medsim.embeddings.options import EmbeddingOptions
@@ -88,50 +88,23 @@ def _take_rows(file: Path, keys: Keys, rows: Rows) -> Numbers:
         _check(file, array.shape, array.dtype.newbyteorder("="), keys)
         return np.asarray(array[rows])
     if kind is ZIP:
-        with open_file(file) as packed:
-            return _of_npz(file, keys, rows, packed)
+        with open_file(file) as packed, np.load(packed) as arrays:
+            array = arrays[_only(file, arrays.files)]
+        _check(file, array.shape, array.dtype.newbyteorder("="), keys)
+        return np.asarray(array[rows])
     if not _is_safetensors(file, beginning):
         raise InputError(f"{file} is not an array ({_ACCEPTED}): it {what_it_is(beginning)}")
     with safe_open(file, "numpy") as tensors:
         tensor = tensors.get_slice(_only(file, list(tensors.keys())))
         shape, name = tensor.get_shape(), tensor.get_dtype()
         _check(file, shape, _DTYPES.get(name, name), keys)  # NumPy lacks some, such as BF16
-        dtype = np.dtype(_DTYPES[name])
-        return _in_blocks(rows, shape, dtype, lambda begin, stop: tensor[begin:stop])
-
-
-def _of_npz(file: Path, keys: Keys, rows: Rows, packed: IO[bytes]) -> Numbers:
-    with zipfile.ZipFile(packed) as archive:
-        name = _only(file, archive.namelist())
-        with archive.open(name) as stream:
-            np.lib.format.read_magic(stream)
-            shape, by_column, dtype = np.lib.format.read_array_header_1_0(stream)
-            if by_column:
-                raise InputError(f"{file} is stored by column; numpy.ascontiguousarray fixes that")
-            _check(file, shape, dtype.newbyteorder("="), keys)
-
-            def read(begin: int, stop: int) -> Numbers:
-                block = stream.read((stop - begin) * shape[1] * dtype.itemsize)
-                return np.frombuffer(block, dtype).reshape(stop - begin, shape[1])
-
-            return _in_blocks(rows, shape, dtype, read)
-
-
-def _in_blocks(
-    rows: Rows,
-    shape: Sequence[int],
-    dtype: np.dtype[np.generic],
-    read: Callable[[int, int], Numbers],
-) -> Numbers:
-    """Return rows of an array that is read in blocks from start to end."""
-    n_rows, n_columns = shape
-    step = max(1, BLOCK // (n_columns * dtype.itemsize))
-    taken = np.empty((len(rows), n_columns), dtype)
-    for begin in range(0, n_rows, step):
-        stop = min(begin + step, n_rows)
-        first, last = np.searchsorted(rows, (begin, stop))
-        taken[first:last] = read(begin, stop)[rows[first:last] - begin]
-    return taken
+        n_rows, n_columns = shape
+        parts, step = [], max(1, BLOCK // (4 * n_columns))
+        for begin in range(0, n_rows, step):
+            stop = min(begin + step, n_rows)
+            first, last = np.searchsorted(rows, (begin, stop))
+            parts.append(tensor[begin:stop][rows[first:last] - begin])
+        return np.concatenate(parts)
 
 
 def _check(file: Path, shape: Sequence[int], dtype: object, keys: Keys) -> None:
