@@ -46,7 +46,7 @@ class SplitOptions(Options):
         Rule,
         Option(
             "How to assign concepts to splits. hash: at random; category: each category into one "
-            "split; release: concepts that are new since an earlier build into test.",
+            "split; release: concepts that are new since an earlier release into test.",
             lower=True,
             noun="rule",
             key="by",
@@ -64,7 +64,12 @@ class SplitOptions(Options):
     ] = ()
     since: Annotated[
         str | Path | OpenedFolder | None,
-        Option("Build of an earlier release, for --by release.", metavar="EARLIER_BUILD"),
+        Option(
+            "An earlier release, for --by release: the folder of a build, or a source, which is "
+            "built with default options first.",
+            metavar="EARLIER",
+            or_name=True,
+        ),
     ] = None
     embedding: Annotated[EmbeddingLike | None, MOVED_EMBEDDING] = None
     cache: Cache = None

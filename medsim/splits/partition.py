@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import math
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.builds.build import opened_or_built, paths_of
 from medsim.builds.embedded import embedding_of, with_checked_fingerprint
-from medsim.builds.output import Build
 from medsim.builds.positives import reload, reload_names
 from medsim.core.errors import InputError, OptionError, counted, unknown_name
 from medsim.core.manifest import Skipped
-from medsim.core.options import folder_of
 from medsim.core.store import Store
 from medsim.core.terms import lowered
 from medsim.kernels.components import components
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.builds.options import Correction
+    from medsim.builds.output import Build
+    from medsim.core.options import OpenedFolder
     from medsim.core.progress import Progress
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.splits.options import SplitOptions
@@ -82,7 +84,9 @@ def find_partition(
     """
     shares = shares_of(options.ratios)
     embedding = embedding_of(build, options.embedding, progress)
-    with Store(threads=threads, spill=spill) as store:
+    since = options.since
+    earlier = nullcontext() if since is None else opened_or_built(since, spill, threads, progress)
+    with earlier as earlier_build, Store(threads=threads, spill=spill) as store:
         with progress.stage("derive positives again") as stage:
             derived = reload(build, store, threads)
             derived_pairs = derived.positives.pairs
@@ -97,8 +101,8 @@ def find_partition(
             groups = find_groups(store)
             if options.by == "category":
                 assignment = _by_category(store, build, options, shares)
-            elif options.since is not None:
-                assignment = _by_release(store, build, folder_of(options.since), shares, threads)
+            elif since is not None and earlier_build is not None:
+                assignment = _by_release(store, build, since, earlier_build, shares, threads)
             else:
                 assignment = Assignment(shares=shares)
             concepts = place_groups(store, assignment.shares, assignment.assigned, options.seed)
@@ -316,10 +320,14 @@ def deal_categories(
 
 
 def _by_release(
-    store: Store, build: Build, since: Path, shares: Mapping[str, Fraction], threads: int
+    store: Store,
+    build: Build,
+    since: str | Path | OpenedFolder,
+    earlier: Build,
+    shares: Mapping[str, Fraction],
+    threads: int,
 ) -> Assignment:
-    earlier = Build(since)
-    _check_earlier(earlier, build)
+    _check_earlier(since, earlier, build)
     with Store(threads=threads) as earlier_store:
         terms = reload_names(earlier, earlier_store)
         earlier_store.run("splits/numbered_concept")
@@ -333,7 +341,7 @@ def _by_release(
         shares={name: share for name, share in shares.items() if name != _TEST},
         assigned=new,
         facts={
-            "since": str(earlier.folder.absolute()),
+            "since": str(next((path.absolute() for path in paths_of(since)), since)),
             "release_date": earlier.manifest.source.get("release_date"),
             "n_new_groups": new.height,
             "n_mixed_groups": n_mixed,
@@ -342,7 +350,7 @@ def _by_release(
     )
 
 
-def _check_earlier(earlier: Build, build: Build) -> None:
+def _check_earlier(since: str | Path | OpenedFolder, earlier: Build, build: Build) -> None:
     """Raise OptionError unless a build has an earlier release of the same terminology."""
     facts = [
         (m.source.get("vocabulary"), m.options.get("language"), m.source.get("release_date"))
@@ -356,6 +364,6 @@ def _check_earlier(earlier: Build, build: Build) -> None:
         or (earlier.folder.samefile(build.folder))
     ):
         raise OptionError(
-            f"`since` {earlier.folder} is not a build of an earlier release of the terminology and "
-            f"language of {build.folder}"
+            f"`since` {next(iter(paths_of(since)), since)} is not an earlier release of the "
+            f"terminology and language of {build.folder}"
         )

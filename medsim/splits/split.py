@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from medsim.builds.build import Run, derive, write_build, write_terminology
+from medsim.builds.build import Run, derive, paths_of, write_build, write_terminology
 from medsim.builds.cards import splits_card
 from medsim.builds.output import BUILD, CARD, STATS, Build
 from medsim.core import manifest
@@ -61,7 +61,7 @@ def split(options: SplitOptions) -> Splits:
             SPLITS,
             overwrite=options.overwrite,
             inputs=options.paths_read(),
-            input_folders=[build.folder],
+            input_folders=[build.folder, *(paths_of(options.since) if options.since else ())],
         ) as output,
     ):
         partition = find_partition(build, options, output.spill, threads, progress)

@@ -13,7 +13,7 @@ from fixtures.umls import random_metathesaurus
 from oracles.splits import crossings, groups, names, split_of
 
 import medsim
-from medsim.core.errors import OptionError
+from medsim.core.errors import OptionError, OutputError
 from medsim.splits.partition import deal_categories
 
 pytestmark = pytest.mark.slow
@@ -183,13 +183,31 @@ def test_new_concepts_since_a_release_are_the_test_split(
     assert medsim.verify(splits, build=later).holds
 
 
+def test_a_source_of_an_earlier_release_is_built_first(
+    releases: tuple[medsim.Build, medsim.Build], tmp_path: Path
+) -> None:
+    earlier, later = releases
+    release, source = earlier.folder.parent / "release.zip", tmp_path / "earlier.zip"
+    medsim.convert(release, source, as_of=date(2020, 1, 31))
+    expected = medsim.split(later, tmp_path / "expected", by="release", since=earlier, threads=1)
+
+    splits = medsim.split(later, tmp_path / "out", by="release", since=source, threads=1)
+
+    for table in ("concepts.parquet", "stats.parquet"):
+        assert splits.read(table).equals(expected.read(table))
+    assert splits.manifest.rule == expected.manifest.rule | {"since": str(source)}
+    assert medsim.verify(splits, build=later).holds
+    with pytest.raises(OutputError, match="is an input"):
+        medsim.split(later, source, by="release", since=source)
+
+
 def test_a_build_that_is_not_earlier_is_rejected(
     releases: tuple[medsim.Build, medsim.Build], umls_build: medsim.Build, tmp_path: Path
 ) -> None:
     earlier, later = releases
     for since, message in (
-        (later, "is not a build of an earlier release"),
-        (umls_build, "is not a build of an earlier release of the terminology and language"),
+        (later, "is not an earlier release"),
+        (umls_build, "is not an earlier release of the terminology and language"),
     ):
         with pytest.raises(OptionError, match=message):
             medsim.split(earlier, tmp_path / "out", by="release", since=since)
