@@ -8,11 +8,12 @@ from medsim.core.printing import Format, print_table, quoted, say_next
 from medsim.terminologies.options import ConvertOptions, SynthOptions
 
 
-@command(app, SynthOptions, then=("build",))
+@command(app, SynthOptions, then=("build", "diff"))
 def synth(options: SynthOptions, *, form: Format = "table") -> None:
     """Invent an RF2 release of any size, with history and associations, and print its size.
 
-    Writes a zip with Full and Snapshot files. It has no content of SNOMED CT.
+    Writes a zip with Full and Snapshot files. It has no content of SNOMED CT. --then writes the
+    next release too; the first one is the same as without it.
 
     Example: medsim synth -o invented.zip --concepts 10000 --seed 1
     """
@@ -20,6 +21,9 @@ def synth(options: SynthOptions, *, form: Format = "table") -> None:
 
     print_table(call(run, options), form)
     _say_next(options)
+    if options.then is not None:
+        both = f"{quoted(options.out)} {quoted(options.then)}"
+        say_next(options.progress, f"medsim diff {both} -o FOLDER compares the releases")
 
 
 @command(app, ConvertOptions, then=("build",))

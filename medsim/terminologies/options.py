@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Literal, get_args
 
 from medsim.core.config import MOST_SEED
+from medsim.core.errors import OptionError
 from medsim.core.options import Option, Options, Reporting
 
 MOST_CONCEPTS = 9_000_000
@@ -119,6 +120,19 @@ class SynthOptions(Options):
             heading="Main options",
         ),
     ] = 10_000
+    then: Annotated[
+        str | Path | None,
+        Option(
+            "Zip file for a second release, half a year later, with changes in concepts, names "
+            "and associations.",
+            heading="Main options",
+        ),
+    ] = None
     seed: Annotated[int, Option("Random seed.", least=0, most=MOST_SEED)] = 0
     overwrite: Annotated[bool, _OVERWRITE] = False
     progress: Reporting = None
+
+    def check(self) -> None:
+        """Raise OptionError if the second release would replace the first."""
+        if self.then is not None and Path(self.then).absolute() == Path(self.out).absolute():
+            raise OptionError("`then` and `out` are the same file; choose another one")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from medsim.terminologies.options import ConvertOptions, SynthOptions
 from medsim.terminologies.rf2_writer import check_release_place, release_writer
 from medsim.terminologies.sctid import sctids
 from medsim.terminologies.sources import Terminology, find_source, read_terminology, source_paths
-from medsim.terminologies.synthetic import write_synthetic
+from medsim.terminologies.synthetic import LATER_DATE, write_synthetic
 
 if TYPE_CHECKING:
     from medsim.terminologies.rf2_writer import RF2Table
@@ -39,24 +40,24 @@ def synth(options: SynthOptions) -> pl.DataFrame:
     """Write an invented RF2 release, and return the number of rows of each file.
 
     Returns:
-        table, release_type, rows.
+        table, release_type, rows; with ``then``, first release, the name of the zip.
 
     Raises:
         OptionError: the number of concepts is out of range.
         OutputError: the zip cannot be written, or ``out`` exists and must stay.
     """
-    check_release_place(Path(options.out), overwrite=options.overwrite)
-    out = resolved(Path(options.out))
-    with progress_of(options.progress).stage(f"invent {out.name}"):
-        n_rows_of = write_synthetic(
-            out, concepts=options.concepts, seed=options.seed, overwrite=options.overwrite
-        )
-    rows = [
-        (table, release_type, n_rows)
-        for release_type, counts in n_rows_of.items()
-        for table, n_rows in counts.items()
-    ]
-    return pl.DataFrame(rows, schema=_ROWS_SCHEMA, orient="row")
+    places = [Path(place) for place in (options.out, options.then) if place is not None]
+    for place in places:
+        check_release_place(place, overwrite=options.overwrite)
+    rows, write = [], partial(write_synthetic, concepts=options.concepts, seed=options.seed)
+    for place, later in zip(places, (None, LATER_DATE), strict=False):
+        out = resolved(place)
+        with progress_of(options.progress).stage(f"invent {out.name}"):
+            n_rows = write(out, later=later, overwrite=options.overwrite)
+        for release_type, counts in n_rows.items():
+            rows += [(out.name, table, release_type, n) for table, n in counts.items()]
+    frame = pl.DataFrame(rows, schema={"release": pl.String, **_ROWS_SCHEMA}, orient="row")
+    return frame if options.then is not None else frame.drop("release")
 
 
 @public(ConvertOptions)

@@ -328,3 +328,44 @@ def test_a_tiny_release_is_complete(tmp_path: Path, concepts: int) -> None:
     assert len(fsns) == sum(map(tiny.is_active_clinical, tiny.concept)) == concepts
     for table in TABLES:
         assert [*newest(histories(tiny.full[table])).values()] == tiny.snapshot[table]
+
+
+@pytest.fixture(scope="module")
+def later(tmp_path_factory: pytest.TempPathFactory) -> Release:
+    path = tmp_path_factory.mktemp("later") / "r.zip"
+    return Release(path, concepts=3000, later=date(2026, 7, 1))
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_later_release_adds_rows_of_its_day_to_the_earlier_one(
+    release: Release, later: Release, table: str
+) -> None:
+    added = [row for row in later.full[table] if row["effectiveTime"] == "20260701"]
+
+    assert [row for row in later.full[table] if row["effectiveTime"] < "20260701"] == (
+        release.full[table]
+    )
+    assert bool(added) == (table != "text_definition")
+    assert max(Counter(row["id"] for row in added).values(), default=1) == 1
+    assert newest(histories(later.full[table])) == {row["id"]: row for row in later.snapshot[table]}
+    assert len(later.snapshot[table]) == len({row["id"] for row in later.snapshot[table]})
+
+
+def test_a_later_release_is_sound(release: Release, later: Release) -> None:
+    fsns = [row for row in later.active_names() if row["typeId"] == FSN]
+    active = set(filter(later.is_active_clinical, later.concept))
+    assert sorted(row["conceptId"] for row in fsns) == sorted(active)
+    assert all(re.search(r" \([a-z ]+\)$", row["term"]) for row in fsns)
+    is_a = [
+        (row["sourceId"], row["destinationId"])
+        for row in later.snapshot["relationship"]
+        if (row["typeId"], row["active"]) == (IS_A, "1")
+    ]
+    assert {end for link in is_a for end in link} <= active | {
+        concept for concept, row in later.concept.items() if row["moduleId"] == MODEL_MODULE
+    }
+    root = release.snapshot["concept"][0]["id"]
+    assert active - {child for child, _ in is_a} == {root}
+    assert all(
+        row["id"] in release.concept or row["active"] == "1" for row in later.concept.values()
+    )

@@ -7,8 +7,9 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
-from medsim.terminologies.rf2_writer import release_writer
+from medsim.terminologies.rf2_writer import COLUMNS, release_writer
 from medsim.terminologies.synthetic.components import (
     History,
     association_components,
@@ -22,12 +23,11 @@ from medsim.terminologies.synthetic.components import (
     text_definition_components,
 )
 from medsim.terminologies.synthetic.concepts import Draws, Model, Names, Outline
+from medsim.terminologies.synthetic.later import later_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    import polars as pl
 
     from medsim.terminologies.rf2_writer import ReleaseType, RF2Table
     from medsim.terminologies.synthetic.concepts import Ints
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     Finish = Callable[[pl.DataFrame, Outline], pl.DataFrame]
 
 DEFAULT_DATE = date(2026, 1, 1)
+LATER_DATE = date(2026, 7, 1)
 
 _ORIGIN = {
     "origin": "synthetic",
@@ -62,12 +63,14 @@ def write_synthetic(
     concepts: int,
     seed: int,
     release_date: date = DEFAULT_DATE,
+    later: date | None = None,
     overwrite: bool = False,
 ) -> dict[ReleaseType, dict[RF2Table, int]]:
     """Write an invented RF2 release, Full and Snapshot in one zip.
 
     Returns the number of rows of each file, by type of release. The content depends only on the
-    arguments. Memory does not grow with ``concepts``.
+    arguments. Memory does not grow with ``concepts``. With ``later``, it is the release of that
+    date, which follows the release of ``release_date`` and adds rows to it.
     """
     draws = Draws(seed)
     outline = Outline(n_active=concepts, draws=draws, names=Names(draws))
@@ -76,14 +79,37 @@ def write_synthetic(
     starts = range(0, n_concepts, _CHUNK)
     n_rows: dict[ReleaseType, dict[RF2Table, int]] = {"Full": {}, "Snapshot": {}}
     with release_writer(
-        path, release_date=release_date, origin=_ORIGIN, overwrite=overwrite
+        path, release_date=later or release_date, origin=_ORIGIN, overwrite=overwrite
     ) as writer:
         for release_type, table in product(n_rows, _MAKERS):
-            make, finish = _MAKERS[table]
-            numbers = (np.arange(at, min(at + _CHUNK, n_concepts)) for at in starts)
-            made = (make(part, outline) for part in numbers)
+            parts = (np.arange(at, min(at + _CHUNK, n_concepts)) for at in starts)
             newest_only = release_type == "Snapshot"
-            dated = (history.rows(table, part, newest_only=newest_only) for part in made)
-            frames = (finish(part, outline) for part in dated)
+            frames = (
+                _rows(table, numbers, outline, history, later, newest_only=newest_only)
+                for numbers in parts
+            )
             n_rows[release_type][table] = writer.write(table, release_type, frames)
     return n_rows
+
+
+def _rows(
+    table: RF2Table,
+    numbers: Ints,
+    outline: Outline,
+    history: History,
+    later: date | None,
+    *,
+    newest_only: bool,
+) -> pl.DataFrame:
+    """Return the rows of some concepts in one file."""
+    make, finish = _MAKERS[table]
+    made = make(numbers, outline)
+    rows = finish(history.rows(table, made, newest_only=newest_only), outline)
+    if later is None:
+        return rows
+    newest = rows if newest_only else finish(history.rows(table, made, newest_only=True), outline)
+    added = later_rows(table, newest, outline, later)
+    kept = rows.join(added, on="id", how="anti", maintain_order="left") if newest_only else rows
+    return pl.concat(
+        [part.select(COLUMNS[table]) for part in (kept, added)], how="vertical_relaxed"
+    )

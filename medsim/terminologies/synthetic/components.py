@@ -413,7 +413,7 @@ def association_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
     is_model = outline.draws.chance("substitute in model", item, _IN_MODEL_MODULE)
     target = pl.when("changes_later").then("other").otherwise("target")
     return rows.with_columns(
-        id=_uuids(outline.draws, item),
+        id=uuids(outline.draws, item),
         moduleId=pl.when(pl.Series(is_model))
         .then(sctid.MODEL_COMPONENT_MODULE)
         .otherwise(outline.model_id(Model.MODULE)),
@@ -436,7 +436,7 @@ def _substitutes(concepts: Ints, kinds: Ints, outline: Outline) -> Ints:
     )
 
 
-def _uuids(draws: Draws, items: Ints) -> pl.Series:
+def uuids(draws: Draws, items: Ints) -> pl.Series:
     """Return random UUIDs (RFC 9562, version 4) made from item numbers."""
     halves = (draws.bits(f"uuid {half}", items).tolist() for half in (1, 2))
     pairs = zip(*halves, strict=True)

@@ -1,0 +1,142 @@
+"""Invents the changes of the release that follows an invented one, half a year later."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim.terminologies import sctid
+from medsim.terminologies.synthetic.components import ids, uuids
+from medsim.terminologies.synthetic.concepts import Model, places_of
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from medsim.terminologies.rf2_writer import RF2Table
+    from medsim.terminologies.sctid import Component
+    from medsim.terminologies.synthetic.concepts import Ints, Outline, Weights
+
+Event = IntEnum(
+    "Event", "NONE ADDED RETIRED REVIVED MOVED NAMED UNNAMED REWORDED RENAMED RELINKED", start=0
+)
+"""What happens to a concept, its names, parents or associations; ADDED is a concept below it."""
+
+_OF_ACTIVE: Weights = {
+    Event.NONE: 84,
+    Event.ADDED: 3,
+    Event.RETIRED: 2,
+    Event.MOVED: 2,
+    Event.NAMED: 3,
+    Event.UNNAMED: 2,
+    Event.REWORDED: 3,
+    Event.RENAMED: 1,
+}
+_OF_RETIRED: Weights = {Event.NONE: 94, Event.REVIVED: 2, Event.RELINKED: 4}
+_COMPONENTS: dict[RF2Table, Component] = {
+    "concept": "concept",
+    "description": "description",
+    "relationship": "relationship",
+}
+_N_SLOTS: dict[RF2Table, int] = {"description": 8, "relationship": 6, "association": 3}
+
+_EVENT, _SLOT, _TERM = pl.col("event"), pl.col("slot"), pl.col("term")
+_FSN, _PREFERRED, _OTHER = (_SLOT.eq(slot) for slot in range(3))  # names
+_IS_PARENT = _SLOT == 0
+_IS_MOVED = (_EVENT == Event.MOVED) & _IS_PARENT & (pl.col("target") > 0)
+_OTHER_KIND = (
+    pl.when(pl.col("refsetId") == sctid.SAME_AS)
+    .then(sctid.REPLACED_BY)
+    .otherwise(sctid.SAME_AS)
+    .alias("refsetId")
+)
+
+
+def _worded(before: str, after: str = "") -> pl.Expr:
+    first, rest = _TERM.str.slice(0, 1).str.to_lowercase(), _TERM.str.slice(1)
+    return pl.concat_str(pl.lit(before), first, rest, pl.lit(after)).alias("term")
+
+
+_RETIRED: dict[RF2Table, pl.Expr] = {
+    "concept": _EVENT == Event.RETIRED,
+    "description": ((_EVENT == Event.RENAMED) & _FSN)
+    | (_EVENT.is_in([Event.UNNAMED, Event.REWORDED]) & _OTHER),
+    "relationship": (_EVENT == Event.RETIRED) | pl.col("target_retired") | _IS_MOVED,
+    "association": _EVENT.is_in([Event.REVIVED, Event.RELINKED]),
+}
+"""The components that are no longer active, by table."""
+
+_REVIVED: dict[RF2Table, pl.Expr] = {
+    "concept": _EVENT == Event.REVIVED,
+    "description": (_EVENT == Event.REVIVED) & _FSN,
+    "relationship": (_EVENT == Event.REVIVED) & _IS_PARENT,
+}
+"""The components that are active again, by table."""
+
+_NEW: dict[RF2Table, list[tuple[pl.Expr, list[pl.Expr]]]] = {
+    "concept": [(_EVENT == Event.ADDED, [])],
+    "description": [
+        (
+            (_EVENT == Event.ADDED) & (_FSN | _PREFERRED),
+            [pl.col("added_id").alias("conceptId"), _worded("Early ")],
+        ),
+        ((_EVENT == Event.NAMED) & _PREFERRED, [_worded("Typical ", " in adults")]),
+        ((_EVENT == Event.REWORDED) & _OTHER, [_TERM.str.replace("([aeiou])", "${1}h")]),
+        ((_EVENT == Event.RENAMED) & _FSN, [_worded("Primary ")]),
+    ],
+    "relationship": [
+        (
+            (_EVENT == Event.ADDED) & _IS_PARENT,
+            [
+                pl.col("added_id").alias("sourceId"),
+                pl.col("concept_id").alias("destinationId"),
+            ],
+        ),
+        (_IS_MOVED, [pl.col("root_id").alias("destinationId")]),
+    ],
+    "association": [(_EVENT == Event.RELINKED, [_OTHER_KIND])],
+}
+"""The active components that have a new copy, by table, and how it differs."""
+
+
+def events_of(concepts: Ints, outline: Outline) -> Ints:
+    """Return the event of each concept, given the concepts' numbers."""
+    drawn = [outline.draws.weigh("later", concepts, each) for each in (_OF_ACTIVE, _OF_RETIRED)]
+    has_parent = places_of(concepts, outline.draws).ordinal > 0  # and is no other family's parent
+    is_active = concepts < outline.n_active
+    is_retired = ~is_active & (concepts < outline.n_clinical)
+    return np.select([is_active & has_parent, is_retired], drawn, Event.NONE)
+
+
+def later_rows(table: RF2Table, newest: pl.DataFrame, outline: Outline, day: date) -> pl.DataFrame:
+    """Return the rows that the later release adds, given the newest rows of some concepts.
+
+    Rows have the columns of RF2 and of components.
+    """
+    if table not in _NEW:
+        return newest.clear()
+    n_earlier, concept, item = outline.n_clinical + len(Model), newest["concept"], newest["item"]
+    targets = newest["target" if table == "relationship" else "concept"].to_numpy()
+    rows = newest.with_columns(
+        pl.col("active").cast(pl.Boolean),
+        event=pl.Series(events_of(concept.to_numpy(), outline)),
+        target_retired=pl.Series(events_of(targets, outline) == Event.RETIRED),
+        added_id=ids(concept + n_earlier, "concept"),
+        concept_id=ids(concept, "concept"),
+        root_id=ids(concept * 0, "concept"),
+    )
+    items = item + n_earlier * _N_SLOTS.get(table, 1)
+    if table == "association":
+        new_ids = uuids(outline.draws, items.to_numpy())
+    else:
+        new_ids = ids(items, _COMPONENTS[table])
+    active = rows.with_columns(id=new_ids).filter("active")
+    retired = rows.filter("active", _RETIRED[table]).with_columns(active=pl.lit(value=False))
+    parts = [retired, *(active.filter(which).with_columns(how) for which, how in _NEW[table])]
+    if table in _REVIVED:
+        again = rows.filter(~pl.col("active"), _REVIVED[table])
+        parts.append(again.with_columns(active=pl.lit(value=True)))
+    time = pl.lit(int(f"{day:%Y%m%d}"))
+    return pl.concat(parts).with_columns(pl.col("active").cast(pl.Int64), effectiveTime=time)
