@@ -33,7 +33,7 @@ study = subcommands(
 
 @command(study, SampleOptions, then=("study score",))
 def sample(options: SampleOptions, *, form: Format = "table") -> None:
-    """Draw pairs of every dataset of a build for people to judge, and print how many.
+    """Draw pairs of every set of a build for people to judge, and print how many.
 
     Writes a folder: annotators/NAME is for each annotator (a page that needs no network, a sheet,
     tasks for Label Studio); annotators must not see key/.

@@ -46,7 +46,7 @@ PROMISES = {
     "lemma": "Different terms are in term_identity exactly if their lemmas are equal.",
     "synonyms": "Synonyms are names of one concept, terms of label_similarity are not.",
     "similarity": "Terms of label_similarity have a ratio above 0.75.",
-    "balance": "Half of every group is True.",
+    "balance": "Half of every group has label 1.",
     "quota": "A group has no more instances than its quota.",
     "one_mention": "A sentence always has the same mention.",
     "repeated_instance": "No instance occurs twice, in either direction, in any split.",
@@ -321,7 +321,7 @@ def check_splits(
 
 
 def _counts(instances: Sequence[Instance]) -> dict[str, tuple[int, int]]:
-    """Return the numbers of True and False instances of each group."""
+    """Return the numbers of instances of each group with label 1 and with label 0."""
     counted = Counter((instance.cat, instance.label) for instance in instances)
     return {group: (counted[group, True], counted[group, False]) for group in GROUPS}
 
@@ -329,7 +329,7 @@ def _counts(instances: Sequence[Instance]) -> dict[str, tuple[int, int]]:
 def _balance(split: str, instances: Sequence[Instance]) -> SplitFinding:
     counts = _counts(instances)
     breaches = [
-        Breach(fault=f"{group} has {n_true:,} True and {n_false:,} False instances")
+        Breach(fault=f"{group} has label 1 in {n_true:,} instances and 0 in {n_false:,}")
         for group, (n_true, n_false) in counts.items()
         if n_true != n_false
     ]
@@ -347,7 +347,7 @@ def _quota(
     for group, both in _counts(instances).items():
         quota = of_split[group]
         if max(both) > quota or (quotas is not None and min(both) < quota):
-            numbers = f"{both[0]:,} True and {both[1]:,} False instances, not {quota:,} each"
+            numbers = f"label 1 in {both[0]:,} instances and 0 in {both[1]:,}, not {quota:,} each"
             breaches.append(Breach(fault=f"{group} has {numbers}"))
         elif max(both) < quota:
             smaller.append(f"{group} {both[0]:,} of {quota:,}")
