@@ -21,6 +21,8 @@ from medsim.evaluations.training import TermSimilarityEvaluator as TermSimilarit
 from medsim.exports.export import export as export
 from medsim.exports.output import Exported as Exported
 from medsim.leaderboards.ranking import leaderboard as leaderboard
+from medsim.neighbours.nearest import nearest as nearest
+from medsim.neighbours.pool import Pool as Pool
 from medsim.splits.output import Splits as Splits
 from medsim.splits.split import split as split
 from medsim.splits.verify import verify as verify

@@ -24,7 +24,14 @@ from medsim.kernels.components import components
 from medsim.kernels.edit_search import Search
 from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
 from medsim.kernels.sliced import search_group
-from medsim.neighbours.search import Candidates, lay_out, nearest, queries_in, slate, workspace
+from medsim.neighbours.search import (
+    Candidates,
+    NearestSearch,
+    lay_out,
+    queries_in,
+    slate,
+    workspace,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -138,7 +145,7 @@ def compile_others() -> None:
     starts, table = np.zeros(2, np.int64), used_pairs(_NONE, _NONE, 1)
     serve_nearest(_ONE, starts, _NONE, table, Chosen(starts=starts, counts=_ONE.copy(), ids=_NONE))
     # A query for no candidates is compared with its neighbours, but not searched by blocks.
-    nearest(candidates, _ONE, np.zeros(1, np.int32), threads=1)
+    NearestSearch(candidates, seed=0, threads=1).nearest(_ONE, np.zeros(1, np.int32))
 
 
 PARTS = {"search": compile_search, "others": compile_others}

@@ -62,6 +62,7 @@ class _Medsim(Program):
             "merge": "builds",
             "warm": "builds",
         },
+        "Names": {"nearest": "neighbours"},
         "Models": {
             "eval": "evaluations",
             "compare": "evaluations",

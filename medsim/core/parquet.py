@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import polars as pl
@@ -11,7 +12,6 @@ from medsim.core.reading import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
 _BATCH_ROWS = 1 << 14
 _COMPARED_ROWS = 1 << 18
@@ -153,24 +153,25 @@ def write_lazily(rows: pl.LazyFrame, path: Path, metadata: Mapping[str, str]) ->
 
 
 def write_batches(
-    path: Path, schema: Mapping[str, pl.DataType], batches: Iterable[pl.DataFrame]
+    path: Path | IO[bytes], schema: Mapping[str, pl.DataType], batches: Iterable[pl.DataFrame]
 ) -> int:
     """Stream rows to a file, and return their number.
 
     Text has Arrow's type string, which every reader supports, not Polars's large string.
 
     Args:
-        path: path of the file.
+        path: path of the file, or the open file.
         schema: columns to write; batches may have others.
         batches: rows in batches.
     """
     import pyarrow as pa  # noqa: PLC0415 — rarely needed
     from pyarrow.parquet import ParquetWriter  # noqa: PLC0415 — as above
 
-    types = {pl.String(): pa.string(), pl.Int64(): pa.int64()}
+    types = {pl.String(): pa.string(), pl.Int32(): pa.int32(), pl.Int64(): pa.int64()}
     columns = pa.schema([(name, types[dtype]) for name, dtype in schema.items()])
     n_rows = 0
-    with ParquetWriter(path.absolute(), columns, compression="zstd") as file:
+    file_or_path: Any = path.absolute() if isinstance(path, Path) else path
+    with ParquetWriter(file_or_path, columns, compression="zstd") as file:
         for batch in batches:
             file.write_table(batch.select(list(schema)).to_arrow().cast(columns))
             n_rows += batch.height

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numba import config
 
-from medsim.core.config import checked_threads, in_threads
+from medsim.core.config import in_threads
 from medsim.core.errors import OptionError
 from medsim.core.terms import pack
 from medsim.kernels.best import FAR, empty_slots, filled_slots
@@ -298,7 +298,9 @@ class NearestSearch:
         self._threads = threads
         self._sliced = not config.DISABLE_JIT if sliced is None else sliced  # type: ignore[attr-defined]  # set when numba is imported
 
-    def nearest(self, queries: Ids, wanted: Ids, advance: Advance = _ignore) -> Nearest:
+    def nearest(
+        self, queries: Ids, wanted: Ids, advance: Advance = _ignore, limit: int = FAR
+    ) -> Nearest:
         """Return the nearest terms of each query, a term of the pool, as brute force does.
 
         Candidates are ordered by (distance, hash of seed and both terms, text).
@@ -313,7 +315,7 @@ class NearestSearch:
             raise OptionError(
                 f"each query must be a row of the {n_terms:,} terms, with a number of terms to find"
             )
-        best = empty_slots(np.minimum(sizes, n_terms).astype(np.int32), np.int32)
+        best = empty_slots(np.minimum(sizes, n_terms).astype(np.int32), np.int32, limit)
         return self._searched(queries_in(self.pool, queries), best, advance)
 
     def nearest_to(
@@ -391,35 +393,6 @@ class NearestSearch:
             ids=best.ids[filled],
             distances=best.distances[filled].astype(np.int32),
         )
-
-
-def nearest(
-    candidates: Candidates,
-    queries: Ids,
-    wanted: Ids,
-    *,
-    seed: int = 0,
-    threads: int | None = None,
-    sliced: bool | None = None,
-) -> Nearest:
-    """Return the nearest terms of each query by Levenshtein distance, exactly.
-
-    Args:
-        candidates: the pool.
-        queries: int32[n_queries], rows of the pool.
-        wanted: int32[n_queries], number of terms for each query.
-        seed: random seed of the hash that orders equal distances, from 0 to 2**64 - 1.
-        threads: number of threads, by default all; results do not depend on it.
-        sliced: see ``NearestSearch``.
-
-    Returns:
-        As many terms as wanted, or fewer if the pool has no more.
-
-    Raises:
-        OptionError: a query is not a row of the pool, or a number is out of range.
-    """
-    search = NearestSearch(candidates, seed=seed, threads=checked_threads(threads), sliced=sliced)
-    return search.nearest(queries, wanted)
 
 
 def _in_threads(spaces: list[S], parts: Iterable[P], run: Callable[[P, S], None]) -> None:

@@ -7,14 +7,10 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import yaml
 
 import medsim
-
-if TYPE_CHECKING:
-    import pytest
 
 ROOT = Path(__file__).parents[2]
 README, *OTHERS = (
@@ -106,17 +102,6 @@ def test_pages_for_users_name_no_internal_modules() -> None:
         if page.name.startswith("add-a-"):  # says where developers put a new file
             continue
         assert module.search(page.read_text(encoding="utf-8")) is None, page
-
-
-def test_the_example_of_the_search_prints_its_result(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-
-    exec(block, {})  # noqa: S102 — the example is the project's own
-
-    assert capsys.readouterr().out.strip() == block.rsplit("# ", 1)[1].strip()
 
 
 def test_the_page_on_citing_has_every_paper_of_the_citation_file() -> None:

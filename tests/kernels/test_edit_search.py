@@ -19,7 +19,7 @@ from rapidfuzz.process import cdist
 from medsim.core.errors import OptionError
 from medsim.core.terms import pack
 from medsim.kernels.edit_search import least_distance, signatures
-from medsim.neighbours.search import Candidates, NearestSearch, nearest
+from medsim.neighbours.search import Candidates, Nearest, NearestSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,6 +50,19 @@ def pool_of(terms: Sequence[str], group_of: Callable[[str], int] | None = None) 
     else:
         groups = [group_of(term) for term in lower]
     return Pool(terms=exact, groups=groups, hashes=[term_hash(term) for term in exact])
+
+
+def nearest(
+    candidates: Candidates,
+    queries: object,
+    wanted: object,
+    *,
+    seed: int = 0,
+    threads: int = 1,
+    sliced: bool | None = None,
+) -> Nearest:
+    search = NearestSearch(candidates, seed=seed, threads=threads, sliced=sliced)
+    return search.nearest(queries, wanted)  # type: ignore[arg-type]
 
 
 def candidates_of(pool: Pool) -> Candidates:

@@ -1,0 +1,81 @@
+"""The nearest names of a list, as a function."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.core.errors import OptionError
+from medsim.core.options import public
+from medsim.core.progress import progress_of
+from medsim.core.tables import read_table
+from medsim.neighbours.names import names_of
+from medsim.neighbours.options import NearestOptions
+from medsim.neighbours.pool import NEAREST, PAIRS, Pool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@public(NearestOptions)
+def nearest(options: NearestOptions) -> pl.DataFrame:
+    """Return the nearest names of each query by Levenshtein distance, exactly.
+
+    Without a pool, a list is compared with itself. Names are compared in lower case by default, and
+    equal ones count once. ``Pool`` prepares a pool for several calls, and ``Pool.batches`` yields
+    rows in batches.
+
+    Returns:
+        The columns query, rank (from 1), match and distance, in the order of the queries. With
+        max_distance and without k, all pairs: query, match and distance; see ``Pool.pairs``.
+
+    Raises:
+        InputError: a file or build cannot be read.
+        OptionError: an option is out of range, or a name is not a string.
+    """
+    return pl.concat(batches_of(options))
+
+
+def schema_of(options: NearestOptions) -> pl.Schema:
+    """Return the columns of the result."""
+    return PAIRS if options.all_pairs else NEAREST
+
+
+def batches_of(options: NearestOptions) -> Iterator[pl.DataFrame]:
+    """Yield the rows of ``nearest`` in batches, an empty one first."""
+    yield pl.DataFrame(schema=schema_of(options))
+    progress = progress_of(options.progress)
+    exclude = _pairs_of(options.exclude)
+    with progress.stage("read the names"):
+        queries = names_of(options.queries, "queries", options.query_column)
+        names = queries
+        if options.pool is not None:
+            names = names_of(options.pool, "pool", options.pool_column)
+        pool = Pool(names, match_case=options.match_case, threads=options.threads)
+    asked = None if options.pool is None else queries
+    if options.all_pairs and options.max_distance is not None:
+        with progress.stage(f"find the pairs of {len(pool):,} names"):
+            yield pool.pairs(options.max_distance, asked, exclude=exclude)
+        return
+    with progress.stage(f"search {len(pool):,} names") as stage:
+        stage.total(len(pool if asked is None else asked))
+        yield from pool.batches(
+            asked,
+            options.k or 1,
+            max_distance=options.max_distance,
+            ties=options.ties,
+            exclude=exclude,
+            advance=stage.advance,
+        )
+
+
+def _pairs_of(given: object) -> pl.DataFrame | None:
+    """Return the pairs to exclude, with the columns query and match."""
+    names = ("query", "match")
+    if isinstance(given, (str, Path)):
+        return read_table(Path(given), names).frame
+    if given is None or (isinstance(given, pl.DataFrame) and {*names} <= {*given.columns}):
+        return given
+    raise OptionError("`exclude` takes a file or a Polars frame with the columns query and match")

@@ -1,0 +1,266 @@
+"""A pool of names, and the exact search for the nearest of them by Levenshtein distance."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from medsim.core.config import checked_threads
+from medsim.core.errors import OptionError
+from medsim.core.terms import lowered_column
+from medsim.kernels.best import FAR
+from medsim.kernels.near_pairs import MATCH, QUERY
+from medsim.neighbours.names import names_of
+from medsim.neighbours.options import MOST_EDITS
+from medsim.neighbours.pairs import pairs_within
+from medsim.neighbours.search import Candidates, NearestSearch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from medsim.kernels.types import Ids, Rows
+    from medsim.neighbours.options import Ties
+    from medsim.neighbours.search import Advance, Nearest
+
+NEAREST = pl.Schema(
+    {"query": pl.String, "rank": pl.Int32, "match": pl.String, "distance": pl.Int32}
+)
+"""The columns of nearest names; rank is 1 for the nearest."""
+
+PAIRS = pl.Schema({"query": pl.String, "match": pl.String, "distance": pl.Int32})
+"""The columns of pairs within a distance."""
+
+_QUERIES_AT_ONCE = 1 << 18
+_MATCHES_AT_ONCE = 1 << 22
+
+
+class Pool:
+    """Names prepared once for any number of searches by Levenshtein distance.
+
+    The results are exact: they are those of comparing every query with every name. Names that are
+    equal, by default ignoring case, count once, with the first spelling.
+
+    Args:
+        names: a list, Series or array of strings (Python, Polars, pandas, Arrow, NumPy), a file
+            with a name per line, or a build.
+        match_case: whether upper and lower case differ. If not, names are compared in lower case
+            and in Unicode's form C (NFC).
+        threads: number of threads, by default all; results do not depend on it.
+
+    Attributes:
+        names: the names, in order of the compared texts.
+
+    Raises:
+        InputError: a file or build cannot be read.
+        OptionError: a name is not a string.
+    """
+
+    def __init__(self, names: Any, *, match_case: bool = False, threads: int | None = None) -> None:
+        self._match_case, self._threads = match_case, checked_threads(threads)
+        given = self._keyed(names_of(names, "names"))
+        self._frame = given.unique("key", keep="first").sort("key")
+        self._keys, self.names = self._frame["key"], self._frame["name"]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def nearest(
+        self,
+        queries: Any = None,
+        k: int = 1,
+        *,
+        max_distance: int | None = None,
+        ties: Ties = "first",
+        exclude: pl.DataFrame | None = None,
+    ) -> pl.DataFrame:
+        """Return the nearest names of each query.
+
+        Args:
+            queries: names, as for the pool; by default the names of the pool, which do not match
+                themselves.
+            k: number of names for each query.
+            max_distance: the largest distance; by default any.
+            ties: "first" for k names, where equal distances are in order of the compared texts;
+                "all" also for the other names at the distance of the last one.
+            exclude: pairs that do not match, with the columns query and match.
+
+        Returns:
+            The columns query, rank (from 1), match and distance, in the order of the queries. A
+            query that is equal to a name has the distance 0.
+        """
+        batches = self.batches(queries, k, max_distance=max_distance, ties=ties, exclude=exclude)
+        return pl.concat([pl.DataFrame(schema=NEAREST), *batches])
+
+    def batches(
+        self,
+        queries: Any = None,
+        k: int = 1,
+        *,
+        max_distance: int | None = None,
+        ties: Ties = "first",
+        exclude: pl.DataFrame | None = None,
+        advance: Advance = lambda _n_queries: None,
+    ) -> Iterator[pl.DataFrame]:
+        """Yield the rows of ``nearest`` in batches, so that any number of them fits in memory.
+
+        ``advance`` is called with the number of finished queries.
+        """
+        if k < 1 or (max_distance is not None and max_distance < 0):
+            raise OptionError("`k` must be at least 1, and `max_distance` at least 0")
+        limit = FAR if max_distance is None else max_distance
+        asked = None if queries is None else self._keyed(names_of(queries, "queries"))
+        given = self._frame if asked is None else asked
+        n_at_once = max(1, min(_QUERIES_AT_ONCE, _MATCHES_AT_ONCE // min(k, len(self) or 1)))
+        for first in range(0, given.height, n_at_once):
+            part = given[first : first + n_at_once]
+            rows = self._keys.search_sorted(part["key"]).to_numpy().astype(np.int32)
+
+            def search(
+                at: Rows, wanted: Ids, part: pl.DataFrame = part, rows: Ids = rows
+            ) -> Nearest:
+                if asked is None:
+                    return self._search.nearest(rows[at], wanted, limit=limit)
+                return self._search.nearest_to(
+                    part["key"].gather(at), rows[at], wanted, limit=limit
+                )
+
+            found = self._ranked(search, part, k, ties, self._excluded(part["key"], exclude))
+            yield self._named(part, found)
+            advance(part.height)
+
+    def pairs(
+        self, max_distance: int, queries: Any = None, *, exclude: pl.DataFrame | None = None
+    ) -> pl.DataFrame:
+        """Return all pairs of names within a distance, or of queries and names.
+
+        Args:
+            max_distance: the largest distance, 1 to 4.
+            queries: names, as for the pool; by default the names of the pool, in pairs with the
+                other names.
+            exclude: pairs to leave out, with the columns query and match; without queries in either
+                order.
+
+        Returns:
+            The columns query, match and distance. Without queries, each pair once, the query before
+            the match in order of the compared texts, in this order. With queries, in the order of
+            the queries, then of distances, then of the texts; a query that is equal to a name has
+            the distance 0, and equal queries count once.
+        """
+        if not 1 <= max_distance <= MOST_EDITS:
+            raise OptionError(f"`max_distance` takes 1 to {MOST_EDITS} without `k`")
+        if queries is None:
+            asked = self._frame
+            rows, ids, distances = pairs_within(self._keys, max_distance, threads=self._threads)
+            pairs = pl.DataFrame({"row": rows, "id": ids, "distance": distances})
+        else:
+            asked = self._keyed(names_of(queries, "queries"))
+            asked = asked.unique("key", keep="first", maintain_order=True)
+            pairs = self._pairs_with(asked["key"], max_distance).sort("row", "distance", "id")
+        excluded = self._excluded(asked["key"], exclude)
+        if queries is None:
+            excluded = pl.concat([excluded, excluded.select(row="id", id="row")])
+        pairs = pairs.join(excluded, on=["row", "id"], how="anti", maintain_order="left")
+        return self._named(asked, pairs.with_columns(rank=1)).select(PAIRS.names())
+
+    def _pairs_with(self, asked: pl.Series, max_distance: int) -> pl.DataFrame:
+        """Return the pairs of distinct queries and names within a distance: row, id, distance."""
+        keys = pl.concat([self._keys, asked]).unique().sort()
+        rows, ids = (
+            pl.DataFrame({"key": keys})
+            .join(
+                side.to_frame("key").with_row_index(), on="key", how="left", maintain_order="left"
+            )
+            .select(pl.col("index").cast(pl.Int32))
+            .to_series()
+            for side in (asked, self._keys)
+        )
+        sides = rows.is_not_null().cast(pl.UInt8) * QUERY + ids.is_not_null().cast(pl.UInt8) * MATCH
+        found = pairs_within(keys, max_distance, sides=sides.to_numpy(), threads=self._threads)
+        same = (sides == QUERY | MATCH).arg_true()
+        ways = [
+            (*found,),
+            (found[1], found[0], found[2]),
+            (same, same, np.zeros(len(same), np.int32)),
+        ]
+        pairs = pl.concat(
+            pl.DataFrame({"row": rows.gather(one), "id": ids.gather(two), "distance": distances})
+            for one, two, distances in ways
+        )
+        return pairs.drop_nulls()
+
+    @cached_property
+    def _search(self) -> NearestSearch:
+        """The names, laid out for the search; equal distances are in order of text."""
+        n_names = len(self)
+        candidates = Candidates(
+            terms=self._keys,
+            components=np.arange(n_names, dtype=np.int32),
+            hashes=np.zeros(n_names, np.uint64),
+        )
+        return NearestSearch(candidates, seed=0, threads=self._threads)
+
+    def _keyed(self, names: pl.Series) -> pl.DataFrame:
+        """Return names and the texts by which they are compared, name and key."""
+        keys = names if self._match_case else lowered_column(names)
+        return pl.DataFrame({"key": keys.rename("key"), "name": names.rename("name")})
+
+    def _named(self, asked: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows of ``NEAREST`` for rows of queries and ids of names."""
+        query, match = asked["name"].gather(found["row"]), self.names.gather(found["id"])
+        columns = (query, found["rank"], match, found["distance"])
+        return pl.DataFrame(dict(zip(NEAREST, columns, strict=True)), NEAREST)
+
+    def _excluded(self, asked: pl.Series, exclude: pl.DataFrame | None) -> pl.DataFrame:
+        """Return the excluded pairs of queries as rows and ids."""
+        if exclude is None:
+            return pl.DataFrame(schema={"row": pl.Int32, "id": pl.Int32})
+        sides = {"query": (asked, "row"), "match": (self._keys, "id")}
+        given = {side: self._keyed(names_of(exclude[side], "exclude"))["key"] for side in sides}
+        pairs = pl.DataFrame(given).unique()
+        for side, (keys, number) in sides.items():
+            pairs = pairs.join(pl.DataFrame({side: keys}).with_row_index(number), on=side)
+        return pairs.select(pl.col("row", "id").cast(pl.Int32))
+
+    def _ranked(
+        self,
+        search: Callable[[Rows, Ids], Nearest],
+        part: pl.DataFrame,
+        k: int,
+        ties: Ties,
+        excluded: pl.DataFrame,
+    ) -> pl.DataFrame:
+        """Return the nearest names of queries: row, rank, id and distance.
+
+        Longer lists are searched until no name of a list can be missing.
+        """
+        n_excluded = np.bincount(excluded["row"].to_numpy(), minlength=part.height)
+        wanted = np.minimum(k + (ties == "all") + n_excluded, len(self)).astype(np.int32)
+        left = np.arange(part.height, dtype=np.int32)
+        done = []
+        while len(left):
+            nearest = search(left, wanted[left])
+            counts = np.diff(nearest.starts)
+            found = pl.DataFrame(
+                {
+                    "row": np.repeat(left, counts),
+                    "id": nearest.ids,
+                    "distance": nearest.distances,
+                    "is_open": np.repeat((counts == wanted[left]) & (counts < len(self)), counts),
+                }
+            )
+            if len(excluded):
+                found = found.join(excluded, on=["row", "id"], how="anti", maintain_order="left")
+            rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("row")
+            found = found.with_columns(rank=rank)
+            if ties == "first":
+                return found.filter(pl.col("rank") <= k)
+            furthest = pl.col("distance").filter(pl.col("rank") <= k).max().over("row")
+            may_lack = pl.col("is_open") & (pl.col("distance").last().over("row") <= furthest)
+            found = found.with_columns(may_lack=may_lack, furthest=furthest)
+            done.append(found.filter(~may_lack, pl.col("distance") <= pl.col("furthest")))
+            left = found.filter("may_lack")["row"].unique().to_numpy()
+            wanted[left] = np.minimum(4 * wanted[left].astype(np.int64), len(self))
+        return pl.concat(done).sort("row", "rank")

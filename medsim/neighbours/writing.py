@@ -1,0 +1,41 @@
+"""Writes rows of any number to a single file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.core.errors import OptionError
+from medsim.core.files import nameless_file
+from medsim.core.parquet import write_batches
+from medsim.core.places import check_file_free
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+SUFFIXES = (".parquet", ".csv")
+
+
+def write_rows(
+    out: Path, schema: pl.Schema, batches: Iterable[pl.DataFrame], *, overwrite: bool
+) -> None:
+    """Write batches of rows to a .parquet or .csv file, which appears complete or not at all.
+
+    Raises:
+        OptionError: the name of the file has another ending.
+        OutputError: the file exists and must stay, or cannot be written.
+    """
+    if out.suffix.lower() not in SUFFIXES:
+        raise OptionError(
+            f"`out` takes a file whose name ends in {' or '.join(SUFFIXES)}, not {out}"
+        )
+    check_file_free(out, overwrite=overwrite)
+    with nameless_file(out, overwrite=overwrite) as stream:
+        if out.suffix.lower() == ".parquet":
+            write_batches(stream, schema, batches)
+            return
+        stream.write(pl.DataFrame(schema=schema).write_csv().encode())
+        for batch in batches:
+            stream.write(batch.write_csv(include_header=False).encode())

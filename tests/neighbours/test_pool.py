@@ -1,0 +1,226 @@
+"""Pools of names: nearest names and pairs, against comparing every query with every name."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rapidfuzz.distance import Levenshtein
+
+import medsim
+from medsim.core.errors import InputError, OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NAMES = st.lists(st.text("abAé日 ", max_size=8), max_size=25)
+Rows = list[tuple[str, int, str, int]]
+
+
+def key(name: str, *, match_case: bool) -> str:
+    return name if match_case else unicodedata.normalize("NFC", name.lower())
+
+
+def first_spellings(names: Sequence[str], *, match_case: bool) -> dict[str, str]:
+    """Return the names by the text that is compared, in order of these texts."""
+    spellings: dict[str, str] = {}
+    for name in names:
+        spellings.setdefault(key(name, match_case=match_case), name)
+    return dict(sorted(spellings.items()))
+
+
+def brute_force(
+    queries: Sequence[str] | None,
+    names: Sequence[str],
+    k: int,
+    *,
+    limit: int = 99,
+    ties: bool = False,
+    match_case: bool = False,
+    exclude: Sequence[tuple[str, str]] = (),
+) -> Rows:
+    pool = first_spellings(names, match_case=match_case)
+    asked = [*pool.values()] if queries is None else queries
+    left_out = {tuple(key(name, match_case=match_case) for name in pair) for pair in exclude}
+    rows: Rows = []
+    for query in asked:
+        text = key(query, match_case=match_case)
+        found = sorted(
+            (distance, other)
+            for other in pool
+            if queries is not None or other != text
+            if (text, other) not in left_out
+            if (distance := Levenshtein.distance(text, other)) <= limit
+        )
+        last = found[min(k, len(found)) - 1][0] if found else 0
+        kept = [pair for pair in found if pair[0] <= last] if ties else found[:k]
+        rows += [(query, rank, pool[other], d) for rank, (d, other) in enumerate(kept, start=1)]
+    return rows
+
+
+@given(NAMES, NAMES, st.integers(1, 30), st.integers(0, 9), st.booleans(), st.booleans(), st.data())
+def test_nearest_names_are_those_of_brute_force(
+    queries: list[str],
+    names: list[str],
+    k: int,
+    limit: int,
+    match_case: bool,  # noqa: FBT001 — drawn
+    ties: bool,  # noqa: FBT001 — drawn
+    data: st.DataObject,
+) -> None:
+    pairs = st.tuples(st.sampled_from([*queries, "?"]), st.sampled_from([*names, "?"]))
+    exclude = data.draw(st.lists(pairs, max_size=4))
+    frame = pl.DataFrame(exclude, {"query": pl.String, "match": pl.String}, orient="row")
+
+    found = medsim.nearest(
+        queries,
+        names,
+        k,
+        limit,
+        ties="all" if ties else "first",
+        match_case=match_case,
+        exclude=frame,
+        threads=1,
+    )
+
+    assert found.rows() == brute_force(
+        queries, names, k, limit=limit, ties=ties, match_case=match_case, exclude=exclude
+    )
+
+
+@given(NAMES, st.integers(1, 30), st.booleans())
+def test_names_of_a_list_match_the_others(names: list[str], k: int, ties: bool) -> None:  # noqa: FBT001
+    found = medsim.nearest(names, k=k, ties="all" if ties else "first", threads=1)
+
+    assert found.rows() == brute_force(None, names, k, ties=ties)
+
+
+@given(NAMES, st.integers(1, 4), st.booleans())
+def test_pairs_of_a_list_are_those_of_brute_force(
+    names: list[str],
+    limit: int,
+    match_case: bool,  # noqa: FBT001 — drawn
+) -> None:
+    found = medsim.nearest(names, max_distance=limit, match_case=match_case, threads=1)
+
+    pool = [*first_spellings(names, match_case=match_case).items()]
+    assert found.rows() == [
+        (name, pool[other][1], distance)
+        for row, (text, name) in enumerate(pool)
+        for other in range(row + 1, len(pool))
+        if (distance := Levenshtein.distance(text, pool[other][0])) <= limit
+    ]
+
+
+@given(NAMES, NAMES, st.integers(1, 4))
+def test_pairs_of_two_lists_are_all_matches_within_the_distance(
+    queries: list[str], names: list[str], limit: int
+) -> None:
+    found = medsim.nearest(queries, names, max_distance=limit, threads=1)
+
+    asked = {key(query, match_case=False): query for query in reversed(queries)}
+    order = [asked[text] for text in dict.fromkeys(key(q, match_case=False) for q in queries)]
+    expected = brute_force(order, names, len(names) + 1, limit=limit)
+    assert found.rows() == [(query, match, distance) for query, _, match, distance in expected]
+
+
+def test_excluded_pairs_of_a_list_are_left_out_in_both_directions() -> None:
+    exclude = pl.DataFrame({"query": ["B", "a"], "match": ["A", "c"]})
+
+    found = medsim.nearest(["a", "b", "c"], max_distance=1, exclude=exclude)
+
+    assert found.rows() == [("b", "c", 1)]
+
+
+@pytest.mark.parametrize(
+    "make", [list, tuple, np.array, pl.Series, pd.Series, pa.array, lambda n: pa.chunked_array([n])]
+)
+def test_lists_series_and_arrays_are_taken(make: Any) -> None:
+    names = ["heart attack", "migraine"]
+
+    found = medsim.nearest(make(["Hart attack"]), make(names))
+
+    assert found.rows() == [("Hart attack", 1, "heart attack", 1)]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([1, 2], "`queries` takes strings"),
+        (["a", None], "`queries` has no value in row 1"),
+        (pl.Series([1.5]), "`queries` takes strings, not Float64"),
+        (np.array([[1]]), "`queries` takes strings"),
+        (7, "`queries` takes strings"),
+        (["a\ud800"], "`queries` .* is not UTF-8"),
+    ],
+)
+def test_other_values_are_refused(given: object, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        medsim.nearest(given, ["a"])
+
+
+@pytest.mark.parametrize("limit", [0, 5])
+def test_all_pairs_take_a_distance_of_1_to_4(limit: int) -> None:
+    with pytest.raises(OptionError, match="takes 1 to 4"):
+        medsim.nearest(["a"], max_distance=limit)
+    with pytest.raises(OptionError, match="takes 1 to 4"):
+        medsim.Pool(["a"]).pairs(limit)
+
+
+def test_empty_lists_have_no_matches() -> None:
+    assert medsim.nearest([], ["a"]).rows() == []
+    assert medsim.nearest(["a"], []).rows() == []
+    assert medsim.nearest([], max_distance=2).rows() == []
+    assert medsim.nearest(["a"], [], max_distance=2).rows() == []
+
+
+def test_batches_are_the_rows_of_all_queries(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"pain of the {number}" for number in range(200)]
+    pool = medsim.Pool(names)
+    expected = pool.nearest(names, 3, ties="all")
+    monkeypatch.setattr("medsim.neighbours.pool._QUERIES_AT_ONCE", 7)
+    steps: list[int] = []
+
+    found = [*pool.batches(names, 3, ties="all", advance=steps.append)]
+
+    assert len(found) > 1
+    assert pl.concat(found).equals(expected)
+    assert sum(steps) == len(names)
+
+
+def test_columns_are_found_by_usual_names_or_given(tmp_path: Path) -> None:
+    rows = pl.DataFrame({"id": ["1", "2"], "Label": ["heart", "lung"], "other": ["x", "hart"]})
+    rows.write_csv(tmp_path / "names.csv")
+    rows.write_parquet(tmp_path / "names.parquet")
+    (tmp_path / "names.txt").write_text("heart\r\n\n lung \n", encoding="utf-8")
+
+    for file in ("names.csv", "names.parquet", "names.txt"):
+        assert medsim.nearest(["hart"], tmp_path / file)["match"].to_list() == ["heart"]
+    by_column = medsim.nearest(["hart"], tmp_path / "names.csv", pool_column="OTHER")
+    assert by_column["distance"].to_list() == [0]
+
+
+def test_a_table_without_a_usual_column_names_its_columns(tmp_path: Path) -> None:
+    pl.DataFrame({"a": ["x"], "b": ["y"]}).write_csv(tmp_path / "names.csv")
+
+    with pytest.raises(InputError, match="has the columns a and b"):
+        medsim.nearest(tmp_path / "names.csv")
+    with pytest.raises(OptionError, match="is read as lines"):
+        medsim.nearest(tmp_path / "names.txt", query_column="a")
+
+
+@given(st.lists(st.text("ab", max_size=6), min_size=1, max_size=30))
+def test_a_query_in_the_pool_is_its_own_nearest(names: list[str]) -> None:
+    found = medsim.Pool(names).nearest(names)
+
+    assert found["distance"].to_list() == [0] * len(names)
+    assert Counter(found["match"]) == Counter(names)
