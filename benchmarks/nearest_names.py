@@ -44,9 +44,7 @@ def _measured(cache: Path, n_many: int, n_few: int, n_peers: int) -> Measured:
     pool, laying_out = _timed(lambda: _laid_out(names))
     found, many = _timed(lambda: pool.nearest(drawn, 2))
     _, few = _timed(lambda: pool.nearest(drawn[:n_few], 2))
-    latencies = []
-    for query in drawn[:300]:
-        latencies.append(_timed(partial(pool.nearest, [query], 2))[1])
+    latencies = [_timed(partial(pool.nearest, [query], 2))[1] for query in drawn[:300]]
     # A query is in the pool, so its nearest other name has rank 2.
     distances = found.filter(rank=2)["distance"].to_list()
     rates, said = {}, []
