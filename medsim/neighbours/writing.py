@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.errors import OptionError
-from medsim.core.files import nameless_file
+from medsim.core.errors import OptionError, OutputError
+from medsim.core.files import new_file
 from medsim.core.parquet import write_batches
 from medsim.core.places import check_file_free
 
@@ -32,10 +32,13 @@ def write_rows(
             f"`out` takes a file whose name ends in {' or '.join(SUFFIXES)}, not {out}"
         )
     check_file_free(out, overwrite=overwrite)
-    with nameless_file(out, overwrite=overwrite) as stream:
-        if out.suffix.lower() == ".parquet":
-            write_batches(stream, schema, batches)
-            return
-        stream.write(pl.DataFrame(schema=schema).write_csv().encode())
-        for batch in batches:
-            stream.write(batch.write_csv(include_header=False).encode())
+    try:
+        with new_file(out, overwrite=overwrite) as stream:
+            if out.suffix.lower() == ".parquet":
+                write_batches(stream, schema, batches)
+                return
+            stream.write(pl.DataFrame(schema=schema).write_csv().encode())
+            for batch in batches:
+                stream.write(batch.write_csv(include_header=False).encode())
+    except OSError as error:
+        raise OutputError(f"cannot write {out}: {error.strerror or error}") from error

@@ -1,0 +1,93 @@
+"""The command medsim nearest: what it prints and writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from fixtures.disks import disk_that_is_full_after
+from typer.testing import CliRunner, Result
+
+import medsim
+from medsim.cli import app
+from medsim.neighbours import pool
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["nearest", *map(str, arguments)])
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    queries, names = tmp_path / "queries.txt", tmp_path / "names.txt"
+    queries.write_text("hart attack\n1,5 cm\n", encoding="utf-8")
+    names.write_text("Heart attack\nHeart attacks\nMigraine\n1.5 cm\n", encoding="utf-8")
+    return queries, names
+
+
+def test_rows_are_printed_as_a_table_and_for_programs(files: tuple[Path, Path]) -> None:
+    table, csv = run(*files), run(*files, "-k", 2, "--max-distance", 2, "--format", "csv")
+
+    assert table.exit_code == csv.exit_code == 0
+    assert "Heart attack          1" in table.stdout
+    assert csv.stdout.splitlines() == [
+        "query,rank,match,distance",
+        "hart attack,1,Heart attack,1",
+        "hart attack,2,Heart attacks,2",
+        '"1,5 cm",1,1.5 cm,1',
+    ]
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+def test_a_file_has_the_rows_of_the_function(
+    files: tuple[Path, Path], tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / f"nearest{suffix}"
+    monkeypatch.setattr(pool, "_QUERIES_AT_ONCE", 1)
+
+    assert run(*files, "-o", out).exit_code == 0
+    assert run(files[1], "--max-distance", 1, "-o", out).exit_code == 1  # it is there
+    read = pl.read_parquet if suffix == ".parquet" else pl.read_csv
+    assert read(out).rows() == medsim.nearest(*files).rows()
+    assert run(files[1], "--max-distance", 1, "-o", out, "--overwrite").exit_code == 0
+    assert read(out).rows() == [("Heart attack", "Heart attacks", 1)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-o", "nearest.txt"], "--out takes a file whose name ends in .parquet or .csv"),
+        (["-o", "missing/nearest.csv"], "there is no folder"),
+        (["--max-distance", "5"], "--max-distance takes 1 to 4 without --k"),
+        (["-k", "0"], "--k 0 is out of range"),
+        (["--query-column", "a"], "is read as lines"),
+        (["--exclude", "queries.txt"], "has no column"),
+    ],
+)
+def test_a_wrong_option_ends_in_one_line(
+    files: tuple[Path, Path], arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(files[0].parent)
+
+    result = run(*files, *arguments)
+
+    assert result.exit_code != 0
+    assert message in result.stderr
+
+
+def test_a_folder_that_is_no_build_is_named(tmp_path: Path) -> None:
+    result = run(tmp_path)
+
+    assert "is not a finished output of medsim" in result.stderr
+
+
+def test_a_full_disk_leaves_no_file(tmp_path: Path) -> None:
+    names = tmp_path / "names.txt"
+    names.write_text("\n".join(f"pain {number}" for number in range(5000)), encoding="utf-8")
+
+    with disk_that_is_full_after(1000):
+        result = run(names, "--max-distance", 2, "-o", tmp_path / "near.csv")
+
+    assert "cannot write" in result.stderr
+    assert [*tmp_path.iterdir()] == [names]
