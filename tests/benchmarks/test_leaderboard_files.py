@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 import medsim
@@ -12,6 +13,7 @@ from benchmarks.leaderboard.__main__ import TfIdf, trigrams
 from medsim.evaluations.result_file import read_result
 
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "leaderboard"
+TRAINED = ["subwords-trained", "static-trained", "minilm-fine-tuned"]
 FILES = sorted(FOLDER.glob("*.json"))
 
 
@@ -23,6 +25,19 @@ def test_every_result_can_be_read_and_ranked(path: Path) -> None:
     assert {*result["headlines"]["build"]} <= {*result["builds"]["name"]}
     assert result["models"]["fingerprint"].str.contains("^[0-9a-f]{64}$").all()
     assert medsim.leaderboard(path)["rank"].min() == 1
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in FILES if path.stem.endswith("-test")], ids=lambda path: path.stem
+)
+def test_models_trained_on_a_train_split_are_ranked_on_the_test_split_by_tests(path: Path) -> None:
+    board = medsim.leaderboard(path)
+
+    assert board["build"].str.ends_with(" test split").all()
+    trained = board.filter(pl.col("model").is_in(TRAINED))
+    assert trained["trained_here"].to_list() == ["yes"] * 3
+    assert board.height == 9
+    assert {*board["ranked_by"]} == {"paired tests"}
 
 
 def test_models_without_files_are_counts_and_rarer_words_weigh_more() -> None:
