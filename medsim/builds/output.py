@@ -34,7 +34,8 @@ _SET = {
 }
 _PAIR_ID = Column(
     pl.String,
-    "Identifier of the pair, made from its two terms in order: the same in every set and build.",
+    "Identifier of the pair, made from its two terms in order: the same in every set, build and "
+    "release.",
 )
 _DISTANCE = Column(pl.Int32, "Levenshtein distance of the lower-cased terms, in code points.")
 

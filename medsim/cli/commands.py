@@ -16,21 +16,30 @@ def sql(options: SqlOptions, *, form: Format = "table") -> None:
     """Run one read-only SQL statement on an output of medsim, or list the available views.
 
     Without a statement it lists the views. Writes nothing; a statement can read only the files of
-    OUT.
+    OUT and of outputs that --with names.
 
     Example: medsim sql hpo "select dataset, count(*) from pair group by dataset"
     """
+    import polars as pl
+
     from medsim.core.opened import Opened, frames_to_print, open_output
     from medsim.core.surroundings import text_of
 
     opened: Opened[Any] = open_output(options.out)
+    named = (text.partition("=") for text in options.others)
+    others: dict[str, Opened[Any]] = {name: open_output(place) for name, _, place in named}
     statement = options.statement
     if statement is None and sys.stdin is not None and not sys.stdin.isatty():
         statement = sys.stdin.read().strip()
     if statement:
-        print_frames(frames_to_print(opened, text_of(statement), options), form)
+        print_frames(frames_to_print(opened, text_of(statement), options, others), form)
     else:
-        print_table(opened.views(), form)
+        listed = [(f"{name}.", other) for name, other in others.items()]
+        views = [
+            one.views().with_columns(pl.format("{}{}", pl.lit(before), "view").alias("view"))
+            for before, one in [("", opened), *listed]
+        ]
+        print_table(pl.concat(views), form)
 
 
 @command(app, ReportOptions)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Annotated
 
-from medsim.core.options import OpenedFolder, Option, Options, Reporting
+from medsim.core.errors import OptionError
+from medsim.core.options import NAMED_PATH, OpenedFolder, Option, Options, Reporting
 from medsim.core.statements import StatementOptions
 
 
@@ -26,6 +28,24 @@ class SqlOptions(StatementOptions):
     statement: Annotated[
         str | None, Option("One select; read from standard input if piped.", argument=True)
     ] = None
+    _: KW_ONLY
+    others: Annotated[
+        Sequence[str],
+        Option(
+            "Another output, whose views are NAME.VIEW in the statement, such as new.pair. Repeat "
+            "it for several.",
+            ("--with",),
+            metavar=NAMED_PATH,
+            heading="Main options",
+        ),
+    ] = ()
+
+    def check(self) -> None:
+        """Raise OptionError if a name is missing or given twice."""
+        StatementOptions.check(self)
+        names = [text.partition("=")[0].lower() for text in self.others]
+        if not all("=" in text for text in self.others) or len({*names}) < len(names):
+            raise OptionError("`others` needs NAME=PATH, with another name for each output")
 
 
 @dataclass(frozen=True, slots=True)

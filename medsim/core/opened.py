@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import re
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from traceback import walk_tb
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import polars as pl
 
 from medsim.core.config import TIMEOUT
-from medsim.core.errors import InputError, counted
+from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.files import check_own_file
 from medsim.core.kinds import Kind, inner_output_hint, read_manifest
 from medsim.core.manifest import MANIFEST, Manifest, fingerprint, kind_of
@@ -33,6 +35,9 @@ O = TypeVar("O", bound="Opened[Any]")  # noqa: E741 — an opened output
 _AGAIN = "it is damaged or was changed; rebuild the output, or copy it again from its source"
 
 _FAULTS_OF_CODE = (AssertionError, AttributeError, IndexError, NameError, TypeError)
+
+_SCHEMA = re.compile(r"[A-Za-z_]\w{0,62}", re.ASCII)
+_KNOWN_SCHEMAS = ("main", "temp", "system", "pg_catalog", "information_schema")  # of DuckDB
 
 _CLASSES = {
     "build": "medsim.builds.output:Build",
@@ -104,17 +109,19 @@ class Opened(Shown, Generic[M]):
         self,
         statement: str,
         *,
+        others: Mapping[str, Opened[Any]] = MappingProxyType({}),
         threads: int | None = None,
         memory: str | None = None,
         timeout: float = TIMEOUT,
     ) -> pl.DataFrame:
         """Return the rows of one read-only SQL statement.
 
-        It can read the views that ``views`` lists, but no file outside the output's folder and no
-        network.
+        It can read the views that ``views`` lists, but no file outside the folders of the outputs
+        and no network.
 
         Args:
             statement: one select statement.
+            others: other outputs by name; their views are NAME.VIEW, such as new.pair.
             threads: threads to use; all by default.
             memory: memory limit, such as "4GB"; half of the machine's by default.
             timeout: time limit in seconds.
@@ -126,13 +133,22 @@ class Opened(Shown, Generic[M]):
         from medsim.core.statements import StatementOptions, rows_of  # noqa: PLC0415 — only for SQL
 
         options = StatementOptions(threads=threads, memory=memory, timeout=timeout)
-        return rows_of(self._statement(statement), options)
+        return rows_of(self._statement(statement, others), options)
 
-    def _statement(self, text: str) -> Statement:
+    def _statement(self, text: str, others: Mapping[str, Opened[Any]]) -> Statement:
         from medsim.core.statements import Statement  # noqa: PLC0415 — as above
 
+        taken = set(_KNOWN_SCHEMAS)
+        for name in others:
+            if not _SCHEMA.fullmatch(name) or name.lower() in taken:
+                raise OptionError(f"{name!r} cannot name an output; give another word, such as new")
+            taken.add(name.lower())
+        files = {
+            name: other._files_of_views()  # noqa: SLF001 — same class
+            for name, other in others.items()
+        }
         folder, views, derived = self._files_of_views()
-        return Statement(text=text, folder=folder, views=views, derived=derived)
+        return Statement(text=text, folder=folder, views=views, derived=derived, others=files)
 
     def _files_of_views(self) -> tuple[Path, Mapping[str, str], tuple[str, ...]]:
         """Return the arguments of ``view_files``: the folder, files of views, and derived views.
@@ -214,12 +230,15 @@ def show_views(opened: Opened[Any], store: Store) -> list[str]:
 
 
 def frames_to_print(
-    opened: Opened[Any], statement: str, options: StatementOptions
+    opened: Opened[Any],
+    statement: str,
+    options: StatementOptions,
+    others: Mapping[str, Opened[Any]],
 ) -> Iterator[pl.DataFrame]:
     """Yield the rows of one statement as they arrive, with dates and times as text."""
     from medsim.core.statements import frames_of  # noqa: PLC0415 — only for SQL
 
-    return frames_of(opened._statement(statement), options)  # noqa: SLF001
+    return frames_of(opened._statement(statement, others), options)  # noqa: SLF001
 
 
 def read_rows(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:

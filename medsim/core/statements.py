@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import KW_ONLY, asdict, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass, field
 from itertools import chain
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
@@ -85,12 +85,16 @@ class Statement:
         folder: folder of the views; nothing else is read.
         views: pattern of each view's files below the folder, by the view's name.
         derived: queries that create views of other views.
+        others: folder, views and derived queries of other outputs, by the schema of their views.
     """
 
     text: str
     folder: Path
     views: Mapping[str, str]
     derived: Sequence[str] = ()
+    others: Mapping[str, tuple[Path, Mapping[str, str], Sequence[str]]] = field(
+        default_factory=dict
+    )
 
 
 def rows_of(statement: Statement, options: StatementOptions) -> pl.DataFrame:
@@ -205,7 +209,10 @@ def _run(connection: Connection) -> None:
     try:
         with Store(threads=request["threads"], memory=request["memory"]) as store:
             store.view_files(folder, request["views"], request["derived"])
-            store.lock_down(folder)
+            for schema, (other, views, derived) in request["others"].items():
+                with store.schema(schema):
+                    store.view_files(Path(other), views, derived)
+            store.lock_down(folder, *(Path(other) for other, *_ in request["others"].values()))
             kind = _REFUSED
             with store.batches(request["text"]) as reader:
                 for batches in chain([[]], zip(reader)):

@@ -279,11 +279,21 @@ class Store:
                 execute(f"comment on column {place} is {_literal(notes[column])}")
         return int(n_rows)
 
-    def lock_down(self, folder: Path) -> None:
-        """From now on, allow only reading below ``folder``."""
+    @contextmanager
+    def schema(self, name: str) -> Iterator[None]:
+        """Create the views of the body in a new schema."""
+        with _interruptible():
+            self._connection.execute(f"create schema {identifier(name)}")
+            self._connection.execute(f"set schema = {_literal(identifier(name))}")
+        yield
+        with _interruptible():
+            self._connection.execute("set schema = 'main'")
+
+    def lock_down(self, *folders: Path) -> None:
+        """From now on, allow only reading below folders."""
         self._connection.execute("set temp_directory = ''")
-        allowed = {"folder": self._plain_path(folder)}  # the same path as in views
-        self._connection.execute("set allowed_directories = [$folder]", allowed)
+        allowed = ", ".join(map(_literal, map(self._plain_path, folders)))  # as in views
+        self._connection.execute(f"set allowed_directories = [{allowed}]")
         self._connection.execute("set enable_external_access = false")
         self._connection.execute("set lock_configuration = true")
 

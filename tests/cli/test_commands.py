@@ -118,6 +118,18 @@ def test_sql_without_a_statement_lists_the_views(out: Path) -> None:
     assert "negatives varchar" in views["pair"]["columns"]
 
 
+def test_sql_reads_another_output_under_its_name(out: Path) -> None:
+    joined = "select count(*) as n from stats join new.stats using (dataset, difficulty, negatives)"
+
+    result = run("sql", out, "--with", f"new={out}", "--format", "json", joined)
+
+    assert json.loads(result.stdout) == [{"n": 20}]
+    views = run("sql", out, "--with", f"new={out}", "--format", "csv", input="").stdout
+    assert "\nnew.stats,20," in views
+    for named in ("new", f"new={out}/none"):
+        assert run("sql", out, "--with", named, joined).exit_code == 1
+
+
 def test_sql_refuses_other_statements(out: Path) -> None:
     result = run("sql", out, f"copy pair to '{out}/x.csv'")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -148,3 +149,31 @@ def wait_for_end(pid: int) -> None:
             return
         time.sleep(0.05)
     pytest.fail(f"{pid} goes on")
+
+
+@pytest.mark.slow
+def test_a_statement_sees_several_outputs_and_nothing_else(
+    shared_build: medsim.Build, similar_build: medsim.Build, tmp_path: Path
+) -> None:
+    copy = Path(shutil.copytree(similar_build.folder, tmp_path / "it's [a] copy=1"))
+    others = {"New": type(similar_build)(copy), "same": shared_build}
+
+    [(n_pairs, n_both, n_same)] = shared_build.sql(
+        "select (select count(*) from new.pair), (select count(*) from positive semi join "
+        "new.positive using (pair_id)), (select count(*) from same.positive)",
+        others=others,
+    ).rows()
+
+    assert n_pairs == similar_build.pairs().collect().height
+    assert n_both == n_same == shared_build.positives().height
+    outside = f"from read_text('{tmp_path}/*')"
+    with pytest.raises(StatementError, match="Permission Error"):
+        shared_build.sql(outside, others=others)
+
+
+@pytest.mark.parametrize("names", [["main"], ["a b"], [""], ["Temp"], ["new", "NEW"]])
+def test_names_of_other_outputs_are_words_and_different(
+    shared_build: medsim.Build, names: list[str]
+) -> None:
+    with pytest.raises(OptionError, match="cannot name an output"):
+        shared_build.sql("select 1", others=dict.fromkeys(names, shared_build))
