@@ -1,5 +1,7 @@
 # The public names, each once: type checkers read them here, and so does __init__.py.
 
+from medsim.audits.audit import audit as audit
+from medsim.audits.output import Audit as Audit
 from medsim.builds.build import build as build
 from medsim.builds.compiling import warm as warm
 from medsim.builds.output import Build as Build

@@ -36,6 +36,7 @@ TITLES: Mapping[str, str] = {
     "scores": "Scores of studies",
     "export": "Exports",
     "diff": "Comparisons of releases",
+    "audit": "Audits",
     "tagging": "Taggings",
     "wic": "Words in context",
     "wic_evaluation": "Scores on words in context",

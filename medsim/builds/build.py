@@ -118,13 +118,14 @@ def complete(
     return Build(options.out)
 
 
-def _is_output(place: str | Path | OpenedFolder) -> bool:
+def is_output(place: str | Path | OpenedFolder) -> bool:
+    """Return whether a place is an output of medsim, and not a source."""
     return not isinstance(place, (str, Path)) or (Path(place) / MANIFEST).exists()
 
 
 def paths_of(place: str | Path | OpenedFolder) -> list[Path]:
     """Return the path of a build or a source, as a list; empty for a built-in source."""
-    return [folder_of(place)] if _is_output(place) else source_paths(str(place))
+    return [folder_of(place)] if is_output(place) else source_paths(str(place))
 
 
 @contextmanager
@@ -140,7 +141,7 @@ def opened_or_built(
         threads: threads to use.
         progress: receives the stages of the temporary build.
     """
-    if _is_output(place):
+    if is_output(place):
         with reading_output(Build(folder_of(place))) as opened:
             yield opened
         return

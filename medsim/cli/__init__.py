@@ -72,7 +72,12 @@ class _Medsim(Program):
         },
         "People": {"study": "studies"},
         "Words in context": {"wic": "wic"},
-        "Releases": {"synth": "terminologies", "convert": "terminologies", "diff": "diffs"},
+        "Releases": {
+            "synth": "terminologies",
+            "convert": "terminologies",
+            "audit": "audits",
+            "diff": "diffs",
+        },
     }
 
     def __init__(self, **settings: Any) -> None:

@@ -130,15 +130,17 @@ def categories_of(
         raise OptionError(f"{build.folder} has no default categories; {_ADVICE}")
     with Store(threads=threads) as store:
         reload_names(build, store)
-        named_concepts = _named_concepts(store, named or RF2_CATEGORIES)
-        rows = [(at, concept_id) for at, (_, concept_id) in enumerate(named_concepts)]
+        chosen = named_concepts(store, named or RF2_CATEGORIES, f"; {_ADVICE}")
+        if len(chosen) == 1:
+            raise OptionError(f"{chosen[0][0]!r} is the only category; {_ADVICE}")
+        rows = [(at, concept_id) for at, (_, concept_id) in enumerate(chosen)]
         schema = {"category": pl.Int32, "concept_id": pl.String}
         store.put("category", pl.DataFrame(rows, schema, orient="row"))
         store.run("evaluations/category_member")
         members = store.table("category_member")
         terms = store.frame("evaluations/category_term")
     categories = []
-    for at, (name, concept_id) in enumerate(named_concepts):
+    for at, (name, concept_id) in enumerate(chosen):
         category_terms = terms.filter(~pl.col("is_shared"), category=at)["term"].sort()
         if category_terms.is_empty():
             below = members.filter(category=at)
@@ -156,8 +158,14 @@ def categories_of(
     )
 
 
-def _named_concepts(store: Store, named: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the name and concept_id of each category."""
+def named_concepts(store: Store, named: Sequence[str], advice: str = "") -> list[tuple[str, str]]:
+    """Return the name and concept_id of each category, given as [NAME=]CONCEPT_ID.
+
+    Args:
+        store: store with the tables of ``derive_names``.
+        named: the concepts, with names or without.
+        advice: end of the message about an unknown concept.
+    """
     # A split has the relationships of the whole terminology, but not every concept.
     known_ids = {*store.table("concept")["concept_id"], *store.table("is_a")["parent_id"]}
     fsns = store.table("name").filter("is_fsn").join(store.table("term"), on="term_id")
@@ -168,7 +176,7 @@ def _named_concepts(store: Store, named: Sequence[str]) -> list[tuple[str, str]]
         if not concept_id or (equals and not name) or not text.isprintable():
             raise OptionError(f"a category is CONCEPT_ID or NAME=CONCEPT_ID, not {text!r}")
         if concept_id not in known_ids:
-            raise OptionError(f"the build has no concept {concept_id!r}; {_ADVICE}")
+            raise OptionError(f"the build has no concept {concept_id!r}{advice}")
         name = name or term_of.get(concept_id, concept_id)
         if name == "all":
             raise OptionError("a category cannot be named 'all'; choose another NAME=CONCEPT_ID")
@@ -178,6 +186,4 @@ def _named_concepts(store: Store, named: Sequence[str]) -> list[tuple[str, str]]
                 "different ones as NAME=CONCEPT_ID"
             )
         concepts.append((name, concept_id))
-    if len(concepts) == 1:
-        raise OptionError(f"{concepts[0][0]!r} is the only category; {_ADVICE}")
     return concepts

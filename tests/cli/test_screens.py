@@ -63,6 +63,7 @@ OF_OUTPUTS = (
     "diff BUILD ONTOLOGY -o changes",
     "build RELEASE -o build --negatives random",
     "split BUILD -o splits --ratios 60/20/20",
+    "audit BUILD -o audit --since RELEASE",
     "export SPLITS -o out --for jsonl --n-negatives 2",
     "export BUILD -o out --for duckdb",
     "export BUILD -o out --for mteb --private --datasets fsn_syn",

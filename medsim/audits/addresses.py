@@ -1,0 +1,35 @@
+"""The addresses of concepts on the web, and their identifiers in mappings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_OBO = "http://purl.obolibrary.org/obo/"
+_PREFIXES: Mapping[str, tuple[str, str]] = {
+    "SNOMEDCT_US": ("SCTID", "http://snomed.info/id/"),
+    "MSH": ("MESH", "http://id.nlm.nih.gov/mesh/"),
+    "UMLS": ("UMLS", "https://uts.nlm.nih.gov/uts/umls/concept/"),
+    "RXNORM": ("RXNORM", "https://mor.nlm.nih.gov/RxNav/search?searchBy=RXCUI&searchTerm="),
+    "LNC": ("LOINC", "https://loinc.org/"),
+}
+_OBO_ID = r"^([A-Za-z][A-Za-z0-9_]*):([A-Za-z0-9_]+)$"
+
+
+def prefixes_of(source: Mapping[str, object], concepts: pl.Series) -> dict[str, str]:
+    """Return the address that each prefix of an identifier stands for; see ``identifiers``."""
+    if known := _PREFIXES.get(str(source.get("vocabulary"))):
+        return {known[0]: known[1]}
+    names = concepts.str.extract(_OBO_ID, 1).drop_nulls().unique().sort()
+    return {name: f"{_OBO}{name}_" for name in names}
+
+
+def identifiers(source: Mapping[str, object], concept: str) -> pl.Expr:
+    """Return a column of concepts as PREFIX:ID, as mappings have them."""
+    if known := _PREFIXES.get(str(source.get("vocabulary"))):
+        return pl.format("{}:{}", pl.lit(known[0]), pl.col(concept))
+    return pl.col(concept)

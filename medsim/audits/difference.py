@@ -1,0 +1,174 @@
+"""Classifies the difference between two names."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections import Counter
+from importlib.resources import files
+from itertools import permutations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rapidfuzz.distance import OSA
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+_TOKEN = re.compile(r"[^\W\d_]+|\d+|\s+|[^\w\s]|_")
+_WORD = re.compile(r"[^\W\d_]+|\d+")
+_SPACES = re.compile(r"\s+")
+_JOINERS = re.compile(r"[\s_\-\u00ad\u2010-\u2015\u2212]+")
+_NOT_WORDS = re.compile(r"[\W_]+")
+_OTHER_LETTERS = str.maketrans({"æ": "ae", "œ": "oe", "ø": "o", "ß": "ss", "ł": "l", "đ": "d"})
+_ROMAN = re.compile(r"(?=[ivx])x{0,3}(ix|iv|v?i{0,3})[a-e]?")
+
+_LONG_WORD = 5  # letters of a word in which another letter is probably a typing error
+_FREQUENT = 3  # names with a word that is probably right
+_SHORTEST_STEM = 2  # letters
+
+
+class Difference(NamedTuple):
+    """How two names differ: a kind of the group "near", and the words in which they differ."""
+
+    kind: str
+    part1: str
+    part2: str
+
+
+class Differences:
+    """Classifies differences between names in lower case; equal differences only once."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._n_names = Counter(word for name in names for word in {*_WORD.findall(name)})
+        self._known: dict[tuple[str, str], str] = {}
+
+    def between(self, name1: str, name2: str) -> Difference:
+        """Return the difference between two different names."""
+        tokens1, tokens2 = _TOKEN.findall(name1), _TOKEN.findall(name2)
+        most = min(len(tokens1), len(tokens2))
+        start = next((at for at in range(most) if tokens1[at] != tokens2[at]), most)
+        most -= start
+        end = next((at for at in range(most) if tokens1[-1 - at] != tokens2[-1 - at]), most)
+        parts = (
+            "".join(tokens1[start : len(tokens1) - end]),
+            "".join(tokens2[start : len(tokens2) - end]),
+        )
+        if parts not in self._known:
+            self._known[parts] = next(self._kinds(*parts), "other")
+        return Difference(self._known[parts], *parts)
+
+    def _kinds(self, part1: str, part2: str) -> Iterator[str]:
+        """Yield the kinds that apply, the most specific first."""
+        words1, words2 = _WORD.findall(part1), _WORD.findall(part2)
+        if [*filter(str.isdecimal, words1)] == [*filter(str.isdecimal, words2)]:
+            yield from (kind for kind, fold in _FOLDS.items() if fold(part1) == fold(part2))
+        all1, all2 = Counter(words1), Counter(words2)
+        if all1 == all2:
+            moved = [one for one, other in zip(words1, words2, strict=True) if one != other]
+            yield "number" if all(map(_is_number, moved)) else "word_order"
+        only1, only2 = [*(all1 - all2).elements()], [*(all2 - all1).elements()]
+        every = [*only1, *only2]
+        if {*every} == {"s"} and {"'", "\u2019"} & {*part1, *part2}:
+            yield "plural"
+        yield from (kind for kind, is_such in _OF_WORDS.items() if all(map(is_such, every)))
+        if len(only1) == len(only2):
+            yield from (kind for kind, test in _OF_PAIRS.items() if all(map(test, only1, only2)))
+        if len(only1) == len(only2) == 1 and OSA.distance(only1[0], only2[0]) == 1:
+            rare, frequent = sorted((self._n_names[only1[0]], self._n_names[only2[0]]))
+            is_long = min(map(len, every)) >= _LONG_WORD
+            yield "typo" if is_long and rare == 1 and frequent >= _FREQUENT else "letter"
+
+
+def without_accents(text: str) -> str:
+    """Return a text in lower case without accents, and with letters such as æ spelled out."""
+    if text.isascii():
+        return text
+    parts = unicodedata.normalize("NFKD", text.translate(_OTHER_LETTERS))
+    return "".join(letter for letter in parts if not unicodedata.combining(letter))
+
+
+def folded(name: str) -> str:
+    """Return a name in lower case without accents, hyphens and spaces."""
+    return _JOINERS.sub("", without_accents(name))
+
+
+def ordered(name: str) -> str:
+    """Return the words of a name in lower case without accents, in order of text."""
+    return " ".join(sorted(_WORD.findall(without_accents(name))))
+
+
+_FOLDS: Mapping[str, Callable[[str], str]] = {
+    "space": lambda part: _SPACES.sub("", part),
+    "hyphen": lambda part: _JOINERS.sub("", part),
+    "accent": folded,
+    "punctuation": lambda part: _NOT_WORDS.sub("", without_accents(part)),
+}
+
+
+def _words() -> Mapping[str, Any]:
+    return tomllib.loads((files("medsim.audits") / "words.toml").read_text(encoding="utf-8"))
+
+
+_LISTED = _words()
+_NUMBERS = frozenset(_LISTED["numbers"].split())
+_LETTERS, _SIDES, _NEGATIONS = (
+    frozenset(_LISTED[name].split()) for name in ("letters", "sides", "negations")
+)
+
+
+def _is_number(word: str) -> bool:
+    return word.isdecimal() or word in _NUMBERS
+
+
+_OF_WORDS: Mapping[str, Callable[[str], object]] = {
+    "number": _is_number,
+    "roman": lambda word: _ROMAN.fullmatch(word) or _is_number(word),
+    "side": _SIDES.__contains__,
+    "negation": _NEGATIONS.__contains__,
+    "code": lambda word: len(word) == 1 or word in _LETTERS or _is_number(word),
+}
+"""Whether a word is of a kind; all words in which two names differ are."""
+
+
+def _swapped(
+    pairs: Iterable[Sequence[str]], cut: Callable[[str, str], str]
+) -> Callable[[str, str], bool]:
+    """Return a test whether two words are the same without the affixes of a pair.
+
+    Args:
+        pairs: two affixes each, in either order.
+        cut: removes an affix from a word.
+    """
+    both = [affixes for pair in pairs for affixes in permutations(pair, 2)]
+
+    def test(word1: str, word2: str) -> bool:
+        for affix1, affix2 in both:
+            stem = cut(word1, affix1)
+            if len(stem) + len(affix1) == len(word1) and stem == cut(word2, affix2):
+                is_cut = len(stem) + len(affix2) == len(word2)
+                if is_cut and (len(stem) >= _SHORTEST_STEM or min(affix1, affix2, key=len)):
+                    return True
+        return False
+
+    return test
+
+
+def _pairs(name: str) -> list[list[str]]:
+    return [pair.split("/") for pair in _LISTED[name].split()]
+
+
+def _american(word: str) -> str:
+    for pattern, american in _LISTED["american"].items():
+        word = re.sub(pattern, american, word)
+    return word
+
+
+_OF_PAIRS: Mapping[str, Callable[[str, str], bool]] = {
+    "number": _swapped(permutations(_LISTED["counting"].split(), 2), str.removeprefix),
+    "opposite": _swapped(_pairs("opposites"), str.removeprefix),
+    "spelling": lambda word1, word2: _american(word1) == _american(word2),
+    "plural": _swapped(_pairs("plurals"), str.removesuffix),
+    "negation": _swapped([(p, "") for p in _LISTED["negating"].split()], str.removeprefix),
+}
+"""Whether two words differ in a certain way; all pairs of words in which two names differ do."""

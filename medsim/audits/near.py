@@ -1,0 +1,65 @@
+"""Finds near names of active concepts that no chain of positives links."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.audits.difference import Difference, Differences, folded, ordered
+from medsim.builds.positives import pair_distances
+from medsim.neighbours.pairs import pairs_within
+
+if TYPE_CHECKING:
+    from medsim.audits.audited import Audited
+
+_SHORT = 8  # characters; names of at most this length are near only at distance 1
+_ROWS = ["row1", "row2"]
+
+
+def near_names(audited: Audited, distance: int) -> pl.DataFrame:
+    """Return the pairs of near names, complete and classified.
+
+    Two names are near if their edit distance is small, or if they are the same without accents,
+    hyphens and spaces, or if they have the same words in another order.
+    """
+    names = audited.store.frame("audits/audited_name")
+    lower = names["lower_term"]
+    pairs = _candidates(lower, distance, audited.threads)
+    sides = [
+        names.select("component_id", "concept_id", "term")[pairs[row]].rename(
+            {"concept_id": f"concept{at}", "term": f"term{at}", "component_id": f"component{at}"}
+        )
+        for at, row in enumerate(_ROWS, 1)
+    ]
+    found = pl.concat([pairs, *sides], how="horizontal").filter(
+        pl.col("component1") != pl.col("component2"), pl.col("concept1") != pl.col("concept2")
+    )
+    between = Differences(lower).between
+    texts = [lower.gather(found[row]).to_list() for row in _ROWS]
+    parts = pl.DataFrame(
+        list(map(between, *texts)),
+        schema=dict.fromkeys(Difference._fields, pl.String),
+        orient="row",
+    )
+    return pl.concat([found, parts], how="horizontal")
+
+
+def _candidates(lower: pl.Series, limit: int, threads: int) -> pl.DataFrame:
+    """Return all pairs of near names: row1, row2 and distance."""
+    row1, row2, distance = pairs_within(lower, limit, threads=threads)
+    lengths = lower.str.len_chars()
+    near = pl.DataFrame({"row1": row1, "row2": row2, "distance": distance}).filter(
+        (pl.col("distance") == 1)
+        | (pl.min_horizontal(lengths.gather(row1), lengths.gather(row2)) > _SHORT)
+    )
+    rows = pl.DataFrame({"row": pl.int_range(len(lower), dtype=pl.Int32, eager=True)})
+    parts = []
+    for key in (folded, ordered):
+        keyed = rows.with_columns(key=lower.map_elements(key, pl.String))
+        keyed = keyed.filter(pl.col("key") != "", pl.col("key").is_duplicated())
+        both = keyed.join(keyed, on="key", suffix="2").filter(pl.col("row") < pl.col("row2"))
+        parts.append(both.select(pl.col("row").alias("row1"), "row2"))
+    same = pl.concat(parts).unique().join(near, on=_ROWS, how="anti").sort(_ROWS)
+    measured = pair_distances(lower, same["row1"], same["row2"], threads)
+    return pl.concat([near, same.with_columns(distance=measured)])

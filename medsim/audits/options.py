@@ -1,0 +1,102 @@
+"""The options of ``medsim audit``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+from typing import Annotated
+
+from medsim.audits.kinds import KINDS, SEVERITIES
+from medsim.builds.options import NEW_FOLDER
+from medsim.core.options import OVERWRITE, OpenedFolder, Option, Options, Reporting, Threads
+
+_RELEASE = "a folder of a build, or a source, which is read with default options."
+_CHOICES = (*SEVERITIES, *KINDS)
+
+MAX_DISTANCE = 4
+"""The maximum edit distance of near names."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditOptions(Options):
+    """The options of ``medsim audit``."""
+
+    source: Annotated[
+        str | Path | OpenedFolder,
+        Option(
+            f"The release to audit: {_RELEASE}",
+            argument=True,
+            metavar="SOURCE",
+            or_name=True,
+        ),
+    ]
+    out: Annotated[str | Path, NEW_FOLDER]
+    _: KW_ONLY
+    distance: Annotated[
+        int,
+        Option(
+            "Maximum edit distance of near names. It is 1 for names of at most 8 characters.",
+            least=1,
+            most=MAX_DISTANCE,
+            key="distance",
+            heading="Main options",
+        ),
+    ] = 2
+    only: Annotated[
+        Sequence[str],
+        Option(
+            "Kinds or severities of findings to search for; default: all.",
+            listed=True,
+            lower=True,
+            choices=_CHOICES,
+            noun="kind of finding",
+            metavar="KIND,...",
+            key="only",
+            kept_empty=False,
+            heading="Main options",
+        ),
+    ] = ()
+    categories: Annotated[
+        Sequence[str],
+        Option(
+            "Keep only findings on a concept of a category: the concept that is given, and its "
+            "descendants. Several are possible.",
+            ("--category",),
+            metavar="[NAME=]CONCEPT_ID",
+            key="categories",
+            kept_empty=False,
+            heading="Main options",
+        ),
+    ] = ()
+    since: Annotated[
+        str | Path | OpenedFolder | None,
+        Option(
+            f"Mark the findings that are new since an earlier release: {_RELEASE}",
+            metavar="OLD",
+            or_name=True,
+            heading="Main options",
+        ),
+    ] = None
+    threads: Threads = None
+    overwrite: Annotated[bool, OVERWRITE] = False
+    progress: Reporting = None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditCommandOptions(AuditOptions):
+    """The options of ``medsim audit`` on the command line, which Python does not need all."""
+
+    _: KW_ONLY
+    fail_on: Annotated[
+        Sequence[str],
+        Option(
+            "Kinds or severities of findings that set exit code 3, with --since only new findings.",
+            listed=True,
+            lower=True,
+            choices=_CHOICES,
+            noun="kind of finding",
+            metavar="KIND,...",
+            heading="Main options",
+        ),
+    ] = ()

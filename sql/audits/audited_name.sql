@@ -1,0 +1,26 @@
+-- The names of eligible concepts, each once when case is ignored.
+--
+-- reads   name, term, term_component
+-- writes  a row per name, key node_id: its smallest concept, and how that concept spells it
+
+with spelt as (
+    select
+        n.node_id,
+        t.lower_term,
+        c.component_id,
+        n.concept_id,
+        t.term
+    from name as n
+    inner join term as t on n.term_id = t.term_id
+    inner join term_component as c on n.term_id = c.term_id
+    qualify row_number() over (partition by n.node_id order by n.concept_id, n.term_id) = 1
+)
+
+select
+    node_id,
+    lower_term,
+    component_id,
+    concept_id,
+    term
+from spelt
+order by node_id;

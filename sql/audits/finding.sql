@@ -1,0 +1,58 @@
+-- Findings on concepts that have a category, with their severity, the main names of their concepts,
+-- and an identifier.
+--
+-- reads   concept_category, found, kind, name, term
+-- writes  a row per finding, key finding_id
+
+with main_name as (
+    select
+        n.concept_id,
+        t.term
+    from name as n
+    inner join term as t on n.term_id = t.term_id
+    where n.is_fsn
+)
+
+select
+    left(
+        md5(
+            concat_ws(
+                chr(31),
+                f.kind,
+                f.concept1,
+                coalesce(f.term1, ''),
+                coalesce(f.concept2, ''),
+                coalesce(f.term2, '')
+            )
+        ),
+        16
+    ) as finding_id,
+    f.kind,
+    k.severity,
+    f.term1,
+    f.term2,
+    f.concept1,
+    f.concept2,
+    m1.term as main_name1,
+    m2.term as main_name2,
+    f.part1,
+    f.part2,
+    f.distance,
+    coalesce(c1.category, c2.category) as category
+from found as f
+inner join kind as k on f.kind = k.kind
+left join main_name as m1 on f.concept1 = m1.concept_id
+left join main_name as m2 on f.concept2 = m2.concept_id
+left join concept_category as c1 on f.concept1 = c1.concept_id
+left join concept_category as c2 on f.concept2 = c2.concept_id
+where
+    c1.category is not null
+    or c2.category is not null
+order by
+    k.severity_rank,
+    k.kind_rank,
+    f.distance,
+    f.term1,
+    f.term2,
+    f.concept1,
+    f.concept2;

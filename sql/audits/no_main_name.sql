@@ -1,0 +1,20 @@
+-- Active concepts without a fully specified name in the build's language, with one of their names.
+--
+-- reads   concept, naming
+-- writes  a row per concept, key concept1; term1 is null if it has no name
+
+select
+    'no_main_name' as kind,
+    c.concept_id as concept1,
+    min(d.term) as term1
+from concept as c
+left join naming as d
+    on
+        c.concept_id = d.concept_id
+        and d.gives_term
+where
+    c.active
+    and c.module_id is distinct from sctid('model_component_module')
+group by c.concept_id
+having not coalesce(bool_or(d.kind = 'fsn'), false)
+order by concept1;

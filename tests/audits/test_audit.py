@@ -1,0 +1,282 @@
+"""Findings of audits: each kind once, none on clean names, and all near names."""
+
+from __future__ import annotations
+
+import csv
+import random
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import pytest
+from rapidfuzz.distance import Levenshtein
+from typer.testing import CliRunner
+
+import medsim
+from medsim.audits.difference import Differences
+from medsim.audits.kinds import KINDS
+from medsim.cli import app
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Names = "Mapping[str, Sequence[str]]"
+CLEAN = {
+    "A:1": ["Painful shoulder", "Shoulder ache"],
+    "A:2": ["Kidney stone", "Renal calculus"],
+    "A:3": ["Fever of unknown origin"],
+}
+PLANTED = {
+    "same_name": {"B:1": ["Tired feeling"], "B:2": ["Fatigue", "Tired feeling"]},
+    "case": {"B:1": ["Tired feeling"], "B:2": ["Fatigue", "Tired Feeling"]},
+    "space": {"B:1": ["Tooth ache today"], "B:2": ["Toothache today"]},
+    "hyphen": {"B:1": ["Non-word repetition"], "B:2": ["Nonword repetition"]},
+    "accent": {"B:1": ["Ménière disease"], "B:2": ["Meniere disease"]},
+    "punctuation": {"B:1": ["Fracture, open"], "B:2": ["Fracture open"]},
+    "word_order": {"B:1": ["Lobe of the left lung"], "B:2": ["Left lobe of the lung"]},
+    "plural": {"B:1": ["Desmoid tumor"], "B:2": ["Desmoid tumors"]},
+    "spelling": {"B:1": ["Anaemia of infancy"], "B:2": ["Anemia of infancy"]},
+    "typo": {
+        "B:1": ["Hepatomegaly of childhood"],
+        "B:2": ["Hepatomegally of childhood"],
+        "B:3": ["Hepatomegaly in pregnancy"],
+        "B:4": ["Massive hepatomegaly"],
+    },
+    "letter": {"B:1": ["Abnormal ileum shape"], "B:2": ["Abnormal ilium shape"]},
+    "number": {"B:1": ["Diabetes type 1"], "B:2": ["Diabetes type 2"]},
+    "roman": {"B:1": ["Collagen type II"], "B:2": ["Collagen type III"]},
+    "code": {"B:1": ["Hepatitis A infection"], "B:2": ["Hepatitis B infection"]},
+    "side": {"B:1": ["Bilateral cleft lip"], "B:2": ["Unilateral cleft lip"]},
+    "negation": {"B:1": ["Typical absence seizure"], "B:2": ["Atypical absence seizure"]},
+    "opposite": {"B:1": ["Hyperkalemia in blood"], "B:2": ["Hypokalemia in blood"]},
+    "other": {"B:1": ["Cervical dysplasia"], "B:2": ["Cortical dysplasia"]},
+    "spacing": {"B:1": ["Swollen  ankle"]},
+    "brackets": {"B:1": ["Swollen ankle (left"]},
+    "mixed_scripts": {"B:1": ["Swollen \u0430nkle"]},
+    "characters": {"B:1": ["Swollen ank\u00adle"]},
+    "last_character": {"B:1": ["Swollen ankle,"]},
+    "repeated": {"B:1": ["Swollen ankle", "swollen ankle"]},
+}
+"""Names of concepts with one finding of each kind; the first name is the main name."""
+
+
+def write_obo(path: Path, names: Names, more: str = "") -> Path:
+    """Write an ontology in which the first name of each concept is its main name."""
+    stanzas = [
+        "\n".join(
+            ["[Term]", f"id: {concept}", f"name: {terms[0]}"]
+            + [f'synonym: "{term}" EXACT []' for term in terms[1:]]
+        )
+        for concept, terms in names.items()
+    ]
+    path.write_text("\n\n".join(["format-version: 1.2", *stanzas, more]) + "\n", encoding="utf-8")
+    return path
+
+
+def audited(folder: Path, names: Names, more: str = "", **options: object) -> medsim.Audit:
+    source = write_obo(folder / "names.obo", names, more)
+    return medsim.audit(source, folder / "audit", overwrite=True, **options)
+
+
+def kinds_of(audit: medsim.Audit) -> list[str]:
+    return audit.findings()["kind"].to_list()
+
+
+def test_clean_names_have_no_findings(tmp_path: Path) -> None:
+    assert kinds_of(audited(tmp_path, CLEAN)) == []
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_a_planted_fault_is_found_once(tmp_path: Path, kind: str) -> None:
+    assert kinds_of(audited(tmp_path, {**CLEAN, **PLANTED[kind]})) == [kind]
+
+
+def test_a_retired_name_is_found_without_an_association(tmp_path: Path) -> None:
+    retired = "[Term]\nid: B:1\nname: obsolete Kidney stone\nis_obsolete: true\n"
+
+    lone = audited(tmp_path, CLEAN, retired).findings()
+    joined = audited(tmp_path, CLEAN, f"{retired}replaced_by: A:2\n").findings()
+
+    assert lone.select("kind", "concept1", "concept2", "term1").rows() == [
+        ("retired_name", "B:1", "A:2", "Kidney stone")
+    ]
+    assert joined.is_empty()
+
+
+def test_names_that_a_chain_of_positives_links_are_not_near(tmp_path: Path) -> None:
+    names = {"B:1": ["Diabetes type 1", "Sugar"], "B:2": ["Diabetes type 2", "Sugar"]}
+
+    assert kinds_of(audited(tmp_path, names)) == ["same_name"]
+
+
+@pytest.mark.parametrize("distance", [1, 2, 3, 4])
+def test_near_names_are_those_of_brute_force(tmp_path: Path, distance: int) -> None:
+    drawn = random.Random(distance)  # noqa: S311 — no secret
+    texts = {
+        "".join(drawn.choices("abc", k=drawn.choice([3, 6, 8, 9, 12]))) + drawn.choice([" x", "é"])
+        for _ in range(150)
+    }
+    names = {f"B:{at}": [text] for at, text in enumerate(sorted(texts))}
+
+    found = audited(tmp_path, names, distance=distance).findings()
+    near = found.filter(
+        found["kind"].replace_strict({k: v.group for k, v in KINDS.items()}) == "near"
+    )
+    got = {frozenset(pair) for pair in near.select("term1", "term2").iter_rows()}
+
+    expected = set()
+    for one, other in combinations(sorted(texts), 2):
+        limit = 1 if min(len(one), len(other)) <= 8 else distance
+        words = [sorted(text.replace("é", "e").split()) for text in (one, other)]
+        folds = [text.replace("é", "e").replace(" ", "") for text in (one, other)]
+        if (
+            words[0] == words[1]
+            or folds[0] == folds[1]
+            or Levenshtein.distance(one, other) <= limit
+        ):
+            expected.add(frozenset((one, other)))
+    assert len(expected) > 20
+    assert got == expected
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kind"),
+    [
+        ("visual acuity 0.1", "visual acuity 1.0", "number"),
+        ("stage 2", "stage ii", "roman"),
+        ("down's syndrome", "down syndrome", "plural"),
+        ("downs syndrome", "down's syndrome", "punctuation"),
+        ("2-methyl x", "3-methyl x", "number"),
+        ("1-2 toe", "12 toe", "number"),
+        ("type x factor", "type v factor", "roman"),
+        ("type x factor", "type y factor", "code"),
+        ("impacted tooth", "impacted teeth", "plural"),
+        ("bacterium in blood", "bacteria in blood", "plural"),
+        ("tumour of hand", "tumor of hand", "spelling"),
+        ("monosomy of 1", "trisomy of 1", "number"),
+        ("left-to-right shunt", "right-to-left shunt", "word_order"),
+        ("with fever", "without fever", "negation"),
+        ("left eye", "right eye", "side"),
+        ("ab", "ba", "letter"),
+    ],
+)
+def test_differences_are_classified(one: str, other: str, kind: str) -> None:
+    between = Differences([one, other]).between
+
+    assert between(one, other).kind == between(other, one).kind == kind
+
+
+def test_a_difference_has_the_parts_that_differ() -> None:
+    assert Differences([]).between("type ii lesion", "type v lesion")[1:] == ("ii", "v")
+
+
+def write_releases(folder: Path) -> tuple[Path, Path]:
+    """Write a release with a plural and a number, and an earlier one with the plural only."""
+    names = {**CLEAN, **PLANTED["plural"], "C:1": ["Diabetes type 1"], "C:2": ["Diabetes type 2"]}
+    earlier = {concept: terms for concept, terms in names.items() if concept != "C:2"}
+    return write_obo(folder / "new.obo", names), write_obo(folder / "old.obo", earlier)
+
+
+def test_findings_that_an_earlier_release_lacks_are_new(tmp_path: Path) -> None:
+    new, old = write_releases(tmp_path)
+    medsim.build(old, tmp_path / "build")
+    expected = [("warning", "plural", 1, 0), ("note", "number", 1, 1)]
+
+    for since in (old, tmp_path / "build", medsim.open(tmp_path / "build")):
+        audit = medsim.audit(new, tmp_path / "audit", since=since, overwrite=True)
+        assert audit.counts().rows() == expected
+    assert medsim.audit(new, tmp_path / "alone").findings()["new"].null_count() == 2
+
+
+def test_a_build_has_the_findings_of_its_source(tmp_path: Path) -> None:
+    source = write_obo(tmp_path / "names.obo", {**CLEAN, **PLANTED["typo"]})
+
+    of_build = medsim.audit(medsim.build(source, tmp_path / "build"), tmp_path / "first")
+    of_source = medsim.audit(source, tmp_path / "second")
+
+    assert of_build.findings().equals(of_source.findings())
+    assert of_build.findings().height > 0
+
+
+@pytest.mark.parametrize(
+    ("only", "kinds"),
+    [
+        (["plural"], ["plural"]),
+        (["note"], ["number"]),
+        (["error"], []),
+        (["case", "number"], ["number"]),
+    ],
+)
+def test_only_some_kinds_are_searched_for(
+    tmp_path: Path, only: list[str], kinds: list[str]
+) -> None:
+    new, _ = write_releases(tmp_path)
+
+    assert kinds_of(medsim.audit(new, tmp_path / "audit", only=only)) == kinds
+
+
+def test_categories_keep_the_findings_below_a_concept(tmp_path: Path) -> None:
+    below = "\n\n".join(
+        f"[Term]\nid: D:{at}\nname: Lesion grade {at}\nis_a: {top} ! top"
+        for at, top in enumerate(["A:1", "A:2", "A:3"])
+    )
+
+    def categories(named: list[str]) -> list[tuple[str, str, str]]:
+        audit = audited(tmp_path, CLEAN, below, categories=named)
+        return audit.findings().select("concept1", "concept2", "category").rows()
+
+    assert categories(["A:1"]) == [
+        ("D:0", "D:1", "Painful shoulder"),
+        ("D:0", "D:2", "Painful shoulder"),
+    ]
+    assert categories(["D:2", "stones=A:2"]) == [
+        ("D:0", "D:1", "stones"),
+        ("D:0", "D:2", "Lesion grade 2"),
+        ("D:1", "D:2", "stones"),
+    ]
+    with pytest.raises(medsim.MedsimError, match="the build has no concept 'A:9'"):
+        categories(["A:9"])
+
+
+def test_fail_on_sets_the_exit_code(tmp_path: Path) -> None:
+    new, old = write_releases(tmp_path)
+
+    def exit_code(*arguments: str) -> int:
+        call = ["audit", str(new), "-o", str(tmp_path / "audit"), "--overwrite", "-q", *arguments]
+        return CliRunner().invoke(app, call).exit_code
+
+    assert exit_code() == 0
+    assert exit_code("--fail-on", "plural") == exit_code("--fail-on", "warning") == 3
+    assert exit_code("--fail-on", "hyphen,error") == 0
+    assert exit_code("--fail-on", "plural", "--since", str(old)) == 0
+    assert exit_code("--fail-on", "plural,number", "--since", str(old)) == 3
+    assert exit_code("--fail-on", "plurals") == 1
+
+
+def test_other_files_have_the_findings(tmp_path: Path) -> None:
+    audited(tmp_path, {"B:1": ["=1+1 tumor"], "B:2": ["=1+1 tumors"], "B:3": ["=1+2 tumor"]})
+
+    def text_of(name: str) -> str:
+        return (tmp_path / "audit" / name).read_text(encoding="utf-8")
+
+    rows = list(csv.DictReader(text_of("findings.csv").splitlines()))
+    lines = text_of("mappings.sssom.tsv").splitlines()
+    mappings = list(csv.DictReader([x for x in lines if not x.startswith("#")], delimiter="\t"))
+
+    assert [(row["kind"], row["term1"], row["term2"]) for row in rows] == [
+        ("plural", "'=1+1 tumor", "'=1+1 tumors"),
+        ("number", "'=1+1 tumor", "'=1+2 tumor"),
+        ("other", "'=1+1 tumors", "'=1+2 tumor"),
+    ]
+    assert "#  B: http://purl.obolibrary.org/obo/B_" in lines
+    assert [(row["subject_id"], row["object_id"], row["predicate_id"]) for row in mappings] == [
+        ("B:1", "B:2", "skos:closeMatch")
+    ]
+
+
+def test_hostile_names_are_audited(tmp_path: Path) -> None:
+    hostile = ["</script><script>alert(1)</script>", "\u202egnp.exe", "(" * 5000, "é" * 3, "%", "?"]
+    hostile += ["a" * 20_000, "a" * 20_000 + "b", "- ", "-- ", "\U0001f600", "0", "00", "'" * 900]
+
+    audit = audited(tmp_path, {f"B:{at}": [name] for at, name in enumerate(hostile)})
+
+    assert {"characters", "brackets", "letter", "number"} <= {*kinds_of(audit)}
