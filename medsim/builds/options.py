@@ -90,8 +90,8 @@ class SearchOptions(ReadingOptions):
     corrections: Annotated[
         str | Path | Sequence[Correction],
         Option(
-            "File of corrections that medsim study score wrote. Pairs that do not mean the same "
-            "are removed from the positives, and pairs that do from the negatives.",
+            "Corrections to the terminology, from the command study score. Pairs that do not mean "
+            "the same are removed from the positives, and pairs that do from the negatives.",
             heading="Input",
         ),
     ] = ()

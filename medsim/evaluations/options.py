@@ -297,8 +297,8 @@ class EvaluateOptions(Options):
     words: Annotated[
         str | Path | None,
         Option(
-            "Table of each word's count in a corpus, number of topics or domain, to group rated "
-            "pairs. Its columns are word, and count, topics or domain.",
+            "Table of words that groups rated pairs. Its columns are word, and count (in a "
+            "corpus), topics (the number of topics that use the word) or domain.",
             heading="Input",
         ),
     ] = None

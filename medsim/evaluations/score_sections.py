@@ -27,7 +27,7 @@ from medsim.evaluations.readable import (
     why_missing,
 )
 from medsim.evaluations.sentences import main_set, result_sentences, sample_sentences
-from medsim.evaluations.sets import BASELINE, FEW, SET, with_enough_pairs
+from medsim.evaluations.sets import BASELINE, FEW, HEADLINE, SET, with_enough_pairs
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
 from medsim.pages import charts
 from medsim.pages.page import Chart, PageTable, Section, distinct, warned
@@ -237,11 +237,12 @@ def _best(data: EvaluationReportData, statistic: str) -> pl.DataFrame:
 
 def _chart(key: pl.DataFrame, statistic: Statistic[Any]) -> Chart:
     label, where = statistic.label, key["name"][0]
+    which = "its main" if statistic.name == HEADLINE else "its best"
     kind = set_kind(key)[0].replace(", ", " pairs with ").replace("levensh", "Levensh")
     why = f" The chart shows the largest set of {kind}." if " with " in kind else ""
     return Chart(
         title=f"{label[0].upper()}{label[1:]} on {where}, {counted(key['n_pairs'][0], 'pair')}",
-        says=f"{_explained(statistic)} Each embedding is shown with its best metric.{why}",
+        says=f"{_explained(statistic)} Each embedding is shown with {which} metric.{why}",
         spec=charts.ranking(
             distinct(key["embedding"]), charts.ValueAxis(title=label, line=statistic.chance)
         ),

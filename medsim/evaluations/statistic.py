@@ -89,7 +89,7 @@ _BUILT_IN: tuple[Statistic[Any], ...] = (
         help="The matched AUC is the probability that a pair of synonyms is more similar than a "
         "negative that is matched by spelling: a pair with the same edit distance, whose terms are "
         "about as long and differ equally in length. 1 is perfect, and 0.5 is chance; edit "
-        "distance alone has 0.5. A comparison with a pair that has no vector counts one half.",
+        "distance alone has 0.5. A comparison with a pair that has no vector counts as one half.",
         interval="Its 95% confidence interval is from a jackknife of clusters of pairs that share "
         "terms.",
         kind="matched",

@@ -277,7 +277,7 @@ def closing(
     )
     return Section(
         title="Provenance",
-        prose="The inputs behind the numbers of this page, the software, and how to cite them.",
+        prose="The software, its options, and how to cite the numbers of this page.",
         parts=[
             *parts,
             Folded(

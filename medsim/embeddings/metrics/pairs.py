@@ -246,7 +246,7 @@ def _tabulate_fuzzy(bags: WordBags, terms: Ids, workers: Workers) -> Callable[[s
 
 
 _POOLED = Comparison(
-    describes="fuzzy Jaccard index (sum of minima over sum of maxima)",
+    describes="Jaccard index (sum of minima over sum of maxima)",
     weigh=lambda vectors: np.zeros(len(vectors), np.int8),
     compare=lambda prepared, _weights, first, second: overlaps(prepared, first, second),
     tabulate=lambda left, _left, right, _right: overlap_table(left, right),
@@ -257,7 +257,8 @@ METRICS.register(
     "fuzzy_jaccard",
     Metric(
         kind=WordBags,
-        describes="DynaMax-Jaccard of the terms' words",
+        describes="Jaccard index of the terms' words, each counted by its similarity to all words "
+        "of both terms (DynaMax-Jaccard)",
         similarities=_fuzzy,
         tabulate=_tabulate_fuzzy,
     ),
