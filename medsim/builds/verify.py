@@ -93,10 +93,16 @@ def _check_files(build: Build) -> Iterator[Finding]:
     paths = {path.relative_to(build.folder).as_posix() for path in build.folder.rglob("*.parquet")}
     keys = [key for strategy in build.strategies for key in set_keys(strategy)]
     schemas = {key.path: key.schema() for key in keys}
+    absent = {
+        "preferred": build.options.dialect is None,
+        "effective_time": build.manifest.source.get("source") != "rf2",
+    }
     for table in BUILD.views.values():
         if table.files and table != PAIR:
-            of_dialect = build.options.dialect is not None
-            schemas[table.files] = pl.Schema(table.all_columns() if of_dialect else table.dtypes)
+            columns = table.all_columns().items()
+            schemas[table.files] = pl.Schema(
+                {name: dtype for name, dtype in columns if not absent.get(name, False)}
+            )
     expected = set(schemas)
     wrong = sorted((expected ^ paths) | (expected ^ set(promised)))
     yield Finding("files", "The folder holds exactly the Parquet files of the build.", wrong)

@@ -179,6 +179,14 @@ def columns(dtype: type[pl.DataType], *names: str) -> Columns:
 
 CanonicalTable = Literal["concept", "description", "association", "is_a", "code"]
 
+_EFFECTIVE_TIME = {
+    "effective_time": Column(
+        pl.Date,
+        "Date since when the row has these values; only in builds from RF2 releases.",
+        in_some_files=True,
+    )
+}
+
 CANONICAL_TABLES: Mapping[str, Table] = {
     "concept": Table(
         "terminology/concept.parquet",
@@ -190,6 +198,7 @@ CANONICAL_TABLES: Mapping[str, Table] = {
             "semantic_tag": Column(
                 pl.String, "Semantic tag or type, such as disorder; empty if there is none."
             ),
+            **_EFFECTIVE_TIME,
         },
         key=("concept_id",),
         order="By concept_id.",
@@ -206,6 +215,7 @@ CANONICAL_TABLES: Mapping[str, Table] = {
             ),
             "active": Column(pl.Boolean, "Whether the name is in use."),
             "language": Column(pl.String, "Language of the name as a code such as en."),
+            **_EFFECTIVE_TIME,
             "preferred": Column(
                 pl.Boolean,
                 "Whether the dialect prefers the name; only in builds for a dialect.",
@@ -229,6 +239,7 @@ CANONICAL_TABLES: Mapping[str, Table] = {
                 "identifier of another reference set.",
             ),
             "active": Column(pl.Boolean, "Whether the association is in use."),
+            **_EFFECTIVE_TIME,
         },
         key=("source_id", "target_id", "kind"),
         order="By source_id, target_id and kind.",
@@ -239,6 +250,7 @@ CANONICAL_TABLES: Mapping[str, Table] = {
         {
             "child_id": Column(pl.String, "The more specific concept."),
             "parent_id": Column(pl.String, "The more general concept, a direct parent."),
+            **_EFFECTIVE_TIME,
         },
         key=("child_id", "parent_id"),
         order="By child_id and parent_id.",

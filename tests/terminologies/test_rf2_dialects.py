@@ -74,7 +74,9 @@ def test_only_names_of_the_dialect_are_read_with_their_preference(
     assert n_skipped(terminology) == {LEFT_OUT: 4}
     british = n_skipped(read_source(path, dialect="en-gb")[0])
     assert british == {LEFT_OUT: 4, "name of the dialect is an absent description": 1}
-    assert tables["concept"].rows() == [("10", True, "900000000000207008", "disorder")]
+    assert tables["concept"].rows() == [
+        ("10", True, "900000000000207008", "disorder", date(2018, 7, 31))
+    ]
     assert any("Language" in file.name for file in terminology.files)
 
 

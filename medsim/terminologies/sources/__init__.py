@@ -87,7 +87,7 @@ The contract of the tables: ids and texts are never null; a term is trimmed and 
 has at most one active fully specified name per language; rows are distinct by their key
 (``description_id``, ``concept_id``, ...). The tables code and semantic_type exist and are empty; a
 source that knows codes of other vocabularies, or types of UMLS's Semantic Network, fills them. If a
-dialect is given, description has one more column, preferred.
+dialect is given, description has one more column, preferred. RF2 alone adds effective_time.
 
 Raises InputError if the file is damaged or in another format, and OptionError if an option does not
 fit. Any other error is reported as an unreadable file.

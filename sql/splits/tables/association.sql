@@ -5,11 +5,7 @@
 
 create or replace table association as
 
-select
-    a.source_id,
-    a.target_id,
-    a.kind,
-    a.active
+select a.* -- noqa: AM04
 from whole_association as a
 semi join concept_split as s on a.source_id = s.concept_id
 semi join concept_split as t on a.target_id = t.concept_id

@@ -5,11 +5,7 @@
 
 create or replace table concept as
 
-select
-    c.concept_id,
-    c.active,
-    c.module_id,
-    c.semantic_tag
+select c.* -- noqa: AM04
 from whole_concept as c
 semi join concept_split as s on c.concept_id = s.concept_id
 order by c.concept_id;

@@ -6,9 +6,7 @@
 
 create or replace table is_a as
 
-select
-    child_id,
-    parent_id
+select * -- noqa: AM04
 from whole_is_a
 order by
     child_id,

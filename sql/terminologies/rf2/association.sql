@@ -2,7 +2,8 @@
 -- of its members is.
 --
 -- reads   rf2_association: full history or snapshot, key (id, effective_time)
--- writes  association: a row per association, key (source_id, target_id, kind)
+-- writes  association: a row per association, key (source_id, target_id, kind), with the newest
+--         effective_time of its members
 -- params  $as_of date: the date; null takes the newest rows
 
 create or replace table association as
@@ -11,7 +12,8 @@ select
     source_id,
     target_id,
     association_kind(refset_id) as kind,
-    bool_or(active) as active
+    bool_or(active) as active,
+    max(effective_time) as effective_time
 from newest_rows('rf2_association', $as_of)
 where module_id <> sctid('model_component_module')
 group by all

@@ -12,7 +12,8 @@ select
     c.id as concept_id,
     c.active,
     c.module_id,
-    coalesce(d.tag, '') as semantic_tag
+    coalesce(d.tag, '') as semantic_tag,
+    c.effective_time
 from newest_rows('rf2_concept', $as_of) as c
 left join description_as_of as d
     on

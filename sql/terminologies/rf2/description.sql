@@ -13,7 +13,8 @@ select
     term,
     kind,
     active,
-    language
+    language,
+    effective_time
 from description_as_of
 where
     kind is not null

@@ -12,6 +12,7 @@ select
     d.kind,
     d.active,
     d.language,
+    d.effective_time,
     n.preferred
 from description as d
 inner join dialect_name as n on d.description_id = n.description_id
