@@ -71,6 +71,10 @@ def diff(options: DiffOptions) -> Diff:
         with progress.stage("compare the releases") as stage:
             tables = compared(old, new, store, threads)
             stage.note(f"{sum(table.height for table in tables.values()):,} changes")
+        if not store.table("release_concept")["kept"].any():
+            progress.warn(
+                "no concept is active in both releases; are they of the same terminology?"
+            )
         facts = [_facts(options.old, old), _facts(options.new, new)]
         redistributable = [build.manifest.source["redistributable"] for build in (old, new)]
         key = {"medsim": manifest.medsim_version(), "redistributable": str(redistributable)}
@@ -90,12 +94,8 @@ def diff(options: DiffOptions) -> Diff:
 
 
 def _facts(place: str | Path | OpenedFolder, build: Build) -> dict[str, object]:
-    path = place if isinstance(place, (str, Path)) else place.folder
-    return {
-        "place": str(path),
-        "source": build.manifest.source,
-        "build": build_digest(build),
-    }
+    path = str(place if isinstance(place, (str, Path)) else place.folder)
+    return {"place": path, "source": build.manifest.source, "build": build_digest(build)}
 
 
 def _check_comparable(old: Build, new: Build, progress: Progress) -> None:
@@ -123,11 +123,9 @@ def _strategies(old: Build, new: Build) -> list[str]:
 def compared(old: Build, new: Build, store: Store, threads: int) -> dict[str, pl.DataFrame]:
     """Return the changes between two builds, by the name of their table."""
     for prefix, build in (("old", old), ("new", new)):
-        views = {name: table.files for name, table in CANONICAL_TABLES.items()}
-        views = {
-            f"{prefix}_{name}": files for name, files in (*views.items(), ("pair", PAIR.files))
-        }
-        store.view_files(build.folder, views)
+        views = {**CANONICAL_TABLES, "pair": PAIR}
+        files = {f"{prefix}_{name}": table.files for name, table in views.items()}
+        store.view_files(build.folder, files)
     language = str(new.manifest.options["language"])
     store.put("strategy", pl.DataFrame({"negatives": _strategies(old, new)}))
     store.run("diffs/release_concept", language=language)
@@ -158,16 +156,11 @@ def with_changed(names: pl.DataFrame, threads: int) -> pl.DataFrame:
             used |= both
             chosen.append(row)
     changed = pl.DataFrame(chosen, pairs.schema)
-    key = ["concept_id", "old_term"], ["concept_id", "new_term"]
     others = with_distances(names, threads)
-    is_single = pl.col("change") != "preferred"
-    rest = (
-        others.filter(is_single)
-        .join(changed, on=key[0], how="anti")
-        .join(changed, on=key[1], how="anti")
-    )
-    parts = [others.filter(~is_single), changed.select(others.columns), rest]
-    return pl.concat(parts).sort("concept_id", "change", "old_term", "new_term")
+    for side in ("old_term", "new_term"):
+        others = others.join(changed, on=["concept_id", side], how="anti")
+    every = pl.concat([others, changed.select(others.columns)])
+    return every.sort("concept_id", "change", "old_term", "new_term")
 
 
 def with_distances(names: pl.DataFrame, threads: int) -> pl.DataFrame:

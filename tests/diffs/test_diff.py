@@ -339,3 +339,12 @@ def test_the_page_has_the_counts_and_the_rows(compared: medsim.Diff, tmp_path: P
     assert "schädelprellungen 💀" in html
     assert "vegaEmbed = " not in html
     assert '"category"' not in html  # no concept has one
+
+
+def test_releases_without_a_common_concept_are_a_warning(
+    files: tuple[Path, Path], compared: medsim.Diff, shared_build: medsim.Build, tmp_path: Path
+) -> None:
+    diff = medsim.diff(files[0], shared_build, tmp_path / "out")
+
+    assert "no concept is active in both releases" in diff.manifest.warnings[-1]
+    assert not any("no concept" in line for line in compared.manifest.warnings)
