@@ -28,6 +28,13 @@ def prefixes_of(source: Mapping[str, object], concepts: pl.Series) -> dict[str, 
     return {name: f"{_OBO}{name}_" for name in names}
 
 
+def links_of(source: Mapping[str, object], concepts: pl.Series) -> dict[str, str]:
+    """Return the beginnings of addresses by the beginning of the concepts that they are for."""
+    prefixes = prefixes_of(source, concepts)
+    is_plain = str(source.get("vocabulary")) in _PREFIXES
+    return {"" if is_plain else f"{name}:": address for name, address in prefixes.items()}
+
+
 def identifiers(source: Mapping[str, object], concept: str) -> pl.Expr:
     """Return a column of concepts as PREFIX:ID, as mappings have them."""
     if known := _PREFIXES.get(str(source.get("vocabulary"))):

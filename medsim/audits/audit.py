@@ -40,6 +40,7 @@ _FINDERS: Mapping[Group, Callable[[Audited, AuditOptions], pl.DataFrame]] = {
 _FOUND = pl.DataFrame(
     schema=dict.fromkeys(("kind", "term1", "term2", "concept1", "concept2"), pl.String)
     | {"part1": pl.String, "part2": pl.String, "distance": pl.Int32}
+    | {"detail": pl.String, "similarity": pl.Float32}
 )
 
 

@@ -19,7 +19,7 @@ _TOKEN = re.compile(r"[^\W\d_]+|\d+|\s+|[^\w\s]|_")
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 _SPACES = re.compile(r"\s+")
 _JOINERS = re.compile(r"[\s_\-\u00ad\u2010-\u2015\u2212]+")
-_NOT_WORDS = re.compile(r"[\W_]+")
+_PUNCTUATION = re.compile(r"(?<!\d)['\u2032]|[^\w+'\u2032]|_")  # but no signs, and primes of digits
 _OTHER_LETTERS = str.maketrans({"æ": "ae", "œ": "oe", "ø": "o", "ß": "ss", "ł": "l", "đ": "d"})
 _ROMAN = re.compile(r"(?=[ivx])x{0,3}(ix|iv|v?i{0,3})[a-e]?")
 
@@ -48,6 +48,8 @@ class Differences:
         tokens1, tokens2 = _TOKEN.findall(name1), _TOKEN.findall(name2)
         most = min(len(tokens1), len(tokens2))
         start = next((at for at in range(most) if tokens1[at] != tokens2[at]), most)
+        if start and tokens1[start - 1].isdecimal():  # what follows may belong to the number
+            start -= 1
         most -= start
         end = next((at for at in range(most) if tokens1[-1 - at] != tokens2[-1 - at]), most)
         parts = (
@@ -63,6 +65,8 @@ class Differences:
         words1, words2 = _WORD.findall(part1), _WORD.findall(part2)
         if [*filter(str.isdecimal, words1)] == [*filter(str.isdecimal, words2)]:
             yield from (kind for kind, fold in _FOLDS.items() if fold(part1) == fold(part2))
+        if words1 == words2:
+            yield "code"  # a sign or a prime
         all1, all2 = Counter(words1), Counter(words2)
         if all1 == all2:
             moved = [one for one, other in zip(words1, words2, strict=True) if one != other]
@@ -102,7 +106,7 @@ _FOLDS: Mapping[str, Callable[[str], str]] = {
     "space": lambda part: _SPACES.sub("", part),
     "hyphen": lambda part: _JOINERS.sub("", part),
     "accent": folded,
-    "punctuation": lambda part: _NOT_WORDS.sub("", without_accents(part)),
+    "punctuation": lambda part: _PUNCTUATION.sub("", without_accents(part)),
 }
 
 

@@ -80,7 +80,9 @@ KINDS: Mapping[str, FindingKind] = {
     ),
     "number": FindingKind("near", "note", "The names differ in a digit or number."),
     "roman": FindingKind("near", "note", "The names differ in a Roman numeral."),
-    "code": FindingKind("near", "note", "The names differ in a single letter, as in type A."),
+    "code": FindingKind(
+        "near", "note", "The names differ in a single letter, as in type A, or in a sign."
+    ),
     "side": FindingKind("near", "note", "The names differ in the side, such as left and right."),
     "negation": FindingKind("near", "note", "One name negates a word of the other."),
     "opposite": FindingKind(

@@ -56,6 +56,12 @@ FINDING = Table(
             pl.Boolean,
             "Whether the earlier release lacks the finding; null if none was given.",
         ),
+        "detail": _text(
+            "For a chain its size, and how the names join two concepts; null for other kinds."
+        ),
+        "similarity": Column(
+            pl.Float32, "Cosine of two names in the model, -1 to 1; null without a model."
+        ),
     },
     key=("finding_id",),
     order="By severity, kind as listed, distance, term1, term2, concept1 and concept2.",

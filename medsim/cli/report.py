@@ -7,6 +7,7 @@ from io import BytesIO, StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from medsim.audits.output import Audit
 from medsim.builds.output import Build
 from medsim.cli.options import ReportOptions
 from medsim.core.errors import OptionError, needing
@@ -89,6 +90,7 @@ def _first_statistic(evaluation: Evaluation) -> str:
 
 
 _PAGES: Mapping[type[Opened[Any]], str] = {
+    Audit: "medsim.audits.page:audit_page",
     Benchmark: "medsim.wic.page:benchmark_page",
     Diff: "medsim.diffs.page:diff_page",
     ScoresFolder: "medsim.studies.page:scores_page",
@@ -100,7 +102,7 @@ _PAGES: Mapping[type[Opened[Any]], str] = {
 _KINDS: tuple[type[Opened[Any]], ...] = (Build, Evaluation, *_PAGES)
 """The kinds of output that have a report."""
 
-_WITHOUT_CHARTS = (Diff,)
+_WITHOUT_CHARTS = (Audit, Diff)
 
 
 def _page_of(opened: Opened[Any]) -> Page:

@@ -28,6 +28,7 @@ GENERATOR = '<meta name="generator" content="medsim '
 
 _DIGITS = 7  # significant ones of the numbers that tables are sorted by
 _HERE = "medsim.pages"
+_SCRIPTS = ("decisions.js", "page.js")
 
 
 def rendered(page: Page, library: str) -> str:
@@ -36,7 +37,7 @@ def rendered(page: Page, library: str) -> str:
         "report.html",
         title=page.title,
         style=asset(_HERE, "page.css"),
-        scripts=tuple(filter(None, (library, asset(_HERE, "page.js")))),
+        scripts=tuple(filter(None, (library, *(asset(_HERE, name) for name in _SCRIPTS)))),
         version=medsim_version(),
         page=page,
     )
@@ -84,6 +85,7 @@ def _templates() -> Environment:
         "linked": _linked,
         "rows": _rows,
         "packed": _packed_rows,
+        "json": embedded_json,
     }
     return environment
 

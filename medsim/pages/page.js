@@ -166,10 +166,35 @@ function unpacked(column) {
 const SHOWN = 100;
 const inOrder = new Intl.Collator("en", { numeric: true });
 
+// A text whose part that differs from another text is marked.
+function marked(text, other) {
+  const [letters, others] = [[...text], [...other]];
+  const same = (a, b) => a !== undefined && a.toLowerCase() === b?.toLowerCase();
+  let [start, end] = [0, 0];
+  while (same(letters[start], others[start])) start += 1;
+  const most = Math.min(letters.length, others.length) - start;
+  while (end < most && same(letters.at(-1 - end), others.at(-1 - end))) end += 1;
+  if (!other || start + end >= letters.length) return [text];
+  const mark = document.createElement("mark");
+  mark.textContent = letters.slice(start, letters.length - end).join("");
+  return [letters.slice(0, start).join(""), mark, letters.slice(letters.length - end).join("")];
+}
+
+function linkOf(id, links) {
+  const start = Object.keys(links).find((known) => id.startsWith(known));
+  if (!id || start === undefined) return id;
+  const link = document.createElement("a");
+  Object.assign(link, { href: links[start] + encodeURIComponent(id.slice(start.length)), target: "_blank", rel: "noreferrer" });
+  link.textContent = id;
+  return link;
+}
+
 function showRows(table) {
   const columns = Object.values(JSON.parse(document.getElementById(table.dataset.rows).textContent)).map(unpacked);
   const headings = [...table.tHead.rows[0].cells];
   const names = headings.map((heading) => heading.textContent);
+  const settings = JSON.parse(document.getElementById(table.dataset.settings)?.textContent ?? "{}");
+  const decisions = decisionsOn(settings.decisions, names, columns);
   const texts = columns[0].map((_, row) => columns.map((column) => column[row] ?? "").join("\n").toLowerCase());
   let order = [...texts.keys()];
   let [rows, first] = [order, 0];
@@ -181,7 +206,8 @@ function showRows(table) {
   const choice = document.createElement("div");
   choice.className = "choice row";
   choice.append(labelled("Search:", search), ...filters.map(({ at, select }) => labelled(`${names[at]}:`, select)));
-  table.parentElement.before(choice);
+  if (decisions) choice.append(labelled("decision:", decisions.select));
+  table.parentElement.before(choice, ...(decisions ? [decisions.bar] : []));
 
   const buttons = ["Previous", "Next"].map((text) => {
     return Object.assign(document.createElement("button"), { type: "button", textContent: text });
@@ -192,11 +218,18 @@ function showRows(table) {
   turns.append(...buttons, status);
   table.parentElement.after(turns);
 
-  function cellOf(value, at) {
+  function cellOf(row, at) {
+    const value = columns[at][row];
     const cell = document.createElement(at ? "td" : "th");
     if (!at) cell.scope = "row";
     cell.className = headings[at].className;
-    cell.textContent = typeof value === "number" ? value.toLocaleString("en") : (value ?? "");
+    cell.dataset.name = names[at];
+    if (typeof value === "number") cell.textContent = value.toLocaleString("en");
+    else if (settings.linked?.includes(names[at])) cell.append(linkOf(value ?? "", settings.links));
+    else if (settings.differing?.includes(names[at])) {
+      const other = settings.differing.find((name) => name !== names[at]);
+      cell.append(...marked(value ?? "", columns[names.indexOf(other)][row] ?? ""));
+    } else cell.textContent = value ?? "";
     return cell;
   }
 
@@ -205,7 +238,8 @@ function showRows(table) {
     const last = Math.min(first + SHOWN, rows.length);
     table.tBodies[0].replaceChildren(...rows.slice(first, last).map((row) => {
       const line = document.createElement("tr");
-      line.append(...columns.map((column, at) => cellOf(column[row], at)));
+      line.append(...columns.map((_, at) => cellOf(row, at)));
+      if (decisions) line.append(decisions.cell(row));
       return line;
     }));
     const counted = (number) => number.toLocaleString("en");
@@ -218,7 +252,8 @@ function showRows(table) {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const chosen = filters.filter(({ select }) => select.selectedIndex);
     rows = order.filter((row) => words.every((word) => texts[row].includes(word))
-      && chosen.every(({ at, select }) => (columns[at][row] ?? "") === select.value));
+      && chosen.every(({ at, select }) => (columns[at][row] ?? "") === select.value)
+      && (!decisions || decisions.allows(row)));
     show(0);
   }
 
@@ -233,6 +268,7 @@ function showRows(table) {
     order.sort((a, b) => isMissing(a) - isMissing(b) || sign * (places.get(column[a]) - places.get(column[b])) || a - b);
     choose();
   });
+  if (decisions) table.tHead.rows[0].append(decisions.heading);
   choose();
 }
 

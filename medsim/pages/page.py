@@ -13,6 +13,7 @@ import polars.selectors as cs
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import counted, listed
 from medsim.core.shown import number
+from medsim.core.tables import guarded
 from medsim.pages.glossary import TERMS
 
 if TYPE_CHECKING:
@@ -72,9 +73,64 @@ class LongTable(PageTable):
     """A table of up to ``MOST_LONG_ROWS`` rows that can be searched, filtered and sorted.
 
     The page shows a hundred rows at a time, so that it stays fast.
+
+    Attributes:
+        linked: columns of identifiers that are links.
+        links: addresses of identifiers, without the rest of the identifier, by their beginning.
+        differing: two columns of texts that are compared; the part that differs is marked.
+        decisions: the decisions that readers can record on the rows, if any.
     """
 
     most: ClassVar[int] = MOST_LONG_ROWS
+    linked: Sequence[str] = ()
+    links: Mapping[str, str] = field(default_factory=dict)
+    differing: Sequence[str] = ()
+    decisions: Decisions | None = None
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """The settings for the page's script; empty if there are none."""
+        settings: dict[str, object] = {}
+        if self.links:
+            settings |= {"linked": self.linked, "links": self.links}
+        if self.differing:
+            settings["differing"] = self.differing
+        if self.decisions is not None:
+            settings["decisions"] = self.decisions.settings(self.frame.head(self.most))
+        return settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decisions:
+    """The decisions that readers can record on the rows of a long table.
+
+    The browser keeps them, and they can be saved as the table that ``build --corrections`` takes.
+
+    Attributes:
+        name: name under which the browser keeps them; pages with the same name share them.
+        ids: an identifier for each row of the table, the same on all pages that have the row.
+        texts: the two columns of texts that are decided on; the second may be null.
+        choices: the labels of decisions on two texts, by the word in saved files.
+        alone: the same for rows without a second text, or where it is equal ignoring case.
+    """
+
+    name: str
+    ids: pl.Series
+    texts: tuple[str, str]
+    choices: Mapping[str, str]
+    alone: Mapping[str, str]
+
+    def settings(self, rows: pl.DataFrame) -> dict[str, object]:
+        """Return the settings for the page's script."""
+        texts = {text for column in rows.select(cs.string()) for text in column.drop_nulls()}
+        return {
+            "name": self.name,
+            "ids": self.ids.head(rows.height).to_list(),
+            "texts": self.texts,
+            "choices": dict(self.choices),
+            "alone": dict(self.alone),
+            "guarded": {text: safe for text in texts if (safe := guarded(text)) != text},
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,7 +38,9 @@ select
     f.part1,
     f.part2,
     f.distance,
-    coalesce(c1.category, c2.category) as category
+    coalesce(c1.category, c2.category) as category,
+    f.detail,
+    f.similarity
 from found as f
 inner join kind as k on f.kind = k.kind
 left join main_name as m1 on f.concept1 = m1.concept_id

@@ -156,6 +156,8 @@ def test_near_names_are_those_of_brute_force(tmp_path: Path, distance: int) -> N
         ("left-to-right shunt", "right-to-left shunt", "word_order"),
         ("with fever", "without fever", "negation"),
         ("left eye", "right eye", "side"),
+        ("(+)-bornane", "(-)-bornane", "code"),
+        ("5'-deiodinase", "5-deiodinase", "code"),
         ("ab", "ba", "letter"),
     ],
 )

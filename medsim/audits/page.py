@@ -1,0 +1,95 @@
+"""The page of an audit, on which a curator decides about the findings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.audits.addresses import links_of
+from medsim.audits.kinds import KINDS, SEVERITIES
+from medsim.core.errors import counted, listed
+from medsim.pages.page import (
+    Decisions,
+    LongTable,
+    Page,
+    PageTable,
+    Section,
+    closing,
+    content_digest,
+    license_notice,
+    warned,
+    warnings_of,
+)
+
+if TYPE_CHECKING:
+    from medsim.audits.output import Audit
+
+_SHOWN = (
+    *("kind", "term1", "term2", "concept1", "concept2", "main_name1", "main_name2", "distance"),
+    *("severity", "category", "new", "detail"),
+)
+_SAME = {"same": "same meaning", "not_same": "different"}
+_ALONE = {"fix": "to be fixed", "keep": "correct"}
+
+
+def audit_page(audit: Audit) -> Page:
+    """Return the page of an audit: the number of findings of each kind, then the findings."""
+    manifest, findings, counts = audit.manifest, audit.findings(), audit.counts()
+    source = manifest.source
+    name = " ".join(filter(None, (str(source["name"]), str(source["release_date"] or ""))))
+    numbers = counts.group_by("severity", maintain_order=True).agg(pl.col("findings").sum())
+    said = [counted(n, severity) for severity, n in numbers.iter_rows()]
+    result = [f"The audit found {listed(said)}." if said else "The audit found nothing."]
+    is_new = pl.when("new").then(pl.lit("yes")).when(~pl.col("new")).then(pl.lit("no"))
+    shown = findings.select(_SHOWN).with_columns(
+        *(
+            pl.when(pl.col(f"main_name{at}") != pl.col(f"term{at}")).then(f"main_name{at}")
+            for at in (1, 2)
+        ),
+        new=is_new,
+    )
+    shown = shown.drop(column for column in _SHOWN[-3:] if shown[column].n_unique() <= 1)
+    table = LongTable(
+        caption="Findings",
+        frame=shown,
+        filters=[name for name in ("severity", "kind", "category", "new") if name in shown],
+        view="finding",
+        linked=("concept1", "concept2"),
+        links=links_of(source, pl.concat([shown["concept1"], shown["concept2"]])),
+        differing=("term1", "term2"),
+        decisions=Decisions(
+            name=f"medsim audit {source.get('vocabulary') or source['name']}",
+            ids=findings["finding_id"],
+            texts=("term1", "term2"),
+            choices=_SAME,
+            alone=_ALONE,
+        ),
+    )
+    prose = (
+        "Decide whether two names mean the same, or whether a single name is to be fixed. Your "
+        "browser keeps the decisions, also for the page of the next release. “Save corrections” "
+        "saves those on two names for medsim build --corrections, “Save all decisions” all of them."
+    )
+    return Page(
+        title=f"Audit of {name}",
+        lead="Names that are nearly the same, shared, retired or malformed.",
+        notice=license_notice({name: source}),
+        signature=f"medsim {manifest.medsim}, audit@{content_digest(manifest)}",
+        sections=[
+            Section(
+                title="Result",
+                result=[*result, *warned(manifest.warnings, "Provenance")],
+                parts=[PageTable(caption="Number of findings", frame=counts)],
+            ),
+            Section(title="Findings", prose=prose, parts=[table]),
+            closing(
+                manifest,
+                warnings_of(manifest.warnings),
+                f"{name}, audited by medsim {manifest.medsim}",
+                "medsim sql OUT \"from finding where severity = 'warning'\"",
+            ),
+        ],
+        words={kind: KINDS[kind].means for kind in counts["kind"]}
+        | {severity: f"Findings that are {means}." for severity, means in SEVERITIES.items()},
+    )
