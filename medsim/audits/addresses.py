@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import polars as pl
 
 _OBO = "http://purl.obolibrary.org/obo/"
 _PREFIXES: Mapping[str, tuple[str, str]] = {
@@ -21,22 +21,20 @@ _OBO_ID = r"^([A-Za-z][A-Za-z0-9_]*):([A-Za-z0-9_]+)$"
 
 
 def prefixes_of(source: Mapping[str, object], concepts: pl.Series) -> dict[str, str]:
-    """Return the address that each prefix of an identifier stands for; see ``identifiers``."""
+    """Return the address that each prefix of an identifier stands for."""
     if known := _PREFIXES.get(str(source.get("vocabulary"))):
         return {known[0]: known[1]}
     names = concepts.str.extract(_OBO_ID, 1).drop_nulls().unique().sort()
     return {name: f"{_OBO}{name}_" for name in names}
 
 
+def curie_prefix(source: Mapping[str, object]) -> str:
+    """Return what precedes the identifiers of concepts in mappings; empty if they have a prefix."""
+    known = _PREFIXES.get(str(source.get("vocabulary")))
+    return f"{known[0]}:" if known else ""
+
+
 def links_of(source: Mapping[str, object], concepts: pl.Series) -> dict[str, str]:
     """Return the beginnings of addresses by the beginning of the concepts that they are for."""
-    prefixes = prefixes_of(source, concepts)
-    is_plain = str(source.get("vocabulary")) in _PREFIXES
-    return {"" if is_plain else f"{name}:": address for name, address in prefixes.items()}
-
-
-def identifiers(source: Mapping[str, object], concept: str) -> pl.Expr:
-    """Return a column of concepts as PREFIX:ID, as mappings have them."""
-    if known := _PREFIXES.get(str(source.get("vocabulary"))):
-        return pl.format("{}:{}", pl.lit(known[0]), pl.col(concept))
-    return pl.col(concept)
+    prefixes, has_prefix = prefixes_of(source, concepts), not curie_prefix(source)
+    return {f"{name}:" if has_prefix else "": address for name, address in prefixes.items()}

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.audits.addresses import identifiers, prefixes_of
-from medsim.audits.kinds import KINDS, PAIRS
+from medsim.audits.addresses import curie_prefix, prefixes_of
+from medsim.audits.kinds import KINDS
 from medsim.core.manifest import medsim_version
 from medsim.core.tables import guarded
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _JUSTIFICATIONS = {
-    "same": "semapv:LexicalMatching",
+    "names": "semapv:LexicalMatching",
     "near": "semapv:LexicalSimilarityThresholdMatching",
     "model": "semapv:SemanticSimilarityThresholdMatching",
 }
@@ -31,43 +31,38 @@ def write_csv(findings: pl.DataFrame, path: Path) -> int:
     return findings.height
 
 
-def write_sssom(findings: pl.DataFrame, source: Mapping[str, object], path: Path) -> int:
+def write_mappings(findings: pl.DataFrame, source: Mapping[str, object], path: Path) -> int:
     """Write the pairs that probably mean the same as mappings; return the number of rows.
 
     Pairs of severity "note" usually mean different things, so they are left out.
     """
-    mapped = {
-        name: _JUSTIFICATIONS[kind.group]
-        for name, kind in KINDS.items()
-        if kind.group in PAIRS and kind.severity != "note"
-    }
-    pairs = findings.filter(pl.col("kind").is_in(list(mapped)))
-    longer = pl.max_horizontal(pl.col("term1", "term2").str.len_chars())
+    pairs = findings.filter(
+        pl.col("concept1") != pl.col("concept2"), pl.col("severity") != pl.lit("note")
+    )
+    by_kind = {name: _JUSTIFICATIONS.get(kind.group) for name, kind in KINDS.items()}
     means = {name: kind.means for name, kind in KINDS.items()}
+    kind, longer = pl.col("kind"), pl.max_horizontal(pl.col("term1", "term2").str.len_chars())
+    prefix = pl.lit(curie_prefix(source))
     mappings = pairs.select(
-        subject_id=identifiers(source, "concept1"),
+        subject_id=prefix + pl.col("concept1"),
         subject_label="main_name1",
         predicate_id=pl.lit("skos:closeMatch"),
-        object_id=identifiers(source, "concept2"),
+        object_id=prefix + pl.col("concept2"),
         object_label="main_name2",
-        mapping_justification=pl.col("kind").replace_strict(mapped, return_dtype=pl.String),
-        confidence=(1 - pl.col("distance") / longer).round(3),
-        comment=pl.format(
-            "{} ({} / {})",
-            pl.col("kind").replace_strict(means, return_dtype=pl.String),
-            "term1",
-            "term2",
-        ),
+        mapping_justification=kind.replace_strict(by_kind, return_dtype=pl.String),
+        confidence=pl.coalesce("similarity", 1 - pl.col("distance") / longer).round(3),
+        comment=pl.format("{} ({} / {})", kind.replace_strict(means), "term1", "term2"),
     )
-    concepts = pl.concat([pairs["concept1"], pairs["concept2"]])
-    prefixes = {
-        "semapv": "https://w3id.org/semapv/vocab/",
-        "skos": "http://www.w3.org/2004/02/skos/core#",
-        **prefixes_of(source, concepts),
-    }
     head = [
         "curie_map:",
-        *(f"  {name}: {address}" for name, address in prefixes.items()),
+        "  semapv: https://w3id.org/semapv/vocab/",
+        "  skos: http://www.w3.org/2004/02/skos/core#",
+        *(
+            f"  {name}: {address}"
+            for name, address in prefixes_of(
+                source, pl.concat([pairs["concept1"], pairs["concept2"]])
+            ).items()
+        ),
         "license: https://w3id.org/sssom/license/unspecified",
         "mapping_set_id: https://w3id.org/sssom/mappings/medsim-audit",
         "mapping_tool: medsim",

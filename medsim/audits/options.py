@@ -9,7 +9,18 @@ from typing import Annotated
 
 from medsim.audits.kinds import KINDS, SEVERITIES
 from medsim.builds.options import NEW_FOLDER
-from medsim.core.options import OVERWRITE, OpenedFolder, Option, Options, Reporting, Threads
+from medsim.core.options import (
+    NAMED_PATH,
+    OVERWRITE,
+    Cache,
+    OpenedFolder,
+    Option,
+    Options,
+    Reporting,
+    Threads,
+)
+from medsim.embeddings.given import EmbeddingLike, wrap
+from medsim.embeddings.options import NAMED_BY
 
 _RELEASE = "a folder of a build, or a source, which is read with default options."
 _CHOICES = (*SEVERITIES, *KINDS)
@@ -78,9 +89,26 @@ class AuditOptions(Options):
             heading="Main options",
         ),
     ] = None
+    embedding: Annotated[
+        EmbeddingLike | None,
+        Option(
+            "Embedding model that judges the names too. The audit lists unlinked names that the "
+            "model takes for the same, and synonyms that it takes for unrelated. "
+            f"{NAMED_BY}",
+            ("--embedding", "-e"),
+            metavar=NAMED_PATH,
+            heading="Main options",
+        ),
+    ] = None
+    cache: Cache = None
     threads: Threads = None
     overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
+
+    def check(self) -> None:
+        """Raise OptionError if `embedding` is not an embedding."""
+        if self.embedding is not None:
+            object.__setattr__(self, "embedding", wrap(self.embedding, "`embedding`"))
 
 
 @dataclass(frozen=True, slots=True)

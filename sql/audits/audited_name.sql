@@ -9,6 +9,7 @@ with spelt as (
         t.lower_term,
         c.component_id,
         n.concept_id,
+        n.term_id,
         t.term
     from name as n
     inner join term as t on n.term_id = t.term_id
@@ -21,6 +22,7 @@ select
     lower_term,
     component_id,
     concept_id,
+    term_id,
     term
 from spelt
 order by node_id;

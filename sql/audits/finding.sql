@@ -39,6 +39,7 @@ select
     f.part2,
     f.distance,
     coalesce(c1.category, c2.category) as category,
+    null::boolean as new,
     f.detail,
     f.similarity
 from found as f

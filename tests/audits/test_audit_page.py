@@ -10,7 +10,7 @@ import pytest
 from fixtures.browser import Watched
 
 import medsim
-from medsim.audits.files import write_sssom
+from medsim.audits.files import write_mappings
 from medsim.audits.output import FINDING
 from medsim.audits.page import audit_page
 from medsim.builds.corrections import read_corrections
@@ -176,9 +176,18 @@ def test_decisions_in_two_tabs_are_both_kept(visit, file: Path) -> None:
 
 def test_mappings_name_a_known_vocabulary(tmp_path: Path) -> None:
     pair = {"kind": "plural", "term1": "a b", "term2": "a bs", "concept1": "1", "concept2": "2"}
-    found = pl.DataFrame(pair | {"main_name1": "a b", "main_name2": "a bs", "distance": 1})
+    found = pl.DataFrame(
+        pair
+        | {
+            "main_name1": "a b",
+            "main_name2": "a bs",
+            "distance": 1,
+            "severity": "warning",
+            "similarity": None,
+        }
+    )
 
-    write_sssom(found, {"vocabulary": "SNOMEDCT_US"}, tmp_path / "mappings.tsv")
+    write_mappings(found, {"vocabulary": "SNOMEDCT_US"}, tmp_path / "mappings.tsv")
 
     text = (tmp_path / "mappings.tsv").read_text(encoding="utf-8")
     assert "#  SCTID: http://snomed.info/id/\n" in text

@@ -1,0 +1,83 @@
+"""Finds names that an embedding model judges differently from the terminology."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim.builds.embedded import embed_pair_terms, pair_cosines
+from medsim.builds.positives import pair_distances
+from medsim.embeddings.embedded_terms import identify
+from medsim.embeddings.encoders import cache_folder
+from medsim.embeddings.given import embedding_spec
+from medsim.embeddings.lookup import CosineSearch
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from medsim.audits.audited import Audited
+    from medsim.embeddings.given import EmbeddingLike
+
+_SAME = 0.9  # share of synonyms that are less similar than names that are taken for the same
+_SIDES = ("1", "2")
+
+
+def model_names(audited: Audited, model: EmbeddingLike, cache: str | Path | None) -> pl.DataFrame:
+    """Return unlinked names that a model takes for the same, and synonyms for unrelated.
+
+    It takes a name and its nearest unlinked name for the same if they are more similar than nine
+    tenths of all synonyms, and two synonyms for unrelated if they are less similar than half of
+    the pairs of names that are far apart in order of text.
+    """
+    names = audited.store.frame("audits/audited_name").sort("term_id")
+    ids = names["term_id"].to_numpy()
+    derived = replace(audited.derived, index=replace(audited.derived.index, pool=ids))
+    embedding = embed_pair_terms(
+        identify(embedding_spec(model), audited.progress),
+        derived,
+        audited.progress,
+        threads=audited.threads,
+        cache=cache_folder(cache),
+    )
+    cosines = partial(pair_cosines, embedding, threads=audited.threads)
+    positives, index = derived.positives, derived.index
+    covered = ids[embedding.rows[ids] >= 0]
+    groups, hashes = index.components[covered], index.hashes[covered]
+    search = CosineSearch(embedding.vectors, groups, hashes, threads=audited.threads)
+    every = np.arange(len(covered), dtype=np.int32)
+    nearest = search.nearest(every, np.ones_like(every))
+    ends = covered[[np.repeat(every, np.diff(nearest.starts)), nearest.ids]]
+    lower, upper = np.sort(ends, axis=0)
+    unlinked = pl.DataFrame({"term1_id": lower, "term2_id": upper}).unique(maintain_order=True)
+    synonyms = positives.pairs.filter(pl.col("dataset") == "syn_syn").select("term1_id", "term2_id")
+    random = cosines(covered, np.roll(covered, len(covered) // 2)).median()
+    unlinked, synonyms = (
+        pairs.with_columns(
+            cosines(*(pairs[f"term{side}_id"].to_numpy() for side in _SIDES)),
+            pair_distances(index.lower, pairs["term1_id"], pairs["term2_id"], audited.threads),
+        ).drop_nulls("similarity")
+        for pairs in (unlinked, synonyms)
+    )
+    same = synonyms["similarity"].quantile(_SAME)
+    found = pl.concat(
+        [
+            unlinked.filter(pl.col("similarity") > same).with_columns(
+                kind=pl.lit("missing_synonym")
+            ),
+            synonyms.filter(pl.col("similarity") < random).with_columns(
+                kind=pl.lit("unrelated_synonym")
+            ),
+        ]
+    )
+    for side in _SIDES:
+        renamed = {
+            "term_id": f"term{side}_id",
+            "concept_id": f"concept{side}",
+            "term": f"term{side}",
+        }
+        found = found.join(names.select(renamed).rename(renamed), on=f"term{side}_id")
+    return found

@@ -1,0 +1,73 @@
+-- Malformed names of active concepts: unusual spaces, unbalanced brackets, mixed scripts, invisible
+-- or wrong characters, and punctuation at the start or the end.
+--
+-- Brackets are balanced if nothing is left after matching ones are removed nine times; a letter
+-- that looks like a Latin one is Cyrillic, Armenian or Cherokee, or is a Greek one beside a Latin one.
+--
+-- reads   active_name
+-- writes  a row per name and kind, key (kind, concept1, term1)
+
+with matched as (
+    select
+        'spacing' as kind,
+        concept_id,
+        term,
+        regexp_extract(term, '[\s\pZ]{2,}|[\t-\r]|[^\PZ ]|[(\[{] | [)\]}]') as part
+    from active_name
+    union all
+    select
+        'characters' as kind,
+        concept_id,
+        term,
+        regexp_extract(
+            term,
+            '[\x00-\x08\x0e-\x1f\x7f-\x{84}\x{86}-\x{9f}\x{ad}\x{200b}-\x{200f}\x{202a}-\x{202e}'
+            || '\x{2060}-\x{2064}\x{e000}-\x{f8ff}\x{fb00}-\x{fb06}\x{feff}\x{ff01}-\x{ff5e}'
+            || '\x{fff9}-\x{ffff}]|[ÃÂ][\x{80}-\x{bf}]|â€'
+            || '|&(?:[a-zA-Z]{2,8}|#[0-9]+);|</?[a-z]{1,6}>'
+        ) as part
+    from active_name
+    union all
+    select
+        'last_character' as kind,
+        concept_id,
+        term,
+        regexp_extract(
+            term, '^(?:[,;:.&|\\]|\p{Pd}\s)|(?:[,;:/&|\\_=*]|\s\p{Pd}|\pL{5}\.)$'
+        ) as part
+    from active_name
+    union all
+    select
+        'brackets' as kind,
+        concept_id,
+        term,
+        without_pairs(
+            without_pairs(without_pairs(regexp_replace(term, '[^()\[\]{}]', '', 'g')))
+        ) as part
+    from active_name
+    where regexp_matches(term, '[()\[\]{}]')
+    union all
+    select
+        'mixed_scripts' as kind,
+        concept_id,
+        term,
+        regexp_extract(
+            term,
+            '[\p{Cyrillic}\p{Armenian}\p{Cherokee}]+'
+            || '|\p{Latin}[ΑΒΕΖΗΙΚΜΝΟΡΤΥΧον]|[ΑΒΕΖΗΙΚΜΝΟΡΤΥΧον]\p{Latin}'
+        ) as part
+    from active_name
+    where regexp_matches(term, '\p{Latin}')
+)
+
+select
+    kind,
+    concept_id as concept1,
+    term as term1,
+    part as part1
+from matched
+where part <> ''
+order by
+    kind,
+    concept1,
+    term1;
