@@ -16,7 +16,7 @@ _FAILED = BrokenPromiseError.exit_code
 @command(
     app,
     AuditCommandOptions,
-    then=("sql", "build"),
+    then=("report", "sql", "build"),
     exit_codes={**EXIT_CODES, _FAILED: "there are findings of a kind in --fail-on"},
 )
 def audit(options: AuditCommandOptions, *, form: Format = "table") -> None:
@@ -31,7 +31,10 @@ def audit(options: AuditCommandOptions, *, form: Format = "table") -> None:
 
     counts = call(run, options).counts()
     print_table(counts, form)
-    say_next(options.progress, f'medsim sql {quoted(options.out)} "from finding" has all findings')
+    say_next(
+        options.progress,
+        f"medsim report {quoted(options.out)} -o FILE.html makes the page to decide on findings",
+    )
     number = "findings" if options.since is None else "new"
     is_such = counts["kind"].is_in(options.fail_on) | counts["severity"].is_in(options.fail_on)
     if n_failed := int(counts.filter(is_such)[number].sum()):

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from medsim.audits.difference import Differences
+from medsim.audits.kinds import KINDS
 from medsim.builds.embedded import embed_pair_terms, pair_cosines
 from medsim.builds.positives import pair_distances
 from medsim.embeddings.embedded_terms import identify
@@ -30,8 +32,9 @@ def model_names(audited: Audited, model: EmbeddingLike, cache: str | Path | None
     """Return unlinked names that a model takes for the same, and synonyms for unrelated.
 
     It takes a name and its nearest unlinked name for the same if they are more similar than nine
-    tenths of all synonyms, and two synonyms for unrelated if they are less similar than half of
-    the pairs of names that are far apart in order of text.
+    tenths of all synonyms. Pairs that differ in a number, side, negation, opposite or letter are
+    left out, since models overlook these. It takes two synonyms for unrelated if they are less
+    similar than half of the pairs of names that are far apart in order of text.
     """
     names = audited.store.frame("audits/audited_name").sort("term_id")
     ids = names["term_id"].to_numpy()
@@ -63,14 +66,17 @@ def model_names(audited: Audited, model: EmbeddingLike, cache: str | Path | None
         for pairs in (unlinked, synonyms)
     )
     same = synonyms["similarity"].quantile(_SAME)
+    unlinked = unlinked.filter(pl.col("similarity") > same)
+    between = Differences(()).between
+    texts = [index.lower.gather(unlinked[f"term{side}_id"]) for side in _SIDES]
+    kinds = [between(*pair).kind for pair in zip(*texts, strict=True)]
+    is_plain = [kind == "other" or KINDS[kind].severity != "note" for kind in kinds]
+    unlinked = unlinked.filter(pl.Series(is_plain, dtype=pl.Boolean))
+    synonyms = synonyms.filter(pl.col("similarity") < random)
     found = pl.concat(
         [
-            unlinked.filter(pl.col("similarity") > same).with_columns(
-                kind=pl.lit("missing_synonym")
-            ),
-            synonyms.filter(pl.col("similarity") < random).with_columns(
-                kind=pl.lit("unrelated_synonym")
-            ),
+            unlinked.with_columns(kind=pl.lit("missing_synonym")),
+            synonyms.with_columns(kind=pl.lit("unrelated_synonym")),
         ]
     )
     for side in _SIDES:
@@ -79,5 +85,5 @@ def model_names(audited: Audited, model: EmbeddingLike, cache: str | Path | None
             "concept_id": f"concept{side}",
             "term": f"term{side}",
         }
-        found = found.join(names.select(renamed).rename(renamed), on=f"term{side}_id")
+        found = found.join(names.select(*renamed).rename(renamed), on=f"term{side}_id")
     return found

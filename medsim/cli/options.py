@@ -55,8 +55,8 @@ class ReportOptions(Options):
     output: Annotated[
         str | Path | OpenedFolder,
         Option(
-            "The folder of a build, an evaluation, a comparison of releases, words in context or "
-            "their scores, a tagging, or a study's scores.",
+            "The folder of a build, an evaluation, an audit, a comparison of releases, words in "
+            "context or their scores, a tagging, or a study's scores.",
             argument=True,
             metavar="FOLDER",
         ),

@@ -1,8 +1,8 @@
 -- Malformed names of active concepts: unusual spaces, unbalanced brackets, mixed scripts, invisible
 -- or wrong characters, and punctuation at the start or the end.
 --
--- Brackets are balanced if nothing is left after matching ones are removed nine times; a letter
--- that looks like a Latin one is Cyrillic, Armenian or Cherokee, or is a Greek one beside a Latin one.
+-- Brackets are balanced if nothing is left after matching ones are removed nine times; any letter
+-- that looks Latin is Cyrillic, Armenian or Cherokee, or a Greek one beside a Latin one.
 --
 -- reads   active_name
 -- writes  a row per name and kind, key (kind, concept1, term1)

@@ -7,13 +7,14 @@ import random
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from rapidfuzz.distance import Levenshtein
 from typer.testing import CliRunner
 
 import medsim
 from medsim.audits.difference import Differences
-from medsim.audits.kinds import KINDS
+from medsim.audits.kinds import KINDS, SEVERITIES
 from medsim.cli import app
 
 if TYPE_CHECKING:
@@ -280,3 +281,49 @@ def test_hostile_names_are_audited(tmp_path: Path) -> None:
     audit = audited(tmp_path, {f"B:{at}": [name] for at, name in enumerate(hostile)})
 
     assert {"characters", "brackets", "letter", "number"} <= {*kinds_of(audit)}
+
+
+def test_the_largest_chains_are_listed_with_the_names_that_join_them(tmp_path: Path) -> None:
+    names = {"B:1": ["Gout", "Podagra"], "B:2": ["Podagra of toe", "podagra", "Toe ache"]}
+    names |= {"B:3": ["Sore toe", "Toe ache"]}
+    retired = "[Term]\nid: B:4\nname: obsolete Aching toe\nis_obsolete: true\nreplaced_by: B:3\n"
+
+    found = audited(tmp_path, names, retired, only=["chain"]).findings()
+
+    chain = "in a chain of 6 names and 4 concepts"
+    assert found.select("concept1", "term1", "concept2", "term2", "detail").rows() == [
+        ("B:4", "Aching toe", "B:3", "Sore toe", f"replaced_by {chain}"),
+        ("B:1", "Podagra", "B:2", "podagra", f"the same name {chain}"),
+        ("B:2", "Toe ache", "B:3", "Toe ache", f"the same name {chain}"),
+    ]
+
+
+def test_a_model_finds_missing_synonyms_and_unrelated_ones(tmp_path: Path) -> None:
+    names = {f"B:{at}": [f"alpha{at}", f"omega{at}"] for at in range(20)}
+    names |= {"C:1": ["twin thing"], "C:2": ["double thing"], "C:3": ["twin thing 2"]}
+    places = {text: at for at, terms in enumerate(names.values()) for text in terms}
+    places |= dict.fromkeys(["double thing", "twin thing 2"], places["twin thing"])
+
+    def embed(texts: list[str]) -> np.ndarray:
+        vectors = 0.1 + np.eye(24, dtype=np.float32)[[places[text] for text in texts]]
+        vectors[:, 23] += [text.startswith("omega") for text in texts]
+        vectors[[at for at, text in enumerate(texts) if text == "omega3"]] *= -1
+        return vectors
+
+    kinds = ["missing_synonym", "unrelated_synonym"]
+    options = {"only": kinds, "embedding": medsim.Embedding(embed, name="own"), "cache": "none"}
+    found = audited(tmp_path, names, **options).findings()
+
+    assert found.select("kind", "term1", "term2").rows() == [
+        ("missing_synonym", "double thing", "twin thing"),
+        ("unrelated_synonym", "alpha3", "omega3"),
+    ]
+    assert found["similarity"][0] == pytest.approx(1)
+    assert kinds_of(audited(tmp_path, names, only=kinds)) == []
+
+
+def test_every_kind_has_an_example() -> None:
+    others = {"retired_name", "no_main_name", "chain", "missing_synonym", "unrelated_synonym"}
+
+    assert {*PLANTED} | others == {*KINDS}
+    assert all(kind.severity in SEVERITIES for kind in KINDS.values())
