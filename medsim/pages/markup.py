@@ -37,7 +37,7 @@ def rendered(page: Page, library: str) -> str:
         "report.html",
         title=page.title,
         style=asset(_HERE, "page.css"),
-        scripts=tuple(filter(None, (library, *(asset(_HERE, name) for name in _SCRIPTS)))),
+        scripts=tuple(filter(None, (library, "".join(asset(_HERE, name) for name in _SCRIPTS)))),
         version=medsim_version(),
         page=page,
     )
