@@ -26,6 +26,7 @@ _ROMAN = re.compile(r"(?=[ivx])x{0,3}(ix|iv|v?i{0,3})[a-e]?")
 _LONG_WORD = 5  # letters of a word in which another letter is probably a typing error
 _FREQUENT = 3  # names with a word that is probably right
 _SHORTEST_STEM = 2  # letters
+_SHORTEST_SPELT = 5  # letters of words with two spellings; shorter ones may be symbols
 
 
 class Difference(NamedTuple):
@@ -163,6 +164,8 @@ def _pairs(name: str) -> list[list[str]]:
 
 
 def _american(word: str) -> str:
+    if len(word) < _SHORTEST_SPELT:
+        return word
     for pattern, american in _LISTED["american"].items():
         word = re.sub(pattern, american, word)
     return word

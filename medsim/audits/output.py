@@ -120,12 +120,11 @@ class Audit(Opened[AuditManifest]):
             Rows by severity and kind: severity, kind, findings, and new, the number of findings
             that are new since the earlier release; null if none was given.
         """
-        return counts_of(self.findings())
-
-
-def counts_of(findings: pl.DataFrame) -> pl.DataFrame:
-    """Return ``Audit.counts`` of findings."""
-    return findings.group_by("severity", "kind", maintain_order=True).agg(
-        pl.len().cast(pl.Int64).alias("findings"),
-        pl.when(pl.col("new").count() > 0).then(pl.col("new").sum()).cast(pl.Int64),
-    )
+        return (
+            self.findings()
+            .group_by("severity", "kind", maintain_order=True)
+            .agg(
+                pl.len().cast(pl.Int64).alias("findings"),
+                pl.when(pl.col("new").count() > 0).then(pl.col("new").sum()).cast(pl.Int64),
+            )
+        )
