@@ -25,7 +25,7 @@ _ROMAN = re.compile(r"(?=[ivx])x{0,3}(ix|iv|v?i{0,3})[a-e]?")
 
 _LONG_WORD = 5  # letters of a word in which another letter is probably a typing error
 _FREQUENT = 3  # names with a word that is probably right
-_SHORTEST_STEM = 2  # letters
+_SHORTEST_STEM = 3  # letters of a word that takes an affix; shorter ones may be symbols
 _SHORTEST_SPELT = 5  # letters of words with two spellings; shorter ones may be symbols
 
 

@@ -153,6 +153,8 @@ def test_near_names_are_those_of_brute_force(tmp_path: Path, distance: int) -> N
         ("tumour of hand", "tumor of hand", "spelling"),
         ("monosomy of 1", "trisomy of 1", "number"),
         ("fog protein", "phog protein", "other"),
+        ("no binding", "nos binding", "letter"),
+        ("short toe", "short toes", "plural"),
         ("left-to-right shunt", "right-to-left shunt", "word_order"),
         ("with fever", "without fever", "negation"),
         ("left eye", "right eye", "side"),
