@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from medsim.embeddings.given import EmbeddingLike
 
 _SAME = 0.9  # share of synonyms that are less similar than names that are taken for the same
-_SIDES = ("1", "2")
+_SIDES, _CONCEPTS = ("1", "2"), ("concept1", "concept2")
 
 
 def model_names(audited: Audited, model: EmbeddingLike, cache: str | Path | None) -> pl.DataFrame:
@@ -33,8 +34,9 @@ def model_names(audited: Audited, model: EmbeddingLike, cache: str | Path | None
 
     It takes a name and its nearest unlinked name for the same if they are more similar than nine
     tenths of all synonyms. Pairs that differ in a number, side, negation, opposite or letter are
-    left out, since models overlook these. It takes two synonyms for unrelated if they are less
-    similar than half of the pairs of names that are far apart in order of text.
+    left out, since models overlook these, and so are pairs of a concept and its parent. It takes
+    two synonyms for unrelated if they are less similar than half of the pairs of names that are far
+    apart in order of text.
     """
     names = audited.store.frame("audits/audited_name").sort("term_id")
     ids = names["term_id"].to_numpy()
@@ -79,6 +81,11 @@ def model_names(audited: Audited, model: EmbeddingLike, cache: str | Path | None
             synonyms.with_columns(kind=pl.lit("unrelated_synonym")),
         ]
     )
+    return _of_concepts(found, names, audited.store.table("is_a"))
+
+
+def _of_concepts(found: pl.DataFrame, names: pl.DataFrame, is_a: pl.DataFrame) -> pl.DataFrame:
+    """Return pairs of names with their concepts, without those of a concept and its parent."""
     for side in _SIDES:
         renamed = {
             "term_id": f"term{side}_id",
@@ -86,4 +93,6 @@ def model_names(audited: Audited, model: EmbeddingLike, cache: str | Path | None
             "term": f"term{side}",
         }
         found = found.join(names.select(*renamed).rename(renamed), on=f"term{side}_id")
-    return found
+    both = [is_a.rename({"child_id": a, "parent_id": b}) for a, b in permutations(_CONCEPTS, 2)]
+    parents = pl.concat([pairs.select(_CONCEPTS) for pairs in both])
+    return found.join(parents, on=_CONCEPTS, how="anti")
