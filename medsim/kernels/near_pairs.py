@@ -85,8 +85,11 @@ class Pairs(NamedTuple):
 
 
 @kernel
-def find_near_pairs(task: Join, length: int, pairs: Pairs) -> None:
-    """Find the near pairs of the terms of a length with each other and with longer terms."""
+def find_near_pairs(task: Join, length: int, begin: int, end: int, pairs: Pairs) -> None:
+    """Find the near pairs of the terms of a length with some terms of this length or longer.
+
+    The other terms are those between the places ``begin`` and ``end``, as far as lengths allow.
+    """
     laid, limit = task.laid, task.limit
     first, stop = task.lengths[length], task.lengths[length + 1]
     table = _segments_of(task, length)
@@ -97,16 +100,16 @@ def find_near_pairs(task: Join, length: int, pairs: Pairs) -> None:
         np.zeros(n_words, np.uint64),
         np.zeros(n_words, np.uint64),
     )
-    for other in range(first, task.lengths[longest + 1]):
-        begin, end = laid.starts[other], laid.starts[other + 1]
-        set_masks(laid.codes, begin, end, work.masks)
+    for other in range(begin, min(end, task.lengths[longest + 1])):
+        left, right = laid.starts[other], laid.starts[other + 1]
+        set_masks(laid.codes, left, right, work.masks)
         if length > limit:
             for segment in range(limit + 1):
                 _look_up(task, table, segment, other, work, pairs)
         else:  # too short to be divided
             for term in range(first, min(stop, other)):
                 _compare(task, term, other, work, pairs)
-        clear_masks(laid.codes, begin, end, work.masks)
+        clear_masks(laid.codes, left, right, work.masks)
 
 
 @inner_kernel

@@ -39,11 +39,13 @@ def nearest(
 
     Example: medsim nearest queries.txt hpo -k 3 -o nearest.parquet
     """
+    from medsim.core.places import check_not_input
     from medsim.neighbours.nearest import batches_of, schema_of
     from medsim.neighbours.writing import write_rows
 
     if out is None:
         print_frames(batches_of(options), form)
         return
+    check_not_input(out, options.paths_read())
     write_rows(out, schema_of(options), batches_of(options), overwrite=overwrite)
     say_next(options.progress, f"read {quoted(out)} with any tool for tables")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -45,37 +45,31 @@ def schema_of(options: NearestOptions) -> pl.Schema:
 
 def batches_of(options: NearestOptions) -> Iterator[pl.DataFrame]:
     """Yield the rows of ``nearest`` in batches, an empty one first."""
-    yield pl.DataFrame(schema=schema_of(options))
     progress = progress_of(options.progress)
-    exclude = _pairs_of(options.exclude)
+    exclude: Any = options.exclude
     with progress.stage("read the names"):
-        queries = names_of(options.queries, "queries", options.query_column)
-        names = queries
-        if options.pool is not None:
-            names = names_of(options.pool, "pool", options.pool_column)
-        pool = Pool(names, match_case=options.match_case, threads=options.threads)
-    asked = None if options.pool is None else queries
+        if isinstance(exclude, (str, Path)):
+            exclude = read_table(Path(exclude), ("query", "match")).frame
+        names = names_of(options.queries, "queries", options.query_column, progress.warn)
+        queries, pool = None if options.pool is None else names, options.pool
+        if queries is not None and not isinstance(pool, Pool):
+            names = names_of(pool, "pool", options.pool_column, progress.warn)
+        elif options.pool_column is not None:
+            raise OptionError("`pool_column` needs a file of names")
+        if not isinstance(pool, Pool):
+            pool = Pool(names, match_case=options.match_case, threads=options.threads)
+    yield pl.DataFrame(schema=schema_of(options))
     if options.all_pairs and options.max_distance is not None:
         with progress.stage(f"find the pairs of {len(pool):,} names"):
-            yield pool.pairs(options.max_distance, asked, exclude=exclude)
+            yield pool.pairs(options.max_distance, queries, exclude=exclude)
         return
     with progress.stage(f"search {len(pool):,} names") as stage:
-        stage.total(len(pool if asked is None else asked))
+        stage.total(len(pool if queries is None else queries))
         yield from pool.batches(
-            asked,
+            queries,
             options.k or 1,
             max_distance=options.max_distance,
             ties=options.ties,
             exclude=exclude,
             advance=stage.advance,
         )
-
-
-def _pairs_of(given: object) -> pl.DataFrame | None:
-    """Return the pairs to exclude, with the columns query and match."""
-    names = ("query", "match")
-    if isinstance(given, (str, Path)):
-        return read_table(Path(given), names).frame
-    if given is None or (isinstance(given, pl.DataFrame) and {*names} <= {*given.columns}):
-        return given
-    raise OptionError("`exclude` takes a file or a Polars frame with the columns query and match")

@@ -57,7 +57,7 @@ class NearestOptions(Options):
     max_distance: Annotated[
         int | None,
         Option(
-            "Largest edit distance. Without --k, all pairs within it (1 to 4) are found.",
+            "Largest edit distance; without --k, all pairs within it are found (1 to 4).",
             least=0,
             most=1 << 20,
             heading="Main options",
@@ -67,7 +67,7 @@ class NearestOptions(Options):
     query_column: Annotated[
         str | None,
         Option(
-            "Column of QUERIES; default: the only one, or one that is named term, name or label.",
+            "Column of QUERIES; default: the only one, or one named term, name or label.",
             heading="Input",
         ),
     ] = None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from medsim.kernels.types import Bytes, Ranks
 
-_SLOTS_PER_TERM = 2
+_TERMS_AT_ONCE = 1 << 15  # so that an interrupt does not wait for long
 
 
 def pairs_within(
@@ -51,19 +51,24 @@ def pairs_within(
     both = np.full(len(terms), QUERY | MATCH, np.uint8)
     task = Join(laid, both if sides is None else sides[order], lengths, limit)
 
-    def search(length: int) -> Ranks:
-        n_slots = _SLOTS_PER_TERM * int(lengths[length + 1] - lengths[length])
+    def search(length: int, begin: int) -> Ranks:
+        n_slots = _TERMS_AT_ONCE
         while True:
             pairs = Pairs(np.empty((3, n_slots), np.int32), np.zeros(1, np.int64))
-            find_near_pairs(task, length, pairs)
+            find_near_pairs(task, length, begin, begin + _TERMS_AT_ONCE, pairs)
             n_pairs = int(pairs.counts[0])
             if n_pairs <= n_slots:
                 return pairs.slots[:, :n_pairs].copy()
             n_slots = n_pairs
 
-    counts = np.diff(lengths)
-    costliest_first = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
-    parts = in_threads(threads, search, costliest_first.tolist())
+    parts_of = [
+        (length, begin)
+        for length in np.flatnonzero(np.diff(lengths)).tolist()
+        for begin in range(
+            lengths[length], lengths[min(length + limit, longest) + 1], _TERMS_AT_ONCE
+        )
+    ]
+    parts = in_threads(threads, search, *zip(*parts_of, strict=True)) if parts_of else []
     found = np.concatenate([np.empty((3, 0), np.int32), *parts], axis=1)
     rows = np.sort(order[found[:2]], axis=0)
     by_row = np.lexsort((rows[1], rows[0]))

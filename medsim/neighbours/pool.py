@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from operator import index
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import polars as pl
 
 from medsim.core.config import checked_threads
-from medsim.core.errors import OptionError
+from medsim.core.errors import OptionError, unknown_name
 from medsim.core.terms import lowered_column
 from medsim.kernels.best import FAR
 from medsim.kernels.near_pairs import MATCH, QUERY
 from medsim.neighbours.names import names_of
-from medsim.neighbours.options import MOST_EDITS
+from medsim.neighbours.options import MOST_EDITS, MOST_NAMES, Ties
 from medsim.neighbours.pairs import pairs_within
 from medsim.neighbours.search import Candidates, NearestSearch
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from medsim.kernels.types import Ids, Rows
-    from medsim.neighbours.options import Ties
     from medsim.neighbours.search import Advance, Nearest
 
 NEAREST = pl.Schema(
@@ -35,6 +35,7 @@ PAIRS = pl.Schema({"query": pl.String, "match": pl.String, "distance": pl.Int32}
 
 _QUERIES_AT_ONCE = 1 << 18
 _MATCHES_AT_ONCE = 1 << 22
+_NAMES_PER_QUERY = 1 << 15
 
 
 class Pool:
@@ -61,7 +62,8 @@ class Pool:
     def __init__(self, names: Any, *, match_case: bool = False, threads: int | None = None) -> None:
         self._match_case, self._threads = match_case, checked_threads(threads)
         given = self._keyed(names_of(names, "names"))
-        self._frame = given.unique("key", keep="first").sort("key")
+        self._given = given.unique("key", keep="first", maintain_order=True)
+        self._frame = self._given.sort("key")
         self._keys, self.names = self._frame["key"], self._frame["name"]
 
     def __len__(self) -> int:
@@ -108,11 +110,13 @@ class Pool:
 
         ``advance`` is called with the number of finished queries.
         """
-        if k < 1 or (max_distance is not None and max_distance < 0):
-            raise OptionError("`k` must be at least 1, and `max_distance` at least 0")
-        limit = FAR if max_distance is None else max_distance
+        k, limit = _whole(k, "k", 1), FAR
+        if max_distance is not None:
+            limit = _whole(max_distance, "max_distance", 0)
+        if ties not in get_args(Ties):
+            raise OptionError(unknown_name("ties", str(ties), list(get_args(Ties))))
         asked = None if queries is None else self._keyed(names_of(queries, "queries"))
-        given = self._frame if asked is None else asked
+        given = self._given if asked is None else asked
         n_at_once = max(1, min(_QUERIES_AT_ONCE, _MATCHES_AT_ONCE // min(k, len(self) or 1)))
         for first in range(0, given.height, n_at_once):
             part = given[first : first + n_at_once]
@@ -149,7 +153,7 @@ class Pool:
             the queries, then of distances, then of the texts; a query that is equal to a name has
             the distance 0, and equal queries count once.
         """
-        if not 1 <= max_distance <= MOST_EDITS:
+        if not 1 <= _whole(max_distance, "max_distance", 0) <= MOST_EDITS:
             raise OptionError(f"`max_distance` takes 1 to {MOST_EDITS} without `k`")
         if queries is None:
             asked = self._frame
@@ -158,6 +162,11 @@ class Pool:
         else:
             asked = self._keyed(names_of(queries, "queries"))
             asked = asked.unique("key", keep="first", maintain_order=True)
+            if asked.height * _NAMES_PER_QUERY < len(self):  # then comparing the names takes longer
+                names, n_all = asked["name"], max(1, len(self))
+                return self.nearest(
+                    names, n_all, max_distance=max_distance, exclude=exclude
+                ).select(PAIRS.names())
             pairs = self._pairs_with(asked["key"], max_distance).sort("row", "distance", "id")
         excluded = self._excluded(asked["key"], exclude)
         if queries is None:
@@ -217,12 +226,17 @@ class Pool:
         """Return the excluded pairs of queries as rows and ids."""
         if exclude is None:
             return pl.DataFrame(schema={"row": pl.Int32, "id": pl.Int32})
-        sides = {"query": (asked, "row"), "match": (self._keys, "id")}
-        given = {side: self._keyed(names_of(exclude[side], "exclude"))["key"] for side in sides}
-        pairs = pl.DataFrame(given).unique()
-        for side, (keys, number) in sides.items():
-            pairs = pairs.join(pl.DataFrame({side: keys}).with_row_index(number), on=side)
-        return pairs.select(pl.col("row", "id").cast(pl.Int32))
+        if not (hasattr(exclude, "columns") and {"query", "match"} <= {*exclude.columns}):
+            raise OptionError("`exclude` takes a table with the columns query and match")
+        query, match = (
+            self._keyed(names_of(exclude[side], "exclude"))["key"] for side in ("query", "match")
+        )
+        ids = self._keys.search_sorted(match)
+        known = ids < len(self)
+        ids, query, match = (column.filter(known) for column in (ids, query, match))
+        pairs = pl.DataFrame({"key": query, "id": ids}).filter(self._keys.gather(ids) == match)
+        rows = pl.DataFrame({"key": asked}).with_row_index("row")
+        return pairs.unique().join(rows, on="key").select(pl.col("row", "id").cast(pl.Int32))
 
     def _ranked(
         self,
@@ -264,3 +278,14 @@ class Pool:
             left = found.filter("may_lack")["row"].unique().to_numpy()
             wanted[left] = np.minimum(4 * wanted[left].astype(np.int64), len(self))
         return pl.concat(done).sort("row", "rank")
+
+
+def _whole(number: object, name: str, least: int) -> int:
+    """Return a whole number that is not too small; larger ones than any list count as one."""
+    try:
+        whole = index(number)  # type: ignore[arg-type]
+    except TypeError as error:
+        raise OptionError(f"`{name}` takes a whole number, not {number!r}") from error
+    if whole < least:
+        raise OptionError(f"`{name}` {whole} is too small; it takes {least} and more")
+    return min(whole, MOST_NAMES)

@@ -91,3 +91,25 @@ def test_a_full_disk_leaves_no_file(tmp_path: Path) -> None:
 
     assert "cannot write" in result.stderr
     assert [*tmp_path.iterdir()] == [names]
+
+
+def test_no_input_is_overwritten(files: tuple[Path, Path], tmp_path: Path) -> None:
+    names = tmp_path / "names.csv"
+    names.write_text("term\nheart\n", encoding="utf-8")
+    exclude = tmp_path / "exclude.csv"
+    exclude.write_text("query,match\na,b\n", encoding="utf-8")
+
+    for out in (names, exclude):
+        result = run(files[0], names, "--exclude", exclude, "-o", out, "--overwrite")
+        assert "an input of this command" in result.stderr
+    assert names.read_text(encoding="utf-8") == "term\nheart\n"
+
+
+def test_a_file_that_is_not_utf_8_is_read_with_a_warning(tmp_path: Path) -> None:
+    names = tmp_path / "names.txt"
+    names.write_bytes("café\ncafe\n".encode("latin-1"))
+
+    result = run(names, "--max-distance", 1)
+
+    assert "was read as latin-1" in result.stderr
+    assert "café" in result.stdout

@@ -49,7 +49,9 @@ def brute_force(
     exclude: Sequence[tuple[str, str]] = (),
 ) -> Rows:
     pool = first_spellings(names, match_case=match_case)
-    asked = [*pool.values()] if queries is None else queries
+    own = {key(name, match_case=match_case): name for name in reversed(names)}
+    given = dict.fromkeys(key(name, match_case=match_case) for name in names)
+    asked = [own[text] for text in given] if queries is None else queries
     left_out = {tuple(key(name, match_case=match_case) for name in pair) for pair in exclude}
     rows: Rows = []
     for query in asked:
@@ -142,12 +144,26 @@ def test_excluded_pairs_of_a_list_are_left_out_in_both_directions() -> None:
 
 
 @pytest.mark.parametrize(
-    "make", [list, tuple, np.array, pl.Series, pd.Series, pa.array, lambda n: pa.chunked_array([n])]
+    "make",
+    [
+        list,
+        tuple,
+        np.array,
+        pl.Series,
+        lambda names: pl.Series(names, dtype=pl.Categorical),
+        pd.Series,
+        lambda names: pd.Series(names, dtype="category"),
+        pa.array,
+        lambda names: pa.chunked_array([names]),
+        medsim.Pool,
+    ],
 )
 def test_lists_series_and_arrays_are_taken(make: Any) -> None:
     names = ["heart attack", "migraine"]
 
-    found = medsim.nearest(make(["Hart attack"]), make(names))
+    queries = ["Hart attack"] if make is medsim.Pool else make(["Hart attack"])
+
+    found = medsim.nearest(queries, make(names))
 
     assert found.rows() == [("Hart attack", 1, "heart attack", 1)]
 
@@ -161,6 +177,9 @@ def test_lists_series_and_arrays_are_taken(make: Any) -> None:
         (np.array([[1]]), "`queries` takes strings"),
         (7, "`queries` takes strings"),
         (["a\ud800"], "`queries` .* is not UTF-8"),
+        (np.array("hart"), "`queries` takes strings in one dimension"),
+        (pd.DataFrame({"term": ["hart"]}), "`queries` takes strings"),
+        (pl.DataFrame({"term": ["hart"]}), "`queries` takes strings"),
     ],
 )
 def test_other_values_are_refused(given: object, message: str) -> None:
@@ -224,3 +243,47 @@ def test_a_query_in_the_pool_is_its_own_nearest(names: list[str]) -> None:
 
     assert found["distance"].to_list() == [0] * len(names)
     assert Counter(found["match"]) == Counter(names)
+
+
+def test_pairs_of_few_queries_in_a_large_pool_are_those_of_comparing_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = [f"{number * 7919 % 9973} pain" for number in range(2000)]
+    queries = ["17 pain", "17  pain", "none"]
+    exclude = pl.DataFrame({"query": ["17 pain"], "match": ["7 pain"]})
+    expected = medsim.Pool(names).pairs(2, queries, exclude=exclude)
+    monkeypatch.setattr("medsim.neighbours.pool._NAMES_PER_QUERY", 1)
+
+    assert expected.height > 3
+    assert medsim.Pool(names).pairs(2, queries, exclude=exclude).equals(expected)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"k": 0}, "`k` 0 is too small"),
+        ({"k": 1.5}, "`k` takes a whole number"),
+        ({"max_distance": -1}, "`max_distance` -1 is too small"),
+        ({"ties": "some"}, "ties 'some'"),
+        ({"exclude": pl.DataFrame({"a": ["b"]})}, "`exclude` takes a table with the columns"),
+    ],
+)
+def test_wrong_options_of_a_pool_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        medsim.Pool(["a"]).nearest(["b"], **options)
+
+
+def test_a_column_is_refused_where_there_is_none(tmp_path: Path) -> None:
+    for options in ({"query_column": "a"}, {"pool_column": "a"}):
+        with pytest.raises(OptionError, match="column"):
+            medsim.nearest(["b"], ["c"], **options)
+    pl.DataFrame({"term": [["a", "b"]]}).write_parquet(tmp_path / "lists.parquet")
+    with pytest.raises(OptionError, match="takes strings, not List"):
+        medsim.nearest(tmp_path / "lists.parquet")
+
+
+def test_lines_end_only_at_ends_of_lines(tmp_path: Path) -> None:
+    file = tmp_path / "names.txt"
+    file.write_bytes("a\x0bb\rc\x85d\r\ne\u2028f\n".encode())
+
+    assert medsim.Pool(file).names.to_list() == ["a\x0bb", "c\x85d", "e\u2028f"]
