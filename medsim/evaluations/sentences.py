@@ -177,10 +177,10 @@ def result_sentences(
     compares_sets = False
     for statistic in map(STATISTICS.__getitem__, tabulated_names(best=True)):
         rows = with_standing(best.filter(statistic=statistic.name).drop_nulls("value"))
-        if rows.is_empty():
-            continue
         every = with_enough_pairs(rows)
         rows = every.filter(pl.col("embedding") != BASELINE)
+        if rows.is_empty():
+            continue
         ranking = main_set(rows).rename({"embedding": "model"})
         names = ranking["model"].to_list()
         tests = comparisons.filter(pl.col("between") != "metrics", of=statistic.name)
@@ -196,7 +196,7 @@ def result_sentences(
         ]
         sentences, of_others = [*sentences, *of_others], []
         if statistic.table == "headline":
-            sentences += _against_baseline(names[0], comparisons, statistic, correction)
+            sentences += _against_baseline(names[0], of_set, correction)
         elif not compares_sets:
             compares_sets = True
             significant = tests.filter(pl.col(f"p_{correction}") < ALPHA)
@@ -215,11 +215,9 @@ def sample_sentences(options: Mapping[str, Any]) -> list[str]:
     return [f"Builds were scored on a sample: {drawn} (seed {options.get('seed')})."]
 
 
-def _against_baseline(
-    name: str, comparisons: pl.DataFrame, statistic: Statistic[Any], correction: str
-) -> list[str]:
-    """Return how far a model is above or below the best baseline; nothing if it is not tested."""
-    tests = comparisons.filter(between=BASELINE, of=statistic.name).drop_nulls("difference")
+def _against_baseline(name: str, of_set: pl.DataFrame, correction: str) -> list[str]:
+    """Return how far a model is above or below the best baseline of a set, if that is tested."""
+    tests = of_set.filter(between=BASELINE).drop_nulls("difference")
     sentences = []
     for row in tests.filter(embedding1=name).iter_rows(named=True):
         value, ends = row["difference"], None if row["low"] is None else (row["low"], row["high"])

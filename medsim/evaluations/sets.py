@@ -66,9 +66,10 @@ def sort_parts(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_enough_pairs(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of sets with at least ``FEW`` pairs; all if a statistic has no such set."""
+    """Return the rows with at least ``FEW`` pairs; all of a statistic if no model has so many."""
     enough = pl.col("n_pairs") >= FEW
-    return rows.filter(enough | ~enough.any().over("statistic"))
+    of_model = enough & (pl.col("embedding") != BASELINE)
+    return rows.filter(enough | ~of_model.any().over("statistic"))
 
 
 def in_means(rows: pl.DataFrame) -> pl.Series:

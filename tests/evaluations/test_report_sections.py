@@ -276,6 +276,39 @@ def test_p_values_are_called_corrected_if_models_are_also_compared_with_a_baseli
     assert ", corrected p = 0.010) above b" in sentences(scores, {"x": against})
 
 
+def test_the_difference_from_a_baseline_is_of_the_set_of_the_leader() -> None:
+    rows, tests = [], []
+    for name, value, n in (("b", 0.6, 50), ("a", 0.8, 100)):  # the set of the leader is the last
+        where = {"input": name, "dataset": "x", "difficulty": "all", "negatives": "all"}
+        of = {"subset": "build", "statistic": "auc_matched", "n_covered": n}
+        for model, metric, v in (("m", "cos", value), ("baseline", "length", 0.7)):
+            rows.append(made(HARD | where, model, metric, v, **of))
+        test = comparison(HARD | where, "m", "baseline", value - 0.7, 0.01)
+        tests.append(test | {"of": "auc_matched", "between": "baseline", "value2": 0.7})
+    results = pl.DataFrame(rows, schema=RESULTS.dtypes)
+    compared = pl.DataFrame(tests, schema=COMPARISONS.dtypes)
+    best = best_metrics(results, compared, ["auc_matched"], baseline=True)
+
+    found = result_sentences(best, compared)
+
+    assert found[0].startswith("On x (a), matched by spelling, m has a matched AUC of 0.800")
+    assert found[1].startswith("m is 0.100 ")
+
+
+def test_a_result_in_which_no_model_covers_enough_pairs_ends_with_a_plain_sentence() -> None:
+    few = {"n_covered": 0, "statistic": "auc"}
+    rows = [
+        made(HARD | {"dataset": "x"}, "m", "cos", 0.5, low=None, high=None, **few),
+        made(HARD | {"dataset": "x"}, "baseline", "length", 0.8, statistic="auc", n_covered=100),
+    ]
+    tests = pl.DataFrame(schema=COMPARISONS.dtypes)
+    for some in (rows, rows[1:]):
+        results = pl.DataFrame(some, schema=RESULTS.dtypes)
+        found = result_sentences(best_metrics(results, tests, ["auc"], baseline=True), tests)
+        assert bool(found) == (some is rows)
+        assert not found or "(too few for a conclusion), m has an AUC of 0.500." in found[0]
+
+
 def test_the_result_of_one_model_has_its_range_and_how_it_compares_with_chance() -> None:
     over = "0.350 (95% CI 0.250 to 0.450) to 0.520 (95% CI 0.420 to 0.620); the mean is 0.435."
     chance = "The AUC of a is not significantly different from chance (0.5)."
