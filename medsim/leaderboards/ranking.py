@@ -92,7 +92,8 @@ def ranked(results: Iterable[Mapping[str, pl.DataFrame]]) -> pl.DataFrame:
     pairs = pairs.join(pl.concat(tests).unique(on_pair), on=on_pair, how="left")
     is_significant = pl.col("p") * pl.col("n_comparisons") < ALPHA
     is_below = is_significant & (pl.col("value") < pl.col("value_other"))
-    is_below = is_below.fill_null(pl.col("high") < pl.col("low_other"))
+    low, high = (pl.coalesce(end, "value") for end in ("low_other", "high"))
+    is_below = is_below.fill_null(high < low)
     ranks = pairs.group_by(_ID).agg(
         rank=is_below.sum().cast(pl.Int64) + 1,
         ranked_by=pl.col("p").is_not_null().mean().replace_strict(_RANKED_BY, default=_BOTH),

@@ -70,6 +70,15 @@ def test_models_of_different_evaluations_are_ranked_by_intervals(tmp_path: Path)
     assert ranks(files[0]) == {"a": (1, None)}
 
 
+def test_a_model_without_an_interval_does_not_share_the_first_rank(tmp_path: Path) -> None:
+    files = [write_result(tmp_path / f"{name}.json", {name: SCORES[name]}) for name in "abc"]
+    content = json.loads(files[2].read_text(encoding="utf-8"))
+    content["headlines"][0] |= {"low": None, "high": None}
+    files[2].write_text(json.dumps(content), encoding="utf-8")
+
+    assert ranks(*files)["c"] == (3, "intervals")
+
+
 @pytest.mark.parametrize(("p", "rank"), [(0.016, 2), (0.017, 1)])
 def test_models_of_one_evaluation_are_ranked_by_tests_corrected_for_all_comparisons(
     tmp_path: Path, p: float, rank: int
