@@ -306,7 +306,7 @@ def test_a_result_in_which_no_model_covers_enough_pairs_ends_with_a_plain_senten
         results = pl.DataFrame(some, schema=RESULTS.dtypes)
         found = result_sentences(best_metrics(results, tests, ["auc"], baseline=True), tests)
         assert bool(found) == (some is rows)
-        assert not found or "(too few for a conclusion), m has an AUC of 0.500." in found[0]
+        assert not found or "(too few for a conclusion), m has an AUC of 0.500 (" in found[0]
 
 
 def test_the_result_of_one_model_has_its_range_and_how_it_compares_with_chance() -> None:
