@@ -5,7 +5,7 @@
 
 create or replace macro umls_row(id, tail) as
 case
-    when id = '' then error('no id')
+    when id = '' then error('no identifier')
     when tail <> '' then error('text behind the last bar')
     else id
 end;

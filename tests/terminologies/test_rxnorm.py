@@ -134,14 +134,14 @@ def test_a_full_release_is_read_without_its_prescribable_part(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("file", "row", "said"),
     [
-        ("RXNCONSO.RRF", "|ENG||||||7||||RXNORM|IN|1|x||N||", "line 2 has no RXCUI"),
-        ("RXNREL.RRF", "||CUI|RN|2||CUI||||||||N||", "line 2 has no RXCUI1 and no RXAUI1"),
         (
-            "RXNREL.RRF",
-            "1||CUI|RN|2||CUI||||||||Q||",
-            "line 2 has SUPPRESS 'Q'; expected N, O, E, Y",
+            "RXNCONSO.RRF",
+            "|ENG||||||7||||RXNORM|IN|1|x||N||",
+            "a row has a wrong value (no identifier)",
         ),
-        ("RXNATOMARCHIVE.RRF", "1|2|", "line 2 has 2 bars; a row of RXNATOMARCHIVE.RRF has 16"),
+        ("RXNREL.RRF", "||CUI|RN|2||CUI||||||||N||", "a row has a wrong value (no identifier)"),
+        ("RXNREL.RRF", "1||CUI|RN|2||CUI||||||||Q||", "SUPPRESS other than N, O, E and Y"),
+        ("RXNATOMARCHIVE.RRF", "1|2|", "line 2 has 2 bars; expected 16"),
     ],
 )
 def test_the_line_at_fault_is_named(tmp_path: Path, file: str, row: str, said: str) -> None:

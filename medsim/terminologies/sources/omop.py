@@ -31,9 +31,6 @@ _LICENCE = (
     "allows; https://athena.ohdsi.org/vocabulary/list"
 )
 _VERSION = re.compile(rb"^None\t.*\t[^\t]*?(\d{1,2}-[A-Za-z]{3}-\d{2})\t", re.MULTILINE)
-_NUMBER = re.compile(r"[0-9]{1,18}")
-_FLAG = re.compile(r"[A-Z]?")
-_FLAGS = ("standard_concept", "invalid_reason")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,44 +40,33 @@ class _File:
     Attributes:
         name: name of the file.
         query: query that fills a table with its rows.
-        numbers: columns with identifiers of concepts, or counts.
-        others: other columns that are read.
+        columns: columns that are read, with spaces between them.
     """
 
     name: str
     query: str
-    numbers: str
-    others: str
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns that are read."""
-        return f"{self.numbers} {self.others}".split()
+    columns: str
 
 
 _CONCEPTS = _File(
     "CONCEPT.csv",
     "omop_concept",
-    "concept_id",
-    "concept_name domain_id vocabulary_id standard_concept concept_code invalid_reason",
+    "concept_id concept_name domain_id vocabulary_id standard_concept concept_code invalid_reason",
 )
 _SYNONYMS = _File(
     "CONCEPT_SYNONYM.csv",
     "omop_synonym",
-    "concept_id language_concept_id",
-    "concept_synonym_name",
+    "concept_id language_concept_id concept_synonym_name",
 )
 _RELATIONS = _File(
     "CONCEPT_RELATIONSHIP.csv",
     "omop_relation",
-    "concept_id_1 concept_id_2",
-    "relationship_id invalid_reason",
+    "concept_id_1 concept_id_2 relationship_id invalid_reason",
 )
 _ANCESTORS = _File(
     "CONCEPT_ANCESTOR.csv",
     "omop_ancestor",
     "descendant_concept_id ancestor_concept_id min_levels_of_separation",
-    "",
 )
 _NO_RELATIONS = f"nor is there a {_RELATIONS.name}; Athena's exports have both"
 _VOCABULARIES = "VOCABULARY.csv"
@@ -128,11 +114,10 @@ def _load_files(path: Path, everything: list[ReleaseFile], store: Store) -> list
         (_RELATIONS, relations),
         (_ANCESTORS, ancestors),
     ):
-        columns = _columns(kind, files[0]) if files else kind.columns
+        columns = _columns(kind, files[0]) if files else kind.columns.split()
         rows = RowFormat(
-            separator="\t",
-            is_cut=partial(_is_cut, columns),
-            row_fault=partial(_row_fault, kind, columns),
+            separator=b"\t",
+            n_separators=len(columns) - 1,
             check_header=lambda _file, _line: None,  # identifies the columns
         )
         query = f"terminologies/omop/{kind.query}"
@@ -173,35 +158,14 @@ def _columns(kind: _File, file: ReleaseFile) -> list[str]:
     with file.open() as stream:
         line = stream.readline(LONGEST_LINE)
     header = line.removeprefix(BOM_UTF8).decode("utf-8", "replace").rstrip("\r\n").lower()
-    names = header.split("\t")
-    if "\t" not in header or f'"{kind.columns[0]}"' in header:
+    names, wanted = header.split("\t"), kind.columns.split()
+    if "\t" not in header or f'"{wanted[0]}"' in header:
         raise InputError(
             f"{file.inner}: line 1 needs tabs between its columns and no quotes, as Athena has them"
         )
-    for column in kind.columns:
+    for column in wanted:
         place_of(file, names, column)
-    return [
-        name if name in kind.columns else f"other_{number}" for number, name in enumerate(names)
-    ]
-
-
-def _is_cut(columns: list[str], last_line: bytes) -> bool:
-    return last_line.count(b"\t") < len(columns) - 1
-
-
-def _row_fault(kind: _File, columns: list[str], row: str) -> str:
-    """Return the fault of a row in words, empty for a valid row."""
-    values = row.split("\t")
-    if len(values) != len(columns):
-        return f"has {len(values)} columns; its header has {len(columns)}"
-    row_of = dict(zip(columns, values, strict=True))
-    for column in kind.numbers.split():
-        if not _NUMBER.fullmatch(row_of[column]):
-            return f"has {column} {row_of[column]!r}; expected a number"
-    for column in _FLAGS:
-        if not _FLAG.fullmatch(row_of.get(column, "")):
-            return f"has {column} {row_of[column]!r}; expected one capital letter or nothing"
-    return ""
+    return [name if name in wanted else f"other_{number}" for number, name in enumerate(names)]
 
 
 SOURCES.register(

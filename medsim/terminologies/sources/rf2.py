@@ -46,9 +46,9 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         table, files = f"rf2_{kind.name}", files_of[kind.name]
         query = f"dialect/{table}" if kind is LANGUAGE else table
         rows = RowFormat(
-            separator="\t",
-            is_cut=partial(_is_cut, kind),
-            row_fault=partial(_row_fault, kind),
+            separator=b"\t",
+            n_separators=len(COLUMNS[kind.name]) - 1,
+            last_digits=kind.last_digits,
             check_header=partial(_check_header, kind),
         )
         read += load_rows(f"terminologies/rf2/{query}", rows, files, store)
@@ -143,7 +143,6 @@ def _origin(files: list[ReleaseFile]) -> tuple[bool | None, str]:
 _RELEASE_TYPE = re.compile(r"(Full|Snapshot|Delta)(?=$|[-_.])", re.IGNORECASE)
 _METADATA_DIGITS = 18  # of concepts of the model, such as 900000000000074008
 _LEAST_DIGITS = 6  # of any SNOMED CT identifier
-_EIGHT_DIGITS = re.compile(r"[0-9]{8}")
 _EARLIER_NAMES = {"targetComponentId": "targetComponent"}  # of columns, in older releases
 _DATE = re.compile(r"(?<!\d)((?:19|20)\d{6})(?!\d)")
 
@@ -244,29 +243,6 @@ def _check_header(kind: RF2File, file: ReleaseFile, line: bytes) -> None:
             f"{file.inner}: line 1 is not the header of an RF2 {kind.name} file; expected the "
             f"tab-separated columns {' '.join(columns)}"
         )
-
-
-def _row_fault(kind: RF2File, row: str) -> str:
-    """Return the fault of a row in words, empty for a valid row."""
-    values = row.split("\t")
-    if len(values) != len(COLUMNS[kind.name]):
-        return f"has {len(values)} columns; an RF2 {kind.name} file has {len(COLUMNS[kind.name])}"
-    component, effective_time, active = values[:3]
-    if not component:
-        return "has no id"
-    if not _EIGHT_DIGITS.fullmatch(effective_time) or _day(effective_time) is None:
-        return f"has effectiveTime {effective_time!r}; expected a date such as 20260131"
-    if active not in {"0", "1"}:
-        return f"has active {active!r}; expected 0 or 1"
-    return ""
-
-
-def _is_cut(kind: RF2File, last_line: bytes) -> bool:
-    """Return whether the text after the last line end is an incomplete row.
-
-    A file may lack the last line end; a truncated file is recognised by its last identifier.
-    """
-    return len(last_line.rpartition(b"\t")[2]) < kind.last_digits
 
 
 def _day(text: str) -> date | None:

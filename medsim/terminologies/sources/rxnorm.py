@@ -27,31 +27,10 @@ _LICENCE = (
 _SUBSET = "prescribe"  # folder in a full release that repeats the prescribable part
 _DATED = re.compile(r"(?:rxnorm|readme)_.*?(\d{2})(\d{2})(\d{4})(?!\d)", re.IGNORECASE)
 _MISSING = "a release of RxNorm has it in its folder rrf"
-_ATOMS = RRFFile(
-    "RXNCONSO.RRF",
-    "umls/umls_atom",
-    "RXCUI RXAUI",
-    "RXCUI LAT TS LUI STT SUI ISPREF RXAUI SAUI SCUI SDUI SAB TTY CODE STR SRL SUPPRESS CVF",
-    _MISSING,
-    rxnorm=True,
-)
-_RELATIONS = RRFFile(
-    "RXNREL.RRF",
-    "umls/umls_relation",
-    "RXCUI1|RXAUI1 RXCUI2|RXAUI2",
-    "RXCUI1 RXAUI1 STYPE1 REL RXCUI2 RXAUI2 STYPE2 RELA RUI SRUI SAB SL DIR RG SUPPRESS CVF",
-    _MISSING,
-    rxnorm=True,
-)
-_TYPES = RRFFile("RXNSTY.RRF", "umls/semantic_type", "RXCUI", "RXCUI TUI STN STY ATUI CVF", None)
-_ARCHIVE = RRFFile(
-    "RXNATOMARCHIVE.RRF",
-    "rxnorm/archived_atom",
-    "RXAUI",
-    "RXAUI AUI STR ARCHIVE_TIMESTAMP CREATED_TIMESTAMP UPDATED_TIMESTAMP CODE IS_BRAND LAT "
-    "LAST_RELEASED SAUI VSAB RXCUI SAB TTY MERGED_TO_RXCUI",
-    None,
-)
+_ATOMS = RRFFile("RXNCONSO.RRF", "umls/umls_atom", 18, _MISSING, rxnorm=True)
+_RELATIONS = RRFFile("RXNREL.RRF", "umls/umls_relation", 16, _MISSING, rxnorm=True)
+_TYPES = RRFFile("RXNSTY.RRF", "umls/semantic_type", 6, None)
+_ARCHIVE = RRFFile("RXNATOMARCHIVE.RRF", "rxnorm/archived_atom", 16, None)
 
 
 def read_rxnorm(path: Path, store: Store, options: ReadingOptions) -> Terminology:

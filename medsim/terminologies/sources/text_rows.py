@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.errors import InputError
+from medsim.core.errors import InputError, counted
 from medsim.core.files import HashedReader
 from medsim.core.reading import LONGEST_LINE, decoded, too_long
 from medsim.core.store import QueryError
@@ -30,17 +30,22 @@ class RowFormat:
     """The form of the rows of a kind of file.
 
     Attributes:
-        separator: separator of its values.
-        is_cut: whether the text after the last line end is an incomplete row.
-        row_fault: the fault of a row in words, empty for a valid row.
+        separator: separator of its values, a bar or a tab.
+        n_separators: number of separators in a row.
+        last_digits: least length of the last value of a row.
         check_header: raises InputError if a file's first line is not its header; None if files have
             no header.
     """
 
-    separator: str
-    is_cut: Callable[[bytes], bool]
-    row_fault: Callable[[str], str]
+    separator: bytes
+    n_separators: int
+    last_digits: int = 0
     check_header: Callable[[ReleaseFile, bytes], None] | None = None
+
+    def is_cut(self, row: bytes) -> bool:
+        """Return whether the text after the last line end is an incomplete row."""
+        n_separators, last = row.count(self.separator), row.rpartition(self.separator)[2]
+        return n_separators < self.n_separators or len(last) < self.last_digits
 
 
 def load_rows(
@@ -67,7 +72,9 @@ def load_rows(
         store.run_on_stream(query, _text_of(row_format, files, read), **params)
     except QueryError as error:
         _raise_fault(row_format, files)
-        raise error from error.__cause__
+        names = ", ".join(file.inner for file in files)
+        why = str(error).rpartition("Error: ")[2]
+        raise InputError(f"{names}: a row has a wrong value ({why})") from error
     return read
 
 
@@ -120,34 +127,29 @@ def _rows(row_format: RowFormat, stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def _raise_fault(row_format: RowFormat, files: list[ReleaseFile]) -> None:
-    """Raise InputError for the first line that is not a valid row, if there is one.
+    """Raise InputError for the first line that is not a row, if there is one.
 
     This reads every file again, line by line, and is only called after an error.
     """
+    has_header = row_format.check_header is not None
+    noun = "bar" if row_format.separator == b"|" else "tab"
     for file in files:
         with file.open() as stream:
-            number = 0
-            if row_format.check_header is not None:
-                stream.readline(LONGEST_LINE)
-                number = 1
-            while line := stream.readline(LONGEST_LINE + len(b"\r\n")):
-                number += 1
-                if len(line.rstrip(b"\r\n")) > LONGEST_LINE:
-                    raise too_long(f"{file.inner}: line {number:,}")
-                text = decoded(line, file.inner, number)
-                if fault := _line_fault(row_format, text):
-                    raise InputError(f"{file.inner}: line {number} {fault}")
-
-
-def _line_fault(row_format: RowFormat, text: str) -> str:
-    """Return the fault of a line in words, empty for a valid row."""
-    row = text.removesuffix("\r\n").removesuffix("\n")
-    if "\r" in row:
-        return "has a carriage return that no line feed follows"
-    if row == text and row_format.is_cut(text.encode()):
-        last_value = row.rpartition(row_format.separator)[2]
-        return f"ends in {last_value!r} without a line end; is the file cut short?"
-    return row_format.row_fault(row) if row else ""
+            lines = iter(partial(stream.readline, LONGEST_LINE + len(b"\r\n") + 1), b"")
+            for number, line in enumerate(lines, start=1):
+                at = f"{file.inner}: line {number}"
+                row = line.removesuffix(b"\n").removesuffix(b"\r")
+                if len(row) > LONGEST_LINE:
+                    raise too_long(at)
+                decoded(line, file.inner, number)
+                if b"\r" in row:
+                    raise InputError(f"{at} has a carriage return that no line feed follows")
+                if row == line and row_format.is_cut(row):
+                    raise InputError(f"{at} has no line end; is the file cut short?")
+                n_separators = row.count(row_format.separator)
+                if row and n_separators != row_format.n_separators and number > has_header:
+                    n_found = counted(n_separators, noun)
+                    raise InputError(f"{at} has {n_found}; expected {row_format.n_separators}")
 
 
 def csv_rows(

@@ -6,7 +6,6 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
-from functools import partial
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError, unknown_name
@@ -27,7 +26,6 @@ _LICENCE = (
     "UMLS Metathesaurus License: neither the names nor datasets made of them may be passed on but "
     "as it, and the licences of the vocabularies in it, allow; https://uts.nlm.nih.gov/uts/"
 )
-_SUPPRESSED = ("N", "O", "E", "Y")
 _DATE = re.compile(rb"^umls\.release\.date=(\d{4})(\d{2})(\d{2})\s*$", re.MULTILINE)
 
 
@@ -38,38 +36,22 @@ class RRFFile:
     Attributes:
         name: name of the file.
         query: query that fills a table with its rows.
-        ids: columns that every row must have; with bars between several, a row must have one.
-        columns: columns of its rows.
+        n_columns: number of values in a row, each with a bar after it.
         missing: end of the message if the file is missing; None if it is optional.
         rxnorm: whether the query reads rows of RxNorm; None if they do not differ from UMLS's.
     """
 
     name: str
     query: str
-    ids: str
-    columns: str
+    n_columns: int
     missing: str | None
     rxnorm: bool | None = None
 
 
 _MISSING = "a release of UMLS has it in its folder META"
-_ATOMS = RRFFile(
-    "MRCONSO.RRF",
-    "umls/umls_atom",
-    "CUI AUI",
-    "CUI LAT TS LUI STT SUI ISPREF AUI SAUI SCUI SDUI SAB TTY CODE STR SRL SUPPRESS CVF",
-    _MISSING,
-    rxnorm=False,
-)
-_RELATIONS = RRFFile(
-    "MRREL.RRF",
-    "umls/umls_relation",
-    "CUI1 CUI2",
-    "CUI1 AUI1 STYPE1 REL CUI2 AUI2 STYPE2 RELA RUI SRUI SAB SL RG DIR SUPPRESS CVF",
-    _MISSING,
-    rxnorm=False,
-)
-_TYPES = RRFFile("MRSTY.RRF", "umls/semantic_type", "CUI", "CUI TUI STN STY ATUI CVF", None)
+_ATOMS = RRFFile("MRCONSO.RRF", "umls/umls_atom", 18, _MISSING, rxnorm=False)
+_RELATIONS = RRFFile("MRREL.RRF", "umls/umls_relation", 16, _MISSING, rxnorm=False)
+_TYPES = RRFFile("MRSTY.RRF", "umls/semantic_type", 6, None)
 
 
 def read_umls(path: Path, store: Store, options: ReadingOptions) -> Terminology:
@@ -99,11 +81,7 @@ def load_files(
     read: list[SourceFile] = []
     for kind in kinds:
         matches = file_named(release, files, kind.name, missing=kind.missing)
-        rows = RowFormat(
-            separator="|",
-            is_cut=lambda last_line: not last_line.endswith(b"|"),
-            row_fault=partial(_row_fault, kind),
-        )
+        rows = RowFormat(separator=b"|", n_separators=kind.n_columns)
         params = {} if kind.rxnorm is None else {"rxnorm": kind.rxnorm}
         read += load_rows(f"terminologies/{kind.query}", rows, matches, store, **params)
     return read
@@ -135,21 +113,6 @@ def fill_tables(atoms: str, store: Store, options: ReadingOptions) -> tuple[Skip
     skipped = tuple(Skipped(**row) for row in store.frame("terminologies/umls/skipped").to_dicts())
     store.drop("umls_name", "umls_relation")
     return skipped
-
-
-def _row_fault(file: RRFFile, row: str) -> str:
-    columns = file.columns.split()
-    *values, tail = row.split("|")
-    if len(values) != len(columns) or tail:
-        return f"has {len(values)} bars; a row of {file.name} has {len(columns)}"
-    row_of = dict(zip(columns, values, strict=True))
-    for ids in file.ids.split():
-        if not any(row_of[column] for column in ids.split("|")):
-            return f"has no {ids.replace('|', ' and no ')}"
-    suppressed = row_of.get("SUPPRESS", "N")
-    if suppressed not in _SUPPRESSED and (suppressed or not file.rxnorm):
-        return f"has SUPPRESS {suppressed!r}; expected {', '.join(_SUPPRESSED)}"
-    return ""
 
 
 def check_vocabularies(names: Sequence[str], known: list[str]) -> None:
