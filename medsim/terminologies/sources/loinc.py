@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.errors import InputError
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import Skipped
 from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
@@ -21,7 +20,7 @@ from medsim.terminologies.sources.archive import (
     is_named,
     release_files,
 )
-from medsim.terminologies.sources.text_rows import RowBuffer, csv_rows
+from medsim.terminologies.sources.text_rows import RowBuffer, csv_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,8 +43,8 @@ _CONSUMER_NAMES = "ConsumerName.csv"
 _HIERARCHIES = ("ComponentHierarchyBySystem.csv", "MultiAxialHierarchy.csv")
 _ACCESSORIES = "accessoryfiles"
 _ACTIVE = {"ACTIVE": True, "TRIAL": True, "DISCOURAGED": True, "DEPRECATED": False}
-_COLUMNS = ("LOINC_NUM", "STATUS", "CLASS", "LONG_COMMON_NAME", "SHORTNAME")
-_SCOPES = {"DisplayName": "exact", "CONSUMER_NAME": "broad", "RELATEDNAMES2": "related"}
+_COLUMNS = ("loinc_num", "status", "class", "long_common_name", "shortname")
+_SCOPES = {"displayname": "exact", "consumer_name": "broad", "relatednames2": "related"}
 
 
 _REASONS = (
@@ -62,17 +61,17 @@ def read_loinc(path: Path, store: Store, options: ReadingOptions) -> Terminology
     read: list[SourceFile] = []
     consumer_names: dict[str, list[str]] = {}
     consumer_files = file_named(path, files, _CONSUMER_NAMES)
-    for number, name in _pairs(consumer_files, ("LoincNumber", "ConsumerName"), read):
+    for number, name in _pairs(consumer_files, ("loincnumber", "consumername"), read):
         consumer_names.setdefault(number, []).append(name)
     skipped = _read_table(table, frozenset(options.synonyms), consumer_names, read, store)
     folder = PurePosixPath(table.inner).parent
     siblings = [file for file in files if PurePosixPath(file.inner).parent == folder]
     mappings = file_named(path, siblings, _MAPPINGS) or file_named(path, files, _MAPPINGS)
     replaced = {
-        (*pair, "replaced_by", True): None for pair in _pairs(mappings, ("LOINC", "MAP_TO"), read)
+        (*pair, "replaced_by", True): None for pair in _pairs(mappings, ("loinc", "map_to"), read)
     }
     hierarchies = [file for name in _HIERARCHIES for file in file_named(path, files, name)]
-    is_a = dict.fromkeys(_pairs(hierarchies[:1], ("CODE", "IMMEDIATE_PARENT"), read))
+    is_a = dict.fromkeys(_pairs(hierarchies[:1], ("code", "immediate_parent"), read))
     for name, pairs in (("association", replaced), ("is_a", is_a)):
         frame = pl.DataFrame(list(pairs), schema=CANONICAL_TABLES[name].dtypes, orient="row")
         store.put(name, frame.sort(frame.columns))
@@ -119,25 +118,24 @@ def _read_table(
     """
     wanted = scopes - {"exact", "broad" if consumer_names else ""}
     columns = (*_COLUMNS, *(name for name, scope in _SCOPES.items() if scope in wanted))
-    others = tuple(name for name in _SCOPES if name not in columns)
+    table = csv_table(file, columns, read, tuple(_SCOPES))
+    numbers, statuses = table.frame["loinc_num"], table.frame["status"].str.to_uppercase()
+    table.refuse(numbers == "", "loinc_num", "is missing")
+    table.refuse(numbers.is_duplicated(), "loinc_num", "is in several lines")
+    table.refuse(~statuses.is_in(_ACTIVE), "status", f"is not one of {', '.join(_ACTIVE)}")
     concept, description = (
         RowBuffer(CANONICAL_TABLES[name].dtypes) for name in ("concept", "description")
     )
     skipped = Counter(dict.fromkeys(_REASONS, 0))
-    lines: dict[str, int] = {}
-    for line, values in csv_rows(file, columns, read, optional=others):
-        row = dict(zip((*columns, *others), map(str.strip, values), strict=True))
-        number, status, full = row["LOINC_NUM"], row["STATUS"].upper(), row["LONG_COMMON_NAME"]
-        if fault := _row_fault(number, status, lines):
-            raise InputError(f"{file.inner}: line {line} {fault}")
-        lines[number] = line
-        concept.add(number, _ACTIVE[status], "", row["CLASS"])
+    for row in table.frame.iter_rows(named=True):
+        number, full = row["loinc_num"], row["long_common_name"]
+        concept.add(number, _ACTIVE[row["status"].upper()], "", row["class"])
         names = dict.fromkeys([full] if full else [])
         skipped["description is empty"] += not full
-        synonyms = [("exact", row["SHORTNAME"]), ("exact", row["DisplayName"])]
-        consumer = (row["CONSUMER_NAME"], *consumer_names.get(number, ()))
+        synonyms = [("exact", row["shortname"]), ("exact", row.get("displayname", ""))]
+        consumer = (row.get("consumer_name", ""), *consumer_names.get(number, ()))
         synonyms += [("broad", name) for name in consumer]
-        synonyms += [("related", name.strip()) for name in row["RELATEDNAMES2"].split(";")]
+        synonyms += [("related", name.strip()) for name in row.get("relatednames2", "").split(";")]
         for scope, synonym in synonyms:
             if synonym and scope not in scopes:
                 skipped["synonym has another scope"] += 1
@@ -153,22 +151,12 @@ def _read_table(
     return skipped
 
 
-def _row_fault(number: str, status: str, lines: dict[str, int]) -> str:
-    """Return the fault of a row of the table in words, empty for a valid row."""
-    if not number:
-        return "has no LOINC_NUM"
-    if number in lines:
-        return f"has the LOINC_NUM {number!r} of line {lines[number]} again"
-    return "" if status in _ACTIVE else f"has STATUS {status!r}; expected {', '.join(_ACTIVE)}"
-
-
 def _pairs(
     files: list[ReleaseFile], columns: tuple[str, str], read: list[SourceFile]
 ) -> Iterator[tuple[str, str]]:
     """Yield the values of two columns, without rows where one is empty or both are the same."""
     for file in files:
-        for _, values in csv_rows(file, columns, read):
-            first, second = map(str.strip, values)
+        for first, second in csv_table(file, columns, read).frame.iter_rows():
             if first and second and first != second:
                 yield first, second
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import codecs
-import csv
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 import polars as pl
@@ -14,12 +14,14 @@ from medsim.core.errors import InputError, counted
 from medsim.core.files import HashedReader
 from medsim.core.reading import LONGEST_LINE, decoded, too_long
 from medsim.core.store import QueryError
+from medsim.core.tables import Text, table_of
 from medsim.terminologies.sources import SourceFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from medsim.core.store import Parameter, Store
+    from medsim.core.tables import Table
     from medsim.terminologies.sources.archive import ReleaseFile
 
 _CHUNK_BYTES = 1 << 18
@@ -152,49 +154,25 @@ def _raise_fault(row_format: RowFormat, files: list[ReleaseFile]) -> None:
                     raise InputError(f"{at} has {n_found}; expected {row_format.n_separators}")
 
 
-def csv_rows(
-    file: ReleaseFile,
-    columns: Sequence[str],
-    read: list[SourceFile],
-    *,
-    optional: Sequence[str] = (),
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a file, each with the number of its first line, and record the file.
+def csv_table(
+    file: ReleaseFile, needed: Sequence[str], read: list[SourceFile], extra: Sequence[str] = ()
+) -> Table:
+    """Return columns of a file as text, without spaces around values, and record the file.
 
     Args:
-        file: a file with a header line; quoted values may contain line ends.
-        columns: columns to read, in any case.
-        read: list to which the file is appended once all its rows are read.
-        optional: further columns; the values of a missing column are empty.
+        file: with a header, whose names are found ignoring case.
+        needed: names of columns in lower case.
+        read: list that the file is added to.
+        extra: names of columns in lower case that are read if they exist.
 
     Raises:
-        InputError: a column is missing, a row has another number of values than the header, or the
-            text is not CSV in UTF-8.
+        InputError: the file is damaged, or lacks a column.
     """
     with file.open() as stream:
         hashed = HashedReader(stream)
-        rows = csv.reader(_lines(file, hashed), strict=True)
-        line = 1
-        try:
-            header = [name.strip().lower() for name in next(rows, [])]
-            wanted = [name.lower() for name in (*columns, *optional)]
-            places = [
-                place_of(file, header, name) if name in header or place < len(columns) else None
-                for place, name in enumerate(wanted)
-            ]
-            line = rows.line_num + 1
-            for row in rows:
-                if len(row) != len(header) and row:
-                    raise InputError(
-                        f"{file.inner}: line {line} has {len(row)} columns; its header has "
-                        f"{len(header)}"
-                    )
-                if row:
-                    yield line, [row[place] if place is not None else "" for place in places]
-                line = rows.line_num + 1
-        except csv.Error as error:
-            raise InputError(f"{file.inner}: line {line}: not CSV ({error})") from error
+        content = decoded(hashed.read(), file.inner)
         read.append(SourceFile.read_by(hashed, file.inner))
+    return table_of(Text(path=Path(file.inner), content=content), needed, extra)
 
 
 def place_of(file: ReleaseFile, header: Sequence[str], column: str) -> int:
@@ -208,14 +186,6 @@ def place_of(file: ReleaseFile, header: Sequence[str], column: str) -> int:
         fault = "several columns" if times else "no column"
         raise InputError(f"{file.inner}: line 1 has {fault} {column!r}")
     return header.index(column)
-
-
-def _lines(file: ReleaseFile, stream: IO[bytes]) -> Iterator[str]:
-    lines = iter(partial(stream.readline, LONGEST_LINE + 1), b"")
-    for number, line in enumerate(lines, start=1):
-        if len(line) > LONGEST_LINE:
-            raise too_long(f"{file.inner}: line {number:,}")
-        yield decoded(line, file.inner, number)
 
 
 _BATCH = 100_000
