@@ -130,14 +130,7 @@ def damaged_zip(path: Path, damage: str) -> None:
         path.write_bytes(data[:at] + bytes(64) + data[at + 64 :])
     else:
         with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
-            if damage == "bomb":
-                archive.writestr("sct2_Concept_Snapshot_zeros.txt", bytes(8 << 20))
-            elif damage == "link":
-                entry = zipfile.ZipInfo("link.txt")
-                entry.external_attr = 0o120777 << 16
-                archive.writestr(entry, "/etc/passwd")
-            else:
-                archive.writestr(damage, "x")
+            archive.writestr("sct2_Concept_Snapshot_zeros.txt", bytes(8 << 20))
 
 
 @pytest.mark.parametrize(
@@ -147,11 +140,6 @@ def damaged_zip(path: Path, damage: str) -> None:
         ("no zip", "cannot be read as a zip"),
         ("corrupted", "download it again, or unpack it first"),
         ("bomb", "like a zip bomb"),
-        ("link", "'link.txt' is unsafe"),
-        ("../outside.txt", "is unsafe"),
-        ("/etc/outside.txt", "is unsafe"),
-        ("a\\..\\..\\outside.txt", "is unsafe"),
-        ("C:/outside.txt", "is unsafe"),
     ],
 )
 def test_untrusted_zip_is_not_read(tmp_path: Path, damage: str, message: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 import zipfile
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -167,22 +166,13 @@ def _zip_files(path: Path) -> list[ReleaseFile]:
         entries = archive.infolist()
     if sum(entry.compress_size for entry in entries) > path.stat().st_size:
         raise InputError(f"{path}: its entries claim more bytes than it has; unpack it yourself")
-    files: dict[str, ReleaseFile] = {}
-    for entry in entries:
-        # Some programs on Windows write backslashes instead of slashes.
-        name = entry.filename.replace("\\", "/")
-        if name in files or min(name, default="") < " " or _is_outside(name, entry):
-            raise InputError(f"{path}: entry {name!r} is unsafe; unpack the zip yourself")
-        files[name] = ReleaseFile(release=path, inner=name, size=entry.file_size, entry=entry)
-    return [file for name, file in files.items() if not name.endswith("/")]
-
-
-def _is_outside(name: str, entry: zipfile.ZipInfo) -> bool:
-    """Return whether an entry is a link, or its path leads out of the zip's folder."""
-    first, *others = name.split("/")
-    return (
-        not first
-        or ":" in first
-        or ".." in (first, *others)
-        or stat.S_ISLNK(entry.external_attr >> 16)
-    )
+    return [
+        ReleaseFile(  # some programs on Windows write backslashes instead of slashes
+            release=path,
+            inner=entry.filename.replace("\\", "/"),
+            size=entry.file_size,
+            entry=entry,
+        )
+        for entry in entries
+        if not entry.is_dir()
+    ]
