@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from medsim.core.errors import InputError
@@ -42,10 +42,6 @@ _DEPRECATED = ("http://www.w3.org/2002/07/owl#deprecated", "true")
 _PART_BYTES = 1 << 20
 _CODE = re.compile(r"([^\s:]+):(\S+)")
 
-_KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "text"}
-
-T = TypeVar("T")
-
 
 def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from OBO graphs; see ``medsim.terminologies.sources.Load``."""
@@ -60,26 +56,25 @@ def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Termino
                     f"{path}: more than {MAX_BYTES:,} bytes; read the ontology's OBO file instead"
                 )
         read = SourceFile.read_by(hashed, path.name)
-    graphs = _value(json.loads(decoded(content, path)), "graphs", list)
+    graphs = json.loads(decoded(content, path))["graphs"]
     for graph in graphs:
         _read_graph(graph, rows)
     if not rows.active:
         raise InputError(f"{path}: has no node that is a class, so it is not an ontology")
     rows.fill(store)
-    metas = [_value(graph, "meta", dict) for graph in graphs]
-    stated = (item for meta in metas for item in _value(meta, "basicPropertyValues", list))
+    metas = [graph.get("meta") or {} for graph in graphs]
     licences = (
-        _value(item, "val", str)
-        for item in stated
-        if LICENCE_PROPERTY.search(_value(item, "pred", str))
+        item.get("val")
+        for meta in metas
+        for item in meta.get("basicPropertyValues") or ()
+        if LICENCE_PROPERTY.search(item["pred"])
     )
     licence = next(licences, None)
+    versions = (meta.get("version") for meta in metas)
     return Terminology(
         source="obographs",
         name=path.name,
-        release_date=day_in(
-            next(filter(None, (_value(meta, "version", str) for meta in metas)), "")
-        ),
+        release_date=day_in(next(filter(None, versions), "")),
         files=(read,),
         terms_of_use=NO_LICENCE if licence is None else f"as stated by the ontology: {licence}",
         skipped=rows.skipped,
@@ -123,42 +118,32 @@ def _read_graph(graph: Any, rows: OntologyRows) -> None:
     """
     classes: set[str] = set()
     related: set[str] = set()
-    place = ""
-    try:
-        edges = _value(graph, "edges", list)
-        for axiom in _value(graph, "domainRangeAxioms", list):
-            edges = edges + _value(axiom, "allValuesFromEdges", list)
-        for number, edge in enumerate(edges, start=1):
-            place = f"edge {number:,}: "
-            child, kind = _needed(edge, "sub"), _value(edge, "pred", str)
-            if kind == "is_a":
-                parent = _needed(edge, "obj")
-                related |= {child, parent}
-                rows.is_a[curie(child), curie(parent)] = None
-        for number, node in enumerate(_value(graph, "nodes", list), start=1):
-            place = f"node {number:,}: "
-            kind = _value(node, "type", str)
-            if kind == "CLASS" or (not kind and _value(node, "id", str) in related):
-                classes.add(_needed(node, "id"))
-                if "lbl" in node or "meta" in node:
-                    _read_class(node, rows)
-        for edge in edges:
-            if edge.get("pred") == "is_a" or edge["sub"] in classes:
-                rows.add_term(curie(edge["sub"]), obsolete=False)
-    except ValueError as error:
-        raise ValueError(f"{place}{error}") from error
+    axioms = graph.get("domainRangeAxioms") or ()
+    edges = list(graph.get("edges") or ())
+    for axiom in axioms:
+        edges += axiom.get("allValuesFromEdges") or ()
+    for edge in edges:
+        if edge["pred"] == "is_a":
+            related |= {edge["sub"], edge["obj"]}
+            rows.is_a[curie(edge["sub"]), curie(edge["obj"])] = None
+    for node in graph.get("nodes") or ():
+        kind = node.get("type")
+        if kind == "CLASS" or (not kind and node["id"] in related):
+            classes.add(node["id"])
+            if "lbl" in node or "meta" in node:
+                _read_class(node, rows)
+    for edge in edges:
+        if edge["pred"] == "is_a" or edge["sub"] in classes:
+            rows.add_term(curie(edge["sub"]), obsolete=False)
 
 
 def _read_class(node: Any, rows: OntologyRows) -> None:
     """Add the rows of a node that is a class."""
-    concept_id = curie(_needed(node, "id"))
-    meta = _value(node, "meta", dict)
+    concept_id = curie(node["id"])
+    meta = node.get("meta") or {}
     properties = [
-        (_value(item, "pred", str), _value(item, "val", str))
-        for item in _value(meta, "basicPropertyValues", list)
+        (item["pred"], item.get("val") or "") for item in meta.get("basicPropertyValues") or ()
     ]
-    if any(pred in _ASSOCIATIONS and not value for pred, value in properties):
-        raise ValueError("its replacement has no id")
     obsolete = meta.get("deprecated") is True or _DEPRECATED in properties
     associated = [
         (curie(value), _ASSOCIATIONS[pred]) for pred, value in properties if pred in _ASSOCIATIONS
@@ -170,13 +155,13 @@ def _read_class(node: Any, rows: OntologyRows) -> None:
         return
     rows.add_term(concept_id, obsolete=obsolete)
     if "lbl" in node:
-        rows.add_name(concept_id, _value(node, "lbl", str))
+        rows.add_name(concept_id, node["lbl"] or "")
     in_order = sorted(_synonyms(meta), key=lambda item: (item[0].upper().lower(), item))
     for text, scope in in_order:  # the order of OBO files
         rows.add_synonym(concept_id, text, scope)
     for target, kind in associated:
         rows.association[concept_id, target, kind, True] = None
-    xrefs = [_value(item, "val", str) for item in _value(meta, "xrefs", list)]
+    xrefs = [item["val"] for item in meta.get("xrefs") or ()]
     for xref in (*xrefs, *(curie(value) for pred, value in properties if pred in _XREFS)):
         if match := _CODE.fullmatch(xref):
             rows.add_code(concept_id, match[1], match[2])
@@ -186,26 +171,12 @@ def _read_class(node: Any, rows: OntologyRows) -> None:
 
 def _synonyms(meta: Any) -> Iterator[tuple[str, str]]:
     """Yield text and scope of the distinct synonyms of a node, as in OBO."""
-    distinct = {json.dumps(item, sort_keys=True): item for item in _value(meta, "synonyms", list)}
+    distinct = {json.dumps(item, sort_keys=True): item for item in meta.get("synonyms") or ()}
     for synonym in distinct.values():
-        match = _SCOPE.search(_value(synonym, "pred", str))
+        match = _SCOPE.search(synonym["pred"])
         if not match:
-            raise ValueError(f"a synonym with the 'pred' {_value(synonym, 'pred', str)!r}")
-        yield _value(synonym, "val", str), match[1].lower()
-
-
-def _value(holder: Any, key: str, kind: type[T]) -> T:
-    """Return a value of an object; an empty one of its type if it is missing."""
-    value = (holder.get(key) or kind()) if isinstance(holder, dict) else None
-    if not isinstance(value, kind):
-        raise ValueError(f"{key!r} is not {_KINDS[kind]}")  # noqa: TRY004 — a fault of the file
-    return value
-
-
-def _needed(holder: Any, key: str) -> str:
-    if value := _value(holder, key, str):
-        return value
-    raise ValueError(f"no {key!r}")
+            raise ValueError(f"a synonym with the 'pred' {synonym['pred']!r}")
+        yield synonym["val"], match[1].lower()
 
 
 SOURCES.register(
