@@ -15,8 +15,7 @@ from medsim.core.errors import InputError, counted
 from medsim.core.manifest import fingerprint, medsim_version
 from medsim.core.opened import Opened
 from medsim.core.output import claimed
-from medsim.core.reading import decoded
-from medsim.core.tables import bytes_of
+from medsim.core.tables import read_text
 from medsim.studies.output import ASSIGNED, ASSIGNMENT, ITEMS, STUDY, StudyManifest
 from medsim.studies.sheets import SCALES, Entry, Scale, Sheet
 from medsim.studies.sheets.written import labelling_config, rendered_sheet, tasks, written_csv
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     StudyOptions: TypeAlias = SampleOptions | GradeOptions | AskedOptions
 
 _ID_LENGTH = 16  # hexadecimal digits: 64 bits
-_LONGEST = 20_000  # characters of instructions
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 class Study(Opened[StudyManifest]):
@@ -243,15 +240,6 @@ def instructions_of(scale: Scale, file: str | Path | None) -> tuple[str, ...]:
     if file is None:
         text = (files("medsim.studies") / f"{scale.name}.txt").read_text(encoding="utf-8")
     else:
-        path = Path(file)
-        text = decoded(bytes_of(path)[0], path)
-        if (control := _CONTROL.search(text)) is not None:
-            raise InputError(f"{path} is not plain text: it contains the character {control[0]!r}")
-        if not text.strip():
-            raise InputError(f"{path} is empty")
-        if len(text) > _LONGEST:
-            raise InputError(
-                f"{path} has {len(text):,} characters; at most {_LONGEST:,} are allowed"
-            )
+        text = read_text(Path(file), guess=False).content
     paragraphs = (" ".join(part.split()) for part in re.split(r"\n\s*\n", text))
     return tuple(filter(None, paragraphs))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -12,11 +11,8 @@ import polars as pl
 from medsim.builds.output import Build
 from medsim.builds.positives import reload_names
 from medsim.core.errors import InputError
-from medsim.core.reading import decoded, open_file
 from medsim.core.store import Store
 from medsim.core.tables import (
-    LONGEST_LINE,
-    checked_lines,
     lines_of,
     read_table,
     read_text,
@@ -95,8 +91,8 @@ def read_lexicon(paths: Sequence[Path]) -> Lexicon:
 
 def _words_of(kind: str, path: Path) -> Iterator[tuple[str, str]]:
     n_fields, *places = _FILES[kind]
-    number = 0
-    for number, line in enumerate(_lines_of(path), start=1):
+    text = read_text(path, guess=False)
+    for number, line in enumerate(lines_of(text), start=1):
         fields = line.rstrip("\r\n").split("|")
         if not line.strip():
             continue
@@ -106,19 +102,6 @@ def _words_of(kind: str, path: Path) -> Iterator[tuple[str, str]]:
         word, base = normalised([fields[at].strip() for at in places])
         if word and base and word != base and not has_white_space(word + base):
             yield word, base
-    if not number:
-        raise InputError(f"{path} is empty")
-
-
-def _lines_of(path: Path) -> Iterator[str]:
-    """Yield the lines of a file, which may be too large to read at once."""
-    try:
-        with open_file(path) as stream:
-            lines = enumerate(iter(partial(stream.readline, LONGEST_LINE + 1), b""), start=1)
-            texts = (decoded(line, path, number) for number, line in lines)
-            yield from checked_lines(path, texts)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror})") from error
 
 
 def _all_of(table: dict[str, set[str]], words: Iterable[str]) -> set[str]:

@@ -128,7 +128,7 @@ def test_instructions_come_from_the_scale_or_the_paragraphs_of_a_file(tmp_path) 
 
 @pytest.mark.parametrize(
     ("content", "says"),
-    [(b" \n\n", "is empty"), (b"\xff\xfe", "not UTF-8"), (b"a" * 20_001, "20,001 characters")],
+    [(b" \n\n", "is empty"), (b"\xe9", "not in UTF-8"), (b"PK\x03\x04", "is a zip")],
 )
 def test_instructions_that_are_none_are_refused(tmp_path: Path, content: bytes, says: str) -> None:
     with pytest.raises(InputError, match=says):

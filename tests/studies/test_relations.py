@@ -172,7 +172,7 @@ def test_variants_are_forms_of_bases_and_of_their_nominalisations(
         ("LRNOM", "E02|phosphorylation|noun|\n", "line 1 has 4 fields .* LRNOM has 6"),
         ("words.txt", "a|b|c", "words.txt is not from the SPECIALIST Lexicon; give LRAGR"),
         ("LRSPL", "", "LRSPL is empty"),
-        ("LRSPL", b"E1|\xe9|e|\n", "LRSPL: line 1 is not UTF-8: byte 0xe9 at position 4"),
+        ("LRSPL", b"E1|\xe9|e|\n", "LRSPL is not in UTF-8: byte 4 is 0xe9"),
     ],
 )
 def test_files_not_of_the_lexicon_are_refused(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import zlib
 from collections import Counter
@@ -15,7 +14,7 @@ from medsim.core.errors import InputError, listed
 from medsim.core.reading import is_left_behind, parsed_json, reading
 from medsim.core.tables import checked_lines, read_text, table_of, unguarded
 from medsim.studies.output import ANSWER_COLUMNS
-from medsim.studies.sheets import CONTROL, FORMAT
+from medsim.studies.sheets import CONTROL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -118,11 +117,9 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
                 continue
             entry, answers = entries[answer.entry_id], study.scale.answers
             if earlier.value != answer.value:
-                shown = " and ".join(
-                    _quoted(entry[side]) for side in ("left", "right") if entry[side]
-                )
+                shown = " and ".join(repr(entry[side]) for side in ("left", "right") if entry[side])
                 raise InputError(
-                    f"contradictory answers of {_quoted(entry['annotator'])} to {shown}: "
+                    f"contradictory answers of {entry['annotator']!r} to {shown}: "
                     f"{answers[earlier.value]} at {earlier.location}, "
                     f"{answers[answer.value]} at {answer.location}; leave one out"
                 )
@@ -203,24 +200,24 @@ def _checked(file: Text, entries: dict[str, Any], study: StudyIdentity) -> list[
     if answers and not any(answer.entry_id in entries for answer in answers):
         raise InputError(
             f"{file.path} is of another study: none of its entries, such as "
-            f"{_quoted(answers[0].entry_id)}, is of study {study.study_id!r}"
+            f"{answers[0].entry_id!r}, is of study {study.study_id!r}"
         )
     for answer in answers:
-        named, entry = f"entry {_quoted(answer.entry_id)}", entries.get(answer.entry_id)
+        named, entry = f"entry {answer.entry_id!r}", entries.get(answer.entry_id)
         if entry is None:
             raise InputError(f"{answer.location}: {named} is not of this study")
         if answer.annotator not in (None, entry["annotator"]):
             raise InputError(
-                f"{answer.location}: {named} is of annotator {_quoted(entry['annotator'])}, and "
-                f"the file says {_quoted(answer.annotator)}"
+                f"{answer.location}: {named} is of annotator {entry['annotator']!r}, and "
+                f"the file says {answer.annotator!r}"
             )
         # A word has one text. Spreadsheets change white space and line ends.
         shown = (entry["left"], entry["right"])
         for text, expected in zip(answer.texts or (), shown, strict=False):
             if text.split() != expected.split():
                 raise InputError(
-                    f"{answer.location} was edited: {named} shows {_quoted(expected)}, and the "
-                    f"file has {_quoted(text)}"
+                    f"{answer.location} was edited: {named} shows {expected!r}, and the "
+                    f"file has {text!r}"
                 )
     return answers
 
@@ -237,11 +234,11 @@ def _warnings(
     if unanswered:
         yield f"no answers in {', '.join(path.name for path in unanswered)}; left out"
     for annotator, count in sorted(n_repeated.items()):
-        yield f"{count:,} answers of {_quoted(annotator)} are repeated; each counts once"
+        yield f"{count:,} answers of {annotator!r} are repeated; each counts once"
     for annotator, n_entries, _, n_missing in missing.iter_rows():
         if n_missing:
             share = f"{n_missing:,} of {n_entries:,} {noun}s"
-            yield f"{_quoted(annotator)} left {share} without an answer"
+            yield f"{annotator!r} left {share} without an answer"
 
 
 def read_jsonl(path: Path, text: str, study: StudyIdentity) -> Iterator[GivenAnswer]:
@@ -252,28 +249,16 @@ def read_jsonl(path: Path, text: str, study: StudyIdentity) -> Iterator[GivenAns
     end, checksum = _END.fullmatch(content[begin:]), f"{zlib.crc32(content[:begin].encode()):08x}"
     if end is None or end.groups() != (str(len(lines) - 1), checksum):
         raise InputError(f"{path} was edited, damaged or cut short; {_PAGE_AGAIN}")
-    location, scale = f"{path}: line 1", study.scale
-    head = parsed_json(location, lines[0], _PAGE_AGAIN)
-    if not isinstance(head, dict) or (head.get("medsim"), head.get("format")) != (
-        "answers",
-        FORMAT,
-    ):
-        raise InputError(
-            f"{location} is not the first line of answers in format {FORMAT}; {_PAGE_AGAIN}"
-        )
-    _check_study(str(path), head.get("study"), study)
+    head = parsed_json(f"{path}: line 1", lines[0], _PAGE_AGAIN)
+    _check_study(str(path), head["study"], study)
     for number, line in enumerate(lines[1:], start=2):
         location = f"{path}: line {number}"
         record = parsed_json(location, line, _PAGE_AGAIN)
-        if not isinstance(record, dict) or not isinstance(record.get("entry"), str):
-            raise InputError(f"{location} is not an answer to an entry; {_PAGE_AGAIN}")
-        value = record.get("answer")  # a rating is a number, any other answer a text
-        written = type(value) is (int if scale.graded else str)
         yield GivenAnswer(
             location=location,
             entry_id=record["entry"],
-            value=_value_of(location, str(value) if written else "", scale, shown=value),
-            annotator=head.get("annotator"),
+            value=_read_value(location, str(record["answer"]), study.scale),
+            annotator=head["annotator"],
         )
 
 
@@ -289,7 +274,7 @@ def read_csv(text: Text, study: StudyIdentity) -> Iterator[GivenAnswer]:
             continue
         location = f"{text.path}: {at}"
         if not entry_id.strip():
-            raise InputError(f"{location} has the answer {_quoted(answer)} and no entry")
+            raise InputError(f"{location} has the answer {answer!r} and no entry")
         yield GivenAnswer(
             location=location,
             entry_id=entry_id.strip(),
@@ -353,7 +338,7 @@ def _text(value: object) -> str:
 def _check_study(location: str, study_id: object, study: StudyIdentity) -> None:
     """Raise InputError if an answer is of another study."""
     if study_id != study.study_id:
-        raise InputError(f"{location} is of study {_quoted(study_id)}, not of {study.study_id!r}")
+        raise InputError(f"{location} is of study {study_id!r}, not of {study.study_id!r}")
 
 
 def _read_value(location: str, answer: str, scale: Scale) -> int:
@@ -368,23 +353,8 @@ def _read_value(location: str, answer: str, scale: Scale) -> int:
     for choice in scale.choices:
         if text in {choice.name, choice.key, _plain(choice.label)}:
             return choice.value
-    return _value_of(location, text, scale, shown=answer)
+    raise InputError(f"{location}: answer {answer!r} is not one of {', '.join(scale.answers)}")
 
 
 def _plain(text: str) -> str:
     return re.sub(r"\s+|-", "_", re.sub("['\u2019]", "", text.lower()))
-
-
-def _value_of(location: str, answer: str, scale: Scale, *, shown: object) -> int:
-    """Return the value of an answer; if it is not in the scale, the error shows ``shown``."""
-    if answer not in scale.answers:
-        accepted = ", ".join(scale.answers)
-        raise InputError(f"{location}: answer {_quoted(shown)} is not one of {accepted}")
-    return scale.answers.index(answer)
-
-
-def _quoted(value: object) -> str:
-    """Return a value from a file, quoted for a message."""
-    if isinstance(value, (dict, list)):
-        return "an object" if isinstance(value, dict) else "a list"
-    return repr(value) if isinstance(value, str) else json.dumps(value)
