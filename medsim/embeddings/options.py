@@ -27,7 +27,7 @@ ASKING = ("key", "concurrency", "rpm", "timeout")
 """The options of sending requests to a service, which do not change its answers."""
 
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
-_WHOLE = re.compile(r"[0-9]{1,9}")
+_NUMBERS: dict[Any, type[int | float]] = {int: int, int | None: int, float: float}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +68,11 @@ def parse(given: Mapping[str, str], kind: type[OptionsT], noun: str) -> OptionsT
         if name not in known:
             raise OptionError(unknown_name(noun, name, known))
         values[name] = value
-        if hints[name] in {int, int | None}:
-            if not _WHOLE.fullmatch(value):
-                raise OptionError(f"{noun} {name}={value!r} is not a whole number")
-            values[name] = int(value)
+        if number := _NUMBERS.get(hints[name]):
+            try:
+                values[name] = number(value)
+            except ValueError as error:
+                raise OptionError(f"{noun} {name}={value!r} is not a number") from error
         elif hints[name] == Path | None:
             values[name] = expanded(value)
     return kind(**values)

@@ -542,7 +542,7 @@ NO_URL = "the address of a service must be like api:https://host/v1, without use
         ("x=api:https://h/v1,model=m,key=NOT_SET_X", "variable NOT_SET_X of key= is not set"),
         ("x=api:https://h/v1,key=pass-word,key=B,model=m", "embedding 'x' gives key twice"),
         ("x=api:https://h/v1,model=m,rpm=0", "`rpm` 0 is out of range"),
-        ("x=api:https://h/v1,model=m,batch=many", "batch='many' is not a whole number"),
+        ("x=api:https://h/v1,model=m,batch=many", "batch='many' is not a number"),
         ("x=api:https://h/v1,model=m,pooling=cls", "option pooling=cls does not fit"),
         ("x=api:https://h/v1,model=m,format=onnx", "option format=onnx does not fit"),
     ],

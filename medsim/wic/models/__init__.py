@@ -19,6 +19,7 @@ from medsim.embeddings.options import (
     EmbeddingOptions,
     EmbeddingSpec,
     check_name,
+    parse,
     parse_named,
     parse_options,
     parse_place,
@@ -26,7 +27,7 @@ from medsim.embeddings.options import (
 from medsim.embeddings.sources import TERMS, WORDS
 from medsim.statistics.ranks import ranked
 from medsim.statistics.scores import best_threshold
-from medsim.wic.models.training import Training, training_of
+from medsim.wic.models.training import Training
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -241,7 +242,8 @@ def _embedded_model(name: str, place: Any, options: dict[str, str]) -> EmbeddedM
         return kind(name=name, reads=reads, embedding=embedding)
     losses = kind.losses
     loss = _choice("loss", settings.get("loss", losses[0]), losses) if losses else ""
-    training = training_of(settings, kind.default)
+    wanted = {name: settings.get(name, str(value)) for name, value in asdict(kind.default).items()}
+    training = parse(wanted, Training, "option of training")
     return kind(name=name, reads=reads, embedding=embedding, training=training, loss=loss)
 
 

@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 import math
-import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from medsim.core.errors import OptionError, needing
+from medsim.core.errors import needing
+from medsim.core.options import Option, Options
 from medsim.statistics.ranks import ranked
 from medsim.statistics.scores import average_precision
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from medsim.kernels.types import Flags, Rows, Values
 
 MOST_WARMUP = 1_000
 """The steps of warm-up of the learning rate, as in the code of Rouhizadeh et al. (2024)."""
 
-_WHOLE = re.compile(r"[0-9]{1,9}")
-_REAL = re.compile(r"([0-9]++(\.[0-9]*+)?|\.[0-9]++)([eE][+-]?[0-9]{1,2})?")
 _WARMUP_SHARE = 0.2  # of all steps, if that is fewer: 1,000 steps are 19% of those on BioWiC
 _DECAY = 0.01  # of weights, as in sentence-transformers
 _LONGEST_STEP = 1.0  # the largest norm of a gradient, as there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Training:
+class Training(Options):
     """The options of training.
 
     Attributes:
@@ -38,30 +36,12 @@ class Training:
         batch: instances per step.
     """
 
-    epochs: int
-    rate: float
-    batch: int
+    epochs: Annotated[int, Option("Passes over the instances.", least=1, most=1_000)]
+    rate: Annotated[float, Option("Learning rate.", least=1e-9, most=1)]
+    batch: Annotated[int, Option("Instances per step.", least=1, most=100_000)]
 
 
-TRAINING_OPTIONS = {"epochs": (1, 1_000), "rate": (1e-9, 1), "batch": (1, 100_000)}
-"""The options of training, with their minimum and maximum."""
-
-
-def training_of(options: Mapping[str, str], default: Training) -> Training:
-    """Return the options of training that are in ``given``; missing ones have their default.
-
-    Raises:
-        OptionError: an option is out of range.
-    """
-    values: dict[str, Any] = {}
-    for name, (low, high) in TRAINING_OPTIONS.items():
-        if (text := options.get(name)) is None:
-            continue
-        pattern = _REAL if name == "rate" else _WHOLE
-        if not pattern.fullmatch(text) or not low <= float(text) <= high:
-            raise OptionError(f"{name}={text} is out of range; accepted: {low:,} to {high:,}")
-        values[name] = float(text) if name == "rate" else int(text)
-    return replace(default, **values)
+TRAINING_OPTIONS = ("epochs", "rate", "batch")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

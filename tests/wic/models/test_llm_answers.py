@@ -409,7 +409,7 @@ def test_no_file_has_the_key(
         ("llm=model.gguf", "`llms` llm= is not a service; begin it with api:"),
         ("llm=api:http://h/v1", "needs the name of a model"),
         ("llm=api:http://h/v1,model=m,shot=5", "unknown option of LLMs 'shot'; did you mean shots"),
-        ("llm=api:http://h/v1,model=m,shots=few", "shots='few' is not a whole number"),
+        ("llm=api:http://h/v1,model=m,shots=few", "shots='few' is not a number"),
         ("llm=api:http://h/v1,model=m,shots=101", "`shots` 101 is out of range"),
     ],
 )
