@@ -211,13 +211,15 @@ def _form_of(source: Any, kind: str | None) -> str:
 
 
 def _as_text(options: Mapping[str, Any]) -> dict[str, str]:
-    """Return options as after a path."""
-    texts = {}
-    for name, value in options.items():
-        if name not in ObjectOptions.__annotations__:
-            known = list(ObjectOptions.__annotations__)
-            raise OptionError(unknown_name("option of medsim.Embedding", name, known))
-        if not isinstance(value, (str, bool)):
-            raise OptionError(f"{name}={value!r} must be a text")
-        texts[name] = value if isinstance(value, str) else "yes" if value else "no"
-    return texts
+    """Return options as they are written on the command line.
+
+    Raises:
+        OptionError: there is no such option of objects.
+    """
+    known = list(ObjectOptions.__annotations__)
+    if unknown := [name for name in options if name not in known]:
+        raise OptionError(unknown_name("option of medsim.Embedding", unknown[0], known))
+    return {
+        name: ("yes" if value else "no") if isinstance(value, bool) else str(value)
+        for name, value in options.items()
+    }

@@ -303,7 +303,6 @@ def test_an_error_for_another_object_lists_the_accepted_kinds(given: Any) -> Non
         (lambda: medsim.Embedding(VECTORS, terms=3), "terms= must be a list .* not 3"),
         (lambda: medsim.Embedding(Model(), words=["a"]), "rows of an array, not of a .*Model"),
         (lambda: medsim.Embedding(Model(), poling="cls"), "unknown option of medsim.Embedding"),
-        (lambda: medsim.Embedding(Model(), prefix=1), "prefix=1 must be a text"),
         (lambda: medsim.Embedding(Model(), name="a/b"), "embedding 'a/b': a name has at most"),
         (lambda: medsim.Embedding(Model(), version=1), "must be a text such as '1.0', not 1"),
         (lambda: embedding_spec(Model(), "a,b"), "embedding 'a,b': a name has at most"),

@@ -179,13 +179,8 @@ def read_vocabulary(path: Path, keys: str | None) -> Keys:
 
 def _lines(path: Path) -> list[str]:
     with open_file(path) as stream:
-        lines = stream.read().split(b"\n")
-    if not lines[-1]:
-        del lines[-1]
-    return [
-        decoded(line.removesuffix(b"\r"), path, number)
-        for number, line in enumerate(lines, start=1)
-    ]
+        lines = decoded(stream.read(), path).removesuffix("\n").split("\n")
+    return [line.removesuffix("\r") for line in lines]
 
 
 def _of_json(path: Path) -> list[str]:
