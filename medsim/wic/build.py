@@ -86,7 +86,7 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
             output.write(SEMANTIC_TYPE.files, types, metadata)
         skipped = (*terminology.skipped, *corpora.skipped, *unlinked)
         WicManifest(
-            corpora=[part.facts(path) for part, path in zip(corpora.corpora, paths, strict=True)],
+            corpora=list(corpora.facts),
             terminology=terminology.to_json(),
             options=options.recorded(),
             quotas=quotas,
@@ -118,7 +118,7 @@ def _read_corpora(
         corpora = read_corpora(
             paths, language=options.language, threads=threads, advance=stage.advance
         )
-        n_sentences = sum(corpus.n_sentences for corpus in corpora.corpora)
+        n_sentences = sum(facts["n_sentences"] for facts in corpora.facts)
         stage.note(f"{corpora.mentions.height:,} mentions in {n_sentences:,} sentences")
     for warning in corpora.warnings:
         progress.warn(warning)
@@ -209,7 +209,7 @@ def _metadata(
     """
     return {
         "medsim": medsim_version(),
-        "corpora": json.dumps(sorted(corpus.corpus for corpus in corpora.corpora)),
+        "corpora": json.dumps(sorted(facts["name"] for facts in corpora.facts)),
         "terminology": terminology.name,
         "options": json.dumps(options.recorded()),
         "redistributable": "false" if terminology.redistributable is False else "null",

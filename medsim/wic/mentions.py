@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -36,54 +37,20 @@ _NO_QUERY = np.uint64(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CorpusMentions:
-    """The mentions of a corpus.
-
-    Attributes:
-        sha256: of the bytes of its file as they were read, in hex; empty without a file.
-        mentions: ``MENTION_COLUMNS``, in the order of the file's documents and of places.
-        n_documents: the number of documents that were split into sentences.
-        n_mentions: the number of their mentions, kept or not.
-    """
-
-    corpus: str
-    mentions: pl.DataFrame
-    n_documents: int
-    n_sentences: int
-    n_mentions: int
-    sha256: str = ""
-
-    def facts(self, path: Path) -> dict[str, object]:
-        """Return the facts on the corpus and its file for manifests."""
-        return {
-            "name": self.corpus,
-            "file": path.name,
-            "sha256": self.sha256,
-            "n_documents": self.n_documents,
-            "n_sentences": self.n_sentences,
-            "n_mentions": self.n_mentions,
-            "vocabularies": self.mentions["vocabulary"].unique().sort().to_list(),
-            "kinds": self.mentions["kind"].unique().sort().to_list(),
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Corpora:
     """All corpora of a benchmark.
 
     Attributes:
+        mentions: ``MENTION_COLUMNS``, in the order of the files' documents and of places.
+        facts: the facts on each corpus and its file, for the manifest.
         skipped: the numbers of items left out of all corpora, with reasons.
         warnings: a line for each kind of fault in the files.
     """
 
-    corpora: tuple[CorpusMentions, ...]
+    mentions: pl.DataFrame
+    facts: list[dict[str, Any]]
     skipped: tuple[Skipped, ...]
     warnings: tuple[str, ...]
-
-    @property
-    def mentions(self) -> pl.DataFrame:
-        """The mentions of all of them: ``MENTION_COLUMNS``."""
-        return pl.concat([corpus.mentions for corpus in self.corpora])
 
 
 def read_corpora(
@@ -102,10 +69,10 @@ def read_corpora(
         advance: receives the number of documents read since the last call.
     """
     problems = Problems()
-    corpora = []
+    mentions, facts = [], []
     for path, corpus in zip(paths, corpus_names(paths), strict=True):
         with open_corpus(path) as file:
-            mentions = mentions_in_sentences(
+            of_corpus, counts = mentions_in_sentences(
                 documents_of(file, path, problems),
                 corpus,
                 problems,
@@ -113,8 +80,17 @@ def read_corpora(
                 threads=threads,
                 advance=advance,
             )
-            corpora.append(replace(mentions, sha256=digest_of(file, path)))
-    return Corpora(corpora=tuple(corpora), skipped=problems.skipped(), warnings=problems.warnings())
+            about = {"name": corpus, "file": path.name, "sha256": digest_of(file, path)}
+        mentions.append(of_corpus)
+        values = of_corpus.select(pl.col("vocabulary", "kind").unique().sort().implode())
+        vocabularies, kinds = values.row(0)
+        facts.append(about | counts | {"vocabularies": vocabularies, "kinds": kinds})
+    return Corpora(
+        mentions=pl.concat(mentions),
+        facts=facts,
+        skipped=problems.skipped(),
+        warnings=problems.warnings(),
+    )
 
 
 def codes_of_corpora(paths: Sequence[Path]) -> pl.DataFrame:
@@ -140,29 +116,26 @@ def mentions_in_sentences(
     language: str = ENGLISH,
     threads: int = 1,
     advance: Callable[[int], None] = lambda _n: None,
-) -> CorpusMentions:
-    """Return the mentions that have exactly one code and lie within one sentence."""
+) -> tuple[pl.DataFrame, dict[str, int]]:
+    """Return the mentions that have exactly one code and lie within one sentence.
+
+    Also return the numbers of documents that were split into sentences, of their sentences, and of
+    their mentions, kept or not.
+    """
     frames = [pl.DataFrame(schema=MENTION_COLUMNS)]
     rows: list[_Row] = []
-    n_documents = n_sentences = n_mentions = 0
+    counts = Counter(n_documents=0, n_sentences=0, n_mentions=0)
     short = short_enough(documents, corpus, problems)
     for document, sentences in cut_documents(short, language=language, threads=threads):
         advance(1)
-        n_documents += 1
-        n_sentences += len(sentences)
-        n_mentions += len(document.annotations)
+        n_mentions = len(document.annotations)
+        counts.update(n_documents=1, n_sentences=len(sentences), n_mentions=n_mentions)
         rows.extend(_rows(document, sentences, corpus, problems))
         if len(rows) >= _ROWS_A_FRAME:
             frames.append(pl.DataFrame(rows, schema=MENTION_COLUMNS, orient="row"))
             rows = []
     frames.append(pl.DataFrame(rows, schema=MENTION_COLUMNS, orient="row"))
-    return CorpusMentions(
-        corpus=corpus,
-        mentions=pl.concat(frames),
-        n_documents=n_documents,
-        n_sentences=n_sentences,
-        n_mentions=n_mentions,
-    )
+    return pl.concat(frames), dict(counts)
 
 
 def _rows(document: Document, sentences: Spans, corpus: str, problems: Problems) -> Iterator[_Row]:

@@ -84,7 +84,7 @@ def test_replaced_corpus_has_the_digest_of_the_parsed_bytes(
     result = read_corpora([path], threads=1, advance=lambda _n: path.write_bytes(OTHER) and None)
 
     assert result.mentions["term"].to_list() == ["Zirel fever"]
-    assert [corpus.sha256 for corpus in result.corpora] == [digest(data)]
+    assert [facts["sha256"] for facts in result.facts] == [digest(data)]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])

@@ -37,15 +37,15 @@ def test_a_mention_keeps_its_place_in_its_sentence() -> None:
         "Orl \U0001f600 dup.", " It fell. B\u00e9b\u00e9 dup rose.", ("dup", 0), ("dup", 1)
     )
 
-    corpus = mentions_in_sentences([source], "c", Problems())
+    frame, counts = mentions_in_sentences([source], "c", Problems())
 
     expected = [
         ("c", "7", 0, "Orl \U0001f600 dup.", 6, 9, "dup", "X", "MSH", "D000000"),
         ("c", "7", 21, "B\u00e9b\u00e9 dup rose.", 5, 8, "dup", "X", "MSH", "D000001"),
     ]
-    assert corpus.mentions.rows() == expected
-    assert corpus.mentions.schema == pl.Schema(MENTION_COLUMNS)
-    assert (corpus.n_documents, corpus.n_sentences, corpus.n_mentions) == (1, 3, 2)
+    assert frame.rows() == expected
+    assert frame.schema == pl.Schema(MENTION_COLUMNS)
+    assert counts == {"n_documents": 1, "n_sentences": 3, "n_mentions": 2}
 
 
 def test_mentions_without_one_concept_or_one_sentence_are_counted() -> None:
@@ -58,11 +58,11 @@ def test_mentions_without_one_concept_or_one_sentence_are_counted() -> None:
     others = tuple(replace(source.annotations[4], codes=several) for several in codes)
     problems = Problems()
 
-    corpus = mentions_in_sentences(
+    frame, _ = mentions_in_sentences(
         [replace(source, annotations=source.annotations + others)], "c", problems
     )
 
-    assert corpus.mentions["term"].to_list() == ["It", "rose."]
+    assert frame["term"].to_list() == ["It", "rose."]
     assert {each.reason: each.n_rows for each in problems.skipped()} == {
         "mention crosses a sentence boundary": 3,
         "mention has no concept": 1,
@@ -75,11 +75,11 @@ def test_a_document_that_is_too_long_is_left_out_and_named(monkeypatch) -> None:
     monkeypatch.setattr(sentences, "LONGEST_TEXT", 9)
     problems = Problems()
 
-    corpus = mentions_in_sentences(
+    _, counts = mentions_in_sentences(
         [document("Dup.", "It fell.."), document("Dup.", "It fell...")], "c", problems
     )
 
-    assert corpus.n_documents == 1
+    assert counts["n_documents"] == 1
     (warning,) = problems.warnings()
     assert "c: document 7: 10 characters; the limit is 9" in warning
 
@@ -110,4 +110,4 @@ def test_processes_make_no_difference(tmp_path: Path, monkeypatch) -> None:
         for each in single.skipped
         if each.reason.startswith("mention ") and "offsets" not in each.reason
     )
-    assert sum(each.n_mentions for each in single.corpora) == single.mentions.height + n_left_out
+    assert sum(facts["n_mentions"] for facts in single.facts) == single.mentions.height + n_left_out

@@ -129,23 +129,17 @@ def read_predictions(path: Path, instances: pl.DataFrame) -> Predictions:
 
 
 def _answers(table: Table) -> Flags:
-    answers = [_ANSWERS.get(cell.lower()) for cell in table.frame["prediction"]]
-    wrong = pl.Series([answer is None for answer in answers], dtype=pl.Boolean)
-    table.refuse(wrong, "prediction", "is not 1, 0, T, F, true, false, yes or no")
-    return np.array(answers, np.bool_)
+    answers = pl.Series(
+        [_ANSWERS.get(cell.lower()) for cell in table.frame["prediction"]], dtype=pl.Boolean
+    )
+    table.refuse(answers.is_null(), "prediction", "is not 1, 0, T, F, true, false, yes or no")
+    return answers.to_numpy()
 
 
 def _scores(table: Table) -> Values:
-    scores = np.array([_number(cell) for cell in table.frame["score"]], np.float64)
-    table.refuse(pl.Series(~np.isfinite(scores)), "score", "is not a finite number such as 0.85")
-    return scores
-
-
-def _number(cell: str) -> float:
-    try:
-        return float(cell)
-    except ValueError:
-        return math.nan
+    scores = table.frame["score"].cast(pl.Float64, strict=False).fill_null(math.nan)
+    table.refuse(~scores.is_finite(), "score", "is not a finite number such as 0.85")
+    return scores.to_numpy()
 
 
 def _rows_of(table: Table, instances: pl.DataFrame) -> Rows:
@@ -163,42 +157,28 @@ def _rows_of(table: Table, instances: pl.DataFrame) -> Rows:
             f"{table.path} has {', '.join(columns)}; give all of {', '.join(IDENTITY)}, or none "
             "for rows in the order of the instances"
         )
-    as_text = [pl.col(name).cast(pl.String).str.strip_chars() for name in IDENTITY]
-    keys = list(instances.select(as_text).iter_rows())
-    expected = frozenset(keys)
-    row_of: dict[tuple[str, ...], int] = {}
-    for row, cells in enumerate(table.frame.select(IDENTITY).iter_rows()):
-        at = f"{table.path}: {table.unit} {table.at[row]}"
-        if cells not in expected:
-            raise InputError(f"{at} is not an instance: {cells[0]!r}, …")
-        if cells in row_of:
-            raise InputError(f"{at} repeats the instance of {table.at[row_of[cells]]}")
-        row_of[cells] = row
-    for number, key in enumerate(keys, start=1):
-        if key not in row_of:
-            raise InputError(f"{table.path} has no instance {number}: {key[0][:60]!r}, …")
-    return np.array([row_of[key] for key in keys], np.int64)
+    keys = instances.select(pl.col(IDENTITY).cast(pl.String).str.strip_chars())
+    given = table.frame.select(IDENTITY)
+    numbered = given.with_row_index("row")
+    unknown = numbered.join(keys, on=IDENTITY, how="anti")["row"]
+    table.refuse(numbered["row"].is_in(unknown.implode()), "sentence1", "is not of an instance")
+    table.refuse(given.is_duplicated(), "sentence1", "is of an instance that several rows have")
+    rows = keys.join(numbered, on=IDENTITY, how="left", maintain_order="left")["row"]
+    if rows.has_nulls():
+        raise InputError(f"{table.path} has no instance {rows.is_null().arg_true()[0] + 1}")
+    return rows.cast(pl.Int64).to_numpy()
 
 
 def _json_lines(path: Path) -> Table:
     """Return the known columns of a file with one JSON object per line, as text."""
-    rows: dict[int, dict[str, str]] = {}  # by line number
     text = read_text(path, guess=False)
-    for number, line in enumerate(text.content.split("\n"), start=1):
-        if not line.strip():
-            continue
-        record = parsed_json(f"{path}: line {number}", line)
-        if not isinstance(record, dict):
-            raise InputError(f"{path}: line {number} is not a JSON object")
-        rows[number] = {name: str(record[name]).strip() for name in _COLUMNS if name in record}
-    columns = [name for name in _COLUMNS if any(name in row for row in rows.values())]
-    for number, row in rows.items():
-        if lacking := [name for name in columns if name not in row]:
-            raise InputError(f"{path}: line {number} has no {lacking[0]!r}")
+    objects = [parsed_json(path, line) for line in text.content.split("\n") if line.strip()]
+    rows = [{name: str(row.get(name, "")).strip() for name in _COLUMNS} for row in objects]
+    columns = [name for name in _COLUMNS if any(name in row for row in objects)]
     return Table(
         path=path,
-        unit="line",
-        at=pl.Series(list(rows), dtype=pl.Int64),
-        frame=pl.DataFrame(list(rows.values()), dict.fromkeys(columns, pl.String)),
+        unit="object",
+        at=pl.int_range(1, len(rows) + 1, dtype=pl.Int64, eager=True),
+        frame=pl.DataFrame(rows, dict.fromkeys(_COLUMNS, pl.String)).select(columns),
         sha256=text.sha256,
     )

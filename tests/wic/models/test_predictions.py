@@ -87,11 +87,11 @@ def test_a_repeated_instance_has_one_row(path: Path) -> None:
         (INSTANCES[:3].select(IDENTITY).with_columns(prediction=1), "has no instance 4"),
         (
             INSTANCES[[0, 1, 2, 3, 0]].select(IDENTITY).with_columns(prediction=1),
-            r"(line|row) [59] repeats the instance of [12]|6 repeats the instance of 2",
+            "is of an instance that several rows have",
         ),
         (
             invented_instances(2, 4).select(IDENTITY).with_columns(prediction=1),
-            r"(line|row) [12] is not an instance",
+            r"(line|row|object) [12]: sentence1 .* is not of an instance",
         ),
     ],
 )
@@ -103,14 +103,14 @@ def test_rows_that_do_not_match_are_refused(path: Path, frame: pl.DataFrame, say
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("{", "line 2 is not JSON"),
-        ("3", "line 2 is not a JSON object"),
-        ("{}", "line 2 has no 'prediction'"),
+        ("{", "a.jsonl is not JSON"),
+        ("3", "a.jsonl cannot be read as predictions"),
+        ("{}", "object 2: prediction '' is not 1"),
     ],
 )
 def test_a_wrong_line_of_json_is_named(tmp_path: Path, line: str, says: str) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_text(f'{{"prediction": 1}}\n{line}\n', encoding="utf-8")
+    path.write_text(f'{{"prediction": 1}}\n{line}\n' + '{"prediction": 0}\n' * 2, encoding="utf-8")
 
     with pytest.raises(InputError, match=says):
         read_predictions(path, INSTANCES)
