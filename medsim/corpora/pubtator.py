@@ -39,6 +39,7 @@ _TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
 _FBK_LINE = re.compile(r"([^\t]+)\tT[0-9]+\t([^\t]+)\t([0-9]{1,9})\t([0-9]{1,9})\t(.*)", re.DOTALL)
 _OFFSET = re.compile(r"[0-9]{1,9}")
 _UNKNOWN_LINE = "line has an unknown format"
+_MISPLACED = "line does not belong to the document above it"
 _NOTHING = {"", "-", "-1"}
 _FORMS = (
     ("MSH", re.compile(r"(?:(?:MESH|MSH): *)?([CD][0-9]{6}(?:[0-9]{3})?)", re.IGNORECASE)),
@@ -172,20 +173,14 @@ def _drafts(file: HashedReader, path: Path, problems: Problems) -> Iterator[_Dra
                 yield draft
             draft = _Draft(document_id=text[1], line=number, title=text[3])
             continue
-        reason = None
         document_id = line.partition("\t")[0] if text is None else text[1]
-        if text is None and "\t" not in line:
-            reason = _UNKNOWN_LINE
-        elif draft is None or document_id != draft.document_id:
-            reason = "line belongs to another document" if text is None else "abstract has no title"
+        is_second = text is not None and draft is not None and draft.abstract is not None
+        if draft is None or document_id != draft.document_id or is_second:
+            problems.add(_MISPLACED, f"{path}: line {number}", repr(line[:_SHOWN]))
         elif text is None:
             draft.lines.append((number, line))
-        elif draft.abstract is None:
-            draft.abstract = text[3]
         else:
-            reason = "document has a second abstract"
-        if reason is not None:
-            problems.add(reason, f"{path}: line {number}", repr(line[:_SHOWN]))
+            draft.abstract = text[3]
     if draft is None:
         begins = f"begins with {first[:_SHOWN]!r}" if first else "is empty"
         raise InputError(f"{path} {begins}; a document of PubTator begins with ID|t|title")
@@ -203,7 +198,7 @@ def _document(draft: _Draft, path: Path, problems: Problems, *, linked: bool) ->
             document_id, kind, start, end, rest = match.groups()
             term, *codes = rest.split("\t")
             columns = [document_id, start, end, "\t".join([term, kind, *codes])]
-        if columns[1][:1].isalpha():
+        if columns[1:] and columns[1][:1].isalpha():
             problems.count("line states a relation")
             continue
         parsed = _annotation(columns, text, linked=linked)
@@ -225,17 +220,15 @@ def _annotation(columns: list[str], text: str, *, linked: bool) -> Annotation | 
 
     If it is invalid, return the reason and the value.
     """
-    if len(columns) < 4 or "\t" not in columns[3]:  # noqa: PLR2004 — as above
+    has_offsets = all(map(_OFFSET.fullmatch, columns[1:3]))
+    if len(columns) < 4 or "\t" not in columns[3] or not has_offsets:  # noqa: PLR2004 — as above
         return _UNKNOWN_LINE, repr("\t".join(columns)[:_SHOWN])
     _, first, last, rest = columns
-    if not (_OFFSET.fullmatch(first) and _OFFSET.fullmatch(last)):
-        return "offsets are not numbers", f"{first!r} and {last!r}"
     start, end = int(first), int(last)
-    if not start < end <= len(text):
-        return "offsets are out of range", f"{start} to {end} in a text of {len(text)}"
     term = text[start:end]
-    if not rest.startswith(f"{term}\t"):  # not split before, as a term may have a tab
-        difference = f"{rest.partition(chr(9))[0][:_SHOWN]!r}, but the text has {term[:_SHOWN]!r}"
+    if not term or len(term) < end - start or not rest.startswith(f"{term}\t"):
+        given = rest.partition("\t")[0][:_SHOWN]  # not split before, as a term may have a tab
+        difference = f"{given!r} at {start} to {end}, but the text has {term[:_SHOWN]!r}"
         return "mention is not in the text at its offsets", difference
     kind, _, others = rest[len(term) + 1 :].partition("\t")
     column = others.partition("\t")[0]
