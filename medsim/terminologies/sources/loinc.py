@@ -10,7 +10,7 @@ import polars as pl
 
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import Skipped
-from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
+from medsim.terminologies.sources import Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import (
     ReleaseFile,
     file_alone,
@@ -76,8 +76,6 @@ def read_loinc(path: Path, store: Store, options: ReadingOptions) -> Terminology
         frame = pl.DataFrame(list(pairs), schema=CANONICAL_TABLES[name].dtypes, orient="row")
         store.put(name, frame.sort(frame.columns))
     return Terminology(
-        source="loinc",
-        name=path.name,
         vocabulary="LNC",
         files=tuple(read),
         terms_of_use=_LICENCE,
@@ -161,15 +159,12 @@ def _pairs(
                 yield first, second
 
 
-SOURCES.register(
-    "loinc",
-    Source(
-        name="loinc",
-        about="LOINC",
-        files="Loinc.csv, or a folder or .zip that has it",
-        address="https://loinc.org/downloads",
-        recognises=recognises,
-        load=read_loinc,
-        accepts=frozenset({"synonyms"}),
-    ),
-)
+Source(
+    name="loinc",
+    about="LOINC",
+    files="Loinc.csv, or a folder or .zip that has it",
+    address="https://loinc.org/downloads",
+    recognises=recognises,
+    load=read_loinc,
+    accepts=frozenset({"synonyms"}),
+).register()

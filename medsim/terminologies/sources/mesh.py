@@ -19,7 +19,7 @@ from medsim.core.files import HashedReader
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import Skipped
 from medsim.core.reading import LONGEST_LINE, XML, too_long
-from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
+from medsim.terminologies.sources import Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import (
     ReleaseFile,
     has_file,
@@ -61,8 +61,6 @@ def read_mesh(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     # MeSH is valid from the first day of the year in its file names.
     years = [int(named["year"]) for file in files if (named := _NAME.fullmatch(file.name))]
     return Terminology(
-        source="mesh",
-        name=path.name,
         vocabulary="MSH",
         release_date=date(max(years), 1, 1) if any(years) else None,
         files=read,
@@ -301,15 +299,12 @@ _RECORDS = {
     "SupplementalRecordSet": ("SupplementalRecord", _read_supplement),
 }
 
-SOURCES.register(
-    "mesh",
-    Source(
-        name="mesh",
-        about="MeSH as XML",
-        files="desc2026.xml, supp2026.xml, or a folder or .zip of both",
-        address="https://www.nlm.nih.gov/databases/download/mesh.html",
-        recognises=recognises,
-        load=read_mesh,
-        accepts=frozenset({"synonyms"}),
-    ),
-)
+Source(
+    name="mesh",
+    about="MeSH as XML",
+    files="desc2026.xml, supp2026.xml, or a folder or .zip of both",
+    address="https://www.nlm.nih.gov/databases/download/mesh.html",
+    recognises=recognises,
+    load=read_mesh,
+    accepts=frozenset({"synonyms"}),
+).register()

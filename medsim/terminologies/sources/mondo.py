@@ -11,7 +11,6 @@ import pyarrow as pa
 from medsim.core.errors import InputError
 from medsim.core.files import open_hashed
 from medsim.terminologies.sources import (
-    SOURCES,
     Source,
     SourceFile,
     Terminology,
@@ -69,8 +68,6 @@ def read_mondo(path: Path, store: Store, options: ReadingOptions) -> Terminology
                 rows.is_a[concept_id, ancestor] = None
     rows.fill(store)
     return Terminology(
-        source="mondo",
-        name="mondo",
         release_date=day_in(path.name),
         files=(file,),
         redistributable=True,
@@ -85,14 +82,11 @@ def _identifier(text: str) -> str:
     return f"{match['prefix']}:{match['local']}" if match else text
 
 
-SOURCES.register(
-    "mondo",
-    Source(
-        name="mondo",
-        about="Mondo Disease Ontology",
-        files=f"the package {_PACKAGE}",
-        address="https://github.com/chanzuckerberg/cellxgene-ontology-guide",
-        load=read_mondo,
-        locate=locate,
-    ),
-)
+Source(
+    name="mondo",
+    about="Mondo Disease Ontology",
+    files=f"the package {_PACKAGE}",
+    address="https://github.com/chanzuckerberg/cellxgene-ontology-guide",
+    load=read_mondo,
+    locate=locate,
+).register()

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING
 from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
 from medsim.core.reading import MIB, decoded, too_long
-from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
+from medsim.terminologies.sources import Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import file_alone
 from medsim.terminologies.sources.ontology_rows import (
     LICENCE_PROPERTY,
@@ -55,8 +55,6 @@ def read_obo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     saved = _SAVED.match(texts.get("date", ""))  # such as "16:01:2025 12:00"
     day = day_in(texts.get("data-version", ""))  # such as "hp/releases/2025-01-16"
     return Terminology(
-        source="obo",
-        name=path.name,
         release_date=day or day_in(saved.expand(r"\3-\2-\1") if saved else ""),
         files=(read,),
         terms_of_use=licence,
@@ -261,15 +259,12 @@ def _lines(stream: IO[bytes], name: str) -> Iterator[str]:
             yield decoded(line, name, number, "convert the file to UTF-8").rstrip("\r\n")
 
 
-SOURCES.register(
-    "obo",
-    Source(
-        name="obo",
-        about="OBO ontologies",
-        files=".obo or .obo.gz",
-        address="https://obofoundry.org",
-        recognises=recognises,
-        load=read_obo,
-        accepts=frozenset({"synonyms"}),
-    ),
-)
+Source(
+    name="obo",
+    about="OBO ontologies",
+    files=".obo or .obo.gz",
+    address="https://obofoundry.org",
+    recognises=recognises,
+    load=read_obo,
+    accepts=frozenset({"synonyms"}),
+).register()

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
 from medsim.core.reading import JSON, decoded
-from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
+from medsim.terminologies.sources import Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import file_alone
 from medsim.terminologies.sources.ontology_rows import (
     LICENCE_PROPERTY,
@@ -72,8 +72,6 @@ def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Termino
     licence = next(licences, None)
     versions = (meta.get("version") for meta in metas)
     return Terminology(
-        source="obographs",
-        name=path.name,
         release_date=day_in(next(filter(None, versions), "")),
         files=(read,),
         terms_of_use=NO_LICENCE if licence is None else f"as stated by the ontology: {licence}",
@@ -179,15 +177,12 @@ def _synonyms(meta: Any) -> Iterator[tuple[str, str]]:
         yield synonym["val"], match[1].lower()
 
 
-SOURCES.register(
-    "obographs",
-    Source(
-        name="obographs",
-        about="OBO graphs",
-        files=".json, or .json.gz, that begins with graphs",
-        address="https://obofoundry.org",
-        recognises=recognises,
-        load=read_obographs,
-        accepts=frozenset({"synonyms"}),
-    ),
-)
+Source(
+    name="obographs",
+    about="OBO graphs",
+    files=".json, or .json.gz, that begins with graphs",
+    address="https://obofoundry.org",
+    recognises=recognises,
+    load=read_obographs,
+    accepts=frozenset({"synonyms"}),
+).register()

@@ -14,7 +14,7 @@ from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
 from medsim.core.manifest import Skipped
 from medsim.core.reading import LONGEST_LINE
-from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
+from medsim.terminologies.sources import Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import file_named, has_file, release_files
 from medsim.terminologies.sources.text_rows import RowFormat, load_rows, place_of
 from medsim.terminologies.sources.umls import check_vocabularies
@@ -86,8 +86,6 @@ def read_omop(path: Path, store: Store, options: ReadingOptions) -> Terminology:
             day = datetime.strptime(version[1].decode() if version else "", "%d-%b-%y")  # noqa: DTZ007 — a day has no zone
             release_date = day.date()
     return Terminology(
-        source="omop",
-        name=path.name,
         release_date=release_date,
         files=tuple(read),
         terms_of_use=_LICENCE,
@@ -168,15 +166,12 @@ def _columns(kind: _File, file: ReleaseFile) -> list[str]:
     return [name if name in wanted else f"other_{number}" for number, name in enumerate(names)]
 
 
-SOURCES.register(
-    "omop",
-    Source(
-        name="omop",
-        about="OMOP vocabularies as Athena exports them",
-        files="a folder or .zip with CONCEPT.csv",
-        address="https://athena.ohdsi.org",
-        recognises=lambda path: has_file(path, r"CONCEPT\.csv(\.gz)?"),
-        load=read_omop,
-        accepts=frozenset({"vocabularies", "standard_concepts"}),
-    ),
-)
+Source(
+    name="omop",
+    about="OMOP vocabularies as Athena exports them",
+    files="a folder or .zip with CONCEPT.csv",
+    address="https://athena.ohdsi.org",
+    recognises=lambda path: has_file(path, r"CONCEPT\.csv(\.gz)?"),
+    load=read_omop,
+    accepts=frozenset({"vocabularies", "standard_concepts"}),
+).register()

@@ -13,7 +13,7 @@ from medsim.core.errors import InputError, OptionError, listed, unknown_name
 from medsim.core.manifest import Skipped
 from medsim.core.reading import JSON, LONGEST_LINE, parsed_json
 from medsim.terminologies.rf2_writer import COLUMNS, ORIGIN_FILE
-from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
+from medsim.terminologies.sources import Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import ReleaseFile, release_files
 from medsim.terminologies.sources.text_rows import RowFormat, load_rows
 
@@ -66,8 +66,6 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     names = "\n".join(file.name for files in files_of.values() for file in files)
     dates = [options.as_of, max(filter(None, map(_day, _DATE.findall(names))), default=None)]
     return Terminology(
-        source="rf2",
-        name=path.name,
         vocabulary="SNOMEDCT_US",
         release_date=min(filter(None, dates), default=None),
         files=tuple(read),
@@ -324,17 +322,14 @@ def _find_names(path: Path, store: Store, refset_id: str, as_of: str | None) -> 
     store.drop("rf2_language")
 
 
-SOURCES.register(
-    "rf2",
-    Source(
-        name="rf2",
-        about="RF2 releases",
-        files="a folder or .zip with sct2_Concept_*.txt",
-        address="https://mlds.ihtsdotools.org",
-        recognises=lambda path: path.is_dir() or path.suffix.lower() == ".zip",
-        load=read_rf2,
-        accepts=frozenset({"as_of", "dialect"}),
-        asked_last=True,
-        if_lacking="put an extension and its international edition into one folder",
-    ),
-)
+Source(
+    name="rf2",
+    about="RF2 releases",
+    files="a folder or .zip with sct2_Concept_*.txt",
+    address="https://mlds.ihtsdotools.org",
+    recognises=lambda path: path.is_dir() or path.suffix.lower() == ".zip",
+    load=read_rf2,
+    accepts=frozenset({"as_of", "dialect"}),
+    asked_last=True,
+    if_lacking="put an extension and its international edition into one folder",
+).register()

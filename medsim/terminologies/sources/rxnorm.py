@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from medsim.terminologies.sources import SOURCES, Source, Terminology
+from medsim.terminologies.sources import Source, Terminology
 from medsim.terminologies.sources.archive import has_file, is_named, release_files
 from medsim.terminologies.sources.umls import RRFFile, fill_tables, load_files
 
@@ -43,8 +43,6 @@ def read_rxnorm(path: Path, store: Store, options: ReadingOptions) -> Terminolog
     store.run("terminologies/rxnorm/umls_relation")
     store.drop("archived_atom")
     return Terminology(
-        source="rxnorm",
-        name=path.name,
         vocabulary="RXNORM",
         release_date=_release_date(path, files),
         files=tuple(read),
@@ -63,15 +61,12 @@ def _release_date(path: Path, files: list[ReleaseFile]) -> date | None:
     return None
 
 
-SOURCES.register(
-    "rxnorm",
-    Source(
-        name="rxnorm",
-        about="RxNorm releases",
-        files="a folder or .zip with RXNCONSO.RRF",
-        address="https://www.nlm.nih.gov/research/umls/rxnorm",
-        recognises=lambda path: has_file(path, r"RXNCONSO\.RRF(\.gz)?"),
-        load=read_rxnorm,
-        accepts=frozenset({"vocabularies"}),
-    ),
-)
+Source(
+    name="rxnorm",
+    about="RxNorm releases",
+    files="a folder or .zip with RXNCONSO.RRF",
+    address="https://www.nlm.nih.gov/research/umls/rxnorm",
+    recognises=lambda path: has_file(path, r"RXNCONSO\.RRF(\.gz)?"),
+    load=read_rxnorm,
+    accepts=frozenset({"vocabularies"}),
+).register()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.core.manifest import Skipped
-from medsim.terminologies.sources import SOURCES, Source, SourceFile, Terminology
+from medsim.terminologies.sources import Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import file_named, has_file, release_files
 from medsim.terminologies.sources.text_rows import RowFormat, load_rows
 
@@ -59,8 +59,6 @@ def read_umls(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     everything = release_files(path)
     read = load_files((_ATOMS, _RELATIONS, _TYPES), path, everything, store)
     return Terminology(
-        source="umls",
-        name=path.name,
         vocabulary="UMLS",
         release_date=_release_date(everything),
         files=tuple(read),
@@ -132,15 +130,12 @@ def _release_date(files: list[ReleaseFile]) -> date | None:
     return None
 
 
-SOURCES.register(
-    "umls",
-    Source(
-        name="umls",
-        about="UMLS releases",
-        files="a folder or .zip with MRCONSO.RRF",
-        address="https://www.nlm.nih.gov/research/umls",
-        recognises=lambda path: has_file(path, r"MRCONSO\.RRF(\.gz)?"),
-        load=read_umls,
-        accepts=frozenset({"vocabularies"}),
-    ),
-)
+Source(
+    name="umls",
+    about="UMLS releases",
+    files="a folder or .zip with MRCONSO.RRF",
+    address="https://www.nlm.nih.gov/research/umls",
+    recognises=lambda path: has_file(path, r"MRCONSO\.RRF(\.gz)?"),
+    load=read_umls,
+    accepts=frozenset({"vocabularies"}),
+).register()
