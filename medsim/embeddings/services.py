@@ -13,7 +13,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -314,10 +314,8 @@ class ServiceClient:
             if not self._has_answered and isinstance(error, connecting):
                 raise self._error(f"cannot be reached ({fault}); is it up?") from None
             raise _LostError(fault) from None
-        except self._library.InvalidURL as error:
-            raise self._error(f"is not an address ({self._shown(error)})") from None
-        except self._library.HTTPError as error:
-            raise self._error(f"sent invalid HTTP ({self._shown(error)})") from None
+        except (self._library.InvalidURL, self._library.HTTPError) as error:
+            raise self._error(f"cannot be asked ({self._shown(error)})") from None
         masked = {name: self._masked(value) for name, value in response.headers.items()}
         return response.status_code, masked, self._masked(data.decode("utf-8-sig", "replace"))
 
@@ -523,16 +521,11 @@ class _Asking:
         raise ServiceError(f"{service.location} answers with {fault}")
 
 
-def is_count(number: object) -> TypeGuard[int]:
-    """Return whether a value can be the number of tokens of one answer."""
-    return type(number) is int and 0 <= number <= _MOST_TOKENS
-
-
 def tokens_of(answer: Mapping[str, Any], name: str) -> int:
     """Return the number of tokens that a service reports; 0 if missing or impossible."""
     usage = answer.get("usage")
     n_tokens = usage.get(name) if isinstance(usage, dict) else None
-    return n_tokens if is_count(n_tokens) else 0
+    return n_tokens if type(n_tokens) is int and 0 <= n_tokens <= _MOST_TOKENS else 0
 
 
 def read_vectors(answer: Mapping[str, Any], n_terms: int, location: str) -> Vectors:

@@ -559,7 +559,7 @@ def test_a_wrong_address_or_option_is_a_one_line_error(text: str, message: str) 
     ("host", "message"),
     [
         ("nowhere.invalid", r"^api:http://nowhere.invalid/v1 cannot be reached \("),
-        ("256.1.1.1:1", r"is not an address \("),
+        ("256.1.1.1:1", r"cannot be asked \("),
         ("a" * 64 + ".org", r"cannot be reached \("),
     ],
 )
