@@ -118,21 +118,14 @@ def check_files(splits: Splits) -> list[Finding]:
     promised = splits.manifest.outputs
     wrong = list(unknown_files(splits.folder, own_files(splits.folder, SPLITS)))
     changed = []
-    for table in (CONCEPT_SPLIT, SPLIT_STATS):
-        name = table.files
-        if name not in promised or not (splits.folder / name).is_file():
-            wrong.append(name)
-            continue
-        frame = splits.read(name)
-        if (
-            frame.schema != pl.Schema(table.dtypes)
-            or fingerprint(frame) != promised[name].fingerprint
-        ):
-            changed.append(name)
-    for path in (CARD, *(f"{name}/{MANIFEST}" for name in splits.names)):
+    tables = (CONCEPT_SPLIT.files, SPLIT_STATS.files)
+    for path in (*tables, CARD, *(f"{name}/{MANIFEST}" for name in splits.names)):
         if path not in promised or not (splits.folder / path).is_file():
             wrong.append(path)
-        elif promised[path].fingerprint != digest_of(splits.folder / path):
+            continue
+        is_table = path in tables
+        actual = fingerprint(splits.read(path)) if is_table else digest_of(splits.folder / path)
+        if actual != promised[path].fingerprint:
             changed.append(path)
     for name in splits.names:
         if f"{name}/{MANIFEST}" not in (*wrong, *changed):

@@ -339,10 +339,7 @@ def read_wic(path: Path) -> pl.DataFrame:
 
 def _lines(path: Path) -> list[str]:
     """Return the lines of a file, without blank lines at the end."""
-    lines = read_text(path, guess=False).content.replace("\r\n", "\n").split("\n")
-    while lines and not lines[-1].strip():
-        lines.pop()
-    return lines
+    return read_text(path, guess=False).content.replace("\r\n", "\n").rstrip().split("\n")
 
 
 def _sides(at: str, line: str) -> dict[str, object]:

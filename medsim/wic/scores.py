@@ -11,7 +11,7 @@ import polars as pl
 import polars.selectors as cs
 
 from medsim.core.errors import counted, listed
-from medsim.core.shown import MISSING
+from medsim.core.shown import MISSING, number
 from medsim.evaluations.sentences import leader_sentence, ordered_differences, other_models
 from medsim.pages.page import with_interval
 from medsim.statistics.bca import accuracy_of
@@ -125,8 +125,8 @@ def results_of(
             of_all: _Row = {"model": name, "subset": ALL, "n_instances": replies.height}
             for statistic in _REPLY_LABELS:
                 is_verdict = statistic in {"refused", "unclear"}
-                number = verdicts.count(statistic) if is_verdict else replies[statistic].sum()
-                rows.append(of_all | {"statistic": statistic, "value": float(number)})
+                total = verdicts.count(statistic) if is_verdict else replies[statistic].sum()
+                rows.append(of_all | {"statistic": statistic, "value": float(total)})
     return _table(dataset, rows, RESULTS.dtypes)
 
 
@@ -268,7 +268,7 @@ def readable_accuracies(results: pl.DataFrame, people: float | None = None) -> p
             row["over seeds"] = f"± {of_seeds[model]:.3f}" if model in of_seeds else MISSING
         if people is not None:
             is_near = whole["low"] is not None and whole["low"] <= people <= whole["high"]
-            row["to people"] = f"{'≈ ' if is_near else ''}{_signed(whole['value'] - people)}"
+            row["to people"] = f"{'≈ ' if is_near else ''}{number(whole['value'] - people, '+.3f')}"
         values = dict(whole_only.filter(model=model).select("statistic", "value").iter_rows())
         columns = [(name, label) for name, label in _REPLY_LABELS.items() if name in values]
         replies = {label: f"{values[name]:,.0f}" for name, label in columns}
@@ -285,16 +285,12 @@ def readable_comparisons(comparisons: pl.DataFrame) -> pl.DataFrame:
         {
             "model": between["model1"],
             "other": between["model2"],
-            "difference": [_signed(value) for value in between["difference"]],
+            "difference": [number(value, "+.3f") for value in between["difference"]],
             "p": [_p(value) for value in between["p"]],
             "p (Holm)": [_p(value) for value in between["p_holm"]],
         },
         schema_overrides=dict.fromkeys(("difference", "p", "p (Holm)"), pl.String),
     )
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.3f}".replace("-", "\N{MINUS SIGN}")
 
 
 def _p(value: float | None) -> str:

@@ -83,7 +83,11 @@ def build(source: Path, tmp_path: Path, *options: str) -> str:
         (CONCEPTS, replace_line(2, set_value(0, b"")), "a row has a wrong value (no id)"),
         (CONCEPTS, replace_line(1, lambda _: b"a\tb\r\n"), "line 1 is not the header"),
         (ASSOCIATIONS, lambda _: [b"\xff\xfe\x00"], "is UTF-16 text"),
-        (ASSOCIATIONS, lambda lines: [*lines, set_value(6, b"1")(lines[1])], "repeats id"),
+        (
+            ASSOCIATIONS,
+            lambda lines: [*lines, set_value(6, b"1")(lines[1])],
+            "differ from each other",
+        ),
     ],
 )
 def test_damaged_line_is_named(

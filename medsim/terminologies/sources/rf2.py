@@ -77,30 +77,14 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
 
 
 def _check_repeated(table: str, files: list[ReleaseFile], store: Store) -> int:
-    """Return how many rows are repeated in another file, word for word.
-
-    Editions in one folder share rows, which count once.
-    """
-    keys = set(store.frame("terminologies/rf2/repeated_row", rows=table).iter_rows())
-    first: dict[tuple[str, ...], tuple[str, int, bytes]] = {}
-    n_repeated = 0
-    for file in files if keys else ():
-        with file.open() as stream:
-            for number, line in enumerate(stream, start=1):
-                key = tuple(part.decode() for part in line.split(b"\t", 2)[:2])
-                if key not in keys:
-                    continue
-                repeated = (file.inner, number, line.rstrip(b"\r\n"))
-                inner, at, row = first.setdefault(key, repeated)
-                if repeated == (inner, at, row):
-                    continue
-                if inner == file.inner or row != repeated[2]:
-                    raise InputError(
-                        f"{file.inner}: line {number} repeats id {key[0]} and effectiveTime "
-                        f"{key[1]} of line {at} of {inner}"
-                    )
-                n_repeated += 1
-    return n_repeated
+    """Return how many rows are repeated; editions in one folder share rows, which count once."""
+    repeated = store.frame("terminologies/rf2/repeated_row", rows=table)
+    for id_, effective_time, *_ in repeated.filter("differ").iter_rows():
+        names = ", ".join(file.inner for file in files)
+        raise InputError(
+            f"{names}: rows with id {id_} and effectiveTime {effective_time} differ from each other"
+        )
+    return int(repeated["n_repeated"].sum())
 
 
 def _fill_tables(store: Store, as_of: str | None, options: ReadingOptions) -> list[Skipped]:

@@ -1,17 +1,20 @@
 -- Components that have several rows of the same effective time.
 --
 -- reads   $rows: a table of RF2 rows
--- writes  a row per (id, effective_time) that occurs more than once
+-- writes  a row per (id, effective_time) that occurs more than once: the number of further rows,
+--         and whether they differ
 -- params  $rows text: name of the table
 
 select
-    id,
-    strftime(effective_time, '%Y%m%d') as effective_time
-from query_table($rows)
+    repeated.id,
+    strftime(repeated.effective_time, '%Y%m%d') as effective_time,
+    count(*) - 1 as n_repeated,
+    count(distinct repeated) > 1 as differ
+from query_table($rows) as repeated
 group by
-    id,
-    effective_time
+    repeated.id,
+    repeated.effective_time
 having count(*) > 1
 order by
-    id,
-    effective_time;
+    repeated.id,
+    repeated.effective_time;
