@@ -477,7 +477,7 @@ class _Asking:
         self._source = source
         self._client = client
         self._most = source.options.batch
-        self._n_dimensions: int | None = None  # of the first answer
+        self._n_dimensions = source.options.dimensions  # or those of the first answer
         self.n_tokens = 0
 
     async def vectors(self, terms: Sequence[str]) -> Vectors:
@@ -510,15 +510,11 @@ class _Asking:
         answer = await self._client.ask("/embeddings", body, most)
         vectors = read_vectors(answer, len(terms), service.location)
         self.n_tokens += tokens_of(answer, "prompt_tokens")
-        n_dimensions, wanted = vectors.shape[1], options.dimensions
-        if wanted not in {None, n_dimensions}:
-            fault = f"vectors of {n_dimensions:,} dimensions, not the {wanted:,} of dimensions="
-        elif self._n_dimensions not in {None, n_dimensions}:
-            fault = "vectors of different dimensions"
-        else:
-            self._n_dimensions = n_dimensions
-            return vectors
-        raise ServiceError(f"{service.location} answers with {fault}")
+        if self._n_dimensions not in {None, vectors.shape[1]}:
+            fault = f"vectors of {vectors.shape[1]:,} dimensions, not {self._n_dimensions:,}"
+            raise ServiceError(f"{service.location} answers with {fault}")
+        self._n_dimensions = vectors.shape[1]
+        return vectors
 
 
 def tokens_of(answer: Mapping[str, Any], name: str) -> int:

@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from medsim.exports.positives import SplitTerms
     from medsim.kernels.types import Flags, Ids, Ranks, Rows
 
-N_NEGATIVES = 5
-"""The default number of negatives of each positive."""
-
 _SLOTS_AT_ONCE = 1 << 26  # slots of 16 bytes in memory during a search
 
 OPTIONS_OF_TUPLES = frozenset(
@@ -105,7 +102,7 @@ def tuples_of(run: Export, build: Build, terms: SplitTerms) -> Tuples:
     pairs = exported_pairs(run, build, terms)
     firsts, seconds = (pairs[side].to_numpy() for side in ("term1_id", "term2_id"))
     strategy, chosen = run.options.negatives or "levenshtein", run.options.n_negatives
-    n_wanted = N_NEGATIVES if chosen is None else chosen
+    n_wanted = 5 if chosen is None else chosen
     candidates: Ids = np.arange(len(terms.components), dtype=np.int32)
     search: NearestSearch | CosineSearch | None = None
     if strategy == "embedding" and n_wanted:

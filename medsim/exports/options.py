@@ -16,8 +16,6 @@ from medsim.embeddings.given import EmbeddingLike, wrap
 Tool = Literal["duckdb", "huggingface", "jsonl", "mteb", "sapbert", "sentence-transformers"]
 """The tools that exports are made for; see ``medsim.exports.formats``."""
 
-MAX_NEGATIVES = 1_000
-
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions(Options):
@@ -54,7 +52,7 @@ class ExportOptions(Options):
         Option(
             "Hard negatives per positive; default: 5.",
             least=0,
-            most=MAX_NEGATIVES,
+            most=1_000,
             key="n_negatives",
             kept_empty=False,
             heading="Main options",

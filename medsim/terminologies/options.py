@@ -12,9 +12,6 @@ from medsim.core.config import MOST_SEED
 from medsim.core.errors import OptionError
 from medsim.core.options import Option, Options, Reporting
 
-MOST_CONCEPTS = 9_000_000
-"""The maximum number of active concepts of an invented release, limited by RF2's identifiers."""
-
 SynonymScope = Literal["exact", "narrow", "broad", "related"]
 
 SYNONYM_SCOPES: tuple[SynonymScope, ...] = get_args(SynonymScope)
@@ -116,7 +113,7 @@ class SynthOptions(Options):
         Option(
             "Number of active concepts. A quarter more are retired.",
             least=1,
-            most=MOST_CONCEPTS,
+            most=9_000_000,  # limited by the identifiers of RF2
             heading="Main options",
         ),
     ] = 10_000

@@ -101,7 +101,10 @@ def verify_wic(options: WicVerifyOptions) -> Verified:
             if source is not None:
                 findings += check_terminology(source, build, provenance, progress)
         elif source is not None:
-            names = names_of_source(source, ReadingOptions.from_record(benchmark.options), progress)
+            reading = ReadingOptions.from_record(benchmark.options)
+            with Store(threads=available_threads()) as store:
+                read_terminology(source, store, reading, progress)
+                names = store.frame("wic/name", language=reading.language)
         with progress.stage("check the guarantees"):
             findings += _check_all(benchmark, provenance, names)
     return Verified(
@@ -224,13 +227,6 @@ def _mentions(split: str, rows: pl.DataFrame, provenance: Provenance) -> SplitFi
         return f"mention {wrong[0]} is not in {MENTION.files}" if wrong else ""
 
     return check_each(split, "mention", instances_of(rows), unknown)
-
-
-def names_of_source(location: str, options: ReadingOptions, progress: Progress) -> pl.DataFrame:
-    """Return the names of a terminology's active concepts: term and concept_id."""
-    with Store(threads=available_threads()) as store:
-        read_terminology(location, store, options, progress)
-        return store.frame("wic/name", language=options.language)
 
 
 def concepts_by_name(terms: Collection[str], names: pl.DataFrame) -> ConceptsByName:

@@ -444,7 +444,7 @@ def test_another_size_than_before_is_refused(service: LocalService, tmp_path: Pa
 
     with pytest.raises(InputError, match=r"of 'b' has 2 dimensions and others have 4"):
         read(service, ["a", "b"], tmp_path)
-    with pytest.raises(ServiceError, match="of 2 dimensions, not the 4 of dimensions="):
+    with pytest.raises(ServiceError, match="of 2 dimensions, not 4"):
         read(service, ["a", "b"], options="dimensions=4")
 
 

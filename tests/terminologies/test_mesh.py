@@ -154,16 +154,16 @@ EXTERNAL = (
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (BOMB, "declares the XML entity 'a'"),
-        (EXTERNAL, "declares the XML entity 'a'"),
+        (BOMB, "EntitiesForbidden(name='a'"),
+        (EXTERNAL, "EntitiesForbidden(name='a'"),
         ("D000001\tCalcimycin\n", "syntax error: line 1"),
         ("<rows>\n</rows>", "outermost element 'rows'; expected DescriptorRecordSet or"),
         (document("Descriptor", [FEVER]).replace("Glow", "Gl\udcff"), "not well-formed (invalid"),
         (document("Descriptor", [FEVER])[:-24], "no element found: line 52"),
         (document("Descriptor", ["&nbsp;"]), "undefined entity &nbsp;: line 4"),
-        (document("Descriptor", [FEVER, FEVER]), "DescriptorRecord 2 is 'D1', as is an earlier"),
-        (document("Descriptor", [descriptor("", "x", "")]), "Record 1 has no DescriptorUI"),
-        (document("Descriptor", [descriptor("D1", " ", "")]), "1 has no DescriptorName"),
+        (document("Descriptor", [FEVER, FEVER]), "two records are 'D1'"),
+        (document("Descriptor", [descriptor("", "x", "")]), "a record has no DescriptorUI"),
+        (document("Descriptor", [descriptor("D1", " ", "")]), "a record has no DescriptorName"),
         ('<?xml version="1.0" encoding="martian"?>\n<x/>', "unknown encoding"),
     ],
 )

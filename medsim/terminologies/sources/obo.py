@@ -84,9 +84,8 @@ def _read_header(header: Frame, rows: OntologyRows) -> tuple[dict[str, str], str
             scopes[unescaped(values[1])] = values[3] or _DEFAULT_SCOPE
         elif tag == "property_value":
             values = _PROPERTY.fullmatch(text)
-            if not values:
-                reason = "malformed property_value of the header"
-            elif licence == NO_LICENCE and LICENCE_PROPERTY.search(unescaped(values[1])):
+            is_licence = values and LICENCE_PROPERTY.search(unescaped(values[1]))
+            if values and is_licence and licence == NO_LICENCE:
                 licence = f"as stated by the ontology: {unescaped(values[2] or values[3])}"
         if reason:
             rows.skip(reason, _place(line, f"{tag}:{text}" if tag else text))
