@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.builds.embedded import check_same, embedding_of
+from medsim.builds.positives import content_hashes
 from medsim.core.errors import OptionError, counted
 from medsim.core.manifest import Skipped
 from medsim.embeddings.embedded_terms import embed_terms, with_fingerprint
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from medsim.builds.output import Build
     from medsim.embeddings.lookup import CosineSearch
     from medsim.exports.formats import Export
-    from medsim.exports.positives import SplitTerms
     from medsim.kernels.types import Flags, Ids, Ranks, Rows
 
 _SLOTS_AT_ONCE = 1 << 26  # slots of 16 bytes in memory during a search
@@ -44,14 +44,14 @@ class Tuples:
     """The positives of a split in the order of writing, with their hard negatives.
 
     Attributes:
-        terms: terms of the split.
+        texts: texts of the terms of the split, by id.
         pairs: the positives; see ``medsim.exports.positives.exported_pairs``.
         n_negatives: number of negatives of each positive.
         rows: int64[n_tuples], rows of the positives that have all their negatives.
         negatives: function that returns the negatives for rows: int32[n_rows, n_negatives].
     """
 
-    terms: SplitTerms
+    texts: pl.Series
     pairs: pl.DataFrame
     n_negatives: int
     rows: Rows
@@ -72,7 +72,7 @@ class Tuples:
         for at in range(0, max(1, len(chosen)), n_rows):
             rows = chosen[at : at + n_rows]
             pairs, ids = self.pairs[rows], self.negatives(rows)
-            texts = self.terms.texts
+            texts = self.texts
             yield pairs.with_columns(
                 texts.gather(pairs["term1_id"]).alias("anchor"),
                 texts.gather(pairs["term2_id"]).alias("positive"),
@@ -83,7 +83,7 @@ class Tuples:
             )
 
 
-def tuples_of(run: Export, build: Build, terms: SplitTerms) -> Tuples:
+def tuples_of(run: Export, build: Build, terms: pl.DataFrame) -> Tuples:
     """Return the tuples of one split, with a warning if positives are left out.
 
     Levenshtein and embedding negatives are the exact nearest terms of an anchor, in the order of
@@ -94,7 +94,7 @@ def tuples_of(run: Export, build: Build, terms: SplitTerms) -> Tuples:
     Args:
         run: the export; its options give the strategy, the number of negatives and the seed.
         build: build of one split.
-        terms: terms of that build; all are candidates.
+        terms: terms of that build, ``medsim.builds.output.TERM``; all are candidates.
 
     Raises:
         OptionError: the strategy is embedding, and the build has no embedding.
@@ -103,24 +103,25 @@ def tuples_of(run: Export, build: Build, terms: SplitTerms) -> Tuples:
     firsts, seconds = (pairs[side].to_numpy() for side in ("term1_id", "term2_id"))
     strategy, chosen = run.options.negatives or "levenshtein", run.options.n_negatives
     n_wanted = 5 if chosen is None else chosen
-    candidates: Ids = np.arange(len(terms.components), dtype=np.int32)
+    pool = Candidates(
+        terms=terms["lower_term"],
+        components=terms["component"].to_numpy(),
+        hashes=content_hashes(terms["term"]),
+    )
+    candidates: Ids = np.arange(terms.height, dtype=np.int32)
     search: NearestSearch | CosineSearch | None = None
     if strategy == "embedding" and n_wanted:
-        search, candidates = _cosine_search(run, build, terms)
+        search, candidates = _cosine_search(run, build, terms["term"].to_list(), pool)
     elif strategy == "levenshtein" and n_wanted:
         with run.progress.stage(f"lay out {len(candidates):,} terms"):
-            pool = Candidates(
-                terms=terms.frame["lower_term"], components=terms.components, hashes=terms.hashes
-            )
             search = NearestSearch(pool, seed=run.options.seed, threads=run.threads)
-    complete = _complete(run, build, terms, candidates, firsts, n_wanted)
+    complete = _complete(run, build, pool.components, candidates, firsts, n_wanted)
     if search is None:
 
         def negatives(rows: Rows) -> Ranks:
-            seeds = pair_seeds(
-                np.uint64(run.options.seed), terms.hashes, firsts[rows], seconds[rows]
-            )
-            return draw_distinct(firsts[rows], seeds, terms.components, n_wanted)
+            ends = firsts[rows], seconds[rows]
+            seeds = pair_seeds(np.uint64(run.options.seed), pool.hashes, *ends)
+            return draw_distinct(ends[0], seeds, pool.components, n_wanted)
     else:
         anchors, places = np.unique(firsts[complete], return_inverse=True)
         queries = np.searchsorted(candidates, anchors).astype(np.int32)
@@ -132,7 +133,7 @@ def tuples_of(run: Export, build: Build, terms: SplitTerms) -> Tuples:
             return candidates[nearest[place_of[rows]]]
 
     return Tuples(
-        terms=terms,
+        texts=terms["term"],
         pairs=pairs,
         n_negatives=n_wanted,
         rows=np.flatnonzero(complete),
@@ -141,13 +142,12 @@ def tuples_of(run: Export, build: Build, terms: SplitTerms) -> Tuples:
 
 
 def _complete(
-    run: Export, build: Build, terms: SplitTerms, candidates: Ids, firsts: Ids, n_wanted: int
+    run: Export, build: Build, components: Ids, candidates: Ids, firsts: Ids, n_wanted: int
 ) -> Flags:
     """Return which anchors have enough unlinked candidates, and warn about the others."""
-    components = terms.components[candidates]
-    n_linked = np.bincount(components, minlength=int(terms.components.max(initial=0)) + 1)
+    n_linked = np.bincount(components[candidates], minlength=int(components.max(initial=0)) + 1)
     are_candidates = np.isin(firsts, candidates)
-    enough = len(candidates) - n_linked[terms.components[firsts]] >= n_wanted
+    enough = len(candidates) - n_linked[components[firsts]] >= n_wanted
     reasons = {
         "anchor has no vector": ~are_candidates,
         f"anchor has fewer than {n_wanted} unlinked terms": are_candidates & ~enough,
@@ -160,7 +160,9 @@ def _complete(
     return are_candidates & enough
 
 
-def _cosine_search(run: Export, build: Build, terms: SplitTerms) -> tuple[CosineSearch, Ids]:
+def _cosine_search(
+    run: Export, build: Build, texts: list[str], pool: Candidates
+) -> tuple[CosineSearch, Ids]:
     """Return the search with the embedding of a build, and the ids of its terms: int32[n]."""
     from medsim.embeddings.lookup import CosineSearch  # noqa: PLC0415 — FAISS, which others spare
 
@@ -170,7 +172,6 @@ def _cosine_search(run: Export, build: Build, terms: SplitTerms) -> tuple[Cosine
             f"{build.folder} has no embedding for `negatives` embedding; build it with embedding "
             "negatives, or choose levenshtein or random"
         )
-    texts = terms.texts.to_list()
     if not embedding.fingerprint:
         embedding = with_fingerprint(embedding, texts, run.progress, threads=run.threads)
         check_same(build, embedding)
@@ -179,8 +180,8 @@ def _cosine_search(run: Export, build: Build, terms: SplitTerms) -> tuple[Cosine
     covered = np.flatnonzero(embedded_terms.covered).astype(np.int32)
     search = CosineSearch(
         points_of(embedded_terms.embedded, covered, Workers(threads=run.threads)),
-        terms.components[covered],
-        terms.hashes[covered],
+        pool.components[covered],
+        pool.hashes[covered],
         seed=run.options.seed,
         threads=run.threads,
     )

@@ -1,14 +1,12 @@
-"""The exported pairs of a split, each once, and their terms."""
+"""The exported pairs of a split, each once."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from medsim.builds.output import PAIR
-from medsim.builds.positives import content_hashes
 from medsim.core import queries
 from medsim.core.config import DIFFICULTIES
 from medsim.core.errors import InputError, OptionError
@@ -20,46 +18,17 @@ if TYPE_CHECKING:
     from medsim.builds.output import Build
     from medsim.core.config import Strategy
     from medsim.exports.formats import Export
-    from medsim.kernels.types import Hashes, Ids
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SplitTerms:
-    """The terms of a split; row ``i`` has the id ``i``, in order of text.
-
-    Attributes:
-        frame: the rows of ``medsim.builds.output.TERM``.
-        components: int32[n_terms], equal for terms that a chain of positives links.
-        hashes: uint64[n_terms], hashes of the terms' exact content.
-    """
-
-    frame: pl.DataFrame
-    components: Ids
-    hashes: Hashes
-
-    @property
-    def texts(self) -> pl.Series:
-        """The terms as texts."""
-        return self.frame["term"]
-
-
-def split_terms(build: Build) -> SplitTerms:
-    """Return the terms of a split's build."""
-    frame = build.terms()
-    return SplitTerms(
-        frame=frame, components=frame["component"].to_numpy(), hashes=content_hashes(frame["term"])
-    )
 
 
 def exported_pairs(
-    run: Export, build: Build, terms: SplitTerms, negatives: Strategy | None = None
+    run: Export, build: Build, terms: pl.DataFrame, negatives: Strategy | None = None
 ) -> pl.DataFrame:
     """Return the pairs of the chosen datasets and difficulty, each once regardless of direction.
 
     Args:
         run: the export; its options give the sets and the seed of the order.
         build: build of one split.
-        terms: terms of that build.
+        terms: terms of that build, ``medsim.builds.output.TERM``; row ``i`` has the id ``i``.
         negatives: strategy of the negatives; None for positives alone.
 
     Returns:
@@ -78,7 +47,7 @@ def exported_pairs(
         store.view_files(build.folder, {"pair": PAIR.files})
         sets = pl.DataFrame(chosen, {"dataset": pl.String, "difficulty": pl.String}, orient="row")
         store.put("chosen_set", sets)
-        store.put("term", terms.frame.select("term").with_row_index("term_id"))
+        store.put("term", terms.select("term").with_row_index("term_id"))
         pairs = store.frame(
             "exports/distinct_pair",
             negatives=strategy,

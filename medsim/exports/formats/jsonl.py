@@ -10,7 +10,7 @@ from medsim.builds.output import PAIR
 from medsim.core.kinds import Column, Table
 from medsim.exports.formats import ANCHOR_NOTE, DRAWN, FORMATS, SPLIT_NOTE, ExportFormat
 from medsim.exports.hard_negatives import OPTIONS_OF_TUPLES, tuples_of
-from medsim.exports.positives import check_some, split_terms
+from medsim.exports.positives import check_some
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,7 @@ def write_json_lines(run: Export) -> None:
     """
     n_positives = 0
     for name, build in run.splits.items():
-        tuples = tuples_of(run, build, split_terms(build))
+        tuples = tuples_of(run, build, build.terms())
         n_positives += tuples.pairs.height
         with run.progress.stage(f"write {name}.jsonl"):
 

@@ -9,7 +9,7 @@ import polars as pl
 from medsim.core.kinds import Column, Table
 from medsim.core.manifest import Skipped
 from medsim.exports.formats import DRAWN, FORMATS, SPLIT_NOTE, ExportFormat
-from medsim.exports.positives import check_some, exported_pairs, split_terms
+from medsim.exports.positives import check_some, exported_pairs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,12 +33,12 @@ def write_sapbert(run: Export) -> None:
     is_read_as_written = (line.str.split(_SEPARATOR) == parts) & ~line.str.contains(r"[\r\n]")
     n_two_concepts = n_unreadable = n_positives = 0
     for name, build in run.splits.items():
-        terms = split_terms(build)
+        terms = build.terms()
         pairs = exported_pairs(run, build, terms)
         pairs = pairs.select(
             "concept1",
             "concept2",
-            *(terms.texts.gather(pairs[f"term{n}_id"]).alias(f"name{n}") for n in (1, 2)),
+            *(terms["term"].gather(pairs[f"term{n}_id"]).alias(f"name{n}") for n in (1, 2)),
         )
         n_positives += pairs.height
         with run.progress.stage(f"write {name}.txt") as stage:

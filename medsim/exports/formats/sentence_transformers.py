@@ -13,13 +13,12 @@ from medsim.core.manifest import medsim_version
 from medsim.core.parquet import write_batches
 from medsim.exports.formats import ANCHOR_NOTE, DRAWN, FORMATS, SPLIT_NOTE, ExportFormat, shards
 from medsim.exports.hard_negatives import OPTIONS_OF_TUPLES, tuples_of
-from medsim.exports.positives import check_some, exported_pairs, split_terms
+from medsim.exports.positives import check_some, exported_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from medsim.exports.formats import Export
-    from medsim.exports.positives import SplitTerms
 
     Batches = Callable[[int, int], Iterator[pl.DataFrame]]
 
@@ -55,7 +54,7 @@ def write_sentence_transformers(run: Export) -> None:
         written.setdefault(config, []).append(split)
 
     for split, build in run.splits.items():
-        terms = split_terms(build)
+        terms = build.terms()
         tuples = tuples_of(run, build, terms)
         columns = ["anchor", "positive"]
         pairs = partial(_texts, tuples.pairs, terms, columns)
@@ -79,13 +78,13 @@ def write_sentence_transformers(run: Export) -> None:
 
 
 def _texts(
-    pairs: pl.DataFrame, terms: SplitTerms, columns: Sequence[str], begin: int, end: int
+    pairs: pl.DataFrame, terms: pl.DataFrame, columns: Sequence[str], begin: int, end: int
 ) -> Iterator[pl.DataFrame]:
     """Yield pairs in batches, with their terms under the names of the first two columns."""
     for rows in pairs[begin:end].iter_slices(_ROWS_AT_ONCE):
         yield rows.with_columns(
-            terms.texts.gather(rows["term1_id"]).alias(columns[0]),
-            terms.texts.gather(rows["term2_id"]).alias(columns[1]),
+            terms["term"].gather(rows["term1_id"]).alias(columns[0]),
+            terms["term"].gather(rows["term2_id"]).alias(columns[1]),
         )
 
 
