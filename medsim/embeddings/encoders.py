@@ -57,7 +57,6 @@ LAYOUT = "1"
 
 _PART = ".vectors"
 _PARTIAL = "partial"
-_LOCK = "lock"
 
 
 def cache_folder(chosen: str | Path | None) -> Path | None:
@@ -113,7 +112,7 @@ class VectorCache:
         partial = self._folder / _PARTIAL
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            with FileLock(self._folder / _LOCK):  # files of a killed process are overwritten
+            with FileLock(self._folder / "lock"):  # files of a killed process are overwritten
                 partial.unlink(missing_ok=True)
                 partial.write_bytes(content)
                 put_in_place(

@@ -6,17 +6,13 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from medsim.core.config import MOST_SEED
 from medsim.core.errors import OptionError
 from medsim.core.options import Option, Options, Reporting
 
 SynonymScope = Literal["exact", "narrow", "broad", "related"]
-
-SYNONYM_SCOPES: tuple[SynonymScope, ...] = get_args(SynonymScope)
-"""The scopes of synonyms, by OBO's names."""
-
 
 SOURCE = Option(
     "Release of SNOMED CT (RF2), UMLS, RxNorm, LOINC, OMOP or MeSH (folder or zip), an .obo, "

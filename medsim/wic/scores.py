@@ -259,10 +259,10 @@ def readable_accuracies(results: pl.DataFrame, people: float | None = None) -> p
     for (model,), model_rows in accuracies.group_by("model", maintain_order=True):
         by_part = {row["subset"]: row for row in model_rows.iter_rows(named=True)}
         whole = by_part[ALL]
-        cells = {part.replace("_", " "): _number(by_part[part]["value"]) for part in parts}
-        accuracy = _number(whole["value"])
+        cells = {part.replace("_", " "): f"{by_part[part]['value']:.3f}" for part in parts}
+        accuracy = f"{whole['value']:.3f}"
         if whole["low"] is not None:
-            accuracy += f" [{_number(whole['low'])}, {_number(whole['high'])}]"
+            accuracy += f" [{whole['low']:.3f}, {whole['high']:.3f}]"
         row = {"model": model, "accuracy": accuracy}
         if of_seeds:
             row["over seeds"] = f"± {of_seeds[model]:.3f}" if model in of_seeds else MISSING
@@ -297,7 +297,3 @@ def _p(value: float | None) -> str:
     if value is None:
         return MISSING
     return f"{value:.3f}" if value >= 0.001 else "<0.001"  # noqa: PLR2004 — three digits
-
-
-def _number(value: float | None) -> str:
-    return MISSING if value is None else f"{value:.3f}"

@@ -7,7 +7,7 @@ import os
 from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, cast, get_args
 
 import polars as pl
 import pytest
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from oracles import obo as oracle
 
 from medsim.core.errors import InputError
-from medsim.terminologies.options import SYNONYM_SCOPES, ReadingOptions
+from medsim.terminologies.options import ReadingOptions, SynonymScope
 from medsim.terminologies.sources import obo
 from medsim.terminologies.sources.obo import read_obo
 
@@ -40,7 +40,9 @@ def read(folder: Path, text: str | bytes) -> Read:
     path = folder / "invented.obo"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     tables = Tables()
-    return read_obo(path, cast("Store", tables), ReadingOptions(synonyms=SYNONYM_SCOPES)), tables
+    return read_obo(
+        path, cast("Store", tables), ReadingOptions(synonyms=get_args(SynonymScope))
+    ), tables
 
 
 def names(result: Read) -> list[str]:
@@ -273,7 +275,7 @@ def test_no_clause_takes_longer_than_its_length(clause: str) -> None:
 letters = st.text(st.sampled_from("aZé ,.()[]\"!{}:\n\t'-"), max_size=12)
 idents = st.from_regex(r"[A-Z]{2}:[0-9]{1,3}", fullmatch=True)
 clauses = st.one_of(
-    st.tuples(st.just("synonym"), letters, st.sampled_from(SYNONYM_SCOPES)),
+    st.tuples(st.just("synonym"), letters, st.sampled_from(get_args(SynonymScope))),
     st.tuples(st.sampled_from(["is_a", "replaced_by", "consider"]), idents),
     st.tuples(st.just("xref"), idents),
     st.tuples(st.just("name"), letters.filter(lambda text: text.strip() and "\n" not in text)),

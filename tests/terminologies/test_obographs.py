@@ -6,13 +6,13 @@ import gzip
 import json
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from fixtures.sources import n_skipped, read_source
 
 from medsim.core.errors import InputError
-from medsim.terminologies.options import SYNONYM_SCOPES
+from medsim.terminologies.options import SynonymScope
 from medsim.terminologies.sources.obographs import curie
 
 OBO = r"""format-version: 1.2
@@ -161,8 +161,8 @@ def test_obo_graphs_and_obo_give_the_same_tables(tmp_path: Path) -> None:
     (tmp_path / "in.obo").write_text(OBO, encoding="utf-8")
     write(tmp_path / "in.json", {"meta": {}, "graphs": graphs()})
 
-    obo, tables = read_source(tmp_path / "in.obo", synonyms=SYNONYM_SCOPES)
-    graph, from_graph = read_source(tmp_path / "in.json", synonyms=SYNONYM_SCOPES)
+    obo, tables = read_source(tmp_path / "in.obo", synonyms=get_args(SynonymScope))
+    graph, from_graph = read_source(tmp_path / "in.json", synonyms=get_args(SynonymScope))
 
     for table, frame in tables.items():
         assert from_graph[table].rows() == frame.rows(), table

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from medsim.exports.formats import Export
     from medsim.exports.hard_negatives import Tuples
 
-_EXTRA_COLUMNS = ("pair_id", "concept1", "concept2", "distance")  # which trainers ignore
-
 
 def write_json_lines(run: Export) -> None:
     """Write a file of JSON lines per split; see ``medsim.exports.formats.ExportFormat``.
@@ -42,7 +40,7 @@ def write_json_lines(run: Export) -> None:
                             pl.col("anchor").alias("query"),
                             pl.concat_list("positive").alias("pos"),
                             negatives.alias("neg"),
-                            *_EXTRA_COLUMNS,
+                            *("pair_id", "concept1", "concept2", "distance"),  # for people
                         ).write_ndjson(file)
                 return len(tuples.rows)
 

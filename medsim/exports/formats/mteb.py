@@ -37,8 +37,6 @@ MAX_QUERIES = 50_000
 a time, which takes 10 GB in single precision."""
 
 _SPLIT = "test"
-_TEMPLATE = "mteb_tasks.txt"
-_PAPER = "https://doi.org/10.1609/aaai.v34i05.6404"
 _LANGUAGES = """
 ar=ara-Arab bg=bul-Cyrl ca=cat-Latn cs=ces-Latn da=dan-Latn de=deu-Latn el=ell-Grek
 en=eng-Latn es=spa-Latn et=est-Latn eu=eus-Latn fi=fin-Latn fr=fra-Latn he=heb-Hebr
@@ -129,7 +127,7 @@ def write_mteb(run: Export) -> None:
     check_some(run, len(tasks))
     text = json.dumps(tasks, indent=2, ensure_ascii=False) + "\n"
     run.output.write_text("tasks.json", text, len(tasks))
-    code = (files(__package__) / _TEMPLATE).read_text(encoding="utf-8")
+    code = (files(__package__) / "mteb_tasks.txt").read_text(encoding="utf-8")
     run.output.write_text("tasks.py", code, len(code.splitlines()))
 
 
@@ -165,7 +163,7 @@ def _source(build: Build, *, private: bool) -> _Source:
         name=_UNSAFE.sub("_", "-".join(filter(None, (terminology, split)))),
         about=f"The terms are those of {terminology}{of_day}{of_split}. {licence.terms}",
         facts={
-            "reference": _PAPER,
+            "reference": "https://doi.org/10.1609/aaai.v34i05.6404",
             "bibtex_citation": CITATION,
             "date": [day, day] if day else None,
             "eval_langs": [language] if language else [],

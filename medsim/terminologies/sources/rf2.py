@@ -112,12 +112,9 @@ def _origin(files: list[ReleaseFile]) -> tuple[bool | None, str]:
     """Return whether the content may be passed on, and the terms of use."""
     for file in files:
         if file.name == ORIGIN_FILE:
-            try:
-                with file.open(reads={JSON}) as stream:
-                    origin = parsed_json(file.inner, stream.read(LONGEST_LINE))
+            with file.open(reads={JSON}) as stream:
+                origin = parsed_json(file.inner, stream.read(LONGEST_LINE))
                 redistributable, terms = origin["redistributable"], origin["terms"]
-            except (LookupError, TypeError) as error:
-                raise InputError(f"{file.inner} was changed; convert the release again") from error
             return None if redistributable is None else redistributable is True, str(terms)
     return False, _LICENCE
 
