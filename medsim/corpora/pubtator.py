@@ -228,7 +228,7 @@ def _annotation(columns: list[str], text: str, *, linked: bool) -> Annotation | 
     term = text[start:end]
     if not term or len(term) < end - start or not rest.startswith(f"{term}\t"):
         given = rest.partition("\t")[0][:_SHOWN]  # not split before, as a term may have a tab
-        difference = f"{given!r} at {start} to {end}, but the text has {term[:_SHOWN]!r}"
+        difference = f"{given!r}, but the text has {term[:_SHOWN]!r}"
         return "mention is not in the text at its offsets", difference
     kind, _, others = rest[len(term) + 1 :].partition("\t")
     column = others.partition("\t")[0]

@@ -52,7 +52,7 @@ class Terminology:
     """The facts about a terminology whose canonical tables are filled.
 
     Attributes:
-        source: name of the source that read it; ``Source.read`` fills it in, as it does the name.
+        source: name of the source that read it.
         name: name of the file, folder or built-in that was read.
         vocabulary: name of the vocabulary of its ids in UMLS; None if it has none.
         release_date: date of the release, or the earlier date that was selected; None if unknown.
@@ -127,7 +127,8 @@ class Source:
         """Fill all canonical tables of a store; see ``Load``, and ``accepts`` for its options.
 
         For every source, marks of obsolescence are removed from names of inactive concepts, and
-        rows that refer to missing concepts are counted.
+        rows that refer to missing concepts are counted. The facts get the names of the source and
+        of the path.
         """
         for option in fields(ReadingOptions):
             accepted = option.name in {"language", *self.accepts}
