@@ -208,10 +208,18 @@ def with_row(row: str) -> Callable[[list[str]], list[str]]:
         ("CONCEPT.csv", with_row("10\tx\tC\tV\tK\tS\t1\t2\t3\t"), "several rows of the concept 10"),
         ("CONCEPT.csv", with_row("5\tx\tC\ty\r\ta"), "line 2 has a carriage return"),
         ("CONCEPT_SYNONYM.csv", with_row("5\tx\tENG"), "a number identifies"),
-        ("CONCEPT_RELATIONSHIP.csv", lambda lines: lines[1:], "no column 'concept_id_1'"),
+        (
+            "CONCEPT_RELATIONSHIP.csv",
+            lambda lines: lines[1:],
+            "line 1 needs one column 'concept_id_1'",
+        ),
         ("CONCEPT.csv", lambda lines: [x.replace("\t", ",") for x in lines], "line 1 needs tabs"),
         ("CONCEPT.csv", lambda lines: [f'"{x}"'.replace("\t", '"\t"') for x in lines], "no quotes"),
-        ("CONCEPT.csv", lambda lines: [f"concept_id\t{lines[0]}"], "several columns 'concept_id'"),
+        (
+            "CONCEPT.csv",
+            lambda lines: [f"concept_id\t{lines[0]}"],
+            "line 1 needs one column 'concept_id'",
+        ),
     ],
 )
 def test_the_line_at_fault_is_named(

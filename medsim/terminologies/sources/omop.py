@@ -16,7 +16,7 @@ from medsim.core.manifest import Skipped
 from medsim.core.reading import LONGEST_LINE
 from medsim.terminologies.sources import Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import file_named, has_file, release_files
-from medsim.terminologies.sources.text_rows import RowFormat, load_rows, place_of
+from medsim.terminologies.sources.text_rows import RowFormat, load_rows
 from medsim.terminologies.sources.umls import check_vocabularies
 
 if TYPE_CHECKING:
@@ -162,7 +162,8 @@ def _columns(kind: _File, file: ReleaseFile) -> list[str]:
             f"{file.inner}: line 1 needs tabs between its columns and no quotes, as Athena has them"
         )
     for column in wanted:
-        place_of(file, names, column)
+        if names.count(column) != 1:
+            raise InputError(f"{file.inner}: line 1 needs one column {column!r}")
     return [name if name in wanted else f"other_{number}" for number, name in enumerate(names)]
 
 

@@ -175,19 +175,6 @@ def csv_table(
     return table_of(Text(path=Path(file.inner), content=content), needed, extra)
 
 
-def place_of(file: ReleaseFile, header: Sequence[str], column: str) -> int:
-    """Return the position of a column in a header.
-
-    Raises:
-        InputError: the column is missing, or there are several.
-    """
-    times = header.count(column)
-    if times != 1:
-        fault = "several columns" if times else "no column"
-        raise InputError(f"{file.inner}: line 1 has {fault} {column!r}")
-    return header.index(column)
-
-
 _BATCH = 100_000
 
 
