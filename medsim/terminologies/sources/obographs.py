@@ -39,6 +39,7 @@ _OBO = "http://www.geneontology.org/formats/oboInOwl#"
 _ASSOCIATIONS = {f"{_IAO}0100001": "replaced_by", f"{_OBO}consider": "possibly_equivalent_to"}
 _XREFS = {f"{_OBO}hasDbXref", f"{_OBO}xref"}
 _DEPRECATED = ("http://www.w3.org/2002/07/owl#deprecated", "true")
+_PART_BYTES = 1 << 20
 _CODE = re.compile(r"([^\s:]+):(\S+)")
 
 
@@ -47,11 +48,13 @@ def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Termino
     rows = OntologyRows(frozenset(options.synonyms))
     with file_alone(path).open(reads={JSON}) as stream:
         hashed = HashedReader(stream)
-        content = hashed.read(MAX_BYTES + 1)
-        if len(content) > MAX_BYTES:
-            raise InputError(
-                f"{path}: more than {MAX_BYTES:,} bytes; read the ontology's OBO file instead"
-            )
+        content = bytearray()
+        while part := hashed.read(_PART_BYTES):  # a read of the limit would reserve all of it
+            content += part
+            if len(content) > MAX_BYTES:
+                raise InputError(
+                    f"{path}: more than {MAX_BYTES:,} bytes; read the ontology's OBO file instead"
+                )
         read = SourceFile.read_by(hashed, path.name)
     graphs = json.loads(decoded(content, path))["graphs"]
     for graph in graphs:
