@@ -60,6 +60,8 @@ def audit(options: AuditOptions) -> Audit:
         if earlier:
             is_known = pl.col("finding_id").is_in(earlier[0]["finding_id"].implode())
             findings = findings.with_columns(new=~is_known)
+            if since[0].get("vocabulary") != source.get("vocabulary"):
+                progress.warn("`since` is another terminology, so most findings are new")
         findings = findings.select(pl.col(name).cast(kind) for name, kind in FINDING.dtypes.items())
         key = {
             "medsim": manifest.medsim_version(),
@@ -99,6 +101,7 @@ def findings_of(audited: Audited, options: AuditOptions) -> pl.DataFrame:
     kinds = pl.DataFrame(
         {
             "kind": list(chosen),
+            "kind_group": [kind.group for kind in chosen.values()],
             "severity": [kind.severity for kind in chosen.values()],
             "severity_rank": [severities.index(kind.severity) for kind in chosen.values()],
         }

@@ -9,6 +9,7 @@ from typing import Annotated
 
 from medsim.audits.kinds import KINDS, SEVERITIES
 from medsim.builds.options import NEW_FOLDER
+from medsim.core.errors import OptionError
 from medsim.core.options import (
     NAMED_PATH,
     OVERWRITE,
@@ -128,3 +129,12 @@ class AuditCommandOptions(AuditOptions):
             heading="Main options",
         ),
     ] = ()
+
+    def check(self) -> None:
+        """Raise OptionError for kinds that can have no findings."""
+        AuditOptions.check(self)
+        groups = {name: KINDS[name].group if name in KINDS else "" for name in self.fail_on}
+        if self.embedding is None and "model" in groups.values():
+            raise OptionError("`fail_on` names a kind that needs `embedding`")
+        if self.only and not {*self.fail_on} <= {*self.only}:
+            raise OptionError("`fail_on` takes kinds and severities that `only` has")

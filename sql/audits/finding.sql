@@ -18,7 +18,7 @@ select
         md5(
             concat_ws(
                 chr(31),
-                f.kind,
+                case when k.kind_group = 'near' then k.kind_group else f.kind end,
                 f.concept1,
                 coalesce(f.term1, ''),
                 coalesce(f.concept2, ''),
