@@ -46,12 +46,12 @@ def write_report(options: ReportOptions) -> Path:
     Raises:
         InputError: the folder holds no finished output, or a file of it is missing or damaged; or
             the evaluation has no such statistic.
-        OptionError: the extra medsim[report] is not installed, or ``statistic`` is unknown or
-            given for a page.
+        OptionError: the extra medsim[report] is not installed, ``statistic`` is unknown or given
+            for a page, or ``out`` has another ending.
         OutputError: ``out`` exists and is not a report of medsim, or cannot be written.
     """
     out = Path(options.out)
-    if out.suffix in _IMAGES:
+    if out.suffix.lower() in _IMAGES:
         return _write_chart(out, options)
     if options.statistic:
         raise OptionError("`statistic` is for a single chart; name `out` .svg or .png")
@@ -67,15 +67,16 @@ def write_report(options: ReportOptions) -> Path:
 
 def _write_chart(out: Path, options: ReportOptions) -> Path:
     """Write the chart of a statistic of an evaluation as SVG or PNG, and return its path."""
-    first = _IMAGES[out.suffix]
+    suffix = out.suffix.lower()
+    first = _IMAGES[suffix]
     check_file_free(out, overwrite=True, is_own=lambda path: path.read_bytes().startswith(first))
     evaluation = open_output(folder_of(options.output), Evaluation)
     with needing("a chart needs Altair and vl-convert", "report"):
         import vl_convert  # noqa: F401 — Altair uses it to draw
     with progress_of(options.progress).stage(f"write {out}"), reading_output(evaluation):
         chart = evaluation.chart(cast("Any", options.statistic or _first_statistic(evaluation)))
-        drawn: StringIO | BytesIO = StringIO() if out.suffix == ".svg" else BytesIO()
-        chart.save(drawn, format=out.suffix.removeprefix("."), ppi=_RESOLUTION)
+        drawn: StringIO | BytesIO = StringIO() if suffix == ".svg" else BytesIO()
+        chart.save(drawn, format=suffix.removeprefix("."), ppi=_RESOLUTION)
         content = drawn.getvalue()
         write_file(out, content.encode() if isinstance(content, str) else content, overwrite=True)
     return out

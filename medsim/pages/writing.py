@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medsim.core.errors import needing
+from medsim.core.errors import OptionError, needing
 from medsim.core.files import write_file
 from medsim.core.places import check_file_free
 from medsim.core.progress import progress_of
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from medsim.core.progress import Progress
     from medsim.pages.page import Page
 
+_ENDINGS = (".html", ".htm")
 _HEAD = 512  # the bytes that identify a report
 
 
@@ -39,11 +40,13 @@ def write_page(
         charts: whether the page may have charts, which need an extra.
 
     Raises:
-        OptionError: the extra medsim[report] is not installed.
+        OptionError: the extra medsim[report] is not installed, or ``out`` has another ending.
         OutputError: ``out`` exists and is not a report of medsim, or cannot be written.
     """
     path, progress = Path(out), progress_of(progress)
     check_file_free(path, overwrite=True, is_own=_is_report)
+    if path.suffix.lower() not in _ENDINGS:
+        raise OptionError(f"{path.name} must end in .html; .svg and .png are for charts of results")
     library = ""
     if charts:
         with progress.stage("load the library of charts"):  # first, as an extra may be missing

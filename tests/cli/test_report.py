@@ -146,6 +146,12 @@ def test_a_single_chart_is_written_as_an_image(outputs: Path, tmp_path: Path) ->
         medsim.write_report(outputs / "results", tmp_path / "page.html", statistic="auc")
     with pytest.raises(InputError, match="is a build, not an evaluation"):
         medsim.write_report(outputs / "build", tmp_path / "build.svg")
+    capital = tmp_path / "Chart.SVG"
+    medsim.write_report(outputs / "results", capital, statistic="auc")
+    assert capital.read_bytes() == svg.read_bytes()
+    for name in ("report.pdf", "report.jpg"):
+        with pytest.raises(OptionError, match=r"report\.\w+ must end in \.html"):
+            medsim.write_report(outputs / "results", tmp_path / name)
     svg.write_text("mine")
     with pytest.raises(OutputError, match=r"chart\.svg was not written by medsim"):
         medsim.write_report(outputs / "results", svg)
