@@ -44,6 +44,8 @@ Scores are on the pairs that the model covers.
 
 _DECIDING = ("coverage", "independent_pairs")  # options that change a headline score
 _DIGITS = 7
+_TOLERANCE = 1e-5
+_HINT = "it is damaged or was edited, so copy it again from its evaluation"
 _KINDS: tuple[Kind, ...] = ("matched", "labelled", "retrieval")
 _WHOLE = ("size", "n_dimensions", "n_vocabulary", "n_pairs", "n_covered")
 _NUMBERS = ("value", "low", "high", "gain", "gain_low", "gain_high", "difference", "p")
@@ -118,6 +120,25 @@ def _kind(about: Mapping[str, Any]) -> str:
     return next((kind for kind, fits in kinds.items() if fits), "encoder")
 
 
+def _check_agreement(tables: Mapping[str, pl.DataFrame]) -> None:
+    """Raise ValueError if numbers or names in different places contradict each other."""
+    rows = tables["headlines"]
+    for name in ("model", "build"):
+        if not rows[name].is_in(tables[f"{name}s"]["name"].implode()).all():
+            raise ValueError(f"a {name} of a headline score is not listed")
+    for table in (rows, tables["scores"]):
+        low, high = table["low"] - _TOLERANCE, table["high"] + _TOLERANCE
+        if not table["value"].is_between(low, high).all():
+            raise ValueError("a value is outside its confidence interval")
+    tests = tables["tests"]
+    for side in ("1", "2"):
+        values = rows.select("build", pl.col("model", "value").name.suffix(side))
+        tests = tests.join(values, on=["build", f"model{side}"])
+    wrong = (pl.col("value1") - pl.col("value2") - pl.col("difference")).abs() > _TOLERANCE
+    if tests.filter(wrong).height:
+        raise ValueError("a difference is not that of the headline scores")
+
+
 def read_result(path: Path) -> dict[str, pl.DataFrame]:
     """Return the lists of a file as tables by name.
 
@@ -126,7 +147,7 @@ def read_result(path: Path) -> dict[str, pl.DataFrame]:
     Raises:
         InputError: the file is not as ``write_result`` writes it.
     """
-    with reading(path, f"{RESULT} of medsim eval", "copy it again from its evaluation"):
+    with reading(path, f"{RESULT} of medsim eval", _HINT):
         content = read_json(path)
         if (schema := content["schema"]) != SCHEMA:
             raise InputError(f"{path} has schema {schema!r}, not {SCHEMA}; run medsim eval again")
@@ -137,6 +158,7 @@ def read_result(path: Path) -> dict[str, pl.DataFrame]:
                 raise ValueError(f"a value is missing in {name}")
         if not tables["headlines"]["value"].is_between(0, 1).all():
             raise ValueError("a headline score is not from 0 to 1")
+        _check_agreement(tables)
         options = {name: content["options"].get(name) for name in _DECIDING}
         run = {"evaluated": pl.lit(format_value(options)), "medsim": pl.lit(str(content["medsim"]))}
     return tables | {"models": tables["models"].with_columns(**run)}

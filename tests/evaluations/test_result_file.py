@@ -91,6 +91,8 @@ def test_the_file_has_no_term_and_no_path(evaluation: medsim.Evaluation) -> None
         ({"headlines": [{"build": "b", "model": "m", "metric": "cos", "value": 2}]}, "not from 0"),
         ({"scores": [{"value": "much"}]}, "cannot be read"),
         ({"tests": 1}, "cannot be read"),
+        ({"models": []}, "a model of a headline score is not listed"),
+        ({"builds": []}, "a build of a headline score is not listed"),
     ],
 )
 def test_a_changed_file_is_refused_in_one_line(
@@ -104,3 +106,32 @@ def test_a_changed_file_is_refused_in_one_line(
         read_result(path)
 
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "by", "says"),
+    [
+        ("headlines", "low", 0.5, "a value is outside its confidence interval"),
+        ("headlines", "high", -0.5, "a value is outside its confidence interval"),
+        ("scores", "value", -0.9, "a value is outside its confidence interval"),
+        ("tests", "difference", 2e-5, "a difference is not that of the headline scores"),
+    ],
+)
+def test_a_changed_number_is_refused(
+    evaluation: medsim.Evaluation, tmp_path: Path, part: str, key: str, by: float, says: str
+) -> None:
+    content = json.loads((evaluation.folder / "result.json").read_text(encoding="utf-8"))
+    row = next(row for row in content[part] if row["low"] is not None)
+    row[key] += by
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+    with pytest.raises(InputError, match=f"cannot be read .*{says}.*damaged or was edited"):
+        read_result(path)
+
+
+def test_the_published_results_can_be_read() -> None:
+    paths = [*(Path(__file__).parents[2] / "benchmarks" / "leaderboard").glob("*.json")]
+
+    assert paths
+    assert all(read_result(path)["headlines"].height for path in paths)
