@@ -21,8 +21,13 @@ _HEADINGS |= {"rank": "rank", "size": "bytes"}
 
 def readable(rows: pl.DataFrame) -> pl.DataFrame:
     """Return rows of ``leaderboard`` for a terminal, with intervals as text."""
-    texts = rows.with_columns(with_ends("value", *_ENDS).alias("value"), rounded("gain"))
-    return headed(texts, ["build", *(name for name in SHOWN if name not in _ENDS)], **_HEADINGS)
+    texts = rows.with_columns(
+        pl.concat_str("build", "version", separator=" ", ignore_nulls=True).alias("build"),
+        with_ends("value", *_ENDS).alias("value"),
+        rounded("gain"),
+    )
+    shown = ["build", *SHOWN[:2], "metric", *(name for name in SHOWN[2:] if name not in _ENDS)]
+    return headed(texts, shown, **_HEADINGS)
 
 
 def leaderboard_page(rows: pl.DataFrame) -> Page:

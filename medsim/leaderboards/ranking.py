@@ -37,7 +37,7 @@ def leaderboard(options: LeaderboardOptions) -> pl.DataFrame:
 
     Raises:
         InputError: a result is missing or damaged, or none has a headline score.
-        OptionError: the extra medsim[report] is not installed.
+        OptionError: the extra medsim[report] is not installed, or ``out`` has another ending.
         OutputError: ``out`` exists and is not a report of medsim, or cannot be written.
     """
     rows = ranked(read_result(path) for path in _files(options.paths))
@@ -57,7 +57,7 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
         files = [path / RESULT] if (path / RESULT).exists() else sorted(path.rglob("*.json"))
         files = [file for file in files if file.name != MANIFEST] if path.is_dir() else [path]
         if not files:
-            raise InputError(f"{path} has no {RESULT}; evaluate a build with medsim eval")
+            raise InputError(f"{path} has no {RESULT}; evaluate a build, not a sample of it")
         yield from files
 
 

@@ -155,6 +155,7 @@ def test_the_command_ranks_an_evaluation_and_writes_a_page(
 
     assert result.exit_code == 0, result.output
     assert "above baseline" in result.stdout
+    assert "  avg_cos  " in result.stdout
     html = page.read_text(encoding="utf-8")
     assert "&lt;script&gt; <a href=" in html
     assert 'data-filters="6 7"' in html
@@ -163,10 +164,15 @@ def test_the_command_ranks_an_evaluation_and_writes_a_page(
 
 
 def test_missing_results_are_reported_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"has no result\.json; evaluate a build with medsim eval"):
+    with pytest.raises(
+        InputError, match=r"has no result\.json; evaluate a build, not a sample of it"
+    ):
         medsim.leaderboard(tmp_path)
     with pytest.raises(OptionError, match="name at least one result"):
         medsim.leaderboard([])
+    for name in ("board.svg", "board"):
+        with pytest.raises(OptionError, match=r"board.* must end in \.html"):
+            medsim.leaderboard(write_result(tmp_path / "r.json"), tmp_path / name)
     with pytest.raises(InputError, match="no result has a headline score"):
         medsim.leaderboard(write_result(tmp_path / "none.json", {}))
 
