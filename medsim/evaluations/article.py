@@ -114,6 +114,8 @@ def article_table(rows: pl.DataFrame) -> pl.DataFrame:
     named = rows.with_columns(cell=cell, set=_set_names(rows)).with_columns(apart("set", ["model"]))
     first = named.filter(set=named["set"][0])
     heading = f"difference to {first['reference'].fill_null('the best').replace(_NAMES)[0]}"
+    if rows.filter(~_RATED)["input"].n_unique() > 1:
+        heading += f" on {named['set'][0]}"
     difference = with_ends("difference", "difference_low", "difference_high")
     difference = difference.fill_null(MISSING).alias(heading)
     table = named.pivot("set", index="embedding", values="cell").join(

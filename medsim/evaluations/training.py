@@ -76,6 +76,8 @@ class TermSimilarityEvaluator:
         options = EvaluateOptions(
             build, {name or _MODEL: self}, "", sample=sample, seed=seed, threads=threads
         )
+        if len(options.input_paths) != 1:
+            raise OptionError("`build` must be one build; make an evaluator for each")
         (self._input,) = read_inputs(options, Progress())
         if not any(pair_set.kind == "matched" for pair_set in self._input.scored_sets):
             raise OptionError(

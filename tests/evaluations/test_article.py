@@ -166,6 +166,15 @@ def test_the_best_is_marked_in_each_format(form: str, expected: str) -> None:
     assert expected in text.replace("\N{MINUS SIGN}", "-"), text
 
 
+def test_the_differences_name_their_set_if_there_are_several_builds() -> None:
+    other = invented().head(4).with_columns(input=pl.lit("other"))
+
+    columns = article_table(pl.concat([invented(), other])).columns
+
+    assert columns[1] == "hpo: matched AUC"
+    assert columns[-1] == "difference to a_b on hpo: matched AUC"
+
+
 def test_a_note_has_the_number_of_pairs_and_the_metrics() -> None:
     note = article_note(invented(), "holm")
 

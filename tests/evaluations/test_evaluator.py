@@ -98,3 +98,5 @@ def test_a_build_without_a_headline_score_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(OptionError, match="build has no headline score; it needs pairs of syn_syn"):
         medsim.TermSimilarityEvaluator(other)
+    with pytest.raises(OptionError, match="`build` must be one build"):
+        medsim.TermSimilarityEvaluator([other, other])
