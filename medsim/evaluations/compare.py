@@ -120,6 +120,7 @@ def _scores(
     subset, correction = options.subset, options.correction
     kind, _, statistic = name.rpartition("-")
     statistics = tabulated_names(best=True) if name in _USUAL else (statistic,)
+    every = results
     results = results.filter(pl.col("statistic").is_in(list(statistics)))
     if results.is_empty():
         raise InputError(f"{evaluation.folder} has no {statistics[0]}: no input has such pairs")
@@ -141,7 +142,7 @@ def _scores(
         return rows.join(sizes, on=SET, how="left", nulls_equal=True, maintain_order="left"), []
     if name in _SUMMARIZED:
         tests = comparisons if subset == "common" else comparisons.clear()
-        sentences = result_sentences(rows, tests, correction)
+        sentences = result_sentences(rows, tests, every, correction)
         sentences += sample_sentences(evaluation.manifest.options)
         models = rows.filter(pl.col("embedding") != BASELINE)
         return embedding_standings(models) if name == "standings" else rows, sentences

@@ -84,7 +84,8 @@ RESULTS = Table(
         ),
         **_INTERVAL,
         "n_pairs": _whole(
-            "Number of pairs of the set; for retrieval and separation, number of terms."
+            "Number of pairs of the set, for auc_matched of those in strata with both labels; for "
+            "retrieval and separation, number of terms."
         ),
         "n_covered": _whole("Number of these pairs or terms that the statistic is computed from."),
         "signature": _SIGNATURE,

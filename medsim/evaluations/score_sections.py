@@ -223,7 +223,7 @@ def result(
         title="Result",
         parts=[_chart(main_set(with_enough_pairs(first)), STATISTICS[statistic])],
         result=[
-            *result_sentences(best, data.comparisons),
+            *result_sentences(best, data.comparisons, data.results),
             *sample_sentences(options),
             *warned(warnings, "Inputs and options"),
         ],

@@ -52,6 +52,7 @@ class Score:
         sample: the pairs or terms that the statistics are computed from.
         estimates: by statistic.
         n_pairs: the number of pairs in the sample.
+        n_in_set: the number of pairs of the set, or of its strata with both labels.
         signature: see ``Run.signature``.
     """
 
@@ -60,6 +61,7 @@ class Score:
     sample: Any
     estimates: dict[str, Estimate]
     n_pairs: int
+    n_in_set: int = 0
     signature: str = ""
 
 
@@ -236,12 +238,14 @@ def _scores(
     rows, values = pair_set.rows[in_mask], pair_set.values[in_mask]
     similarities = [model.similarities[rows].astype(np.float64) for model in models]
     samples: Sequence[Any]
+    counted, n_in_set = np.ones_like(rows, np.bool_), len(pair_set.rows)
     clusters = None if pair_set.clusters is None else pair_set.clusters[in_mask]
     if pair_set.kind == "rated":
         samples = rated_samples(similarities, values, resampling)
     elif pair_set.strata is not None:
         matched = MatchedPairs(values == 1, pair_set.strata, clusters)
         samples = in_threads(resampling.threads, matched.sample, similarities)
+        counted, n_in_set = matched.matched, int(np.count_nonzero(matched.matched))
     else:
         sample = partial(
             labelled_sample,
@@ -256,7 +260,8 @@ def _scores(
             metric=model.metric,
             sample=sample,
             estimates={s.name: s.compute(sample) for s in statistics_of(pair_set.kind)},
-            n_pairs=int(np.count_nonzero(~np.isnan(of_model))),
+            n_pairs=int(np.count_nonzero(counted & ~np.isnan(of_model))),
+            n_in_set=n_in_set,
             signature=model.signature,
         )
         for model, sample, of_model in zip(models, samples, similarities, strict=True)
@@ -272,7 +277,7 @@ def _result_rows(scores: Sequence[Score], subset: str, pair_set: PairSet) -> Ite
                 "metric": score.metric,
                 "statistic": name,
                 **interval_of(estimate),
-                "n_pairs": len(pair_set.rows),
+                "n_pairs": score.n_in_set,
                 "n_covered": score.n_pairs,
                 "signature": f"{score.signature}, {pair_set}, {subset}",
             }

@@ -159,7 +159,10 @@ def other_models(names: Sequence[str], differences: Differences, what: str) -> l
 
 
 def result_sentences(
-    best: pl.DataFrame, comparisons: pl.DataFrame, correction: str = CORRECTIONS[0]
+    best: pl.DataFrame,
+    comparisons: pl.DataFrame,
+    results: pl.DataFrame,
+    correction: str = CORRECTIONS[0],
 ) -> list[str]:
     """Return who leads, by how much, and which embeddings cannot be distinguished.
 
@@ -170,6 +173,7 @@ def result_sentences(
         best: rows of ``best_metrics``, of any statistics, with or without the baseline.
         comparisons: ``COMPARISONS`` of the same embeddings at the same metrics; empty if they are
             not tested.
+        results: ``RESULTS`` of the same embeddings, for the matched share.
         correction: of p-values, one of ``CORRECTIONS``.
     """
     sentences: list[str] = []
@@ -184,7 +188,10 @@ def result_sentences(
         ranking = main_set(rows).rename({"embedding": "model"})
         names = ranking["model"].to_list()
         tests = comparisons.filter(pl.col("between") != "metrics", of=statistic.name)
-        of_set = tests.join(ranking.head(1).select(SET), on=SET, how="semi", nulls_equal=True)
+        of_set, of_shares = (
+            table.join(ranking.head(1).select(SET), on=SET, how="semi", nulls_equal=True)
+            for table in (tests, results.filter(statistic="matched_share").drop_nulls("value"))
+        )
         differences = ordered_differences(names, of_set, "embedding", correction)
         of_models = ranking.to_dicts()
         if not sentences:
@@ -197,6 +204,8 @@ def result_sentences(
         sentences, of_others = [*sentences, *of_others], []
         if statistic.table == "headline":
             sentences += _against_baseline(names[0], of_set, correction)
+            shares = [f"{share:.0%} of the positives" for share in of_shares["value"].head(1)]
+            sentences += [f"{share} have a negative to compare with." for share in shares]
         elif not compares_sets:
             compares_sets = True
             significant = tests.filter(pl.col(f"p_{correction}") < ALPHA)
@@ -211,7 +220,7 @@ def sample_sentences(options: Mapping[str, Any]) -> list[str]:
     size = options.get("sample")
     if not isinstance(size, int):
         return []
-    drawn = f"{counted(size, 'positive')} of each dataset, with their negatives"
+    drawn = f"at most {counted(size, 'positive')} of each dataset, with their negatives"
     return [f"Builds were scored on a sample: {drawn} (seed {options.get('seed')})."]
 
 

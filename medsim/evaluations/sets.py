@@ -66,8 +66,12 @@ def sort_parts(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_enough_pairs(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows with at least ``FEW`` pairs; all of a statistic if no model has so many."""
-    enough = pl.col("n_pairs") >= FEW
+    """Return the rows with at least ``FEW`` pairs; all of a statistic if no model has so many.
+
+    In a matched set the pairs that a model does not cover count too.
+    """
+    in_set = pl.when(difficulty=ALL).then(pl.col("n_pairs").max().over(SET))
+    enough = in_set.otherwise("n_pairs") >= FEW
     of_model = enough & (pl.col("embedding") != BASELINE)
     return rows.filter(enough | ~of_model.any().over("statistic"))
 

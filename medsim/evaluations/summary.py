@@ -110,9 +110,7 @@ def _of_pairs(run: Run, name: str) -> dict[str, pl.DataFrame]:
     with progress.stage(f"score {name}") as stage:
         every = [*models, *baseline_models(input_, run.signature)]
         results, comparisons = score_sets(input_, every, resampling, stage)
-        shares = results.filter(statistic="matched_share").drop_nulls("value")["value"]
-        matched = f", {shares[0]:.0%} of the positives matched" if len(shares) else ""
-        stage.note(f"{results.height:,} results, {comparisons.height:,} comparisons{matched}")
+        stage.note(f"{results.height:,} results, {comparisons.height:,} comparisons")
     empty = results.filter(pl.col("subset") == "common", pl.col("n_covered") == 0)
     for of_set in empty.select(SET_COLUMNS).unique(maintain_order=True).iter_rows():
         where = "/".join(part for part in of_set if part is not None)

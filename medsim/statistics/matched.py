@@ -70,20 +70,23 @@ class MatchedPairs:
         labels: bool[n_pairs], true for positives.
         strata: int[n_pairs], the stratum of each pair from 0 on.
         clusters: int[n_pairs], the cluster of each pair from 0 on; None if all are independent.
+
+    Attributes:
+        matched: bool[n_pairs], whether the stratum of each pair has both labels.
     """
 
     def __init__(self, labels: Flags, strata: Rows, clusters: Rows | None = None) -> None:
         positives, negatives = _counts(labels, strata)
-        self._matched = ((positives > 0) & (negatives > 0))[strata]
+        self.matched = ((positives > 0) & (negatives > 0))[strata]
         n_positives, n_matched = (
-            int(np.count_nonzero(members)) for members in (labels, labels & self._matched)
+            int(np.count_nonzero(members)) for members in (labels, labels & self.matched)
         )
         self._share = n_matched / n_positives if n_positives else math.nan
-        self._labels = labels[self._matched]
-        self._strata = np.unique(strata[self._matched], return_inverse=True)[1]
+        self._labels = labels[self.matched]
+        self._strata = np.unique(strata[self.matched], return_inverse=True)[1]
         if clusters is None:
             clusters = np.arange(len(labels))
-        clusters = np.unique(clusters[self._matched], return_inverse=True)[1]
+        clusters = np.unique(clusters[self.matched], return_inverse=True)[1]
         self._effective = min(
             effective_clusters(clusters[members]) for members in (self._labels, ~self._labels)
         )
@@ -94,7 +97,7 @@ class MatchedPairs:
 
     def sample(self, similarities: Values) -> MatchedSample:
         """Return the sample of similarities, float64[n_pairs], NaN for pairs not covered."""
-        values = similarities[self._matched]
+        values = similarities[self.matched]
         auc, left_out = Estimate(value=math.nan), np.empty(0)
         if len(values):
             wins = _wins(values, self._labels, self._strata)

@@ -171,7 +171,7 @@ def sentences(scores: dict, p: dict, n: int = 100, half: float = 0.05, **of) -> 
     compared = pl.DataFrame(tests, schema=COMPARISONS.dtypes)
     results = pl.DataFrame(rows, schema=RESULTS.dtypes)
     best = best_metrics(results, compared, list(kind.values()), baseline=True)
-    return " ".join(result_sentences(best, compared)).replace(WHERE, "PLACE")
+    return " ".join(result_sentences(best, compared, results)).replace(WHERE, "PLACE")
 
 
 WHERE = "the 100 hard pairs of x (hpo) with random negatives"
@@ -283,16 +283,19 @@ def test_the_difference_from_a_baseline_is_of_the_set_of_the_leader() -> None:
         of = {"subset": "build", "statistic": "auc_matched", "n_covered": n}
         for model, metric, v in (("m", "cos", value), ("baseline", "length", 0.7)):
             rows.append(made(HARD | where, model, metric, v, **of))
+            of_share = {"statistic": "matched_share", "subset": "build"}
+            rows.append(made(HARD | where, model, metric, value + 0.08, **of_share))
         test = comparison(HARD | where, "m", "baseline", value - 0.7, 0.01)
         tests.append(test | {"of": "auc_matched", "between": "baseline", "value2": 0.7})
     results = pl.DataFrame(rows, schema=RESULTS.dtypes)
     compared = pl.DataFrame(tests, schema=COMPARISONS.dtypes)
     best = best_metrics(results, compared, ["auc_matched"], baseline=True)
 
-    found = result_sentences(best, compared)
+    found = result_sentences(best, compared, results)
 
     assert found[0].startswith("On x (a), matched by spelling, m has a matched AUC of 0.800")
     assert found[1].startswith("m is 0.100 ")
+    assert found[2] == "88% of the positives have a negative to compare with."
 
 
 def test_a_result_in_which_no_model_covers_enough_pairs_ends_with_a_plain_sentence() -> None:
@@ -304,7 +307,8 @@ def test_a_result_in_which_no_model_covers_enough_pairs_ends_with_a_plain_senten
     tests = pl.DataFrame(schema=COMPARISONS.dtypes)
     for some in (rows, rows[1:]):
         results = pl.DataFrame(some, schema=RESULTS.dtypes)
-        found = result_sentences(best_metrics(results, tests, ["auc"], baseline=True), tests)
+        best = best_metrics(results, tests, ["auc"], baseline=True)
+        found = result_sentences(best, tests, results)
         assert bool(found) == (some is rows)
         assert not found or "(too few for a conclusion), m has an AUC of 0.500 (" in found[0]
 
