@@ -37,7 +37,8 @@ def copy(build: Build, tmp_path: Path) -> Path:
 
 def descendant_terms(build: Build, tops: list[str]) -> tuple[dict[str, list[str]], int, int]:
     """Return the terms of each category, and the numbers of shared concepts and terms."""
-    children = build.table("is_a").collect().rows_by_key("parent_id")
+    is_a = build.table("is_a").select("parent_id", "child_id").collect()
+    children = is_a.rows_by_key("parent_id")
     active = set(build.table("concept").filter("active").collect()["concept_id"])
     names = build.table("description").filter("active", kind="fsn").collect()
     fsn = dict(names.select("concept_id", "term").iter_rows())
