@@ -71,5 +71,5 @@ def test_the_source_distribution_has_the_sources_of_the_package(tmp_path: Path) 
         *("constraints.txt", "pyproject.toml"),
     }
     assert {Path(name).suffix for name in names if name not in beside} <= {
-        *(".css", ".html", ".js", ".py", ".pyi", ".sql", ".txt", ".typed", ".json")
+        *(".css", ".html", ".js", ".py", ".pyi", ".sql", ".txt", ".typed", ".json", ".toml")
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -43,9 +44,10 @@ def nearest(
     from medsim.neighbours.nearest import batches_of, schema_of
     from medsim.neighbours.writing import write_rows
 
-    if out is None:
-        print_frames(batches_of(options), form)
-        return
-    check_not_input(out, options.paths_read())
-    write_rows(out, schema_of(options), batches_of(options), overwrite=overwrite)
+    with closing(batches_of(options)) as batches:  # so that its stages end
+        if out is None:
+            print_frames(batches, form)
+            return
+        check_not_input(out, options.paths_read())
+        write_rows(out, schema_of(options), batches, overwrite=overwrite)
     say_next(options.progress, f"read {quoted(out)} with any tool for tables")

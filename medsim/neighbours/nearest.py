@@ -16,7 +16,7 @@ from medsim.neighbours.options import NearestOptions
 from medsim.neighbours.pool import NEAREST, PAIRS, Pool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
 
 @public(NearestOptions)
@@ -43,7 +43,7 @@ def schema_of(options: NearestOptions) -> pl.Schema:
     return PAIRS if options.all_pairs else NEAREST
 
 
-def batches_of(options: NearestOptions) -> Iterator[pl.DataFrame]:
+def batches_of(options: NearestOptions) -> Generator[pl.DataFrame]:
     """Yield the rows of ``nearest`` in batches, an empty one first."""
     progress = progress_of(options.progress)
     exclude: Any = options.exclude

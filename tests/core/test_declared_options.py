@@ -99,9 +99,11 @@ def every_class(base: type[Options]) -> Iterator[type[Options]]:
         yield from every_class(subclass)
 
 
-def _text_for(options: type[Options], name: str) -> str:
-    """Return a text that an option accepts."""
+def _value_for(options: type[Options], name: str) -> object:
+    """Return a value that an option accepts."""
     option = declared(options).get(name)
+    if option and option.least is not None:
+        return option.least
     return option.choices[0] if option and option.choices else "nowhere"
 
 
@@ -113,7 +115,7 @@ def test_number_out_of_range_is_refused_before_reading() -> None:
         assert option.least is not None, (options, name)
         assert option.most is not None, (options, name)
         required = {
-            key: ["nowhere"] if key in {"corpora", "answers"} else _text_for(options, key)
+            key: ["nowhere"] if key in {"corpora", "answers"} else _value_for(options, key)
             for key, parameter in inspect.signature(options).parameters.items()
             if parameter.default is inspect.Parameter.empty
         }
