@@ -16,7 +16,18 @@ from medsim.pages.page import FINGERPRINT, Chart, Page, PageTable, Section, with
 _TRAINED = "trained on this terminology"
 _HEADINGS = {"value": "matched AUC", "gain": "above baseline", "trained_here": _TRAINED}
 _ENDS = ("low", "high")
-_HEADINGS |= {"rank": "rank", "size": "bytes"}
+_HEADINGS |= {"rank": "rank", "size": "bytes", "size_class": "size"}
+_SIZE, _SMALL, _LARGE = pl.col("size"), 10_000_000, 100_000_000  # bytes
+_SIZE_CLASS = (
+    pl.when(_SIZE <= _SMALL)
+    .then(pl.lit("to 10 MB"))
+    .when(_SIZE <= _LARGE)
+    .then(pl.lit("to 100 MB"))
+    .when(_SIZE.is_not_null())
+    .then(pl.lit("over 100 MB"))
+    .otherwise(pl.lit("not known"))
+    .alias("size_class")
+)
 
 
 def readable(rows: pl.DataFrame) -> pl.DataFrame:
@@ -45,6 +56,7 @@ def leaderboard_page(rows: pl.DataFrame) -> Page:
             "matched AUC": STATISTICS[HEADLINE].help,
             _TRAINED: "Yes if the declared training data names the build or its terminology. Such "
             "a score may not hold for other terminologies. medsim does not check declarations.",
+            "coverage": "The share of the matched pairs that have vectors.",
             "above baseline": "The matched AUC minus that of the best baseline without a model.",
         },
     )
@@ -55,16 +67,17 @@ def _section(board: pl.DataFrame) -> Section:
 
     name, digest = pl.col("model"), pl.col("fingerprint").str.head(FINGERPRINT // 2)
     unique = pl.when(name.is_duplicated()).then(pl.format("{}@{}", name, digest)).otherwise(name)
-    board = board.with_columns(unique, fingerprint=pl.col("fingerprint").str.head(FINGERPRINT))
+    digits = pl.col("fingerprint").str.head(FINGERPRINT)
+    board = board.with_columns(unique, _SIZE_CLASS, fingerprint=digits)
     best = board.row(0, named=True)
     title = " ".join(filter(None, (best["build"], best["version"])))
     leaders = board.filter(rank=1)["model"].to_list()
     says = "leads with" if len(leaders) == 1 else "share the first rank; the best has"
-    facts = ("trained_on", "metric", "options", "n_dimensions", "size", "medsim", "fingerprint")
+    facts = ["coverage", "trained_on", "metric", "options", "n_dimensions", "size", "medsim"]
     table = PageTable(
         caption=f"Models on {title}",
-        frame=headed(board, [*SHOWN, *facts], **_HEADINGS),
-        filters=("kind", _TRAINED),
+        frame=headed(board, [*SHOWN, "size_class", *facts, "fingerprint"], **_HEADINGS),
+        filters=("kind", "size", _TRAINED),
     )
     chart = Chart(
         title=f"Matched AUC on {title}",

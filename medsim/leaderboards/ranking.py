@@ -12,6 +12,7 @@ from medsim.core.options import public
 from medsim.evaluations.conclusions import ALPHA
 from medsim.evaluations.output import RESULT
 from medsim.evaluations.result_file import read_result
+from medsim.evaluations.sets import HEADLINE
 from medsim.leaderboards.options import SHOWN, LeaderboardOptions
 
 if TYPE_CHECKING:
@@ -70,7 +71,13 @@ def ranked(results: Iterable[Mapping[str, pl.DataFrame]]) -> pl.DataFrame:
     for result in results:
         models = result["models"].rename({"name": "model"})
         builds = result["builds"].rename({"name": "build", "fingerprint": "build_fingerprint"})
+        covered = (
+            result["scores"]
+            .filter(statistic=HEADLINE)
+            .select("build", "model", coverage=pl.col("n_covered") / pl.col("n_pairs"))
+        )
         board = result["headlines"].join(models, on="model").join(builds, on="build")
+        board = board.join(covered, on=["build", "model"], how="left")
         same = pl.concat_str("fingerprint", "options", "metric", "evaluated", separator="\n")
         boards.append(board.with_columns(key=same))
         keys = boards[-1].select("build", "model", *_ID)

@@ -158,7 +158,7 @@ def test_the_command_ranks_an_evaluation_and_writes_a_page(
     assert "  avg_cos  " in result.stdout
     html = page.read_text(encoding="utf-8")
     assert "&lt;script&gt; <a href=" in html
-    assert 'data-filters="6 7"' in html
+    assert 'data-filters="6 9 7"' in html
     again = CliRunner().invoke(app, [*arguments, "--format", "json"])
     assert [row["model"] for row in json.loads(again.stdout)][-1] == "<script>"
 
@@ -193,6 +193,8 @@ def test_tables_are_filtered_by_kind_and_training_data_and_nothing_is_requested(
     rows = watched.page.locator("table[data-filters] tbody tr:visible")
     assert [row.locator("td").first.inner_text() for row in rows.all()] == ["c"]
     watched.page.get_by_label("trained on this terminology").select_option("all")
+    assert rows.count() == 3
+    watched.page.get_by_label("size").select_option("not known")
     assert rows.count() == 3
     assert watched.complaints == []
     assert len(watched.requests) == 1
