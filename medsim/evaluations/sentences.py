@@ -220,8 +220,9 @@ def sample_sentences(options: Mapping[str, Any]) -> list[str]:
     size = options.get("sample")
     if not isinstance(size, int):
         return []
-    drawn = f"at most {counted(size, 'positive')} of each dataset, with their negatives"
-    return [f"Builds were scored on a sample: {drawn} (seed {options.get('seed')})."]
+    drawn = f"about {counted(size, 'positive')} of each dataset, or all if there are fewer"
+    seed = options.get("seed")
+    return [f"Builds were scored on a sample: {drawn}, with their negatives (seed {seed})."]
 
 
 def _against_baseline(name: str, of_set: pl.DataFrame, correction: str) -> list[str]:

@@ -105,7 +105,7 @@ def test_an_evaluation_of_a_sample_records_and_says_so(build: Path, tmp_path: Pa
     assert "all" not in evaluation.results().filter(statistic="auc")["difficulty"]
     assert evaluation.manifest.options["sample"] == 40
     sentences = compared(CompareOptions(evaluation=evaluation))[1]
-    drawn = "at most 40 positives of each dataset, with their negatives"
+    drawn = "about 40 positives of each dataset, or all if there are fewer, with their negatives"
     assert sentences[-1] == f"Builds were scored on a sample: {drawn} (seed 0)."
     n_positives = (
         evaluation.pairs().filter(label=1, dataset="syn_syn").collect().n_unique("pair_id")
