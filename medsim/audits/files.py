@@ -34,11 +34,10 @@ def write_csv(findings: pl.DataFrame, path: Path) -> int:
 def write_mappings(findings: pl.DataFrame, source: Mapping[str, object], path: Path) -> int:
     """Write the pairs that probably mean the same as mappings; return the number of rows.
 
-    Pairs of severity "note" usually mean different things, so they are left out.
+    Only pairs of severity "warning" are written: those of severity "note" usually mean different
+    things, and so do concepts with the same name, which is often an abbreviation.
     """
-    pairs = findings.filter(
-        pl.col("concept1") != pl.col("concept2"), pl.col("severity") != pl.lit("note")
-    )
+    pairs = findings.filter(pl.col("concept1") != pl.col("concept2"), severity="warning")
     by_kind = {name: _JUSTIFICATIONS.get(kind.group) for name, kind in KINDS.items()}
     means = {name: kind.means for name, kind in KINDS.items()}
     kind, longer = pl.col("kind"), pl.max_horizontal(pl.col("term1", "term2").str.len_chars())
@@ -50,7 +49,7 @@ def write_mappings(findings: pl.DataFrame, source: Mapping[str, object], path: P
         object_id=prefix + pl.col("concept2"),
         object_label="main_name2",
         mapping_justification=kind.replace_strict(by_kind, return_dtype=pl.String),
-        confidence=pl.coalesce("similarity", 1 - pl.col("distance") / longer).round(3),
+        similarity_score=pl.coalesce("similarity", 1 - pl.col("distance") / longer).round(3),
         comment=pl.format("{} ({} / {})", kind.replace_strict(means), "term1", "term2"),
     )
     head = [

@@ -35,14 +35,14 @@ FINDING = Table(
         "concept1": _text("Concept of the first name; if several, the smallest."),
         "concept2": _text(f"Concept of the second name; {_SECOND}"),
         "main_name1": _text("Fully specified or main name of concept1; null if it has none."),
-        "main_name2": _text("The same for concept2; null if it has none, or there is no concept2."),
+        "main_name2": _text("Fully specified or main name of concept2; null if there is none."),
         "part1": _text(
             "Part of the first name, in lower case, that the second lacks; in a malformed name, "
             "the part that is wrong; null if the whole name is meant."
         ),
         "part2": _text(
-            "Part of the second name that the first lacks; null if part1 is null, or if there is "
-            "no second name."
+            "Part of the second name, in lower case, that the first lacks; null without part1 or "
+            "without a second name."
         ),
         "distance": Column(
             pl.Int32,

@@ -214,7 +214,7 @@ def _as_text(options: Mapping[str, Any]) -> dict[str, str]:
     """Return options as they are written on the command line.
 
     Raises:
-        OptionError: there is no such option of objects.
+        OptionError: an option is unknown.
     """
     known = list(ObjectOptions.__annotations__)
     if unknown := [name for name in options if name not in known]:

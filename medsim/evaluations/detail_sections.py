@@ -105,8 +105,9 @@ def errors(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | N
     of_pairs = (
         "The negatives that an embedding finds most similar and the positives that it finds least "
         "similar, with the metric that gives it the highest AUC. The examples are from the hard "
-        "sets with Levenshtein or embedding negatives, and all embeddings cover them. Pairs with "
-        "words that an embedding lacks (with --coverage any) are shown only if there are no others."
+        "sets with Levenshtein or embedding negatives, and all embeddings cover them. With "
+        "--coverage any, a pair with a word that an embedding lacks is shown only if there is no "
+        "other pair."
     )
     of_terms = "The last lists have terms whose nearest term means something else."
     return Section(

@@ -5,5 +5,5 @@
 create or replace macro omop_flag(text) as
 case
     when text = '' or (length(text) = 1 and text between 'A' and 'Z') then text
-    else error('a flag that is neither a capital letter nor empty')
+    else error('the flag ''' || text || ''', neither a capital letter nor empty')
 end;

@@ -5,5 +5,5 @@
 create or replace macro omop_id(text) as
 case
     when regexp_full_match(text, '[0-9]{1,18}') then text::bigint
-    else error('a text where a number identifies a concept')::bigint
+    else error('''' || text || ''' where a number identifies a concept')::bigint
 end;

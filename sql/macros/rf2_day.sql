@@ -5,5 +5,5 @@
 create or replace macro rf2_day(text) as
 case
     when strlen(text) = 8 and text < ':' then strptime(text, '%Y%m%d')::date
-    else error('an effectiveTime that is not a date such as 20260131')::date
+    else error('the effectiveTime ''' || text || ''', not a date such as 20260131')::date
 end;

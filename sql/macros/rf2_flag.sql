@@ -6,5 +6,5 @@ create or replace macro rf2_flag(text) as
 case text
     when '1' then true
     when '0' then false
-    else error('an active that is neither 0 nor 1')::boolean
+    else error('the active ''' || text || ''', neither 0 nor 1')::boolean
 end;

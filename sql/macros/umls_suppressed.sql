@@ -11,5 +11,5 @@ create or replace macro umls_suppressed(text, rxnorm) as
 case
     when rxnorm and text = '' then 'N'
     when text in ('N', 'O', 'E', 'Y') then text
-    else error('a SUPPRESS other than N, O, E and Y')
+    else error('the SUPPRESS ''' || text || ''', other than N, O, E and Y')
 end;

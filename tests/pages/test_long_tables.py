@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from fixtures.browser import Watched
+from fixtures.browser import visits
 from fixtures.html import Outline
 from fixtures.reports import NASTY
 
@@ -60,18 +60,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def visit(browser, file: Path) -> Iterator[object]:
-    visited: list[Watched] = []
-
-    def _visit(width: int = 1280, scheme: str = "light") -> Watched:
-        size = {"width": width, "height": 900}
-        context = browser.new_context(viewport=size, color_scheme=scheme)
-        visited.append(Watched(context, file.as_uri()))
-        visited[-1].page.wait_for_selector("html[data-drawn]")
-        return visited[-1]
-
-    yield _visit
-    for one in visited:
-        one.context.close()
+    yield from visits(browser, file.as_uri())
 
 
 def column(page, at: int) -> list[str]:

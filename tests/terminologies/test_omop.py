@@ -204,7 +204,7 @@ def with_row(row: str) -> Callable[[list[str]], list[str]]:
     [
         ("CONCEPT.csv", with_row("5\tx"), "line 2 has 1 tab; expected 9"),
         ("CONCEPT.csv", with_row("1.5\tx\tC\tV\tK\tS\t1\t2\t3\t"), "a number identifies"),
-        ("CONCEPT.csv", with_row("5\tx\tC\tV\tK\tS\t1\t2\t3\tNULL"), "a flag that is neither"),
+        ("CONCEPT.csv", with_row("5\tx\tC\tV\tK\tS\t1\t2\t3\tNULL"), "the flag 'NULL', neither"),
         ("CONCEPT.csv", with_row("10\tx\tC\tV\tK\tS\t1\t2\t3\t"), "several rows of the concept 10"),
         ("CONCEPT.csv", with_row("5\tx\tC\ty\r\ta"), "line 2 has a carriage return"),
         ("CONCEPT_SYNONYM.csv", with_row("5\tx\tENG"), "a number identifies"),

@@ -140,7 +140,7 @@ def test_a_full_release_is_read_without_its_prescribable_part(tmp_path: Path) ->
             "a row has a wrong value (no identifier)",
         ),
         ("RXNREL.RRF", "||CUI|RN|2||CUI||||||||N||", "a row has a wrong value (no identifier)"),
-        ("RXNREL.RRF", "1||CUI|RN|2||CUI||||||||Q||", "SUPPRESS other than N, O, E and Y"),
+        ("RXNREL.RRF", "1||CUI|RN|2||CUI||||||||Q||", "SUPPRESS 'Q', other than N, O, E and Y"),
         ("RXNATOMARCHIVE.RRF", "1|2|", "line 2 has 2 bars; expected 16"),
     ],
 )

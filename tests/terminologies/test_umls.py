@@ -165,7 +165,11 @@ def test_random_releases_agree_with_a_plain_reading(tmp_path: Path, seed: int) -
             "a row has a wrong value (no identifier)",
         ),
         ("MRREL.RRF", lambda row: row[row.index(b"|") :], "a row has a wrong value"),
-        ("MRREL.RRF", lambda row: row.replace(b"|N|", b"|Q|"), "SUPPRESS other than N, O, E and Y"),
+        (
+            "MRREL.RRF",
+            lambda row: row.replace(b"|N|", b"|Q|"),
+            "SUPPRESS 'Q', other than N",
+        ),
         ("MRCONSO.RRF", lambda row: b"\xff" + row, "line 2 is not UTF-8: byte 0xff"),
         ("MRCONSO.RRF", lambda row: row[:10] + b"\r" + row[10:], "line 2 has a carriage return"),
         ("MRCONSO.RRF", lambda row: row.replace(b"A0000002", b"A0000001"), "of the AUI 'A0000001'"),

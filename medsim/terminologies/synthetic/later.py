@@ -66,14 +66,14 @@ _RETIRED: dict[RF2Table, pl.Expr] = {
     "relationship": (_EVENT == Event.RETIRED) | pl.col("target_retired") | _IS_MOVED,
     "association": _EVENT.is_in([Event.REVIVED, Event.RELINKED]),
 }
-"""The components that are no longer active, by table."""
+"""Which components become inactive, by table."""
 
 _REVIVED: dict[RF2Table, pl.Expr] = {
     "concept": _EVENT == Event.REVIVED,
     "description": (_EVENT == Event.REVIVED) & _FSN,
     "relationship": (_EVENT == Event.REVIVED) & _IS_PARENT,
 }
-"""The components that are active again, by table."""
+"""Which components become active again, by table."""
 
 _NEW: dict[RF2Table, list[tuple[pl.Expr, list[pl.Expr]]]] = {
     "concept": [(_EVENT == Event.ADDED, [])],
@@ -104,7 +104,7 @@ _NEW: dict[RF2Table, list[tuple[pl.Expr, list[pl.Expr]]]] = {
 def events_of(concepts: Ints, outline: Outline) -> Ints:
     """Return the event of each concept, given the concepts' numbers."""
     drawn = [outline.draws.weigh("later", concepts, each) for each in (_OF_ACTIVE, _OF_RETIRED)]
-    has_parent = places_of(concepts, outline.draws).ordinal > 0  # and is no other family's parent
+    has_parent = places_of(concepts, outline.draws).ordinal > 0  # so no other family is below it
     is_active = concepts < outline.n_active
     is_retired = ~is_active & (concepts < outline.n_clinical)
     return np.select([is_active & has_parent, is_retired], drawn, Event.NONE)

@@ -358,7 +358,7 @@ def read_reply(answer: Mapping[str, Any], location: str) -> Reply:
     """Return the reply in a service's answer to a chat.
 
     Raises:
-        ServiceError: there is no choice with a message.
+        ServiceError: the answer has no message.
     """
     choices = answer.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
