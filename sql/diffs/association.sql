@@ -33,7 +33,7 @@ changed as (
         source_id,
         target_id,
         kind
-    having count(distinct is_new) = 1
+    having bool_and(is_new) = bool_or(is_new)
 )
 
 select

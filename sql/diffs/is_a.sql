@@ -27,7 +27,7 @@ changed as (
     group by
         child_id,
         parent_id
-    having count(distinct is_new) = 1
+    having bool_and(is_new) = bool_or(is_new)
 )
 
 select
