@@ -16,7 +16,7 @@ from medsim.kernels.edit_distance import (
     words_of,
 )
 from medsim.kernels.instructions import popcount, prefetch
-from medsim.kernels.packing import tie_of
+from medsim.kernels.packing import key_of, tie_of
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Codes, Hashes, Ids, Rows, Starts, Wide
@@ -278,6 +278,34 @@ def search(task: Search, first: int, stop: int, work: Workspace) -> None:
                     first_place, stop_place = pool.length_starts[other : other + 2]
                     search_places(task, query, first_place, stop_place, slot, work)
         clear_masks(queries.codes, begin, end, work.masks)
+
+
+@kernel
+def search_within(task: Search, slot: int, bound: int, work: Workspace, found: Starts) -> int:
+    """Write a key of each candidate within a distance of a query, and return their number.
+
+    The keys, in no order, have the distance and the row (``packing.key_of``). ``found`` has room
+    for the whole pool, and ``work`` is that of ``search``.
+    """
+    pool, queries = task.pool, task.queries
+    query, n_found = whole(queries.places[slot]), 0
+    begin, end = queries.starts[query], queries.starts[query + 1]
+    length, n_lengths = end - begin, len(pool.length_starts) - 1
+    first = pool.length_starts[min(max(0, length - bound), n_lengths)]
+    stop = pool.length_starts[min(length + bound + 1, n_lengths)]
+    set_masks(queries.codes, begin, end, work.masks)
+    for place in range(first, stop):
+        if (
+            queries.components[query] != pool.components[place]
+            and least_distance(queries.signatures, query, pool.signatures, place) <= bound
+        ):
+            left, right = pool.starts[place], pool.starts[place + 1]
+            distance = bounded_distance(work, length, pool.codes, left, right, np.int64(bound))
+            if distance <= bound:
+                found[n_found] = key_of(distance, pool.ids[place])
+                n_found += 1
+    clear_masks(queries.codes, begin, end, work.masks)
+    return n_found
 
 
 class TermsByLength(NamedTuple):

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from functools import cached_property
-from operator import index
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from medsim.core.config import checked_threads
-from medsim.core.errors import OptionError, unknown_name
+from medsim.core.errors import OptionError
 from medsim.core.terms import lowered_column
 from medsim.kernels.best import FAR
 from medsim.kernels.near_pairs import MATCH, QUERY
 from medsim.neighbours.names import names_of
-from medsim.neighbours.options import MOST_EDITS, MOST_NAMES, Ties
+from medsim.neighbours.options import NearestOptions, Ties
 from medsim.neighbours.pairs import pairs_within
-from medsim.neighbours.search import Candidates, NearestSearch
+from medsim.neighbours.search import Candidates, NearestSearch, part_of, queries_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from medsim.kernels.types import Ids, Rows
+    from medsim.kernels.edit_search import Queries
+    from medsim.kernels.types import Ids
     from medsim.neighbours.search import Advance, Nearest
 
 NEAREST = pl.Schema(
@@ -36,6 +36,7 @@ PAIRS = pl.Schema({"query": pl.String, "match": pl.String, "distance": pl.Int32}
 _QUERIES_AT_ONCE = 1 << 18
 _MATCHES_AT_ONCE = 1 << 22
 _NAMES_PER_QUERY = 1 << 15
+_MORE = 1, 15, 127  # matches beyond k, which show how far ties go; then all names are compared
 
 
 class Pool:
@@ -110,29 +111,19 @@ class Pool:
 
         ``advance`` is called with the number of finished queries.
         """
-        k, limit = _whole(k, "k", 1), FAR
-        if max_distance is not None:
-            limit = _whole(max_distance, "max_distance", 0)
-        if ties not in get_args(Ties):
-            raise OptionError(unknown_name("ties", str(ties), list(get_args(Ties))))
+        options = NearestOptions((), k=k, max_distance=max_distance, ties=ties)
         asked = None if queries is None else self._keyed(names_of(queries, "queries"))
         given = self._given if asked is None else asked
-        n_at_once = max(1, min(_QUERIES_AT_ONCE, _MATCHES_AT_ONCE // min(k, len(self) or 1)))
-        for first in range(0, given.height, n_at_once):
-            part = given[first : first + n_at_once]
+        n_matches = min(k + (ties == "all") * _MORE[-1], len(self) or 1)
+        n_at_once = max(1, min(_QUERIES_AT_ONCE, _MATCHES_AT_ONCE // n_matches))
+        for part in given.iter_slices(n_at_once):
             rows = self._keys.search_sorted(part["key"]).to_numpy().astype(np.int32)
-
-            def search(
-                at: Rows, wanted: Ids, part: pl.DataFrame = part, rows: Ids = rows
-            ) -> Nearest:
-                if asked is None:
-                    return self._search.nearest(rows[at], wanted, limit=limit)
-                return self._search.nearest_to(
-                    part["key"].gather(at), rows[at], wanted, limit=limit
-                )
-
-            found = self._ranked(search, part, k, ties, self._excluded(part["key"], exclude))
-            yield self._named(part, found)
+            if asked is None:
+                searched = queries_in(self._search.pool, rows)
+            else:
+                searched = self._search.queries_of(part["key"], rows)
+            for found in self._ranked(searched, options, self._excluded(part["key"], exclude)):
+                yield self._named(part, found)
             advance(part.height)
 
     def pairs(
@@ -153,8 +144,7 @@ class Pool:
             the queries, then of distances, then of the texts; a query that is equal to a name has
             the distance 0, and equal queries count once.
         """
-        if not 1 <= _whole(max_distance, "max_distance", 0) <= MOST_EDITS:
-            raise OptionError(f"`max_distance` takes 1 to {MOST_EDITS} without `k`")
+        NearestOptions((), max_distance=max_distance)  # checks it
         if queries is None:
             asked = self._frame
             rows, ids, distances = pairs_within(self._keys, max_distance, threads=self._threads)
@@ -163,11 +153,12 @@ class Pool:
             asked = self._keyed(names_of(queries, "queries"))
             asked = asked.unique("key", keep="first", maintain_order=True)
             if asked.height * _NAMES_PER_QUERY < len(self):  # then comparing the names takes longer
-                names, n_all = asked["name"], max(1, len(self))
-                return self.nearest(
-                    names, n_all, max_distance=max_distance, exclude=exclude
-                ).select(PAIRS.names())
-            pairs = self._pairs_with(asked["key"], max_distance).sort("row", "distance", "id")
+                rows = self._keys.search_sorted(asked["key"]).to_numpy().astype(np.int32)
+                searched = self._search.queries_of(asked["key"], rows)
+                limits = np.full(asked.height, max_distance, np.int32)
+                pairs = _listed(self._search.within(searched, limits))
+            else:
+                pairs = self._pairs_with(asked["key"], max_distance).sort("row", "distance", "id")
         excluded = self._excluded(asked["key"], exclude)
         if queries is None:
             excluded = pl.concat([excluded, excluded.select(row="id", id="row")])
@@ -239,53 +230,55 @@ class Pool:
         return pairs.unique().join(rows, on="key").select(pl.col("row", "id").cast(pl.Int32))
 
     def _ranked(
-        self,
-        search: Callable[[Rows, Ids], Nearest],
-        part: pl.DataFrame,
-        k: int,
-        ties: Ties,
-        excluded: pl.DataFrame,
-    ) -> pl.DataFrame:
-        """Return the nearest names of queries: row, rank, id and distance.
+        self, queries: Queries, options: NearestOptions, excluded: pl.DataFrame
+    ) -> Iterator[pl.DataFrame]:
+        """Yield the nearest names of queries in order: row, id, distance and rank.
 
-        Longer lists are searched until no name of a list can be missing.
+        With all ties, queries may have as many matches as there are names. They are searched again
+        up to the distance of the last match, and yielded in batches.
         """
-        n_excluded = np.bincount(excluded["row"].to_numpy(), minlength=part.height)
-        wanted = np.minimum(k + (ties == "all") + n_excluded, len(self)).astype(np.int32)
-        left = np.arange(part.height, dtype=np.int32)
-        done = []
-        while len(left):
-            nearest = search(left, wanted[left])
-            counts = np.diff(nearest.starts)
-            found = pl.DataFrame(
-                {
-                    "row": np.repeat(left, counts),
-                    "id": nearest.ids,
-                    "distance": nearest.distances,
-                    "is_open": np.repeat((counts == wanted[left]) & (counts < len(self)), counts),
-                }
-            )
-            if len(excluded):
-                found = found.join(excluded, on=["row", "id"], how="anti", maintain_order="left")
-            rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("row")
-            found = found.with_columns(rank=rank)
-            if ties == "first":
-                return found.filter(pl.col("rank") <= k)
-            furthest = pl.col("distance").filter(pl.col("rank") <= k).max().over("row")
-            may_lack = pl.col("is_open") & (pl.col("distance").last().over("row") <= furthest)
-            found = found.with_columns(may_lack=may_lack, furthest=furthest)
-            done.append(found.filter(~may_lack, pl.col("distance") <= pl.col("furthest")))
-            left = found.filter("may_lack")["row"].unique().to_numpy()
-            wanted[left] = np.minimum(4 * wanted[left].astype(np.int64), len(self))
-        return pl.concat(done).sort("row", "rank")
+        k, n_queries = options.k or 1, len(queries.rows)
+        n_excluded = np.bincount(excluded["row"].to_numpy(), minlength=n_queries)
+        wanted = (k + n_excluded).astype(np.int32)
+        limit = FAR if options.max_distance is None else options.max_distance
+        left, done = np.arange(n_queries, dtype=np.int32), []
+        for n_more in _MORE if options.ties == "all" else (0,):
+            nearest = self._search.find(part_of(queries, left), wanted[left] + n_more, limit)
+            found = _ranked(_listed(nearest, left), excluded)
+            furthest = pl.col("distance").filter(pl.col("rank") <= k).max()
+            may_lack = (pl.col("rank").max() > k) & (pl.col("distance").max() == furthest)
+            if not n_more:
+                yield found.filter(pl.col("rank") <= k)
+                return
+            found = found.with_columns(furthest=furthest.over("row"), may_lack=may_lack.over("row"))
+            done.append(found.filter(~pl.col("may_lack"), pl.col("distance") <= pl.col("furthest")))
+            lacking = found.filter("may_lack", rank=1)
+            left = lacking["row"].to_numpy()
+            if not len(left):
+                break
+        whole = pl.concat(done).sort("row", "rank")
+        first, n_at_once = 0, max(self._threads, _MATCHES_AT_ONCE // max(1, len(self)))
+        for part in lacking.iter_slices(n_at_once):
+            rows = part["row"].to_numpy()
+            within = self._search.within(part_of(queries, rows), part["furthest"].to_numpy())
+            longer = _ranked(_listed(within, rows), excluded)
+            before = whole.filter(pl.col("row").is_between(first, rows[-1]))
+            yield pl.concat([before.select(longer.columns), longer]).sort("row", "rank")
+            first = rows[-1] + 1
+        yield whole.filter(pl.col("row") >= first)
 
 
-def _whole(number: object, name: str, least: int) -> int:
-    """Return a whole number that is not too small; larger ones than any list count as one."""
-    try:
-        whole = index(number)  # type: ignore[arg-type]
-    except TypeError as error:
-        raise OptionError(f"`{name}` takes a whole number, not {number!r}") from error
-    if whole < least:
-        raise OptionError(f"`{name}` {whole} is too small; it takes {least} and more")
-    return min(whole, MOST_NAMES)
+def _listed(nearest: Nearest, rows: Ids | None = None) -> pl.DataFrame:
+    """Return the matches of queries in lists as a table: row, id and distance."""
+    counts = np.diff(nearest.starts)
+    listed = np.arange(len(counts), dtype=np.int32) if rows is None else rows
+    columns = {"id": nearest.ids, "distance": nearest.distances}
+    return pl.DataFrame({"row": np.repeat(listed, counts), **columns})
+
+
+def _ranked(found: pl.DataFrame, excluded: pl.DataFrame) -> pl.DataFrame:
+    """Return matches with their rank, without excluded ones."""
+    if excluded.height:
+        found = found.join(excluded, on=["row", "id"], how="anti", maintain_order="left")
+    rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("row")
+    return found.with_columns(rank=rank)

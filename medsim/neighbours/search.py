@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,7 +12,6 @@ import polars as pl
 from numba import config
 
 from medsim.core.config import in_threads
-from medsim.core.errors import OptionError
 from medsim.core.terms import pack
 from medsim.kernels.best import FAR, empty_slots, filled_slots
 from medsim.kernels.edit_distance import Workspace
@@ -22,19 +22,19 @@ from medsim.kernels.edit_search import (
     end_ranks,
     search,
     search_neighbours,
+    search_within,
     signatures,
     suffixes,
 )
 from medsim.kernels.edit_table import KEPT_PASSES, MAX_PLANES, N_PLANES, Screen, Slate
 from medsim.kernels.instructions import LANES, MARGIN, N_FIELDS, WORDS
-from medsim.kernels.packing import term_hashes
+from medsim.kernels.packing import MOST, starts_of, term_hashes
 from medsim.kernels.sliced import search_group
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from medsim.kernels.best import Best
-    from medsim.kernels.types import Codes, Hashes, Ids, Starts, Wide
+    from medsim.kernels.types import Codes, Hashes, Ids, Rows, Starts, Wide
 
     Advance = Callable[[int], None]
 
@@ -67,17 +67,10 @@ class Candidates:
         Args:
             terms: distinct terms, in order of code points; lower-case them first to ignore case.
             components: int32[n_terms], equal for linked terms; by default, no terms are linked.
-
-        Raises:
-            OptionError: the terms are not distinct and in order, or components are missing.
         """
         column = pl.Series(terms, dtype=pl.String)
-        if not (column[1:] > column[:-1]).all():
-            raise OptionError("terms to search must be distinct and in order of code points")
-        linked = np.arange(len(terms)) if components is None else components
-        if len(linked) != len(terms):
-            raise OptionError("each term must have a component")
         packed = pack(column)
+        linked = np.arange(len(terms)) if components is None else components
         hashes = term_hashes(packed.codes, packed.starts)
         return cls(terms=column, components=np.asarray(linked, np.int32), hashes=hashes)
 
@@ -157,6 +150,13 @@ def queries_in(pool: Pool, rows: Ids) -> Queries:
         places=pool.places[rows],
         rows=rows,
         ranks=pool.ranks[rows],
+    )
+
+
+def part_of(queries: Queries, at: Rows) -> Queries:
+    """Return some queries, by their numbers."""
+    return queries._replace(
+        places=queries.places[at], rows=queries.rows[at], ranks=queries.ranks[at]
     )
 
 
@@ -248,7 +248,6 @@ def _near_lengths(order: Ids, lengths: Starts) -> Iterator[Ids]:
 
 
 _QUERIES_PER_TASK = 64
-_SEEDS = 1 << 64
 
 S = TypeVar("S")
 P = TypeVar("P")
@@ -290,67 +289,27 @@ class NearestSearch:
     def __init__(
         self, candidates: Candidates, *, seed: int, threads: int, sliced: bool | None = None
     ) -> None:
-        if not 0 <= seed < _SEEDS:
-            raise OptionError(f"seed {seed} is out of range; 0 to {_SEEDS - 1} are accepted")
         self.pool = lay_out(candidates, threads)
-        self._ends: Wide | None = None
-        self._seed = np.uint64(seed)
-        self._threads = threads
+        self._seed, self._threads = np.uint64(seed), threads
         self._sliced = not config.DISABLE_JIT if sliced is None else sliced  # type: ignore[attr-defined]  # set when numba is imported
 
-    def nearest(
-        self, queries: Ids, wanted: Ids, advance: Advance = _ignore, limit: int = FAR
-    ) -> Nearest:
-        """Return the nearest terms of each query, a term of the pool, as brute force does.
+    def nearest(self, rows: Ids, wanted: Ids, advance: Advance = _ignore) -> Nearest:
+        """Return the nearest terms of terms of the pool, given by their rows; see ``find``."""
+        return self.find(queries_in(self.pool, np.asarray(rows, np.int32)), wanted, advance=advance)
 
-        Candidates are ordered by (distance, hash of seed and both terms, text).
+    def queries_of(self, terms: pl.Series, rows: Ids) -> Queries:
+        """Return other terms, which may also be in the pool, as queries.
 
-        Returns:
-            As many as wanted, or fewer if the pool has no more.
-        """
-        n_terms = len(self.pool.ids)
-        queries, sizes = np.asarray(queries, np.int32), np.asarray(wanted, np.int64)
-        are_rows = len(queries) == len(sizes) and not ((queries < 0) | (queries >= n_terms)).any()
-        if not are_rows or (sizes < 0).any():
-            raise OptionError(
-                f"each query must be a row of the {n_terms:,} terms, with a number of terms to find"
-            )
-        best = empty_slots(np.minimum(sizes, n_terms).astype(np.int32), np.int32, limit)
-        return self._searched(queries_in(self.pool, queries), best, advance)
-
-    def nearest_to(
-        self,
-        terms: pl.Series,
-        rows: Ids,
-        wanted: Ids,
-        limit: int = FAR,
-        advance: Advance = _ignore,
-    ) -> Nearest:
-        """Return the nearest terms of other terms, which may be in the pool.
+        A term of the pool is at distance 0 from itself.
 
         Args:
             terms: lower-cased terms, in any order.
             rows: int32[n_terms], the number of terms of the pool before each in order of text.
-            wanted: int32[n_terms], number of terms for each.
-            limit: the largest distance.
-            advance: called with the number of finished queries.
-
-        Returns:
-            As ``nearest``; a term of the pool is at distance 0 from itself.
         """
-        sizes = np.minimum(wanted, len(self.pool.ids)).astype(np.int32)
-        best = empty_slots(sizes, np.int32, limit)
-        return self._searched(self._queries_of(terms, rows), best, advance)
-
-    def _queries_of(self, terms: pl.Series, rows: Ids) -> Queries:
-        """Return terms as queries of the pool."""
         pool, packed = self.pool, pack(terms)
-        numbers = np.full(int(self.pool.alphabet.max(initial=0)) + 2, len(pool.alphabet), np.uint32)
+        numbers = np.full(int(pool.alphabet.max(initial=0)) + 2, len(pool.alphabet), np.uint32)
         numbers[pool.alphabet] = np.arange(len(pool.alphabet), dtype=np.uint32)
         codes = numbers[np.minimum(packed.codes, len(numbers) - 1)]
-        if self._ends is None:
-            by_end = pool.places[pool.by_end]
-            self._ends = np.ascontiguousarray(suffixes(pool.codes, pool.starts)[:, by_end])
         return Queries(
             codes=codes,
             starts=packed.starts,
@@ -362,8 +321,50 @@ class NearestSearch:
             ranks=end_ranks(self._ends, suffixes(codes, packed.starts)),
         )
 
-    def _searched(self, queries: Queries, best: Best, advance: Advance) -> Nearest:
-        """Fill the slots of queries with their nearest terms, and return them."""
+    @cached_property
+    def _ends(self) -> Wide:
+        """The ends of the terms of the pool, in their order; see ``end_ranks``."""
+        pool = self.pool
+        ends = suffixes(pool.codes, pool.starts)
+        return np.ascontiguousarray(ends[:, pool.places[pool.by_end]])
+
+    def within(self, queries: Queries, limits: Ids) -> Nearest:
+        """Return all terms within a distance of each query, in order of (distance, text)."""
+        task = Search(self.pool, self._seed, queries, empty_slots(np.zeros(0, np.int32), np.int32))
+        found: list[Starts] = [np.empty(0, np.int64)] * len(limits)
+
+        def fill(slot: int, space: tuple[Workspace, Starts]) -> None:
+            work, keys = space
+            found[slot] = np.sort(keys[: search_within(task, slot, int(limits[slot]), work, keys)])
+
+        longest = int(np.diff(queries.starts).max(initial=0))
+        spaces = [
+            (workspace(self.pool, longest), np.empty(len(self.pool.ids), np.int64))
+            for _ in range(self._threads)
+        ]
+        _in_threads(spaces, range(len(limits)), fill)
+        keys = np.concatenate([np.empty(0, np.int64), *found])
+        return Nearest(
+            starts=starts_of([len(part) for part in found]),
+            ids=(keys & MOST).astype(np.int32),
+            distances=(keys >> 32).astype(np.int32),
+        )
+
+    def find(
+        self, queries: Queries, wanted: Ids, limit: int = FAR, advance: Advance = _ignore
+    ) -> Nearest:
+        """Return the nearest terms of each query, as brute force does.
+
+        Candidates are ordered by (distance, hash of seed and both terms, text).
+
+        Args:
+            queries: the queries.
+            wanted: whole[n_queries], number of terms for each; fewer if the pool has no more.
+            limit: the largest distance.
+            advance: called with the number of finished queries.
+        """
+        sizes = np.minimum(np.asarray(wanted, np.int64), len(self.pool.ids)).astype(np.int32)
+        best = empty_slots(sizes, np.int32, limit)
         task = Search(self.pool, self._seed, queries, best)
         n_queries, longest = len(queries.places), int(np.diff(queries.starts).max(initial=0))
         works = [workspace(self.pool, longest) for _ in range(self._threads)]

@@ -16,7 +16,6 @@ from oracles.pairs import levenshtein
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from medsim.core.errors import OptionError
 from medsim.core.terms import pack
 from medsim.kernels.edit_search import least_distance, signatures
 from medsim.neighbours.search import Candidates, Nearest, NearestSearch
@@ -424,31 +423,6 @@ def test_a_search_can_be_reused_and_reports_progress_of_every_query(large_pool: 
     assert again.distances.tolist() == first.distances.tolist()
     assert sum(steps) == 333
     assert len(steps) > 1
-
-
-@pytest.mark.kernels
-@given(st.lists(st.text(f"ab{ASTRAL}", max_size=4), max_size=6))
-def test_only_distinct_terms_in_order_of_code_points_are_taken(terms: list[str]) -> None:
-    for taken in (terms, sorted(terms), sorted(set(terms))):
-        if taken == sorted(set(terms)):
-            assert len(Candidates.from_terms(taken).terms) == len(taken)
-        else:
-            with pytest.raises(OptionError, match="distinct and in order of code points"):
-                Candidates.from_terms(taken)
-
-
-@pytest.mark.parametrize(("query", "wanted"), [([2], [1]), ([-1], [1]), ([0], [-1]), ([0], [])])
-def test_invalid_query_rows_are_refused(query: list[int], wanted: list[int]) -> None:
-    with pytest.raises(OptionError):
-        nearest(Candidates.from_terms(["a", "b"]), np.array(query), np.array(wanted))
-
-
-def test_seeds_out_of_range_and_terms_without_a_component_are_refused() -> None:
-    for seed in (-1, 1 << 64):
-        with pytest.raises(OptionError, match="out of range"):
-            NearestSearch(Candidates.from_terms(["a", "b"]), seed=seed, threads=1)
-    with pytest.raises(OptionError, match="component"):
-        Candidates.from_terms(["a", "b"], np.zeros(1, np.int32))
 
 
 def test_numbers_may_be_of_any_whole_type() -> None:

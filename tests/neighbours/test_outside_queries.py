@@ -25,11 +25,16 @@ def search_of(terms: list[str], *, sliced: bool, threads: int = 1) -> NearestSea
 
 
 def found(
-    search: NearestSearch, terms: list[str], queries: list[str], wanted: int, limit: int
+    search: NearestSearch, terms: list[str], queries: list[str], wanted: int | None, limit: int
 ) -> list[list[tuple[int, str]]]:
+    """Return the nearest terms within a limit, or all without ``wanted``."""
     column, pool = pl.Series(queries, dtype=pl.String), pl.Series(terms, dtype=pl.String)
     rows = pool.search_sorted(column).to_numpy().astype(np.int32)
-    result = search.nearest_to(column, rows, np.full(len(queries), wanted, np.int32), limit)
+    asked = search.queries_of(column, rows)
+    if wanted is None:
+        result = search.within(asked, np.full(len(queries), limit, np.int32))
+    else:
+        result = search.find(asked, np.full(len(queries), wanted), limit)
     return [
         [
             (int(result.distances[slot]), terms[result.ids[slot]])
@@ -40,7 +45,7 @@ def found(
 
 
 def brute_force(
-    terms: list[str], queries: list[str], wanted: int, limit: int
+    terms: list[str], queries: list[str], wanted: int | None, limit: int
 ) -> list[list[tuple[int, str]]]:
     return [
         sorted(
@@ -68,8 +73,9 @@ def test_the_nearest_are_those_of_brute_force(
 ) -> None:
     search = search_of(terms, sliced=sliced)
 
-    expected = brute_force(terms, queries, wanted, limit)
-    assert found(search, terms, queries, wanted, limit) == expected
+    for size in (wanted, None):
+        expected = brute_force(terms, queries, size, limit)
+        assert found(search, terms, queries, size, limit) == expected
 
 
 @pytest.mark.parametrize("sliced", [False, True])
@@ -81,3 +87,4 @@ def test_queries_may_be_longer_than_every_term(*, sliced: bool) -> None:
     search = search_of(terms, sliced=sliced, threads=2)
 
     assert found(search, terms, queries, 3, 1 << 30) == brute_force(terms, queries, 3, 1 << 30)
+    assert found(search, terms, queries, None, 45) == brute_force(terms, queries, None, 45)

@@ -99,6 +99,34 @@ def test_nearest_names_are_those_of_brute_force(
     )
 
 
+@given(NAMES, NAMES, st.integers(1, 4), st.integers(0, 9), st.data())
+def test_all_ties_are_found_however_many_there_are(
+    queries: list[str], names: list[str], k: int, limit: int, data: st.DataObject
+) -> None:
+    pairs = st.tuples(st.sampled_from([*queries, "?"]), st.sampled_from([*names, "?"]))
+    exclude = data.draw(st.lists(pairs, max_size=4))
+    frame = pl.DataFrame(exclude, {"query": pl.String, "match": pl.String}, orient="row")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("medsim.neighbours.pool._MORE", (1,))
+        patch.setattr("medsim.neighbours.pool._MATCHES_AT_ONCE", 7)
+        pool = medsim.Pool(names, threads=2)
+        found = pool.nearest(queries, k, max_distance=limit, ties="all", exclude=frame)
+
+    assert found.rows() == brute_force(queries, names, k, limit=limit, ties=True, exclude=exclude)
+
+
+def test_queries_with_many_ties_are_yielded_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("medsim.neighbours.pool._MATCHES_AT_ONCE", 10_000)
+    names = [chr(0x4E00 + number) for number in range(2000)]  # no letters in common
+    pool = medsim.Pool(names, threads=2)
+
+    heights = [batch.height for batch in pool.batches(names[:100], 2, ties="all")]
+
+    assert sum(heights) == 100 * len(names)
+    assert max(heights) <= 10_000
+
+
 @given(NAMES, st.integers(1, 30), st.booleans())
 def test_names_of_a_list_match_the_others(names: list[str], k: int, ties: bool) -> None:  # noqa: FBT001
     found = medsim.nearest(names, k=k, ties="all" if ties else "first", threads=1)
@@ -261,9 +289,9 @@ def test_pairs_of_few_queries_in_a_large_pool_are_those_of_comparing_all(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"k": 0}, "`k` 0 is too small"),
+        ({"k": 0}, "`k` 0 is out of range"),
         ({"k": 1.5}, "`k` takes a whole number"),
-        ({"max_distance": -1}, "`max_distance` -1 is too small"),
+        ({"max_distance": -1}, "`max_distance` -1 is out of range"),
         ({"ties": "some"}, "ties 'some'"),
         ({"exclude": pl.DataFrame({"a": ["b"]})}, "`exclude` takes a table with the columns"),
     ],
