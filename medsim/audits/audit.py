@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.audits.audited import read_audited
 from medsim.audits.files import write_csv, write_mappings
 from medsim.audits.kinds import KINDS, SEVERITIES
 from medsim.audits.near import near_names
 from medsim.audits.options import AuditOptions
 from medsim.audits.output import AUDIT, CSV, FINDING, SSSOM, Audit, AuditManifest
-from medsim.builds.build import paths_of
+from medsim.builds.build import Run, derive, is_output, paths_of
+from medsim.builds.options import SearchOptions
+from medsim.builds.output import Build
+from medsim.builds.positives import reload
 from medsim.core import manifest
 from medsim.core.config import checked_threads
 from medsim.core.errors import counted
-from medsim.core.options import public
+from medsim.core.opened import reading_output
+from medsim.core.options import folder_of, public
 from medsim.core.output import claimed
 from medsim.core.progress import progress_of
 from medsim.core.store import Store
@@ -27,12 +31,31 @@ from medsim.evaluations.targets import named_concepts
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from medsim.audits.audited import Audited
+    from medsim.builds.positives import Derived
+    from medsim.core.options import OpenedFolder
+    from medsim.core.progress import Progress
 
 _QUERIES: Mapping[str, Sequence[str]] = {
     "names": ("shared_name", "retired_name", "malformed", "repeated", "no_main_name"),
     "chains": ("chain",),
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audited:
+    """A release that is audited.
+
+    Attributes:
+        source: the facts about the terminology, as in the manifest of a build.
+        store: store with the canonical tables and those of ``derive_positives``.
+        derived: the positives, and the terms that they link.
+    """
+
+    source: Mapping[str, object]
+    store: Store
+    derived: Derived
+    threads: int
+    progress: Progress
 
 
 @public(AuditOptions)
@@ -82,6 +105,25 @@ def audit(options: AuditOptions) -> Audit:
     return Audit(options.out)
 
 
+def read_audited(
+    place: str | Path | OpenedFolder, store: Store, threads: int, progress: Progress
+) -> Audited:
+    """Return a release from the folder of a build, or from a source with default options.
+
+    The folder of an output comes before a built-in source of the same name. Both ways derive the
+    same positives; only negatives are left out.
+    """
+    if is_output(place):
+        build = Build(folder_of(place))
+        with reading_output(build), progress.stage("derive positives"):
+            source, derived = build.manifest.source, reload(build, store, threads)
+    else:
+        options = SearchOptions(source=str(place), threads=threads, progress=progress)
+        run = Run.from_options(options, store)
+        source, derived = run.terminology.to_json(), derive(run)
+    return Audited(source=source, store=store, derived=derived, threads=threads, progress=progress)
+
+
 def findings_of(audited: Audited, options: AuditOptions) -> pl.DataFrame:
     """Return the findings on a release in their order; ``new`` is null."""
     chosen = {
@@ -91,7 +133,11 @@ def findings_of(audited: Audited, options: AuditOptions) -> pl.DataFrame:
         if kind.group != "model" or options.embedding is not None
     }
     store, parts = audited.store, [pl.DataFrame(schema=FINDING.dtypes)]
-    store.run("audits/active_name")
+    named = named_concepts(store, options.categories)
+    categories = pl.DataFrame(named, {"name": pl.String, "concept_id": pl.String}, orient="row")
+    store.put("category", categories.with_row_index("category"))
+    for query in ("evaluations/category_member", "audits/concept_category", "audits/active_name"):
+        store.run(query)
     for group in dict.fromkeys(kind.group for kind in chosen.values()):
         with audited.progress.stage(f"find {group}") as stage:
             found = _found(group, audited, options)
@@ -106,11 +152,6 @@ def findings_of(audited: Audited, options: AuditOptions) -> pl.DataFrame:
             "severity_rank": [severities.index(kind.severity) for kind in chosen.values()],
         }
     ).with_row_index("kind_rank")
-    named = named_concepts(store, options.categories)
-    categories = pl.DataFrame(named, {"name": pl.String, "concept_id": pl.String}, orient="row")
-    store.put("category", categories.with_row_index("category"))
-    store.run("evaluations/category_member")
-    store.run("audits/concept_category")
     every = pl.concat(parts, how="diagonal_relaxed")
     with store.frame_as("found", every), store.frame_as("kind", kinds):
         return store.frame("audits/finding")

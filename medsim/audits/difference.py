@@ -19,13 +19,15 @@ _TOKEN = re.compile(r"[^\W\d_]+|\d+|\s+|[^\w\s]|_")
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 _SPACES = re.compile(r"\s+")
 _JOINERS = re.compile(r"[\s_\-\u00ad\u2010-\u2015\u2212]+")
-_PUNCTUATION = re.compile(r"(?<!\d)['\u2032]|[^\w+'\u2032]|_")  # but no signs, and primes of digits
+# But no signs, primes of digits, and brackets within a word.
+_PUNCTUATION = re.compile(r"(?<!\d)['\u2032]|(?!(?<=\w)[(\[])[^\w+'\u2032]|_")
 _OTHER_LETTERS = str.maketrans({"æ": "ae", "œ": "oe", "ø": "o", "ß": "ss", "ł": "l", "đ": "d"})
 _ROMAN = re.compile(r"(?=[ivx])x{0,3}(ix|iv|v?i{0,3})[a-e]?")
 
 _LONG_WORD = 5  # letters of a word in which another letter is probably a typing error
 _FREQUENT = 3  # names with a word that is probably right
 _SHORTEST_STEM = 3  # letters of a word that takes an affix; shorter ones may be symbols
+_NON = re.compile(rf"^non(?=\w{{{_SHORTEST_STEM}}})")
 _SHORTEST_SPELT = 5  # letters of words with two spellings; shorter ones may be symbols
 
 
@@ -103,6 +105,12 @@ def ordered(name: str) -> str:
     return " ".join(sorted(_WORD.findall(without_accents(name))))
 
 
+def unmarked(name: str) -> str:
+    """Return the words of a name without accents, sides and negations."""
+    words = _WORD.findall(without_accents(name))
+    return " ".join(filter(None, (_UNMARKED.get(word, _NON.sub("", word)) for word in words)))
+
+
 _FOLDS: Mapping[str, Callable[[str], str]] = {
     "space": lambda part: _SPACES.sub("", part),
     "hyphen": lambda part: _JOINERS.sub("", part),
@@ -120,6 +128,11 @@ _NUMBERS = frozenset(_LISTED["numbers"].split())
 _LETTERS, _SIDES, _NEGATIONS = (
     frozenset(_LISTED[name].split()) for name in ("letters", "sides", "negations")
 )
+_UNMARKED: Mapping[str, str] = {
+    **dict.fromkeys([*_SIDES, "no", "not", "non"], ""),
+    **dict(pair.split("/") for pair in _LISTED["negated"].split()),
+}
+"""Words of sides and negations, and the words that remain without them."""
 
 
 def _is_number(word: str) -> bool:
@@ -130,7 +143,7 @@ _OF_WORDS: Mapping[str, Callable[[str], object]] = {
     "number": _is_number,
     "roman": lambda word: _ROMAN.fullmatch(word) or _is_number(word),
     "side": _SIDES.__contains__,
-    "negation": _NEGATIONS.__contains__,
+    "negation": (_NEGATIONS | _SIDES).__contains__,
     "code": lambda word: len(word) == 1 or word in _LETTERS or _is_number(word),
 }
 """Whether a word is of a kind; all words in which two names differ are."""

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.audits.difference import Difference, Differences, folded, ordered
+from medsim.audits.difference import Difference, Differences, folded, ordered, unmarked
 from medsim.builds.positives import pair_distances
 from medsim.neighbours.pairs import pairs_within
 
 if TYPE_CHECKING:
-    from medsim.audits.audited import Audited
+    from medsim.audits.audit import Audited
 
 _SHORT = 8  # characters; names of at most this length are near only at distance 1
 _ROWS = ["row1", "row2"]
@@ -21,7 +21,7 @@ def near_names(audited: Audited, distance: int) -> pl.DataFrame:
     """Return the pairs of near names, complete and classified.
 
     Two names are near if their edit distance is small, or if they are the same without accents,
-    hyphens and spaces, or if they have the same words in another order.
+    hyphens and spaces, in another order of the words, or without sides and negations.
     """
     names = audited.store.frame("audits/audited_name")
     lower = names["lower_term"]
@@ -55,7 +55,7 @@ def _candidates(lower: pl.Series, limit: int, threads: int) -> pl.DataFrame:
     )
     rows = pl.DataFrame({"row": pl.int_range(len(lower), dtype=pl.Int32, eager=True)})
     parts = []
-    for key in (folded, ordered):
+    for key in (folded, ordered, unmarked):
         keyed = rows.with_columns(key=lower.map_elements(key, pl.String))
         keyed = keyed.filter(pl.col("key") != "", pl.col("key").is_duplicated())
         both = keyed.join(keyed, on="key", suffix="2").filter(pl.col("row") < pl.col("row2"))

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from medsim.audits.kinds import KINDS, SEVERITIES
 from medsim.builds.options import NEW_FOLDER
-from medsim.core.errors import OptionError
+from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import (
     NAMED_PATH,
     OVERWRITE,
@@ -120,11 +120,11 @@ class AuditCommandOptions(AuditOptions):
     fail_on: Annotated[
         Sequence[str],
         Option(
-            "Kinds or severities of findings that set exit code 3, with --since only new findings.",
+            "Kinds or severities, as in --only, whose findings set exit code 3; with --since only "
+            "new findings.",
             listed=True,
             lower=True,
-            choices=_CHOICES,
-            noun="kind of finding",
+            suggested=_CHOICES,
             metavar="KIND,...",
             heading="Main options",
         ),
@@ -133,6 +133,9 @@ class AuditCommandOptions(AuditOptions):
     def check(self) -> None:
         """Raise OptionError for kinds that can have no findings."""
         AuditOptions.check(self)
+        for name in self.fail_on:
+            if name not in _CHOICES:
+                raise OptionError(unknown_name("kind of finding", name, list(_CHOICES)))
         groups = {name: KINDS[name].group if name in KINDS else "" for name in self.fail_on}
         if self.embedding is None and "model" in groups.values():
             raise OptionError("`fail_on` names a kind that needs `embedding`")

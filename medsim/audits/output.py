@@ -57,7 +57,8 @@ FINDING = Table(
             "Whether the earlier release lacks the finding; null if none was given.",
         ),
         "detail": _text(
-            "For a chain its size, and how the names join two concepts; null for other kinds."
+            "For a chain its size, and how the names join two concepts; for a malformed name the "
+            "characters that are wrong; null for other kinds."
         ),
         "similarity": Column(
             pl.Float32, "Cosine of two names in the model, -1 to 1; null without a model."

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.audits.addresses import links_of
+from medsim.audits.files import links_of
 from medsim.audits.kinds import KINDS, SEVERITIES
 from medsim.core.errors import counted, listed
 from medsim.pages.page import (
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from medsim.audits.output import Audit
 
 _SHOWN = (
-    *("kind", "term1", "term2", "concept1", "concept2", "main_name1", "main_name2", "distance"),
-    *("severity", "category", "new", "detail"),
+    *("kind", "term1", "term2", "detail", "concept1", "concept2", "main_name1", "main_name2"),
+    *("distance", "severity", "category", "new"),
 )
 _SAME = {"same": "same meaning", "not_same": "different"}
 _ALONE = {"fix": "to be fixed", "keep": "correct"}
@@ -49,7 +49,9 @@ def audit_page(audit: Audit) -> Page:
         ),
         new=is_new,
     )
-    shown = shown.drop(column for column in _SHOWN[-3:] if shown[column].n_unique() <= 1)
+    shown = shown.drop(
+        column for column in ("detail", "category", "new") if shown[column].n_unique() <= 1
+    )
     table = LongTable(
         caption="Findings",
         frame=shown,
@@ -69,7 +71,8 @@ def audit_page(audit: Audit) -> Page:
     prose = (
         "Decide whether two names mean the same, or whether a single name is to be fixed. Your "
         "browser keeps the decisions, also for the page of the next release. “Save corrections” "
-        "saves those on two names for medsim build --corrections, “Save all decisions” all of them."
+        "saves those on two names for medsim build --corrections. “Save all decisions” saves all "
+        "of them, and “Open decisions” reads them in another browser."
     )
     return Page(
         title=f"Audit of {name}",

@@ -13,9 +13,9 @@ function keptIn(name) {
   let known = kept();
   return {
     of: (id) => (Object.hasOwn(known, id) ? known[id] : ""),
-    set(id, value) {
-      known = { ...known, ...kept(), [id]: value };
-      if (!value) delete known[id];
+    set(values) {
+      known = { ...known, ...kept(), ...values };
+      for (const id of Object.keys(values)) if (!known[id]) delete known[id];
       try {
         localStorage.setItem(name, JSON.stringify(known));
         return true;
@@ -28,6 +28,15 @@ function keptIn(name) {
 
 const quotedCell = (cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
 
+function rowsIn(text) {
+  const rows = [[]];
+  for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/g)) {
+    rows.at(-1).push(quoted?.replaceAll('""', '"') ?? plain);
+    if (end !== ",") rows.push([]);
+  }
+  return rows;
+}
+
 function saveFile(name, rows) {
   const text = rows.map((row) => `${row.map(quotedCell).join(",")}\r\n`).join("");
   const link = document.createElement("a");
@@ -38,7 +47,7 @@ function saveFile(name, rows) {
 }
 
 // Returns the cells, the filter and the buttons of decisions on rows; null if none are asked for.
-function decisionsOn(settings, names, columns) {
+function decisionsOn(settings, names, columns, redraw) {
   if (!settings) return null;
   const [ids, kept] = [unpacked(settings.ids), keptIn(settings.name)];
   const [first, second] = settings.texts.map((name) => columns[names.indexOf(name)]);
@@ -51,14 +60,18 @@ function decisionsOn(settings, names, columns) {
   const count = (number) => number.toLocaleString("en");
   const report = () => (status.textContent = `${count(decided().length)} of ${count(ids.length)} decided`);
 
+  function keep(values) {
+    if (kept.set(values)) report();
+    else status.textContent = "This browser does not keep decisions. Save them before you close the page.";
+  }
+
   function cell(row) {
     const select = document.createElement("select");
     select.setAttribute("aria-label", `Decision on ${first[row] ?? ""}${second[row] ? ` and ${second[row]}` : ""}`);
     select.append(new Option("", ""), ...Object.entries(choicesOf(row)).map(([value, label]) => new Option(label, value)));
     select.value = kept.of(ids[row]);
     select.addEventListener("change", () => {
-      if (kept.set(ids[row], select.value)) report();
-      else status.textContent = "This browser does not keep decisions. Save them before you close the page.";
+      keep({ [ids[row]]: select.value });
     });
     const place = document.createElement("td");
     place.className = "decision";
@@ -76,6 +89,18 @@ function decisionsOn(settings, names, columns) {
     return button;
   }
 
+  // A saved decision is in the last cell of a row, and its identifier in the first one.
+  const file = Object.assign(document.createElement("input"), { type: "file", accept: ".csv", hidden: true });
+  const open = Object.assign(document.createElement("button"), { type: "button", textContent: "Open decisions" });
+  open.addEventListener("click", () => file.click());
+  file.addEventListener("change", async () => {
+    const read = rowsIn(await file.files[0].text()).filter((cells) => cells.length > 1 && cells.at(-1) in labels);
+    keep(Object.fromEntries(read.map((cells) => [cells[0], cells.at(-1)])));
+    status.textContent = `Read ${count(read.length)} decisions; ${status.textContent}`;
+    file.value = "";
+    redraw();
+  });
+
   const bar = document.createElement("p");
   bar.className = "turns";
   bar.append(
@@ -83,6 +108,8 @@ function decisionsOn(settings, names, columns) {
       isPair(row) ? [[safe(first[row]), safe(second[row]), value]] : []),
     saved("Save all decisions", "decisions.csv", ["finding_id", ...names, "decision"], ([row, value]) =>
       [[ids[row], ...columns.map((column) => safe(column[row])), value]]),
+    open,
+    file,
     status,
   );
   const select = document.createElement("select");

@@ -194,7 +194,7 @@ function showRows(table) {
   const headings = [...table.tHead.rows[0].cells];
   const names = headings.map((heading) => heading.textContent);
   const settings = JSON.parse(document.getElementById(table.dataset.settings)?.textContent ?? "{}");
-  const decisions = decisionsOn(settings.decisions, names, columns);
+  const decisions = decisionsOn(settings.decisions, names, columns, () => choose());
   const texts = columns[0].map((_, row) => columns.map((column) => column[row] ?? "").join("\n").toLowerCase());
   let order = [...texts.keys()];
   let [rows, first] = [order, 0];

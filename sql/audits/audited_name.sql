@@ -1,7 +1,8 @@
 -- The names of eligible concepts, each once when case is ignored.
 --
--- reads   name, term, term_component
--- writes  a row per name, key node_id: its smallest concept, and how that concept spells it
+-- reads   concept_category, name, term, term_component
+-- writes  a row per name, key node_id: its smallest concept, of those with a category if there are
+--         any, and how that concept spells it
 
 with spelt as (
     select
@@ -14,7 +15,14 @@ with spelt as (
     from name as n
     inner join term as t on n.term_id = t.term_id
     inner join term_component as c on n.term_id = c.term_id
-    qualify row_number() over (partition by n.node_id order by n.concept_id, n.term_id) = 1
+    left join concept_category as g on n.concept_id = g.concept_id
+    qualify row_number() over (
+        partition by n.node_id
+        order by
+            g.concept_id is null,
+            n.concept_id,
+            n.term_id
+    ) = 1
 )
 
 select

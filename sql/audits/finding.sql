@@ -1,16 +1,18 @@
 -- Findings on concepts that have a category, with their severity, the main names of their concepts,
 -- and an identifier.
 --
--- reads   concept_category, found, kind, name, term
+-- reads   concept_category, found, kind, naming
 -- writes  a row per finding, key finding_id
 
 with main_name as (
     select
-        n.concept_id,
-        t.term
-    from name as n
-    inner join term as t on n.term_id = t.term_id
-    where n.is_fsn
+        concept_id,
+        min(term) as term
+    from naming
+    where
+        gives_term
+        and kind = 'fsn'
+    group by concept_id
 )
 
 select

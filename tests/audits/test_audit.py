@@ -100,6 +100,7 @@ def test_a_retired_name_is_found_without_an_association(tmp_path: Path) -> None:
     assert lone.select("kind", "concept1", "concept2", "term1").rows() == [
         ("retired_name", "B:1", "A:2", "Kidney stone")
     ]
+    assert lone["main_name1"].to_list() == ["Kidney stone"]
     assert joined.is_empty()
 
 
@@ -156,6 +157,9 @@ def test_near_names_are_those_of_brute_force(tmp_path: Path, distance: int) -> N
         ("no binding", "nos binding", "letter"),
         ("short toe", "short toes", "plural"),
         ("left-to-right shunt", "right-to-left shunt", "word_order"),
+        ("leucocyte count", "leukocyte count", "spelling"),
+        ("nad(p) binding", "nadp binding", "other"),
+        ("cyst (liver)", "cyst liver", "punctuation"),
         ("with fever", "without fever", "negation"),
         ("left eye", "right eye", "side"),
         ("(+)-bornane", "(-)-bornane", "code"),
@@ -171,6 +175,79 @@ def test_differences_are_classified(one: str, other: str, kind: str) -> None:
 
 def test_a_difference_has_the_parts_that_differ() -> None:
     assert Differences([]).between("type ii lesion", "type v lesion")[1:] == ("ii", "v")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kind"),
+    [
+        ("Fracture of left wrist", "Fracture of right wrist", "side"),
+        ("Cleft lip", "Cleft lip, bilateral", "side"),
+        ("Asthma with fever", "Asthma without fever", "negation"),
+        ("Ketotic hyperglycinemia", "Non-ketotic hyperglycinemia", "negation"),
+        ("Bullous erythroderma", "Nonbullous erythroderma", "negation"),
+        ("Left motor seizure", "Non-motor seizure", "negation"),
+    ],
+)
+def test_sides_and_negations_are_near_at_any_distance(
+    tmp_path: Path, one: str, other: str, kind: str
+) -> None:
+    audit = audited(tmp_path, {**CLEAN, "B:1": [one], "B:2": [other]}, distance=1)
+
+    assert kinds_of(audit) == [kind]
+
+
+@pytest.mark.parametrize(
+    ("name", "detail"),
+    [
+        ("Swollen  ankle", "␣␣"),
+        ("Swollen\u00a0ankle", "U+00A0"),
+        ("Swollen ankle (left", "("),
+        ("Swollen \u0430nkle", "U+0430n"),
+        ("Vitamin \u0421", "␣ U+0421"),
+        ("Swollen ank\u200dle", "k U+200D"),
+        ("Swollen<br/>ankle", "<br/>"),
+        ("Type &#x3b1; fiber", "&#x3b1;"),
+        ("Swollen ankle?", "?"),
+        ("Swollen ankle-", "-"),
+        ("-Swollen ankle", "-"),
+        ("Swollen ankle.", "."),
+    ],
+)
+def test_the_wrong_characters_of_a_name_are_shown(tmp_path: Path, name: str, detail: str) -> None:
+    assert audited(tmp_path, {"B:1": [name]}).findings()["detail"].to_list() == [detail]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "\u0421\u0438\u043d\u0434\u0440\u043e\u043c Down",
+        "\u0646\u06cc\u0645\u200c\u0641\u0627\u0635\u0644\u0647",
+        "Rh-",
+        "5'-AMP",
+        "Have you been able to sleep well?",
+    ],
+)
+def test_names_that_are_right_have_no_finding(tmp_path: Path, name: str) -> None:
+    assert kinds_of(audited(tmp_path, {"B:1": [name]})) == []
+
+
+def test_a_name_in_two_unicode_forms_is_the_same_name(tmp_path: Path) -> None:
+    names = {"B:1": ["Ménière disease"], "B:2": ["Me\u0301nie\u0300re disease"]}
+
+    assert kinds_of(audited(tmp_path, names)) == ["same_name"]
+
+
+def test_a_category_has_the_near_names_of_its_concepts(tmp_path: Path) -> None:
+    names = {
+        "B:1": ["Desmoid tumor"],
+        "B:2": ["Growth", "desmoid tumor"],
+        "B:3": ["Desmoid tumors"],
+    }
+    below = "[Term]\nid: B:4\nname: Tumors in a row\nis_a: B:2\n"
+
+    found = audited(tmp_path, names, below, categories=["B:2"], only=["plural"]).findings()
+
+    assert found.select("concept1", "concept2").rows() == [("B:2", "B:3")]
 
 
 def write_releases(folder: Path) -> tuple[Path, Path]:

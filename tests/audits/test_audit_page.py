@@ -150,6 +150,25 @@ def test_saved_corrections_are_those_that_a_build_takes(visit, tmp_path: Path) -
     assert rows["term1"].to_list()[:4] == [NASTY, "Pain", None, "'=tumor 0"]
 
 
+def test_saved_decisions_are_opened_in_another_browser(visit, browser, file, tmp_path) -> None:
+    first = visit().page
+    for at, value in enumerate(["fix", "keep", "", "same", "not_same"]):
+        decisions(first).nth(at).select_option(value)
+    with first.expect_download() as download:
+        first.get_by_role("button", name="Save all decisions").click()
+    download.value.save_as(tmp_path / "decisions.csv")
+    other = browser.new_context().new_page()
+    other.goto(file.as_uri())
+    other.wait_for_selector("html[data-drawn]")
+
+    other.locator("input[type=file]").set_input_files(tmp_path / "decisions.csv")
+
+    status = other.get_by_role("status").first
+    assert status.inner_text() == "Read 4 decisions; 4 of 50,000 decided"
+    values = [decisions(other).nth(at).input_value() for at in range(6)]
+    assert values == ["fix", "keep", "", "same", "not_same", ""]
+
+
 def test_decisions_in_two_tabs_are_both_kept(visit, file: Path) -> None:
     first = visit()
     second = first.context.new_page()
