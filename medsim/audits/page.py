@@ -31,6 +31,12 @@ _SHOWN = (
 )
 _SAME = {"same": "same meaning", "not_same": "different"}
 _ALONE = {"fix": "to be fixed", "keep": "correct"}
+_PROSE = (
+    "Decide whether two names mean the same, or whether a single name is to be fixed. Your "
+    "browser keeps the decisions, also for the page of the next release. “Save corrections” "
+    "saves those on two names for medsim build --corrections. “Save all decisions” saves all "
+    "of them, and “Open decisions” reads them in another browser."
+)
 
 
 def audit_page(audit: Audit) -> Page:
@@ -68,12 +74,6 @@ def audit_page(audit: Audit) -> Page:
             alone=_ALONE,
         ),
     )
-    prose = (
-        "Decide whether two names mean the same, or whether a single name is to be fixed. Your "
-        "browser keeps the decisions, also for the page of the next release. “Save corrections” "
-        "saves those on two names for medsim build --corrections. “Save all decisions” saves all "
-        "of them, and “Open decisions” reads them in another browser."
-    )
     return Page(
         title=f"Audit of {name}",
         lead="Names that are nearly the same, shared, retired or malformed.",
@@ -85,7 +85,7 @@ def audit_page(audit: Audit) -> Page:
                 result=[*result, *warned(manifest.warnings, "Provenance")],
                 parts=[PageTable(caption="Number of findings", frame=counts)],
             ),
-            Section(title="Findings", prose=prose, parts=[table]),
+            Section(title="Findings", prose=_PROSE, parts=[table]),
             closing(
                 manifest,
                 warnings_of(manifest.warnings),

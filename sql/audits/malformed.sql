@@ -2,7 +2,7 @@
 -- or wrong characters, and punctuation at the start or the end.
 --
 -- Brackets are balanced if nothing is left after matching ones are removed nine times. Scripts are
--- mixed if a Latin letter is beside a Cyrillic, Armenian or Cherokee one, or beside a Greek one that
+-- mixed if a Latin letter is beside a Cyrillic, Armenian or Cherokee one, or a Greek one that
 -- looks Latin, or if a name with Latin letters has a word of Cyrillic letters that look Latin.
 -- Joiners of zero width belong to other scripts than these.
 --
@@ -23,8 +23,8 @@ with matched as (
         term,
         regexp_extract(
             term,
-            '[\x00-\x08\x0e-\x1f\x7f-\x{84}\x{86}-\x{9f}\x{ad}\x{200b}\x{200e}\x{200f}\x{202a}-\x{202e}'
-            || '\x{2060}-\x{2064}\x{e000}-\x{f8ff}\x{fb00}-\x{fb06}\x{feff}\x{ff01}-\x{ff5e}'
+            '[\x00-\x08\x0e-\x1f\x7f-\x{84}\x{86}-\x{9f}\x{ad}\x{200b}\x{200e}\x{200f}'
+            || '\x{202a}-\x{202e}\x{2060}-\x{2064}\x{e000}-\x{f8ff}\x{fb00}-\x{fb06}\x{feff}\x{ff01}-\x{ff5e}'
             || '\x{fff9}-\x{ffff}]|[ÃÂ][\x{80}-\x{bf}]|â€'
             || '|[\p{Latin}\pN\pP\s][\x{200c}\x{200d}]'
             || '|&(?:[a-zA-Z]{2,8}|#x?[0-9a-fA-F]+);|</?[a-z]{1,6} ?/?>'

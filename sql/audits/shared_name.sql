@@ -27,7 +27,7 @@ numbered as (
 )
 
 select
-    case when nfc_normalize(a.term) = nfc_normalize(b.term) then 'same_name' else 'case' end as kind,
+    if(nfc_normalize(a.term) = nfc_normalize(b.term), 'same_name', 'case') as kind,
     a.concept_id as concept1,
     a.term as term1,
     b.concept_id as concept2,
