@@ -24,8 +24,8 @@ with matched as (
         regexp_extract(
             term,
             '[\x00-\x08\x0e-\x1f\x7f-\x{84}\x{86}-\x{9f}\x{ad}\x{200b}\x{200e}\x{200f}'
-            || '\x{202a}-\x{202e}\x{2060}-\x{2064}\x{e000}-\x{f8ff}\x{fb00}-\x{fb06}\x{feff}\x{ff01}-\x{ff5e}'
-            || '\x{fff9}-\x{ffff}]|[ÃÂ][\x{80}-\x{bf}]|â€'
+            || '\x{202a}-\x{202e}\x{2060}-\x{2064}\x{e000}-\x{f8ff}\x{fb00}-\x{fb06}\x{feff}'
+            || '\x{ff01}-\x{ff5e}\x{fff9}-\x{ffff}]|[ÃÂ][\x{80}-\x{bf}]|â€'
             || '|[\p{Latin}\pN\pP\s][\x{200c}\x{200d}]'
             || '|&(?:[a-zA-Z]{2,8}|#x?[0-9a-fA-F]+);|</?[a-z]{1,6} ?/?>'
         ) as part
