@@ -4,36 +4,28 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 from medsim.builds.options import NEW_FOLDER
 from medsim.core.options import OVERWRITE, OpenedFolder, Option, Options, Reporting, Threads
 
-_BUILT = "A source is built with default options first; see medsim build for sources."
+_Place: TypeAlias = str | Path | OpenedFolder
+
+
+def _release(which: str, metavar: str) -> Option:
+    about = (
+        f"The {which} release: a folder of a build, or a source. A source is built with default "
+        "options first; see medsim build for sources."
+    )
+    return Option(about, argument=True, metavar=metavar, or_name=True)
 
 
 @dataclass(frozen=True, slots=True)
 class DiffOptions(Options):
     """The options of ``medsim diff``."""
 
-    old: Annotated[
-        str | Path | OpenedFolder,
-        Option(
-            f"The earlier release: a folder of a build, or a source. {_BUILT}",
-            argument=True,
-            metavar="OLD",
-            or_name=True,
-        ),
-    ]
-    new: Annotated[
-        str | Path | OpenedFolder,
-        Option(
-            f"The later release: a folder of a build, or a source. {_BUILT}",
-            argument=True,
-            metavar="NEW",
-            or_name=True,
-        ),
-    ]
+    old: Annotated[_Place, _release("earlier", "OLD")]
+    new: Annotated[_Place, _release("later", "NEW")]
     out: Annotated[str | Path, NEW_FOLDER]
     _: KW_ONLY
     threads: Threads = None

@@ -24,21 +24,10 @@ def _text(about: str) -> Column:
     return Column(pl.String, about)
 
 
-_KEPT = Column(pl.Boolean, "Whether all concepts of the row are active in both releases.")
 _CONCEPT = CANONICAL_TABLES["concept"].columns
 _CATEGORY = _text("The concept's semantic tag or type; empty if there is none.")
 _NAME = "{} main name, of the later release if it has one; null if neither has one."
-_ONE_SIDE = _text("added or removed.")
-_PAIR = PAIR.columns
-
-CHANGES = {
-    "concept": ("added", "retired", "reactivated", "moved"),
-    "name": ("added", "removed", "changed", "preferred"),
-    "association": ("added", "removed"),
-    "is_a": ("added", "removed"),
-    "pair": ("gained", "lost"),
-}
-"""The kinds of change of each table, in the order in which they are counted."""
+_ONE_SIDE = {"added": "only in the later release", "removed": "only in the earlier release"}
 
 SUMMARY = Table(
     "summary.parquet",
@@ -57,35 +46,70 @@ SUMMARY = Table(
     order="By subject as listed, dataset, strategy and change.",
 )
 
-DIFF_TABLES = {
-    "concept": Table(
-        "concept.parquet",
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The declaration of a table of changes.
+
+    Attributes:
+        title: title of the table on the page and in the changelog.
+        about: description of a row.
+        kinds: meaning of each kind of change, in the order in which they are counted.
+        columns: the columns of the table, without change and kept.
+        key: columns that identify a row.
+        order: order of the rows.
+    """
+
+    title: str
+    about: str
+    kinds: Mapping[str, str]
+    columns: Mapping[str, Column]
+    key: tuple[str, ...]
+    order: str
+
+    def table(self, name: str) -> Table:
+        """Return the table."""
+        kinds = "; ".join(f"{kind}: {meaning}" for kind, meaning in self.kinds.items())
+        kept = Column(pl.Boolean, "Whether all concepts of the row are active in both releases.")
+        columns = {"change": _text(f"{kinds}."), **self.columns, "kept": kept}
+        return Table(f"{name}.parquet", self.about, columns, key=self.key, order=self.order)
+
+
+def _end(name: str, about: str) -> dict[str, Column]:
+    return {f"{name}_id": _text(about), f"{name}_term": _text(_NAME.format("Its"))}
+
+
+CHANGES = {
+    "concept": Changes(
+        "Concepts",
         "A row per concept that changed.",
         {
-            "change": _text(
-                "added: active now, and not in the earlier release; retired: active only in the "
-                "earlier release; reactivated: active now, and inactive in the earlier release; "
-                "moved: active in both, with other parents."
-            ),
+            "added": "active now, and not in the earlier release",
+            "removed": "active in the earlier release, and not in the later one",
+            "retired": "active in the earlier release, and inactive now",
+            "reactivated": "inactive in the earlier release, and active now",
+            "moved": "active in both, with other parents",
+        },
+        {
             "concept_id": _CONCEPT["concept_id"],
             "term": _text(_NAME.format("The concept's")),
             "category": _CATEGORY,
             "old_parents": _text("Parents in the earlier release; null without parents."),
             "new_parents": _text("Parents in the later release; null without parents."),
-            "kept": _KEPT,
         },
-        key=("concept_id",),
-        order="By change and concept_id.",
+        ("concept_id",),
+        "By change and concept_id.",
     ),
-    "name": Table(
-        "name.parquet",
+    "name": Changes(
+        "Names",
         "A row per name of an active concept that changed. A name is a text in the language of the "
         "builds; case counts.",
         {
-            "change": _text(
-                "preferred: the main name was replaced; changed: a removed and an added name of "
-                "the concept, paired by edit distance; added or removed: any other name."
-            ),
+            **_ONE_SIDE,
+            "changed": "a removed and an added name of the concept, paired by edit distance",
+            "preferred": "the main name was replaced",
+        },
+        {
             "concept_id": _text("Concept that has the name."),
             "old_term": _text("Name in the earlier release; null if it was added."),
             "new_term": _text("Name in the later release; null if it was removed."),
@@ -95,60 +119,51 @@ DIFF_TABLES = {
             "concept_term": _text(_NAME.format("The concept's")),
             "category": _CATEGORY,
             "concept_change": _text("How the concept changed; null if it did not."),
-            "kept": _KEPT,
         },
-        key=("concept_id", "old_term", "new_term"),
-        order="By concept_id, change, old_term and new_term.",
+        ("concept_id", "old_term", "new_term"),
+        "By concept_id, change, old_term and new_term.",
     ),
-    "association": Table(
-        "association.parquet",
+    "association": Changes(
+        "Associations",
         "A row per active association that only one release has.",
+        _ONE_SIDE,
         {
-            "change": _ONE_SIDE,
             "kind": _text("Kind of the association, such as replaced_by."),
-            "source_id": _text("Concept that the association starts from."),
-            "source_term": _text(_NAME.format("Its")),
-            "target_id": _text("Concept that the association points to."),
-            "target_term": _text(_NAME.format("Its")),
-            "kept": _KEPT,
+            **_end("source", "Concept that the association starts from."),
+            **_end("target", "Concept that the association points to."),
         },
-        key=("source_id", "target_id", "kind"),
-        order="By change, source_id, target_id and kind.",
+        ("source_id", "target_id", "kind"),
+        "By change, source_id, target_id and kind.",
     ),
-    "is_a": Table(
-        "is_a.parquet",
+    "is_a": Changes(
+        "Is-a relationships",
         "A row per is-a relationship that only one release has.",
+        _ONE_SIDE,
         {
-            "change": _ONE_SIDE,
-            "child_id": _text("The more specific concept."),
-            "child_term": _text(_NAME.format("Its")),
-            "parent_id": _text("The more general concept, a direct parent."),
-            "parent_term": _text(_NAME.format("Its")),
-            "kept": _KEPT,
+            **_end("child", "The more specific concept."),
+            **_end("parent", "The more general concept, a direct parent."),
         },
-        key=("child_id", "parent_id"),
-        order="By change, child_id and parent_id.",
+        ("child_id", "parent_id"),
+        "By change, child_id and parent_id.",
     ),
-    "pair": Table(
-        "pair.parquet",
+    "pair": Changes(
+        "Pairs",
         "A row per dataset and pair that only one build has, for positives, and for negatives of "
         "the strategies that both builds have. A pair in the other direction is the same pair.",
+        {"gained": "only in the later build", "lost": "only in the earlier build"},
         {
-            "change": _text("gained or lost."),
-            "dataset": _PAIR["dataset"],
-            "difficulty": _PAIR["difficulty"],
-            "negatives": _text("Strategy of a negative; null for a positive."),
-            **{
-                name: _PAIR[name]
-                for name in ("pair_id", "term1", "term2", "distance", "concept1", "concept2")
-            },
-            "kept": _KEPT,
-        },
-        key=("dataset", "negatives", "pair_id"),
-        order="By dataset, strategy (positives last), change and pair_id.",
+            name: PAIR.columns[name]
+            for name in (*PAIR.folder_columns(), *PAIR.columns)
+            if name not in ("label", "similarity")
+        }
+        | {"negatives": _text("Strategy of a negative; null for a positive.")},
+        ("dataset", "negatives", "pair_id"),
+        "By dataset, strategy (positives last), change and pair_id.",
     ),
 }
 """The tables of changes, by name; the query ``diffs/NAME`` makes each."""
+
+DIFF_TABLES = {name: changes.table(name) for name, changes in CHANGES.items()}
 
 CHANGELOG = "CHANGES.md"
 """The file with the number of changes, and the changes of concepts, names and associations."""
@@ -205,11 +220,14 @@ def label(facts: Mapping[str, Any]) -> str:
 
 
 def readable(summary: pl.DataFrame) -> Sequence[pl.DataFrame]:
-    """Return the numbers of changes as two tables: of the terminology, and of the datasets."""
-    is_pair = pl.col("subject").is_in(["positive", "negative"])
+    """Return the numbers of changes as two tables: of the terminology, and of the datasets.
+
+    Random negatives are left out: nearly all change with every release.
+    """
     columns = {"n": "changes", "n_kept": "of_kept_concepts"}
+    is_pair = pl.col("dataset").is_not_null()
     terminology = summary.filter(~is_pair).select("subject", "change", *columns).rename(columns)
-    pairs = summary.filter(is_pair).with_columns(
-        heading=pl.concat_str(pl.col("negatives").fill_null("positives"), "change", separator="_")
-    )
+    pairs = summary.filter(is_pair, pl.col("negatives").ne_missing("random"))
+    heading = pl.concat_str(pl.col("negatives").fill_null("positives"), "change", separator="_")
+    pairs = pairs.with_columns(heading=heading)
     return [terminology, pairs.pivot("heading", index="dataset", values="n")]

@@ -1,4 +1,4 @@
--- The concepts that were added, retired, reactivated or moved below other parents.
+-- The concepts that were added, removed, retired, reactivated or moved below other parents.
 --
 -- reads   release_concept
 -- writes  a row per concept, key concept_id

@@ -59,6 +59,7 @@ concept as (
     select
         coalesce(n.concept_id, o.concept_id) as concept_id,
         o.concept_id is not null as was_known,
+        n.concept_id is not null as is_known,
         coalesce(o.active, false) as was_active,
         coalesce(n.active, false) as is_active,
         coalesce(nullif(n.semantic_tag, ''), o.semantic_tag, '') as category
@@ -71,6 +72,7 @@ select
     case
         when c.is_active and not c.was_known then 'added'
         when c.is_active and not c.was_active then 'reactivated'
+        when c.was_active and not c.is_known then 'removed'
         when c.was_active and not c.is_active then 'retired'
         when c.is_active and coalesce(o.parents, '') <> coalesce(n.parents, '') then 'moved'
     end as change,

@@ -134,6 +134,44 @@ def test_the_summary_counts_the_rows_of_the_tables(compared: medsim.Diff) -> Non
     assert summary.filter(pl.col("dataset").is_not_null())["n"].sum() == pairs.height
 
 
+def test_a_concept_is_retired_if_it_is_inactive_and_removed_if_it_is_missing(
+    tmp_path: Path,
+) -> None:
+    old = obo(tmp_path / "old.obo", "2025-01-01", {"1": "a", "2": "b", "3": "c"})
+    new = obo(
+        tmp_path / "new.obo", "2025-07-01", {"1": "a; alt_id: X:3", "2": "b; is_obsolete: true"}
+    )
+
+    diff = medsim.diff(old, new, tmp_path / "out")
+
+    expected = [("removed", "X:3"), ("retired", "X:2")]
+    assert rows(diff, "concept", "change", "concept_id") == expected
+    assert diff.table("association").is_empty()
+    found = counted(diff.summary())
+    assert found["concept", "removed"] == found["concept", "retired"] == 1
+
+
+def test_releases_in_the_wrong_order_are_a_warning(
+    files: tuple[Path, Path], compared: medsim.Diff, tmp_path: Path
+) -> None:
+    old, new = files
+
+    diff = medsim.diff(new, old, tmp_path / "out")
+
+    warning = "`old` is of 2025-07-01, which is later than `new`, of 2025-01-01"
+    assert diff.manifest.warnings[-1] == warning
+    assert not any("later" in line for line in compared.manifest.warnings)
+
+
+def test_random_negatives_are_counted_for_programs_only(compared: medsim.Diff) -> None:
+    counts = compared.summary().filter(negatives="random")
+    assert counts["n"].sum() > 0
+    assert counts["n"].sum() == compared.table("pair").filter(negatives="random").height
+    text = (compared.folder / "CHANGES.md").read_text(encoding="utf-8")
+    assert "levenshtein_gained" in text
+    assert "random" not in text
+
+
 def test_changed_negatives_are_those_of_the_builds(
     files: tuple[Path, Path], compared: medsim.Diff, tmp_path: Path
 ) -> None:
@@ -170,7 +208,8 @@ def invented(seed: int) -> tuple[dict[str, str], dict[str, str]]:
         return "; ".join(clauses)
 
     old = {str(number): term() for number in range(60) if draw.random() < 0.9}
-    new = {key: term() if draw.random() < 0.4 else old[key] for key in old}
+    left = [key for key in old if draw.random() < 0.9]
+    new = {key: term() if draw.random() < 0.4 else old[key] for key in left}
     return old, new | {str(number): term() for number in range(60, 70)}
 
 
@@ -196,7 +235,7 @@ def test_the_same_release_has_no_changes(files: tuple[Path, Path], tmp_path: Pat
 
     assert result.exit_code == 0, result.output
     diff = medsim.Diff(out)
-    assert diff.summary()["n"].to_list() == [0] * 42
+    assert diff.summary()["n"].to_list() == [0] * 43
     assert all(diff.table(name).is_empty() for name in ("concept", "name", "is_a", "pair"))
     assert (out / "CHANGES.md").read_text().startswith("# Changes from old.obo 2025-01-01 to old")
     assert "##" not in (out / "CHANGES.md").read_text()
@@ -334,7 +373,10 @@ def test_the_page_has_the_counts_and_the_rows(compared: medsim.Diff, tmp_path: P
     assert result.exit_code == 0, result.output
     html = page.read_text(encoding="utf-8")
     assert "What changed from old.obo 2025-01-01 to new.obo 2025-07-01" in html
-    assert "Concepts: 1 added, 1 retired, 1 reactivated and 1 moved. 8 names changed." in html
+    assert (
+        "Concepts: 1 added, 0 removed, 1 retired, 1 reactivated and 1 moved. 8 names changed."
+        in html
+    )
     assert html.count("data-rows=") == 5
     assert "schädelprellungen 💀" in html
     assert "vegaEmbed = " not in html

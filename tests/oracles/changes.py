@@ -69,7 +69,8 @@ def changes(old_text: bytes, new_text: bytes) -> Counts:
     counts = Counts()
     counts["concept", "added"] = len(new.active - old.known)
     counts["concept", "reactivated"] = len(new.active & old.known - old.active)
-    counts["concept", "retired"] = len(old.active - new.active)
+    counts["concept", "removed"] = len(old.active - new.known)
+    counts["concept", "retired"] = len(old.active & new.known - new.active)
     kept = old.active & new.active
     counts["concept", "moved"] = sum(old.parents[c] != new.parents[c] for c in kept)
     for concept in old.active | new.active:
