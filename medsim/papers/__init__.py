@@ -1,0 +1,1 @@
+"""The numbers printed in the papers that medsim follows, as ``printed/*.json``."""
