@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 import polars as pl
@@ -35,70 +35,73 @@ _OF_ACTIVE: Weights = {
     Event.RENAMED: 1,
 }
 _OF_RETIRED: Weights = {Event.NONE: 94, Event.REVIVED: 2, Event.RELINKED: 4}
-_COMPONENTS: dict[RF2Table, Component] = {
-    "concept": "concept",
-    "description": "description",
-    "relationship": "relationship",
-}
 _N_SLOTS: dict[RF2Table, int] = {"description": 8, "relationship": 6, "association": 3}
 
-_EVENT, _SLOT, _TERM = pl.col("event"), pl.col("slot"), pl.col("term")
+_ACTIVE, _EVENT = pl.col("active"), pl.col("event")
+_SLOT, _TERM = pl.col("slot"), pl.col("term")
 _FSN, _PREFERRED, _OTHER = (_SLOT.eq(slot) for slot in range(3))  # names
 _IS_PARENT = _SLOT == 0
 _IS_MOVED = (_EVENT == Event.MOVED) & _IS_PARENT & (pl.col("target") > 0)
 _OTHER_KIND = (
-    pl.when(pl.col("refsetId") == sctid.SAME_AS)
-    .then(sctid.REPLACED_BY)
-    .otherwise(sctid.SAME_AS)
-    .alias("refsetId")
+    pl.when(pl.col("refsetId") == sctid.SAME_AS).then(sctid.REPLACED_BY).otherwise(sctid.SAME_AS)
 )
+_Rule: TypeAlias = tuple[pl.Expr, dict[str, pl.Expr]]  # which rows, and how they change
 
 
 def _worded(before: str, after: str = "") -> pl.Expr:
     first, rest = _TERM.str.slice(0, 1).str.to_lowercase(), _TERM.str.slice(1)
-    return pl.concat_str(pl.lit(before), first, rest, pl.lit(after)).alias("term")
+    return pl.concat_str(pl.lit(before), first, rest, pl.lit(after))
 
 
-_RETIRED: dict[RF2Table, pl.Expr] = {
-    "concept": _EVENT == Event.RETIRED,
-    "description": ((_EVENT == Event.RENAMED) & _FSN)
-    | (_EVENT.is_in([Event.UNNAMED, Event.REWORDED]) & _OTHER),
-    "relationship": (_EVENT == Event.RETIRED) | pl.col("target_retired") | _IS_MOVED,
-    "association": _EVENT.is_in([Event.REVIVED, Event.RELINKED]),
-}
-"""Which components become inactive, by table."""
+def _retired(which: pl.Expr) -> _Rule:
+    return _ACTIVE & which, {"active": pl.lit(value=False)}
 
-_REVIVED: dict[RF2Table, pl.Expr] = {
-    "concept": _EVENT == Event.REVIVED,
-    "description": (_EVENT == Event.REVIVED) & _FSN,
-    "relationship": (_EVENT == Event.REVIVED) & _IS_PARENT,
-}
-"""Which components become active again, by table."""
 
-_NEW: dict[RF2Table, list[tuple[pl.Expr, list[pl.Expr]]]] = {
-    "concept": [(_EVENT == Event.ADDED, [])],
+def _revived(which: pl.Expr) -> _Rule:
+    return ~_ACTIVE & which, {"active": pl.lit(value=True)}
+
+
+def _copied(which: pl.Expr, **differing: pl.Expr) -> _Rule:
+    return _ACTIVE & which, {"id": pl.col("new_id"), **differing}
+
+
+_RULES: dict[RF2Table, list[_Rule]] = {
+    "concept": [
+        _retired(_EVENT == Event.RETIRED),
+        _copied(_EVENT == Event.ADDED),
+        _revived(_EVENT == Event.REVIVED),
+    ],
     "description": [
-        (
-            (_EVENT == Event.ADDED) & (_FSN | _PREFERRED),
-            [pl.col("added_id").alias("conceptId"), _worded("Early ")],
+        _retired(
+            ((_EVENT == Event.RENAMED) & _FSN)
+            | (_EVENT.is_in([Event.UNNAMED, Event.REWORDED]) & _OTHER)
         ),
-        ((_EVENT == Event.NAMED) & _PREFERRED, [_worded("Typical ", " in adults")]),
-        ((_EVENT == Event.REWORDED) & _OTHER, [_TERM.str.replace("([aeiou])", "${1}h")]),
-        ((_EVENT == Event.RENAMED) & _FSN, [_worded("Primary ")]),
+        _copied(
+            (_EVENT == Event.ADDED) & (_FSN | _PREFERRED),
+            conceptId=pl.col("added_id"),
+            term=_worded("Early "),
+        ),
+        _copied((_EVENT == Event.NAMED) & _PREFERRED, term=_worded("Typical ", " in adults")),
+        _copied((_EVENT == Event.REWORDED) & _OTHER, term=_TERM.str.replace("([aeiou])", "${1}h")),
+        _copied((_EVENT == Event.RENAMED) & _FSN, term=_worded("Primary ")),
+        _revived((_EVENT == Event.REVIVED) & _FSN),
     ],
     "relationship": [
-        (
+        _retired((_EVENT == Event.RETIRED) | pl.col("target_retired") | _IS_MOVED),
+        _copied(
             (_EVENT == Event.ADDED) & _IS_PARENT,
-            [
-                pl.col("added_id").alias("sourceId"),
-                pl.col("concept_id").alias("destinationId"),
-            ],
+            sourceId=pl.col("added_id"),
+            destinationId=pl.col("concept_id"),
         ),
-        (_IS_MOVED, [pl.col("root_id").alias("destinationId")]),
+        _copied(_IS_MOVED, destinationId=pl.col("root_id")),
+        _revived((_EVENT == Event.REVIVED) & _IS_PARENT),
     ],
-    "association": [(_EVENT == Event.RELINKED, [_OTHER_KIND])],
+    "association": [
+        _retired(_EVENT.is_in([Event.REVIVED, Event.RELINKED])),
+        _copied(_EVENT == Event.RELINKED, refsetId=_OTHER_KIND),
+    ],
 }
-"""The active components that have a new copy, by table, and how it differs."""
+"""Which components become inactive, have a new copy, or become active again, by table."""
 
 
 def events_of(concepts: Ints, outline: Outline) -> Ints:
@@ -115,28 +118,22 @@ def later_rows(table: RF2Table, newest: pl.DataFrame, outline: Outline, day: dat
 
     Rows have the columns of RF2 and of components.
     """
-    if table not in _NEW:
+    if table not in _RULES:
         return newest.clear()
     n_earlier, concept, item = outline.n_clinical + len(Model), newest["concept"], newest["item"]
     targets = newest["target" if table == "relationship" else "concept"].to_numpy()
+    items = item + n_earlier * _N_SLOTS.get(table, 1)
     rows = newest.with_columns(
-        pl.col("active").cast(pl.Boolean),
+        _ACTIVE.cast(pl.Boolean),
         event=pl.Series(events_of(concept.to_numpy(), outline)),
         target_retired=pl.Series(events_of(targets, outline) == Event.RETIRED),
         added_id=ids(concept + n_earlier, "concept"),
         concept_id=ids(concept, "concept"),
         root_id=ids(concept * 0, "concept"),
+        new_id=uuids(outline.draws, items.to_numpy())
+        if table == "association"
+        else ids(items, cast("Component", table)),
     )
-    items = item + n_earlier * _N_SLOTS.get(table, 1)
-    if table == "association":
-        new_ids = uuids(outline.draws, items.to_numpy())
-    else:
-        new_ids = ids(items, _COMPONENTS[table])
-    active = rows.with_columns(id=new_ids).filter("active")
-    retired = rows.filter("active", _RETIRED[table]).with_columns(active=pl.lit(value=False))
-    parts = [retired, *(active.filter(which).with_columns(how) for which, how in _NEW[table])]
-    if table in _REVIVED:
-        again = rows.filter(~pl.col("active"), _REVIVED[table])
-        parts.append(again.with_columns(active=pl.lit(value=True)))
+    added = pl.concat([rows.filter(which).with_columns(**how) for which, how in _RULES[table]])
     time = pl.lit(int(f"{day:%Y%m%d}"))
-    return pl.concat(parts).with_columns(pl.col("active").cast(pl.Int64), effectiveTime=time)
+    return added.with_columns(_ACTIVE.cast(pl.Int64), effectiveTime=time)
