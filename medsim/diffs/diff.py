@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from medsim.builds.output import BuildManifest
+    from medsim.core.options import OpenedFolder
     from medsim.core.progress import Progress
 
 _LARGEST_SHARE = 0.5  # of the longer name, in the distance of a changed name
@@ -61,8 +62,7 @@ def diff(options: DiffOptions) -> Diff:
         OutputError: ``out`` exists or cannot be written.
     """
     progress, threads = progress_of(options.progress), checked_threads(options.threads)
-    places = (options.old, options.new)
-    read = [path for place in places for path in paths_of(place)]
+    read = [*paths_of(options.old), *paths_of(options.new)]
     with (
         claimed(Path(options.out), DIFF, overwrite=options.overwrite, input_folders=read) as output,
         opened_or_built(options.old, output.spill, threads, progress) as old,
@@ -79,29 +79,26 @@ def diff(options: DiffOptions) -> Diff:
             progress.warn(
                 "no concept is active in both releases; are they of the same terminology?"
             )
-        facts: list[dict[str, object]] = [
-            {
-                "place": str(next(iter(paths_of(place)), place)),
-                "source": build.manifest.source,
-                "build": build_digest(build),
-            }
-            for place, build in ((options.old, old), (options.new, new))
-        ]
-        redistributable = [build.manifest.source["redistributable"] for build in (old, new)]
-        key = {"medsim": manifest.medsim_version(), "redistributable": str(redistributable)}
         summary = summarised(tables, strategies)
-        for name, table in tables.items():
-            output.write(DIFF_TABLES[name].files, table, key)
-        output.write(SUMMARY.files, summary, key)
-        output.write_text(CHANGELOG, changelog([label(one) for one in facts], summary, tables), 0)
+        sources = [build.manifest.source for build in (old, new)]
+        redistributable = [source["redistributable"] for source in sources]
+        key = {"medsim": manifest.medsim_version(), "redistributable": str(redistributable)}
+        for name, table in {**tables, "summary": summary}.items():
+            output.write(DIFF.views[name].files, table, key)
+        output.write_text(CHANGELOG, changelog(list(map(label, sources)), summary, tables), 0)
         DiffManifest(
-            old=facts[0],
-            new=facts[1],
+            old=_facts(options.old, old),
+            new=_facts(options.new, new),
             options=options.recorded(),
             **manifest.run_facts(progress, output.outputs, threads),
         ).write(output.folder)
         output.publish()
     return Diff(options.out)
+
+
+def _facts(place: str | Path | OpenedFolder, build: Build) -> dict[str, object]:
+    path = str(next(iter(paths_of(place)), place))
+    return {"place": path, "source": build.manifest.source, "build": build_digest(build)}
 
 
 def _check_comparable(old: BuildManifest, new: BuildManifest, progress: Progress) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import polars as pl
 
 from medsim.builds.output import PAIR
-from medsim.core.errors import OptionError, counted, unknown_name
+from medsim.core.errors import OptionError, counted, listed, unknown_name
 from medsim.core.kinds import CANONICAL_TABLES, Column, Kind, Table
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
@@ -38,9 +38,7 @@ SUMMARY = Table(
         "negatives": _text("Strategy of negatives; null for others."),
         "change": _text("How it changed; the other tables explain the values."),
         "n": Column(pl.Int64, "Number of changes."),
-        "n_kept": Column(
-            pl.Int64, "Changes whose concepts are all active in both releases, among n."
-        ),
+        "n_kept": Column(pl.Int64, "Changes whose concepts are all active in both releases."),
     },
     key=("subject", "dataset", "negatives", "change"),
     order="By subject as listed, dataset, strategy and change.",
@@ -56,23 +54,26 @@ class Changes:
         about: description of a row.
         kinds: meaning of each kind of change, in the order in which they are counted.
         columns: the columns of the table, without change and kept.
-        key: columns that identify a row.
-        order: order of the rows.
+        order: columns by which the rows are ordered; all but change identify a row.
     """
 
     title: str
     about: str
     kinds: Mapping[str, str]
     columns: Mapping[str, Column]
-    key: tuple[str, ...]
-    order: str
+    order: tuple[str, ...]
 
     def table(self, name: str) -> Table:
         """Return the table."""
         kinds = "; ".join(f"{kind}: {meaning}" for kind, meaning in self.kinds.items())
         kept = Column(pl.Boolean, "Whether all concepts of the row are active in both releases.")
-        columns = {"change": _text(f"{kinds}."), **self.columns, "kept": kept}
-        return Table(f"{name}.parquet", self.about, columns, key=self.key, order=self.order)
+        return Table(
+            f"{name}.parquet",
+            self.about,
+            {"change": _text(f"{kinds}."), **self.columns, "kept": kept},
+            key=tuple(column for column in self.order if column != "change"),
+            order=f"By {listed(self.order)}.",
+        )
 
 
 def _end(name: str, about: str) -> dict[str, Column]:
@@ -97,8 +98,7 @@ CHANGES = {
             "old_parents": _text("Parents in the earlier release; null without parents."),
             "new_parents": _text("Parents in the later release; null without parents."),
         },
-        ("concept_id",),
-        "By change and concept_id.",
+        ("change", "concept_id"),
     ),
     "name": Changes(
         "Names",
@@ -120,8 +120,7 @@ CHANGES = {
             "category": _CATEGORY,
             "concept_change": _text("How the concept changed; null if it did not."),
         },
-        ("concept_id", "old_term", "new_term"),
-        "By concept_id, change, old_term and new_term.",
+        ("concept_id", "change", "old_term", "new_term"),
     ),
     "association": Changes(
         "Associations",
@@ -132,8 +131,7 @@ CHANGES = {
             **_end("source", "Concept that the association starts from."),
             **_end("target", "Concept that the association points to."),
         },
-        ("source_id", "target_id", "kind"),
-        "By change, source_id, target_id and kind.",
+        ("change", "source_id", "target_id", "kind"),
     ),
     "is_a": Changes(
         "Is-a relationships",
@@ -143,8 +141,7 @@ CHANGES = {
             **_end("child", "The more specific concept."),
             **_end("parent", "The more general concept, a direct parent."),
         },
-        ("child_id", "parent_id"),
-        "By change, child_id and parent_id.",
+        ("change", "child_id", "parent_id"),
     ),
     "pair": Changes(
         "Pairs",
@@ -157,8 +154,7 @@ CHANGES = {
             if name not in ("label", "similarity")
         }
         | {"negatives": _text("Strategy of a negative; null for a positive.")},
-        ("dataset", "negatives", "pair_id"),
-        "By dataset, strategy (positives last), change and pair_id.",
+        ("dataset", "negatives", "change", "pair_id"),
     ),
 }
 """The tables of changes, by name; the query ``diffs/NAME`` makes each."""
@@ -213,9 +209,8 @@ class Diff(Opened[DiffManifest]):
         return self._checked(DIFF_TABLES[name].files)
 
 
-def label(facts: Mapping[str, Any]) -> str:
+def label(source: Mapping[str, Any]) -> str:
     """Return the name of a release, with its date if that is known."""
-    source = facts["source"]
     return " ".join(filter(None, (source["name"], source["release_date"])))
 
 

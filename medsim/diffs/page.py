@@ -30,8 +30,8 @@ _LEFT_OUT = ("pair_id", "negatives", "concept_term")
 def diff_page(diff: Diff) -> Page:
     """Return the page of a comparison: the numbers of changes, then the changes."""
     manifest, summary = diff.manifest, diff.summary()
-    labels = [label(facts) for facts in (manifest.old, manifest.new)]
     sources: list[Any] = [manifest.old["source"], manifest.new["source"]]
+    labels = list(map(label, sources))
     counts = summary.filter(subject="concept").select("n", "change").iter_rows()
     concepts = listed([f"{n:,} {change}" for n, change in counts])
     names = summary.filter(subject="name")["n"].sum()

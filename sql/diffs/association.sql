@@ -4,36 +4,34 @@
 -- writes  a row per association, key (source_id, target_id, kind); terms are null for concepts that
 --         neither release has
 
-with association as (
-    select
-        false as is_new,
-        source_id,
-        target_id,
-        kind
-    from old_association
-    where active
+with changed as (
+    select distinct
+        'added' as change,
+        n.source_id,
+        n.target_id,
+        n.kind
+    from new_association as n
+    anti join old_association as o
+        on
+            o.active
+            and n.source_id = o.source_id
+            and n.target_id = o.target_id
+            and n.kind = o.kind
+    where n.active
     union all
-    select
-        true as is_new,
-        source_id,
-        target_id,
-        kind
-    from new_association
-    where active
-),
-
-changed as (
-    select
-        source_id,
-        target_id,
-        kind,
-        case when bool_and(is_new) then 'added' else 'removed' end as change
-    from association
-    group by
-        source_id,
-        target_id,
-        kind
-    having bool_and(is_new) = bool_or(is_new)
+    select distinct
+        'removed' as change,
+        o.source_id,
+        o.target_id,
+        o.kind
+    from old_association as o
+    anti join new_association as n
+        on
+            n.active
+            and o.source_id = n.source_id
+            and o.target_id = n.target_id
+            and o.kind = n.kind
+    where o.active
 )
 
 select

@@ -4,30 +4,20 @@
 -- writes  a row per relationship, key (child_id, parent_id); terms are null for concepts that
 --         neither release has
 
-with is_a as (
-    select
-        false as is_new,
-        child_id,
-        parent_id
-    from old_is_a
+with changed as (
+    select distinct
+        'added' as change,
+        n.child_id,
+        n.parent_id
+    from new_is_a as n
+    anti join old_is_a as o on n.child_id = o.child_id and n.parent_id = o.parent_id
     union all
-    select
-        true as is_new,
-        child_id,
-        parent_id
-    from new_is_a
-),
-
-changed as (
-    select
-        child_id,
-        parent_id,
-        case when bool_and(is_new) then 'added' else 'removed' end as change
-    from is_a
-    group by
-        child_id,
-        parent_id
-    having bool_and(is_new) = bool_or(is_new)
+    select distinct
+        'removed' as change,
+        o.child_id,
+        o.parent_id
+    from old_is_a as o
+    anti join new_is_a as n on o.child_id = n.child_id and o.parent_id = n.parent_id
 )
 
 select
