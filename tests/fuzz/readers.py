@@ -48,6 +48,7 @@ from medsim.embeddings.sources import find_format
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.result_file import read_result
 from medsim.evaluations.strata import read_words
+from medsim.neighbours.names import names_of
 from medsim.studies.asking import read_pairs
 from medsim.studies.relations import read_lexicon
 from medsim.studies.sheets import JUDGEMENT
@@ -180,6 +181,11 @@ def _pubtator_gz(folder: Path) -> Path:
     return _packed(folder / "corpus.txt.gz", content)
 
 
+def _names(path: Path) -> object:
+    column = "term1" if path.suffix in {".csv", ".parquet"} else None
+    return names_of(path, "queries", column, warn=str)
+
+
 def _answers(path: Path) -> object:
     study = StudyIdentity(study_id=STUDY_ID, scale=JUDGEMENT)
     return read_answers([path], assignment_of([SHEET]), study)
@@ -305,6 +311,9 @@ READERS: dict[str, Reader] = {
     "corrections-parquet": Reader(
         write=lambda folder: _parquet(folder / "judged.parquet"), read=read_corrections
     ),
+    "names": Reader(write=_file("names.txt", "\n".join(TERMS)), read=_names),
+    "names-csv": Reader(write=_file("names.csv", JUDGED), read=_names),
+    "names-parquet": Reader(write=lambda folder: _parquet(folder / "n.parquet"), read=_names),
     "pubtator": Reader(write=_pubtator, read=_corpus),
     "pubtator-gz": Reader(write=_pubtator_gz, read=_corpus),
     "conll": Reader(
