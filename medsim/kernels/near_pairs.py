@@ -25,7 +25,7 @@ from medsim.kernels.packing import mixed
 
 if TYPE_CHECKING:
     from medsim.kernels.edit_search import TermsByLength
-    from medsim.kernels.types import Bytes, Codes, Counts, Ids, Ranks, Wide
+    from medsim.kernels.types import Bytes, Codes, Ids, Ranks, Starts, Wide
 
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 _ONE = np.uint64(1)
@@ -41,13 +41,13 @@ class Join(NamedTuple):
     Attributes:
         laid: the terms, by length.
         sides: uint8[n_terms], ``QUERY``, ``MATCH`` or their sum; a pair has a query and a match.
-        lengths: int32[longest + 2], the place of the first term of each length.
+        lengths: int64[longest + 2], the place of the first term of each length.
         limit: the largest distance, at least 1.
     """
 
     laid: TermsByLength
     sides: Bytes
-    lengths: Ids
+    lengths: Starts
     limit: int
 
 
@@ -72,23 +72,12 @@ class Segments(NamedTuple):
     seen: Ids
 
 
-class Pairs(NamedTuple):
-    """The pairs found.
-
-    Attributes:
-        slots: int32[3, n_slots], both places, the shorter term first, and the distance.
-        counts: int64[1], the number of pairs, also of those that have no slot.
-    """
-
-    slots: Ranks
-    counts: Counts
-
-
 @kernel
-def find_near_pairs(task: Join, length: int, begin: int, end: int, pairs: Pairs) -> None:
-    """Find the near pairs of the terms of a length with some terms of this length or longer.
+def near_pairs_of(task: Join, length: int, begin: int, end: int) -> Ranks:
+    """Return the near pairs of the terms of a length with some terms of this length or longer.
 
     The other terms are those between the places ``begin`` and ``end``, as far as lengths allow.
+    Returns int32[3, n_pairs]: both places, the shorter term first, and the distance.
     """
     laid, limit = task.laid, task.limit
     first, stop = task.lengths[length], task.lengths[length + 1]
@@ -100,16 +89,21 @@ def find_near_pairs(task: Join, length: int, begin: int, end: int, pairs: Pairs)
         np.zeros(n_words, np.uint64),
         np.zeros(n_words, np.uint64),
     )
+    pairs, n_pairs = np.empty((3, 0), np.int32), 0
     for other in range(begin, min(end, task.lengths[longest + 1])):
+        if n_pairs + stop - first > pairs.shape[1]:
+            more = np.empty((3, 2 * n_pairs + stop - first), np.int32)
+            more[:, :n_pairs] = pairs[:, :n_pairs]
+            pairs = more
         left, right = laid.starts[other], laid.starts[other + 1]
         set_masks(laid.codes, left, right, work.masks)
         if length > limit:
-            for segment in range(limit + 1):
-                _look_up(task, table, segment, other, work, pairs)
+            n_pairs = _look_up(task, table, other, work, pairs, n_pairs)
         else:  # too short to be divided
             for term in range(first, min(stop, other)):
-                _compare(task, term, other, work, pairs)
+                n_pairs = _compare(task, term, other, work, pairs, n_pairs)
         clear_masks(laid.codes, left, right, work.masks)
+    return pairs[:, :n_pairs].copy()
 
 
 @inner_kernel
@@ -158,54 +152,53 @@ def _segments_of(task: Join, length: int) -> Segments:
 
 @inner_kernel
 def _look_up(
-    task: Join, table: Segments, segment: int, other: int, work: Workspace, pairs: Pairs
-) -> None:
-    """Compare a term with the terms that have a segment in common with it.
+    task: Join, table: Segments, other: int, work: Workspace, pairs: Ranks, n_pairs: int
+) -> int:
+    """Compare a term with the terms that have a segment in common with it; see ``_compare``.
 
-    If a pair has the segment in common, and none before it, then at most ``segment`` edits are
-    before it and the remaining ones after it. This bounds the place of the segment in the longer
-    term (multi-match-aware selection).
+    If a pair has a segment in common, and none before it, then at most ``segment`` edits are before
+    it and the remaining ones after it. This bounds the place of the segment in the longer term
+    (multi-match-aware selection).
     """
     laid, limit, length = task.laid, task.limit, table.length
     begin, size = laid.starts[other], laid.starts[other + 1] - laid.starts[other]
-    left, right = _bounds(length, limit + 1, segment)
-    n_codes, shift = right - left, size - length
-    low = max(0, left - segment, left + shift - (limit - segment))
-    high = min(size - n_codes, left + segment, left + shift + (limit - segment))
-    if low > high:
-        return
-    power, word = _ONE, _hash_of(laid.codes, begin + low, begin + low + n_codes)
-    for _ in range(n_codes):
-        power *= _BASE
-    buckets = np.uint64(table.starts.shape[1] - 2)
-    for at in range(begin + low, begin + high + 1):
-        if at > begin + low:
-            word = word * _BASE + np.uint64(laid.codes[at + n_codes - 1]) + _ONE
-            word -= power * (np.uint64(laid.codes[at - 1]) + _ONE)
-        key = mixed(word)
-        bucket = np.int64(key & buckets)
-        for entry in range(table.starts[segment, bucket], table.starts[segment, bucket + 1]):
-            term = table.ids[segment, entry]
-            if table.keys[segment, entry] == key and table.seen[term] != other:
-                table.seen[term] = other
-                if table.first + term < other:
-                    _compare(task, table.first + term, other, work, pairs)
+    buckets, shift = np.uint64(table.starts.shape[1] - 2), size - length
+    for segment in range(limit + 1):
+        left, right = _bounds(length, limit + 1, segment)
+        n_codes, rest = right - left, limit - segment
+        low = begin + max(0, left - segment, left + shift - rest)
+        high = begin + min(size - n_codes, left + segment, left + shift + rest)
+        power = _ONE
+        for _ in range(n_codes):
+            power *= _BASE
+        word = _hash_of(laid.codes, low, low + n_codes)
+        for at in range(low, high + 1):
+            if at > low:
+                word = word * _BASE + np.uint64(laid.codes[at + n_codes - 1]) + _ONE
+                word -= power * (np.uint64(laid.codes[at - 1]) + _ONE)
+            key = mixed(word)
+            bucket = np.int64(key & buckets)
+            for entry in range(table.starts[segment, bucket], table.starts[segment, bucket + 1]):
+                term = table.ids[segment, entry]
+                if table.keys[segment, entry] == key and table.seen[term] != other:
+                    table.seen[term] = other
+                    if table.first + term < other:
+                        n_pairs = _compare(task, table.first + term, other, work, pairs, n_pairs)
+    return n_pairs
 
 
 @inner_kernel
-def _compare(task: Join, term: int, other: int, work: Workspace, pairs: Pairs) -> None:
-    """Count a pair if it is within the limit, and write it if there is a slot."""
+def _compare(task: Join, term: int, other: int, work: Workspace, pairs: Ranks, n_pairs: int) -> int:
+    """Write a pair that is within the limit, and return the number of pairs."""
     laid, limit = task.laid, task.limit
     if task.sides[term] | task.sides[other] != np.uint8(QUERY | MATCH):
-        return
+        return n_pairs
     if least_distance(laid.signatures, term, laid.signatures, other) > limit:
-        return
+        return n_pairs
     begin, end = laid.starts[term], laid.starts[term + 1]
     size = laid.starts[other + 1] - laid.starts[other]
     distance = bounded_distance(work, size, laid.codes, begin, end, np.int64(limit))
     if distance <= limit:
-        slot = int(pairs.counts[0])
-        if slot < pairs.slots.shape[1]:
-            pairs.slots[0, slot], pairs.slots[1, slot] = term, other
-            pairs.slots[2, slot] = distance
-        pairs.counts[0] += 1
+        pairs[0, n_pairs], pairs[1, n_pairs], pairs[2, n_pairs] = term, other, distance
+        n_pairs += 1
+    return n_pairs

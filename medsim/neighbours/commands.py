@@ -3,35 +3,14 @@
 from __future__ import annotations
 
 from contextlib import closing
-from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from medsim.core.console import app, command
 from medsim.core.printing import Format, print_frames, quoted, say_next
-from medsim.neighbours.options import NearestOptions
+from medsim.neighbours.options import NearestCommandOptions
 
 
-@command(app, NearestOptions)
-def nearest(
-    options: NearestOptions,
-    *,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            help="The .parquet or .csv file to write; default: print the rows.",
-            rich_help_panel="Main options",
-        ),
-    ] = None,
-    overwrite: Annotated[
-        bool,
-        typer.Option("--overwrite", help="Replace OUT if it exists.", rich_help_panel="Output"),
-    ] = False,
-    form: Format = "table",
-) -> None:
+@command(app, NearestCommandOptions)
+def nearest(options: NearestCommandOptions, *, form: Format = "table") -> None:
     """Find the nearest names of each query by Levenshtein distance, exactly.
 
     Writes rows to OUT, or prints them: the query, the rank of the match from 1, the match, and
@@ -41,13 +20,13 @@ def nearest(
     Example: medsim nearest queries.txt hpo -k 3 -o nearest.parquet
     """
     from medsim.core.places import check_not_input
-    from medsim.neighbours.nearest import batches_of, schema_of
+    from medsim.neighbours.nearest import batches_of
     from medsim.neighbours.writing import write_rows
 
     with closing(batches_of(options)) as batches:  # so that its stages end
-        if out is None:
+        if options.out is None:
             print_frames(batches, form)
             return
-        check_not_input(out, options.paths_read())
-        write_rows(out, schema_of(options), batches, overwrite=overwrite)
-    say_next(options.progress, f"read {quoted(out)} with any tool for tables")
+        check_not_input(options.out, options.paths_read())
+        write_rows(options.out, batches, overwrite=options.overwrite)
+    say_next(options.progress, f"read {quoted(options.out)} with any tool for tables")

@@ -23,15 +23,11 @@ USUAL_COLUMNS = ("term", "name", "label", "synonym", "text", "query", "match")
 _DELIMITED = (".csv", ".tsv", ".psv")
 
 
-def _ignore(_warning: str) -> None:
-    """Take no notice of a warning."""
-
-
 def names_of(
     given: object,
     option: str,
     column: str | None = None,
-    warn: Callable[[str], object] = _ignore,
+    warn: Callable[[str], object] = lambda _warning: None,
 ) -> pl.Series:
     """Return names as a column of strings.
 
@@ -48,6 +44,8 @@ def names_of(
     """
     if isinstance(given, (str, Path)):
         path = expanded(given)
+        if not path.exists():
+            raise InputError(f"there is no file or folder {path}")
         if not path.is_dir():
             return _read(path, column, warn)
         given = cast("OpenedFolder", open_output(path))
@@ -90,7 +88,8 @@ def _read(path: Path, column: str | None, warn: Callable[[str], object]) -> pl.S
         with reading(path, "Parquet"):
             frame = scan_of_users(path)
             chosen = _column(path, frame.collect_schema().names(), column)
-            names = _texts(frame.select(chosen).collect()[chosen], f"{path}: {chosen}")
+            cells = frame.select(chosen).collect()[chosen].drop_nulls()
+        names = _texts(cells, f"{path}: {chosen}")
     else:
         is_delimited = path.suffix.lower() in _DELIMITED
         if column is not None and not is_delimited:
@@ -111,13 +110,13 @@ def _column(path: Path, columns: list[str], chosen: str | None) -> str:
     """Return the column to read; case does not count."""
     if chosen is None and len(columns) == 1:
         return columns[0]
-    sought = USUAL_COLUMNS if chosen is None else (chosen.lower(),)
-    for name in sought:
+    for name in USUAL_COLUMNS if chosen is None else (chosen.lower(),):
         matching = [column for column in columns if column.lower() == name]
         if len(matching) > 1:
             raise InputError(f"{path} has several columns {name}")
         if matching:
             return matching[0]
-    if chosen is not None:
-        raise InputError(f"{path} has no column {chosen}; it has {listed(columns)}")
-    raise InputError(f"{path} has the columns {listed(columns)}; choose one of them")
+    raise InputError(
+        f"{path} has no column {chosen or 'named term, name or label'}; choose one with "
+        f"`query_column` or `pool_column`: {listed(columns) or 'it has none'}"
+    )

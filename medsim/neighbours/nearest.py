@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from medsim.core.errors import OptionError
 from medsim.core.options import public
 from medsim.core.progress import progress_of
 from medsim.core.tables import read_table
@@ -38,11 +37,6 @@ def nearest(options: NearestOptions) -> pl.DataFrame:
     return pl.concat(batches_of(options))
 
 
-def schema_of(options: NearestOptions) -> pl.Schema:
-    """Return the columns of the result."""
-    return PAIRS if options.all_pairs else NEAREST
-
-
 def batches_of(options: NearestOptions) -> Generator[pl.DataFrame]:
     """Yield the rows of ``nearest`` in batches, an empty one first."""
     progress = progress_of(options.progress)
@@ -54,14 +48,13 @@ def batches_of(options: NearestOptions) -> Generator[pl.DataFrame]:
         queries, pool = None if options.pool is None else names, options.pool
         if queries is not None and not isinstance(pool, Pool):
             names = names_of(pool, "pool", options.pool_column, progress.warn)
-        elif options.pool_column is not None:
-            raise OptionError("`pool_column` needs a file of names")
         if not isinstance(pool, Pool):
             pool = Pool(names, match_case=options.match_case, threads=options.threads)
-    yield pl.DataFrame(schema=schema_of(options))
-    if options.all_pairs and options.max_distance is not None:
+    limit = options.pairs_within
+    yield pl.DataFrame(schema=NEAREST if limit is None else PAIRS)
+    if limit is not None:
         with progress.stage(f"find the pairs of {len(pool):,} names"):
-            yield pool.pairs(options.max_distance, queries, exclude=exclude)
+            yield pool.pairs(limit, queries, exclude=exclude)
         return
     with progress.stage(f"search {len(pool):,} names") as stage:
         stage.total(len(pool if queries is None else queries))

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from medsim.core.errors import OptionError
-from medsim.core.options import Option, Options, Reporting, Threads
+from medsim.core.options import OVERWRITE, Option, Options, Reporting, Threads
 
 Ties = Literal["first", "all"]
 """Which of the names at the last distance are returned."""
 
-if TYPE_CHECKING:
-    Names: TypeAlias = Any
-else:  # what help and messages name
-    Names = str | Path | Any
+Names: TypeAlias = str | Path | Any
+"""What names are taken from; see ``names.names_of``."""
 
 MOST_EDITS = 4
 """The largest distance of all pairs."""
@@ -33,7 +31,6 @@ class NearestOptions(Options):
         Option(
             "File with a name per line, .csv or .parquet file, or folder of a build.",
             argument=True,
-            metavar="QUERIES",
         ),
     ]
     pool: Annotated[
@@ -41,7 +38,6 @@ class NearestOptions(Options):
         Option(
             "The names to search, as for QUERIES; default: the other names of QUERIES.",
             argument=True,
-            metavar="POOL",
         ),
     ] = None
     k: Annotated[
@@ -92,13 +88,31 @@ class NearestOptions(Options):
     progress: Reporting = None
 
     def check(self) -> None:
-        """Raise OptionError for a distance that all pairs cannot have."""
-        if self.all_pairs and not 1 <= (self.max_distance or 0) <= MOST_EDITS:
+        """Raise OptionError for a distance that all pairs cannot have, or a column of no file."""
+        if self.pairs_within is not None and not 1 <= self.pairs_within <= MOST_EDITS:
             raise OptionError(
                 f"`max_distance` takes 1 to {MOST_EDITS} without `k`; add `k` for larger distances"
             )
+        if self.pool_column is not None and not isinstance(self.pool, (str, Path)):
+            raise OptionError("`pool_column` needs a file of names")
 
     @property
-    def all_pairs(self) -> bool:
-        """Whether all pairs within a distance are searched."""
-        return self.k is None and self.max_distance is not None
+    def pairs_within(self) -> int | None:
+        """The distance within which all pairs are searched; None for nearest names."""
+        return self.max_distance if self.k is None else None
+
+
+@dataclass(frozen=True, slots=True)
+class NearestCommandOptions(NearestOptions):
+    """The options of ``medsim nearest`` on the command line, which can write the rows."""
+
+    _: KW_ONLY
+    out: Annotated[
+        Path | None,
+        Option(
+            "The .parquet or .csv file to write; default: print the rows.",
+            ("--out", "-o"),
+            heading="Main options",
+        ),
+    ] = None
+    overwrite: Annotated[bool, OVERWRITE] = False

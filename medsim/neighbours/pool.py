@@ -112,18 +112,13 @@ class Pool:
         ``advance`` is called with the number of finished queries.
         """
         options = NearestOptions((), k=k, max_distance=max_distance, ties=ties)
-        asked = None if queries is None else self._keyed(names_of(queries, "queries"))
-        given = self._given if asked is None else asked
-        n_matches = min(k + (ties == "all") * _MORE[-1], len(self) or 1)
+        given = self._given if queries is None else self._keyed(names_of(queries, "queries"))
+        n_matches = min((options.k or 1) + (ties == "all") * _MORE[-1], len(self) or 1)
         n_at_once = max(1, min(_QUERIES_AT_ONCE, _MATCHES_AT_ONCE // n_matches))
         for part in given.iter_slices(n_at_once):
-            rows = self._keys.search_sorted(part["key"]).to_numpy().astype(np.int32)
-            if asked is None:
-                searched = queries_in(self._search.pool, rows)
-            else:
-                searched = self._search.queries_of(part["key"], rows)
+            searched = self._queries_of(part["key"], are_names=queries is None)
             for found in self._ranked(searched, options, self._excluded(part["key"], exclude)):
-                yield self._named(part, found)
+                yield self._named(part, found).select(NEAREST.names())
             advance(part.height)
 
     def pairs(
@@ -153,43 +148,33 @@ class Pool:
             asked = self._keyed(names_of(queries, "queries"))
             asked = asked.unique("key", keep="first", maintain_order=True)
             if asked.height * _NAMES_PER_QUERY < len(self):  # then comparing the names takes longer
-                rows = self._keys.search_sorted(asked["key"]).to_numpy().astype(np.int32)
-                searched = self._search.queries_of(asked["key"], rows)
                 limits = np.full(asked.height, max_distance, np.int32)
-                pairs = _listed(self._search.within(searched, limits))
+                pairs = _listed(self._search.within(self._queries_of(asked["key"]), limits))
             else:
-                pairs = self._pairs_with(asked["key"], max_distance).sort("row", "distance", "id")
+                pairs = self._pairs_with(asked["key"], max_distance)
         excluded = self._excluded(asked["key"], exclude)
         if queries is None:
             excluded = pl.concat([excluded, excluded.select(row="id", id="row")])
         pairs = pairs.join(excluded, on=["row", "id"], how="anti", maintain_order="left")
-        return self._named(asked, pairs.with_columns(rank=1)).select(PAIRS.names())
+        return self._named(asked, pairs).select(PAIRS.names())
 
     def _pairs_with(self, asked: pl.Series, max_distance: int) -> pl.DataFrame:
         """Return the pairs of distinct queries and names within a distance: row, id, distance."""
         keys = pl.concat([self._keys, asked]).unique().sort()
         rows, ids = (
-            pl.DataFrame({"key": keys})
+            keys.to_frame("key")
             .join(
                 side.to_frame("key").with_row_index(), on="key", how="left", maintain_order="left"
-            )
-            .select(pl.col("index").cast(pl.Int32))
-            .to_series()
+            )["index"]
+            .cast(pl.Int32)
             for side in (asked, self._keys)
         )
         sides = rows.is_not_null().cast(pl.UInt8) * QUERY + ids.is_not_null().cast(pl.UInt8) * MATCH
         found = pairs_within(keys, max_distance, sides=sides.to_numpy(), threads=self._threads)
-        same = (sides == QUERY | MATCH).arg_true()
-        ways = [
-            (*found,),
-            (found[1], found[0], found[2]),
-            (same, same, np.zeros(len(same), np.int32)),
-        ]
-        pairs = pl.concat(
-            pl.DataFrame({"row": rows.gather(one), "id": ids.gather(two), "distance": distances})
-            for one, two, distances in ways
-        )
-        return pairs.drop_nulls()
+        same = np.arange(len(keys), dtype=np.int32)
+        ways = np.hstack([found, found[[1, 0, 2]], [same, same, 0 * same]])
+        pairs = {"row": rows.gather(ways[0]), "id": ids.gather(ways[1]), "distance": ways[2]}
+        return pl.DataFrame(pairs).drop_nulls().sort("row", "distance", "id")
 
     @cached_property
     def _search(self) -> NearestSearch:
@@ -207,11 +192,17 @@ class Pool:
         keys = names if self._match_case else lowered_column(names)
         return pl.DataFrame({"key": keys.rename("key"), "name": names.rename("name")})
 
+    def _queries_of(self, keys: pl.Series, *, are_names: bool = False) -> Queries:
+        """Return texts as queries of the search; those of names do not match themselves."""
+        rows = self._keys.search_sorted(keys).to_numpy().astype(np.int32)
+        if are_names:
+            return queries_in(self._search.pool, rows)
+        return self._search.queries_of(keys, rows)
+
     def _named(self, asked: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows of ``NEAREST`` for rows of queries and ids of names."""
+        """Return matches with the query and the match."""
         query, match = asked["name"].gather(found["row"]), self.names.gather(found["id"])
-        columns = (query, found["rank"], match, found["distance"])
-        return pl.DataFrame(dict(zip(NEAREST, columns, strict=True)), NEAREST)
+        return found.with_columns(query=query, match=match)
 
     def _excluded(self, asked: pl.Series, exclude: pl.DataFrame | None) -> pl.DataFrame:
         """Return the excluded pairs of queries as rows and ids."""
@@ -219,15 +210,14 @@ class Pool:
             return pl.DataFrame(schema={"row": pl.Int32, "id": pl.Int32})
         if not (hasattr(exclude, "columns") and {"query", "match"} <= {*exclude.columns}):
             raise OptionError("`exclude` takes a table with the columns query and match")
-        query, match = (
-            self._keyed(names_of(exclude[side], "exclude"))["key"] for side in ("query", "match")
+        sides = ("query", "match")
+        pairs = pl.DataFrame(
+            {side: self._keyed(names_of(exclude[side], "exclude"))["key"] for side in sides}
         )
-        ids = self._keys.search_sorted(match)
-        known = ids < len(self)
-        ids, query, match = (column.filter(known) for column in (ids, query, match))
-        pairs = pl.DataFrame({"key": query, "id": ids}).filter(self._keys.gather(ids) == match)
-        rows = pl.DataFrame({"key": asked}).with_row_index("row")
-        return pairs.unique().join(rows, on="key").select(pl.col("row", "id").cast(pl.Int32))
+        rows = pl.DataFrame({"query": asked}).with_row_index("row")
+        ids = pl.DataFrame({"match": self._keys}).with_row_index("id")
+        known = pairs.unique().join(rows, on="query").join(ids, on="match")
+        return known.select(pl.col("row", "id").cast(pl.Int32))
 
     def _ranked(
         self, queries: Queries, options: NearestOptions, excluded: pl.DataFrame

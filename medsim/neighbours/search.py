@@ -34,6 +34,7 @@ from medsim.kernels.sliced import search_group
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from medsim.core.terms import PackedTerms
     from medsim.kernels.types import Codes, Hashes, Ids, Rows, Starts, Wide
 
     Advance = Callable[[int], None]
@@ -75,20 +76,29 @@ class Candidates:
         return cls(terms=column, components=np.asarray(linked, np.int32), hashes=hashes)
 
 
+def by_length(terms: pl.Series) -> tuple[Ids, PackedTerms, Codes, Starts]:
+    """Return terms by length, then by row, with characters numbered by frequency.
+
+    Returns:
+        The row of each term, the terms, the characters by number, and where each length begins,
+        from 0 to one more than the greatest.
+    """
+    lengths = terms.str.len_chars().to_numpy()
+    longest = int(lengths.max(initial=0))
+    # NumPy sorts numbers of 16 bits by their digits.
+    ids = np.argsort(lengths.astype(np.min_scalar_type(longest)), kind="stable").astype(np.int32)
+    packed = pack(terms.gather(ids))
+    length_starts = np.searchsorted(np.diff(packed.starts), np.arange(longest + 2))
+    return ids, packed, _number_characters(packed.codes), length_starts.astype(np.int64)
+
+
 def lay_out(candidates: Candidates, threads: int = 1) -> Pool:
     """Return the pool by length, then by text, with characters numbered by frequency.
 
     The result does not depend on ``threads``.
     """
-    lengths = candidates.terms.str.len_chars().to_numpy()
-    # NumPy sorts numbers of 16 bits by their digits.
-    digits = lengths.astype(np.min_scalar_type(lengths.max(initial=0)))
-    ids = np.argsort(digits, kind="stable").astype(np.int32)
-    terms = pack(candidates.terms.gather(ids))
-    alphabet = number_characters(terms.codes)
-    lengths = np.diff(terms.starts)
-    longest = int(lengths.max(initial=0))
-    length_starts = np.searchsorted(lengths, np.arange(longest + 2)).astype(np.int64)
+    ids, terms, alphabet, length_starts = by_length(candidates.terms)
+    lengths, longest = np.diff(terms.starts), len(length_starts) - 2
     # A block ends when it is full or the next term is too long: the more the lengths differ, the
     # wider the band to compute.
     block_starts = [0]
@@ -125,7 +135,7 @@ def _inverse(order: Ids) -> Ids:
     return ranks
 
 
-def number_characters(codes: Codes) -> Codes:
+def _number_characters(codes: Codes) -> Codes:
     """Number characters from 0 in place, the most frequent first, and return them in this order."""
     counts = np.zeros(int(codes.max(initial=0)) + 1, np.int64)
     parts = [codes[first : first + _BATCH] for first in range(0, len(codes), _BATCH)]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
-
-import polars as pl
 
 from medsim.core.errors import OptionError, OutputError
 from medsim.core.files import new_file
@@ -12,15 +11,15 @@ from medsim.core.parquet import write_batches
 from medsim.core.places import check_file_free
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
     from pathlib import Path
+
+    import polars as pl
 
 SUFFIXES = (".parquet", ".csv")
 
 
-def write_rows(
-    out: Path, schema: pl.Schema, batches: Iterable[pl.DataFrame], *, overwrite: bool
-) -> None:
+def write_rows(out: Path, batches: Iterator[pl.DataFrame], *, overwrite: bool) -> None:
     """Write batches of rows to a .parquet or .csv file, which appears complete or not at all.
 
     Raises:
@@ -34,10 +33,11 @@ def write_rows(
     check_file_free(out, overwrite=overwrite)
     try:
         with new_file(out, overwrite=overwrite) as stream:
+            first = next(batches)
             if out.suffix.lower() == ".parquet":
-                write_batches(stream, schema, batches)
+                write_batches(stream, first.schema, chain([first], batches))
                 return
-            stream.write(pl.DataFrame(schema=schema).write_csv().encode())
+            stream.write(first.write_csv().encode())
             for batch in batches:
                 stream.write(batch.write_csv(include_header=False).encode())
     except OSError as error:

@@ -82,6 +82,14 @@ def test_a_folder_that_is_no_build_is_named(tmp_path: Path) -> None:
     assert "is not a finished output of medsim" in result.stderr
 
 
+def test_a_missing_file_and_a_missing_column_are_named(tmp_path: Path) -> None:
+    names = tmp_path / "names.csv"
+    names.write_text("a,b\nheart,lung\n", encoding="utf-8")
+
+    assert "there is no file or folder missing.txt" in run("missing.txt").stderr
+    assert "choose one with --query-column or --pool-column: a and b" in run(names).stderr
+
+
 def test_a_full_disk_leaves_no_file(tmp_path: Path) -> None:
     names = tmp_path / "names.txt"
     names.write_text("\n".join(f"pain {number}" for number in range(5000)), encoding="utf-8")

@@ -259,8 +259,9 @@ def test_columns_are_found_by_usual_names_or_given(tmp_path: Path) -> None:
 def test_a_table_without_a_usual_column_names_its_columns(tmp_path: Path) -> None:
     pl.DataFrame({"a": ["x"], "b": ["y"]}).write_csv(tmp_path / "names.csv")
 
-    with pytest.raises(InputError, match="has the columns a and b"):
+    with pytest.raises(InputError, match="`pool_column`: a and b"):
         medsim.nearest(tmp_path / "names.csv")
+    (tmp_path / "names.txt").write_text("x", encoding="utf-8")
     with pytest.raises(OptionError, match="is read as lines"):
         medsim.nearest(tmp_path / "names.txt", query_column="a")
 
