@@ -139,7 +139,7 @@ class Pool:
             the queries, then of distances, then of the texts; a query that is equal to a name has
             the distance 0, and equal queries count once.
         """
-        NearestOptions((), max_distance=max_distance)  # checks it
+        NearestOptions((), max_distance=max_distance or 0)  # checks it
         if queries is None:
             asked = self._frame
             rows, ids, distances = pairs_within(self._keys, max_distance, threads=self._threads)

@@ -221,6 +221,8 @@ def test_all_pairs_take_a_distance_of_1_to_4(limit: int) -> None:
         medsim.nearest(["a"], max_distance=limit)
     with pytest.raises(OptionError, match="takes 1 to 4"):
         medsim.Pool(["a"]).pairs(limit)
+    with pytest.raises(OptionError, match="takes 1 to 4"):
+        medsim.Pool(["a"]).pairs(None)  # type: ignore[arg-type]
 
 
 def test_empty_lists_have_no_matches() -> None:
