@@ -18,7 +18,7 @@ from medsim.core.progress import Progress, Stage
 from medsim.embeddings.embedded_terms import EmbeddedTerms
 from medsim.embeddings.lookup import gpu_library
 from medsim.embeddings.metrics import TermPoints
-from medsim.evaluations.retrieval import SearchSettings, retrieve
+from medsim.evaluations.retrieval import retrieve
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Vectors
@@ -114,8 +114,7 @@ def measure(settings: Settings) -> Measured:
 def look_up(job: Job, index: str, device: str = "cpu") -> Looked:
     """Return the seconds of an index for two queries and for all."""
     vectors = invented(job)
-    by = SearchSettings(index=index, seed=0, threads=job.threads, device=device)
-    found_by = partial(retrieve, settings=by)
+    found_by = partial(retrieve, index=index, seed=0, threads=job.threads, device=device)
     few = replace(job, n_terms=min(_FEW, job.n_terms))
     found_by(_linked(few, 2), _embedded(vectors[:_FEW]), Stage("warm"))  # compiles
     progress = Progress()

@@ -11,15 +11,7 @@ from medsim.core.errors import BrokenPromiseError, counted
 from medsim.core.shown import Shown, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-FINDING_COLUMNS: Mapping[str, type[pl.DataType]] = {
-    "check": pl.String,
-    "guarantee": pl.String,
-    "violations": pl.Int64,
-    "example": pl.String,
-}
-"""A row per check: its guarantee, the number of violations, and the first one."""
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +35,7 @@ class Finding:
     n_first_terms: int = 0
 
     def row(self) -> dict[str, object]:
-        """Return the values of ``FINDING_COLUMNS``."""
+        """Return the guarantee, the number of violations, and the first one or the note."""
         return {
             "check": self.check,
             "guarantee": self.promise,
@@ -52,11 +44,9 @@ class Finding:
         }
 
 
-def findings_table(
-    findings: Sequence[Finding], columns: Mapping[str, type[pl.DataType]] = FINDING_COLUMNS
-) -> pl.DataFrame:
-    """Return a row per finding with ``columns``: ``FINDING_COLUMNS`` and possibly others."""
-    return pl.DataFrame([finding.row() for finding in findings], schema=dict(columns))
+def findings_table(findings: Sequence[Finding]) -> pl.DataFrame:
+    """Return a row per finding."""
+    return pl.DataFrame([finding.row() for finding in findings])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

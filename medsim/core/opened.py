@@ -17,7 +17,7 @@ from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.files import check_own_file
 from medsim.core.kinds import Kind, inner_output_hint, read_manifest
 from medsim.core.manifest import MANIFEST, Manifest, fingerprint, kind_of
-from medsim.core.parquet import read_parquet, scan_files, scan_of_users, scan_parquet
+from medsim.core.parquet import read_parquet, scan_files, scan_of_users
 from medsim.core.places import is_text
 from medsim.core.reading import reading
 from medsim.core.shown import Shown, Summary
@@ -177,19 +177,7 @@ class Opened(Shown, Generic[M]):
         return pl.DataFrame(rows, schema=["view", "rows", "columns"], orient="row")
 
     def _scan(self, files: str) -> pl.LazyFrame:
-        for path in self._promised(files):
-            name = PurePosixPath(path.relative_to(self.folder).as_posix())
-            views = self.kind.views.values()
-            view = next(table for table in views if table.files and name.match(table.files))
-            with reading(path, hint=_AGAIN):
-                schema = scan_parquet(path).collect_schema()
-            for column, dtype in view.all_columns().items():
-                if column not in schema and column in view.dtypes:
-                    raise InputError(f"{path} has no column {column}; {_AGAIN}")
-                if schema.get(column, dtype) != dtype:
-                    raise InputError(
-                        f"{path} has {column} as {schema[column]}, not {dtype}; {_AGAIN}"
-                    )
+        self._promised(files)
         with reading(self.folder / files, hint=_AGAIN):
             return scan_files(self.folder, files)
 
@@ -275,18 +263,15 @@ def reading_output(opened: O) -> Iterator[O]:
         f"a file in it is damaged or was changed; rebuild it with {kind.command}, or copy it again "
         "from its source"
     )
-    known_error: BaseException | None = None
-    with reading(opened.folder, kind.with_article, hint):
-        try:
+    try:
+        with reading(opened.folder, kind.with_article, hint):
             yield opened
-        except _FAULTS_OF_CODE as error:
-            *_, (innermost, _) = walk_tb(error.__traceback__)
-            module = str(innermost.f_globals.get("__name__", ""))
-            if not module.startswith("medsim."):
-                raise
-            known_error = error
-    if known_error is not None:
-        raise known_error
+    except InputError as error:
+        if isinstance(cause := error.__cause__, _FAULTS_OF_CODE):
+            *_, (innermost, _) = walk_tb(cause.__traceback__)
+            if str(innermost.f_globals.get("__name__")).startswith("medsim."):
+                raise cause from None
+        raise
 
 
 def open_output(folder: str | Path, *accepted: type[O]) -> O:

@@ -24,7 +24,7 @@ import inspect
 import math
 import os
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime
 from functools import cache, wraps
@@ -209,6 +209,12 @@ class OpenedFolder(Protocol):
 def folder_of(place: str | Path | OpenedFolder) -> Path:
     """Return the path of an output, given as a path or as an opened output."""
     return Path(place) if isinstance(place, (str, Path)) else place.folder
+
+
+def several(places: Any) -> list[Any]:
+    """Return paths or opened outputs as a list; Python callers may give a single one."""
+    is_single = isinstance(places, (str, Path)) or not isinstance(places, Iterable)
+    return [places] if is_single else [*places]
 
 
 Reporting = Annotated[Progress | None, "reports every stage"]

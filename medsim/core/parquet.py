@@ -136,10 +136,8 @@ def write_parquet(
 
 def holds(path: Path, rows: pl.DataFrame | pl.LazyFrame) -> bool:
     """Return whether a file has the same rows; lazy rows are compared in batches."""
-    if isinstance(rows, pl.DataFrame):
-        return read_parquet(path).equals(rows)
     in_file, n_rows = scan_parquet(path), 0
-    for part in rows.collect_batches(chunk_size=_COMPARED_ROWS, maintain_order=True):
+    for part in rows.lazy().collect_batches(chunk_size=_COMPARED_ROWS, maintain_order=True):
         if not in_file.slice(n_rows, part.height).collect().equals(part):
             return False
         n_rows += part.height

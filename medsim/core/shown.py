@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from medsim.core.errors import MedsimError
+from medsim.core.errors import CONTROL, MedsimError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -90,17 +89,12 @@ def _text(value: object) -> str:
 MISSING = "\N{EN DASH}"
 """The sign for a missing number in tables for people; a sentence then says why."""
 
-_CONTROL = re.compile(
-    # Including Unicode's line separators and marks of text direction.
-    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]"
-)
-
 
 def readable(frame: pl.DataFrame) -> list[list[str]]:
     """Return names and values as text, with thousands separators and without control characters."""
     columns = [texts(column, readable_text).fill_null("") for column in frame]
     rows = [frame.columns, *zip(*columns, strict=True)]
-    return [[_CONTROL.sub("\N{REPLACEMENT CHARACTER}", value) for value in row] for row in rows]
+    return [[CONTROL.sub("\N{REPLACEMENT CHARACTER}", value) for value in row] for row in rows]
 
 
 def texts(column: pl.Series, text: Callable[[Any], str] = str) -> pl.Series:

@@ -19,7 +19,6 @@ import duckdb
 from medsim.core import queries
 from medsim.core.config import available_memory, thread_pool
 from medsim.core.errors import InputError, MedsimError, OutputError, StatementError
-from medsim.core.files import check_own_file
 from medsim.core.reading import reading
 
 if TYPE_CHECKING:
@@ -204,8 +203,6 @@ class Store:
     ) -> None:
         """Create views over Parquet or CSV files.
 
-        Pipes and devices are rejected: DuckDB would wait for them without reacting to interrupts.
-
         Args:
             folder: folder of the files.
             views: glob of each view's files below the folder, by the view's name. Columns from
@@ -214,9 +211,6 @@ class Store:
             derived: queries that create views of other views.
         """
         for view, pattern in views.items():
-            for path in folder.glob(pattern):
-                with reading(path, hint=_AGAIN):
-                    check_own_file(path)
             source = _literal(f"{self._plain_path(folder)}/{pattern}")
             hive = "hive_partitioning=true, hive_types_autocast=false, union_by_name=true"
             reader = f"read_parquet({source}, {hive})"

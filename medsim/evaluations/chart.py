@@ -29,13 +29,9 @@ def chart_of(evaluation: Evaluation, statistic: Statistic[Any], subset: str) -> 
     Raises:
         InputError: the evaluation has no such statistic.
     """
-    points = {
-        "matched": _of_pairs,
-        "labelled": _of_pairs,
-        "rated": _of_pairs,
-        "retrieval": _of_retrieval,
-        "separation": _of_separation,
-    }[statistic.kind](evaluation, statistic.name, subset).drop_nulls("value")
+    others = {"retrieval": _of_retrieval, "separation": _of_separation}
+    points_of = others.get(statistic.kind, _of_pairs)
+    points = points_of(evaluation, statistic.name, subset).drop_nulls("value")
     if points.is_empty():
         raise InputError(f"{evaluation.folder} has no {statistic.label}")
     panels = points["panel"].unique().sort().to_list()

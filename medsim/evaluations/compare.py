@@ -158,13 +158,8 @@ def _checked(rows: pl.DataFrame, evaluation: Evaluation, option: str) -> pl.Data
 
 def stored_input(evaluation: Evaluation, name: str) -> EvaluationInput:
     """Return the pairs of an input that an evaluation keeps."""
-    return EvaluationInput(
-        name=name,
-        rated=evaluation.manifest.inputs[name]["kind"] == "rated",
-        frame=evaluation.read(path_of(PAIRS, name)),
-        independent=bool(evaluation.manifest.options["independent_pairs"]),
-        all_difficulties=evaluation.manifest.options.get("difficulty") not in (["easy"], ["hard"]),
-    )
+    manifest, pairs = evaluation.manifest, evaluation.read(path_of(PAIRS, name))
+    return EvaluationInput.of_run(name, manifest.inputs[name], pairs, manifest.options)
 
 
 def common_pairs(evaluation: Evaluation, input_: EvaluationInput) -> Flags:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -37,7 +37,7 @@ from medsim.kernels.components import components
 from medsim.statistics.estimates import defined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from medsim.core.progress import Progress
     from medsim.evaluations.baselines import Spelling
@@ -110,6 +110,19 @@ class EvaluationInput:
     warnings: tuple[str, ...] = ()
     linked: pl.DataFrame | None = None
     categories: Categories | None = None
+
+    @classmethod
+    def of_run(
+        cls, name: str, about: Mapping[str, object], frame: pl.DataFrame, options: Mapping[str, Any]
+    ) -> EvaluationInput:
+        """Return an input from its pairs, its provenance and the recorded options of a run."""
+        return cls(
+            name=name,
+            rated=about["kind"] == "rated",
+            frame=frame,
+            independent=options["independent_pairs"],
+            all_difficulties=len({*options["difficulty"]}) != 1,
+        )
 
     @cached_property
     def pairs(self) -> pl.DataFrame:
@@ -205,12 +218,8 @@ def read_inputs(options: EvaluateOptions, progress: Progress) -> list[Evaluation
     inputs: dict[str, EvaluationInput] = {}
     with progress.stage("read inputs") as stage:
         words = None if options.words is None else read_words(Path(options.words))
-        stratification = Stratification(
-            words=words,
-            bins=tuple(options.bins),
-            topic_bins=tuple(options.topic_bins),
-            equal_parts=options.equal_parts,
-        )
+        bins = (options.bins, options.topic_bins, options.equal_parts)
+        stratification = Stratification(*bins, words=words)
         sizes = []
         for path in map(str, options.input_paths):
             if os.path.isdir(path):  # noqa: PTH112 — a path with its columns may be too long for Path

@@ -6,15 +6,23 @@ The paper, whose tables and figures have numbers, is Schulz and Juric (AAAI 2020
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from medsim.core.config import MOST_SEED, Dataset, Difficulty, Strategy, checked_threads
 from medsim.core.errors import OptionError, unknown_name
-from medsim.core.options import OVERWRITE, Cache, OpenedFolder, Option, Options, Reporting, Threads
+from medsim.core.options import (
+    OVERWRITE,
+    Cache,
+    OpenedFolder,
+    Option,
+    Options,
+    Reporting,
+    Threads,
+    several,
+)
 from medsim.embeddings.given import EmbeddingLike, embedding_spec, wrap_by_name
 from medsim.embeddings.options import COVERAGES, EMBEDDINGS, Coverage, Device, EmbeddingSpec
 from medsim.evaluations.sets import BASELINE
@@ -110,27 +118,21 @@ EQUAL_PARTS = Option(
 )
 
 
-def checked_bins(
-    bins: Sequence[int | str], topic_bins: Sequence[int | str], equal_parts: int | None
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return bins of counts and of topics as integers; the command line gives them as text.
+def check_bins(options: Any) -> None:
+    """Make the bins of options integers; the command line gives them as text.
 
     Raises:
         OptionError: bins are not ascending counts, or are combined with equal parts.
     """
-    if equal_parts is not None and (bins or topic_bins):
+    if options.equal_parts is not None and (options.bins or options.topic_bins):
         raise OptionError("`equal_parts` replaces `bins` and `topic_bins`; give one or the other")
-    return _ascending("bins", bins), _ascending("topic_bins", topic_bins)
-
-
-def _ascending(name: str, values: Sequence[int | str]) -> tuple[int, ...]:
-    with suppress(ValueError):
-        bins = tuple(map(int, values))
-        if list(bins) == sorted({value for value in bins if 0 < value < _MAX_COUNT}):
-            return bins
-    raise OptionError(
-        f"`{name}` {','.join(map(str, values))} must be ascending counts from 1, such as 5,50,500"
-    )
+    for name in ("bins", "topic_bins"):
+        texts = ",".join(map(str, getattr(options, name)))
+        bins = tuple(int(text) for text in texts.split(",") if text.isdecimal())
+        ascending = sorted({value for value in bins if 0 < value < _MAX_COUNT})
+        if ",".join(map(str, ascending)) != texts:
+            raise OptionError(f"`{name}` {texts} must be ascending counts from 1, such as 5,50,500")
+        object.__setattr__(options, name, bins)
 
 
 if TYPE_CHECKING:
@@ -315,10 +317,8 @@ class EvaluateOptions(Options):
 
     @property
     def input_paths(self) -> list[str | Path]:
-        """The inputs as paths; Python callers may give a single path or an opened build."""
-        inputs = self.inputs
-        if isinstance(inputs, (str, Path)) or not isinstance(inputs, Iterable):
-            inputs = (inputs,)
+        """The inputs as paths."""
+        inputs = several(self.inputs)
         return [value if isinstance(value, (str, Path)) else value.folder for value in inputs]
 
     @property
@@ -350,9 +350,7 @@ class EvaluateOptions(Options):
             raise OptionError("give two categories with `near`, and at least one with `far`")
         if self.index != "flat" and not self.retrieval:
             raise OptionError(f"`index` {self.index} needs `retrieval`")
-        bins, topic_bins = checked_bins(self.bins, self.topic_bins, self.equal_parts)
-        object.__setattr__(self, "bins", bins)
-        object.__setattr__(self, "topic_bins", topic_bins)
+        check_bins(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,6 +98,12 @@ def coverage(covered: pl.DataFrame) -> Section | None:
     return Section(title="Coverage", prose=prose, parts=[folded])
 
 
+_COMMANDS = (
+    "medsim compare RESULTS --table all-auc     # every metric; retrieval, separation, …\n"
+    "medsim sql RESULTS                         # lists the views\n"
+    'medsim sql RESULTS "select embedding, metric, statistic, value, low, high, signature from '
+    "results where subset = 'common'\""
+)
 _OF = ("terms", "pairs")
 _FEW = 4  # names that the beginning of the page lists
 
@@ -122,7 +128,14 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
         separation(data.separation, embeddings),
         coverage(data.coverage),
         _evaluated(manifest, data.coverage),
-        _provenance(manifest, name),
+        closing(
+            manifest,
+            [],
+            f"{name}, medsim {manifest.medsim}. To cite a single score, give its signature, which "
+            "identifies the inputs, options and versions (the column signature of the view "
+            "results)",
+            _COMMANDS,
+        ),
     ]
     return Page(
         title="How well embeddings represent medical terms",
@@ -191,19 +204,3 @@ def _origin(input_facts: dict[str, object]) -> str:
         return f"{source.get('name')}, release {source.get('release_date') or 'undated'}"
     layout = input_facts.get("layout")
     return f"ratings in the layout of {layout}" if layout else "ratings"
-
-
-def _provenance(manifest: EvaluationManifest, name: str) -> Section:
-    commands = (
-        "medsim compare RESULTS --table all-auc     # every metric; retrieval, separation, …\n"
-        "medsim sql RESULTS                         # lists the views\n"
-        'medsim sql RESULTS "select embedding, metric, statistic, value, low, high, signature from '
-        "results where subset = 'common'\""
-    )
-    return closing(
-        manifest,
-        [],
-        f"{name}, medsim {manifest.medsim}. To cite a single score, give its signature, which "
-        "identifies the inputs, options and versions (the column signature of the view results)",
-        commands,
-    )

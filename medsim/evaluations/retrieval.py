@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -82,16 +83,6 @@ _SAMPLE = 1000  # terms for which an approximate index is compared with exact se
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchSettings:
-    """The options of the search for neighbours; see ``CosineSearch``."""
-
-    index: str
-    device: str = "cpu"
-    seed: int
-    threads: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Pool:
     """The terms that have a vector.
 
@@ -110,11 +101,6 @@ class _Pool:
     hashes: Hashes
     queries: Ids
     findable: Flags
-
-    def search(self, settings: SearchSettings) -> CosineSearch:
-        """Return the search for the nearest other points of a point."""
-        rows = np.arange(len(self.terms), dtype=np.int32)
-        return CosineSearch(self.vectors, rows, self.hashes, **asdict(settings))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,18 +131,16 @@ def write_retrieval(
     path = path_of(RETRIEVED, input_name, name, COSINES[type(embedded.embedded)], options.index)
     if run.is_complete(path):
         return
-    search = SearchSettings(
-        index=options.index, device=options.device, seed=options.seed, threads=options.n_threads
-    )
+    settings = {"device": options.device, "seed": options.seed, "threads": options.n_threads}
     with run.progress.stage(f"look up {input_name} in {name}") as stage:
-        rows = retrieve(linked, embedded, stage, search)
+        rows = retrieve(linked, embedded, stage, options.index, **settings)
         run.write(path, rows)
         n_first = rows.filter(pl.col("rank") == 1).height
         stage.note(f"{n_first:,} of {rows.height:,} terms have a linked term nearest")
 
 
 def retrieve(
-    linked: pl.DataFrame, embedded: EmbeddedTerms, stage: Stage, settings: SearchSettings
+    linked: pl.DataFrame, embedded: EmbeddedTerms, stage: Stage, index: str, **settings: Any
 ) -> pl.DataFrame:
     """Return the nearest and the linked terms that an embedding finds for each linked term.
 
@@ -169,15 +153,18 @@ def retrieve(
         linked: see ``linked_terms``.
         embedded: the same terms in the embedding.
         stage: receives the progress.
-        settings: the options of the search for neighbours.
+        index: one of ``INDEXES``.
+        settings: the seed, threads and device of ``CosineSearch``.
 
     Returns:
         ``RETRIEVED``, a row per linked term in order of text.
     """
-    pool = _pool(linked, embedded, settings.threads)
+    pool = _pool(linked, embedded, settings["threads"])
     stage.total(len(pool.queries))
-    search = pool.search(settings)
-    neighbours = _nearest(search, pool, pool.queries, _N_NEAREST[settings.index], stage)
+    groups = np.arange(len(pool.terms), dtype=np.int32)
+    by_index = partial(CosineSearch, pool.vectors, groups, pool.hashes, **settings)
+    search = by_index(index=index)
+    neighbours = _nearest(search, pool, pool.queries, _N_NEAREST[index], stage)
     queries = pool.queries[pool.findable]
     partners, similarities = search.most_similar_linked(queries, pool.components)
     results = _SearchResults(
@@ -188,11 +175,11 @@ def retrieve(
         recall=np.full(len(pool.queries), np.nan, np.float32),
     )
     results.linked[pool.findable], results.similarities[pool.findable] = partners, similarities
-    if settings.index == "flat":
+    if index == "flat":
         _fill_ranks(search, pool, results, stage)
     else:
         _fill_approximate_ranks(pool, results)
-        _fill_recall(pool, results, replace(settings, index="flat"), stage)
+        _fill_recall(pool, results, by_index(index="flat"), stage)
     return _frame(linked, pool, results)
 
 
@@ -270,11 +257,11 @@ def _are_linked(pool: _Pool, results: _SearchResults) -> Flags:
     return np.asarray(pool.components[results.neighbours.ids] == components, np.bool_)
 
 
-def _fill_recall(pool: _Pool, results: _SearchResults, flat: SearchSettings, stage: Stage) -> None:
+def _fill_recall(pool: _Pool, results: _SearchResults, flat: CosineSearch, stage: Stage) -> None:
     """Write the share of ten nearest points that an approximate index found for some queries."""
     n_queries = len(pool.queries)
     sample = np.unique(np.linspace(0, max(n_queries - 1, 0), min(n_queries, _SAMPLE)).astype(int))
-    exact = _nearest(pool.search(flat), pool, pool.queries[sample], _MAX_DEPTH, stage)
+    exact = _nearest(flat, pool, pool.queries[sample], _MAX_DEPTH, stage)
     neighbours = results.neighbours
     for at, query in enumerate(sample):
         nearest = exact.ids[exact.starts[at] : exact.starts[at + 1]]

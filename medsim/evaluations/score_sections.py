@@ -201,7 +201,8 @@ def accuracy(data: EvaluationReportData, embeddings: Sequence[str]) -> Section |
 def standing_order(data: EvaluationReportData, embeddings: Sequence[str]) -> list[str]:
     """Return embeddings in the order of their standings, by the first available statistic."""
     for name in tabulated_names(best=True):
-        best = with_enough_pairs(_best(data, name))
+        best = best_metrics(data.results, data.comparisons, (name,))
+        best = with_enough_pairs(with_standing(best.drop_nulls("value")))
         if best.height:
             ranked = embedding_standings(best)["embedding"].to_list()
             return ranked + sorted(set(embeddings) - set(ranked))
@@ -228,11 +229,6 @@ def result(
             *warned(warnings, "Inputs and options"),
         ],
     )
-
-
-def _best(data: EvaluationReportData, statistic: str) -> pl.DataFrame:
-    best = best_metrics(data.results, data.comparisons, (statistic,))
-    return with_standing(best.drop_nulls("value"))
 
 
 def _chart(key: pl.DataFrame, statistic: Statistic[Any]) -> Chart:

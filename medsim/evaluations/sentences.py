@@ -230,11 +230,8 @@ def _against_baseline(name: str, of_set: pl.DataFrame, correction: str) -> list[
     tests = of_set.filter(between=BASELINE).drop_nulls("difference")
     sentences = []
     for row in tests.filter(embedding1=name).iter_rows(named=True):
-        value, ends = row["difference"], None if row["low"] is None else (row["low"], row["high"])
-        if value < 0:
-            value, ends = -value, ends and (-ends[1], -ends[0])
-        p, is_only = row[f"p_{correction}"], tests.height == 1
-        difference = Difference(value, ends, p, is_only=is_only)
+        ranking = (BASELINE, name) if row["difference"] < 0 else (name, BASELINE)
+        difference = ordered_differences(ranking, tests, "embedding", correction)[ranking]
         baseline = f"the best baseline without a model, {row['metric2'].replace('_', ' ')}"
         of_baseline = f"{baseline} ({number(row['value2'], '.3f')})"
         if not difference.is_significant:

@@ -166,22 +166,22 @@ _MEMBER_COLUMNS = {"row": pl.UInt32, "part": pl.String, "part_value": pl.String}
 _MAX_DOMAINS = 20  # a column with more values is probably something else
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Stratification:
     """The properties by which sets of rated pairs are divided into parts.
 
     Attributes:
-        words: properties of words; None uses those in the rated files.
         bins: the counts at which bins of frequency begin, ascending; powers of ten if empty.
         topic_bins: the numbers of topics at which bins of topics begin; ``TOPIC_BINS`` if empty.
         equal_parts: the number of parts of about equally many pairs to make instead of bins; None
             makes bins.
+        words: properties of words; None uses those in the rated files.
     """
 
-    words: WordTable | None = None
-    bins: tuple[int, ...] = ()
-    topic_bins: tuple[int, ...] = ()
+    bins: Sequence[int] = ()
+    topic_bins: Sequence[int] = ()
     equal_parts: int | None = None
+    words: WordTable | None = None
 
     def provenance(self) -> dict[str, object]:
         """Return the table of words and the bins as plain JSON values."""

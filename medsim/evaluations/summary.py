@@ -88,14 +88,9 @@ def summarize(run: Run) -> None:
 
 def _of_pairs(run: Run, name: str) -> dict[str, pl.DataFrame]:
     """Return the results from the similarities of an input's pairs, by table."""
-    load, progress = run.output.load, run.progress
-    input_ = EvaluationInput(
-        name=name,
-        rated=run.inputs[name]["kind"] == "rated",
-        frame=load(path_of(PAIRS, name)),
-        independent=run.options.independent_pairs,
-        all_difficulties=len({*run.options.difficulty}) != 1,
-    )
+    load, progress, options = run.output.load, run.progress, run.options.recorded()
+    pairs = load(path_of(PAIRS, name))
+    input_ = EvaluationInput.of_run(name, run.inputs[name], pairs, options)
     models = [
         ScoredModel(
             embedding=embedding,
@@ -106,7 +101,7 @@ def _of_pairs(run: Run, name: str) -> dict[str, pl.DataFrame]:
         for embedding, metric in product(run.embeddings, METRICS.all())
         if (path := path_of(SCORES, name, embedding, metric)) in run.output.outputs
     ]
-    resampling = resampling_of(run.options.recorded(), run.options.n_threads)
+    resampling = resampling_of(options, run.options.n_threads)
     with progress.stage(f"score {name}") as stage:
         every = [*models, *baseline_models(input_, run.signature)]
         results, comparisons = score_sets(input_, every, resampling, stage)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Annotated
 
 from medsim.core.errors import OptionError
-from medsim.core.options import OpenedFolder, Option, Options, Reporting, folder_of
+from medsim.core.options import OpenedFolder, Option, Options, Reporting, folder_of, several
 
 SHOWN = ("rank", "model", "value", "low", "high", "gain", "kind", "trained_here", "ranked_by")
 """The columns of a leaderboard that tables for reading have."""
@@ -41,8 +41,5 @@ class LeaderboardOptions(Options):
 
     @property
     def paths(self) -> list[Path]:
-        """The results as paths; Python callers may give a single path or an opened evaluation."""
-        results = self.results
-        if isinstance(results, (str, Path)) or not isinstance(results, Iterable):
-            results = (results,)
-        return [folder_of(result) for result in results]
+        """The results as paths."""
+        return [folder_of(result) for result in several(self.results)]

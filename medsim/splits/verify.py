@@ -11,7 +11,7 @@ import polars as pl
 from medsim.builds.output import CARD, Build
 from medsim.builds.positives import reload
 from medsim.builds.verify import verify_build, with_seed
-from medsim.core.checks import FINDING_COLUMNS, Finding, Verification, findings_table
+from medsim.core.checks import Finding, Verification, findings_table
 from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
 from medsim.core.files import digest_of
@@ -84,10 +84,7 @@ def _verify_splits(splits: Splits, options: AnyVerifyOptions) -> Verification:
 def _findings(whole: Sequence[Finding], of_splits: dict[str, Verification]) -> Verification:
     tables = {name: verification.findings for name, verification in of_splits.items()}
     tables[""] = findings_table(whole)
-    rows = [
-        table.select(pl.lit(name).alias("split"), *FINDING_COLUMNS)
-        for name, table in tables.items()
-    ]
+    rows = [table.select(pl.lit(name).alias("split"), pl.all()) for name, table in tables.items()]
     return Verification(
         findings=pl.concat(rows),
         n_compared=sum(verification.n_compared for verification in of_splits.values()),

@@ -11,7 +11,7 @@ from typing import Annotated, TypeAlias
 from medsim.core.config import MOST_COUNT, MOST_SEED
 from medsim.core.errors import OptionError
 from medsim.core.options import OVERWRITE, OpenedFolder, Option, Options, Reporting, Threads
-from medsim.evaluations.options import BINS, EQUAL_PARTS, TOPIC_BINS, checked_bins
+from medsim.evaluations.options import BINS, EQUAL_PARTS, TOPIC_BINS, check_bins
 from medsim.statistics.resampling import FEWEST_RESAMPLES, MOST_RESAMPLES
 
 CountOrNames: TypeAlias = int | str | Sequence[str]
@@ -251,9 +251,7 @@ class ScoreOptions(Options):
             )
         if not self.answers:
             raise OptionError("give at least one file or folder of answers")
-        bins, topic_bins = checked_bins(self.bins, self.topic_bins, self.equal_parts)
-        object.__setattr__(self, "bins", bins)
-        object.__setattr__(self, "topic_bins", topic_bins)
+        check_bins(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

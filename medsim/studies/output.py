@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from medsim.core.kinds import Column, Columns, Kind, Table, columns
+from medsim.core.kinds import Column, Columns, Kind, Table, both, columns
 from medsim.core.manifest import Manifest
 from medsim.core.opened import Opened
 from medsim.studies.sheets import ASSOCIATION, CONTEXT, DOMAIN, GRADED, JUDGEMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from medsim.studies.sheets import Scale
 
@@ -38,12 +38,7 @@ _ITEM_ID = _text("Identifier of the item in this study; annotators never see it.
 _OTHERS = {"OTHER": _text("Any other column of the file of pairs, as text.", in_some_files=True)}
 
 
-def _both(name: str, about: str, column: Callable[[str], Column] = _text) -> dict[str, Column]:
-    """Return the columns of both sides, 1 and 2."""
-    return {f"{name}1": column(about.format("first")), f"{name}2": column(about.format("second"))}
-
-
-_TERMS = _both("term", "The {} term or word of the pair.")
+_TERMS = both("term", "The {} term or word of the pair.")
 _SETS = {
     "dataset": _text("Dataset of the build that the pair was drawn from."),
     "difficulty": _text("easy or hard, of the set."),
@@ -85,7 +80,7 @@ JUDGED_ITEMS = _items(
         **_TERMS,
         **_SETS,
         "label": _short("1 if the terms mean the same in the build, else 0."),
-        **_both("concept", "Concept of the {} term in the build."),
+        **both("concept", "Concept of the {} term in the build."),
     }
 )
 GRADED_ITEMS = _items(
@@ -98,13 +93,13 @@ GRADED_ITEMS = _items(
 CONTEXT_ITEMS = _items(
     {
         "group": _place("0 if all annotators see the instance, else the number of its annotator."),
-        **_both("term", "Term of the {} sentence."),
-        **_both("sentence", "The {} sentence."),
-        **_both("start", "Start of the {} term in code points of its sentence, from 0.", _place),
-        **_both("end", "End of the {} term, exclusive.", _place),
+        **both("term", "Term of the {} sentence."),
+        **both("sentence", "The {} sentence."),
+        **both("start", "Start of the {} term in code points of its sentence, from 0.", _place),
+        **both("end", "End of the {} term, exclusive.", _place),
         "cat": _text("Group: term_identity, abbreviations, synonyms or label_similarity."),
         "label": _short("1 if the terms have the same meaning in the benchmark, else 0."),
-        **_both("marked", "The {} sentence as it is shown, its term between \u27e6 and \u27e7."),
+        **both("marked", "The {} sentence as it is shown, its term between \u27e6 and \u27e7."),
     }
 )
 _WORD = {
@@ -126,11 +121,9 @@ WORD_PAIRS = Table(
         "domain": _text("Domain of both words: biomedical or general."),
         "associated": _flag("Whether a terminology, people or norms associate the words."),
         "reason": _text("Why they are associated, such as a relation; random if they are not."),
-        **_both("count", "Count of the {} word in the corpus, in all its forms.", _whole),
-        **_both(
-            "topics", "Number of topics that the {} word occurs in; null if not known.", _whole
-        ),
-        **_both("topic", "Most frequent topic of the {} word; null if not known."),
+        **both("count", "Count of the {} word in the corpus, in all its forms.", _whole),
+        **both("topics", "Number of topics that the {} word occurs in; null if not known.", _whole),
+        **both("topic", "Most frequent topic of the {} word; null if not known."),
     },
     key=("term1", "term2"),
     order="Drawn from the seed.",
@@ -389,7 +382,7 @@ SCORE_TABLES: Mapping[str, Mapping[str, Table]] = {
         {
             "cat": _text("Group of the instance."),
             "label": _text("same or not_same in the benchmark."),
-            **_both("marked", "The {} sentence as it was shown."),
+            **both("marked", "The {} sentence as it was shown."),
         },
         ("marked1", "marked2"),
     ),

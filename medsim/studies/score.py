@@ -128,11 +128,7 @@ def _tables(study: Study, answers: pl.DataFrame, options: ScoreOptions) -> dict[
             options.leave_out,
             resampling,
             outlier_share=options.outlier_share,
-            stratification=Stratification(
-                bins=tuple(options.bins),
-                topic_bins=tuple(options.topic_bins),
-                equal_parts=options.equal_parts,
-            ),
+            stratification=Stratification(options.bins, options.topic_bins, options.equal_parts),
         )
     remaining = answers.filter(~answers["annotator"].is_in(list(options.leave_out)))
     if remaining.is_empty():

@@ -144,10 +144,7 @@ def read_benchmark(options: BenchmarkFilesOptions) -> BenchmarkFiles:
                 raise OptionError(f"`{name}` {path}: {paths[name]} is the {name} split already")
             paths[name] = Path(path)
     splits = {name: read_instances(paths[name]) for name in SPLITS if name in paths}
-    is_build = (data / MANIFEST).exists()
-    if not is_build and (data / INSTANCE.files).exists():
-        raise InputError(f"{data} has no {MANIFEST}; check its JSON files one by one")
-    build = Benchmark(data) if is_build else None
+    build = Benchmark(data) if (data / MANIFEST).exists() else None
     return BenchmarkFiles(name=data.name, splits=splits, build=build)
 
 

@@ -31,7 +31,6 @@ from medsim.wic.splits import Splitter, benchmark_mentions, instance_rows
 
 if TYPE_CHECKING:
     from medsim.terminologies.sources import Terminology
-    from medsim.wic.candidates import Blocks
     from medsim.wic.mentions import Corpora
 
 
@@ -69,10 +68,8 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
                 f"no mention is linked to a concept of {terminology.name}; the corpora have codes "
                 f"of {vocabularies}, so use a terminology with these ids or codes"
             )
-        corpora = _read_corpora(options, paths, threads, progress)
-        mentions, unlinked = _link(store, corpora, options.seed, progress)
-        blocks = _compare(store, options, mentions, terminology.vocabulary, threads, progress)
-        instances = _split(options, mentions, blocks, progress)
+        corpora, mentions, unlinked = _linked_mentions(store, options, threads, progress)
+        instances = _instances(store, options, mentions, terminology.vocabulary, threads, progress)
         quotas = _quotas(instances, progress)
         for split in SPLITS:
             rows = instances.filter(split=split)
@@ -111,9 +108,11 @@ def _n_known(store: Store, codes: pl.DataFrame, vocabulary: str | None) -> int:
     return n_known
 
 
-def _read_corpora(
-    options: WicBuildOptions, paths: list[Path], threads: int, progress: Progress
-) -> Corpora:
+def _linked_mentions(
+    store: Store, options: WicBuildOptions, threads: int, progress: Progress
+) -> tuple[Corpora, pl.DataFrame, tuple[Skipped, ...]]:
+    """Return corpora, one mention of each sentence with its concept, and the number without one."""
+    paths = [Path(path) for path in options.corpora]
     with progress.stage("read corpora") as stage:
         corpora = read_corpora(
             paths, language=options.language, threads=threads, advance=stage.advance
@@ -122,31 +121,26 @@ def _read_corpora(
         stage.note(f"{corpora.mentions.height:,} mentions in {n_sentences:,} sentences")
     for warning in corpora.warnings:
         progress.warn(warning)
-    return corpora
-
-
-def _link(
-    store: Store, corpora: Corpora, seed: int, progress: Progress
-) -> tuple[pl.DataFrame, tuple[Skipped, ...]]:
-    """Return one mention of each sentence with its concept, and the number without a concept."""
     with progress.stage("link mentions to concepts") as stage:
         store.put("mention", corpora.mentions)
         store.run("wic/linked_mention")
         unlinked = store.frame("wic/unlinked_mention")
-        mentions = chosen_mentions(store.table("linked_mention"), seed)
+        mentions = chosen_mentions(store.table("linked_mention"), options.seed)
         n_concepts = mentions["concept_id"].n_unique()
         stage.note(f"{mentions.height:,} sentences with one of {n_concepts:,} concepts")
-    return mentions, tuple(Skipped(reason=why, n_rows=n) for why, n in unlinked.iter_rows())
+    skipped = tuple(Skipped(reason=why, n_rows=n) for why, n in unlinked.iter_rows())
+    return corpora, mentions, skipped
 
 
-def _compare(
+def _instances(
     store: Store,
     options: WicBuildOptions,
     mentions: pl.DataFrame,
     vocabulary: str | None,
     threads: int,
     progress: Progress,
-) -> Blocks:
+) -> pl.DataFrame:
+    """Return the instances of all splits with their provenance."""
     with progress.stage("compare terms") as stage:
         blocks = candidate_blocks(
             store,
@@ -157,13 +151,6 @@ def _compare(
             threads=threads,
         )
         stage.note(f"{int(blocks.n_pairs.sum()):,} candidate instances")
-    return blocks
-
-
-def _split(
-    options: WicBuildOptions, mentions: pl.DataFrame, blocks: Blocks, progress: Progress
-) -> pl.DataFrame:
-    """Return the instances of all splits with their provenance."""
     with progress.stage("draw splits") as stage:
         splits = Splitter(
             blocks=blocks,

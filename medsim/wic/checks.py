@@ -65,16 +65,6 @@ PROMISES = {
 }
 """The guarantees in the order in which they are checked."""
 
-SPLIT_FINDING_COLUMNS: dict[str, type[pl.DataType]] = {
-    "split": pl.String,
-    "check": pl.String,
-    "guarantee": pl.String,
-    "checked": pl.Int64,
-    "violations": pl.Int64,
-    "example": pl.String,
-}
-"""A row per split and check: the columns of all findings, and the number of checked items."""
-
 BREACH_COLUMNS = (
     columns(pl.String, "split", "check")
     | columns(pl.Int64, "instance")
@@ -157,8 +147,9 @@ class SplitFinding(Finding):
     violations: Sequence[Breach] = ()
 
     def row(self) -> dict[str, object]:
-        """Return the values of ``SPLIT_FINDING_COLUMNS``."""
-        return {"split": self.split, "checked": self.n_checked, **Finding.row(self)}
+        """Return the row of a finding with its split and the number of checked items."""
+        first = {"split": self.split, "check": self.check, "guarantee": self.promise}
+        return first | {"checked": self.n_checked} | Finding.row(self)
 
 
 def finding(
@@ -306,13 +297,27 @@ def check_splits(
     mention_of: dict[str, tuple[int, int]] = {}
     place_of: dict[Hashable, str] = {}
     times: Counter[str] = Counter()
+
+    def other_mention(instance: Instance) -> str:
+        for number, mention in enumerate(instance.mentions, start=1):
+            here = mention.start, mention.end
+            start, end = mention_of.setdefault(mention.sentence, here)
+            if here != (start, end):
+                return f"sentence {number} has its mention from {start} to {end} elsewhere"
+        return ""
+
+    def repeated(split: str, instance: Instance) -> str:
+        here = f"{split} {instance.number}"
+        place = place_of.setdefault(frozenset(instance.mentions), here)
+        return "" if place == here else f"{place} is the same"
+
     findings = {}
     for split, instances in splits.items():
         findings[split] = [
             _balance(split, instances),
             *_quota(split, instances, quotas),
-            _one_mention(split, instances, mention_of),
-            _repeated_instance(split, instances, place_of),
+            check_each(split, "one_mention", instances, other_mention),
+            check_each(split, "repeated_instance", instances, partial(repeated, split)),
         ]
         if split != "test":
             findings[split].append(_sentence_limit(split, instances, most_repeats, times))
@@ -353,35 +358,6 @@ def _quota(
             smaller.append(f"{group} {both[0]:,} of {quota:,}")
     note = f"smaller than published: {', '.join(smaller)}" if smaller else ""
     return [finding(split, "quota", len(GROUPS), breaches, note)]
-
-
-def _one_mention(
-    split: str, instances: Sequence[Instance], mention_of: dict[str, tuple[int, int]]
-) -> SplitFinding:
-    """Return sentences with a different mention than before; ``mention_of`` has earlier ones."""
-
-    def fault(instance: Instance) -> str:
-        for number, mention in enumerate(instance.mentions, start=1):
-            here = mention.start, mention.end
-            start, end = mention_of.setdefault(mention.sentence, here)
-            if here != (start, end):
-                return f"sentence {number} has its mention from {start} to {end} elsewhere"
-        return ""
-
-    return check_each(split, "one_mention", instances, fault)
-
-
-def _repeated_instance(
-    split: str, instances: Sequence[Instance], place_of: dict[Hashable, str]
-) -> SplitFinding:
-    """Return repeated instances; ``place_of`` has earlier ones."""
-
-    def fault(instance: Instance) -> str:
-        here = f"{split} {instance.number}"
-        place = place_of.setdefault(frozenset(instance.mentions), here)
-        return "" if place == here else f"{place} is the same"
-
-    return check_each(split, "repeated_instance", instances, fault)
 
 
 def _sentence_limit(

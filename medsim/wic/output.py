@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from medsim.core.kinds import WIC_COLUMNS, Column, Columns, Kind, Table, columns
+from medsim.core.kinds import Column, Columns, Kind, Table, both, columns
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 from medsim.wic import SPLITS
@@ -44,39 +44,27 @@ _CAT = _text(
 _LABEL = Column(pl.Int8, "1 if both terms have the same meaning in their sentences, else 0.")
 
 
-def _side_columns(side: int) -> dict[str, Column]:
-    """Return the columns of one side of an instance."""
-    nth = ("first", "second")[side - 1]
-    return {
-        f"term{side}": _text(f"Term of the {nth} sentence, as written there."),
-        f"sentence{side}": _text(f"The {nth} sentence."),
-        f"start{side}": _small(f"Start of the {nth} term in its sentence, in code points from 0."),
-        f"end{side}": _small(f"End of the {nth} term, exclusive."),
-        f"concept{side}": _text(f"Concept of the {nth} term."),
-        f"corpus{side}": _text(f"Corpus of the {nth} sentence."),
-        f"document{side}": _text(f"Document of the {nth} sentence, as the corpus names it."),
-        f"sentence_start{side}": _small(
-            f"Start of the {nth} sentence in its document, in code points from 0."
-        ),
-    }
-
-
-_INSTANCE = {
-    "split": _text("train, dev or test."),
-    **_side_columns(1),
-    **_side_columns(2),
-    "cat": _CAT,
-    "label": _LABEL,
-}
-_PROVENANCE = (
-    *("concept1", "concept2", "corpus1", "document1", "sentence_start1"),
-    *("corpus2", "document2", "sentence_start2"),
-)
+_IN_DOCUMENT = "Start of the {} sentence in its document, in code points from 0."
 
 INSTANCE = Table(
     "instances.parquet",
     "A row per instance of any split, with its provenance.",
-    {name: _INSTANCE[name] for name in ("split", *WIC_COLUMNS, *_PROVENANCE)},
+    {
+        "split": _text("train, dev or test."),
+        **both("term", "Term of the {} sentence, as written there."),
+        **both("sentence", "The {} sentence."),
+        **both("start", "Start of the {} term in its sentence, in code points from 0.", _small),
+        **both("end", "End of the {} term, exclusive.", _small),
+        "cat": _CAT,
+        "label": _LABEL,
+        **both("concept", "Concept of the {} term."),
+        "corpus1": _text("Corpus of the first sentence."),
+        "document1": _text("Document of the first sentence, as the corpus names it."),
+        "sentence_start1": _small(_IN_DOCUMENT.format("first")),
+        "corpus2": _text("Corpus of the second sentence."),
+        "document2": _text("Document of the second sentence, as the corpus names it."),
+        "sentence_start2": _small(_IN_DOCUMENT.format("second")),
+    },
     key=("split", "sentence1", "sentence2", "start1", "start2"),
     order="By split (train, dev, test), then as in the JSON file.",
 )

@@ -25,7 +25,6 @@ from medsim.wic import MOST_REPEATS, SPLITS
 from medsim.wic.benchmark import read_benchmark
 from medsim.wic.candidates import names_of_forms
 from medsim.wic.checks import (
-    SPLIT_FINDING_COLUMNS,
     Breach,
     breaches_table,
     check_each,
@@ -48,18 +47,11 @@ if TYPE_CHECKING:
 ConceptsByName: TypeAlias = Mapping[str, frozenset[str]]
 """The concepts of a name, by the name in lower case."""
 
+Provenance: TypeAlias = Mapping[str, pl.DataFrame]
+"""The tables of a benchmark with the provenance of its instances, by their files."""
+
 _TABLES = (INSTANCE, MENTION, NAME, RELATED)
 """The tables of a folder with the provenance of its instances."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provenance:
-    """The tables of a benchmark with the provenance of its instances, of all splits."""
-
-    instances: pl.DataFrame
-    mentions: pl.DataFrame
-    names: pl.DataFrame
-    related: pl.DataFrame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -97,7 +89,7 @@ def verify_wic(options: WicVerifyOptions) -> Verified:
             if build is not None:
                 findings, provenance = _check_folder(build)
         if build is not None and provenance is not None:
-            names = provenance.names
+            names = provenance[NAME.files]
             if source is not None:
                 findings += check_terminology(source, build, provenance, progress)
         elif source is not None:
@@ -107,25 +99,22 @@ def verify_wic(options: WicVerifyOptions) -> Verified:
                 names = store.frame("wic/name", language=reading.language)
         with progress.stage("check the guarantees"):
             findings += _check_all(benchmark, provenance, names)
-    return Verified(
-        findings=findings_table(findings, SPLIT_FINDING_COLUMNS), breaches=breaches_table(findings)
-    )
+    return Verified(findings=findings_table(findings), breaches=breaches_table(findings))
 
 
 def _check_folder(build: Benchmark) -> tuple[list[SplitFinding], Provenance | None]:
     """Return the findings on the files of a folder, and their provenance if they are intact."""
     outputs = check_outputs(build)
     try:
-        instances, mentions, names, related = (
-            build.read(table.files).select(list(table.dtypes)) for table in _TABLES
-        )
+        provenance = {
+            table.files: build.read(table.files).select(list(table.dtypes)) for table in _TABLES
+        }
     except (InputError, pl.exceptions.ColumnNotFoundError):
         if not outputs.violations:
             raise
         return [outputs], None
-    counts = Counter(mentions["sentence"].to_list())
+    counts = Counter(provenance[MENTION.files]["sentence"].to_list())
     breaches = [Breach(fault=f"{n} mentions in {text!r}") for text, n in counts.items() if n > 1]
-    provenance = Provenance(instances=instances, mentions=mentions, names=names, related=related)
     return [outputs, finding("", "one_row", len(counts), breaches)], provenance
 
 
@@ -175,7 +164,7 @@ def check_provenance(
     split: str, instances: pl.DataFrame, provenance: Provenance
 ) -> list[SplitFinding]:
     """Return the checks of a split's JSON file against the provenance."""
-    rows = provenance.instances.filter(split=split)
+    rows = provenance[INSTANCE.files].filter(split=split)
     pairs = zip(instances_of(instances), instances_of(rows), strict=False)
     breaches = [
         Breach(instance=instance, fault="it differs in instances.parquet")
@@ -195,8 +184,7 @@ def check_provenance(
 def _concepts(split: str, rows: pl.DataFrame, provenance: Provenance) -> list[SplitFinding]:
     """Return the check of labels against concepts."""
     concepts = rows.select("concept1", "concept2").rows()
-    pairs = provenance.related.select(list(RELATED.dtypes)).rows()
-    related = {frozenset(pair): relation for *pair, relation in pairs}
+    related = {frozenset(pair): relation for *pair, relation in provenance[RELATED.files].rows()}
 
     def wrong_label(instance: Instance) -> str:
         concept1, concept2 = concepts[instance.number - 1]
@@ -218,7 +206,7 @@ def _concepts(split: str, rows: pl.DataFrame, provenance: Provenance) -> list[Sp
 
 def _mentions(split: str, rows: pl.DataFrame, provenance: Provenance) -> SplitFinding:
     """Return the check that mentions.parquet has all mentions of a split."""
-    mentions = set(provenance.mentions.select(list(MENTION.dtypes)).rows())
+    mentions = set(provenance[MENTION.files].rows())
     names = [name.removesuffix("_id") for name in MENTION.dtypes]
     sides = [rows.select(f"{name}{side}" for name in names).rows() for side in (1, 2)]
 
@@ -243,7 +231,7 @@ def check_terminology(
     location: str, build: Benchmark, provenance: Provenance, progress: Progress
 ) -> list[SplitFinding]:
     """Return the checks of names, related and mentioned concepts against the terminology."""
-    mentions, options = provenance.mentions, build.manifest.options
+    mentions, options = provenance[MENTION.files], build.manifest.options
     with Store(threads=available_threads()) as store:
         reading = ReadingOptions.from_record(options)
         terminology = read_terminology(location, store, reading, progress)
@@ -259,8 +247,8 @@ def check_terminology(
         )
         active = store.table("concept").filter("active").select("concept_id")
         return [
-            _compare("names", provenance.names, store.frame("wic/benchmark_name")),
-            _compare("related", provenance.related, store.table("related_concept")),
+            _compare("names", provenance[NAME.files], store.frame("wic/benchmark_name")),
+            _compare("related", provenance[RELATED.files], store.table("related_concept")),
             _compare("concepts", mentions.join(active, on="concept_id", how="semi"), mentions),
         ]
 

@@ -18,7 +18,7 @@ from medsim.core.progress import Stage
 from medsim.embeddings.embedded_terms import EmbeddedTerms
 from medsim.embeddings.lookup import CosineSearch
 from medsim.embeddings.metrics import TermPoints
-from medsim.evaluations.retrieval import SearchSettings, retrieve
+from medsim.evaluations.retrieval import retrieve
 from medsim.evaluations.targets import hashes_of
 
 LENGTHS = ("1", "2", "3", "4", "5+")
@@ -294,8 +294,7 @@ def test_an_approximate_index_gives_the_rank_of_the_first_linked_term_that_it_fi
     search = CosineSearch(vectors, rows, hashes, index="ivf", seed=3)
     neighbours = search.nearest(rows, np.full(600, 100, np.int32))
 
-    settings = SearchSettings(index="ivf", seed=3, threads=2)
-    table = retrieve(linked, embedded, Stage("looking"), settings)
+    table = retrieve(linked, embedded, Stage("looking"), "ivf", seed=3, threads=2)
 
     n_missed = 0
     for term, rank, other in table.select("term", "rank", "linked_term").iter_rows():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -14,12 +14,12 @@ from medsim.embeddings.embedded_terms import embed_terms
 from medsim.embeddings.metrics import WordBags, Workers
 from medsim.embeddings.metrics.averages import points_of
 from medsim.embeddings.sources import WORDS
-from medsim.wic.models import MODELS, SENTENCE, TARGET, EmbeddedModel, ModelAnswers, majority
+from medsim.wic.models import MODELS, SENTENCE, TARGET, EmbeddedModel, fixed_answers, majority
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Flags, Ids, Table, Values
     from medsim.wic.dataset import WicDataset
-    from medsim.wic.models import Context
+    from medsim.wic.models import Context, ModelAnswers
 
 N_HIDDEN = 128
 """Units of the hidden layer (Rouhizadeh et al. 2024)."""
@@ -79,9 +79,7 @@ class PerceptronModel(EmbeddedModel):
                 positive[tested] = scores[tested] >= _EVEN
                 stage.advance()
             stage.note(f"{dataset.fitted}, {features.shape[1]} features")
-        return ModelAnswers(
-            positive=positive, scores=scores, covered=covered, thresholds=np.zeros(0)
-        )
+        return replace(fixed_answers(positive, scores), covered=covered)
 
 
 MODELS.register(PerceptronModel.way, PerceptronModel)
