@@ -27,7 +27,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from numbers import Integral, Real
 from pathlib import Path
 from types import NoneType, UnionType
@@ -122,6 +122,12 @@ class Option:
                 raise OptionError(
                     f"`{name}` {value} is out of range; {self.least} to {self.most} are accepted"
                 )
+
+
+main_option = partial(Option, heading="Main options")
+input_option = partial(Option, heading="Input")
+output_option = partial(Option, heading="Output")
+machine_option = partial(Option, heading="Machine")
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,9 +228,8 @@ Reporting = Annotated[Progress | None, "reports every stage"]
 
 Threads = Annotated[
     int | None,
-    Option(
+    machine_option(
         "Threads to use; default: all. The result does not depend on them.",
-        heading="Machine",
         least=1,
         most=MOST_THREADS,
     ),
@@ -233,14 +238,13 @@ Threads = Annotated[
 
 Cache = Annotated[
     str | Path | None,
-    Option(
+    machine_option(
         "Folder for cached vectors; 'none' turns the cache off. It keeps the results of encoders, "
-        "services and language models; ~/.cache/medsim/vectors by default.",
-        heading="Machine",
+        "services and language models; ~/.cache/medsim/vectors by default."
     ),
 ]
 
-OVERWRITE = Option("Replace OUT if it exists.", heading="Output")
+OVERWRITE = output_option("Replace OUT if it exists.")
 """The option that replaces an earlier output."""
 
 

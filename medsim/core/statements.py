@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from medsim.core.config import TIMEOUT, available_memory, available_threads
 from medsim.core.errors import InputError, MedsimError, OptionError, StatementError, counted
-from medsim.core.options import Option, Options, Threads
+from medsim.core.options import Options, Threads, machine_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -47,14 +47,10 @@ class StatementOptions(Options):
     _: KW_ONLY
     threads: Threads = None
     memory: Annotated[
-        str | None,
-        Option("Memory, such as 4GB; default: half of all.", metavar="SIZE", heading="Machine"),
+        str | None, machine_option("Memory, such as 4GB; default: half of all.", metavar="SIZE")
     ] = None
     timeout: Annotated[
-        float,
-        Option(
-            "Time limit of the statement in seconds.", least=1.0, most=604_800.0, heading="Machine"
-        ),
+        float, machine_option("Time limit of the statement in seconds.", least=1.0, most=604_800.0)
     ] = TIMEOUT
 
     @property

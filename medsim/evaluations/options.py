@@ -21,6 +21,9 @@ from medsim.core.options import (
     Options,
     Reporting,
     Threads,
+    input_option,
+    machine_option,
+    main_option,
     several,
 )
 from medsim.embeddings.given import EmbeddingLike, embedding_spec, wrap_by_name
@@ -196,18 +199,12 @@ class EvaluateOptions(Options):
         ),
     ]
     embeddings: Annotated[Mapping[str, EmbeddingLike], EMBEDDINGS]
-    out: Annotated[
-        str | Path,
-        Option("Folder to write, or to add to.", ("--out", "-o"), heading="Main options"),
-    ]
+    out: Annotated[str | Path, main_option("Folder to write, or to add to.", ("--out", "-o"))]
     _: KW_ONLY
     metrics: Annotated[
         Sequence[MetricName] | None,
-        Option(
-            "Metric to compute, repeatable; default: all that apply.",
-            ("--metric",),
-            noun="metric",
-            heading="Main options",
+        main_option(
+            "Metric to compute, repeatable; default: all that apply.", ("--metric",), noun="metric"
         ),
     ] = None
     seed: Annotated[int, Option("Random seed.", least=0, most=MOST_SEED, key="seed")] = 0
@@ -224,14 +221,13 @@ class EvaluateOptions(Options):
     ] = None
     sample: Annotated[
         int | None,
-        Option(
+        main_option(
             "Score a sample: this many positives of each dataset. First terms are drawn, with all "
             "their positives and negatives, by hashes of the terms and the seed. Rated files are "
             "used whole.",
             least=1,
             most=10**9,
             key="sample",
-            heading="Main options",
         ),
     ] = None
     coverage: Annotated[
@@ -248,26 +244,24 @@ class EvaluateOptions(Options):
     ] = False
     threads: Threads = None
     cache: Cache = None
-    retrieval: Annotated[
-        bool, Option("Also rank each term's synonyms among all terms.", heading="Main options")
-    ] = False
+    retrieval: Annotated[bool, main_option("Also rank each term's synonyms among all terms.")] = (
+        False
+    )
     index: Annotated[
         Index,
         Option("Index for --retrieval. flat is exact, ivf and hnsw are approximate and faster."),
     ] = "flat"
     device: Annotated[
         Device,
-        Option(
-            "auto uses a GPU for the flat index if PyTorch finds one. The ranks are the same.",
-            heading="Machine",
+        machine_option(
+            "auto uses a GPU for the flat index if PyTorch finds one. The ranks are the same."
         ),
     ] = "auto"
     separation: Annotated[
         bool,
-        Option(
+        main_option(
             "Also measure how well categories are separated. For SNOMED CT the paper's "
-            "categories are the default.",
-            heading="Main options",
+            "categories are the default."
         ),
     ] = False
     near: Annotated[
@@ -298,10 +292,9 @@ class EvaluateOptions(Options):
     ] = ()
     words: Annotated[
         str | Path | None,
-        Option(
+        input_option(
             "Table of words that groups rated pairs. Its columns are word, and count (in a "
-            "corpus), topics (the number of topics that use the word) or domain.",
-            heading="Input",
+            "corpus), topics (the number of topics that use the word) or domain."
         ),
     ] = None
     bins: Annotated[Sequence[int], BINS] = ()
@@ -363,22 +356,20 @@ class CompareOptions(Options):
     ]
     table: Annotated[
         str,
-        Option(
+        main_option(
             f"{', '.join(TABLES)}, or a table of the paper, such as C.2. standings is the "
             f"leaderboard. The tables and figures of the paper are {', '.join(PAPER)}.",
-            heading="Main options",
             suggested=(*TABLES, *PAPER),
         ),
     ] = "best"
     _: KW_ONLY
     metrics: Annotated[
         Sequence[str] | None,
-        Option(
+        main_option(
             "Metric for all embeddings; default: each one's best. Give one for word embeddings "
             "and one for others, or one embedding's, such as glove=avg_cos. Tables of the paper "
             f"have its {' and '.join(PAPER_METRICS)}.",
             ("--metric",),
-            heading="Main options",
         ),
     ] = None
     datasets: Annotated[Sequence[str], _sets(_SHOWN_SETS, lower=False)] = ()
@@ -440,18 +431,16 @@ class CorrelateOptions(Options):
     _: KW_ONLY
     metric: Annotated[
         MetricName | None,
-        Option(
+        main_option(
             "Metric for all embeddings; default: each one's best. It applies to an evaluation, "
             "not to a table.",
             choices=(),
-            heading="Main options",
         ),
     ] = None
     statistic: Annotated[
         str | None,
-        Option(
+        main_option(
             "Statistic; default: auc or spearman. It applies to an evaluation, not to a table.",
-            heading="Main options",
             suggested=tuple(STATISTICS),
         ),
     ] = None

@@ -10,7 +10,17 @@ from typing import Annotated, TypeAlias
 
 from medsim.core.config import MOST_COUNT, MOST_SEED
 from medsim.core.errors import OptionError
-from medsim.core.options import OVERWRITE, OpenedFolder, Option, Options, Reporting, Threads
+from medsim.core.options import (
+    OVERWRITE,
+    OpenedFolder,
+    Option,
+    Options,
+    Reporting,
+    Threads,
+    input_option,
+    main_option,
+    output_option,
+)
 from medsim.evaluations.options import BINS, EQUAL_PARTS, TOPIC_BINS, check_bins
 from medsim.statistics.resampling import FEWEST_RESAMPLES, MOST_RESAMPLES
 
@@ -74,13 +84,12 @@ _LEAST_RATERS = 2  # per group: a single rater has no agreement
 Place: TypeAlias = str | Path | OpenedFolder
 """A folder, or the output that was opened there."""
 
-Out = Annotated[str | Path, Option("Folder to write.", ("--out", "-o"), heading="Main options")]
-Title = Annotated[str, Option("Heading of the page.", heading="Output")]
+Out = Annotated[str | Path, main_option("Folder to write.", ("--out", "-o"))]
+Title = Annotated[str, output_option("Heading of the page.")]
 Notice = Annotated[
     str | None,
-    Option(
-        "Notice about sharing the sheets. It is for annotators; there is none by default.",
-        heading="Output",
+    output_option(
+        "Notice about sharing the sheets. It is for annotators; there is none by default."
     ),
 ]
 PairsFile = Annotated[
@@ -89,12 +98,10 @@ PairsFile = Annotated[
 Seed = Annotated[int, Option("Random seed.", least=0, most=MOST_SEED, key="seed")]
 Instructions = Annotated[
     str | Path | None,
-    Option(
-        "Text file with instructions for annotators. A few sentences by default.", heading="Output"
-    ),
+    output_option("Text file with instructions for annotators. A few sentences by default."),
 ]
 Overwrite = Annotated[
-    bool, Option("Replace OUT if it exists; its answers will no longer match.", heading="Output")
+    bool, output_option("Replace OUT if it exists; its answers will no longer match.")
 ]
 
 
@@ -106,18 +113,9 @@ class SampleOptions(Options):
     out: Out
     _: KW_ONLY
     per_class: Annotated[
-        int,
-        Option(
-            "Pairs per set and label.",
-            least=1,
-            most=10_000,
-            key="per_class",
-            heading="Main options",
-        ),
+        int, main_option("Pairs per set and label.", least=1, most=10_000, key="per_class")
     ] = PER_CLASS
-    annotators: Annotated[
-        CountOrNames, Option("Number of annotators, or names: ada,ben.", heading="Main options")
-    ] = 3
+    annotators: Annotated[CountOrNames, main_option("Number of annotators, or names: ada,ben.")] = 3
     title: Title = "Do these terms mean the same?"
     instructions: Instructions = None
     seed: Seed = 0
@@ -138,20 +136,11 @@ class GradeOptions(Options):
     _: KW_ONLY
     raters: Annotated[
         CountOrNames,
-        Option(
-            "Number of raters, or names: ada,ben. Names are in order of the groups.",
-            heading="Main options",
-        ),
+        main_option("Number of raters, or names: ada,ben. Names are in order of the groups."),
     ] = 12
     groups: Annotated[
         int,
-        Option(
-            "Groups of raters, each with its own pairs.",
-            least=1,
-            most=500,
-            key="groups",
-            heading="Main options",
-        ),
+        main_option("Groups of raters, each with its own pairs.", least=1, most=500, key="groups"),
     ] = 2
     consistency: Annotated[
         int | None,
@@ -166,13 +155,7 @@ class GradeOptions(Options):
         int, Option("Pairs that each rater sees twice.", least=0, most=MOST_COUNT, key="duplicates")
     ] = DUPLICATES
     page_size: Annotated[
-        int,
-        Option(
-            "Maximum pairs between pauses; 0: no pauses.",
-            least=0,
-            most=MOST_COUNT,
-            heading="Output",
-        ),
+        int, output_option("Maximum pairs between pauses; 0: no pauses.", least=0, most=MOST_COUNT)
     ] = PAGE_SIZE
     title: Title = "How similar are these words?"
     notice: Notice = None
@@ -208,18 +191,12 @@ class ScoreOptions(Options):
         Option("Files that annotators sent back, or folders.", argument=True, metavar="ANSWERS..."),
     ]
     out: Annotated[
-        str | Path | None,
-        Option("Folder to write all tables to, as CSV.", ("--out", "-o"), heading="Main options"),
+        str | Path | None, main_option("Folder to write all tables to, as CSV.", ("--out", "-o"))
     ] = None
     _: KW_ONLY
     leave_out: Annotated[
         Sequence[str],
-        Option(
-            "Annotators to leave out: ada,ben or outliers.",
-            listed=True,
-            key="leave_out",
-            heading="Main options",
-        ),
+        main_option("Annotators to leave out: ada,ben or outliers.", listed=True, key="leave_out"),
     ] = ()
     outlier_share: Annotated[
         float,
@@ -258,9 +235,7 @@ class ScoreOptions(Options):
 class AskingOptions(Options):
     """The options of studies in which a few people answer the same questions."""
 
-    annotators: Annotated[
-        CountOrNames, Option("Number of annotators, or names: ada,ben.", heading="Main options")
-    ] = 2
+    annotators: Annotated[CountOrNames, main_option("Number of annotators, or names: ada,ben.")] = 2
     notice: Notice = None
     instructions: Instructions = None
     seed: Seed = 0
@@ -297,20 +272,11 @@ class InstancesOptions(AskingOptions):
     out: Out
     _: KW_ONLY
     size: Annotated[
-        int,
-        Option(
-            "Instances per annotator.", least=1, most=MOST_COUNT, key="size", heading="Main options"
-        ),
+        int, main_option("Instances per annotator.", least=1, most=MOST_COUNT, key="size")
     ] = SIZE
     common: Annotated[
         int,
-        Option(
-            "Instances that all annotators see.",
-            least=0,
-            most=MOST_COUNT,
-            key="common",
-            heading="Main options",
-        ),
+        main_option("Instances that all annotators see.", least=0, most=MOST_COUNT, key="common"),
     ] = COMMON
     title: Title = "Do these terms mean the same here?"
 
@@ -331,11 +297,10 @@ Words = Annotated[
 ]
 WordClass = Annotated[
     str | None,
-    Option(
+    main_option(
         "Word class, such as noun. It is needed if WORDS has several.",
         ("--word-class", "--class"),
         key="word_class",
-        heading="Main options",
     ),
 ]
 MinCount = Annotated[
@@ -358,13 +323,7 @@ class DomainsOptions(AskingOptions):
     word_class: WordClass = None
     size: Annotated[
         int | None,
-        Option(
-            "Words to draw; default: all.",
-            least=1,
-            most=MOST_COUNT,
-            key="size",
-            heading="Main options",
-        ),
+        main_option("Words to draw; default: all.", least=1, most=MOST_COUNT, key="size"),
     ] = None
     min_count: MinCount = 5
     min_length: MinLength = 3
@@ -400,27 +359,22 @@ class PairsOptions(Options):
     word_class: WordClass = None
     terminology: Annotated[
         Paths,
-        Option(
+        main_option(
             "Builds whose synonyms count as associated. So do their siblings.",
             metavar="BUILD",
             many=True,
-            heading="Main options",
         ),
     ] = None
     lexicon: Annotated[
-        Paths,
-        Option(
-            "SPECIALIST Lexicon, for variants of names.", metavar="FILE", many=True, heading="Input"
-        ),
+        Paths, input_option("SPECIALIST Lexicon, for variants of names.", metavar="FILE", many=True)
     ] = None
     norms: Annotated[
         Paths,
-        Option(
+        main_option(
             "Association norms of words. The format is the one of USF, or tables with "
             "cue, target and strength.",
             metavar="FILE",
             many=True,
-            heading="Main options",
         ),
     ] = None
     norm_participants: Annotated[
@@ -436,25 +390,19 @@ class PairsOptions(Options):
     ] = False
     biomedical: Annotated[
         str | Path | None,
-        Option(
-            "Biomedical words, one per line; or a build.", metavar="LIST", heading="Main options"
-        ),
+        main_option("Biomedical words, one per line; or a build.", metavar="LIST"),
     ] = None
     general: Annotated[
-        str | Path | None,
-        Option("Frequency table of a general corpus.", metavar="CORPUS", heading="Main options"),
+        str | Path | None, main_option("Frequency table of a general corpus.", metavar="CORPUS")
     ] = None
     documents: Annotated[
-        str | Path | None,
-        Option("Topics of documents or journals.", metavar="TABLE", heading="Input"),
+        str | Path | None, input_option("Topics of documents or journals.", metavar="TABLE")
     ] = None
     domains: Annotated[
-        str | Path | None,
-        Option("Words to choose from, and their domains.", metavar="TABLE", heading="Input"),
+        str | Path | None, input_option("Words to choose from, and their domains.", metavar="TABLE")
     ] = None
     confirmed: Annotated[
-        str | Path | None,
-        Option("Pairs that annotators confirmed.", metavar="TABLE", heading="Input"),
+        str | Path | None, input_option("Pairs that annotators confirmed.", metavar="TABLE")
     ] = None
     ratio: Annotated[
         float,
@@ -467,12 +415,7 @@ class PairsOptions(Options):
     ] = 5.0
     size: Annotated[
         int,
-        Option(
-            "Pairs to choose, in four equal quarters.",
-            least=N_QUARTERS,
-            most=MOST_PAIRS,
-            heading="Main options",
-        ),
+        main_option("Pairs to choose, in four equal quarters.", least=N_QUARTERS, most=MOST_PAIRS),
     ] = 1_000
     min_count: MinCount = 5
     min_length: MinLength = 3
@@ -509,8 +452,5 @@ class PairsFileOptions(PairsOptions):
     """The options of ``medsim study pairs``."""
 
     _: KW_ONLY
-    out: Annotated[
-        str | Path,
-        Option("The .csv or .parquet file to write.", ("--out", "-o"), heading="Main options"),
-    ]
+    out: Annotated[str | Path, main_option("The .csv or .parquet file to write.", ("--out", "-o"))]
     overwrite: Annotated[bool, OVERWRITE] = False

@@ -10,7 +10,18 @@ from typing import Annotated, Literal
 from medsim.builds.options import NEW_FOLDER
 from medsim.core.config import MOST_COUNT, MOST_SEED, MOST_THREADS
 from medsim.core.errors import OptionError
-from medsim.core.options import OVERWRITE, Cache, OpenedFolder, Option, Options, Reporting, Threads
+from medsim.core.options import (
+    OVERWRITE,
+    Cache,
+    OpenedFolder,
+    Option,
+    Options,
+    Reporting,
+    Threads,
+    input_option,
+    machine_option,
+    main_option,
+)
 from medsim.corpora import ENGLISH
 from medsim.embeddings.given import EmbeddingLike, wrap
 from medsim.terminologies.options import ReadingOptions
@@ -33,24 +44,19 @@ class WicBuildOptions(ReadingOptions):
     ]
     terminology: Annotated[
         str | Path,
-        Option(
+        main_option(
             "Terminology of the concepts, as for medsim build. Its ids, and its codes in "
             "other vocabularies, link mentions to concepts.",
             ("--terminology", "-t"),
             metavar="SOURCE",
             or_name=True,
-            heading="Main options",
         ),
     ]
     out: Annotated[str | Path, NEW_FOLDER]
     _: KW_ONLY
     language: Annotated[
         str,
-        Option(
-            "Language code. It applies to sentences, lemmas and names.",
-            key="language",
-            heading="Input",
-        ),
+        input_option("Language code. It applies to sentences, lemmas and names.", key="language"),
     ] = ENGLISH
     broader: Annotated[
         Broader,
@@ -97,15 +103,14 @@ class BenchmarkFilesOptions(Options):
     _: KW_ONLY
     split: Annotated[
         Split | None,
-        Option(
+        input_option(
             "Split of DATA, if it is one file. It is needed if the file name lacks it.",
             noun="split",
-            heading="Input",
         ),
     ] = None
-    train: Annotated[str | Path | None, Option("File of the train split.", heading="Input")] = None
-    dev: Annotated[str | Path | None, Option("File of the dev split.", heading="Input")] = None
-    test: Annotated[str | Path | None, Option("File of the test split.", heading="Input")] = None
+    train: Annotated[str | Path | None, input_option("File of the train split.")] = None
+    dev: Annotated[str | Path | None, input_option("File of the dev split.")] = None
+    test: Annotated[str | Path | None, input_option("File of the test split.")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +120,10 @@ class WicStatsOptions(BenchmarkFilesOptions):
     _: KW_ONLY
     table: Annotated[
         StatisticsTable,
-        Option(
+        main_option(
             "Number in the paper: 1, corpora; 3, splits; 4, tokens per term; 5, seen terms in "
             "test; figure-3, train by repeats of a sentence; figure-4, semantic types.",
             lower=True,
-            heading="Main options",
         ),
     ] = "3"
     threads: Threads = None
@@ -137,11 +141,11 @@ class WicEvaluateOptions(Options):
             argument=True,
         ),
     ]
-    out: Annotated[str | Path, Option("Folder to write.", ("--out", "-o"), heading="Main options")]
+    out: Annotated[str | Path, main_option("Folder to write.", ("--out", "-o"))]
     _: KW_ONLY
     models: Annotated[
         Sequence[EmbeddingLike] | Mapping[str, EmbeddingLike],
-        Option(
+        main_option(
             "random, or an embedding as for medsim eval, then options: ,input= ,network= ,tune= "
             ",loss= ,epochs= ,rate= ,batch=. input=target, sentence or quoted; network=perceptron "
             "or bilstm, on word vectors; tune=yes and loss=online-contrastive or cosine, to "
@@ -150,54 +154,44 @@ class WicEvaluateOptions(Options):
             "them by name.",
             ("--model", "-m"),
             metavar="NAME=PATH",
-            heading="Main options",
         ),
     ] = ()
     predictions: Annotated[
         Sequence[str],
-        Option(
+        main_option(
             "Predictions of another model, then optionally ,dev=PATH. A table has a column "
             "prediction, or a column score; then dev=PATH names the scores on dev.",
             ("--predictions",),
             metavar="NAME=PATH",
-            heading="Main options",
         ),
     ] = ()
     llms: Annotated[
         Sequence[str],
-        Option(
+        main_option(
             "Language model, then ,model=M and optionally ,shots=N. For example "
             "llama=api:http://localhost:8000/v1,model=llama,shots=5, with 5 examples from train.",
             ("--llm",),
             metavar="NAME=api:URL",
-            heading="Main options",
         ),
     ] = ()
     train: Annotated[
         str | Path | None,
-        Option(
-            "Training file instead of train.json. WiC's train.data.txt works too.", heading="Input"
-        ),
+        input_option("Training file instead of train.json. WiC's train.data.txt works too."),
     ] = None
     more_train: Annotated[
         Sequence[str | Path],
-        Option(
-            "Additional training file. It may be WiC's train.data.txt.",
-            metavar="FILE",
-            heading="Input",
-        ),
+        input_option("Additional training file. It may be WiC's train.data.txt.", metavar="FILE"),
     ] = ()
     dev: Annotated[
         str | Path | None,
-        Option("Dev file instead of dev.json. Thresholds are chosen on it.", heading="Input"),
+        input_option("Dev file instead of dev.json. Thresholds are chosen on it."),
     ] = None
     people: Annotated[
         str | Path | float | None,
-        Option(
+        input_option(
             "Human accuracy, or scores of a study. A number, such as 0.80 for BioWiC, or a "
             "folder of medsim study score on these instances.",
             metavar="SCORES",
-            heading="Input",
         ),
     ] = None
     seed: Annotated[int, Option("Random seed.", least=0, most=MOST_SEED)] = 0
@@ -211,11 +205,10 @@ class WicEvaluateOptions(Options):
     ] = 1
     threads: Annotated[
         int | None,
-        Option(
+        machine_option(
             "Threads to use; default: all. They change only the rounding of encoders and training.",
             least=1,
             most=MOST_THREADS,
-            heading="Machine",
         ),
     ] = None
     cache: Cache = None
@@ -252,13 +245,12 @@ class WicVerifyOptions(BenchmarkFilesOptions):
     _: KW_ONLY
     terminology: Annotated[
         str | Path | None,
-        Option(
+        input_option(
             "Terminology whose names define synonyms. A folder of medsim wic build keeps "
             "such names, and is compared with it.",
             ("--terminology", "-t"),
             metavar="SOURCE",
             or_name=True,
-            heading="Input",
         ),
     ] = None
     progress: Reporting = None

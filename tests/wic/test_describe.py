@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from medsim import build_wic, describe_wic
 from medsim.core.errors import OptionError
+from medsim.core.kinds import WIC_COLUMNS
 from medsim.wic import GROUPS, SPLITS
 from medsim.wic.benchmark import read_instances
 from medsim.wic.describe import GROUP_OF, n_words
-from medsim.wic.output import WIC_COLUMNS
 
 if TYPE_CHECKING:
     from medsim.wic.benchmark import Benchmark
