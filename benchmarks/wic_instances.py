@@ -22,7 +22,7 @@ from medsim.core.store import Store
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import read_terminology
 from medsim.wic import GROUPS
-from medsim.wic.candidates import Blocks, candidate_blocks
+from medsim.wic.candidates import Blocks, blocks_of, forms_with_relations
 from medsim.wic.mentions import chosen_mentions, content_hashes, read_corpora
 from medsim.wic.rules import QUOTAS, lemma_of
 from medsim.wic.splits import Splitter
@@ -164,9 +164,8 @@ def _instances(store: Store, mentions: pl.DataFrame, job: Job) -> tuple[Blocks, 
 
 
 def _blocks(store: Store, mentions: pl.DataFrame, threads: int) -> Blocks:
-    return candidate_blocks(
-        store, mentions, language="en", vocabulary=_OWN, any_depth=False, threads=threads
-    )
+    forms = forms_with_relations(store, mentions, "en", _OWN, "direct")
+    return blocks_of(store, mentions, forms, threads=threads)
 
 
 def _compare(store: Store, sample: pl.DataFrame, job: Job) -> None:

@@ -217,7 +217,7 @@ def _value(option: Option, parameter: inspect.Parameter) -> str:
         noun = _NOUNS[Path]
     if option.metavar and not option.argument:
         noun = code(option.metavar)
-    if option.least is not None or option.most is not None:
+    if option.least is not None:
         noun += f", {_bound(option.least)} to {_bound(option.most)}"
     if option.listed and "," not in (option.metavar or ""):
         return f"{noun}; several separated by commas"

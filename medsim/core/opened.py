@@ -17,15 +17,14 @@ from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.files import check_own_file
 from medsim.core.kinds import Kind, inner_output_hint, read_manifest
 from medsim.core.manifest import MANIFEST, Manifest, fingerprint, kind_of
-from medsim.core.parquet import read_parquet, scan_files, scan_of_users
-from medsim.core.places import is_text
+from medsim.core.parquet import read_parquet, scan_files, scan_of_users, scan_parquet
 from medsim.core.reading import reading
 from medsim.core.shown import Shown, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from medsim.core.statements import Statement, StatementOptions
+    from medsim.core.statements import Outputs, StatementOptions
     from medsim.core.store import Store
 
 M = TypeVar("M", bound=Manifest)
@@ -62,8 +61,6 @@ class Opened(Shown, Generic[M]):
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        if not is_text(self.folder.absolute()):
-            raise InputError(f"{str(folder)!r} cannot be read: its path is not UTF-8; rename it")
         other = _class_of(kind_of(self.folder))
         if other is not None and other.kind.name != self.kind.name:
             raise InputError(
@@ -134,22 +131,17 @@ class Opened(Shown, Generic[M]):
         from medsim.core.statements import StatementOptions, rows_of  # noqa: PLC0415 — only for SQL
 
         options = StatementOptions(threads=threads, memory=memory, timeout=timeout)
-        return rows_of(self._statement(statement, others), options)
+        return rows_of(statement, self._outputs(others), options)
 
-    def _statement(self, text: str, others: Mapping[str, Opened[Any]]) -> Statement:
-        from medsim.core.statements import Statement  # noqa: PLC0415 — as above
-
+    def _outputs(self, others: Mapping[str, Opened[Any]]) -> Outputs:
+        """Return what a statement can read: this output, and others by their names."""
         taken = set(_KNOWN_SCHEMAS)
         for name in others:
             if not _SCHEMA.fullmatch(name) or name.lower() in taken:
                 raise OptionError(f"{name!r} cannot name an output; give another word, such as new")
             taken.add(name.lower())
-        files = {
-            name: other._files_of_views()  # noqa: SLF001 — same class
-            for name, other in others.items()
-        }
-        folder, views, derived = self._files_of_views()
-        return Statement(text=text, folder=folder, views=views, derived=derived, others=files)
+        outputs = {"main": self, **others}
+        return {name: opened._files_of_views() for name, opened in outputs.items()}  # noqa: SLF001 — same class
 
     def _files_of_views(self) -> tuple[Path, Mapping[str, str], tuple[str, ...]]:
         """Return the arguments of ``view_files``: the folder, files of views, and derived views.
@@ -177,7 +169,9 @@ class Opened(Shown, Generic[M]):
         return pl.DataFrame(rows, schema=["view", "rows", "columns"], orient="row")
 
     def _scan(self, files: str) -> pl.LazyFrame:
-        self._promised(files)
+        for path in self._promised(files):
+            with reading(path, hint=_AGAIN):
+                scan_parquet(path).collect_schema()
         with reading(self.folder / files, hint=_AGAIN):
             return scan_files(self.folder, files)
 
@@ -198,11 +192,8 @@ class Opened(Shown, Generic[M]):
 
     def _checked(self, path: str) -> pl.DataFrame:
         """Return the rows of a file after comparing them with the manifest's fingerprint."""
-        recorded = self.manifest.outputs.get(path)
-        if recorded is None:
-            raise InputError(f"{self.folder} has no {path}; run {self.kind.command} again")
         frame = self.read(path)
-        if fingerprint(frame) != recorded.fingerprint:
+        if fingerprint(frame) != self.manifest.outputs[path].fingerprint:
             raise InputError(f"{self.folder / path} was changed; run {self.kind.command} again")
         return frame
 
@@ -227,7 +218,7 @@ def frames_to_print(
     """Yield the rows of one statement as they arrive, with dates and times as text."""
     from medsim.core.statements import frames_of  # noqa: PLC0415 — only for SQL
 
-    return frames_of(opened._statement(statement, others), options)  # noqa: SLF001
+    return frames_of(statement, opened._outputs(others), options)  # noqa: SLF001
 
 
 def read_rows(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:

@@ -32,7 +32,6 @@ from numbers import Integral, Real
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
-    TYPE_CHECKING,
     Annotated,
     Any,
     Literal,
@@ -48,14 +47,10 @@ from typing import (
     runtime_checkable,
 )
 
-from medsim.core.config import MOST_THREADS
+from medsim.core.config import MOST_COUNT, MOST_THREADS
 from medsim.core.errors import OptionError, listed, unknown_name
 from medsim.core.progress import Progress
 from medsim.core.surroundings import text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 NAMED_PATH = "NAME=PATH"
 """The metavar of values that are a name and a path."""
@@ -86,7 +81,7 @@ class Option:
             field's type.
         suggested: names that the shell completes, for an option without choices.
         noun: noun for a choice in messages; by default the name of the field.
-        least: smallest accepted number; a number needs both limits.
+        least: smallest accepted number; a number needs it.
         most: largest accepted number.
         key: key of the value in manifests; None if it does not affect the output.
         kept_empty: whether manifests keep an empty value.
@@ -105,7 +100,7 @@ class Option:
     suggested: Sequence[str] = ()
     noun: str = ""
     least: float | None = None
-    most: float | None = None
+    most: float = MOST_COUNT
     key: str | None = None
     kept_empty: bool = True
     heading: Heading = "Computation"
@@ -115,13 +110,11 @@ class Option:
         for item in _values_in(value):
             if self.choices is not None and isinstance(item, str) and item not in self.choices:
                 raise OptionError(unknown_name(self.noun or name, str(item), list(self.choices)))
-        if isinstance(value, (int, float)):
-            low = -math.inf if self.least is None else self.least
-            high = math.inf if self.most is None else self.most
-            if not low <= value <= high or not math.isfinite(value):  # NaN is outside any range
-                raise OptionError(
-                    f"`{name}` {value} is out of range; {self.least} to {self.most} are accepted"
-                )
+        low = -math.inf if self.least is None else self.least
+        if isinstance(value, (int, float)) and not low <= value <= self.most:  # also if it is NaN
+            raise OptionError(
+                f"`{name}` {value} is out of range; {self.least} to {self.most} are accepted"
+            )
 
 
 main_option = partial(Option, heading="Main options")

@@ -33,7 +33,6 @@ from medsim.core.places import check_free, check_not_input, own_files, resolved,
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
-    from typing import Any
 
     from medsim.core.kinds import Kind
 

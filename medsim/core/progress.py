@@ -201,10 +201,11 @@ class Progress:
             self._stream.write(f"{text}{end}")
             self._stream.flush()
 
-    def warn(self, line: str) -> None:
-        """Write one line as a warning, and record it."""
-        self.warnings.append(line)
-        self._write(f"warning: {line}")
+    def warn(self, *lines: str) -> None:
+        """Write lines as warnings, and record them."""
+        for line in lines:
+            self.warnings.append(line)
+            self._write(f"warning: {line}")
 
     @contextmanager
     def _compiling(self, stage: Stage) -> Iterator[Callable[[], float]]:

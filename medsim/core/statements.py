@@ -12,11 +12,11 @@ import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import KW_ONLY, asdict, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from itertools import chain
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from medsim.core.config import TIMEOUT, available_memory, available_threads
 from medsim.core.errors import InputError, MedsimError, OptionError, StatementError, counted
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
+
+    Outputs: TypeAlias = Mapping[str, tuple[Path, Mapping[str, str], Sequence[str]]]
 
 
 _UNITS = {"MB": 10**6, "GB": 10**9, "TB": 10**12, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
@@ -72,29 +74,8 @@ class StatementOptions(Options):
         _ = self.n_bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
-    """A statement and the views that it can read.
-
-    Attributes:
-        text: text of the statement.
-        folder: folder of the views; nothing else is read.
-        views: pattern of each view's files below the folder, by the view's name.
-        derived: queries that create views of other views.
-        others: folder, views and derived queries of other outputs, by the schema of their views.
-    """
-
-    text: str
-    folder: Path
-    views: Mapping[str, str]
-    derived: Sequence[str] = ()
-    others: Mapping[str, tuple[Path, Mapping[str, str], Sequence[str]]] = field(
-        default_factory=dict
-    )
-
-
-def rows_of(statement: Statement, options: StatementOptions) -> pl.DataFrame:
-    """Return all rows of a statement.
+def rows_of(statement: str, outputs: Outputs, options: StatementOptions) -> pl.DataFrame:
+    """Return all rows of a statement; see ``frames_of``.
 
     Raises:
         InputError: a file of the folder cannot be read.
@@ -104,7 +85,7 @@ def rows_of(statement: Statement, options: StatementOptions) -> pl.DataFrame:
 
     frames: list[pl.DataFrame] = []
     n_bytes = 0.0
-    for frame in frames_of(statement, options):
+    for frame in frames_of(statement, outputs, options):
         n_bytes += frame.estimated_size()
         if n_bytes > options.n_bytes:
             raise StatementError(
@@ -115,8 +96,13 @@ def rows_of(statement: Statement, options: StatementOptions) -> pl.DataFrame:
     return pl.concat(frames)
 
 
-def frames_of(statement: Statement, options: StatementOptions) -> Iterator[pl.DataFrame]:
+def frames_of(
+    statement: str, outputs: Outputs, options: StatementOptions
+) -> Iterator[pl.DataFrame]:
     """Yield the rows of a statement as they arrive, starting with an empty frame.
+
+    It can read the views of outputs, by their schema, and nothing else: the folder, the pattern of
+    each view's files below it, and queries that create views of other views.
 
     Raises:
         InputError: a file of the folder cannot be read.
@@ -125,10 +111,10 @@ def frames_of(statement: Statement, options: StatementOptions) -> Iterator[pl.Da
     import polars as pl  # noqa: PLC0415 — not needed in a statement's process
 
     limits = {"threads": options.threads or available_threads(), "memory": options.n_bytes}
-    request = json.dumps(asdict(statement) | limits, default=os.fsdecode)
+    request = {"text": statement, "outputs": outputs, **limits}
     with _process() as connection:
         with suppress(OSError):  # it has ended already
-            connection.send_bytes(request.encode())
+            connection.send_bytes(json.dumps(request, default=os.fsdecode).encode())
         for message in _messages(connection, options.timeout):
             kind, content = message[:1], message[1:]
             if kind == _END:
@@ -201,14 +187,13 @@ def _run(connection: Connection) -> None:
         _, hard_limit = resource.getrlimit(resource.RLIMIT_DATA)
         resource.setrlimit(resource.RLIMIT_DATA, (n_bytes, hard_limit))
 
-    folder, kind = Path(request["folder"]), _DAMAGED
+    kind, outputs = _DAMAGED, request["outputs"]
     try:
         with Store(threads=request["threads"], memory=request["memory"]) as store:
-            store.view_files(folder, request["views"], request["derived"])
-            for schema, (other, views, derived) in request["others"].items():
+            for schema, (folder, views, derived) in outputs.items():
                 with store.schema(schema):
-                    store.view_files(Path(other), views, derived)
-            store.lock_down(folder, *(Path(other) for other, *_ in request["others"].values()))
+                    store.view_files(Path(folder), views, derived)
+            store.lock_down(*(Path(folder) for folder, *_ in outputs.values()))
             kind = _REFUSED
             with store.batches(request["text"]) as reader:
                 for batches in chain([[]], zip(reader)):

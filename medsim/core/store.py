@@ -275,9 +275,9 @@ class Store:
 
     @contextmanager
     def schema(self, name: str) -> Iterator[None]:
-        """Create the views of the body in a new schema."""
+        """Create the views of the body in a schema."""
         with _interruptible():
-            self._connection.execute(f"create schema {identifier(name)}")
+            self._connection.execute(f"create schema if not exists {identifier(name)}")
             self._connection.execute(f"set schema = {_literal(identifier(name))}")
         yield
         with _interruptible():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -15,17 +15,8 @@ from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
 from medsim.core.progress import Progress, progress_of
 from medsim.core.terms import is_multi_word
+from medsim.evaluations import conclusions
 from medsim.evaluations.article import article_note, article_rows
-from medsim.evaluations.conclusions import (
-    SEPARATION_TABLES,
-    all_metrics,
-    at_metrics,
-    best_metrics,
-    embedding_standings,
-    metric_spread,
-    separation_table,
-    standings_only,
-)
 from medsim.evaluations.inputs import EvaluationInput
 from medsim.evaluations.layouts import LAYOUTS
 from medsim.evaluations.options import PAPER_METRICS, CompareOptions
@@ -45,7 +36,8 @@ from medsim.evaluations.sets import (
 from medsim.evaluations.statistic import tabulated_names
 
 if TYPE_CHECKING:
-    from medsim.core.progress import Progress
+    from collections.abc import Mapping
+
     from medsim.evaluations.scoring import Row
     from medsim.kernels.types import Flags, Values
 
@@ -101,8 +93,8 @@ def compared(options: CompareOptions) -> tuple[pl.DataFrame, list[str]]:
         if name == "retrieval":
             rows = evaluation.retrieval().filter(subset=options.subset)
             return _checked(rows, evaluation, "retrieval"), []
-        if name in SEPARATION_TABLES:
-            return separation_table(evaluation, name), []
+        if name in conclusions.SEPARATION_TABLES:
+            return conclusions.separation_table(evaluation, name), []
         return _scores(evaluation, name, options)
 
 
@@ -125,18 +117,19 @@ def _scores(
     if results.is_empty():
         raise InputError(f"{evaluation.folder} has no {statistics[0]}: no input has such pairs")
     if kind == "spread":
-        return metric_spread(results, statistics, subset=subset), []
+        return conclusions.metric_spread(results, statistics, subset=subset), []
     if metrics := options.metrics or (PAPER_METRICS if options.paper.fixed else ()):
         threads, progress = checked_threads(options.threads), progress_of(options.progress)
         results = results.filter(pl.col("embedding") != BASELINE, subset=subset)
-        results = at_metrics(results, metrics)
+        results = conclusions.at_metrics(results, metrics)
         common = results.filter(subset="common")
         comparisons = comparisons_at(evaluation, common, threads, progress)
     is_numbered = options.paper.table != options.table
-    make = all_metrics if kind else partial(best_metrics, baseline=not is_numbered)
+    best_metrics = partial(conclusions.best_metrics, baseline=not is_numbered)
+    make = conclusions.all_metrics if kind else best_metrics
     rows = make(results, comparisons, statistics, subset=subset, correction=correction)
     if kind == "standings":
-        return standings_only(rows), []
+        return conclusions.standings_only(rows), []
     if is_numbered:
         sizes = results.select(*SET, n_in_set="n_pairs").unique()
         return rows.join(sizes, on=SET, how="left", nulls_equal=True, maintain_order="left"), []
@@ -145,7 +138,7 @@ def _scores(
         sentences = result_sentences(rows, tests, every, correction)
         sentences += sample_sentences(evaluation.manifest.options)
         models = rows.filter(pl.col("embedding") != BASELINE)
-        return embedding_standings(models) if name == "standings" else rows, sentences
+        return conclusions.embedding_standings(models) if name == "standings" else rows, sentences
     return with_parts(sort_parts(rows)) if name == "parts" else rows, []
 
 
@@ -260,18 +253,16 @@ def rated_sets(evaluation: Evaluation) -> pl.DataFrame:
         ratings = of_input.partition_by("dataset", maintain_order=True)
         largest = max(ratings, key=len)
         terms = pl.concat([largest["term1"], largest["term2"].alias("term1")]).to_frame("term")
-        about = evaluation.manifest.inputs[str(name)]
-        scale, agreement = about.get("range"), about.get("agreement")
-        low, high = scale if isinstance(scale, list) else (None, None)
-        agreed = agreement if isinstance(agreement, dict) else {}
+        about: Mapping[str, Any] = evaluation.manifest.inputs[str(name)]
+        low, high = about["range"] or (None, None)
         rows.append(
             {
+                **about.get("agreement", {}),
                 "input": name,
                 "size": largest.height,
                 "low": low,
                 "high": high,
-                "terminology": terminologies.get(str(about.get("layout"))),
-                **{name: agreed.get(name) for name in ("raters", "iaa1", "iaa2")},
+                "terminology": terminologies.get(about["layout"]),
                 "multi_word": terms.select(is_multi_word(pl.col("term")).mean()).item(),
             }
         )
@@ -286,15 +277,9 @@ def covered_sets(evaluation: Evaluation) -> pl.DataFrame:
     n_vocabulary is the number of its words or terms, null if it can embed any text; n_dimensions is
     that of its vectors.
     """
-    facts = ("n_vocabulary", "n_dimensions")
-    sizes = pl.DataFrame(
-        [
-            (name, *(about.get(fact) for fact in facts))
-            for name, about in evaluation.manifest.embeddings.items()
-        ],
-        schema={"embedding": pl.String, **dict.fromkeys(facts, pl.Int64)},
-        orient="row",
-    )
+    embeddings = [{**about, "embedding": n} for n, about in evaluation.manifest.embeddings.items()]
+    schema = {"embedding": pl.String, "n_vocabulary": pl.Int64, "n_dimensions": pl.Int64}
+    sizes = pl.DataFrame(embeddings, schema)
     rows = whole_sets(evaluation.coverage())
     return rows.join(sizes, on="embedding", how="left", maintain_order="left")
 

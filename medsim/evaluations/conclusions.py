@@ -46,9 +46,7 @@ def best_metrics(
         .unique(of_one, keep="first", maintain_order=True)
         .sort(of_one)
     )
-    if subset != "common":
-        return best
-    return _with_standings(best, comparisons, "embeddings", correction)
+    return _with_standings(best, comparisons, "embeddings", subset, correction)
 
 
 def all_metrics(
@@ -65,9 +63,7 @@ def all_metrics(
     embedding.
     """
     chosen = _chosen(results, statistics, subset).sort(*SET, "statistic", "embedding", "metric")
-    if subset != "common":
-        return chosen
-    return _with_standings(chosen, comparisons, "metrics", correction)
+    return _with_standings(chosen, comparisons, "metrics", subset, correction)
 
 
 def at_metrics(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
@@ -218,14 +214,14 @@ def _chosen(
 
 
 def _with_standings(
-    rows: pl.DataFrame, comparisons: pl.DataFrame, between: str, correction: str
+    rows: pl.DataFrame, comparisons: pl.DataFrame, between: str, subset: str, correction: str
 ) -> pl.DataFrame:
-    """Return rows with the standings of their embeddings, or metrics.
+    """Return rows on common pairs with the standings of their embeddings, or metrics.
 
     Standings are null for baselines, and on sets where no test is defined.
     """
     among = comparisons.filter(between=between)
-    if among.is_empty():
+    if among.is_empty() or subset != "common":
         return rows
     compared = between.removesuffix("s")
     key = [*SET, "of", *(["embedding1"] if compared == "metric" else [])]

@@ -34,7 +34,6 @@ from medsim.statistics.significance import holm
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from medsim.core.progress import Progress
     from medsim.core.tables import Table
     from medsim.evaluations.statistic import Kind
     from medsim.kernels.types import Values
@@ -229,8 +228,7 @@ def read_model_scores(table: str | Path | pl.DataFrame, progress: Progress) -> p
     if is_parquet(path):
         return _scores(str(path), read_rows(path), progress)
     text = read_table(path, extra=None)
-    for warning in text.warnings:
-        progress.warn(warning)
+    progress.warn(*text.warnings)
     models = _model_column(
         text.frame,
         lambda cells: any(not is_missing(cell) and number_in(cell) is None for cell in cells),
@@ -257,16 +255,12 @@ def _scores(where: str, frame: pl.DataFrame, progress: Progress) -> pl.DataFrame
     for column in frame.columns:
         if column not in {model, *names}:
             progress.warn(f"{where}: column {column!r} has no number and is left out")
-    long = (
+    return (
         frame.select(models.alias("model"), pl.col(names).cast(pl.Float64).fill_nan(None))
         .unpivot(index="model", variable_name="set", value_name="value")
         .with_columns(statistic=pl.lit(None, pl.String))
         .select(*SCORE_COLUMNS)
     )
-    if (infinite := long.filter(pl.col("value").is_infinite())).height:
-        name, model_name = infinite.select("set", "model").row(0)
-        raise InputError(f"{where}: column {name!r} of model {model_name!r} is infinite")
-    return long
 
 
 def _model_column(frame: pl.DataFrame, is_text: Callable[[pl.Series], bool]) -> str | None:

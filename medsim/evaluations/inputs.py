@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from medsim.core.progress import Progress
     from medsim.evaluations.baselines import Spelling
     from medsim.evaluations.options import EvaluateOptions
-    from medsim.evaluations.ratings import RatedPairs
     from medsim.evaluations.statistic import Kind
     from medsim.evaluations.targets import Categories
     from medsim.kernels.types import Ids, Values
@@ -238,9 +237,8 @@ def read_inputs(options: EvaluateOptions, progress: Progress) -> list[Evaluation
             parts = f", {counted(n_parts, 'part')}" if n_parts else ""
             sizes.append(f"{input_.name}: {counted(n_pairs, 'pair')}{parts}")
         stage.note(", ".join(sizes))
-    warnings = (words.warnings if words else (), *(input_.warnings for input_ in inputs.values()))
-    for warning in chain.from_iterable(warnings):
-        progress.warn(warning)
+    progress.warn(*(words.warnings if words else ()))
+    progress.warn(*chain.from_iterable(input_.warnings for input_ in inputs.values()))
     _check(options, [input_ for input_ in inputs.values() if input_.rated], len(inputs))
     return [_with_targets(input_, options, progress) for input_ in inputs.values()]
 
@@ -364,6 +362,7 @@ def read_build(folder: Path, chosen: Sequence[Sequence[str]] = ((), (), ())) -> 
 def _read_rated_file(
     path: Path, columns: RatedColumns | None, stratification: Stratification
 ) -> EvaluationInput:
+    """Return a rated file with a row per pair and rating, and one for each part with the pair."""
     rated = read_rated(path, columns)
     parts, part_warnings = strata_of(rated, stratification)
     skipped = [f"lines left out: {skip.n_rows} ({skip.reason})" for skip in rated.skipped]
@@ -371,13 +370,23 @@ def _read_rated_file(
     if (agreement := rated.agreement) is not None:
         iaa1, iaa2 = defined(agreement.iaa1.value), defined(agreement.iaa2.value)
         facts = {"agreement": {"raters": len(agreement.with_mean), "iaa1": iaa1, "iaa2": iaa2}}
+    ids = [pair_id_of(*pair) for pair in rated.pairs.select("term1", "term2").iter_rows()]
+    pairs = rated.pairs.select("term1", "term2", pair_id=pl.Series(ids, dtype=pl.String))
+    whole = pl.concat(
+        pairs.with_row_index("row").with_columns(rating=rating, dataset=pl.lit(rating.name))
+        for rating in rated.pairs.drop("term1", "term2").iter_columns()
+    )
+    part_rows = whole.join(parts, on="row", maintain_order="left").with_columns(
+        pl.format("{}/{}={}", "dataset", "part", "part_value").alias("dataset")
+    )
+    frames = [pl.DataFrame(schema=PAIRS.dtypes), whole, part_rows.select(whole.columns)]
     identity = f"{rated.sha256} {canonical_text(columns)}"
     if columns is not None and columns.raters:
         identity += f" {canonical_text(columns.raters)}"
     return EvaluationInput(
         name=_UNSAFE.sub("_", rated.name),
         rated=True,
-        frame=_rated_rows(rated, parts),
+        frame=pl.concat(frames, how="diagonal").select(*PAIRS.dtypes),
         provenance={
             "kind": "rated",
             "path": str(path),
@@ -394,22 +403,3 @@ def _read_rated_file(
             f"{path.name}: {warning}" for warning in (*skipped, *rated.warnings, *part_warnings)
         ),
     )
-
-
-def _rated_rows(rated: RatedPairs, parts: pl.DataFrame) -> pl.DataFrame:
-    """Return ``PAIRS``: a row per pair and rating, and one for each part that the pair is in."""
-    ids = [pair_id_of(*pair) for pair in rated.pairs.select("term1", "term2").iter_rows()]
-    pairs = rated.pairs.select("term1", "term2", pair_id=pl.Series(ids, dtype=pl.String))
-    whole = pl.concat(
-        pairs.with_row_index("row").with_columns(
-            rating.alias("rating"), dataset=pl.lit(rating.name)
-        )
-        for rating in rated.pairs.iter_columns()
-        if rating.name not in {"term1", "term2"}
-    )
-    part_rows = whole.join(parts, on="row", maintain_order="left").with_columns(
-        pl.format("{}/{}={}", "dataset", "part", "part_value").alias("dataset")
-    )
-    empty = pl.DataFrame(schema=PAIRS.dtypes)
-    frames = [empty, whole, part_rows.select(whole.columns)]
-    return pl.concat(frames, how="diagonal").select(*PAIRS.dtypes)

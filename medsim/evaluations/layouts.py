@@ -49,7 +49,7 @@ class RatedColumns:
         """Return the names of all columns; empty if a layout gives them.
 
         Raises:
-            OptionError: a column is missing or given twice.
+            OptionError: a column is missing.
         """
         rated = (*self.ratings, *self.raters)
         if self.term1 is None and self.term2 is None and not rated:
@@ -58,11 +58,7 @@ class RatedColumns:
             raise OptionError(f"name two terms and a rating: {HOW_TO_NAME}")
         if len(self.raters) == 1:
             raise OptionError("agreement needs two raters; name a single rater as the rating")
-        names = (self.term1, self.term2, *rated)
-        for name in names:
-            if names.count(name) > 1:
-                raise OptionError(f"column {name!r} is named twice")
-        return names
+        return (self.term1, self.term2, *rated)
 
 
 def parse_rated(text: str) -> tuple[Path, RatedColumns | None]:

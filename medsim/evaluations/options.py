@@ -131,9 +131,8 @@ def check_bins(options: Any) -> None:
         raise OptionError("`equal_parts` replaces `bins` and `topic_bins`; give one or the other")
     for name in ("bins", "topic_bins"):
         texts = ",".join(map(str, getattr(options, name)))
-        bins = tuple(int(text) for text in texts.split(",") if text.isdecimal())
-        ascending = sorted({value for value in bins if 0 < value < _MAX_COUNT})
-        if ",".join(map(str, ascending)) != texts:
+        bins = tuple(sorted({int(text) for text in texts.split(",") if _COUNT.fullmatch(text)}))
+        if ",".join(map(str, bins)) != texts:
             raise OptionError(f"`{name}` {texts} must be ascending counts from 1, such as 5,50,500")
         object.__setattr__(options, name, bins)
 
@@ -167,7 +166,7 @@ FIXABLE = ("best", "standings", "parts", *tabulated_names())
 """The tables that can compare embeddings at fixed metrics."""
 
 _N_NEAR = 2
-_MAX_COUNT = 10**18
+_COUNT = re.compile(r"[1-9][0-9]{0,17}")
 
 _SHOWN_SETS = "With --table article: sets to show; default: syn_syn and all rated files."
 _REFERENCE = "With --table article: compare the others with this embedding; default: the best."

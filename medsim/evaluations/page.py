@@ -9,25 +9,9 @@ import polars as pl
 from medsim.builds.page import words_of_sets
 from medsim.core.errors import listed
 from medsim.embeddings.metrics import METRICS
+from medsim.evaluations import detail_sections, score_sections
 from medsim.evaluations.baselines import BASELINES
-from medsim.evaluations.detail_sections import (
-    distributions,
-    errors,
-    retrieval,
-    roc_curves,
-    separation,
-    spread_of_metrics,
-)
 from medsim.evaluations.readable import MATCHED, headed, set_columns
-from medsim.evaluations.score_sections import (
-    accuracy,
-    by_subset,
-    leaderboard,
-    metrics,
-    result,
-    significance,
-    standing_order,
-)
 from medsim.evaluations.sets import ALL, SET
 from medsim.evaluations.statistic import STATISTICS
 from medsim.pages.page import (
@@ -112,20 +96,20 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
     """Return the report of an evaluation; a section without data is left out."""
     options = ", ".join(f"{k} {v}" for k, v in manifest.options.items() if v or type(v) is int)
     name = f"results@{content_digest(manifest)}"
-    embeddings = standing_order(data, list(manifest.embeddings))
+    embeddings = score_sections.standing_order(data, list(manifest.embeddings))
     sections = [
-        result(data, manifest.warnings, manifest.options),
-        errors(data, embeddings),
-        leaderboard(data, embeddings),
-        significance(data.comparisons, embeddings),
-        accuracy(data, embeddings),
-        distributions(data, embeddings),
-        roc_curves(data, embeddings),
-        by_subset(data.parts),
-        metrics(data, embeddings),
-        spread_of_metrics(data.results, embeddings),
-        retrieval(data.retrieval, embeddings),
-        separation(data.separation, embeddings),
+        score_sections.result(data, manifest.warnings, manifest.options),
+        detail_sections.errors(data, embeddings),
+        score_sections.leaderboard(data, embeddings),
+        score_sections.significance(data.comparisons, embeddings),
+        score_sections.accuracy(data, embeddings),
+        detail_sections.distributions(data, embeddings),
+        detail_sections.roc_curves(data, embeddings),
+        score_sections.by_subset(data.parts),
+        score_sections.metrics(data, embeddings),
+        detail_sections.spread_of_metrics(data.results, embeddings),
+        detail_sections.retrieval(data.retrieval, embeddings),
+        detail_sections.separation(data.separation, embeddings),
         coverage(data.coverage),
         _evaluated(manifest, data.coverage),
         closing(

@@ -352,8 +352,6 @@ def _user_positions(
         positions.append(at[0])
     by_number = all(map(_is_number, names))
     is_data = all(is_missing(cells[at]) or number_in(cells[at]) is not None for at in positions[2:])
-    if clash := [name for name in columns.ratings if name in {"term1", "term2"}]:
-        raise OptionError(f"a rating cannot be named {clash[0]!r}; give the number of its column")
     ratings = [f"column{name}" if _is_number(name) else name for name in columns.ratings]
     # If all columns are named by number, the first line may be a pair; in JSON it has names.
     has_header = not (by_number and is_data) or separator == JSON

@@ -82,18 +82,16 @@ def write_result(run: Run, results: pl.DataFrame, comparisons: pl.DataFrame) -> 
         *("build", pl.col("model1").alias("model"), pl.col("metric2").alias("baseline")),
         *(pl.col("difference").alias("gain"), pl.col("low", "high").name.prefix("gain_")),
     )
-    sources = {name: about["source"] for name, about in builds.items()}
-    splits = {name: about["options"].get("split", {}) for name, about in builds.items()}
     rows: dict[str, list[dict[str, Any]]] = {
         "models": [
             {**about, "name": name, "kind": _kind(about), "options": format_value(about["options"])}
             for name, about in run.embeddings.items()
         ],
         "builds": [
-            {"name": name, "fingerprint": builds[name]["fingerprint"], "source": source["name"]}
-            | {"vocabulary": source.get("vocabulary"), "version": source.get("release_date")}
-            | {"split": splits[name].get("name")}
-            for name, source in sources.items()
+            {**about["source"], "name": name, "fingerprint": about["fingerprint"]}
+            | {"source": about["source"]["name"], "version": about["source"].get("release_date")}
+            | {"split": about["options"].get("split", {}).get("name")}
+            for name, about in builds.items()
         ],
         "headlines": headlines.join(gains, on=["build", "model"], how="left").to_dicts(),
         "tests": tests.filter(between="embeddings").to_dicts(),

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Flags
     from medsim.statistics.estimates import Estimate
     from medsim.statistics.resampling import Resampling
+    from medsim.statistics.significance import Test
 
 Row: TypeAlias = dict[str, str | int | float | None]
 """A row of a table, by column."""
@@ -65,6 +66,16 @@ class Score:
     signature: str = ""
 
 
+def columns_of(tests: Sequence[Test]) -> list[Row]:
+    """Return the columns of tests, with p-values corrected for their number."""
+    p = np.array([test.p for test in tests], np.float64)
+    return [
+        {"test": test.method, "statistic": defined(test.statistic), "p": defined(test.p)}
+        | {"p_bonferroni": defined(by_bonferroni), "p_holm": defined(by_holm)}
+        for test, by_bonferroni, by_holm in zip(tests, bonferroni(p), holm(p), strict=True)
+    ]
+
+
 def family_rows(
     between: str,
     statistic: Statistic[Any],
@@ -87,10 +98,7 @@ def family_rows(
     if baseline is not None:
         places = [(place, len(family)) for place in range(len(family))]
     tests = [statistic.test(samples[first], samples[second]) for first, second in places]
-    p = np.array([test.p for test in tests], np.float64)
-    for two, test, by_bonferroni, by_holm in zip(
-        places, tests, bonferroni(p), holm(p), strict=True
-    ):
+    for two, test, columns in zip(places, tests, columns_of(tests), strict=True):
         first, second = (members[place] for place in two)
         values = [score.estimates[statistic.name].value for score in (first, second)]
         yield {
@@ -103,11 +111,7 @@ def family_rows(
             "value1": defined(values[0]),
             "value2": defined(values[1]),
             "difference": defined(values[0] - values[1]),
-            "test": test.method,
-            "statistic": defined(test.statistic),
-            "p": defined(test.p),
-            "p_bonferroni": defined(by_bonferroni),
-            "p_holm": defined(by_holm),
+            **columns,
             "low": defined(test.low),
             "high": defined(test.high),
             "n_pairs": first.n_pairs,

@@ -186,15 +186,12 @@ class Stratification:
     def provenance(self) -> dict[str, object]:
         """Return the table of words and the bins as plain JSON values."""
         words = self.words
-        provenance: dict[str, object] = {
+        optional = {"topic_bins": list(self.topic_bins), "equal_parts": self.equal_parts}
+        return {
             "words": None if words is None else {"name": words.name, "sha256": words.digest},
             "bins": list(self.bins) or None,
+            **{name: value for name, value in optional.items() if value},
         }
-        if self.topic_bins:
-            provenance["topic_bins"] = list(self.topic_bins)
-        if self.equal_parts is not None:
-            provenance["equal_parts"] = self.equal_parts
-        return provenance
 
     def bin_starts(self, name: str, first: pl.Series, second: pl.Series) -> Sequence[float]:
         """Return the numbers at which a property's bins begin, given its values for all pairs."""

@@ -12,23 +12,9 @@ import polars as pl
 
 from medsim.core import manifest
 from medsim.embeddings.metrics import METRICS
+from medsim.evaluations import output
 from medsim.evaluations.inputs import EvaluationInput
-from medsim.evaluations.output import (
-    COMPARISONS,
-    COVERAGE,
-    OVERLAP,
-    PAIRS,
-    RESULTS,
-    RETRIEVED,
-    SCORES,
-    SEPARATION_PARTS,
-    TABLES,
-    TERMS,
-    VOCABULARIES,
-    WORDS,
-    EvaluationManifest,
-    path_of,
-)
+from medsim.evaluations.output import TABLES, EvaluationManifest, path_of
 from medsim.evaluations.result_file import write_result
 from medsim.evaluations.run import resampling_of
 from medsim.evaluations.scoring import (
@@ -52,11 +38,11 @@ def summarize(run: Run) -> None:
     tables = {table.files: [pl.DataFrame(schema=table.dtypes)] for table in TABLES}
     makers = [_of_pairs]
     kinds = {path.split("/")[0] for path in run.output.outputs}
-    if RETRIEVED.files.split("/")[0] in kinds:
+    if output.RETRIEVED.files.split("/")[0] in kinds:
         from medsim.evaluations.retrieval import retrieval_tables  # noqa: PLC0415 — if asked for
 
         makers.append(retrieval_tables)
-    if SEPARATION_PARTS.files.split("/")[0] in kinds:
+    if output.SEPARATION_PARTS.files.split("/")[0] in kinds:
         from medsim.evaluations.separation import separation_tables  # noqa: PLC0415 — as above
 
         makers.append(separation_tables)
@@ -66,13 +52,13 @@ def summarize(run: Run) -> None:
     vocabularies = {
         embedding: run.output.load(path)
         for embedding in run.embeddings
-        if (path := path_of(VOCABULARIES, embedding)) in run.output.outputs
+        if (path := path_of(output.VOCABULARIES, embedding)) in run.output.outputs
     }
-    tables[OVERLAP.files].append(overlap_of_vocabularies(vocabularies))
+    tables[output.OVERLAP.files].append(overlap_of_vocabularies(vocabularies))
     joined = {table: pl.concat(parts) for table, parts in tables.items()}
     for table, frame in joined.items():
         run.write(table, frame)
-    write_result(run, joined[RESULTS.files], joined[COMPARISONS.files])
+    write_result(run, joined[output.RESULTS.files], joined[output.COMPARISONS.files])
     EvaluationManifest(
         medsim=manifest.medsim_version(),
         libraries=json.loads(run.metadata["libraries"]),
@@ -89,7 +75,7 @@ def summarize(run: Run) -> None:
 def _of_pairs(run: Run, name: str) -> dict[str, pl.DataFrame]:
     """Return the results from the similarities of an input's pairs, by table."""
     load, progress, options = run.output.load, run.progress, run.options.recorded()
-    pairs = load(path_of(PAIRS, name))
+    pairs = load(path_of(output.PAIRS, name))
     input_ = EvaluationInput.of_run(name, run.inputs[name], pairs, options)
     models = [
         ScoredModel(
@@ -99,7 +85,7 @@ def _of_pairs(run: Run, name: str) -> dict[str, pl.DataFrame]:
             signature=run.signature(name, embedding, metric),
         )
         for embedding, metric in product(run.embeddings, METRICS.all())
-        if (path := path_of(SCORES, name, embedding, metric)) in run.output.outputs
+        if (path := path_of(output.SCORES, name, embedding, metric)) in run.output.outputs
     ]
     resampling = resampling_of(options, run.options.n_threads)
     with progress.stage(f"score {name}") as stage:
@@ -110,20 +96,19 @@ def _of_pairs(run: Run, name: str) -> dict[str, pl.DataFrame]:
     for of_set in empty.select(SET_COLUMNS).unique(maintain_order=True).iter_rows():
         where = "/".join(part for part in of_set if part is not None)
         progress.warn(f"no pair of {name} {where} is covered by all embeddings: nothing to compare")
-    for warning in dominated_sets(input_):
-        progress.warn(warning)
+    progress.warn(*dominated_sets(input_))
     if input_.rated:
         warn_of_reach(models, resampling, progress)
     is_covered = {model.embedding: ~np.isnan(model.similarities) for model in models}
     terms, words = (
         {embedding: load(path_of(table, name, embedding)) for embedding in is_covered}
-        for table in (TERMS, WORDS)
+        for table in (output.TERMS, output.WORDS)
     )
     return {
-        RESULTS.files: results,
-        COMPARISONS.files: comparisons,
-        COVERAGE.files: coverage_of(input_, is_covered, terms),
-        OVERLAP.files: overlap_of(name, terms, words),
+        output.RESULTS.files: results,
+        output.COMPARISONS.files: comparisons,
+        output.COVERAGE.files: coverage_of(input_, is_covered, terms),
+        output.OVERLAP.files: overlap_of(name, terms, words),
     }
 
 
@@ -161,7 +146,7 @@ def coverage_of(
             }
             for embedding, is_covered in covered.items()
         ]
-    return pl.DataFrame(rows, schema=COVERAGE.dtypes, orient="row")
+    return pl.DataFrame(rows, schema=output.COVERAGE.dtypes, orient="row")
 
 
 def overlap_of(
@@ -185,7 +170,7 @@ def overlap_of(
         sizes = len(vocabulary[first]), len(vocabulary[second])
         key = (name, "words" if of_words else "terms", first, second)
         rows.append(_overlap(key, sizes, len(vocabulary[first] & vocabulary[second])))
-    return pl.DataFrame(rows, schema=OVERLAP.dtypes, orient="row")
+    return pl.DataFrame(rows, schema=output.OVERLAP.dtypes, orient="row")
 
 
 def overlap_of_vocabularies(vocabularies: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
@@ -198,7 +183,7 @@ def overlap_of_vocabularies(vocabularies: Mapping[str, pl.DataFrame]) -> pl.Data
         both = vocabularies[first].join(vocabularies[second], on="word", how="semi").height
         sizes = vocabularies[first].height, vocabularies[second].height
         rows.append(_overlap((None, "vocabulary", first, second), sizes, both))
-    return pl.DataFrame(rows, schema=OVERLAP.dtypes, orient="row")
+    return pl.DataFrame(rows, schema=output.OVERLAP.dtypes, orient="row")
 
 
 def _overlap(key: tuple[str | None, ...], sizes: tuple[int, int], n_both: int) -> tuple[Any, ...]:

@@ -178,8 +178,6 @@ def named_concepts(store: Store, named: Sequence[str], advice: str = "") -> list
         if concept_id not in known_ids:
             raise OptionError(f"the build has no concept {concept_id!r}{advice}")
         name = name or term_of.get(concept_id, concept_id)
-        if name == "all":
-            raise OptionError("a category cannot be named 'all'; choose another NAME=CONCEPT_ID")
         if any(name == other or concept_id == known_id for other, known_id in concepts):
             raise OptionError(
                 f"category {name!r} ({concept_id}) has the name or the concept of another; give "

@@ -223,8 +223,7 @@ def read_pairs(path: Path, progress: Progress | None = None) -> Table:
             a pair lacks a term or is repeated; the message names the line.
     """
     table = read_table(path, _SIDES, extra=None)
-    for warning in table.warnings:
-        progress_of(progress).warn(warning)
+    progress_of(progress).warn(*table.warnings)
     for name in table.frame.columns:
         if name in _TAKEN:
             raise InputError(f"{path}: medsim writes a column {name!r} itself; rename it")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import polars as pl
 
 from medsim.core.canonical import canonical_digest
-from medsim.core.errors import InputError, counted
+from medsim.core.errors import counted
 from medsim.core.manifest import fingerprint, medsim_version
 from medsim.core.opened import Opened
 from medsim.core.output import claimed
@@ -62,11 +62,6 @@ class Study(Opened[StudyManifest]):
         """Return the number of items of each annotator."""
         groups = self.assignment().group_by("annotator", maintain_order=True)
         return groups.agg(pl.len().alias("items"))
-
-    def __init__(self, folder: str | Path) -> None:
-        super().__init__(folder)
-        if self.manifest.scale not in SCALES:
-            raise InputError(f"{folder}: the manifest has an unknown scale")
 
     @property
     def scale(self) -> Scale:

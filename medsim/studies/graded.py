@@ -72,7 +72,13 @@ def graded_tables(
         accepted &= ~standings.outlying
     if not accepted.any():
         raise OptionError("`leave_out` leaves nobody")
-    rated = _rated(items, ratings[accepted])
+    rated = (
+        items.hstack(scaled_means(ratings[accepted]))
+        .filter(pl.col("n_ratings") > 0)
+        .sort("term1", "term2")
+        .with_columns(pl.col(pl.String).replace("", None))
+        .select(*RATED_COLUMNS, pl.exclude(*RATED_COLUMNS, "item_id"))
+    )
     return {
         "agreement": _agreement(items, ratings, accepted, resampling),
         "raters": _raters(names, ratings, answers, standings, accepted),
@@ -204,17 +210,6 @@ def scaled_means(ratings: Table) -> pl.DataFrame:
     return pl.DataFrame({"rating": mean, "deviation": deviation, "n_ratings": n_ratings})
 
 
-def _rated(items: pl.DataFrame, ratings: Table) -> pl.DataFrame:
-    """Return the rated set: ``RATED_COLUMNS``, the group, and the other columns of the pairs."""
-    return (
-        items.hstack(scaled_means(ratings))
-        .filter(pl.col("n_ratings") > 0)
-        .sort("term1", "term2")
-        .with_columns(pl.col(pl.String).replace("", None))
-        .select(*RATED_COLUMNS, pl.exclude(*RATED_COLUMNS, "item_id"))
-    )
-
-
 def _parts_of(rated: pl.DataFrame, stratification: Stratification) -> pl.DataFrame:
     """Return ratings and deviations of all pairs, and of parts by columns of the file.
 
@@ -284,9 +279,7 @@ class Standings:
     outlying: Flags
 
 
-def standings_of(
-    ratings: Table, fewest: int = FEWEST_SHARED, share: float = OUTLIER_SHARE
-) -> Standings:
+def standings_of(ratings: Table, share: float = OUTLIER_SHARE) -> Standings:
     """Return the agreement of each rater with the others, and the outliers.
 
     Chiu et al. (2018) leave out a rater "whose IAA-1 was considerably lower than the average IAA-1
@@ -306,10 +299,9 @@ def standings_of(
 
     Args:
         ratings: float64[n_raters, n_items], NaN if missing.
-        fewest: minimum number of items rated by both sides for a correlation to be defined.
         share: a rater with an IAA-1 below this share of the others' average is an outlier.
     """
-    table = pairwise_spearman(ratings, fewest)
+    table = pairwise_spearman(ratings, FEWEST_SHARED)
     iaa1, others_iaa1 = row_means(table), np.full(len(table), np.nan)
     constant = np.zeros(len(table), np.bool_)
     for rater, all_given in enumerate(ratings):
@@ -318,6 +310,6 @@ def standings_of(
         if (agreeing >= LEAST_AGREEMENT).any():
             others_iaa1[rater] = mean_of_defined(agreeing)
         rated = all_given[~np.isnan(all_given)]
-        constant[rater] = len(rated) >= fewest and np.ptp(rated) == 0
+        constant[rater] = len(rated) >= FEWEST_SHARED and np.ptp(rated) == 0
     outlying = ~np.isnan(others_iaa1) & (constant | (iaa1 < share * np.maximum(others_iaa1, 0.0)))
     return Standings(iaa1=iaa1, others_iaa1=others_iaa1, outlying=outlying)

@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
-from medsim.core.config import MOST_COUNT, MOST_SEED
+from medsim.core.config import MOST_SEED
 from medsim.core.errors import OptionError
 from medsim.core.options import (
     OVERWRITE,
@@ -143,19 +143,13 @@ class GradeOptions(Options):
         main_option("Groups of raters, each with its own pairs.", least=1, most=500, key="groups"),
     ] = 2
     consistency: Annotated[
-        int | None,
-        Option(
-            "Pairs that all raters rate; default: 50.",
-            least=0,
-            most=MOST_COUNT,
-            key="consistency",
-        ),
+        int | None, Option("Pairs that all raters rate; default: 50.", least=0, key="consistency")
     ] = None
     duplicates: Annotated[
-        int, Option("Pairs that each rater sees twice.", least=0, most=MOST_COUNT, key="duplicates")
+        int, Option("Pairs that each rater sees twice.", least=0, key="duplicates")
     ] = DUPLICATES
     page_size: Annotated[
-        int, output_option("Maximum pairs between pauses; 0: no pauses.", least=0, most=MOST_COUNT)
+        int, output_option("Maximum pairs between pauses; 0: no pauses.", least=0)
     ] = PAGE_SIZE
     title: Title = "How similar are these words?"
     notice: Notice = None
@@ -271,12 +265,9 @@ class InstancesOptions(AskingOptions):
     ]
     out: Out
     _: KW_ONLY
-    size: Annotated[
-        int, main_option("Instances per annotator.", least=1, most=MOST_COUNT, key="size")
-    ] = SIZE
+    size: Annotated[int, main_option("Instances per annotator.", least=1, key="size")] = SIZE
     common: Annotated[
-        int,
-        main_option("Instances that all annotators see.", least=0, most=MOST_COUNT, key="common"),
+        int, main_option("Instances that all annotators see.", least=0, key="common")
     ] = COMMON
     title: Title = "Do these terms mean the same here?"
 
@@ -304,8 +295,7 @@ WordClass = Annotated[
     ),
 ]
 MinCount = Annotated[
-    int,
-    Option("Minimum count of a word, in all its forms.", least=1, most=MOST_COUNT, key="min_count"),
+    int, Option("Minimum count of a word, in all its forms.", least=1, key="min_count")
 ]
 MinLength = Annotated[
     int, Option("Minimum letters of a word.", least=1, most=1_000, key="min_length")
@@ -322,8 +312,7 @@ class DomainsOptions(AskingOptions):
     _: KW_ONLY
     word_class: WordClass = None
     size: Annotated[
-        int | None,
-        main_option("Words to draw; default: all.", least=1, most=MOST_COUNT, key="size"),
+        int | None, main_option("Words to draw; default: all.", least=1, key="size")
     ] = None
     min_count: MinCount = 5
     min_length: MinLength = 3
@@ -378,8 +367,7 @@ class PairsOptions(Options):
         ),
     ] = None
     norm_participants: Annotated[
-        int,
-        Option("Minimum participants for the cue of a norm.", least=0, most=MOST_COUNT),
+        int, Option("Minimum participants for the cue of a norm.", least=0)
     ] = NORM_PARTICIPANTS
     one_way: Annotated[
         bool,
@@ -410,7 +398,6 @@ class PairsOptions(Options):
             "A word belongs to a domain that uses it this many times more often. Frequencies "
             "are compared.",
             least=1,
-            most=MOST_COUNT,
         ),
     ] = 5.0
     size: Annotated[

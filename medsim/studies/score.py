@@ -17,6 +17,7 @@ from medsim.core.places import check_free, check_not_input, resolved
 from medsim.core.progress import progress_of
 from medsim.core.shown import MISSING, Shown, Summary, readable_text, texts
 from medsim.core.tables import guarded
+from medsim.evaluations.readable import with_ends
 from medsim.evaluations.strata import Stratification
 from medsim.statistics.resampling import Resampling
 from medsim.studies.folder import Study
@@ -95,15 +96,13 @@ def score_study(options: ScoreOptions) -> Scores:
         answers = read_answers([*map(Path, options.answers)], study.assignment(), identity)
         n_answers = counted(answers.frame.height, "answer")
         stage.note(f"{n_answers} of {counted(answers.missing.height, 'annotator')}")
-    for warning in (*answers.warnings, *warnings_of_answers(study, answers, options.leave_out)):
-        progress.warn(warning)
+    progress.warn(*answers.warnings, *warnings_of_answers(study, answers, options.leave_out))
     with progress.stage("score"):
         tables = _tables(study, answers.frame, options)
         shown = study.assignment().filter(~pl.col("annotator").is_in(list(answers.absent)))
         missing = shown.join(answers.frame, on="entry_id", how="anti").sort("annotator", "position")
         tables["missing"] = missing.select("annotator", "position", "left", "right")
-    for warning in warnings_of_raters(tables, options.leave_out):
-        progress.warn(warning)
+    progress.warn(*warnings_of_raters(tables, options.leave_out))
     scores = Scores(
         study_id=study.manifest.study_id, tables=tables, warnings=tuple(progress.warnings)
     )
@@ -216,8 +215,8 @@ def readable_scores(table: pl.DataFrame) -> pl.DataFrame:
     for name in table.columns:
         column, ends = table[name], [name + end for end in _ENDS]
         if set(ends) <= set(table.columns):
-            rows = table.select(name, *ends).rows()
-            columns.append(pl.Series(name, [_cell(*row) for row in rows], pl.String))
+            text = with_ends(name, *ends).fill_null(MISSING).alias(name)
+            columns.append(table.select(text).to_series())
         elif column.dtype == pl.String:
             short = column.str.slice(0, _LONGEST - 1) + "\N{HORIZONTAL ELLIPSIS}"
             is_short = column.str.len_chars() <= _LONGEST
@@ -227,10 +226,3 @@ def readable_scores(table: pl.DataFrame) -> pl.DataFrame:
         elif not name.endswith(_ENDS):
             columns.append(column)
     return pl.DataFrame(columns)
-
-
-def _cell(value: float | None, low: float | None, high: float | None) -> str:
-    if value is None:
-        return MISSING
-    text = f"{value:.3f}" if low is None or high is None else f"{value:.3f} [{low:.3f}, {high:.3f}]"
-    return text.replace("-", "\N{MINUS SIGN}")

@@ -236,12 +236,11 @@ def choose_pairs(options: PairsOptions) -> WordPairs:
         OptionError: an option is out of range, or a quarter has too few pairs.
     """
     threads, progress = checked_threads(options.threads), progress_of(options.progress)
+    lexicon_files, general = paths_of(options.lexicon), None
     with progress.stage(f"read {Path(options.words).name}"):
         subjects = None if options.documents is None else read_subjects(Path(options.documents))
         candidates = kept_words(options, subjects)
-        lexicon_files = paths_of(options.lexicon)
         lexicon = read_lexicon(lexicon_files) if lexicon_files else None
-        general = None
         if options.general is not None:
             rows = read_frequencies(Path(options.general), candidates.word_class)
             general = merged(rows, candidates.forms.with_lemmas_of(rows))

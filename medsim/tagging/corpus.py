@@ -271,8 +271,7 @@ def read_corpora(paths: Sequence[Path], cutting: Cutting, progress: Progress) ->
             corpus = _read_corpus(path, name, cutting)
             sizes = (f"{len(corpus.splits[split]):,} {split}" for split in SPLITS)
             stage.note(f"{', '.join(sizes)} sentences of {', '.join(corpus.kinds())}")
-        for warning in corpus.warnings:
-            progress.warn(warning)
+        progress.warn(*corpus.warnings)
         corpora.append(corpus)
     return corpora
 

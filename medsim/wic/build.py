@@ -22,7 +22,7 @@ from medsim.terminologies.sources import find_source, read_terminology, source_p
 from medsim.terminologies.sources.ontology_rows import VOCABULARIES
 from medsim.wic import GROUPS, SPLITS
 from medsim.wic.benchmark import Benchmark, instances_text
-from medsim.wic.candidates import candidate_blocks
+from medsim.wic.candidates import blocks_of, forms_with_relations
 from medsim.wic.mentions import chosen_mentions, codes_of_corpora, content_hashes, read_corpora
 from medsim.wic.options import WicBuildOptions
 from medsim.wic.output import INSTANCE, MENTION, NAME, RELATED, SEMANTIC_TYPE, WIC, WicManifest
@@ -119,8 +119,7 @@ def _linked_mentions(
         )
         n_sentences = sum(facts["n_sentences"] for facts in corpora.facts)
         stage.note(f"{corpora.mentions.height:,} mentions in {n_sentences:,} sentences")
-    for warning in corpora.warnings:
-        progress.warn(warning)
+    progress.warn(*corpora.warnings)
     with progress.stage("link mentions to concepts") as stage:
         store.put("mention", corpora.mentions)
         store.run("wic/linked_mention")
@@ -142,14 +141,9 @@ def _instances(
 ) -> pl.DataFrame:
     """Return the instances of all splits with their provenance."""
     with progress.stage("compare terms") as stage:
-        blocks = candidate_blocks(
-            store,
-            mentions,
-            language=options.language,
-            vocabulary=vocabulary,
-            any_depth=options.broader == "any",
-            threads=threads,
-        )
+        language, broader = options.language, options.broader
+        forms = forms_with_relations(store, mentions, language, vocabulary, broader)
+        blocks = blocks_of(store, mentions, forms, threads=threads)
         stage.note(f"{int(blocks.n_pairs.sum()):,} candidate instances")
     with progress.stage("draw splits") as stage:
         splits = Splitter(

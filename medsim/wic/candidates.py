@@ -62,33 +62,31 @@ class Blocks:
         return np.where(same, n_first * (n_first - 1) // 2, n_first * n_second)
 
 
-def candidate_blocks(
-    store: Store,
-    mentions: pl.DataFrame,
-    *,
-    language: str,
-    vocabulary: str | None,
-    any_depth: bool,
-    threads: int,
-) -> Blocks:
-    """Return the blocks of a terminology and the mentions of its concepts.
+def forms_with_relations(
+    store: Store, mentions: pl.DataFrame, language: str, vocabulary: str | None, broader: str
+) -> pl.DataFrame:
+    """Return the forms of mentions, and put their names and related concepts into the store.
 
-    Two terms are compared once, however many sentences contain them, by lemmas and names in
-    ``language``. Mentions come from ``chosen_mentions``, and blocks refer to their rows.
-    ``any_depth`` says whether all ancestors of a concept are broader, or only its parents. Leaves
-    the tables ``form_name``, ``mentioned`` and ``related_concept`` in the store.
+    Forms have lemmas and names in ``language``. If ``broader`` is "any", all ancestors of a concept
+    are broader, else only its parents. Leaves the tables ``form_name``, ``mentioned`` and
+    ``related_concept`` in the store.
     """
-    forms = forms_of(mentions["lower_term"].unique(), language)
-    store.put("form_name", names_of_forms(store.frame("wic/name", language=language), forms))
+    forms = forms_of(lowered_column(mentions["term"]).unique(), language)
+    names = store.frame("wic/name", language=language)
+    matches = names.with_columns(lowered_column(names["term"])).join(forms, on="lower_term")
+    named = matches.select("form_id", "concept_id").unique().sort("form_id", "concept_id")
+    store.put("form_name", named)
     store.put("mentioned", mentions.select("concept_id").unique().sort("concept_id"))
-    store.run("wic/related_concept", vocabulary=vocabulary, any_depth=any_depth)
-    return blocks_of(store, mentions, forms, threads=threads)
+    store.run("wic/related_concept", vocabulary=vocabulary, any_depth=broader == "any")
+    return forms
 
 
 def blocks_of(store: Store, mentions: pl.DataFrame, forms: pl.DataFrame, *, threads: int) -> Blocks:
     """Return the blocks of mentions, given the names of forms and the related concepts.
 
-    The tables ``form_name`` and ``related_concept`` are in the store.
+    Two terms are compared once, however many sentences contain them. Mentions come from
+    ``chosen_mentions``, and blocks refer to their rows. The tables ``form_name`` and
+    ``related_concept`` are in the store.
     """
     store.put("form", forms)
     alike = similar_label_pairs(forms["lower_term"].to_list(), threads=threads).astype(np.int32)
@@ -103,12 +101,6 @@ def blocks_of(store: Store, mentions: pl.DataFrame, forms: pl.DataFrame, *, thre
         labels=blocks["label"].cast(pl.Int32).to_numpy(),
         terms=blocks.select(pairs).to_series().to_numpy(),
     )
-
-
-def names_of_forms(names: pl.DataFrame, forms: pl.DataFrame) -> pl.DataFrame:
-    """Return the concepts whose names are forms, ignoring case: form_id, concept_id, in order."""
-    matches = names.with_columns(lowered_column(names["term"])).join(forms, on="lower_term")
-    return matches.select("form_id", "concept_id").unique().sort("form_id", "concept_id")
 
 
 def _cells(mentions: pl.DataFrame, forms: pl.DataFrame) -> pl.DataFrame:

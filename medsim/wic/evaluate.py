@@ -224,7 +224,7 @@ def _scores(
             comparisons=comparisons_of(dataset, predictions, people),
             predictions=predictions,
             people=people,
-            replies=replies_of({name: runs[0] for name, runs in answers.items()}),
+            replies=replies_of(runs[0] for runs in answers.values()),
         )
     for name, (run, *_) in answers.items():
         if n_uncovered := int((~run.covered[dataset.tested]).sum()):

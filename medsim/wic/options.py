@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from medsim.builds.options import NEW_FOLDER
-from medsim.core.config import MOST_COUNT, MOST_SEED, MOST_THREADS
+from medsim.core.config import MOST_SEED, MOST_THREADS
 from medsim.core.errors import OptionError
 from medsim.core.options import (
     OVERWRITE,
@@ -73,7 +73,6 @@ class WicBuildOptions(ReadingOptions):
         Option(
             "Maximum train instances per group and label. All by default.",
             least=1,
-            most=MOST_COUNT,
             key="most_train",
         ),
     ] = None

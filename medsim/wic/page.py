@@ -208,8 +208,8 @@ def wic_scores_page(opened: WicEvaluation) -> Page:
     )
     warnings = warned(manifest.warnings, "Provenance")
     sections = [_result(whole, [*accuracy_sentences(results, comparisons), *warnings])]
-    if (worst := worst_errors(opened, whole["model"].to_list())) is not None:
-        sections.append(worst)
+    worst = worst_errors(opened, whole["model"].to_list())
+    sections += [] if worst is None else [worst]
     sections.append(
         Section(
             title="Parts",
@@ -226,6 +226,9 @@ def wic_scores_page(opened: WicEvaluation) -> Page:
                 parts=[PageTable(caption="Differences of accuracies", frame=differences)],
             )
         )
+    recorded = {f"Model {name}": about for name, about in manifest.models.items()}
+    recorded |= {f"File {split}": dict(about) for split, about in manifest.files.items()}
+    recorded["Options"] = manifest.options
     return Page(
         title=f"Models on words in context of {manifest.data}",
         lead=f"{counted(len(manifest.models), 'model')}, scored by medsim {manifest.medsim}. "
@@ -236,15 +239,7 @@ def wic_scores_page(opened: WicEvaluation) -> Page:
             closing(
                 manifest,
                 [
-                    *(
-                        facts(f"Model {model}", about.items())
-                        for model, about in manifest.models.items()
-                    ),
-                    *(
-                        facts(f"File {split}", about.items())
-                        for split, about in manifest.files.items()
-                    ),
-                    facts("Options", manifest.options.items()),
+                    *(facts(title, about.items()) for title, about in recorded.items()),
                     *warnings_of(manifest.warnings),
                 ],
                 f"{name}, scored by medsim {manifest.medsim}",

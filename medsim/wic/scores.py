@@ -12,11 +12,12 @@ import polars.selectors as cs
 
 from medsim.core.errors import counted, listed
 from medsim.core.shown import MISSING, number
+from medsim.evaluations.scoring import columns_of
 from medsim.evaluations.sentences import leader_sentence, ordered_differences, other_models
 from medsim.pages.page import with_interval
 from medsim.statistics.bca import accuracy_of
 from medsim.statistics.estimates import defined, interval_of
-from medsim.statistics.significance import bonferroni, holm, mcnemar_of_runs
+from medsim.statistics.significance import mcnemar_of_runs
 from medsim.wic import GROUPS
 from medsim.wic.dataset import SEEN
 from medsim.wic.output import COMPARISONS, PREDICTIONS, RESULTS
@@ -149,10 +150,7 @@ def comparisons_of(
 def _between_models(correct: Mapping[str, FlagTable]) -> Iterator[_Row]:
     pairs = list(combinations(correct, 2))
     tests = [mcnemar_of_runs(correct[model1], correct[model2]) for model1, model2 in pairs]
-    p = np.array([test.p for test in tests], np.float64)
-    corrected = zip(bonferroni(p).tolist(), holm(p).tolist(), strict=True)
-    rows = zip(pairs, tests, corrected, strict=True)
-    for (model1, model2), test, (by_bonferroni, by_holm) in rows:
+    for (model1, model2), columns in zip(pairs, columns_of(tests), strict=True):
         first, second = float(correct[model1].mean()), float(correct[model2].mean())
         yield {
             "between": "models",
@@ -161,11 +159,7 @@ def _between_models(correct: Mapping[str, FlagTable]) -> Iterator[_Row]:
             "accuracy1": first,
             "accuracy2": second,
             "difference": first - second,
-            "test": test.method,
-            "statistic": defined(test.statistic),
-            "p": defined(test.p),
-            "p_bonferroni": defined(by_bonferroni),
-            "p_holm": defined(by_holm),
+            **columns,
             "n_instances": correct[model1].shape[1],
         }
 

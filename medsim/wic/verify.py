@@ -23,7 +23,7 @@ from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import read_terminology
 from medsim.wic import MOST_REPEATS, SPLITS
 from medsim.wic.benchmark import read_benchmark
-from medsim.wic.candidates import names_of_forms
+from medsim.wic.candidates import forms_with_relations
 from medsim.wic.checks import (
     Breach,
     breaches_table,
@@ -33,7 +33,6 @@ from medsim.wic.checks import (
     finding,
     instances_of,
 )
-from medsim.wic.mentions import forms_of
 from medsim.wic.options import WicVerifyOptions
 from medsim.wic.output import INSTANCE, MENTION, NAME, RELATED
 
@@ -235,16 +234,9 @@ def check_terminology(
     with Store(threads=available_threads()) as store:
         reading = ReadingOptions.from_record(options)
         terminology = read_terminology(location, store, reading, progress)
-        forms = forms_of(set(lowered(mentions["term"].to_list())), reading.language)
+        vocabulary, broader = terminology.vocabulary, str(options["broader"])
+        forms = forms_with_relations(store, mentions, reading.language, vocabulary, broader)
         store.put("form", forms)
-        names = store.frame("wic/name", language=reading.language)
-        store.put("form_name", names_of_forms(names, forms))
-        store.put("mentioned", mentions.select("concept_id").unique())
-        store.run(
-            "wic/related_concept",
-            vocabulary=terminology.vocabulary,
-            any_depth=options.get("broader") == "any",
-        )
         active = store.table("concept").filter("active").select("concept_id")
         return [
             _compare("names", provenance[NAME.files], store.frame("wic/benchmark_name")),

@@ -6,8 +6,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -110,36 +108,6 @@ def test_missing_table_is_named(damaged: Path) -> None:
         medsim.export(damaged, damaged.parent / "database", "duckdb")
 
 
-@pytest.mark.parametrize(
-    ("change", "fault"),
-    [
-        (pl.col("label").cast(pl.Int64), "has label as Int64, not Int8"),
-        (pl.col("distance").cast(pl.Int8), "has distance as Int8, not Int32"),
-        (pl.exclude("term2"), "has no column term2"),
-    ],
-)
-def test_table_with_different_columns_is_named(damaged: Path, change: pl.Expr, fault: str) -> None:
-    rows = pl.read_parquet(damaged / PAIRS, hive_partitioning=False)
-    changed = rows.select(change) if "no column" in fault else rows.with_columns(change)
-    changed.write_parquet(damaged / PAIRS)
-
-    with pytest.raises(InputError) as error:
-        medsim.open(damaged).pairs()
-    assert_said(error.value, f"{damaged / PAIRS} {fault}")
-
-
-def test_pipe_instead_of_a_table_does_not_block(damaged: Path) -> None:
-    (path := damaged / "terminology/concept.parquet").unlink()
-    os.mkfifo(path)
-
-    command = [sys.executable, "-m", "medsim", "split", damaged, "-o", damaged.parent / "splits"]
-    ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
-
-    assert ended.returncode == 1
-    message = f"{path} cannot be read (it is not a file); rebuild the output, or"
-    assert ended.stderr.splitlines()[-1].startswith(f"error: {message}")
-
-
 @pytest.mark.usefixtures("alarm")
 def test_pipe_in_a_cache_does_not_block(tmp_path: Path) -> None:
     for name in ("replies.jsonl", "0.vectors"):
@@ -164,23 +132,15 @@ def test_page_that_crashes_polars_is_detected(damaged: Path) -> None:
 
 
 @pytest.mark.parametrize("value", [None, [], "text", 5, True, [None], {"x": None}])
-@pytest.mark.parametrize(
-    "field", ["options", "outputs", "source", "stages", "libraries", "threads"]
-)
-def test_manifest_with_wrong_types_is_refused(
-    shared_build: medsim.Build, tmp_path: Path, field: str, value: object
+def test_manifest_without_files_is_refused(
+    shared_build: medsim.Build, tmp_path: Path, value: object
 ) -> None:
     content = json.loads((shared_build.folder / MANIFEST).read_text())
-    if isinstance(value, type(content[field])) and value in ([], {"x": None}, 5):
-        return  # valid as it is
-    (tmp_path / MANIFEST).write_text(json.dumps(content | {field: value}))
+    (tmp_path / MANIFEST).write_text(json.dumps(content | {"outputs": value}))
 
-    try:
-        manifest = read_manifest(tmp_path, BUILD)
-    except InputError as error:
-        assert_said(error, MANIFEST, "medsim build")
-    else:
-        assert getattr(manifest, field) == value  # it is an object, as required
+    with pytest.raises(InputError) as error:
+        read_manifest(tmp_path, BUILD)
+    assert_said(error.value, MANIFEST, "medsim build")
 
 
 @pytest.mark.parametrize("error", [ValueError("x"), pl.exceptions.PanicException("y"), KeyError(1)])

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 from medsim.core.errors import InputError, OptionError, StatementError
-from medsim.core.statements import Statement, StatementOptions, frames_of, rows_of
+from medsim.core.statements import StatementOptions, frames_of, rows_of
 
 if TYPE_CHECKING:
     import medsim
@@ -26,8 +26,7 @@ ENDLESS = "with recursive t(n) as (select 1 union all select n + 1 from t) selec
 
 def in_nothing(text: str, **bounds: object) -> pl.DataFrame:
     """Return the rows of a statement without views."""
-    statement = Statement(text=text, folder=Path("/nowhere"), views={})
-    return rows_of(statement, StatementOptions(**bounds))  # type: ignore[arg-type]
+    return rows_of(text, {}, StatementOptions(**bounds))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -60,8 +59,7 @@ def test_statement_of_a_kind_unknown_to_python_is_refused(store: Store) -> None:
 
 @pytest.mark.slow
 def test_rows_arrive_in_batches() -> None:
-    statement = Statement(text="from range(10000000000)", folder=Path("/nowhere"), views={})
-    frames = frames_of(statement, StatementOptions())
+    frames = frames_of("from range(10000000000)", {}, StatementOptions())
 
     assert next(frames).schema == {"range": pl.Int64}
     assert next(frames)["range"].head(3).to_list() == [0, 1, 2]
@@ -71,10 +69,10 @@ def test_rows_arrive_in_batches() -> None:
 @pytest.mark.slow
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "x.parquet").write_text("no Parquet")
-    statement = Statement(text="from x", folder=tmp_path, views={"x": "x.parquet"})
+    outputs = {"main": (tmp_path, {"x": "x.parquet"}, ())}
 
     with pytest.raises(InputError, match=r"x\.parquet"):
-        rows_of(statement, StatementOptions())
+        rows_of("from x", outputs, StatementOptions())
 
 
 @pytest.mark.slow

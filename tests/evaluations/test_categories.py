@@ -98,7 +98,6 @@ def test_provenance_is_plain_json_and_identifies_the_categories(build: Build) ->
     [
         (["410607006", "77"], "the build has no concept '77'; give two CONCEPT_IDs with"),
         (["410607006"], "'Organism' is the only category; give two CONCEPT_IDs with"),
-        (["all=410607006", "277132007"], "cannot be named 'all'"),
         (["410607006", "x=410607006"], "category 'x' .410607006. has the name or the concept"),
         (["x=410607006", "x=277132007"], "category 'x' .277132007. has the name or the concept"),
         (["410607006", "x="], "a category is CONCEPT_ID or NAME=CONCEPT_ID, not 'x='"),

@@ -201,12 +201,6 @@ def test_invalid_tables_are_refused_with_line_and_value(
         medsim.correlate(scores(1, "simlex"), path)
 
 
-def test_an_infinite_score_is_refused() -> None:
-    endless = scores(2, "ner").with_columns(ner=pl.Series([math.inf, *range(7)]))
-    with pytest.raises(InputError, match="column 'ner' of model 'm0' is infinite"):
-        medsim.correlate(scores(1, "simlex"), endless)
-
-
 @pytest.fixture(scope="module")
 def evaluation(tmp_path_factory: pytest.TempPathFactory) -> medsim.Evaluation:
     """The evaluation of four word embeddings on a rated file, which has parts."""

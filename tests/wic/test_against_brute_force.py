@@ -7,7 +7,7 @@ from oracles.wic import candidates_of, mentions_of, splits_of
 
 from medsim.core.store import Store
 from medsim.wic import GROUPS, SPLITS
-from medsim.wic.candidates import candidate_blocks
+from medsim.wic.candidates import blocks_of, forms_with_relations
 from medsim.wic.mentions import chosen_mentions, content_hashes
 from medsim.wic.rules import QUOTAS
 from medsim.wic.splits import Splitter
@@ -39,14 +39,8 @@ def splitter_of(
         store.run("wic/cited_code", vocabulary=terminology.vocabulary)
         store.run("wic/linked_mention")
         mentions = chosen_mentions(store.table("linked_mention"), seed)
-        blocks = candidate_blocks(
-            store,
-            mentions,
-            language="en",
-            vocabulary=terminology.vocabulary,
-            any_depth=False,
-            threads=threads,
-        )
+        forms = forms_with_relations(store, mentions, "en", terminology.vocabulary, "direct")
+        blocks = blocks_of(store, mentions, forms, threads=threads)
     splitter = Splitter(
         blocks=blocks,
         hashes=content_hashes(mentions),

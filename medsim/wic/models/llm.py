@@ -31,7 +31,7 @@ from medsim.wic.models import MODELS, Model, fixed_answers, majority
 from medsim.wic.output import REPLIES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from medsim.core.progress import Stage
@@ -181,7 +181,7 @@ class LlmModel(Model):
                 answer = replies[row].answer
                 if answer is not None:
                     positive[row], covered[row] = answer, True
-        table = _table(dataset, chats, replies)
+        table = _table(self.name, dataset, chats, replies)
         return replace(fixed_answers(positive), covered=covered, replies=table)
 
     def recorded(self, answers: ModelAnswers, context: Context) -> dict[str, object]:  # noqa: ARG002
@@ -252,14 +252,15 @@ MODELS.register(LlmModel.way, LlmModel)
 
 
 def _table(
-    dataset: WicDataset, chats: dict[int, Messages], replies: dict[int, Reply]
+    name: str, dataset: WicDataset, chats: dict[int, Messages], replies: dict[int, Reply]
 ) -> pl.DataFrame:
-    """Return all chats, in order of the instances: ``REPLIES`` without the model."""
+    """Return all chats of a model, in order of the instances: ``REPLIES``."""
     rows = []
     for instance, row in enumerate(dataset.tested.tolist(), start=1):
         reply = replies[row]
         rows.append(
             {
+                "model": name,
                 "instance": instance,
                 "messages": json.dumps(chats[row], ensure_ascii=False),
                 "reply": reply.text,
@@ -272,17 +273,12 @@ def _table(
                 "reported_model": reply.model or None,
             }
         )
-    columns = {name: dtype for name, dtype in REPLIES.dtypes.items() if name != "model"}
-    return pl.DataFrame(rows, schema=columns)
+    return pl.DataFrame(rows, schema=REPLIES.dtypes)
 
 
-def replies_of(answers: Mapping[str, ModelAnswers]) -> pl.DataFrame | None:
+def replies_of(answers: Iterable[ModelAnswers]) -> pl.DataFrame | None:
     """Return the replies of all language models: ``REPLIES``; None without any."""
-    frames = [
-        answer.replies.select(pl.lit(name).alias("model"), pl.all())
-        for name, answer in answers.items()
-        if answer.replies is not None
-    ]
+    frames = [answer.replies for answer in answers if answer.replies is not None]
     return pl.concat(frames) if frames else None
 
 
