@@ -72,7 +72,8 @@ def compare(options: CompareOptions, *, form: Format = "table") -> None:
         note = " ".join(("*:" if form == "table" else "Bold:", *sentences))
         print_table(rows, form, readable=lambda frame: [article_table(frame)], note=note)
     else:
-        _print_comparison(rows, sentences, form, as_in_paper, options.progress)
+        note = sentences.pop() if options.numbered and sentences else ""
+        _print_comparison(rows, sentences, form, as_in_paper, options.progress, note)
 
 
 def _print_comparison(
@@ -81,12 +82,13 @@ def _print_comparison(
     form: str,
     readable: Callable[[pl.DataFrame], Sequence[pl.DataFrame]],
     progress: Progress | None,
+    note: str = "",
 ) -> None:
-    """Print the result in sentences, a table of comparisons, and the meaning of its signs."""
+    """Print the result in sentences, a table of comparisons, a note, and the meaning of signs."""
     from medsim.evaluations.readable import why_missing_in
 
     frames = readable(rows) if rows.height else [rows]
-    print_table(rows, form, readable=lambda _: frames, opening=sentences)
+    print_table(rows, form, readable=lambda _: frames, opening=sentences, note=note)
     say_missing(progress, form, why_missing_in(rows, frames))
     if {"n_better", "value"} <= set(rows.columns):
         signs = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from medsim.evaluations import conclusions
 from medsim.evaluations.article import article_note, article_rows
 from medsim.evaluations.inputs import EvaluationInput
 from medsim.evaluations.layouts import LAYOUTS
-from medsim.evaluations.options import PAPER_METRICS, CompareOptions
+from medsim.evaluations.options import CompareOptions
 from medsim.evaluations.output import COMPARISONS, PAIRS, SCORES, Evaluation, path_of
 from medsim.evaluations.run import resampling_of
 from medsim.evaluations.scoring import ScoredModel, fixed_comparisons, warn_of_reach
@@ -36,7 +37,7 @@ from medsim.evaluations.sets import (
 from medsim.evaluations.statistic import tabulated_names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from medsim.evaluations.scoring import Row
     from medsim.kernels.types import Flags, Values
@@ -79,7 +80,7 @@ def compared(options: CompareOptions) -> tuple[pl.DataFrame, list[str]]:
     """Return the table of ``compare``, and sentences about it.
 
     For the tables "best" and "standings" these are its result, see ``result_sentences``; for the
-    table "article" the note below it.
+    table "article" and those of the paper the note below it.
     """
     source = options.evaluation
     evaluation = source if isinstance(source, Evaluation) else Evaluation(folder_of(source))
@@ -95,7 +96,10 @@ def compared(options: CompareOptions) -> tuple[pl.DataFrame, list[str]]:
             return _checked(rows, evaluation, "retrieval"), []
         if name in conclusions.SEPARATION_TABLES:
             return conclusions.separation_table(evaluation, name), []
-        return _scores(evaluation, name, options)
+        rows, sentences = _scores(evaluation, name, options)
+        if options.numbered and "n_better" in rows.columns:
+            return rows, [_test_note(evaluation, name.rpartition("-")[2], options.correction)]
+        return rows, sentences
 
 
 def _scores(
@@ -118,19 +122,18 @@ def _scores(
         raise InputError(f"{evaluation.folder} has no {statistics[0]}: no input has such pairs")
     if kind == "spread":
         return conclusions.metric_spread(results, statistics, subset=subset), []
-    if metrics := options.metrics or (PAPER_METRICS if options.paper.fixed else ()):
+    if metrics := _fixed_metrics(evaluation, results, options):
         threads, progress = checked_threads(options.threads), progress_of(options.progress)
         results = results.filter(pl.col("embedding") != BASELINE, subset=subset)
         results = conclusions.at_metrics(results, metrics)
         common = results.filter(subset="common")
         comparisons = comparisons_at(evaluation, common, threads, progress)
-    is_numbered = options.paper.table != options.table
-    best_metrics = partial(conclusions.best_metrics, baseline=not is_numbered)
+    best_metrics = partial(conclusions.best_metrics, baseline=not options.numbered)
     make = conclusions.all_metrics if kind else best_metrics
     rows = make(results, comparisons, statistics, subset=subset, correction=correction)
     if kind == "standings":
         return conclusions.standings_only(rows), []
-    if is_numbered:
+    if options.numbered:
         sizes = results.select(*SET, n_in_set="n_pairs").unique()
         return rows.join(sizes, on=SET, how="left", nulls_equal=True, maintain_order="left"), []
     if name in _SUMMARIZED:
@@ -140,6 +143,38 @@ def _scores(
         models = rows.filter(pl.col("embedding") != BASELINE)
         return conclusions.embedding_standings(models) if name == "standings" else rows, sentences
     return with_parts(sort_parts(rows)) if name == "parts" else rows, []
+
+
+def _fixed_metrics(
+    evaluation: Evaluation, results: pl.DataFrame, options: CompareOptions
+) -> Sequence[str]:
+    """Return the chosen metrics, or those of the paper's table; see ``at_metrics``.
+
+    A word embedding counts as GloVe if its name or file name contains "glove", in any case.
+    """
+    if options.metrics or not options.paper.glove_metric:
+        return options.metrics or options.paper.metrics
+    of_words = results.filter(pl.col("metric").str.starts_with("avg_"))["embedding"].unique().sort()
+    files = {name: Path(str(evaluation.manifest.embeddings[name].get("path"))) for name in of_words}
+    glove = [name for name, file in files.items() if "glove" in f"{name}/{file.name}".lower()]
+    return (*options.paper.metrics, *(f"{name}={options.paper.glove_metric}" for name in glove))
+
+
+_TESTS = {"accuracy": "McNemar's test", "auc": "DeLong's test", "spearman": "BCa bootstrap"}
+
+
+def _test_note(evaluation: Evaluation, statistic: str, correction: str) -> str:
+    """Return a sentence on the significance test of a statistic."""
+    test = _TESTS[statistic]
+    if statistic != "spearman":  # rated pairs have no clusters
+        test += (
+            " on pairs as independent"
+            if evaluation.manifest.options["independent_pairs"]
+            else " by clusters of pairs that share terms"
+        )
+    return (
+        f"Significance: {test}, level {conclusions.ALPHA}, {correction.capitalize()}'s correction."
+    )
 
 
 def _checked(rows: pl.DataFrame, evaluation: Evaluation, option: str) -> pl.DataFrame:

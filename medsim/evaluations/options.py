@@ -59,8 +59,8 @@ MetricName = Literal[
 ]
 """The metrics of ``medsim.embeddings.metrics``."""
 
-PAPER_METRICS = ("fuzzy_jaccard", "kendall")
-"""The paper's fixed metrics: the first for word embeddings, the second for all others."""
+RATED_METRICS, LABELLED_METRICS = ("avg_cos", "kendall"), ("fuzzy_jaccard", "kendall")
+"""The paper's metrics on rated and on labelled pairs: for word embeddings, and for others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,26 +70,28 @@ class PaperTable:
     Attributes:
         table: the name of the table in ``medsim compare``.
         negatives: the strategy of its negatives; None for all strategies.
-        fixed: whether embeddings are compared at ``PAPER_METRICS``, not at their best metric.
+        metrics: fixed metrics; none if embeddings are compared at their best metric.
+        glove_metric: the metric for GloVe, if it is another.
     """
 
     table: str
     negatives: str | None = None
-    fixed: bool = False
+    metrics: tuple[str, ...] = ()
+    glove_metric: str | None = None
 
 
 PAPER = {
     "1": PaperTable("rated"),
-    "4": PaperTable("spearman", fixed=True),
-    "5": PaperTable("accuracy", "levenshtein", fixed=True),
+    "4": PaperTable("spearman", None, RATED_METRICS, "avg_pearson"),
+    "5": PaperTable("accuracy", "levenshtein", LABELLED_METRICS),
     "6": PaperTable("separation"),
     "A.1": PaperTable("coverage"),
     "A.2": PaperTable("overlap"),
     "B.1": PaperTable("spearman"),
     **{f"B.{number}": PaperTable("standings-spearman") for number in range(2, 6)},
-    "C.1": PaperTable("accuracy", "random", fixed=True),
-    "C.2": PaperTable("auc", "levenshtein", fixed=True),
-    "C.3": PaperTable("auc", "random", fixed=True),
+    "C.1": PaperTable("accuracy", "random", LABELLED_METRICS),
+    "C.2": PaperTable("auc", "levenshtein", LABELLED_METRICS),
+    "C.3": PaperTable("auc", "random", LABELLED_METRICS),
     **{f"C.{number}": PaperTable("standings-accuracy", "levenshtein") for number in range(4, 9)},
     "D.1": PaperTable("categories"),
     "figure-B.1": PaperTable("spread-spearman"),
@@ -366,8 +368,10 @@ class CompareOptions(Options):
         Sequence[str] | None,
         main_option(
             "Metric for all embeddings; default: each one's best. Give one for word embeddings "
-            "and one for others, or one embedding's, such as glove=avg_cos. Tables of the paper "
-            f"have its {' and '.join(PAPER_METRICS)}.",
+            "and one for others, or one embedding's, such as glove=avg_cos. Table 4 of the paper "
+            f"has {' and '.join(RATED_METRICS)}, and {PAPER['4'].glove_metric} for word embeddings "
+            "whose name or file name contains glove; tables 5 and C.1 to C.3 have "
+            f"{' and '.join(LABELLED_METRICS)}.",
             ("--metric",),
         ),
     ] = None
@@ -388,9 +392,8 @@ class CompareOptions(Options):
         name = self.paper.table
         if name not in TABLES:
             raise OptionError(unknown_name("table", name, [*TABLES, *PAPER]))
-        is_numbered = name != self.table
-        if self.metrics and (name not in FIXABLE or (is_numbered and not self.paper.fixed)):
-            fixed = [number for number, paper_table in PAPER.items() if paper_table.fixed]
+        if self.metrics and (name not in FIXABLE or (self.numbered and not self.paper.metrics)):
+            fixed = [number for number, paper_table in PAPER.items() if paper_table.metrics]
             raise OptionError(
                 f"`metrics` is for the tables {', '.join((*FIXABLE, *fixed))}, not for {self.table}"
             )
@@ -405,6 +408,11 @@ class CompareOptions(Options):
     def paper(self) -> PaperTable:
         """The table, with the paper's settings if it is given by its number in the paper."""
         return PAPER.get(number_of(self.table) or "", PaperTable(self.table))
+
+    @property
+    def numbered(self) -> bool:
+        """Whether the table is given by its number in the paper."""
+        return self.paper.table != self.table
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,15 +10,18 @@ import pytest
 from fixtures.embeddings import write_words
 from fixtures.scores import EASY, HARD, result
 from polars.testing import assert_frame_equal
+from typer.testing import CliRunner
 
 import medsim
+from medsim.cli import app
 from medsim.core.shown import MISSING
 from medsim.evaluations import output
 from medsim.evaluations.conclusions import metric_spread
 from medsim.evaluations.options import PAPER, TABLES, number_of
 from medsim.evaluations.readable import as_in_paper, readable
 
-METRICS = ["avg_cos", "fuzzy_jaccard", "pair_cos", "cos", "kendall"]
+METRICS = ["avg_cos", "avg_pearson", "fuzzy_jaccard", "pair_cos", "cos", "kendall"]
+FUZZY = ["fuzzy_jaccard", "kendall"]
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +41,14 @@ def inputs(tmp_path_factory: pytest.TempPathFactory, shared_evaluation: medsim.E
     return folder
 
 
-def run(inputs: Path, shared: medsim.Evaluation, out: str, metrics: list[str]) -> medsim.Evaluation:
+def run(
+    inputs: Path,
+    shared: medsim.Evaluation,
+    out: str,
+    metrics: list[str],
+    *,
+    independent: bool = False,
+) -> medsim.Evaluation:
     return medsim.evaluate(
         [shared.folder.parent / "build", inputs / "rated.csv"],
         {
@@ -49,6 +59,7 @@ def run(inputs: Path, shared: medsim.Evaluation, out: str, metrics: list[str]) -
         inputs / out,
         metrics=metrics,
         resamples=300,
+        independent_pairs=independent,
     )
 
 
@@ -59,46 +70,105 @@ def several(inputs: Path, shared_evaluation: medsim.Evaluation) -> medsim.Evalua
 
 @pytest.fixture(scope="module")
 def alone(inputs: Path, shared_evaluation: medsim.Evaluation) -> medsim.Evaluation:
-    """The same, evaluated only under the paper's fixed metrics, which are thus the best."""
-    return run(inputs, shared_evaluation, "alone", ["fuzzy_jaccard", "kendall"])
+    """The same, evaluated only under fixed metrics, which are thus the best."""
+    return run(inputs, shared_evaluation, "alone", FUZZY)
 
 
 @pytest.mark.parametrize("table", ["best", "auc", "accuracy", "spearman"])
 def test_fixed_metrics_give_the_same_table_as_an_evaluation_of_only_those(
     several: medsim.Evaluation, alone: medsim.Evaluation, table: str
 ) -> None:
-    fixed = medsim.compare(several, table, metrics=["fuzzy_jaccard", "kendall"])
+    fixed = medsim.compare(several, table, metrics=FUZZY)
 
     of_models = medsim.compare(alone, table).filter(pl.col("embedding") != "baseline")
     assert_frame_equal(fixed, of_models.filter(pl.col("statistic") != "auc_matched"))
-    assert set(fixed["metric"]) == {"fuzzy_jaccard", "kendall"}
+    assert set(fixed["metric"]) == {*FUZZY}
 
 
 @pytest.mark.parametrize(
-    ("number", "statistic", "negatives", "fixed"),
+    ("number", "statistic", "negatives", "chosen"),
     [
-        ("4", "spearman", None, True),
-        ("5", "accuracy", "levenshtein", True),
-        ("B.1", "spearman", None, False),
-        ("C.1", "accuracy", "random", True),
-        ("C.2", "auc", "levenshtein", True),
-        ("C.3", "auc", "random", True),
-        ("Table c.3", "auc", "random", True),
+        ("4", "spearman", None, ["avg_cos", "kendall"]),
+        ("5", "accuracy", "levenshtein", FUZZY),
+        ("B.1", "spearman", None, None),
+        ("C.1", "accuracy", "random", FUZZY),
+        ("C.2", "auc", "levenshtein", FUZZY),
+        ("C.3", "auc", "random", FUZZY),
+        ("Table c.3", "auc", "random", FUZZY),
     ],
 )
 def test_a_numbered_table_has_the_content_of_the_paper(
-    several: medsim.Evaluation, number: str, statistic: str, negatives: str | None, *, fixed: bool
+    several: medsim.Evaluation,
+    number: str,
+    statistic: str,
+    negatives: str | None,
+    chosen: list[str] | None,
 ) -> None:
     rows = medsim.compare(several, number)
 
     assert set(rows["statistic"]) == {statistic}
     assert set(rows["negatives"]) == {negatives}
-    chosen = ["fuzzy_jaccard", "kendall"] if fixed else None
     named = medsim.compare(several, statistic, metrics=chosen)
     named = named.filter(pl.col("embedding") != "baseline")
     if negatives:
         named = named.filter(negatives=negatives)
     assert_frame_equal(rows.drop("n_in_set"), named)
+
+
+def test_table_4_has_another_metric_for_glove(inputs: Path, tmp_path: Path) -> None:
+    (tmp_path / "GloVe.6B.txt").write_bytes((inputs / "one.vec").read_bytes())
+    embeddings = {
+        "one": inputs / "one.vec",
+        "my_Glove": inputs / "two.vec",
+        "general": tmp_path / "GloVe.6B.txt",
+        "glove_sentences": f"{inputs / 'whole.npy'},keys=terms",
+    }
+    results = medsim.evaluate(inputs / "rated.csv", embeddings, tmp_path / "out", resamples=300)
+
+    def metrics_in(number: str) -> dict[str, str]:
+        return dict(medsim.compare(results, number).select("embedding", "metric").iter_rows())
+
+    of_rated = {"general": "avg_pearson", "my_Glove": "avg_pearson", "one": "avg_cos"}
+    assert metrics_in("4") == of_rated | {"glove_sentences": "kendall"}
+    cosine = medsim.compare(results, "4", metrics=["avg_cos", "kendall"])
+    assert set(cosine["metric"]) == {"avg_cos", "kendall"}
+
+
+def test_glove_that_lacks_its_metric_of_table_4_is_reported(inputs: Path, tmp_path: Path) -> None:
+    embeddings = {"glove": inputs / "one.vec", "two": inputs / "two.vec"}
+    results = medsim.evaluate(
+        inputs / "rated.csv", embeddings, tmp_path / "out", metrics=["avg_cos"], resamples=300
+    )
+    with pytest.raises(medsim.MedsimError, match="glove needs one metric of avg_cos, not avg_pear"):
+        medsim.compare(results, "4")
+
+
+@pytest.mark.parametrize("number", ["5", "C.1", "C.3", "C.4", "C.8", "4", "B.2"])
+def test_a_numbered_table_names_its_test(
+    several: medsim.Evaluation, inputs: Path, shared_evaluation: medsim.Evaluation, number: str
+) -> None:
+    tests = {"4": "BCa bootstrap", "B.2": "BCa bootstrap", "C.3": "DeLong's test"}
+    test, labelled = tests.get(number, "McNemar's test"), number not in {"4", "B.2"}
+    clusters = " by clusters of pairs that share terms"
+    end = ", level 0.05, Bonferroni's correction."
+
+    for form in ("table", "md", "latex"):
+        done = shown(several, number, form)
+        assert f"Significance: {test}{clusters if labelled else ''}{end}" in done
+    if labelled:
+        independent = run(inputs, shared_evaluation, "independent", METRICS, independent=True)
+        says = f"Significance: {test} on pairs as independent{end}"
+        assert says in shown(independent, number, "table")
+    assert "Significance" not in shown(several, "best", "table")
+    assert "Significance" not in shown(several, number, "csv")
+
+
+def shown(results: medsim.Evaluation, table: str, form: str) -> str:
+    """Return what the command prints, in one line."""
+    words = ["compare", str(results.folder), "--table", table, "--format", form]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.stderr
+    return " ".join(done.stdout.split())
 
 
 @pytest.mark.parametrize("number", ["B.2", "b.5", "C.4", "C.8"])
