@@ -15,8 +15,8 @@ from fixtures.embeddings import ROWS, as_float32, as_rows, request, terms_in, wo
 
 from medsim.core.errors import InputError
 from medsim.embeddings.formats import arrays
-from medsim.embeddings.options import parse_options
-from medsim.embeddings.sources import FORMATS
+from medsim.embeddings.options import EmbeddingOptions, parse_options
+from medsim.embeddings.sources import FORMATS, find_format, fingerprint
 
 VECTORS = np.array(list(ROWS.values()))
 WORDS = list(ROWS)
@@ -301,3 +301,66 @@ def test_a_faulty_vocabulary_is_refused(
 
     with pytest.raises(InputError, match=message):
         words_in("array", tmp_path / "v.npy", WORDS)
+
+
+def write_numbers(folder: Path, lines: list[str], words: list[str] = WORDS) -> Path:
+    """Write a folder in the layout of BioASQ's vectors."""
+    folder.mkdir(exist_ok=True)
+    (folder / "vectors.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    write_lines(folder / "types.txt", words)
+    return folder
+
+
+NUMBERS = [" ".join(map(repr, row)) for row in ROWS.values()]
+
+
+def test_a_folder_of_words_and_lines_of_numbers_is_an_embedding(tmp_path: Path) -> None:
+    folder = write_numbers(tmp_path / "bioasq", [f" {line} " for line in NUMBERS])
+    (folder / "README.txt").write_text("about\n", encoding="utf-8")
+
+    assert find_format(folder, EmbeddingOptions())[0] == "array"
+    result = words_in("array", folder, ["lung", *WORDS[:3]])
+    assert as_rows(result) == as_float32(dict(list(ROWS.items())[:3]))
+    assert (result.n_vocabulary, words_in("array", folder, ["lung"]).vectors.shape) == (4, (0, 3))
+    before = fingerprint(folder, FORMATS.get("array"), EmbeddingOptions())
+    write_lines(folder / "types.txt", WORDS[::-1])
+    assert fingerprint(folder, FORMATS.get("array"), EmbeddingOptions()) != before
+    reversed_rows = dict(zip(WORDS, list(ROWS.values())[::-1], strict=True))
+    assert as_rows(words_in("array", folder, WORDS)) == as_float32(reversed_rows)
+
+
+def test_lines_of_numbers_may_be_of_terms(tmp_path: Path) -> None:
+    folder = write_numbers(tmp_path, NUMBERS[:2], ["Heart attack", "croup"])
+
+    result = terms_in("array", folder, ["croup", "heart attack", "lung"], keys="terms")
+
+    expected = as_float32({"croup": ROWS["naïve"], "heart attack": ROWS["asthma"]})
+    assert result.vectors[:2].tolist() == list(expected.values())
+    assert result.covered.tolist() == [True, True, False]
+
+
+def test_an_array_in_the_folder_comes_before_lines_of_numbers(tmp_path: Path) -> None:
+    folder = write_numbers(tmp_path, NUMBERS)
+    np.save(folder / "types.npy", VECTORS[::-1])
+
+    assert FORMATS.get("array").recognises(folder)
+    files = FORMATS.get("array").files(folder, parse_options({}))
+    assert files == [folder / "types.npy", folder / "types.txt"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (NUMBERS[:3], r"vectors\.txt has 3 rows and .*types\.txt names 4"),
+        ([*NUMBERS, "1 2 3"], r"vectors\.txt has 5 rows and .*types\.txt names 4"),
+        ([*NUMBERS[:3], "1 2"], r"vectors\.txt: line 4 has 2 numbers, not 3"),
+        ([*NUMBERS[:3], "1 2 x"], r"vectors\.txt: line 4 has b'x' instead of a number"),
+        ([*NUMBERS[:3], "1 2 1e99"], r"vector of 'heart', row 4, is not finite"),
+        ([], r"vectors\.txt has an array of shape \(0, 0\)"),
+    ],
+)
+def test_faulty_lines_of_numbers_are_refused(
+    tmp_path: Path, lines: list[str], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        words_in("array", write_numbers(tmp_path, lines), WORDS)

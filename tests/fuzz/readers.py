@@ -132,6 +132,13 @@ def _obo(folder: Path) -> Path:
     return write_ontology(folder, invented_names(1, 8))
 
 
+def _numbers(folder: Path) -> Path:
+    lines = (" ".join(map(repr, row)) for row in ROWS.values())
+    (folder / "vectors.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (folder / "types.txt").write_text("\n".join(ROWS) + "\n", encoding="utf-8")
+    return folder
+
+
 def _array(suffix: str) -> Callable[[Path], Path]:
     vectors = np.array(list(ROWS.values()), np.float32)
     return lambda folder: write_array(folder / f"v{suffix}", list(ROWS), vectors)
@@ -293,6 +300,7 @@ READERS: dict[str, Reader] = {
     "npy": Reader(write=_array(".npy"), read=_embedding),
     "npz": Reader(write=_array(".npz"), read=_embedding),
     "safetensors": Reader(write=_array(".safetensors"), read=_embedding),
+    "numbers": Reader(write=_numbers, read=_embedding),
     "parquet-vectors": Reader(
         write=lambda folder: write_table(folder / "v.parquet", ROWS), read=_embedding
     ),

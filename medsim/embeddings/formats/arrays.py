@@ -1,4 +1,4 @@
-"""Reads arrays of vectors (.npy, .npz, .safetensors) with a vocabulary of their rows."""
+"""Reads arrays of vectors (.npy, .npz, .safetensors, or text) with a vocabulary of their rows."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ from medsim.embeddings.formats.tables import (
     read_vocabulary,
     vocabularies_of,
 )
+from medsim.embeddings.formats.word2vec import parsed_numbers, text_lines, wrong_count
 from medsim.embeddings.sources import FORMATS, Format
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from medsim.core.progress import Stage
     from medsim.embeddings.options import EmbeddingOptions
     from medsim.embeddings.sources import Request, TermVectors, WordVectors
     from medsim.kernels.types import Numbers, Rows
@@ -33,11 +35,14 @@ if TYPE_CHECKING:
 _DESCRIBES = "array with a vocabulary beside it (.npy, .npz, .safetensors)"
 _SUFFIXES = (".npy", ".npz", ".safetensors")
 _ACCEPTED = ", ".join(_SUFFIXES)
+_NUMBERS, _TYPES = "vectors.txt", "types.txt"  # the files of a folder of text, as of BioASQ
 _DTYPES = {"F16": np.float16, "F32": np.float32, "F64": np.float64, "I8": np.int8}
 
 
 def _recognises(path: Path) -> bool:
     if path.is_dir():
+        if _is_text(path):
+            return True
         arrays = _arrays_in(path)
         is_model = any((path / name).exists() for name in (CONFIG, ADAPTER, TOKENIZER))
         return len(arrays) == 1 and not is_model and bool(vocabularies_of(arrays[0]))
@@ -49,6 +54,8 @@ def _recognises(path: Path) -> bool:
 
 
 def _files(path: Path, options: EmbeddingOptions) -> list[Path]:
+    if _is_text(path):
+        return [path / _NUMBERS, options.vocabulary or path / _TYPES]
     arrays = _arrays_in(path) if path.is_dir() else [path]
     if len(arrays) != 1:
         names = ", ".join(file.name for file in arrays) or "none"
@@ -59,18 +66,41 @@ def _files(path: Path, options: EmbeddingOptions) -> list[Path]:
 def _load(path: Path, request: Request) -> WordVectors | TermVectors:
     """Return the vectors of the wanted words or terms; see ``medsim.embeddings.sources.Load``.
 
-    Supported are floating-point numbers of 16, 32 or 64 bits and integers of 8 bits.
+    Supported are floating-point numbers of 16, 32 or 64 bits and integers of 8 bits; and as text,
+    with a line of numbers for each line of the vocabulary.
     """
     file, vocabulary = _files(path, request.options)
     keys = read_vocabulary(vocabulary, request.options.keys)
     what = f"{_DESCRIBES}, rows of {keys.kind}"
     request.options.check_fit(what, "vocabulary", *FITTING[keys.kind])
-
+    if file.name == _NUMBERS:
+        return look_up(keys, request, lambda rows: _take_lines(file, keys, rows, request.stage))
     return look_up(keys, request, lambda rows: _take_rows(file, keys, rows))
 
 
 def _arrays_in(folder: Path) -> list[Path]:
     return sorted(file for file in folder.iterdir() if file.suffix.lower() in _SUFFIXES)
+
+
+def _is_text(path: Path) -> bool:
+    names = (_NUMBERS, _TYPES)
+    return path.is_dir() and not _arrays_in(path) and all((path / n).is_file() for n in names)
+
+
+def _take_lines(file: Path, keys: Keys, rows: Rows, stage: Stage) -> Numbers:
+    """Return rows of a text, given in ascending order; only these are parsed."""
+    wanted, parts, n_rows, n_dimensions = frozenset(rows.tolist()), [], 0, 0
+    for number, line in enumerate(text_lines(file, stage), start=1):
+        if not (fields := line.split()):
+            continue
+        n_dimensions = n_dimensions or len(fields)
+        if n_rows in wanted:
+            if len(fields) != n_dimensions:
+                raise wrong_count(file, number, len(fields), n_dimensions)
+            parts.append(parsed_numbers(file, number, fields))
+        n_rows += 1
+    _check(file, (n_rows, n_dimensions), np.float32, keys)
+    return np.frombuffer(b"".join(parts), "<f4").reshape(-1, n_dimensions)
 
 
 def _is_safetensors(file: Path, beginning: bytes) -> bool:

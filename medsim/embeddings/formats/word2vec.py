@@ -183,7 +183,7 @@ def _read_lines(path: Path, request: Request, n_dimensions: int, n_header: int) 
     words = _WantedWords(path, request.words, "line")
     heads = frozenset(word.partition(b" ")[0] for word in words.wanted)
     n_rows = 0
-    lines = islice(_lines(path, request.stage), n_header, None)
+    lines = islice(text_lines(path, request.stage), n_header, None)
     for number, line in enumerate(lines, start=n_header + 1):
         row = line.rstrip(b" \r")
         if not row:
@@ -191,21 +191,21 @@ def _read_lines(path: Path, request: Request, n_dimensions: int, n_header: int) 
         n_rows += 1
         n_numbers = row.count(b" ")
         if n_numbers < n_dimensions:
-            raise _wrong_count(path, number, n_numbers, n_dimensions)
+            raise wrong_count(path, number, n_numbers, n_dimensions)
         head = row[: row.find(b" ")]
         word = head if n_numbers == n_dimensions else row.rsplit(b" ", n_dimensions)[0]
         words.vocabulary += word + b"\n"
         if n_rows == 1 or head in heads:
             fields = row.split(b" ")
             if n_numbers > n_dimensions and all(map(_is_number, fields[1:-n_dimensions])):
-                raise _wrong_count(path, number, n_numbers, n_dimensions)
-            vector = _vector(path, number, fields[-n_dimensions:])
+                raise wrong_count(path, number, n_numbers, n_dimensions)
+            vector = parsed_numbers(path, number, fields[-n_dimensions:])
             if (stripped := word.strip(b" ")) in words.wanted:
                 words.add(stripped, number, vector)
     return words.result(n_dimensions, n_rows)
 
 
-def _vector(path: Path, number: int, fields: list[bytes]) -> bytes:
+def parsed_numbers(path: Path, number: int, fields: list[bytes]) -> bytes:
     """Return the numbers of a line as float32, low byte first."""
     try:
         numbers = [float(field) for field in fields]
@@ -216,11 +216,13 @@ def _vector(path: Path, number: int, fields: list[bytes]) -> bytes:
         return np.array(numbers).astype("<f4").tobytes()
 
 
-def _wrong_count(path: Path, number: int, n_numbers: int, n_dimensions: int) -> InputError:
+def wrong_count(path: Path, number: int, n_numbers: int, n_dimensions: int) -> InputError:
+    """Return the error for a line with another number of numbers than the first."""
     return InputError(f"{path}: line {number:,} has {n_numbers:,} numbers, not {n_dimensions:,}")
 
 
-def _lines(path: Path, stage: Stage) -> Iterator[bytes]:
+def text_lines(path: Path, stage: Stage) -> Iterator[bytes]:
+    """Yield the lines of a text, packed by gzip or not; the last one may be empty."""
     rest = b""
     is_first = True
     for block in _blocks(path, stage):
