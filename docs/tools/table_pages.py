@@ -37,6 +37,7 @@ TITLES: Mapping[str, str] = {
     "export": "Exports",
     "diff": "Comparisons of releases",
     "audit": "Audits",
+    "reproduction": "Reproductions",
     "tagging": "Taggings",
     "wic": "Words in context",
     "wic_evaluation": "Scores on words in context",

@@ -68,6 +68,7 @@ class _Medsim(Program):
             "compare": "evaluations",
             "leaderboard": "leaderboards",
             "correlate": "evaluations",
+            "reproduce": "papers",
             "tag": "tagging",
         },
         "People": {"study": "studies"},

@@ -19,6 +19,7 @@ from medsim.core.progress import progress_of
 from medsim.diffs.output import Diff
 from medsim.evaluations.output import Evaluation
 from medsim.pages.writing import write_page
+from medsim.papers.output import Reproduction
 from medsim.studies.output import ScoresFolder
 from medsim.tagging.output import Tagging
 from medsim.wic.benchmark import Benchmark
@@ -94,6 +95,7 @@ _PAGES: Mapping[type[Opened[Any]], str] = {
     Audit: "medsim.audits.page:audit_page",
     Benchmark: "medsim.wic.page:benchmark_page",
     Diff: "medsim.diffs.page:diff_page",
+    Reproduction: "medsim.papers.page:reproduction_page",
     ScoresFolder: "medsim.studies.page:scores_page",
     Tagging: "medsim.tagging.page:tagging_page",
     WicEvaluation: "medsim.wic.page:wic_scores_page",
@@ -103,7 +105,7 @@ _PAGES: Mapping[type[Opened[Any]], str] = {
 _KINDS: tuple[type[Opened[Any]], ...] = (Build, Evaluation, *_PAGES)
 """The kinds of output that have a report."""
 
-_WITHOUT_CHARTS = (Audit, Diff)
+_WITHOUT_CHARTS = (Audit, Diff, Reproduction)
 
 
 def _page_of(opened: Opened[Any]) -> Page:

@@ -154,7 +154,7 @@ def masked(messages: str, folders: dict[str, Path]) -> str:
     """Return lines of messages without differences between runs and machines."""
     for word, folder in sorted(folders.items(), key=lambda item: -len(str(item[1]))):
         messages = messages.replace(str(folder), word)
-    messages = re.sub(r"(?m)^.*(?:compile the search|compiling).*\n", "", messages)
+    messages = re.sub(r"(?m)^.*(?:compile the search|: compiling).*\n", "", messages)
     messages = re.sub(r"\(\d+\.\d s\b[^)]*\)", "(0.0 s)", messages)
     return re.sub(r"\d+\.\d MB", "0.0 MB", messages)
 

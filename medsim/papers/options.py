@@ -1,0 +1,106 @@
+"""The options of ``medsim reproduce``."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+from medsim.core.config import MOST_SEED
+from medsim.core.errors import OptionError
+from medsim.core.options import Cache, Option, Options, Reporting, Threads
+from medsim.embeddings.given import EmbeddingLike, wrap_by_name
+from medsim.embeddings.options import EMBEDDINGS
+
+Paper: TypeAlias = Literal["schulz-2020", "chiu-2018", "rouhizadeh-2024"]
+"""The papers whose tables can be reproduced."""
+
+PUBLISHED = dt.date(2019, 1, 31)
+"""The release of SNOMED CT that Schulz and Juric used."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReproduceOptions(Options):
+    """The options of ``medsim reproduce``."""
+
+    paper: Annotated[
+        Paper,
+        Option(
+            "The paper: schulz-2020, chiu-2018 or rouhizadeh-2024.",
+            argument=True,
+            metavar="PAPER",
+            key="paper",
+        ),
+    ]
+    inputs: Annotated[
+        str | Path | Sequence[str | Path],
+        Option(
+            "schulz-2020: a release of SNOMED CT or a build, then files of rated pairs. chiu-2018: "
+            "files of rated pairs. rouhizadeh-2024: corpora, or the folder of published files.",
+            argument=True,
+            metavar="INPUT...",
+            many=True,
+        ),
+    ]
+    out: Annotated[
+        str | Path,
+        Option("Folder to write, or to continue.", ("--out", "-o"), heading="Main options"),
+    ]
+    _: KW_ONLY
+    embeddings: Annotated[
+        Mapping[str, EmbeddingLike] | None, replace(EMBEDDINGS, heading="Main options")
+    ] = None
+    answers: Annotated[
+        str | Path | None,
+        Option(
+            "schulz-2020: the folder of the answers that annotators sent back.",
+            metavar="FOLDER",
+            heading="Main options",
+        ),
+    ] = None
+    tasks: Annotated[
+        str | Path | None,
+        Option(
+            "chiu-2018: a table with a row per model and a column per task, as for medsim "
+            "correlate.",
+            metavar="FILE",
+            heading="Main options",
+        ),
+    ] = None
+    terminology: Annotated[
+        str | None,
+        Option(
+            "rouhizadeh-2024: the terminology whose concepts the corpora name.",
+            metavar="SOURCE",
+            heading="Main options",
+        ),
+    ] = None
+    seed: Annotated[int, Option("Random seed.", least=0, most=MOST_SEED, key="seed")] = 0
+    threads: Threads = None
+    cache: Cache = None
+    progress: Reporting = None
+
+    @property
+    def models(self) -> Mapping[str, EmbeddingLike]:
+        """The embeddings by name; empty if there are none."""
+        return self.embeddings or {}
+
+    @property
+    def input_paths(self) -> list[str]:
+        """The inputs as texts; Python callers may give a single path."""
+        inputs = self.inputs
+        return [str(inputs)] if isinstance(inputs, (str, Path)) else [str(path) for path in inputs]
+
+    def check(self) -> None:
+        """Raise OptionError for options that are missing, or that the paper does not have."""
+        object.__setattr__(self, "embeddings", wrap_by_name(self.embeddings or {}, "embeddings"))
+        if not self.input_paths:
+            raise OptionError("name at least one input")
+        if not self.models and self.paper != "rouhizadeh-2024":
+            raise OptionError("name at least one of `embeddings`, such as glove=vectors.txt")
+        owners = {"answers": "schulz-2020", "tasks": "chiu-2018", "terminology": "rouhizadeh-2024"}
+        for name, paper in owners.items():
+            if getattr(self, name) is not None and paper != self.paper:
+                raise OptionError(f"`{name}` is for {paper}")

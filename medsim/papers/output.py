@@ -1,0 +1,126 @@
+"""The output of ``medsim reproduce``: its kind, its table and its manifest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import polars as pl
+
+from medsim.core.kinds import Column, Kind, Table
+from medsim.core.manifest import RunManifest
+from medsim.core.opened import Opened
+from medsim.core.shown import MISSING
+
+if TYPE_CHECKING:
+    from medsim.core.shown import Summary
+
+CELL = Table(
+    "cells.parquet",
+    "A row per cell that the paper prints or that was computed.",
+    {
+        "table": Column(pl.String, "Number of the table or figure in the paper."),
+        "section": Column(pl.String, "Section of the paper."),
+        "caption": Column(pl.String, "What the table shows."),
+        "row": Column(pl.String, "Label of the row, that of the paper if it has the row."),
+        "column": Column(pl.String, "Label of the column, that of the paper if it has the column."),
+        "computed": Column(pl.String, "Computed cell; null if it was not computed."),
+        "printed": Column(pl.String, "Printed cell; null if the paper has none."),
+        "difference": Column(
+            pl.Float64,
+            "First number of the computed cell minus that of the printed one, in the unit of the "
+            "cell; null if one of them is missing.",
+        ),
+        "missing": Column(pl.String, "Why the cell was not computed; null if it was."),
+    },
+    key=("table", "row", "column"),
+    order="As printed; rows and columns that the paper lacks are last.",
+)
+"""The cells of a paper's tables."""
+
+CSV, LATEX = "cells.csv", "tables.tex"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReproductionManifest(RunManifest):
+    """The manifest of a reproduction.
+
+    Attributes:
+        sources: the facts about the terminologies and builds behind it, by name.
+    """
+
+    kind: ClassVar[str] = "reproduction"
+    sources: dict[str, dict[str, object]]
+
+
+REPRODUCTION = Kind(
+    noun="reproduction",
+    command="medsim reproduce",
+    manifest=ReproductionManifest,
+    views={"cell": CELL},
+    others={
+        CSV: "The cells as CSV.",
+        LATEX: "The tables in LaTeX.",
+    },
+)
+
+
+class Reproduction(Opened[ReproductionManifest]):
+    """The tables of a paper; they are read when needed."""
+
+    kind = REPRODUCTION
+
+    def _summary(self) -> Summary:
+        facts = [str(self.manifest.options["paper"])]
+        return self._summarized(facts, [".cells()", ".table(name)"], self.counts)
+
+    def cells(self) -> pl.DataFrame:
+        """Return all cells, the rows of ``CELL``."""
+        return self.read(CELL.files)
+
+    def table(self, name: str) -> pl.DataFrame:
+        """Return a table in the layout of the paper, see ``laid_out``."""
+        return laid_out(self.cells().filter(table=name))
+
+    def counts(self) -> pl.DataFrame:
+        """Return the number of cells of each table.
+
+        Returns:
+            Rows in the paper's order: table, cells, computed, and compared (computed and printed as
+            a number).
+        """
+        return (
+            self.cells()
+            .group_by("table", maintain_order=True)
+            .agg(
+                pl.len().cast(pl.Int64).alias("cells"),
+                pl.col("computed").count().cast(pl.Int64),
+                pl.col("difference").count().cast(pl.Int64).alias("compared"),
+            )
+        )
+
+
+def laid_out(cells: pl.DataFrame) -> pl.DataFrame:
+    """Return the cells of one table in the layout of the paper.
+
+    Returns:
+        A row per row of the paper, with its label in the first column, and a column per column of
+        the paper. A cell has the computed value, then in brackets the printed one and the
+        difference.
+    """
+    rows = [
+        {"row": row, "column": column, "cell": _cell(*values)}
+        for row, column, *values in cells.select(
+            "row", "column", "computed", "printed", "difference"
+        ).iter_rows()
+    ]
+    return pl.DataFrame(rows).pivot("column", index="row", values="cell", maintain_order=True)
+
+
+def _cell(computed: str | None, printed: str | None, difference: float | None) -> str:
+    """Return a computed cell with the printed one and the difference in brackets."""
+    if printed is None:
+        return str(computed)
+    decimals = len(printed.split()[0].rstrip("%").partition(".")[2])
+    inner = printed if difference is None else f"{printed}; {difference:+.{decimals}f}"
+    return f"{computed or MISSING} [{inner}]"

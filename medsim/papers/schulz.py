@@ -1,0 +1,234 @@
+"""Computes the tables of Schulz and Juric (2020)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from medsim.builds.build import build, is_output
+from medsim.builds.output import Build
+from medsim.builds.stats import table_2
+from medsim.core.errors import InputError, OptionError, counted
+from medsim.core.shown import MISSING
+from medsim.evaluations.compare import compare
+from medsim.evaluations.evaluate import evaluate
+from medsim.evaluations.readable import as_in_paper
+from medsim.evaluations.targets import RF2_CATEGORIES
+from medsim.papers.options import PUBLISHED
+from medsim.papers.printed import Computed, printed_tables
+from medsim.studies.asking import sample_study
+from medsim.studies.score import score_study
+from medsim.terminologies.sources import find_source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from medsim.papers.options import ReproduceOptions
+    from medsim.papers.printed import Cells, Facts
+
+_DATASETS = {
+    "fsn_syn": "FSN-SYN.",
+    "syn_syn": "SYN.-SYN.",
+    "possibly_equivalent_to": "POSS.-EQUIV.-TO",
+    "replaced_by": "REPLACED-BY",
+    "same_as": "SAME-AS",
+}
+_METRICS = {
+    "fuzzy_jaccard": "fJ",
+    "max_jaccard": "mJ",
+    "pearson": "r",
+    "spearman": "rho",
+    "kendall": "tau",
+}
+_RATED = ("Hliaoutakis", "MiniMayoSRS", "MayoSRS", "Bio-SimLex", "Bio-SimVerb")
+_KINDS = {"mean": "average", "coders": "coders", "physicians": "physicians"}
+_SIMILARITIES = tuple(
+    f"sim({pair})" for pair in ("DP,TP", "DP,Org", "TP,Org", "DP,DP", "TP,TP", "Org,Org")
+)
+_TABLES = {table.name: table for table in printed_tables("schulz-2020")}
+_NAMES = {row for table in _TABLES.values() for row in table.rows}
+_OF_COMPARE = [name for name in _TABLES if not name.startswith("text") and name not in ("2", "3")]
+_PERCENT = ("5", "C.1")
+_WITH_OTHERS = ("B.1", "B.2", "C.1", "C.2", "C.3", "C.4")  # tables with embeddings of other names
+_SPELLINGS = {**_DATASETS, **_METRICS}
+_WORDS = re.compile("|".join(_SPELLINGS))
+_SIZE = re.compile(r"([\d,]+) of ([\d,]+)")
+_COUNTS = re.compile(r" \+(\d+)\u2212(\d+)")
+_SCORE = re.compile(r"^0\.\d+|^1\.0+")
+_NOT_GIVEN = "no embedding of this name or no file of these pairs was given, or no pair is covered"
+
+
+def steps(options: ReproduceOptions) -> list[str]:
+    """Return what will be done, with the time that it takes on a laptop."""
+    release, *rated = options.input_paths
+    models = counted(len(options.models), "embedding")
+    evaluated = f"evaluate {models} on it and on {counted(len(rated), 'rated file')}"
+    return [
+        f"build the twenty datasets of {release} as of {PUBLISHED} (2 minutes for SNOMED CT)",
+        "sample the study, and score its answers" if options.answers else "sample the study",
+        f"{evaluated} (5 minutes for word vectors; an encoder takes hours on a CPU)",
+        "compute the tables",
+    ]
+
+
+def computed(options: ReproduceOptions, out: Path) -> tuple[dict[str, Computed], Facts]:
+    """Return the computed tables by number, and the facts about the terminology."""
+    release, *rated = options.input_paths
+    shared: dict[str, Any] = {"threads": options.threads, "progress": options.progress}
+    built = _built(release, out / "build", options)
+    concepts, study = built.read("terminology/concept.parquet", ["concept_id"]), out / "study"
+    if not is_output(study):
+        sample_study(built, study, seed=options.seed, progress=options.progress)
+    evaluation = evaluate(
+        [built.folder, *rated],
+        options.models,
+        out / "results",
+        independent_pairs=True,
+        separation={*RF2_CATEGORIES} <= {*concepts["concept_id"]},
+        seed=options.seed,
+        cache=options.cache,
+        **shared,
+    )
+    tables = {"2": Computed(_of_build(table_2(built)))}
+    if options.answers is None:
+        reason = f"no answers were given; have {study}/annotators judged, then use --answers"
+        tables["3"] = Computed(missing=reason)
+    else:
+        tables["3"] = Computed(_of_study(score_study(study, [options.answers], **shared).table()))
+    for name in _OF_COMPARE:
+        try:
+            rows = compare(evaluation, table=name, **shared)
+        except InputError as error:
+            tables[name] = Computed(missing=str(error).removeprefix(f"{evaluation.folder} "))
+        else:
+            tables[name] = Computed(_cells(name, rows), _NOT_GIVEN)
+    return tables, {str(built.manifest.source["name"]): {**built.manifest.source}}
+
+
+def _built(release: str, folder: Path, options: ReproduceOptions) -> Build:
+    """Return the build of a release; the release may be a build."""
+    if is_output(release):
+        return Build(release)
+    source, path = find_source(release)
+    if not is_output(folder):
+        return build(
+            release,
+            folder,
+            as_of=PUBLISHED if source.name == "rf2" else None,
+            seed=options.seed,
+            threads=options.threads,
+            progress=options.progress,
+        )
+    built = Build(folder)
+    known = built.manifest.source
+    if known["source"] != source.name or (source.name == "rf2" and known["name"] != path.name):
+        raise OptionError(f"{folder} is a build of {known['name']}; name another `out`")
+    return built
+
+
+def rated_set(name: str) -> str:
+    """Return the paper's name of a rated file, or the name if the paper does not have it."""
+    stem, _, kind = name.partition(": ")
+    plain = re.sub(r"[\W_]", "", stem).lower()
+    if "umnsrs" in plain:
+        return f"UMNSRS-{'Sim' if 'sim' in plain else 'Rel'}{'-mod' if 'mod' in plain else ''}"
+    known = next((one for one in _RATED if one.replace("-", "").lower() in plain), stem)
+    return f"{known} {_KINDS.get(kind, kind)}".strip()
+
+
+def _embedding(name: str) -> str:
+    """Return the paper's spelling of an embedding, or the name if the paper does not have it."""
+    if name == "(pairs)":
+        return "Subset Size"
+    plain = {re.sub(r"[\W_]", "", one).lower(): one for one in _NAMES}
+    return plain.get(re.sub(r"[\W_]", "", name).lower(), name)
+
+
+def _of_build(rows: pl.DataFrame) -> Cells:
+    """Return table 2."""
+    columns = {"size": "Size", "distance": "Pos", "random_distance": "Neg-R"}
+    columns["levenshtein_distance"] = "Neg-L"
+    return {
+        (f"{_DATASETS[row['dataset']]} {row['difficulty']}", label): (
+            f"{row[name]:,}" if name == "size" else f"{row[name]:.2f}"
+        )
+        for row in rows.filter(pl.col("dataset") != "all").iter_rows(named=True)
+        for name, label in columns.items()
+        if row[name] is not None
+    }
+
+
+def _of_study(rows: pl.DataFrame) -> Cells:
+    """Return table 3."""
+    measures = {"alpha": "IAA", "accuracy": "acc", "recall": "rec", "precision": "prec"}
+    cells = {}
+    for row in rows.drop_nulls("difficulty").iter_rows(named=True):
+        place = f"{_DATASETS[row['dataset']]} {row['difficulty']} {row['negatives']}"
+        cells["NaN", place] = f"{row['no_ground_truth']:.0%}"
+        for name, label in measures.items():
+            if row[name] is not None:
+                cells[label, place] = f"{row[name]:.2f}"
+    return cells
+
+
+def _cells(table: str, values: pl.DataFrame) -> Cells:
+    """Return a table of ``compare`` with the paper's labels and units."""
+    values = values.drop_nulls("n_vocabulary") if table == "A.1" else values
+    (frame, *_), rows = as_in_paper(values), {*_TABLES[table].rows}
+    if table == "1":
+        scores = pl.concat_str("low", "high", separator="-").str.replace_all(",", "")
+        names = {"size": "Size", "terminology": "Source", "multi_word": "MW"}
+        frame = frame.select(pl.col("input"), scores.alias("Scores"), pl.col(*names)).rename(names)
+    elif table == "A.1":
+        covered = [column for column in frame.columns if column.endswith("covered")]
+        frame = frame.select(
+            pl.col("embedding"),
+            pl.format("{} x {}", "n_vocabulary", "n_dimensions").alias("Size"),
+            pl.concat_str(covered, separator=" / ").str.replace_all("%", "").alias("Coverage (%)"),
+        )
+    elif table == "A.2" and "embedding" not in frame.columns:
+        return {}  # fewer than two vocabularies
+    elif table in ("6", "D.1"):
+        frame = frame.select("embedding", "metric", "overlap_error", pl.col("^sim.*$"))
+        heads = ["metric (best/worst)", "O (best/worst)", *_SIMILARITIES]
+        frame = frame.rename(dict(zip(frame.columns[1:], heads, strict=False)))
+    frame = frame.drop("metric", "statistic", "n_sets", strict=False)
+    label = rated_set if table == "1" else _embedding
+    cells = {
+        (label(str(row[0])), _column(name)): _as_printed(_WORDS.sub(_printed_word, str(text)), name)
+        for row in frame.iter_rows()
+        for name, text in zip(frame.columns[1:], row[1:], strict=True)
+        if text not in (None, MISSING)
+    }
+    if table in _PERCENT:
+        cells = {key: _SCORE.sub(_in_percent, text) for key, text in cells.items()}
+    has_others = not table.startswith(("B.", "C.")) or table in _WITH_OTHERS
+    return {
+        key: text
+        for key, text in cells.items()
+        if key[0] in rows or (has_others and key[0] not in _NAMES)
+    }
+
+
+def _as_printed(text: str, column: str) -> str:
+    """Return a cell with counts as "+5/-2", and with the compared pairs in the paper's unit."""
+    if size := _SIZE.fullmatch(text):
+        n, n_all = (int(number.replace(",", "")) for number in size.groups())
+        return f"{n / n_all:.1%}" if _WORDS.match(column) else f"{n}/{n_all}"
+    text = _COUNTS.sub(r" +\1/-\2", text)
+    return re.sub(r" \+0/-0| \*|(?<=\d)/-0|(?<= )\+0/", "", text)
+
+
+def _printed_word(match: re.Match[str]) -> str:
+    return _SPELLINGS[match[0]]
+
+
+def _in_percent(match: re.Match[str]) -> str:
+    return f"{100 * float(match[0]):.1f}"
+
+
+def _column(name: str) -> str:
+    """Return the paper's label of a column: a set of pairs, or an embedding."""
+    return _embedding(rated_set(_WORDS.sub(_printed_word, name)))
