@@ -14,7 +14,7 @@ from scipy import stats
 
 from benchmarks.harness import BENCHMARKS, Measured, Settings
 from benchmarks.harness.timing import timed
-from medsim.statistics.clusters import clustered_mean, degrees_of, effective_clusters
+from medsim.statistics.estimates import clustered_mean, degrees_of, effective_clusters
 from medsim.statistics.scores import labelled_sample
 from medsim.statistics.significance import _share_as_far, clustered_difference
 

@@ -20,7 +20,7 @@ _OTHER_WORDINGS = np.array(
     [
         Wording[name]
         for name in Wording.__members__
-        if name not in {"PLAIN", "SPANISH", "DEFINITION", "UPPER", "TITLE"}
+        if name not in {"PLAIN", "DEFINITION", "UPPER", "TITLE"}
     ]
 )
 _VOCABULARIES = ("SNOMEDCT_US", "MSH", "NCI", "MEDCIN", "ICD10CM", "OMIM", "RXNORM", "LNC")

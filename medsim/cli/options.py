@@ -66,7 +66,6 @@ class ReportOptions(Options):
         Option(
             "The .html file to write, or a .svg or .png file for a single chart of an evaluation.",
             ("--out", "-o"),
-            heading="Main options",
         ),
     ]
     _: KW_ONLY

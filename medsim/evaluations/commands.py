@@ -105,8 +105,9 @@ def correlate(options: CorrelateOptions, *, form: Format = "table") -> None:
     """Correlate models' intrinsic scores with their scores on other tasks.
 
     Writes nothing. Tables, md and latex have a row per set and a column per task: Pearson's r with
-    * for p below 0.05, ** below 0.01 and *** below 0.001, after Holm's correction for all tests;
-    json and csv have a row per correlation, with confidence interval, t-test and verdict.
+    * for p below 0.05, ** below 0.01 and *** below 0.001, after Holm's correction for all tests
+    unless --correction is none; json and csv have a row per correlation, with confidence interval,
+    t-test and verdict.
 
     Example: medsim correlate results tasks.csv --format latex
     """
@@ -114,9 +115,11 @@ def correlate(options: CorrelateOptions, *, form: Format = "table") -> None:
     from medsim.evaluations.readable import readable_correlations
 
     correlations = call(run, options)
-    print_table(correlations, form, readable=lambda frame: [readable_correlations(frame)])
+    is_corrected = options.correction == "holm"
+    p_column, after = ("p_holm", " after Holm's correction") if is_corrected else ("p", "")
+    print_table(correlations, form, readable=lambda frame: [readable_correlations(frame, p_column)])
     signs = (
-        "Pearson's r; *, **, ***: p below 0.05, 0.01, 0.001 after Holm's correction; "
+        f"Pearson's r; *, **, ***: p below 0.05, 0.01, 0.001{after}; "
         "detectable r: the smallest that this many models can show at 80% power"
     )
     say_signs(options.progress, form, signs)

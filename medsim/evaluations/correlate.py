@@ -60,10 +60,10 @@ def correlate(options: CorrelateOptions) -> pl.DataFrame:
     """Return Pearson's correlation of every intrinsic set with every extrinsic task.
 
     Each correlation is over the models with both scores and has a two-tailed t-test. Holm's
-    procedure corrects the p-values for the number of tests; before the correction, the figures
-    match tables 6, 8 and 9 of Chiu et al. (BMC Bioinformatics 2018). Every column of numbers in a
-    table is used, and cells may be empty. Warnings name the models and scores that are left out,
-    and say if there are too few models.
+    procedure corrects the p-values for the number of tests; without it, as with ``correction``
+    none, they are those of tables 6, 8 and 9 of Chiu et al. (BMC Bioinformatics 2018). Every column
+    of numbers in a table is used, and cells may be empty. Warnings name the models and scores that
+    are left out, and say if there are too few models.
 
     Returns:
         ``COLUMNS``, in the order of the sets and tasks. ``smallest_r`` is
@@ -95,6 +95,7 @@ def correlate(options: CorrelateOptions) -> pl.DataFrame:
         progress.warn(reach)
     corrected = holm(np.array([test.p for test in tests]))
     n_tests = int(np.count_nonzero(~np.isnan(corrected)))
+    is_corrected = options.correction == "holm"
     rows = [
         (
             *name,
@@ -104,7 +105,7 @@ def correlate(options: CorrelateOptions) -> pl.DataFrame:
             p_holm,
             test.n,
             smallest_detectable(test.n),
-            _verdict(test, p_holm, n_tests),
+            _verdict(test, p_holm if is_corrected else test.p, n_tests),
         )
         for name, test, p_holm in zip(names, tests, corrected.tolist(), strict=True)
     ]
@@ -192,14 +193,14 @@ def _reach(n_models: int) -> str:
     return f"{only}|r| ≥ {smallest:.2f} is detectable at 80% power"
 
 
-def _verdict(test: PearsonTest, p_holm: float, n_tests: int) -> str:
-    """Return the meaning of a correlation in words."""
+def _verdict(test: PearsonTest, p: float, n_tests: int) -> str:
+    """Return the meaning of a correlation in words; ``p`` may be corrected for ``n_tests``."""
     if test.n < FEWEST_FOR_TEST:
         both = counted(test.n, "model has", "models have")
         return f"undefined: {both} both scores; {FEWEST_FOR_TEST} are needed"
     if math.isnan(test.r.value):
         return "undefined: all models have the same score on one side"
-    if p_holm < ALPHA:
+    if p < ALPHA:
         return "significant"
     before = f" after correction for {counted(n_tests, 'test')}" if test.p < ALPHA else ""
     return f"not significant{before}; {_reach(test.n)}"

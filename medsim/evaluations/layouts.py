@@ -114,8 +114,9 @@ class Layout:
     Attributes:
         header: the columns that identify its files; a file may have more. Empty if files have no
             header: then the file has only the columns below, numbered from 1.
-        first: for files without a header, the allowed first cells of a line; lines may then have
-            additional cells. Empty if unknown.
+        first: for files without a header, the pattern of the cells of the first line, with a tab
+            after each; lines may then have additional cells. Empty if any line with the columns
+            below fits.
         ratings: name of each rating, and its column. All are on one scale; if there are several,
             their mean is added as a rating.
         raters: the columns of individual raters, whose agreement is computed; cells may be empty.
@@ -130,7 +131,7 @@ class Layout:
     header: tuple[str, ...]
     term1: str = "term1"
     term2: str = "term2"
-    first: frozenset[str] = frozenset()
+    first: str = ""
     ratings: dict[str, str] = field(default_factory=lambda: {"mean": "mean"})
     raters: tuple[str, ...] = ()
     scale: tuple[float, float] | None = None
@@ -189,6 +190,28 @@ LAYOUTS = (
         "the mods: Pakhomov, Finley, McEwan, Wang and Melton 2016, Bioinformatics 32(23)",
     ),
     Layout(
+        name="UMNSRS without a header",
+        header=(),
+        first=r"([^\t]+\t){2}[0-9]{3,4}(\.[0-9]+)?\t",  # other sets have ratings below 100
+        term1="1",
+        term2="2",
+        ratings={"mean": "3"},
+        scale=(0.0, 1600.0),
+        terminology="UMLS",
+        source="as UMNSRS, in the repository of Chiu et al. 2018, BMC Bioinformatics 19:33",
+    ),
+    Layout(
+        name="SimVerb-3500",
+        header=(),
+        first=r"([^\t]+\t){2}V\t.*",
+        term1="1",
+        term2="2",
+        ratings={"mean": "4"},
+        scale=(0.0, 10.0),
+        terminology="VerbNet",
+        source="Gerz, Vulić, Hill, Reichart and Korhonen 2016, EMNLP",
+    ),
+    Layout(
         name="Bio-SimLex",
         header=(),
         term1="1",
@@ -235,7 +258,7 @@ LAYOUTS = (
     Layout(
         name="STS benchmark",
         header=(),
-        first=frozenset({"main-captions", "main-forum", "main-forums", "main-news"}),
+        first=r"main-(captions|forums?|news)\t.*",
         term1="6",
         term2="7",
         ratings={"score": "5"},

@@ -39,6 +39,7 @@ from medsim.statistics.resampling import (
 
 Subset = Literal["common", "own"]
 Correction = Literal["bonferroni", "holm"]
+CorrelationCorrection = Literal["holm", "none"]
 Index = Literal["flat", "ivf", "hnsw"]
 
 MetricName = Literal[
@@ -452,4 +453,8 @@ class CorrelateOptions(Options):
         ),
     ] = None
     subset: Annotated[Subset, SUBSET] = "common"
+    correction: Annotated[
+        CorrelationCorrection,
+        Option("Correct p-values for multiple tests, for stars and verdicts."),
+    ] = "holm"
     progress: Reporting = None

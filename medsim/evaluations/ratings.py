@@ -329,7 +329,8 @@ def _fits(layout: Layout, separator: str, cells: list[str]) -> bool:
     columns = [int(column) for column in (layout.term1, layout.term2, *layout.ratings.values())]
     as_published = len(cells) == max(columns)
     if layout.first:
-        as_published = len(cells) >= max(columns) and cells[0] in layout.first
+        line = "".join(f"{cell}\t" for cell in cells)
+        as_published = len(cells) >= max(columns) and bool(re.fullmatch(layout.first, line))
     return (
         separator == TAB
         and as_published

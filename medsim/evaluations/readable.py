@@ -181,7 +181,7 @@ _WHY_MISSING = {
 }
 """Reasons for missing numbers in tables other than scores, by column: a clause after "where"."""
 
-_STARS = {0.001: "***", 0.01: "**", 0.05: "*"}  # of p after Holm's correction, by its level
+_STARS = {0.001: "***", 0.01: "**", 0.05: "*"}  # of p, by its level
 
 
 def readable(rows: pl.DataFrame) -> list[pl.DataFrame]:
@@ -265,10 +265,10 @@ def _of_inputs(rows: pl.DataFrame) -> list[pl.DataFrame] | None:
     return None
 
 
-def readable_correlations(rows: pl.DataFrame) -> pl.DataFrame:
+def readable_correlations(rows: pl.DataFrame, p_column: str = "p_holm") -> pl.DataFrame:
     """Return correlations with a row per set and a column per task.
 
-    A cell has r and the stars of its corrected p-value; the last columns have the number of models
+    A cell has r and the stars of its p-value; the last columns have the number of models
     and the smallest correlation that this many are likely to show. The layout is that of tables 6,
     8 and 9 of Chiu et al. (BMC Bioinformatics 2018).
     """
@@ -279,7 +279,7 @@ def readable_correlations(rows: pl.DataFrame) -> pl.DataFrame:
             f"{task} (task)" if task in fixed_columns else task: MISSING
             if r is None or p is None
             else number(r, ".3f") + next((s for level, s in _STARS.items() if p < level), "")
-            for task, r, p in of_set.select("task", "r", "p_holm").iter_rows()
+            for task, r, p in of_set.select("task", "r", p_column).iter_rows()
         }
         n_models = sorted(set(of_set["n_models"]))
         smallest = of_set["smallest_r"].drop_nulls().to_list()

@@ -19,8 +19,7 @@ from medsim.evaluations.scoring import Row, Score, family_rows
 from medsim.evaluations.similarities import rows_of
 from medsim.evaluations.statistic import statistics_of
 from medsim.evaluations.targets import hashes_of
-from medsim.statistics.clusters import clustered_mean
-from medsim.statistics.estimates import interval_of
+from medsim.statistics.estimates import clustered_mean, interval_of
 from medsim.statistics.significance import clustered_difference
 
 if TYPE_CHECKING:

@@ -21,8 +21,7 @@ from medsim.evaluations.output import COMPARISONS, RESULTS
 from medsim.evaluations.sets import BASELINE, MATCHED_SUBSET
 from medsim.evaluations.statistic import statistics_of
 from medsim.kernels.packing import tie_hashes
-from medsim.statistics.clusters import FEWEST_CLUSTERS, effective_clusters
-from medsim.statistics.estimates import defined, interval_of
+from medsim.statistics.estimates import FEWEST_CLUSTERS, defined, effective_clusters, interval_of
 from medsim.statistics.matched import MatchedPairs
 from medsim.statistics.resampling import fewest_for
 from medsim.statistics.scores import labelled_sample, rated_samples, redrawn

@@ -4,17 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
 from medsim.builds.options import MOVED_EMBEDDING, NEW_FOLDER
 from medsim.core.config import MOST_SEED, Dataset, Difficulty, Strategy
 from medsim.core.errors import OptionError
-from medsim.core.options import OVERWRITE, Cache, OpenedFolder, Option, Options, Reporting, Threads
+from medsim.core.options import (
+    OVERWRITE,
+    Cache,
+    OpenedFolder,
+    Option,
+    Options,
+    Reporting,
+    Threads,
+    input_option,
+    main_option,
+    output_option,
+)
 from medsim.embeddings.given import EmbeddingLike, wrap
 
 Tool = Literal["duckdb", "huggingface", "jsonl", "mteb", "sapbert", "sentence-transformers"]
 """The tools that exports are made for; see ``medsim.exports.formats``."""
+
+
+_main = partial(main_option, kept_empty=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,68 +41,39 @@ class ExportOptions(Options):
         Option("Folder of a build or of splits.", argument=True, metavar="FOLDER"),
     ]
     out: Annotated[str | Path, NEW_FOLDER]
-    to: Annotated[
-        Tool,
-        Option(
-            "Tool that reads the files.",
-            ("--for",),
-            key="to",
-            noun="tool",
-        ),
-    ]
+    to: Annotated[Tool, Option("Tool that reads the files.", ("--for",), key="to", noun="tool")]
     _: KW_ONLY
     negatives: Annotated[
         Strategy | None,
-        Option(
+        _main(
             "Strategy of negatives; default: levenshtein.",
             lower=True,
             noun="strategy of negatives",
             key="negatives",
-            kept_empty=False,
-            heading="Main options",
         ),
     ] = None
     n_negatives: Annotated[
         int | None,
-        Option(
-            "Hard negatives per positive; default: 5.",
-            least=0,
-            most=1_000,
-            key="n_negatives",
-            kept_empty=False,
-            heading="Main options",
-        ),
+        _main("Hard negatives per positive; default: 5.", least=0, most=1_000, key="n_negatives"),
     ] = None
     datasets: Annotated[
         Sequence[Dataset],
-        Option(
+        _main(
             "Datasets to export; default: all.",
             listed=True,
             lower=True,
             noun="dataset",
             key="datasets",
-            kept_empty=False,
-            heading="Main options",
         ),
     ] = ()
     difficulty: Annotated[
         Difficulty | None,
-        Option(
-            "Difficulty of the pairs; default: both.",
-            lower=True,
-            key="difficulty",
-            kept_empty=False,
-            heading="Main options",
-        ),
+        _main("Difficulty of the pairs; default: both.", lower=True, key="difficulty"),
     ] = None
     rated: Annotated[
         Sequence[str | Path],
-        Option(
-            "File of rated pairs, for an mteb task.",
-            metavar="FILE",
-            key="rated",
-            kept_empty=False,
-            heading="Input",
+        input_option(
+            "File of rated pairs, for an mteb task.", metavar="FILE", key="rated", kept_empty=False
         ),
     ] = ()
     seed: Annotated[
@@ -103,11 +89,8 @@ class ExportOptions(Options):
     cache: Cache = None
     private: Annotated[
         bool,
-        Option(
-            "Also export content that may not be shared.",
-            key="private",
-            kept_empty=False,
-            heading="Output",
+        output_option(
+            "Also export content that may not be shared.", key="private", kept_empty=False
         ),
     ] = False
     threads: Threads = None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from medsim.statistics.bca import bca_estimate
+from medsim.statistics.estimates import quotients
 from medsim.statistics.resampling import RESAMPLES
 
 if TYPE_CHECKING:
@@ -22,17 +23,17 @@ _CELLS_A_STEP = 1 << 21
 
 def precision(counts: EntityCounts | Table) -> Values:
     """Return the share of predicted entities that are right; 0 if none were predicted."""
-    return _share(counts[..., 0], counts[..., 1], empty=0.0)
+    return np.nan_to_num(quotients(counts[..., 0], counts[..., 1]))
 
 
 def recall(counts: EntityCounts | Table) -> Values:
     """Return the share of true entities that were predicted; NaN if there are none."""
-    return _share(counts[..., 0], counts[..., 2])
+    return quotients(counts[..., 0], counts[..., 2])
 
 
 def f1(counts: EntityCounts | Table) -> Values:
     """Return the harmonic mean of precision and recall; NaN without any entities."""
-    return _share(2.0 * counts[..., 0], counts[..., 1] + counts[..., 2])
+    return quotients(2.0 * counts[..., 0], counts[..., 1] + counts[..., 2])
 
 
 STATISTICS = {"f1": f1, "precision": precision, "recall": recall}
@@ -58,9 +59,9 @@ def estimates_of(
     return [
         {
             name: bca_estimate(
-                float(_over_trials(statistic(whole[system]))),
-                _over_trials(statistic(resampled[:, system])),
-                _over_trials(statistic(left_out[:, system])),
+                float(statistic(whole[system]).mean()),
+                statistic(resampled[:, system]).mean(axis=-1),
+                statistic(left_out[:, system]).mean(axis=-1),
             )
             for name, statistic in STATISTICS.items()
         }
@@ -82,15 +83,3 @@ def _resampled(counts: EntityCounts, seed: int, resamples: int) -> Table:
         times = np.bincount(units.ravel(), minlength=n_drawn * n_units)
         sums[first : first + n_drawn] = times.reshape(n_drawn, n_units) @ flat
     return sums.reshape(resamples, *shape)
-
-
-def _over_trials(values: Values) -> Values:
-    """Return the mean over the last axis."""
-    mean: Values = np.asarray(values).mean(axis=-1)
-    return mean
-
-
-def _share(part: NDArray[Any], whole: NDArray[Any], empty: float = np.nan) -> Values:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share: Values = np.where(whole > 0, part / whole, empty)
-    return share

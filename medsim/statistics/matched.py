@@ -2,7 +2,7 @@
 
 The AUC is computed within strata, such as pairs of the same edit distance, so a similarity that
 only tells strata apart has 0.5. Standard errors are those of the cluster jackknife, see
-``medsim.statistics.clusters``.
+``medsim.statistics.estimates``.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.statistics.clusters import (
+from medsim.statistics.estimates import (
     FEWEST_CLUSTERS,
+    Estimate,
     clustered_estimate,
     effective_clusters,
     jackknife_error,
+    quotients,
 )
-from medsim.statistics.estimates import Estimate
 from medsim.statistics.ranks import ranked
 from medsim.statistics.significance import Test, clustered_test
 
@@ -102,7 +103,7 @@ class MatchedPairs:
         if len(values):
             wins = _wins(values, self._labels, self._strata)
             positives, negatives = _counts(self._labels, self._strata)
-            won = _sums(self._strata[self._labels], wins[self._labels])
+            won = np.bincount(self._strata, np.where(self._labels, wins, 0)).astype(np.float64)
             auc = Estimate(value=float((won / negatives).sum() / positives.sum()))
             if self._effective >= FEWEST_CLUSTERS:
                 left_out = self._without_each(values, wins, won)
@@ -137,8 +138,7 @@ class MatchedPairs:
         n_changes = np.where(counts, n_positives, 0) - positives[stratum]
         total = (won / negatives).sum() + np.bincount(self._cluster_of_cell, changes)
         n_left = positives.sum() + np.bincount(self._cluster_of_cell, n_changes)
-        areas: Values = np.divide(total, n_left, out=np.full(len(total), np.nan), where=n_left > 0)
-        return areas
+        return quotients(total, n_left)
 
 
 def _counts(labels: Flags, groups: Rows) -> tuple[Rows, Rows]:
@@ -148,12 +148,6 @@ def _counts(labels: Flags, groups: Rows) -> tuple[Rows, Rows]:
         np.bincount(groups[members], minlength=n_groups) for members in (labels, ~labels)
     )
     return positives, negatives
-
-
-def _sums(groups: Rows, values: Values) -> Values:
-    """Return the sum of the values of each group, float64[n_groups]."""
-    sums: Values = np.bincount(groups, values).astype(np.float64)
-    return sums
 
 
 def _wins(similarities: Values, labels: Flags, groups: Rows) -> Values:

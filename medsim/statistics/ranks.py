@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from medsim.kernels.resampling import concordance_below
+from medsim.statistics.estimates import quotients
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Counts, Flags, Ids, Table, Values
@@ -99,11 +100,8 @@ def leave_one_out_spearman(left: Ids, right: Ids) -> Values:
     squares_left = (a * a).sum() - a * a - 2 * _lean(left, a) + _n_others(left)
     squares_right = (b * b).sum() - b * b - 2 * _lean(right, b) + _n_others(right)
     products = (a * b).sum() - a * b - _lean(right, a) - _lean(left, b) + concordances(left, right)
-    defined = (squares_left > 0) & (squares_right > 0)
     spreads = np.sqrt(squares_left.astype(np.float64) * squares_right.astype(np.float64))
-    correlations = np.full(len(a), np.nan)
-    correlations[defined] = products[defined] / spreads[defined]
-    return correlations
+    return quotients(products, spreads)
 
 
 def _n_untied(ranks: Ids) -> int:

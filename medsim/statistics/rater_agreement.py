@@ -13,6 +13,7 @@ import numpy as np
 from medsim.core.config import checked_threads
 from medsim.kernels.resampling import resampled_pairs, shared_spearman
 from medsim.statistics.bca import bca_estimate, in_tasks
+from medsim.statistics.estimates import quotients
 from medsim.statistics.ranks import leave_one_out_spearman, ranked, without_rounding_errors
 from medsim.statistics.resampling import RESAMPLES
 
@@ -113,10 +114,7 @@ def mean_of_defined(values: Values) -> float:
 def row_means(table: Table) -> Values:
     """Return the mean of each row's values that are not NaN; NaN if all are."""
     defined = ~np.isnan(table)
-    sums, counts = np.where(defined, table, 0.0).sum(axis=1), defined.sum(axis=1)
-    means: Values = np.full(len(table), np.nan)
-    np.divide(sums, counts, out=means, where=counts > 0)
-    return means
+    return quotients(np.where(defined, table, 0.0).sum(axis=1), defined.sum(axis=1))
 
 
 def _ranks(ratings: Table) -> Ranks:
@@ -133,10 +131,7 @@ def _means_of_others(ratings: Table) -> Table:
     rated = ~np.isnan(ratings)
     filled = np.where(rated, ratings, 0.0)
     n_others = rated.sum(axis=0) - rated
-    sums = filled.sum(axis=0) - filled
-    means: Table = np.full(ratings.shape, np.nan)
-    np.divide(sums, n_others, out=means, where=n_others > 0)
-    return without_rounding_errors(means)
+    return without_rounding_errors(quotients(filled.sum(axis=0) - filled, n_others))
 
 
 def _every_two(n_raters: int) -> Places:

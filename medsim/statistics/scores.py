@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.statistics.bootstrap import SpearmanBootstrap
-from medsim.statistics.clusters import (
-    FEWEST_CLUSTERS,
-    clustered_estimate,
-    clustered_mean,
-    effective_clusters,
-)
 from medsim.statistics.estimates import (
+    FEWEST_CLUSTERS,
     Z95,
     Estimate,
     area_interval,
+    clustered_estimate,
+    clustered_mean,
     difference_of,
+    effective_clusters,
     pearson,
     pearson_of,
     share_of,
+    tested_difference,
     two_sided_p,
 )
 from medsim.statistics.ranks import kendall, ranked
@@ -346,9 +345,7 @@ def delong(first: RocArea, second: RocArea) -> Test:
     if error < _ROUNDING and (difference or _variance(first.placements, labels) < _ROUNDING):
         estimate, z = difference_of(first.auc, second.auc)
     else:
-        z = difference / error if difference else 0.0
-        low, high = max(-1.0, difference - Z95 * error), min(1.0, difference + Z95 * error)
-        estimate = Estimate(value=difference, low=low, high=high)
+        estimate, z = tested_difference(first.auc, second.auc, error, Z95)
     return Test(
         method="delong", statistic=z, p=two_sided_p(z), low=estimate.low, high=estimate.high
     )

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.statistics.clusters import (
+from medsim.statistics.estimates import (
+    Estimate,
     clustered_mean,
     degrees_of,
+    difference_of,
     effective_clusters,
     jackknife_error,
     means_without_each,
-)
-from medsim.statistics.estimates import (
-    Estimate,
-    difference_of,
     student_reach,
+    tested_difference,
     two_sided_student,
 )
 
@@ -123,9 +122,7 @@ def clustered_test(
     if not error and (difference or first.value in {0.0, 1.0}):
         estimate, t = difference_of(first, second, reach)
     else:
-        t = difference / error if difference else 0.0
-        low, high = max(-1.0, difference - reach * error), min(1.0, difference + reach * error)
-        estimate = Estimate(value=difference, low=low, high=high)
+        estimate, t = tested_difference(first, second, error, reach)
     p = two_sided_student(t, degrees)
     return Test(method=method, statistic=t, p=p, low=estimate.low, high=estimate.high)
 

@@ -300,6 +300,10 @@ MinCount = Annotated[
 MinLength = Annotated[
     int, Option("Minimum letters of a word.", least=1, most=1_000, key="min_length")
 ]
+Keep = Annotated[
+    Sequence[str],
+    Option("Words to keep despite digits, symbols or length: co2,h2o,id.", listed=True, key="keep"),
+]
 NoLemmas = Annotated[bool, Option("Do not lemmatise if the table has no lemmas.", key="no_lemmas")]
 
 
@@ -316,6 +320,7 @@ class DomainsOptions(AskingOptions):
     ] = None
     min_count: MinCount = 5
     min_length: MinLength = 3
+    keep: Keep = ()
     no_lemmas: NoLemmas = False
     title: Title = "Which domain does it belong to?"
 
@@ -369,6 +374,9 @@ class PairsOptions(Options):
     norm_participants: Annotated[
         int, Option("Minimum participants for the cue of a norm.", least=0)
     ] = NORM_PARTICIPANTS
+    norm_answers: Annotated[
+        int, Option("Minimum participants who answered a norm's target.", least=0)
+    ] = 0
     one_way: Annotated[
         bool,
         Option(
@@ -406,6 +414,7 @@ class PairsOptions(Options):
     ] = 1_000
     min_count: MinCount = 5
     min_length: MinLength = 3
+    keep: Keep = ()
     per_word: Annotated[int, Option("Maximum pairs per word.", least=1, most=MOST_PAIRS)] = 3
     no_lemmas: NoLemmas = False
     seed: Seed = 0

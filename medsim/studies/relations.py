@@ -110,23 +110,25 @@ def _all_of(table: dict[str, set[str]], words: Iterable[str]) -> set[str]:
 
 _SIDES = ("cue", "target")
 _STRENGTHS = {"fsg": "FSG", "strength": "strength"}
-_PARTICIPANTS, _BACKWARD = "#g", "bsg"
+_PARTICIPANTS, _ANSWERS, _BACKWARD = "#g", "#p", "bsg"
 
 
 def read_norms(
-    paths: Sequence[Path], *, participants: int, one_way: bool
+    paths: Sequence[Path], *, participants: int, answers: int = 0, one_way: bool
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Return the associations of files of norms, and a warning for each missing column.
 
     Files have columns cue and target. The eight files of the University of South Florida (Nelson,
-    McEvoy and Schreiber 2004, Behavior Research Methods 36(3)) have three more: #G is the number of
-    people who saw the cue, FSG the forward strength (the share of them who said the target), and
-    BSG the backward strength (the share of people who saw the target and said the cue), 0 or not a
-    number if unknown. Other files may have a column strength instead of FSG, and the other columns.
+    McEvoy and Schreiber 2004, Behavior Research Methods 36(3)) have more: #G is the number of
+    people who saw the cue, #P the number of them who said the target, FSG the forward strength
+    (#P / #G), and BSG the backward strength (the share of people who saw the target and said the
+    cue), 0 or not a number if unknown. Other files may have a column strength instead of FSG, and
+    the other columns.
 
     Args:
         paths: the files.
         participants: the minimum number of people who saw the cue of a norm.
+        answers: the minimum number of them who said its target.
         one_way: whether to use norms without a backward strength.
 
     Returns:
@@ -135,19 +137,24 @@ def read_norms(
         with a warning.
     """
     frames, warnings = [], []
+    limits = {
+        _PARTICIPANTS: ("norm_participants", participants),
+        _ANSWERS: ("norm_answers", answers),
+    }
     for path in paths:
-        table = read_table(path, _SIDES, (*_STRENGTHS, _PARTICIPANTS, _BACKWARD))
+        table = read_table(path, _SIDES, (*_STRENGTHS, *limits, _BACKWARD))
         frame = table.frame
         for side in _SIDES:
             table.refuse(frame[side] == "", side, "is empty; give a word, or leave the row out")
         column = next((name for name in _STRENGTHS if name in frame.columns), "")
         strengths = _numbers(table, column)
         counts = pl.repeat(value=True, n=frame.height, eager=True)
-        if participants > 0 and _PARTICIPANTS in frame.columns:
-            counts &= _numbers(table, _PARTICIPANTS).fill_null(0) >= participants
-        elif participants > 0:
-            unknown = f"`norm_participants` {participants} is not applied"
-            warnings.append(f"{path.name} has no column #G, so {unknown}")
+        for name, (option, least) in limits.items():
+            if least > 0 and name in frame.columns:
+                counts &= _numbers(table, name).fill_null(0) >= least
+            elif least > 0:
+                unknown = f"`{option}` {least} is not applied"
+                warnings.append(f"{path.name} has no column {name.upper()}, so {unknown}")
         if not one_way and _BACKWARD in frame.columns:
             backward = frame[_BACKWARD].cast(pl.Float64, strict=False).fill_nan(None)
             counts &= (strengths.fill_null(0) > 0) & (backward.fill_null(0) > 0)

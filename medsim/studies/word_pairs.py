@@ -318,7 +318,10 @@ def _related(
         by_domain[BIOMEDICAL] = either.join(related[-1], on=PAIR, how="semi", maintain_order="left")
     if norm_files := paths_of(options.norms):
         norms, warnings = read_norms(
-            norm_files, participants=options.norm_participants, one_way=options.one_way
+            norm_files,
+            participants=options.norm_participants,
+            answers=options.norm_answers,
+            one_way=options.one_way,
         )
         related.append(associated(norms, forms, words))
         by_domain[GENERAL] = related[-1].filter("counts").drop("counts")

@@ -395,13 +395,14 @@ def is_greek(word: str) -> bool:
 
 
 def filtered(
-    words: pl.DataFrame, *, min_length: int, min_count: int
+    words: pl.DataFrame, *, min_length: int, min_count: int, keep: Sequence[str] = ()
 ) -> tuple[pl.DataFrame, tuple[Skipped, ...]]:
     """Return the remaining words, and the number left out by each filter.
 
     A word counts for the first filter that leaves it out. A digit is any numeric character, and
-    auxiliaries are the forms of be, have and do.
+    auxiliaries are the forms of be, have and do. Words in ``keep`` only need the count.
     """
+    kept = frozenset(normalised([*keep]))
     filters: tuple[tuple[str, Callable[[str], bool]], ...] = (
         ("not a single word", has_white_space),
         ("a symbol, or a hyphen", lambda word: not word.isalnum()),
@@ -412,7 +413,8 @@ def filtered(
     )
     left_out = []
     for reason, rejects in filters:
-        rejected = pl.Series([rejects(word) for word in words["word"].to_list()], dtype=pl.Boolean)
+        flags = [word not in kept and rejects(word) for word in words["word"].to_list()]
+        rejected = pl.Series(flags, dtype=pl.Boolean)
         left_out.append(Skipped(reason=reason, n_rows=int(rejected.sum())))
         words = words.filter(~rejected)
     remaining = words.filter(pl.col("count") >= min_count)
@@ -449,7 +451,8 @@ def kept_words(
     rows = read_frequencies(Path(options.words), options.word_class, subjects)
     forms = forms_of(rows, make_lemmas=not options.no_lemmas)
     corpus = merged(rows, forms)
-    frame, left_out = filtered(corpus, min_length=options.min_length, min_count=options.min_count)
+    limits = {"min_length": options.min_length, "min_count": options.min_count}
+    frame, left_out = filtered(corpus, **limits, keep=options.keep)
     return KeptWords(
         word_class=rows["class"][0], forms=forms, corpus=corpus, frame=frame, left_out=left_out
     )

@@ -4,19 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 from medsim.builds.options import NEW_FOLDER
 from medsim.core.config import MOST_SEED
 from medsim.core.errors import OptionError
-from medsim.core.options import OVERWRITE, Cache, Option, Options, Reporting, Threads
+from medsim.core.options import (
+    OVERWRITE,
+    Cache,
+    Option,
+    Options,
+    Reporting,
+    Threads,
+    input_option,
+    main_option,
+    output_option,
+)
 from medsim.corpora import ENGLISH
 from medsim.embeddings.given import EmbeddingLike, wrap_by_name
 from medsim.embeddings.options import EMBEDDINGS
 
 RANDOM = "random"
 """The name of random vectors in the results."""
+
+
+_share = partial(input_option, least=0.01, most=0.49)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,22 +52,17 @@ class TagOptions(Options):
     _: KW_ONLY
     trials: Annotated[
         int,
-        Option(
-            "Taggers to train per corpus and embedding.",
-            least=1,
-            most=1_000,
-            key="trials",
-            heading="Main options",
+        main_option(
+            "Taggers to train per corpus and embedding.", least=1, most=1_000, key="trials"
         ),
     ] = 3
     epochs: Annotated[
         int,
-        Option(
+        main_option(
             "Maximum training epochs. Training stops earlier when dev shows no gain.",
             least=1,
             most=10_000,
             key="epochs",
-            heading="Main options",
         ),
     ] = 10
     random: Annotated[
@@ -70,35 +79,20 @@ class TagOptions(Options):
         Option("Merge all entity types into one. This is usual for NCBI Disease.", key="one_type"),
     ] = False
     dev_share: Annotated[
-        float,
-        Option(
-            "Share of documents in dev. It applies to single files.",
-            least=0.01,
-            most=0.49,
-            key="dev_share",
-            heading="Input",
-        ),
+        float, _share("Share of documents in dev. It applies to single files.", key="dev_share")
     ] = 0.1
     test_share: Annotated[
-        float,
-        Option(
-            "Share of documents in test. It applies to single files.",
-            least=0.01,
-            most=0.49,
-            key="test_share",
-            heading="Input",
-        ),
+        float, _share("Share of documents in test. It applies to single files.", key="test_share")
     ] = 0.2
     language: Annotated[
-        str, Option("Language code. It applies to PubTator files.", key="language", heading="Input")
+        str, input_option("Language code. It applies to PubTator files.", key="language")
     ] = ENGLISH
     seed: Annotated[int, Option("Random seed.", least=0, most=MOST_SEED, key="seed")] = 0
     conll: Annotated[
         bool,
-        Option(
+        output_option(
             "Also write the splits in CoNLL format. They contain the text of the corpora "
-            "and are at OUT/conll/CORPUS/*.tsv.",
-            heading="Output",
+            "and are at OUT/conll/CORPUS/*.tsv."
         ),
     ] = False
     threads: Threads = None

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
+from string import ascii_lowercase
 
 import numpy as np
 import polars as pl
@@ -290,8 +291,13 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def evaluate(data: Path, name: str, **options) -> medsim.Evaluation:
-    chosen = {"metrics": ["avg_cos", "max_jaccard"], "resamples": 100, **options}
-    return medsim.evaluate(data / "build", {"words": data / "words.vec"}, data / name, **chosen)
+    chosen = {
+        "embeddings": {"words": data / "words.vec"},
+        "metrics": ["avg_cos", "max_jaccard"],
+        "resamples": 100,
+        **options,
+    }
+    return medsim.evaluate(data / "build", out=data / name, **chosen)
 
 
 def test_an_evaluation_has_the_overlap_errors_among_its_results(data: Path) -> None:
@@ -311,6 +317,26 @@ def test_an_evaluation_has_the_overlap_errors_among_its_results(data: Path) -> N
     with pytest.raises(InputError, match="has no rated file among its inputs"):
         medsim.compare(out, "rated")
     assert out.results().filter(statistic="category_error").is_empty()
+
+
+def letters(terms: list[str]) -> np.ndarray:
+    """Return the counts of the letters of each term."""
+    return np.array([[1 + term.lower().count(each) for each in ascii_lowercase] for term in terms])
+
+
+def test_an_invented_release_has_the_default_categories(tmp_path: Path) -> None:
+    medsim.synth(tmp_path / "release.zip", concepts=300)
+    medsim.build(tmp_path / "release.zip", tmp_path / "build", negatives=["random"])
+
+    out = evaluate(
+        tmp_path, "results", embeddings={"letters": letters}, metrics=["cos"], separation=True
+    )
+
+    counted = out.manifest.inputs["build"]["categories"]["categories"]
+    assert [each["concept_id"] for each in counted] == ["103693007", "277132007", "410607006"]
+    assert min(each["n_terms"] for each in counted) > 30
+    (error,) = out.results().filter(statistic="overlap_error")["value"]
+    assert 0 < error < 0.5
 
 
 def by_hand(out: medsim.Evaluation, far: str, metric: str) -> list[tuple[float, str]]:

@@ -154,6 +154,10 @@ def test_significance_lost_by_the_correction_is_reported() -> None:
     assert between.height > 0
     for verdict in between["verdict"]:
         assert verdict.startswith("not significant after correction for 36 tests; too few models")
+    uncorrected = medsim.correlate(scores(1, *"abcdef"), scores(9, *"uvwxyz"), correction="none")
+    assert uncorrected.drop("verdict").equals(rows.drop("verdict"))
+    is_significant = uncorrected["verdict"] == "significant"
+    assert is_significant.to_list() == (rows["p"] < 0.05).to_list()
 
 
 def test_a_readable_table_has_a_row_per_set_and_a_column_per_task() -> None:
@@ -175,6 +179,8 @@ def test_a_readable_table_has_a_row_per_set_and_a_column_per_task() -> None:
         ("one", "0.912***", "\N{MINUS SIGN}0.500", "7 to 8", "0.89"),
         ("two", "0.800*", "–", "8", "0.85"),  # noqa: RUF001 — an en dash
     ]
+    assert readable_correlations(rows, "p")["ner"].to_list() == ["0.912***", "0.800*"]
+    assert readable_correlations(rows.with_columns(p=0.004), "p")["ner"][1] == "0.800**"
 
 
 @pytest.mark.parametrize(
@@ -267,6 +273,9 @@ def test_the_command_prints_a_readable_table_or_json(evaluation, tmp_path: Path)
     [row] = json.loads(rows.stdout)
     assert list(row) == list(COLUMNS)
     assert row["n_models"] == 4
+    for correction, after in (("holm", " after Holm's correction"), ("none", "")):
+        signs = CliRunner().invoke(app, [*arguments, "md", "--correction", correction]).stderr
+        assert f"*, **, ***: p below 0.05, 0.01, 0.001{after}; detectable" in signs
     TASKS.with_columns(ner=pl.lit(0.5)).write_csv(tmp_path / "tasks.csv")
     flat = CliRunner().invoke(app, [*arguments, "md"])
     assert "| \N{EN DASH} |" in flat.stdout

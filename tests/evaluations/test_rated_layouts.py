@@ -39,6 +39,8 @@ JSON_LINES = (
     '{"split":"dev","score":3.25,"sentence1":"Armache","sentence2":"Beinweh","more":[{"a":1}]}\n'
     '\n{"sentence2":"\\u00e4chen","sentence1":" arm\\nleg ","score":"4","split":null}\n'
 )
+UMNSRS_PLAIN = "Armache\tBeinweh\t417.25\nachen\theilen\t9\n"
+SIMVERB = "Armache\tBeinweh\tV\t7.25\tSYNONYMS\nachen\theilen\tV\t0.00\tNONE\n"
 BIO_SIMLEX = "Armache\tBeinweh\t7.25\nachen\theilen\t0.00"
 
 
@@ -61,6 +63,8 @@ def read(folder: Path, text: str, name: str = "pairs.csv") -> RatedPairs:
         ),
         (MAYO, "MayoSRS", (1, 10), {"mean": 9.5}),
         (UMNSRS, "UMNSRS", (0, 1600), {"mean": 1200.5}),
+        (UMNSRS_PLAIN, "UMNSRS without a header", (0, 1600), {"mean": 417.25}),
+        (SIMVERB, "SimVerb-3500", (0, 10), {"mean": 7.25}),
         (BIO_SIMLEX, "Bio-SimLex", (0, 10), {"mean": 7.25}),
         (EHR_REL, "EHR-Rel", (0, 3), {"mean": 1.5}),
         (BIOSSES, "BIOSSES", (0, 4), {"mean": 3.4}),
@@ -105,6 +109,8 @@ def test_headers_match_in_any_case_with_any_spaces_and_separator(tmp_path, text)
         HLIAOUTAKIS.replace("score", "score,Score").replace("0.25", "0.25,1"),
         "a\tb\t1\tC1\n",
         "a\tb\tone\n",
+        "a\tb\tX\t7.25\tSYNONYMS\n",
+        "a\tb\t417.25\t1\n",
         "a,b,1\n",
     ],
 )

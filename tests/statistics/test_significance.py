@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from medsim.statistics.clusters import clustered_mean, degrees_of_error, effective_clusters
+from medsim.statistics.estimates import clustered_mean, degrees_of_error, effective_clusters
 from medsim.statistics.significance import (
     bonferroni,
     clustered_difference,

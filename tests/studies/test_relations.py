@@ -245,6 +245,9 @@ def test_norms_need_enough_participants_and_both_directions(
     assert warnings == ()
     assert {tuple(pair) for *pair, _, counts in result.iter_rows() if counts} == counting
     assert result.select("word1_id", "word2_id").rows() == [(0, 2), (1, 3)]
+    for answers, n_counting in ((2, 5), (3, 3), (77, 1), (99, 0)):  # of the column #P
+        path = put(tmp_path, "usf.txt", USF.encode("latin-1"))
+        assert read_norms([path], **ANY, answers=answers)[0]["counts"].sum() == n_counting
     for backward in ("", "0", "\xa5", ".000"):  # none
         rows = f"cat,dog,11,.2,{backward}\ndog,fox,10,.2,.1\ncat,fox,11,.1,.1\n"
         path = put(tmp_path, "norms.csv", "cue,target,#G,FSG,BSG\n" + rows)
@@ -261,6 +264,8 @@ def test_all_rows_of_a_plain_table_count_with_warnings(tmp_path: Path) -> None:
     assert "`norm_participants` 11" in of_people
     assert of_ways.startswith("plain.csv has no column BSG")
     assert read_norms([path], **ANY)[1] == ()
+    of_answers = "plain.csv has no column #P, so `norm_answers` 2 is not applied"
+    assert read_norms([path], **ANY, answers=2)[1] == (of_answers,)
     strong = put(tmp_path, "strong.tsv", "Cue\tTarget\tStrength\ncat\tdog\t12\ndog\tfox\t\n")
     assert pairs(path) == [(0, 2, "norm: cat → dog"), (0, 3, "norm: fox → cat")]
     assert pairs(path, strong) == [

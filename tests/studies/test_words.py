@@ -284,6 +284,8 @@ def test_a_word_is_left_out_for_the_first_reason_in_order() -> None:
         ("fewer than 3 letters", 1),
         ("a count below 5", 1),
     ]
+    kept, _ = filtered(words, min_length=3, min_count=5, keep=("H²O", "os", "il-2", "nerve"))
+    assert set(kept["word"]) - set(remaining["word"]) == {"h²o", "os", "il-2"}  # nerve is rare
     nothing, none_left_out = filtered(words.clear(), min_length=1, min_count=1)
     assert nothing.is_empty()
     assert {skipped.n_rows for skipped in none_left_out} == {0}

@@ -31,6 +31,7 @@ FSN, SYNONYM, DEFINITION = "900000000000003001", "900000000000013009", "90000000
 IS_A = "116680003"
 SAME_AS, REPLACED_BY = "900000000000527005", "900000000000526001"
 POSSIBLY_EQUIVALENT_TO, MOVED_TO = "900000000000523009", "900000000000524003"
+CATEGORIES = {"103693007": "procedure", "277132007": "procedure", "410607006": "organism"}
 TABLES = {
     "concept": "sct2_Concept_",
     "description": "sct2_Description_",
@@ -56,22 +57,22 @@ class Release:
         row = self.concept[concept]
         return row["active"] == "1" and row["moduleId"] != MODEL_MODULE
 
-    def active_names(self, language: str = "en") -> list[Row]:
+    def active_names(self) -> list[Row]:
         """Return the active names of active clinical concepts."""
         return [
             row
             for row in self.snapshot["description"]
-            if (row["active"], row["languageCode"]) == ("1", language)
+            if row["active"] == "1"
             and row["typeId"] != DEFINITION
             and self.is_active_clinical(row["conceptId"])
         ]
 
     def fsns(self) -> dict[str, str]:
-        """Return the active English FSN of each concept, retired ones too."""
+        """Return the active FSN of each concept, retired ones too."""
         return {
             row["conceptId"]: row["term"]
             for row in self.snapshot["description"]
-            if (row["active"], row["languageCode"], row["typeId"]) == ("1", "en", FSN)
+            if (row["active"], row["typeId"]) == ("1", FSN)
         }
 
 
@@ -172,14 +173,36 @@ def test_an_fsn_is_replaced_by_a_new_description(release: Release) -> None:
     assert all(fsns[row["conceptId"]] != row["term"] for row in replaced)
 
 
-def test_text_definitions_and_spanish_names_occur(release: Release) -> None:
-    apart, spanish = release.snapshot["text_definition"], release.active_names("es")
+def test_text_definitions_are_mostly_apart_and_every_name_is_english(release: Release) -> None:
+    apart, names = release.snapshot["text_definition"], release.full["description"]
     among = [row for row in release.snapshot["description"] if row["typeId"] == DEFINITION]
 
     assert {row["typeId"] for row in apart} == {DEFINITION}
     assert 0 < len(among) < len(apart)
-    assert {row["typeId"] for row in spanish} == {FSN, SYNONYM}
-    assert any("ó" in row["term"] for row in spanish)
+    assert {row["languageCode"] for row in names} == {"en"}
+
+
+@pytest.mark.parametrize(("concepts", "fewest"), [(192, 30), (1000, 60), (3000, 150)])
+@pytest.mark.parametrize("seed", [0, 7])
+def test_the_categories_of_the_paper_have_concepts_of_a_branch_each(
+    tmp_path: Path, concepts: int, fewest: int, seed: int
+) -> None:
+    made = Release(tmp_path / "r.zip", concepts=concepts, seed=seed)
+    fsns, children = made.fsns(), defaultdict(set)
+    for row in made.snapshot["relationship"]:
+        if (row["typeId"], row["active"]) == (IS_A, "1"):
+            children[row["destinationId"]].add(row["sourceId"])
+    seen: set[str] = set()
+    for category, tag in CATEGORIES.items():
+        below, rising = set(), {category}
+        while rising:
+            rising = {child for concept in rising for child in children[concept]} - below
+            below |= rising
+        assert len(below) >= fewest
+        assert {fsns[concept].rpartition(" (")[2] for concept in {category, *below}} == {f"{tag})"}
+        assert seen.isdisjoint(below)
+        seen |= below
+    assert len(seen) < 0.8 * concepts
 
 
 def test_is_a_leads_every_active_concept_to_the_root_without_cycles(release: Release) -> None:

@@ -17,6 +17,7 @@ from medsim.terminologies.synthetic.concepts import (
     NAMESPACES,
     Model,
     Wording,
+    concept_ids,
     places_of,
 )
 from medsim.terminologies.synthetic.words import BRANCHES
@@ -125,7 +126,8 @@ def fates(
 
 def ids(numbers: pl.Series, component: Component) -> pl.Series:
     """Return the identifiers of components or concepts by their numbers, which begin at 0."""
-    return pl.Series(sctids(numbers.to_numpy() + 1, component))
+    items = numbers.to_numpy()
+    return pl.Series(concept_ids(items) if component == "concept" else sctids(items + 1, component))
 
 
 def concept_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
@@ -153,10 +155,10 @@ def concept_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
 
 
 # The descriptions of a concept, by slot: FSN, preferred term, three more synonyms, an FSN that was
-# replaced later, a name in Spanish, a text definition.
-_FSN, _PREFERRED, _OLD_FSN, _SPANISH, _DEFINITION = 0, 1, 5, 6, 7
-_SHARES = np.array([1, 1, 0.42, 0.26, 0.17, 1, 0.015, 0.04])
-_PLAIN_PREFERRED, _SPANISH_FSNS, _DEFINITIONS_AMONG_NAMES, _REWORDED = 0.7, 0.2, 0.1, 0.7
+# replaced later, a text definition.
+_FSN, _PREFERRED, _OLD_FSN, _DEFINITION = 0, 1, 5, 6
+_SHARES = np.array([1, 1, 0.42, 0.26, 0.17, 1, 0.04])
+_PLAIN_PREFERRED, _DEFINITIONS_AMONG_NAMES, _REWORDED = 0.7, 0.1, 0.7
 _ACRONYMS = 0.03
 _FSN_FATES: Weights = {Fate.KEPT: 84, Fate.LATE: 8, Fate.CHANGED: 7, Fate.REVIVED: 1}
 _RETIRED_FSN_FATES: Weights = {Fate.KEPT: 84, Fate.LATE: 8, Fate.CHANGED: 6, Fate.RETIRED: 2}
@@ -180,7 +182,7 @@ _RETIRED_WORDINGS: Weights = {
     Wording.AND_IN_BRACKETS: 1,
     Wording.TITLE: 1,
 }
-_TAGS = pl.Series(["", *(f" ({b.tag})" for b in BRANCHES), *(f" ({b.tag_es})" for b in BRANCHES)])
+_TAGS = pl.Series(["", *(f" ({branch.tag})" for branch in BRANCHES)])
 _MODEL_TEXTS = pl.Series(
     [text for m in Model for text in (MODEL_FSNS[m], MODEL_FSNS[m].rpartition(" (")[0])]
 )
@@ -200,12 +202,8 @@ def text_definition_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
 def description_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
     """Return dated descriptions or text definitions with RF2's columns."""
     item = rows["item"].to_numpy()
-    is_spanish = pl.col("slot") == _SPANISH
-    is_fsn = pl.col("slot").is_in([_FSN, _OLD_FSN]) | (
-        is_spanish & pl.Series(outline.draws.chance("fsn in Spanish", item, _SPANISH_FSNS))
-    )
     typed = rows.with_columns(
-        typeId=pl.when(is_fsn)
+        typeId=pl.when(pl.col("slot").is_in([_FSN, _OLD_FSN]))
         .then(sctid.FULLY_SPECIFIED_NAME)
         .when(pl.col("slot") == _DEFINITION)
         .then(sctid.TEXT_DEFINITION)
@@ -218,7 +216,7 @@ def description_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
         id=ids(rows["item"], "description"),
         moduleId=pl.lit(outline.model_id(Model.MODULE)),
         conceptId=ids(rows["concept"], "concept"),
-        languageCode=pl.when(is_spanish).then(pl.lit("es")).otherwise(pl.lit("en")),
+        languageCode=pl.lit("en"),
         term=_terms(typed, outline),
         caseSignificanceId=pl.Series(_CASE_RULES).gather(case_rule),
     )
@@ -247,7 +245,6 @@ def _terms(rows: pl.DataFrame, outline: Outline) -> pl.Series:
     bases = outline.bases(concepts)
     texts = outline.names.wordings(bases).gather(wording * len(concepts) + place)
     branch = places_of(bases, outline.draws).branch[place]
-    tag = np.where(rows["slot"] == _SPANISH, branch + len(BRANCHES), branch) + 1
     is_fsn = (rows["typeId"] == sctid.FULLY_SPECIFIED_NAME).to_numpy()
     is_tagged = is_fsn & ~np.isin(wording, _UNTAGGED)
     model = np.maximum(rows["concept"].to_numpy() - outline.n_clinical, 0)
@@ -256,7 +253,7 @@ def _terms(rows: pl.DataFrame, outline: Outline) -> pl.Series:
     return (
         rows.with_columns(
             text=texts,
-            tag=_TAGS.gather(np.where(is_tagged, tag, 0)),
+            tag=_TAGS.gather(np.where(is_tagged, branch + 1, 0)),
             model=_MODEL_TEXTS.gather(2 * model + (rows["slot"] == _PREFERRED).to_numpy()),
         )
         .select(
@@ -278,8 +275,8 @@ def _wordings(rows: pl.DataFrame, outline: Outline) -> Ints:
     synonym = np.where(draws.chance("acronym", item, _ACRONYMS), Wording.ACRONYM, synonym)
     like_fsn = (slot == _PREFERRED) & draws.chance("plain", concept, _PLAIN_PREFERRED)
     wording = np.select(
-        [(slot == _FSN) | like_fsn, slot == _SPANISH, slot == _DEFINITION],
-        [fsn, Wording.SPANISH, Wording.DEFINITION],
+        [(slot == _FSN) | like_fsn, slot == _DEFINITION],
+        [fsn, Wording.DEFINITION],
         synonym,
     )
     is_old = rows["changes_later"].to_numpy() & draws.chance("reworded", item, _REWORDED)
@@ -338,14 +335,19 @@ def _targets(numbers: Ints, outline: Outline) -> list[Ints]:
     """Return the targets of concepts' relationships, int64[n] for each slot; -1 means no target.
 
     A parent has a smaller number than its child or is a concept of the model, so is-a paths have no
-    cycles, and all paths of active concepts end at concept 0.
+    cycles, and all paths of active concepts end at concept 0. Parents are of the same branch, or
+    above it.
     """
-    draws, ordinal = outline.draws, places_of(numbers, outline.draws).ordinal
+    draws, places = outline.draws, places_of(numbers, outline.draws)
     is_active, is_retired = numbers < outline.n_active, numbers >= outline.n_active
     before = np.maximum(numbers, 1)
-    first = _first_parents(numbers, outline)
-    second = np.where(ordinal > 1, numbers - 1, draws.choose("second", numbers, before))
-    third = draws.choose("third", numbers, before)
+    earlier = [_earlier_of_branch(each, numbers, draws) for each in ("parent", "second", "third")]
+    top = np.where(places.top < numbers, places.top, 0)
+    near = np.where(earlier[0] < 0, top, earlier[0])
+    near = np.where(places.ordinal > 0, numbers, near)  # members are below their family's head
+    first = np.where(numbers > 0, near - places_of(near, draws).ordinal, -1)
+    second = np.where(places.ordinal > 1, numbers - 1, earlier[1])
+    third = earlier[2]
     former = draws.choose("former", numbers, before)
     has_others = is_active & (numbers > 0)
     attributes = [draws.choose(f"attribute {i}", numbers, outline.n_active) for i in range(2)]
@@ -361,16 +363,13 @@ def _targets(numbers: Ints, outline: Outline) -> list[Ints]:
     ]
 
 
-def _first_parents(numbers: Ints, outline: Outline) -> Ints:
-    """Return the head of each concept's family; for a head an earlier head, or -1 for none."""
-    places = places_of(numbers, outline.draws)
-    parents = np.zeros_like(numbers)
+def _earlier_of_branch(label: str, numbers: Ints, draws: Draws) -> Ints:
+    """Return an earlier concept of each concept's branch, or -1 if three draws find none."""
+    branch, found = places_of(numbers, draws).branch, np.full_like(numbers, -1)
     for attempt in range(3):
-        candidates = outline.draws.choose(f"parent {attempt}", numbers, np.maximum(numbers, 1))
-        other = places_of(candidates, outline.draws)
-        parents = np.where(other.branch == places.branch, candidates - other.ordinal, parents)
-    parents = np.where(places.ordinal > 0, numbers - places.ordinal, parents)
-    return np.where(numbers > 0, parents, -1)
+        drawn = draws.choose(f"{label} {attempt}", numbers, np.maximum(numbers, 1))
+        found = np.where(places_of(drawn, draws).branch == branch, drawn, found)
+    return found
 
 
 # The associations of a retired concept, by slot: main and second substitute, a former one.

@@ -22,7 +22,6 @@ from medsim.terminologies.synthetic.words import (
     ONSETS,
     SHORTER,
     SIDES,
-    SPANISH_HEADS,
     VOWELS,
 )
 
@@ -73,6 +72,12 @@ GROUP = 3
 """Number of families that share a branch and mostly a site."""
 
 
+PER_CATEGORY = BLOCK * GROUP
+"""Number of concepts that each category has at least, with its own, in a large release."""
+
+_CATEGORIES = {place: b.category for place, b in enumerate(BRANCHES) if b.category is not None}
+
+
 Mode = IntEnum("Mode", "SIDE COURSE DETAIL AGENT HEAD SITE", start=0)
 """The part of a name that differs between the members of a family."""
 
@@ -87,33 +92,46 @@ class Places:
         family: the number of the concept's family, whose members share most of their names.
         ordinal: the position in the family; 0 is its head, the most general concept.
         branch: the position of the branch in ``BRANCHES``.
+        top: the number of the concept above the branch: its category, or the root.
         mode: the part of names that differs between the family's members.
     """
 
     family: Ints
     ordinal: Ints
     branch: Ints
+    top: Ints
     mode: Ints
 
 
 def places_of(concepts: Ints, draws: Draws) -> Places:
-    """Return the places of concepts, given their numbers, int64[n]."""
+    """Return the places of concepts, given their numbers, int64[n].
+
+    After the first ``PER_CATEGORY`` concepts as many belong to each category, and the first of
+    these is the category.
+    """
     block = concepts // BLOCK
     cut = 1 + draws.choose("cut", block, BLOCK - 1)
     is_second = concepts % BLOCK >= cut
     family = 2 * block + is_second
     weights = {place: branch.weight for place, branch in enumerate(BRANCHES)}
+    categories = np.array([*_CATEGORIES])
+    is_categorys = [concepts // PER_CATEGORY == 1 + n for n in range(len(categories))]
+    drawn = draws.weigh("branch", family // GROUP, weights)
+    branch = np.select(is_categorys, [*categories], drawn)
+    is_in_category = branch[:, None] == categories
+    top = is_in_category @ (PER_CATEGORY * (1 + np.arange(len(categories))))
     return Places(
         family=family,
         ordinal=concepts % BLOCK - np.where(is_second, cut, 0),
-        branch=draws.weigh("branch", family // GROUP, weights),
+        branch=branch,
+        top=top,
         mode=draws.weigh("mode", family, _MODE_WEIGHTS),
     )
 
 
 Wording = IntEnum(
     "Wording",
-    "PLAIN REVERSED COMBINED INVERTED PLURAL REPHRASED EPONYM ACRONYM INITIALED SPANISH DEFINITION "
+    "PLAIN REVERSED COMBINED INVERTED PLURAL REPHRASED EPONYM ACRONYM INITIALED DEFINITION "
     "RESPELLED SHORTENED UNSPECIFIED UPPER TITLE D_FIRST D_LAST OR_IN_BRACKETS AND_IN_BRACKETS",
     start=0,
 )
@@ -151,7 +169,6 @@ def _wordings() -> dict[str, pl.Expr]:
         "EPONYM": _text(_capitalised(pl.col("eponym")), pl.lit("'s "), "other", "detail"),
         "ACRONYM": letters.str.to_uppercase() + pl.col("detail"),
         "INITIALED": letters.str.slice(0, 4).str.to_uppercase() + " - " + _plain("head"),
-        "SPANISH": _text("spanish", pl.lit(" de "), "stem", "ending", "detail"),
         "DEFINITION": _text(
             pl.lit("An invented concept, defined in words: "),
             *(*_FRONT, "head", pl.lit(" of "), *_SITE, *_TAIL),
@@ -254,7 +271,6 @@ class Names:
             "clauses": self._clause_phrases(concepts, places.family),
             "after": self._seldom("after", concepts, 0.03, AFTER.split(";")),
             "eponym": self._invented_stems("eponym", concepts),
-            "spanish": self._one_of("spanish", places.family, SPANISH_HEADS.split(";")),
             "site_first": pl.Series([b.site_first for b in BRANCHES]).gather(places.branch),
         }
         heads = self._heads[self._head_numbers(places, ordinal)]
@@ -354,6 +370,13 @@ MODEL_FSNS = {
 NAMESPACES = (Model.NAMESPACE, Model.OTHER_NAMESPACE)
 
 
+def concept_ids(numbers: Ints) -> Ints:
+    """Return the identifiers of concepts; a category has that of SNOMED CT."""
+    invented = sctids(numbers + 1, "concept")
+    is_categories = [numbers == PER_CATEGORY * (1 + n) for n in range(len(_CATEGORIES))]
+    return np.select(is_categories, [*_CATEGORIES.values()], invented)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
     """The numbers of the concepts of an invented release.
@@ -376,7 +399,7 @@ class Outline:
 
     def model_id(self, concept: Model) -> int:
         """Return the identifier of a concept of the model."""
-        return int(sctids(np.array([self.model_number(concept) + 1]), "concept")[0])
+        return int(concept_ids(np.array([self.model_number(concept)]))[0])
 
     def bases(self, numbers: Ints) -> Ints:
         """Return the active concept whose name each concept's names reword; mostly the same one."""

@@ -11,23 +11,23 @@ class Branch:
 
     Attributes:
         tag: semantic tag.
-        tag_es: the semantic tag in Spanish.
         weight: how many of 20 families are in the branch.
         site_first: whether a plain name is "site head" and not "head of site".
         heads: of each noun "singular|plural|other wording|combining form".
         courses: words that can come before the head.
         connective: text between the name and an agent.
         agents: kinds of agents.
+        category: the SNOMED CT identifier of the concept above the branch; None for the root.
     """
 
     tag: str
-    tag_es: str
     weight: int
     site_first: bool
     heads: str
     courses: str
     connective: str
     agents: str
+    category: int | None = None
 
 
 _EPITHETS = (
@@ -41,7 +41,6 @@ _SALTS = (
 BRANCHES = (
     Branch(
         tag="disorder",
-        tag_es="trastorno",
         weight=9,
         site_first=False,
         heads="inflammation|inflammations|inflammatory change|itis; stricture|strictures|"
@@ -62,26 +61,42 @@ BRANCHES = (
     ),
     Branch(
         tag="procedure",
-        tag_es="procedimiento",
-        weight=5,
+        weight=2,
+        site_first=False,
+        heads="endoscopy|endoscopies|inspection|oscopy; imaging|images|picture|ography; puncture|"
+        "punctures|needling|ocentesis; biopsy|biopsies|sampling|; measurement|measurements|"
+        "quantification|ometry; examination|examinations|check|; percussion|percussions|tapping|; "
+        "auscultation|auscultations|listening|; culture|cultures|growth test|; staining|stainings|"
+        "dye test|; scan|scans|layered picture|ogram; smear|smears|cell sample|; monitoring|"
+        "monitorings|observation over days|; tracing|tracings|recorded curve|; screening|"
+        "screenings|search for signs|; assay|assays|content test|; palpation|palpations|touch|",
+        courses="emergency elective guided repeat routine initial final bedside remote automated "
+        "manual rapid delayed contrast dynamic static",
+        connective=" using ",
+        agents="probe lamp laser catheter needle camera detector scope",
+        category=103693007,
+    ),
+    Branch(
+        tag="procedure",
+        weight=3,
         site_first=False,
         heads="excision|excisions|removal|ectomy; incision|incisions|cutting|otomy; repair|"
-        "repairs|mending|orrhaphy; reshaping|reshapings|plastic operation|oplasty; endoscopy|"
-        "endoscopies|inspection|oscopy; imaging|images|picture|ography; puncture|punctures|"
-        "needling|ocentesis; fixation|fixations|anchoring|opexy; opening|openings|"
-        "creation of stoma|ostomy; biopsy|biopsies|sampling|; drainage|drainages|evacuation|; "
-        "transplantation|transplantations|grafting|; injection|injections|needle delivery|; "
-        "irrigation|irrigations|washout|; measurement|measurements|quantification|ometry; "
-        "massage|massages|manual treatment|; suture|sutures|stitching|; dilatation|dilatations|"
-        "widening|; reconstruction|reconstructions|rebuilding|; examination|examinations|check|",
-        courses="emergency elective open closed percutaneous partial total repeat diagnostic "
-        "therapeutic assisted guided staged simple complex revision",
+        "repairs|mending|orrhaphy; reshaping|reshapings|plastic operation|oplasty; fixation|"
+        "fixations|anchoring|opexy; opening|openings|creation of stoma|ostomy; drainage|drainages|"
+        "evacuation|; transplantation|transplantations|grafting|; injection|injections|"
+        "needle delivery|; irrigation|irrigations|washout|; massage|massages|manual treatment|; "
+        "suture|sutures|stitching|; dilatation|dilatations|widening|; reconstruction|"
+        "reconstructions|rebuilding|; ablation|ablations|destruction|; cooling|coolings|"
+        "cold treatment|; stimulation|stimulations|pulsed current|; replacement|replacements|"
+        "exchange|",
+        courses="emergency elective open closed percutaneous partial total repeat palliative "
+        "preventive assisted guided staged simple complex revision",
         connective=" using ",
         agents="probe clamp laser catheter needle stapler mesh scope",
+        category=277132007,
     ),
     Branch(
         tag="body structure",
-        tag_es="estructura corporal",
         weight=3,
         site_first=False,
         heads="wall|walls|boundary|; surface|surfaces|outer face|; margin|margins|edge|; branch|"
@@ -97,7 +112,6 @@ BRANCHES = (
     ),
     Branch(
         tag="organism",
-        tag_es="organismo",
         weight=2,
         site_first=True,
         heads=";".join(f"{name}|{name}|species {name}|" for name in _EPITHETS.split()),
@@ -105,10 +119,10 @@ BRANCHES = (
         "bovine canine equine feline porcine aquatic attenuated",
         connective=" isolated from ",
         agents="culture vector reservoir colony host swab biofilm strain",
+        category=410607006,
     ),
     Branch(
         tag="substance",
-        tag_es="sustancia",
         weight=1,
         site_first=True,
         heads=";".join(f"{name}|{name}s|{name} compound|" for name in _SALTS.split()),
@@ -148,7 +162,6 @@ SHORTER = {
     "easurement": "eas",
     " and ": " + ",
 }
-SPANISH_HEADS = "inflamación;lesión;úlcera;disfunción;exploración;región;estenosis crónica;daño"
 ONSETS = (
     "b br c ch cl cr d dr f fl g gl gn gr h j k l m n p ph pl pn pr ps r rh s sc sp sph st str t "
     "th tr v x z"
