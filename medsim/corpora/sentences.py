@@ -91,14 +91,14 @@ def cut_documents(
     few = list(islice(batches, 2))
     if threads == 1 or len(few) == 1:
         for batch in chain(few, batches):
-            yield from zip(batch, _cut(_texts(batch), language), strict=True)
+            yield from zip(batch, _cut(batch, language), strict=True)
         return
     try:
         # Spawned, not forked: a fork copies the locks of Polars' threads in any state.
         with ProcessPoolExecutor(threads, mp_context=get_context("spawn")) as processes:
             ahead: deque[tuple[list[Document], Future[list[Spans]]]] = deque()
             for batch in chain(few, batches):
-                ahead.append((batch, processes.submit(_cut, _texts(batch), language)))
+                ahead.append((batch, processes.submit(_cut, batch, language)))
                 if len(ahead) > _BATCHES_A_PROCESS * threads:
                     done, spans = ahead.popleft()
                     yield from zip(done, spans.result(), strict=True)
@@ -111,12 +111,8 @@ def cut_documents(
         ) from error
 
 
-def _texts(batch: list[Document]) -> list[tuple[str, str]]:
-    return [(document.title, document.abstract) for document in batch]
-
-
-def _cut(texts: list[tuple[str, str]], language: str) -> list[Spans]:
-    return [sentences_of_document(title, abstract, language) for title, abstract in texts]
+def _cut(batch: list[Document], language: str) -> list[Spans]:
+    return [sentences_of_document(each.title, each.abstract, language) for each in batch]
 
 
 def _find_spans(text: str, sentences: Iterable[str]) -> Spans:

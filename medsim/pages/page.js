@@ -193,7 +193,7 @@ function showRows(table) {
   const columns = Object.values(JSON.parse(document.getElementById(table.dataset.rows).textContent)).map(unpacked);
   const headings = [...table.tHead.rows[0].cells];
   const names = headings.map((heading) => heading.textContent);
-  const settings = JSON.parse(document.getElementById(table.dataset.settings)?.textContent ?? "{}");
+  const settings = JSON.parse(document.getElementById(table.dataset.settings).textContent);
   const decisions = decisionsOn(settings.decisions, names, columns, () => choose());
   const texts = columns[0].map((_, row) => columns.map((column) => column[row] ?? "").join("\n").toLowerCase());
   let order = [...texts.keys()];
@@ -225,8 +225,8 @@ function showRows(table) {
     cell.className = headings[at].className;
     cell.dataset.name = names[at];
     if (typeof value === "number") cell.textContent = value.toLocaleString("en");
-    else if (settings.linked?.includes(names[at])) cell.append(linkOf(value ?? "", settings.links));
-    else if (settings.differing?.includes(names[at])) {
+    else if (settings.linked.includes(names[at])) cell.append(linkOf(value ?? "", settings.links));
+    else if (settings.differing.includes(names[at])) {
       const other = settings.differing.find((name) => name !== names[at]);
       cell.append(...marked(value ?? "", columns[names.indexOf(other)][row] ?? ""));
     } else cell.textContent = value ?? "";

@@ -89,15 +89,14 @@ class LongTable(PageTable):
 
     @property
     def settings(self) -> dict[str, object]:
-        """The settings for the page's script; empty if there are none."""
-        settings: dict[str, object] = {}
-        if self.links:
-            settings |= {"linked": self.linked, "links": self.links}
-        if self.differing:
-            settings["differing"] = self.differing
-        if self.decisions is not None:
-            settings["decisions"] = self.decisions.settings(self.frame.head(self.most))
-        return settings
+        """The settings for the page's script."""
+        rows = self.frame.head(self.most)
+        return {
+            "linked": self.linked,
+            "links": dict(self.links),
+            "differing": self.differing,
+            "decisions": self.decisions and self.decisions.settings(rows),
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

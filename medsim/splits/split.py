@@ -15,7 +15,6 @@ from medsim.builds.output import BUILD, CARD, STATS, Build
 from medsim.core import manifest
 from medsim.core.canonical import canonical_digest
 from medsim.core.config import checked_threads
-from medsim.core.errors import BrokenPromiseError
 from medsim.core.files import digest_of
 from medsim.core.kinds import CANONICAL_TABLES, read_manifest
 from medsim.core.manifest import MANIFEST, Output
@@ -49,7 +48,6 @@ def split(options: SplitOptions) -> Splits:
         InputError: the folder is not a finished build, or its embedding is missing or differs.
         OptionError: an option is out of range, or a split would be empty.
         OutputError: ``out`` exists or cannot be written.
-        BrokenPromiseError: a split does not have the positives of its concepts.
     """
     build = Build(folder_of(options.build))
     progress = progress_of(options.progress)
@@ -176,7 +174,6 @@ def _write_split(
         )
         derived = derive(run)
         run = run.with_fingerprint(derived)
-        _check_positives(partition, name, derived.positives.pairs)
         write_terminology(run, part)
         write_build(run, derived, part)
     part.register_manifest()
@@ -197,16 +194,6 @@ def terminology_of(build: Build) -> Terminology:
             "skipped": (),
         }
     )
-
-
-def _check_positives(partition: Partition, name: str, pairs: pl.DataFrame) -> None:
-    """Raise BrokenPromiseError unless a split has exactly the positives of its concepts."""
-    key = ["dataset", "difficulty"]
-    counts = pairs.group_by(pl.col(key).cast(pl.String)).agg(n_positives=pl.len()).sort(key)
-    if not counts.equals(partition.positives.filter(split=name).drop("split")):
-        raise BrokenPromiseError(
-            f"the split {name} does not have the positives of its concepts; please report this bug"
-        )
 
 
 def _write_tables(

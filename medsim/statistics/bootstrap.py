@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.core.config import checked_threads
-from medsim.core.errors import OptionError
 from medsim.kernels.resampling import resampled_spearman, weighted_spearman
 from medsim.statistics.bca import Distribution, acceleration, bca_interval, bca_p, in_tasks
 from medsim.statistics.estimates import (
@@ -33,7 +32,6 @@ _RANKS_A_TASK = 1 << 18
 _FEWEST_PAIRS = 3
 _ENOUGH_PAIRS = 30  # with fewer, resamples do not show how much a correlation varies
 _ROUNDING = 1e-12
-_MOST_PAIRS = 3_000_000  # beyond, sums of squared ranks could leave 64 bits
 
 
 class SpearmanBootstrap:
@@ -49,11 +47,12 @@ class SpearmanBootstrap:
     2 / (resamples + 1), so for any of m comparisons to pass Bonferroni's correction at alpha, draw
     more than 2 m / alpha resamples.
 
-    A resample depends only on the order of pairs. For the same pairs in the same order,
-    correlations and differences do not depend on the other similarities.
+    A resample depends only on its number, the seed and the order of pairs. For the same pairs in
+    the same order, correlations and differences do not depend on the other similarities.
 
     Args:
-        sides: similarities, float64[n_pairs] each, at most 3,000,000 pairs; may be infinite.
+        sides: similarities, float64[n_pairs] each; may be infinite. With more than 3,000,000 pairs,
+            sums of squared ranks could leave 64 bits.
         ratings: float64[n_pairs].
         seed: random seed, from 0 to 2**64 - 1.
         resamples: number of resamples, at least 100. Each takes time O(n_pairs).
@@ -71,8 +70,6 @@ class SpearmanBootstrap:
         threads: int | None = None,
     ) -> None:
         self._seed, self._threads = seed, checked_threads(threads)
-        if len(ratings) > _MOST_PAIRS:
-            raise OptionError(f"{len(ratings):,} rated pairs are too many; at most {_MOST_PAIRS:,}")
         self._ratings = ranked(ratings).ranks
         self._sides = np.array([ranked(side).ranks for side in sides], np.int32)
         self._jackknifed: dict[int, Values] = {}
@@ -107,19 +104,6 @@ class SpearmanBootstrap:
             first - second,
             self._resampled[:, side] - self._resampled[:, other],
             lambda: self._left_out(side) - self._left_out(other),
-        )
-
-    def redrawn(self, sides: Sequence[int], resamples: int) -> SpearmanBootstrap:
-        """Return the bootstrap of some of the similarities with another number of resamples.
-
-        The first resamples stay the same: each depends only on its number and the seed.
-        """
-        return SpearmanBootstrap(
-            [self._sides[side].astype(np.float64) for side in sides],
-            self._ratings.astype(np.float64),
-            seed=self._seed,
-            resamples=resamples,
-            threads=self._threads,
         )
 
     def _is_perfect(self, correlation: float) -> bool:

@@ -147,13 +147,7 @@ def rated_samples(
     sides: Sequence[Values], ratings: Values, resampling: Resampling
 ) -> list[RatedSample]:
     """Return the samples of several similarities of the same rated pairs."""
-    bootstrap = SpearmanBootstrap(
-        sides,
-        ratings,
-        seed=resampling.seed,
-        resamples=resampling.resamples,
-        threads=resampling.threads,
-    )
+    bootstrap = _bootstrap(sides, ratings, resampling)
     samples = []
     for at, side in enumerate(sides):
         spearman = bootstrap.correlation(at)
@@ -171,13 +165,21 @@ def rated_samples(
     return samples
 
 
+def _bootstrap(
+    sides: Sequence[Values], ratings: Values, resampling: Resampling
+) -> SpearmanBootstrap:
+    seed, resamples, threads = resampling.seed, resampling.resamples, resampling.threads
+    return SpearmanBootstrap(sides, ratings, seed=seed, resamples=resamples, threads=threads)
+
+
 def redrawn(samples: Sequence[RatedSample], resampling: Resampling) -> Sequence[RatedSample]:
     """Return samples of one bootstrap with enough resamples to compare every two of them."""
     n_comparisons = math.comb(len(samples), 2)
-    n_resamples = resampling.for_comparisons(n_comparisons).resamples
-    if not n_comparisons or n_resamples <= resampling.resamples:
+    larger = resampling.for_comparisons(n_comparisons)
+    if not n_comparisons or larger.resamples <= resampling.resamples:
         return samples
-    bootstrap = samples[0].bootstrap.redrawn([sample.side for sample in samples], n_resamples)
+    sides = [sample.similarities for sample in samples]
+    bootstrap = _bootstrap(sides, samples[0].ratings, larger)
     return [replace(sample, bootstrap=bootstrap, side=at) for at, sample in enumerate(samples)]
 
 

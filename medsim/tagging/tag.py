@@ -20,8 +20,8 @@ from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.given import embedding_spec
 from medsim.tagging.corpus import Cutting, conll_text, read_corpora
 from medsim.tagging.options import RANDOM, TagOptions
-from medsim.tagging.output import EPOCH, PREDICTION, TAGGING, TASK_MODEL, Tagging, TaggingManifest
-from medsim.tagging.scores import ALL, counts_of, results_of, tasks_of, trials_of
+from medsim.tagging.output import EPOCH, PREDICTION, TAGGING, Tagging, TaggingManifest
+from medsim.tagging.scores import counts_of, results_of, tasks_of, trials_of
 from medsim.tagging.tagger import WINDOW, encode_corpus, random_table, train_tagger, word_table
 
 if TYPE_CHECKING:
@@ -120,14 +120,6 @@ def _corpora(options: TagOptions, threads: int, progress: Progress) -> list[Corp
     corpora = read_corpora([Path(str(path)) for path in paths], cutting, progress)
     if options.one_type:
         corpora = [corpus.merge_types() for corpus in corpora]
-    for corpus in corpora:
-        if corpus.name in {TASK_MODEL, "embedding"}:
-            raise InputError(f"{corpus.name!r} is a column of the results; rename the corpus")
-        if ALL in corpus.kinds():
-            raise InputError(
-                f"{corpus.name} has the entity type {ALL!r}, which stands for any type; rename it, "
-                "or use `one_type`"
-            )
     return corpora
 
 

@@ -113,10 +113,8 @@ FOUR_ROWS = "".join(f"word{row} 1 2 3\n" for row in range(4))
     [
         (f"3 3\n{FOUR_ROWS}", "has 4 rows; its header claims 3 rows"),
         (f"5 3\n{FOUR_ROWS}", "has 4 rows; its header claims 5 rows"),
-        (f"9999999999999 300\n{FOUR_ROWS}", "too many for its .* bytes"),
-        (f"2 60000\n{FOUR_ROWS}", "too many for its .* bytes"),
-        (f"0 3\n{FOUR_ROWS}", "too many for its .* bytes"),
-        ("2 3\na 1 2 3\n", "claims 2 words of 3 numbers, too many for its 12 bytes"),
+        (f"9999999999999 300\n{FOUR_ROWS}", "line 2 has 3 numbers, not 300"),
+        (f"0 3\n{FOUR_ROWS}", "has 4 rows; its header claims 0 rows"),
         (f"4 2\n{FOUR_ROWS}", "line 2 has 3 numbers, not 2"),
         (f"4 0\n{FOUR_ROWS}", "expected 1 to 65,536"),
         (f"4 65537\n{FOUR_ROWS}", "expected 1 to 65,536"),
@@ -192,8 +190,8 @@ def test_a_binary_file_may_be_packed_and_rows_may_end_in_a_line_feed(
     [
         (b"3 3", "has more than the 3 rows that its header claims"),
         (b"5 3", "ends in row 5; its header claims 5 rows"),
-        (b"9999999999999 3", "too many for its"),
-        (b"4 60000", "too many for its"),
+        (b"9999999999999 3", "ends in row 5; its header claims 9,999,999,999,999 rows"),
+        (b"4 60000", "ends in row 1; its header claims 4 rows"),
     ],
 )
 def test_a_false_binary_header_is_refused(tmp_path: Path, header: bytes, message: str) -> None:

@@ -6,7 +6,6 @@ import hashlib
 import re
 import shutil
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -17,7 +16,7 @@ from fixtures.umls import random_metathesaurus
 from oracles.splits import crossings, groups, not_nearest, positives, split_of
 
 import medsim
-from medsim.core.errors import BrokenPromiseError, InputError, OptionError, OutputError
+from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.splits.options import SPLIT_NAMES, shares_of
 
 BOUNDS = {"train": 0.6, "validation": 0.8, "test": 1.0}
@@ -321,25 +320,6 @@ def test_an_interrupted_run_resumes(
     messages = capsys.readouterr().err
     assert messages.count("train: take over") == messages.count("validation: take over") == 20
     assert "test: take over" not in messages
-
-
-@pytest.mark.slow
-def test_splits_without_the_positives_of_their_concepts_are_not_published(
-    shared_build: medsim.Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from medsim.splits import split as module
-
-    find = module.find_partition
-
-    def with_another_positive(*arguments: object) -> object:
-        parts = find(*arguments)  # type: ignore[arg-type]
-        return replace(parts, positives=parts.positives.with_columns(pl.col("n_positives") + 1))
-
-    monkeypatch.setattr(module, "find_partition", with_another_positive)
-
-    with pytest.raises(BrokenPromiseError, match="train does not have the positives"):
-        medsim.split(shared_build, tmp_path / "out", ratios="60/20/20", threads=1)
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.slow

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from oracles.ranks import spearman
 from scipy import stats
 
-from medsim.core.errors import OptionError
 from medsim.statistics.bca import Distribution, bca_interval, bca_p
 from medsim.statistics.bootstrap import SpearmanBootstrap
 from medsim.statistics.estimates import perfect_correlation
 from medsim.statistics.ranks import leave_one_out_spearman, ranked
 from medsim.statistics.resampling import Resampling, fewest_for
+from medsim.statistics.scores import rated_samples, redrawn
 from medsim.statistics.significance import bonferroni
 
 if TYPE_CHECKING:
@@ -132,8 +132,6 @@ def test_number_of_resamples_limits_p_and_zeros_count_on_neither_side() -> None:
         result = Distribution(estimate=estimate, resampled=values, acceleration=0.0)
         assert bca_p(result) == pytest.approx(p)
     assert 0.0005 <= bca_spearman(*correlated(300, seed=1), resamples=4000, threads=1).p < 0.001
-    with pytest.raises(OptionError, match="3,000,001 rated pairs are too many"):
-        bca_spearman(np.zeros(3_000_001), np.broadcast_to(0.0, 3_000_001))
 
 
 def test_difference_matches_scipy_within_resampling_error() -> None:
@@ -295,17 +293,18 @@ def test_results_do_not_depend_on_the_other_similarities() -> None:
     assert forward.p == pytest.approx(other.p)
 
 
-def test_redrawn_bootstrap_equals_a_new_one() -> None:
+def test_redrawn_samples_have_more_resamples_of_the_same_bootstrap() -> None:
     left, right = correlated(40, seed=3)
     other, _ = correlated(40, seed=4)
-    few = SpearmanBootstrap([other, left, right[::-1]], right, seed=5, resamples=100)
+    settings = Resampling(seed=5, resamples=100, threads=1, grows=True)
+    few = rated_samples([other, left, right[::-1]], right, settings)
 
-    more = few.redrawn([1, 0], 400)
+    first, second = redrawn([few[1], few[0]], settings)
 
-    assert more.difference(0, 1) == bca_spearman_difference(
-        left, other, right, seed=5, resamples=400
+    assert first.spearman_difference(second) == bca_spearman_difference(
+        left, other, right, seed=5, resamples=200
     )
-    assert few.difference(1, 0) != more.difference(0, 1)
+    assert first.spearman_difference(second) != few[1].spearman_difference(few[0])
 
 
 @pytest.mark.parametrize("n_comparisons", [1, 45, 50, 51, 253, 4950])

@@ -260,16 +260,11 @@ def test_vectors_of_any_size_are_scaled(corpus: Path, tmp_path: Path) -> None:
     assert scores.trials().height == OPTIONS["trials"]
 
 
-def test_names_of_columns_are_refused_for_corpora(corpus: Path, tmp_path: Path) -> None:
-    named = tmp_path / "embedding.txt"
-    named.write_bytes(corpus.read_bytes())
-    with pytest.raises(InputError, match="'embedding' is a column of the results; rename"):
-        medsim.tag(named, {}, tmp_path / "t", random=2, **OPTIONS)
-    for split in ("train", "dev", "test"):
-        (tmp_path / f"{split}.tsv").write_text("velp\tB-all\norl\tO\n", encoding="utf-8")
-    with pytest.raises(InputError, match="has the entity type 'all', which stands for"):
-        medsim.tag(tmp_path, {}, tmp_path / "t", random=2, **OPTIONS)
+def test_types_can_be_merged_and_an_unknown_language_is_refused(
+    corpus: Path, tmp_path: Path
+) -> None:
     with pytest.raises(OptionError, match=r"no sentence rules for .* english; it has am, ar"):
         medsim.tag(corpus, {}, tmp_path / "t", random=2, language="english", **OPTIONS)
     options = OPTIONS | {"one_type": True, "epochs": 1}
-    assert medsim.tag(tmp_path, {}, tmp_path / "t", random=2, **options).results().height
+    results = medsim.tag(corpus, {}, tmp_path / "t", random=2, **options).results()
+    assert set(results["type"]) == {"all", "entity"}

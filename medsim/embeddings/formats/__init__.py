@@ -19,9 +19,6 @@ BLOCK = 1 << 23
 MAX_DIMENSIONS = 65_536
 """The maximum number of dimensions, more than any embedding has."""
 
-DEFLATE_RATIO = 1032
-"""The maximum number of bytes that one byte of gzip or zip can unpack to."""
-
 
 def check_dimensions(path: Path | str, n_dimensions: int) -> None:
     """Raise InputError for vectors with no or too many dimensions."""

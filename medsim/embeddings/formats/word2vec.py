@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from medsim.core.errors import InputError
-from medsim.core.reading import GZIP, beginning_of, kind_of, open_file, unpacked, what_it_is
-from medsim.embeddings.formats import BLOCK, DEFLATE_RATIO, check_dimensions, first_not_finite
+from medsim.core.reading import open_file, unpacked, what_it_is
+from medsim.embeddings.formats import BLOCK, check_dimensions, first_not_finite
 from medsim.embeddings.options import TOKEN_OPTIONS
 from medsim.embeddings.sources import FORMATS, WORDS, Format, WordVectors
 
@@ -105,7 +105,7 @@ def _load_binary(path: Path, request: Request) -> WordVectors:
     """
     request.options.check_fit(_BINARY, *TOKEN_OPTIONS)
     beginning = _content_of(path)
-    header = _checked_header(path, beginning, number_size=_NUMBER_SIZE)
+    header = _checked_header(path, beginning)
     if _is_text(beginning[header.size :], header.n_dimensions):
         raise InputError(f"{path} is text; expected word2vec's binary format")
     words = _WantedWords(path, request.words, "row")
@@ -149,7 +149,7 @@ def _scan(block: bytes, n_rows: int, header: _Header, words: _WantedWords) -> tu
 def _load_with_header(path: Path, request: Request) -> WordVectors:
     request.options.check_fit(_WITH_HEADER, *TOKEN_OPTIONS)
     beginning = _content_of(path).removeprefix(_BYTE_ORDER_MARK)
-    header = _checked_header(path, beginning, number_size=2)
+    header = _checked_header(path, beginning)
     vectors = _read_lines(path, request, header.n_dimensions, n_header=1)
     if vectors.n_vocabulary != header.n_words:
         claim = f"its header claims {header.n_words:,} rows"
@@ -261,21 +261,11 @@ def _header_of(beginning: bytes) -> _Header | None:
     return _Header(int(match[1]), int(match[2]), match.end()) if match else None
 
 
-def _checked_header(path: Path, beginning: bytes, number_size: int) -> _Header:
-    """Return the header of a file after checking it against the file's size.
-
-    Every row has a word and its numbers, each of at least ``number_size`` bytes.
-    """
+def _checked_header(path: Path, beginning: bytes) -> _Header:
     header = _header_of(beginning)
     if header is None:
         raise InputError(f'{path} has no header such as "400000 300": it {what_it_is(beginning)}')
     check_dimensions(path, header.n_dimensions)
-    least = header.n_words * (1 + number_size * header.n_dimensions)
-    size = path.stat().st_size
-    ratio = DEFLATE_RATIO if kind_of(beginning_of(path)) is GZIP else 1
-    if header.n_words == 0 or header.size + least > size * ratio:
-        claim = f"{header.n_words:,} words of {header.n_dimensions:,} numbers"
-        raise InputError(f"{path}: its header claims {claim}, too many for its {size:,} bytes")
     return header
 
 

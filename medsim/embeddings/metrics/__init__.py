@@ -25,6 +25,11 @@ _ROWS_A_TASK = 8192
 _COLUMNS_A_TASK = 2048
 
 
+def slices_of(n_rows: int, size: int) -> list[slice]:
+    """Return slices of at most ``size`` rows."""
+    return [slice(begin, min(begin + size, n_rows)) for begin in range(0, n_rows, size)]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workers:
     """Threads that report progress."""
@@ -44,10 +49,7 @@ class Workers:
         threads, or once with an empty slice if there are no rows. ``advance`` is called with the
         number of rows done since the last call.
         """
-        slices = [
-            slice(begin, min(begin + _ROWS_A_TASK, n_rows))
-            for begin in range(0, max(n_rows, 1), _ROWS_A_TASK)
-        ]
+        slices = slices_of(n_rows, _ROWS_A_TASK) or [slice(0, 0)]
         alone = self.threads == 1 or len(slices) == 1
         with nullcontext() if alone else thread_pool(self.threads) as executor:
             parts = (executor.map if executor else map)(work, slices)
@@ -70,12 +72,7 @@ class Workers:
         def fill(part: slice) -> None:
             table[:, part] = work(part)
 
-        n_columns = table.shape[1]
-        slices = (
-            slice(begin, min(begin + _COLUMNS_A_TASK, n_columns))
-            for begin in range(0, n_columns, _COLUMNS_A_TASK)
-        )
-        in_threads(self.threads, fill, slices)
+        in_threads(self.threads, fill, slices_of(table.shape[1], _COLUMNS_A_TASK))
         return table
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.core.config import in_threads
-from medsim.embeddings.metrics import METRICS, Metric, WordBags, Workers
+from medsim.embeddings.metrics import METRICS, Metric, WordBags, Workers, slices_of
 from medsim.embeddings.metrics.averages import (
     COMPARISONS,
     Comparison,
@@ -136,11 +136,7 @@ class _WordTable:
         def fill(rows: slice) -> None:
             self._table[rows, first : first + len(words)] = self._compare(rows, words)
 
-        slices = [
-            slice(begin, min(begin + _ROWS_A_TASK, self._n_words))
-            for begin in range(0, self._n_words, _ROWS_A_TASK)
-        ]
-        in_threads(self._threads, fill, slices)
+        in_threads(self._threads, fill, slices_of(self._n_words, _ROWS_A_TASK))
 
 
 WORD_PAIRS_AT_ONCE = 1 << 24  # keys of 8 bytes, and as many places
