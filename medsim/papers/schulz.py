@@ -68,7 +68,7 @@ def steps(options: ReproduceOptions) -> list[str]:
     return [
         f"build the twenty datasets of {release} as of {PUBLISHED} (2 minutes for SNOMED CT)",
         "sample the study, and score its answers" if options.answers else "sample the study",
-        f"{evaluated} (5 minutes for word vectors; an encoder takes hours on a CPU)",
+        f"{evaluated} (for SNOMED CT minutes per word embedding, up to hours per encoder)",
         "compute the tables",
     ]
 
@@ -81,6 +81,12 @@ def computed(options: ReproduceOptions, out: Path) -> tuple[dict[str, Computed],
     concepts, study = built.read("terminology/concept.parquet", ["concept_id"]), out / "study"
     if not is_output(study):
         sample_study(built, study, seed=options.seed, progress=options.progress)
+    tables = {"2": Computed(_of_build(table_2(built)))}
+    if options.answers is None:
+        reason = f"no answers were given; have {study}/annotators judged, then use --answers"
+        tables["3"] = Computed(missing=reason)
+    else:
+        tables["3"] = Computed(_of_study(score_study(study, [options.answers], **shared).table()))
     evaluation = evaluate(
         [built.folder, *rated],
         options.models,
@@ -91,12 +97,6 @@ def computed(options: ReproduceOptions, out: Path) -> tuple[dict[str, Computed],
         cache=options.cache,
         **shared,
     )
-    tables = {"2": Computed(_of_build(table_2(built)))}
-    if options.answers is None:
-        reason = f"no answers were given; have {study}/annotators judged, then use --answers"
-        tables["3"] = Computed(missing=reason)
-    else:
-        tables["3"] = Computed(_of_study(score_study(study, [options.answers], **shared).table()))
     for name in _OF_COMPARE:
         try:
             rows = compare(evaluation, table=name, **shared)

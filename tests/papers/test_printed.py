@@ -50,7 +50,8 @@ def test_every_paper_is_there() -> None:
     assert set(PAPERS) == {"schulz-2020", "chiu-2018", "rouhizadeh-2024"}
     main = [str(n) for n in range(1, 7)]
     appendix = ["A.1", "A.2", *(f"B.{n}" for n in range(1, 6)), *(f"C.{n}" for n in range(1, 9))]
-    assert [n for n in SCHULZ if not n.startswith("text")] == [*main, *appendix, "D.1"]
+    tables = [n for n in SCHULZ if not n.startswith(("text", "figure"))]
+    assert tables == [*main, *appendix, "D.1"]
 
 
 @pytest.mark.parametrize(
@@ -61,8 +62,8 @@ def test_tables_are_rectangular_and_their_names_unique(paper: str, table: dict) 
         table["name"]
     ]
     assert set(table) - {"note"} == {"name", "section", "caption", "columns", "rows", "cells"}
-    assert len(table["cells"]) == len(set(table["rows"])) == len(table["rows"]) > 0
-    assert {len(values) for values in table["cells"]} == {len(set(table["columns"]))}
+    assert len(table["cells"]) == len(set(table["rows"])) == len(table["rows"])
+    assert {len(values) for values in table["cells"]} <= {len(set(table["columns"]))}
     texts = [
         *table["rows"],
         *table["columns"],

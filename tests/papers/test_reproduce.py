@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-EMPTY = {"6", "B.2", "B.3", "B.4", "B.5", "C.5", "C.6", "C.7", "C.8", "D.1"}
+EMPTY = {"B.2", "B.3", "B.4", "B.5", "C.5", "C.6", "C.7", "C.8"}
 """Tables of other embeddings, or of differences that invented vectors do not show."""
 
 
