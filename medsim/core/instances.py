@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.kinds import WIC_COLUMNS
-from medsim.core.reading import read_json, reading
+from medsim.core.parquet import scan_of_users
+from medsim.core.reading import open_file, parsed_json, reading
+from medsim.core.tables import is_parquet
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,8 +19,16 @@ _MOST = (1 << 31) - 1
 _LONGEST_SHOWN = 60
 
 
+def file_of(folder: Path, split: str) -> Path:
+    """Return the file of a split in a folder: JSON, else JSON lines, else Parquet."""
+    paths = [folder / f"{split}.{suffix}" for suffix in ("json", "jsonl", "parquet")]
+    return next((path for path in paths if path.exists()), paths[0])
+
+
 def published_instances(path: Path) -> pl.DataFrame:
-    """Return the instances of a JSON file, a list of objects with the columns of ``WIC_COLUMNS``.
+    """Return the instances of a file with the columns of ``WIC_COLUMNS``.
+
+    It is Parquet, or JSON: a list of objects, or lines with an object each.
 
     Returns:
         ``WIC_COLUMNS``, in the order of the file.
@@ -28,11 +38,23 @@ def published_instances(path: Path) -> pl.DataFrame:
             type.
     """
     with reading(path, "instances"):
-        content = read_json(path)
+        content = _content(path)
         if not isinstance(content, list):
             raise InputError(f"{path} holds {type(content).__name__}, not a list of instances")
         rows = [_row(path, number, instance) for number, instance in enumerate(content, start=1)]
         return pl.DataFrame(rows, schema=WIC_COLUMNS, orient="row")
+
+
+def _content(path: Path) -> Any:
+    """Return the value of a JSON file, or the rows of JSON lines or Parquet."""
+    if is_parquet(path):
+        return scan_of_users(path).collect().to_dicts()
+    with open_file(path) as stream:
+        data = stream.read().removeprefix(b"\xef\xbb\xbf").strip()
+    if not data.startswith(b"{"):
+        return parsed_json(path, data)
+    lines = enumerate(data.splitlines(), start=1)
+    return [parsed_json(f"{path}: line {at}", line) for at, line in lines if line.strip()]
 
 
 def check_terms(path: Path, instances: pl.DataFrame) -> None:

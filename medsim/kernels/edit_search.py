@@ -366,36 +366,42 @@ def _fewest_edits(bits: Hashes, left: int, right: int) -> int:
 
 @kernel
 def search_alike_pairs(
-    laid: TermsByLength, first: int, stop: int, firsts: Rows, seconds: Rows
+    laid: TermsByLength,
+    limit: tuple[int, int],
+    first: int,
+    stop: int,
+    firsts: Rows,
+    seconds: Rows,
 ) -> int:
     """Return the number of similar pairs, and write as many as fit.
 
-    Two terms of lengths a and b are similar if (a + b - d) / (a + b) is above 3/4, hence if
-    4 d < a + b, where d is the minimum number of insertions and deletions that turn one into the
-    other. As d is at least the difference of lengths, the shorter term has more than 3/5 of the
-    longer term's length. As d is also at least the number of bits in which the signatures differ,
-    only pairs that pass both tests are compared.
+    Two terms of lengths a and b are similar if (a + b - d) / (a + b) is above the ``limit`` n / m,
+    hence if m d < (m - n) (a + b), where d is the minimum number of insertions and deletions that
+    turn one into the other. As d is at least the difference of lengths, the shorter term has more
+    than n / (2 m - n) of the longer term's length. As d is also at least the number of bits in
+    which the signatures differ, only pairs that pass both tests are compared.
 
     The longer terms of the pairs are those from ``first`` up to ``stop``. Their places, in order,
     are written to ``firsts``, and the places of the similar terms before them to ``seconds``.
     """
-    starts = laid.starts
+    starts, (n, m) = laid.starts, limit
     longest = starts[stop] - starts[stop - 1] if stop > first else 0
     masks = np.zeros(laid.n_characters * words_of(longest), np.uint64)
     n_pairs, nearest = 0, 0
     for term in range(first, stop):
         begin, end = starts[term], starts[term + 1]
         length = end - begin
-        while 5 * (starts[nearest + 1] - starts[nearest]) <= 3 * length and nearest < term:
+        shortest = n * length // (2 * m - n)
+        while starts[nearest + 1] - starts[nearest] <= shortest and nearest < term:
             nearest += 1
         words = np.empty(words_of(length), np.uint64)
         set_masks(laid.codes, begin, end, masks)
         for other in range(nearest, term):
             both = length + starts[other + 1] - starts[other]
-            if 4 * _fewest_edits(laid.signatures, term, other) >= both:
+            if m * _fewest_edits(laid.signatures, term, other) >= (m - n) * both:
                 continue
             common = _common_subsequence(masks, words, laid.codes, starts[other], starts[other + 1])
-            if 4 * (both - 2 * common) < both:
+            if m * (both - 2 * common) < (m - n) * both:
                 if n_pairs < len(firsts):
                     firsts[n_pairs], seconds[n_pairs] = term, other
                 n_pairs += 1

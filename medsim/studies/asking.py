@@ -14,7 +14,7 @@ from medsim.builds.datasets import set_keys
 from medsim.builds.output import PAIR, Build
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, OptionError, counted
-from medsim.core.instances import check_terms, published_instances
+from medsim.core.instances import check_terms, file_of, published_instances
 from medsim.core.manifest import fingerprint
 from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
@@ -275,7 +275,7 @@ def instances_study(options: InstancesOptions) -> Study:
     progress = progress_of(options.progress)
     path = Path(options.benchmark)
     if path.is_dir():
-        path /= "test.json"
+        path = file_of(path, "test")
         if not path.exists():
             raise InputError(f"{path.parent} has no test.json; give a folder with one, or a file")
     with progress.stage("draw instances") as stage:

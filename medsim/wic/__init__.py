@@ -18,3 +18,6 @@ SPLITS: tuple[str, ...] = get_args(Split)
 
 MOST_REPEATS = 100
 """The maximum occurrences of a sentence in train and dev of BioWiC together."""
+
+SIMILARITY = 0.75
+"""Terms of the group label_similarity have a higher ratio (Rouhizadeh et al. 2024)."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from medsim.core.errors import InputError, OptionError, counted, unknown_name
-from medsim.core.instances import published_instances
+from medsim.core.instances import file_of, published_instances
 from medsim.core.kinds import WIC_COLUMNS
 from medsim.core.manifest import MANIFEST
 from medsim.core.opened import Opened, reading_output
@@ -81,7 +81,7 @@ class Benchmark(Opened[WicManifest]):
 
 
 def read_instances(path: Path) -> pl.DataFrame:
-    """Return the instances of a JSON file after checking their groups: ``WIC_COLUMNS``.
+    """Return the instances of a file after checking their groups: ``WIC_COLUMNS``.
 
     Other rules are not checked; ``medsim.wic.verify`` does that.
     """
@@ -134,7 +134,8 @@ def read_benchmark(options: BenchmarkFilesOptions) -> BenchmarkFiles:
     elif split is not None:
         raise OptionError(f"`split` {split} applies to a single file; {data} is a folder")
     else:
-        paths = {name: data / f"{name}.json" for name in SPLITS if (data / f"{name}.json").exists()}
+        files = {name: file_of(data, name) for name in SPLITS}
+        paths = {name: path for name, path in files.items() if path.exists()}
         if not paths:
             names = ", ".join(f"{name}.json" for name in SPLITS)
             raise InputError(f"{data} is not a benchmark of words in context: it has no {names}")

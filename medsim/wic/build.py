@@ -143,7 +143,7 @@ def _instances(
     with progress.stage("compare terms") as stage:
         language, broader = options.language, options.broader
         forms = forms_with_relations(store, mentions, language, vocabulary, broader)
-        blocks = blocks_of(store, mentions, forms, threads=threads)
+        blocks = blocks_of(store, mentions, forms, options.label_similarity, threads=threads)
         stage.note(f"{int(blocks.n_pairs.sum()):,} candidate instances")
     with progress.stage("draw splits") as stage:
         splits = Splitter(

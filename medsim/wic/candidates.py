@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ import polars as pl
 from medsim.core.config import in_threads
 from medsim.core.terms import lowered_column, pack
 from medsim.kernels.edit_search import TermsByLength, search_alike_pairs, signatures
+from medsim.wic import SIMILARITY
 from medsim.wic.mentions import forms_of
 
 if TYPE_CHECKING:
@@ -81,7 +83,14 @@ def forms_with_relations(
     return forms
 
 
-def blocks_of(store: Store, mentions: pl.DataFrame, forms: pl.DataFrame, *, threads: int) -> Blocks:
+def blocks_of(
+    store: Store,
+    mentions: pl.DataFrame,
+    forms: pl.DataFrame,
+    similarity: float = SIMILARITY,
+    *,
+    threads: int,
+) -> Blocks:
     """Return the blocks of mentions, given the names of forms and the related concepts.
 
     Two terms are compared once, however many sentences contain them. Mentions come from
@@ -89,7 +98,8 @@ def blocks_of(store: Store, mentions: pl.DataFrame, forms: pl.DataFrame, *, thre
     ``related_concept`` are in the store.
     """
     store.put("form", forms)
-    alike = similar_label_pairs(forms["lower_term"].to_list(), threads=threads).astype(np.int32)
+    terms = forms["lower_term"].to_list()
+    alike = similar_label_pairs(terms, similarity, threads=threads).astype(np.int32)
     store.put("alike", pl.DataFrame({"form1": alike[:, 0], "form2": alike[:, 1]}))
     store.run("wic/form_pair")
     store.put("cell", _cells(mentions, forms))
@@ -114,8 +124,10 @@ def _cells(mentions: pl.DataFrame, forms: pl.DataFrame) -> pl.DataFrame:
     return cells.sort("begin_row").with_row_index("cell_id")
 
 
-def similar_label_pairs(terms: Sequence[str], *, threads: int = 1) -> Places:
-    """Return all pairs of distinct terms in lower case whose ratio is above 0.75.
+def similar_label_pairs(
+    terms: Sequence[str], similarity: float = SIMILARITY, *, threads: int = 1
+) -> Places:
+    """Return all pairs of distinct terms in lower case whose ratio is above ``similarity``.
 
     The ratio is (|a| + |b| - d) / (|a| + |b|), lengths in code points, where d counts insertions
     and deletions, and a substitution is one of each (Rouhizadeh et al. 2024). Every pair above it
@@ -137,20 +149,21 @@ def similar_label_pairs(terms: Sequence[str], *, threads: int = 1) -> Places:
         n_characters=len(characters),
     )
     tasks = range(int(np.count_nonzero(lengths == 0)), len(terms), _TERMS_A_TASK)
-    parts = in_threads(threads, partial(_search, laid), tasks)
+    search = partial(_search, laid, Fraction(str(similarity)).as_integer_ratio())
+    parts = in_threads(threads, search, tasks)
     places = np.concatenate(parts) if parts else np.empty((0, 2), np.int64)
     pairs = np.sort(order[places], axis=1)
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
 
-def _search(laid: TermsByLength, first: int) -> Places:
+def _search(laid: TermsByLength, limit: tuple[int, int], first: int) -> Places:
     """Return the pairs of one task, int64[n_pairs, 2]; repeated if the buffer was too small."""
     stop = min(first + _TERMS_A_TASK, len(laid.starts) - 1)
     room = _ROOM
     while True:
         firsts: Rows = np.empty(room, np.int64)
         seconds: Rows = np.empty(room, np.int64)
-        n_found = search_alike_pairs(laid, first, stop, firsts, seconds)
+        n_found = search_alike_pairs(laid, limit, first, stop, firsts, seconds)
         if n_found <= room:
             return np.stack([firsts[:n_found], seconds[:n_found]], axis=1)
         room = n_found

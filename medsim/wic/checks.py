@@ -13,7 +13,7 @@ from medsim.core.checks import Finding
 from medsim.core.kinds import columns
 from medsim.core.terms import lowered
 from medsim.corpora import ENGLISH
-from medsim.wic import GROUPS, MOST_REPEATS
+from medsim.wic import GROUPS, MOST_REPEATS, SIMILARITY
 from medsim.wic.rules import (
     QUOTAS,
     equal_ignoring_case,
@@ -45,7 +45,8 @@ PROMISES = {
     "group": "An instance is in the first group that applies.",
     "lemma": "Different terms are in term_identity exactly if their lemmas are equal.",
     "synonyms": "Synonyms are names of one concept, terms of label_similarity are not.",
-    "similarity": "Terms of label_similarity have a ratio above 0.75.",
+    "similarity": f"Terms of label_similarity have a ratio above {SIMILARITY}, or the limit in the "
+    "manifest.",
     "balance": "Half of every group has label 1.",
     "quota": "A group has no more instances than its quota.",
     "one_mention": "A sentence always has the same mention.",
@@ -205,12 +206,17 @@ _GROUP_CHECKS = ("group", "lemma", "synonyms", "similarity")
 
 
 def check_instances(
-    split: str, instances: Sequence[Instance], concepts: ConceptsByName | None, language: str
+    split: str,
+    instances: Sequence[Instance],
+    concepts: ConceptsByName | None,
+    language: str,
+    similarity: float = SIMILARITY,
 ) -> list[SplitFinding]:
     """Return the checks of single instances, by lemmas in a language.
 
     Without concepts, synonyms are not checked.
     """
+    by_rules = partial(group_of, language=language, similarity=similarity)
 
     def wrong_offsets(mention: Mention) -> str:
         start, end, length = mention.start, mention.end, len(mention.sentence)
@@ -228,7 +234,7 @@ def check_instances(
         check_each(split, "offsets", instances, partial(_mention_faults, wrong_offsets)),
         check_each(split, "term", instances, partial(_mention_faults, wrong_term)),
         check_each(split, "two_sentences", instances, one_sentence),
-        *_groups(split, instances, concepts, language),
+        *_groups(split, instances, concepts, by_rules),
     ]
 
 
@@ -239,7 +245,10 @@ def _mention_faults(fault: Callable[[Mention], str], instance: Instance) -> str:
 
 
 def _groups(
-    split: str, instances: Sequence[Instance], concepts: ConceptsByName | None, language: str
+    split: str,
+    instances: Sequence[Instance],
+    concepts: ConceptsByName | None,
+    group_of: Callable[..., str | None],
 ) -> list[SplitFinding]:
     """Return the checks of groups, one for each kind of disagreement."""
     breaches: dict[str, list[Breach]] = {check: [] for check in _GROUP_CHECKS}
@@ -248,7 +257,7 @@ def _groups(
         if concepts is not None:
             first, second = (concepts.get(lower, frozenset()) for lower in lowered(instance.terms))
             shared = not first.isdisjoint(second)
-        by_rules = group_of(*instance.terms, share_concept=shared, language=language)
+        by_rules = group_of(*instance.terms, share_concept=shared)
         is_clear = concepts is not None or instance.cat != "synonyms"
         if by_rules != instance.cat and (is_clear or by_rules not in {None, "label_similarity"}):
             fault = f"in {instance.cat}, by the rules in {by_rules or 'none'}"

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.errors import InputError
-from medsim.core.instances import check_terms
+from medsim.core.instances import check_terms, file_of
 from medsim.core.kinds import WIC_COLUMNS
 from medsim.core.manifest import fingerprint
 from medsim.core.reading import reading
@@ -213,7 +213,7 @@ def _files(data: Path, train: str | Path | None, dev: str | Path | None) -> dict
     """Return the file of each existing split."""
     if not data.exists():
         raise InputError(f"{data} does not exist")
-    paths = {split: data / f"{split}.json" for split in SPLITS} if data.is_dir() else {"test": data}
+    paths = {split: file_of(data, split) for split in SPLITS} if data.is_dir() else {"test": data}
     files = {split: path for split, path in paths.items() if path.exists()}
     if "test" not in files:
         raise InputError(f"{data} has no test.json; give a folder with one, or a file")

@@ -14,7 +14,7 @@ from medsim.core.errors import OptionError
 from medsim.core.options import public
 from medsim.core.store import Store
 from medsim.core.terms import lowered, lowered_column
-from medsim.wic import GROUPS
+from medsim.wic import GROUPS, SIMILARITY
 from medsim.wic.benchmark import read_benchmark
 from medsim.wic.options import WicStatsOptions
 from medsim.wic.output import NAME, RELATED
@@ -100,7 +100,8 @@ def corpora(benchmark: Benchmark) -> pl.DataFrame:
     """Return table 1: a row per corpus.
 
     Ontologies and semantic types are those of its mentions, as the corpus names them. More than
-    three are shown as a number.
+    three are shown as a number. The paper counts sentences with a mention, whose concept may be
+    unknown; mentions that name several concepts do not count.
     """
     n_used = dict(benchmark.mentions().group_by("corpus").len().iter_rows())
     corpora: list[dict[str, Any]] = benchmark.manifest.corpora
@@ -111,6 +112,7 @@ def corpora(benchmark: Benchmark) -> pl.DataFrame:
             "semantic types": _names_or_count(corpus["kinds"]),
             "documents": corpus["n_documents"],
             "sentences": corpus["n_sentences"],
+            "sentences with a mention": corpus.get("n_annotated"),
             "sentences with a concept": n_used.get(corpus["name"], 0),
             "mentions": corpus["n_mentions"],
         }
@@ -260,7 +262,8 @@ def curve(benchmark: Benchmark, threads: int) -> pl.DataFrame:
     with Store(threads=threads) as store:
         store.put("form_name", names.join(forms, on="lower_term").select("form_id", "concept_id"))
         store.put("related_concept", benchmark.read(RELATED.files))
-        blocks = blocks_of(store, mentions, forms, threads=threads)
+        similarity = options.get("label_similarity", SIMILARITY)
+        blocks = blocks_of(store, mentions, forms, similarity, threads=threads)
     splitter = Splitter(
         blocks=blocks,
         hashes=content_hashes(mentions),

@@ -119,18 +119,20 @@ def mentions_in_sentences(
 ) -> tuple[pl.DataFrame, dict[str, int]]:
     """Return the mentions that have exactly one code and lie within one sentence.
 
-    Also return the numbers of documents that were split into sentences, of their sentences, and of
-    their mentions, kept or not.
+    Also return the numbers of documents that were split into sentences, of their sentences, of
+    sentences with a mention that has at most one code, and of their mentions, kept or not.
     """
     frames = [pl.DataFrame(schema=MENTION_COLUMNS)]
     rows: list[_Row] = []
-    counts = Counter(n_documents=0, n_sentences=0, n_mentions=0)
+    counts = Counter(n_documents=0, n_sentences=0, n_annotated=0, n_mentions=0)
     short = short_enough(documents, corpus, problems)
     for document, sentences in cut_documents(short, language=language, threads=threads):
         advance(1)
         n_mentions = len(document.annotations)
         counts.update(n_documents=1, n_sentences=len(sentences), n_mentions=n_mentions)
-        rows.extend(_rows(document, sentences, corpus, problems))
+        annotated: set[int] = set()
+        rows.extend(_rows(document, sentences, corpus, problems, annotated))
+        counts["n_annotated"] += len(annotated)
         if len(rows) >= _ROWS_A_FRAME:
             frames.append(pl.DataFrame(rows, schema=MENTION_COLUMNS, orient="row"))
             rows = []
@@ -138,12 +140,19 @@ def mentions_in_sentences(
     return pl.concat(frames), dict(counts)
 
 
-def _rows(document: Document, sentences: Spans, corpus: str, problems: Problems) -> Iterator[_Row]:
-    """Yield the rows of a document's mentions, and count mentions without a row."""
+def _rows(
+    document: Document, sentences: Spans, corpus: str, problems: Problems, annotated: set[int]
+) -> Iterator[_Row]:
+    """Yield the rows of a document's mentions, and count mentions without a row.
+
+    The places of sentences with a mention that has at most one code are added to ``annotated``.
+    """
     text = f"{document.title} {document.abstract}"
     for annotation in document.annotations:
         at = bisect_right(sentences, annotation.start, key=lambda span: span[0]) - 1
         start, end = sentences[at] if at >= 0 else (0, 0)
+        if len(annotation.codes) <= 1 and annotation.end <= end:
+            annotated.add(at)
         if not annotation.codes:
             problems.count("mention has no concept")
         elif len(annotation.codes) > 1:

@@ -25,7 +25,7 @@ from medsim.core.options import (
 from medsim.corpora import ENGLISH
 from medsim.embeddings.given import EmbeddingLike, wrap
 from medsim.terminologies.options import ReadingOptions
-from medsim.wic import MOST_REPEATS, Split
+from medsim.wic import MOST_REPEATS, SIMILARITY, Split
 
 Broader = Literal["direct", "any"]
 """Meanings of broader concepts: the parents of a concept, or all its ancestors."""
@@ -68,6 +68,16 @@ class WicBuildOptions(ReadingOptions):
             key="broader",
         ),
     ] = "direct"
+    label_similarity: Annotated[
+        float,
+        Option(
+            "Terms of the group label_similarity have a ratio above this. The released BioWiC has "
+            "0.70, its paper 0.75.",
+            least=0.5,
+            most=0.99,
+            key="label_similarity",
+        ),
+    ] = SIMILARITY
     most_train: Annotated[
         int | None,
         Option(

@@ -12,7 +12,7 @@ from rapidfuzz.distance import Indel
 from medsim.core.errors import needing
 from medsim.core.terms import last_lemma, lowered
 from medsim.corpora import ENGLISH
-from medsim.wic import GROUPS
+from medsim.wic import GROUPS, SIMILARITY
 
 QUOTAS: dict[str, dict[str, int]] = {
     "dev": dict(zip(GROUPS, (200, 50, 200, 50), strict=True)),
@@ -20,22 +20,26 @@ QUOTAS: dict[str, dict[str, int]] = {
 }
 """The number of True instances, and of False ones, of each group and split in BioWiC."""
 
-_SIMILAR = Fraction(3, 4)  # exact
-
 # Marks, such as vowel signs in Hindi, are parts of letters, but not to regular expressions.
 _MARKS = "".join(chr(at) for at in range(0x300, 0x20000) if unicodedata.category(chr(at))[0] == "M")
 _WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{_MARKS}])*")
 
 
 def group_of(
-    term1: str, term2: str, *, share_concept: bool | None, language: str = ENGLISH
+    term1: str,
+    term2: str,
+    *,
+    share_concept: bool | None,
+    language: str = ENGLISH,
+    similarity: float = SIMILARITY,
 ) -> str | None:
     """Return the group of two terms: the first of ``medsim.wic.GROUPS`` that applies.
 
     It shares no code with the search that builds a benchmark, so it can check the search. Groups
     and their order are as in Rouhizadeh et al. (2024). ``share_concept`` says whether both terms
     are names of one concept of the terminology, ignoring case; if it is None, synonyms are
-    skipped. The order of the two terms does not matter.
+    skipped. Labels with a ratio above ``similarity`` are similar. The order of the two terms does
+    not matter.
     """
     lemma1, lemma2 = lemma_pair(term1, term2, language)
     if equal_ignoring_case(term1, term2) or lemma1 == lemma2:
@@ -44,7 +48,8 @@ def group_of(
         return "abbreviations"
     if share_concept:
         return "synonyms"
-    return "label_similarity" if label_ratio(term1, term2) > _SIMILAR else None
+    is_similar = label_ratio(term1, term2) > Fraction(str(similarity))
+    return "label_similarity" if is_similar else None
 
 
 def equal_ignoring_case(term1: str, term2: str) -> bool:
@@ -60,7 +65,7 @@ def one_abbreviates(term1: str, term2: str) -> bool:
 
 
 def label_ratio(term1: str, term2: str) -> Fraction:
-    """Return the exact similarity of two labels, 0 to 1; above 0.75 they are similar.
+    """Return the exact similarity of two labels, from 0 to 1.
 
     It is the ratio (|a| + |b| - d) / (|a| + |b|) of the lower-cased terms. Lengths are code points;
     d is the edit distance in which a substitution costs 2.

@@ -20,6 +20,7 @@ from medsim.statistics.estimates import defined, interval_of
 from medsim.statistics.significance import mcnemar_of_runs
 from medsim.wic import GROUPS
 from medsim.wic.dataset import SEEN
+from medsim.wic.models import RANDOM
 from medsim.wic.output import COMPARISONS, PREDICTIONS, RESULTS
 
 if TYPE_CHECKING:
@@ -229,6 +230,12 @@ def accuracy_sentences(results: pl.DataFrame, comparisons: pl.DataFrame) -> list
         difference = with_interval({**row, "value": row["difference"]})
         people = f"human accuracy ({row['accuracy2']:.3f})"
         sentences.append(f"{names[0]} differs from {people} by {difference}.")
+    fitted = ranking.filter(pl.col("model") != f"“{RANDOM}”")["value"]
+    if len(fitted) > 2:  # noqa: PLR2004 — else the table says it
+        names_of = ("min", "mean", "median", "max")
+        values = ", ".join(f"{name} {getattr(fitted, name)():.3f}" for name in names_of)
+        without = "" if len(fitted) == len(names) else f" except {RANDOM}"
+        sentences.append(f"Over all models{without}: {values}.")
     at_chance = ranking.filter(pl.col("low") <= _CHANCE["chance"])["model"].to_list()
     if at_chance:
         sentences.append(

@@ -21,7 +21,7 @@ from medsim.core.terms import lowered, lowered_column
 from medsim.corpora import ENGLISH
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import read_terminology
-from medsim.wic import MOST_REPEATS, SPLITS
+from medsim.wic import MOST_REPEATS, SIMILARITY, SPLITS
 from medsim.wic.benchmark import read_benchmark
 from medsim.wic.candidates import forms_with_relations
 from medsim.wic.checks import (
@@ -123,6 +123,7 @@ def _check_all(
     """Return the findings on the instances, split by split; ``names`` are names of concepts."""
     splits = {split: instances_of(frame) for split, frame in benchmark.splits.items()}
     language = str(benchmark.options.get("language", ENGLISH))
+    similarity = float(str(benchmark.options.get("label_similarity", SIMILARITY)))
     terms = {term for part in splits.values() for instance in part for term in instance.terms}
     concepts = None if names is None else concepts_by_name(terms, names)
     together = check_splits(
@@ -133,7 +134,8 @@ def _check_all(
     )
     findings = []
     for split, instances in splits.items():
-        findings += check_instances(split, instances, concepts, language) + together[split]
+        findings += check_instances(split, instances, concepts, language, similarity)
+        findings += together[split]
         if provenance is not None:
             findings += check_provenance(split, benchmark.splits[split], provenance)
     return findings

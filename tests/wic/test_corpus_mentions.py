@@ -45,7 +45,7 @@ def test_a_mention_keeps_its_place_in_its_sentence() -> None:
     ]
     assert frame.rows() == expected
     assert frame.schema == pl.Schema(MENTION_COLUMNS)
-    assert counts == {"n_documents": 1, "n_sentences": 3, "n_mentions": 2}
+    assert counts == {"n_documents": 1, "n_sentences": 3, "n_annotated": 2, "n_mentions": 2}
 
 
 def test_mentions_without_one_concept_or_one_sentence_are_counted() -> None:
@@ -58,11 +58,15 @@ def test_mentions_without_one_concept_or_one_sentence_are_counted() -> None:
     others = tuple(replace(source.annotations[4], codes=several) for several in codes)
     problems = Problems()
 
-    frame, _ = mentions_in_sentences(
+    frame, counts = mentions_in_sentences(
         [replace(source, annotations=source.annotations + others)], "c", problems
     )
 
     assert frame["term"].to_list() == ["It", "rose."]
+    assert counts["n_annotated"] == 2  # "Dup." has none within it
+    unlinked, several = ([replace(source, annotations=(other,))] for other in others[:2])
+    assert mentions_in_sentences(unlinked, "c", Problems())[1]["n_annotated"] == 1
+    assert mentions_in_sentences(several, "c", Problems())[1]["n_annotated"] == 0
     assert {each.reason: each.n_rows for each in problems.skipped()} == {
         "mention crosses a sentence boundary": 3,
         "mention has no concept": 1,

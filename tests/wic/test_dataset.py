@@ -11,7 +11,7 @@ from fixtures.wic import invented_instances, write_benchmark, write_instances, w
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medsim import evaluate_wic
+from medsim import evaluate_wic, verify_wic
 from medsim.core.errors import InputError
 from medsim.wic.benchmark import read_instances
 from medsim.wic.dataset import coin_flips, folds_of, linked_components, read_dataset, read_wic
@@ -86,6 +86,39 @@ def test_fewer_parts_make_fewer_folds_and_two_parts_are_refused(tmp_path: Path) 
     path = write_instances(tmp_path / "one.json", instances[:2])
     with pytest.raises(InputError, match="cannot be split into three folds"):
         read_dataset(path, seed=0)
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet", "json"])
+def test_files_of_the_package_datasets_are_read_as_json_is(tmp_path: Path, suffix: str) -> None:
+    instances = invented_instances(1, 40, reuse=0)
+    listed, other = tmp_path / "listed", tmp_path / "other"
+    for split, rows in (("dev", instances[:20]), ("test", instances[20:])):
+        for folder in (listed, other):
+            folder.mkdir(exist_ok=True)
+        write_instances(listed / f"{split}.json", rows)
+        wide = rows.with_columns(pl.col(pl.Int8, pl.Int32).cast(pl.Int64))
+        path = other / f"{split}.{suffix}"
+        wide.write_parquet(path) if suffix == "parquet" else wide.write_ndjson(path)
+
+    expected, read = (read_dataset(folder, seed=0) for folder in (listed, other))
+
+    assert read.instances.equals(expected.instances)
+    assert set(read.files) == {"dev", "test"}
+    assert verify_wic(other).findings.equals(verify_wic(listed).findings)
+
+
+def test_errors_in_json_lines_and_parquet_name_the_place(tmp_path: Path) -> None:
+    rows = invented_instances(1, 2, reuse=0)
+    lines = rows.write_ndjson()
+    (tmp_path / "one.json").write_text(lines.replace("}", "", 1), encoding="utf-8")
+    with pytest.raises(InputError, match=r"one\.json: line 1 is not JSON"):
+        read_instances(tmp_path / "one.json")
+    rows.drop("label").write_parquet(tmp_path / "one.parquet")
+    with pytest.raises(InputError, match=r"one\.parquet: instance 1: label is missing"):
+        read_instances(tmp_path / "one.parquet")
+    (tmp_path / "two.parquet").write_bytes(b"PAR1")
+    with pytest.raises(InputError, match=r"two\.parquet cannot be read as instances"):
+        read_instances(tmp_path / "two.parquet")
 
 
 def test_a_coin_is_fair_and_ignores_labels() -> None:

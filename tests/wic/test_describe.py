@@ -63,6 +63,7 @@ def test_table_1_describes_the_corpora(built: Benchmark) -> None:
             "semantic types": "T047",
             "documents": 120,
             "sentences": 240,
+            "sentences with a mention": 120,
             "sentences with a concept": 120,
             "mentions": 120,
         }

@@ -86,6 +86,16 @@ def test_the_first_group_that_applies_is_the_group(term1, term2, share_concept, 
     assert group_of(term1, term2, share_concept=share_concept) == expected
 
 
+def test_labels_are_similar_above_the_chosen_ratio() -> None:
+    for term1, term2, similarity, expected in (
+        ("abcd", "abce", 0.7, "label_similarity"),  # 6 of 8
+        ("abcdefghij", "abcdefg123", 0.7, None),  # 14 of 20: exactly 0.7
+        ("abcde", "abcdf", 0.8, None),
+    ):
+        group = group_of(term1, term2, share_concept=False, similarity=similarity)
+        assert group == expected
+
+
 @given(TERMS, TERMS, st.sampled_from([True, False, None]))
 def test_the_order_of_terms_does_not_matter(term1: str, term2: str, share_concept) -> None:
     group = group_of(term1, term2, share_concept=share_concept)

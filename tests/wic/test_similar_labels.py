@@ -16,17 +16,24 @@ LETTERS = st.text("ab é\U0001f600", max_size=14)
 LONG = st.text("abc", min_size=60, max_size=140)
 
 
-def by_brute_force(terms: list[str]) -> list[list[int]]:
+def by_brute_force(terms: list[str], percent: int = 75) -> list[list[int]]:
     return [
         [first, second]
         for first, second in combinations(range(len(terms)), 2)
-        if 4 * Indel.distance(terms[first], terms[second]) < len(terms[first]) + len(terms[second])
+        if 100 * Indel.distance(terms[first], terms[second])
+        < (100 - percent) * (len(terms[first]) + len(terms[second]))
     ]
 
 
 @given(st.lists(LETTERS | LONG, unique=True, max_size=40))
 def test_every_pair_above_the_ratio_is_found_and_no_other(terms: list[str]) -> None:
     assert similar_label_pairs(terms).tolist() == by_brute_force(terms)
+
+
+@given(st.lists(LETTERS | LONG, unique=True, max_size=20), st.sampled_from([50, 70, 90]))
+def test_the_ratio_can_be_chosen(terms: list[str], percent: int) -> None:
+    pairs = similar_label_pairs(terms, percent / 100)
+    assert pairs.tolist() == by_brute_force(terms, percent)
 
 
 def test_a_ratio_of_exactly_three_quarters_is_not_similar() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from medsim.wic import SPLITS, build
 from medsim.wic.benchmark import read_instances
 from medsim.wic.build import build_wic
 from medsim.wic.output import INSTANCE, MENTION
+from medsim.wic.rules import label_ratio
 from medsim.wic.verify import verify_wic as verify
 
 if TYPE_CHECKING:
@@ -43,6 +45,21 @@ def test_every_rule_holds_for_a_built_benchmark(built: Benchmark, inputs) -> Non
     for outcome in (opened, named):
         assert outcome.breaches.height == 0
         assert outcome.holds
+
+
+def test_similar_labels_are_those_above_the_chosen_ratio(inputs, tmp_path: Path) -> None:
+    more = build_wic(*inputs, tmp_path / "more", label_similarity=0.6)
+
+    assert verify(more).holds
+    pairs = [
+        row
+        for row in more.instances().select("term1", "term2", "cat").iter_rows()
+        if row[2] == "label_similarity" and label_ratio(*row[:2]) <= Fraction(3, 4)
+    ]
+    assert pairs
+    assert all(label_ratio(*row[:2]) > Fraction(6, 10) for row in pairs)
+    alone = [verify(more.folder / f"{split}.json").broken for split in SPLITS]
+    assert ["similarity"] in alone  # without the limit in the manifest
 
 
 def test_tables_of_the_terminology_are_compared_with_it(

@@ -691,5 +691,9 @@ def test_the_report_says_which_model_is_best_and_which_are_no_better_than_a_coin
     said = f"“{best}” has the highest accuracy, {value}, but cannot be distinguished from “{near}”"
     assert f"{said} (difference {gap})" in text
     assert f"“{best}” differs from human accuracy (0.800) by " in text
+    fitted = ranking.filter(pl.col("model") != "random")["value"]
+    lowest, mean, middle, highest = fitted.min(), fitted.mean(), fitted.median(), fitted.max()
+    summary = f"min {lowest:.3f}, mean {mean:.3f}, median {middle:.3f}, max {highest:.3f}."
+    assert (f"Over all models except random: {summary}" in text) == (len(fitted) > 2)
     assert re.search(r"Not significantly better than chance \(0.5\): [^.]*“random”", text)
     assert page.index("Accuracy of each model") < page.index("Accuracies by part")
