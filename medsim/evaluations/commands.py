@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from medsim.core.console import app, command
 from medsim.core.options import call
@@ -18,21 +21,39 @@ if TYPE_CHECKING:
     from medsim.core.progress import Progress
 
 
+_ListTerms = Annotated[
+    Path | None,
+    typer.Option(
+        "--list-terms",
+        metavar="FILE",
+        help="Only write the terms to embed to FILE, one per line.",
+        rich_help_panel="Output",
+    ),
+]
+
+
 @command(app, EvaluateOptions, name="eval", then=("compare", "report", "correlate", "sql"))
-def evaluate(options: EvaluateOptions, *, form: Format = "table") -> None:
+def evaluate(
+    options: EvaluateOptions, *, list_terms: _ListTerms = None, form: Format = "table"
+) -> None:
     """Evaluate embeddings on builds and on files of rated pairs, and print their scores.
 
     Writes to OUT the scores, comparisons and coverage as Parquet, the similarity of every pair, and
     manifest.json; with --retrieval and --separation, their tables too. If OUT exists, only new
     results are computed. An interrupted run does not change OUT; run the same command to continue.
-    The page Metrics of the documentation explains the metrics.
+    With --list-terms nothing is evaluated, and the embeddings need not exist. The page Metrics of
+    the documentation explains the metrics.
 
     Example: medsim eval hpo -e glove=glove.6B.300d.txt -o results
     """
     from medsim.evaluations.compare import compared
     from medsim.evaluations.evaluate import evaluate as run
+    from medsim.evaluations.evaluate import write_terms
     from medsim.evaluations.readable import readable
 
+    if list_terms is not None:
+        write_terms(options, list_terms)
+        return
     compare_options = CompareOptions(evaluation=call(run, options))
     _print_comparison(*compared(compare_options), form, readable, options.progress)
     optional = (

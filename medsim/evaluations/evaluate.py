@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medsim.core.errors import OptionError
+from medsim.core.errors import InputError, OptionError, counted
+from medsim.core.files import write_file
 from medsim.core.options import public
 from medsim.core.output import claimed
 from medsim.core.progress import progress_of
@@ -76,6 +77,21 @@ def evaluate(options: EvaluateOptions) -> Evaluation:
         summarize(run)
         output.publish()
     return Evaluation(out)
+
+
+def write_terms(options: EvaluateOptions, path: Path) -> None:
+    """Write the distinct terms that an evaluation embeds, one per line, without embedding them.
+
+    Raises:
+        InputError: an input cannot be read, or a term has a line break.
+        OutputError: the file exists and is not to be replaced, or cannot be written.
+    """
+    progress = progress_of(options.progress)
+    terms = distinct_terms(read_inputs(options, progress))
+    if (broken := next((term for term in terms if {"\n", "\r"} & {*term}), None)) is not None:
+        raise InputError(f"{broken!r} has a line break, so {path} cannot have a term per line")
+    write_file(path, "".join(f"{term}\n" for term in terms).encode(), overwrite=options.overwrite)
+    progress.say(f"{path} has {counted(len(terms), 'term')}")
 
 
 def _measure(run: Run, named: NamedEmbedding, inputs: Sequence[EvaluationInput]) -> None:

@@ -46,6 +46,7 @@ _OF_SOME = {
     "report": set(),
     "warm": set(),
     "build": {"shard", "known", "form"},
+    "eval": {"list_terms", "form"},
     "nearest": {"out", "overwrite", "form"},
     "study pairs": {"out", "overwrite", "form"},
     "study score": {"table", "form"},
