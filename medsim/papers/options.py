@@ -10,7 +10,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from medsim.core.config import MOST_SEED
 from medsim.core.errors import OptionError
-from medsim.core.options import Cache, Option, Options, Reporting, Threads
+from medsim.core.options import Cache, Option, Options, Reporting, Threads, main_option
 from medsim.embeddings.given import EmbeddingLike, wrap_by_name
 from medsim.embeddings.options import EMBEDDINGS
 
@@ -46,7 +46,7 @@ class ReproduceOptions(Options):
     ]
     out: Annotated[
         str | Path,
-        Option("Folder to write, or to continue.", ("--out", "-o"), heading="Main options"),
+        main_option("Folder to write, or to continue.", ("--out", "-o")),
     ]
     _: KW_ONLY
     embeddings: Annotated[
@@ -54,27 +54,24 @@ class ReproduceOptions(Options):
     ] = None
     answers: Annotated[
         str | Path | None,
-        Option(
+        main_option(
             "schulz-2020: the folder of the answers that annotators sent back.",
             metavar="FOLDER",
-            heading="Main options",
         ),
     ] = None
     tasks: Annotated[
         str | Path | None,
-        Option(
+        main_option(
             "chiu-2018: a table with a row per model and a column per task, as for medsim "
             "correlate.",
             metavar="FILE",
-            heading="Main options",
         ),
     ] = None
     terminology: Annotated[
         str | None,
-        Option(
+        main_option(
             "rouhizadeh-2024: the terminology whose concepts the corpora name.",
             metavar="SOURCE",
-            heading="Main options",
         ),
     ] = None
     seed: Annotated[int, Option("Random seed.", least=0, most=MOST_SEED, key="seed")] = 0

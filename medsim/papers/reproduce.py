@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.builds.build import is_output
 from medsim.core import manifest
 from medsim.core.config import checked_threads
+from medsim.core.errors import OptionError
 from medsim.core.options import public
 from medsim.core.output import claimed
 from medsim.core.progress import progress_of
@@ -52,6 +54,8 @@ def reproduce(options: ReproduceOptions) -> Reproduction:
     """
     progress, threads = progress_of(options.progress), checked_threads(options.threads)
     paper, out = _PAPERS[options.paper], Path(options.out)
+    if is_output(out):
+        raise OptionError(f"{out} is another output; name a folder of its own as `out`")
     for at, step in enumerate(paper.steps(options), 1):
         progress.say(f"step {at}: {step}")
     computed, sources = paper.computed(options, out)

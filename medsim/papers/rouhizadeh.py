@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import polars as pl
@@ -15,12 +16,11 @@ from medsim.wic.describe import describe_wic
 from medsim.wic.evaluate import evaluate_wic
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from medsim.papers.options import ReproduceOptions
     from medsim.papers.printed import Cells, Facts
 
 _Table: TypeAlias = Literal["1", "3", "figure-3", "4", "5"]
+_PUBLISHED = (".json", ".jsonl", ".parquet")
 _CORPORA = {"medmentions": "Medmentions", "bc5cdr": "BC5CDR", "ncbi": "NCBI Disease"}
 _COLUMNS = {
     "term identity": "Term idn",
@@ -83,7 +83,7 @@ def _data(options: ReproduceOptions, folder: Path) -> tuple[str | Benchmark, Fac
     """Return the published files or the benchmark, and the facts about its terminology."""
     if options.terminology is None:
         published, *others = options.input_paths
-        if others:
+        if others or (Path(published).is_file() and Path(published).suffix not in _PUBLISHED):
             raise OptionError("corpora need `terminology`; published files are one folder")
         return published, {}
     if is_output(folder):

@@ -175,6 +175,7 @@ def test_words_in_context_are_counted(tmp_path: Path, shared_benchmark) -> None:
         (["schulz-2020", "hpo"], "name at least one of --embedding"),
         (["chiu-2018", "a.csv", "-e", "a=b", "--answers", "x"], "--answers is for schulz-2020"),
         (["schulz-2021", "hpo"], "schulz-2020"),
+        (["rouhizadeh-2024", __file__], "corpora need --terminology"),
     ],
 )
 def test_wrong_options_are_named(tmp_path: Path, arguments: list[str], message: str) -> None:
