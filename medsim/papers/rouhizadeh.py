@@ -102,6 +102,8 @@ def _data(options: ReproduceOptions, folder: Path) -> tuple[str | Benchmark, Fac
 
 def _cells(table: str, rows: pl.DataFrame) -> Cells:
     """Return a table of ``describe_wic`` with the paper's labels."""
+    if table == "1":  # the paper counts sentences with an annotation
+        rows = rows.drop("sentences").rename({"sentences with a mention": "sentences"})
     label, *columns = rows.columns
     has_shares = any(column.endswith(" %") for column in columns)
     cells = {}
