@@ -74,6 +74,13 @@ class TagOptions(Options):
             key="random",
         ),
     ] = None
+    relu: Annotated[
+        bool, Option("Use ReLU instead of hard tanh in the hidden layer.", key="relu")
+    ] = False
+    capitals: Annotated[
+        bool,
+        Option("Add four features of the capitals of each word to its vector.", key="capitals"),
+    ] = False
     one_type: Annotated[
         bool,
         Option("Merge all entity types into one. This is usual for NCBI Disease.", key="one_type"),

@@ -22,7 +22,14 @@ from medsim.tagging.corpus import Cutting, conll_text, read_corpora
 from medsim.tagging.options import RANDOM, TagOptions
 from medsim.tagging.output import EPOCH, PREDICTION, TAGGING, Tagging, TaggingManifest
 from medsim.tagging.scores import counts_of, results_of, tasks_of, trials_of
-from medsim.tagging.tagger import WINDOW, encode_corpus, random_table, train_tagger, word_table
+from medsim.tagging.tagger import (
+    WINDOW,
+    encode_corpus,
+    random_table,
+    train_tagger,
+    with_capitals,
+    word_table,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -141,7 +148,10 @@ def _tag_all(run: _Run, name: str, named: NamedEmbedding | None) -> dict[str, fl
     shares = {}
     for data in run.corpora:
         if not all(map(run.output.is_complete, _paths(data, name))):
-            _tag_one(run, name, data, table.scaled(data.vocabulary))
+            vectors = table.scaled(data.vocabulary)
+            if options.capitals:
+                vectors = with_capitals(vectors, data.vocabulary)
+            _tag_one(run, name, data, vectors)
         # of the words of the test split, with repetitions
         at = data.splits["test"].windows[:, WINDOW]
         shares[data.corpus.name] = round(float(table.knows(data.vocabulary)[at].mean()), 6)
@@ -174,6 +184,7 @@ def _tag_one(run: _Run, name: str, data: EncodedCorpus, vectors: Vectors) -> Non
                 score,
                 n_tags=len(data.tags),
                 epochs=options.epochs,
+                relu=options.relu,
             )
             stage.advance(options.epochs - len(scores))
             return _predict(data, trial, network, vectors), (trial, epoch, scores[epoch - 1])

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from medsim.core.progress import Progress
     from medsim.embeddings.embedded_terms import NamedEmbedding
-    from medsim.kernels.types import Flags, Ids, Vectors
+    from medsim.kernels.types import Flags, FlagTable, Ids, Vectors
     from medsim.tagging.corpus import Corpus, Sentence
 
 
@@ -128,6 +128,19 @@ def random_table(words: Sequence[str], n_dimensions: int, seed: int) -> WordTabl
     return WordTable(rows=_rows(words), vectors=vectors, covered=np.ones(len(words), np.bool_))
 
 
+def with_capitals(vectors: Vectors, words: Sequence[str]) -> Vectors:
+    """Return the rows of some words, then of others, with four more features for the words.
+
+    They are 1 for a word in capitals, with a capital first, with another capital, and without any,
+    as in the code of Chiu et al. (2018); else 0.
+    """
+    features = np.zeros((len(vectors), 4), np.float32)
+    for row, word in enumerate(words):
+        kinds = (word.isupper(), word[0].isupper(), any(map(str.isupper, word)), True)
+        features[row, kinds.index(True)] = 1
+    return np.hstack([vectors, features])
+
+
 def _rows(words: Iterable[str]) -> dict[str, int]:
     return {word: row for row, word in enumerate(words)}
 
@@ -167,9 +180,12 @@ class Network:
     Args:
         sizes: the numbers of inputs, hidden units and tags.
         rng: draws the initial weights, as Glorot and Bengio (2010); biases are 0.
+        relu: whether the hidden layer has ReLU instead of hard tanh.
     """
 
-    def __init__(self, sizes: tuple[int, int, int], rng: Generator) -> None:
+    def __init__(self, sizes: tuple[int, int, int], rng: Generator, *, relu: bool = False) -> None:
+        self._highest = np.float32(np.inf if relu else 1)
+        self._lowest = np.float32(0 if relu else -1)
         n_in, n_hidden, n_out = sizes
         self._shapes = ((n_in, n_hidden), (n_hidden,), (n_hidden, n_out), (n_out,))
         reach1, reach2 = np.sqrt(6 / (n_in + n_hidden)), np.sqrt(6 / (n_hidden + n_out))
@@ -184,6 +200,14 @@ class Network:
         pieces = np.split(values, ends[:-1])
         return [piece.reshape(shape) for piece, shape in zip(pieces, self._shapes, strict=True)]
 
+    def activated(self, sums: Vectors) -> Vectors:
+        """Return the values of hidden units, given their weighted sums."""
+        return np.clip(sums, self._lowest, self._highest)
+
+    def is_sloped(self, hidden: Vectors) -> FlagTable:
+        """Return where the slope of the activation is 1, not 0, given values of hidden units."""
+        return (hidden > self._lowest) & (hidden < self._highest)
+
     def tags(self, vectors: Vectors, windows: Windows) -> Ids:
         """Return the most probable tag of each word: int32[n_words]."""
         weights1, biases1, weights2, biases2 = self.parts(self.values)
@@ -191,7 +215,7 @@ class Network:
         for first in range(0, len(windows), _WORDS_A_STEP):
             part = slice(first, first + _WORDS_A_STEP)
             inputs = vectors[windows[part]].reshape(-1, weights1.shape[0])
-            hidden = np.clip(inputs @ weights1 + biases1, -1, 1)
+            hidden = self.activated(inputs @ weights1 + biases1)
             tags[part] = (hidden @ weights2 + biases2).argmax(axis=1)
         return tags
 
@@ -204,11 +228,12 @@ def train_tagger(
     *,
     n_tags: int,
     epochs: int,
+    relu: bool = False,
 ) -> tuple[Network, int]:
     """Return the tagger after the epoch with the best score, and that epoch, counted from 1.
 
-    The vectors of the words of a window go through a hidden layer with a hard tanh and a softmax to
-    the tags. Adam minimises the cross entropy; the vectors are not trained.
+    The vectors of the words of a window go through a hidden layer with a hard tanh or ReLU, and a
+    softmax to the tags. Adam minimises the cross entropy; the vectors are not trained.
 
     Args:
         vectors: float32[n_rows, n_dimensions].
@@ -217,9 +242,10 @@ def train_tagger(
         score: of a tagger, higher is better; training stops if it does not improve.
         n_tags: the number of tags.
         epochs: the maximum number of epochs.
+        relu: whether the hidden layer has ReLU.
     """
     n_in = words.windows.shape[1] * vectors.shape[1]
-    network = Network((n_in, N_HIDDEN, n_tags), rng)
+    network = Network((n_in, N_HIDDEN, n_tags), rng, relu=relu)
     descent = _Adam(network)
     best, best_epoch, best_score = network.values.copy(), 0, -np.inf
     for epoch in range(1, epochs + 1):
@@ -241,7 +267,7 @@ class _Adam:
     """The state of Adam's method for a network (Kingma and Ba 2015)."""
 
     def __init__(self, network: Network) -> None:
-        self._values = network.values
+        self._network, self._values = network, network.values
         self._weights = network.parts(network.values)
         self._gradient, self._mean, self._square = np.zeros((3, len(network.values)), np.float32)
         self._slopes = network.parts(self._gradient)
@@ -251,7 +277,7 @@ class _Adam:
     def step(self, inputs: Vectors, tags: Ids) -> None:
         """Change the weights by one batch."""
         weights1, biases1, weights2, biases2 = self._weights
-        hidden = np.clip(inputs @ weights1 + biases1, -1, 1)
+        hidden = self._network.activated(inputs @ weights1 + biases1)
         errors = hidden @ weights2 + biases2  # the softmax of these gives the probabilities
         errors -= errors.max(axis=1, keepdims=True)
         np.exp(errors, out=errors)
@@ -259,7 +285,7 @@ class _Adam:
         errors[np.arange(len(tags)), tags] -= 1
         errors /= len(tags)
         of_hidden = errors @ weights2.T
-        of_hidden *= np.abs(hidden) < 1
+        of_hidden *= self._network.is_sloped(hidden)
         slopes1, slopes_biases1, slopes2, slopes_biases2 = self._slopes
         np.matmul(inputs.T, of_hidden, out=slopes1)
         np.sum(of_hidden, axis=0, out=slopes_biases1)

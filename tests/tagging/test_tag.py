@@ -70,6 +70,27 @@ def test_vectors_that_separate_names_from_other_words_find_them(tagging: medsim.
     assert trained > random + 0.15
 
 
+def test_capitals_are_seen_on_request_also_with_relu(tmp_path: Path) -> None:
+    (tmp_path / "signs").mkdir()
+    text = "Fever\tB-Sign\nrises\tO\n\nfever\tO\nrises\tO\n\n" * 60
+    for split in ("train", "dev", "test"):
+        (tmp_path / "signs" / f"{split}.tsv").write_text(text, encoding="utf-8")
+    rows = {"fever": [1.0, 0.0], "rises": [0.0, 1.0]}
+    vectors = {"own": write_text(tmp_path / "own.txt", rows, header=True)}
+    options = {"trials": 1, "epochs": 20, "threads": 1, "relu": True}
+
+    without, seen = (
+        medsim.tag(tmp_path / "signs", vectors, tmp_path / f"{on}", capitals=on, **options)
+        for on in (False, True)
+    )
+
+    without_f1, f1 = (made.tasks()["signs"].item() for made in (without, seen))
+    assert without_f1 < 0.7  # both words have one vector
+    assert f1 == 1
+    assert seen.manifest.options["relu"]
+    assert seen.manifest.options["capitals"]
+
+
 def test_objects_in_python_are_embeddings(
     tagging: medsim.Tagging, corpus: Path, vectors: Path, tmp_path: Path
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from medsim.tagging import tagger
-from medsim.tagging.tagger import Network, Words, train_tagger
+from medsim.tagging.tagger import Network, Words, train_tagger, with_capitals
 
 SIZES = (6, 4, 3)
 
@@ -21,7 +21,7 @@ def one_thread() -> Iterator[None]:
         yield
 
 
-def loss(values: np.ndarray, inputs: np.ndarray, tags: np.ndarray) -> float:
+def loss(values: np.ndarray, inputs: np.ndarray, tags: np.ndarray, *, relu: bool) -> float:
     """Return the mean cross entropy of a network with these weights, in one array."""
     n_in, n_hidden, n_out = SIZES
     weights1, biases1, weights2, biases2 = np.split(
@@ -30,27 +30,30 @@ def loss(values: np.ndarray, inputs: np.ndarray, tags: np.ndarray) -> float:
     total = 0.0
     for row, tag in zip(inputs, tags, strict=True):
         hidden = [
-            min(1.0, max(-1.0, row @ weights1.reshape(n_in, n_hidden)[:, unit] + biases1[unit]))
+            row @ weights1.reshape(n_in, n_hidden)[:, unit] + biases1[unit]
             for unit in range(n_hidden)
         ]
+        hidden = [max(0.0, unit) if relu else min(1.0, max(-1.0, unit)) for unit in hidden]
         logits = np.array(hidden) @ weights2.reshape(n_hidden, n_out) + biases2
         total += np.log(np.exp(logits).sum()) - logits[tag]
     return total / len(tags)
 
 
-def gradient(values: np.ndarray, inputs: np.ndarray, tags: np.ndarray) -> np.ndarray:
+def gradient(values: np.ndarray, inputs: np.ndarray, tags: np.ndarray, *, relu: bool) -> np.ndarray:
     """Return the gradient of the loss by central differences."""
     slopes = np.empty_like(values)
     for at in range(len(values)):
         step = np.zeros_like(values)
         step[at] = 1e-6
-        slopes[at] = (loss(values + step, inputs, tags) - loss(values - step, inputs, tags)) / 2e-6
+        above, below = (loss(values + by, inputs, tags, relu=relu) for by in (step, -step))
+        slopes[at] = (above - below) / 2e-6
     return slopes
 
 
-def test_weights_change_as_in_adam() -> None:
+@pytest.mark.parametrize("relu", [False, True])
+def test_weights_change_as_in_adam(*, relu: bool) -> None:
     rng = np.random.default_rng(3)
-    network = Network(SIZES, rng)
+    network = Network(SIZES, rng, relu=relu)
     network.values[:] *= 2  # so that some hidden units saturate
     values = network.values.astype(np.float64)
     mean, square = np.zeros_like(values), np.zeros_like(values)
@@ -59,7 +62,7 @@ def test_weights_change_as_in_adam() -> None:
     for step in range(1, 6):
         inputs = rng.normal(0, 1, (7, 6)).astype(np.float32)
         tags = rng.integers(0, 3, 7).astype(np.int32)
-        slope = gradient(values, inputs.astype(np.float64), tags)
+        slope = gradient(values, inputs.astype(np.float64), tags, relu=relu)
         mean = 0.9 * mean + 0.1 * slope
         square = 0.999 * square + 0.001 * slope**2
         unbiased = mean / (1 - 0.9**step), square / (1 - 0.999**step)
@@ -69,6 +72,16 @@ def test_weights_change_as_in_adam() -> None:
     clear = np.abs(mean) > 1e-4  # elsewhere rounding decides
     assert clear.sum() > 25
     assert network.values[clear] == pytest.approx(values[clear], abs=2e-5)
+
+
+def test_capitals_are_four_features() -> None:
+    vectors = np.arange(12, dtype=np.float32).reshape(6, 2)
+
+    wider = with_capitals(vectors, ["DNA", "Fever", "mRNA", "fever", "-"])
+
+    assert np.array_equal(wider[:, :2], vectors)
+    assert wider[:, 2:].argmax(axis=1)[:5].tolist() == [0, 1, 2, 3, 3]
+    assert wider[:, 2:].sum(axis=1).tolist() == [1, 1, 1, 1, 1, 0]  # none beyond the sentence
 
 
 def windows_of(rng: np.random.Generator, n: int) -> Words:
