@@ -338,7 +338,13 @@ def _write_sets(
         if strategy == "levenshtein":
             run.compiled(run.progress)
         maker = SetMaker(
-            strategy, derived, store, seed=run.options.seed, threads=run.threads, results=results
+            strategy,
+            derived,
+            store,
+            seed=run.options.seed,
+            threads=run.threads,
+            results=results,
+            as_published=run.options.as_published,
         )
         for set_key in set_keys(strategy):
             before = output.scan(set_key.path)

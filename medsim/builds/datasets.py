@@ -215,6 +215,7 @@ class SetMaker:
         seed: int,
         threads: int,
         results: Sequence[SearchResult] = (),
+        as_published: bool = False,
     ) -> None:
         make = STRATEGIES.get(strategy)
         sets = [
@@ -226,6 +227,7 @@ class SetMaker:
         self._positives = derived.positives
         self._store = store
         self._seed = seed
+        self._as_published = as_published
         self._threads = threads
         self._made: list[tuple[SetKey, Ranks]] = []
 
@@ -283,7 +285,8 @@ class SetMaker:
 
     def used_before(self, key: SetKey) -> Ranks:
         """Return the negatives of earlier sets that this one must not repeat: int32[2, n_used]."""
-        passed_over = queries.dataset(key.dataset).contains
+        may_share = key.difficulty == "hard" or not self._as_published
+        passed_over = queries.dataset(key.dataset).contains if may_share else ()
         used = (pairs for earlier, pairs in self._made if earlier.dataset not in passed_over)
         return np.concatenate([np.empty((2, 0), np.int32), *used], axis=1)
 

@@ -106,6 +106,15 @@ class SearchOptions(ReadingOptions):
             kept_empty=False,
         ),
     ] = None
+    as_published: Annotated[
+        bool,
+        Option(
+            "Repeat no negative of fsn_syn among the easy pairs of syn_syn, as the code of Schulz "
+            "and Juric. These negatives are then farther.",
+            key="as_published",
+            kept_empty=False,
+        ),
+    ] = False
     seed: Annotated[
         int,
         Option(

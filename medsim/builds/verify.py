@@ -238,7 +238,14 @@ class Recomputed:
 
     def maker(self, strategy: str) -> SetMaker:
         """Return the maker of the sets of one strategy."""
-        return SetMaker(strategy, self.derived, self.store, seed=self.seed, threads=self.threads)
+        return SetMaker(
+            strategy,
+            self.derived,
+            self.store,
+            seed=self.seed,
+            threads=self.threads,
+            as_published=self.build.options.as_published,
+        )
 
     def sets(self, strategy: str, options: VerifyOptions, stage: Stage) -> Iterator[CheckedSet]:
         """Yield the sets of a strategy in the order in which they were made."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +66,48 @@ def test_levenshtein_negatives_follow_the_greedy_rule(built) -> None:
 
 def test_every_promise_holds(built) -> None:
     assert medsim.verify(built[0], sample="all").holds
+
+
+@pytest.mark.parametrize("shard", [None, "1/1"])
+def test_as_published_easy_pairs_of_syn_syn_repeat_no_negative_of_fsn_syn(
+    tmp_path: Path, shard: str | None
+) -> None:
+    random_release(0, 90).write_folder(tmp_path / "release", "Full")
+    positives = oracle.positive_sets(oracle.positives(oracle.read_release(tmp_path / "release")))
+    expected, default = (
+        oracle.greedy_nearest(positives, lambda *pair: tie_hash(SEED, *pair), as_published=chosen)
+        for chosen in (True, False)
+    )
+    places, options = (tmp_path / "release", tmp_path / "out"), {"seed": SEED, "as_published": True}
+
+    if shard is None:
+        build = medsim.build(*places, **options)
+    else:
+        medsim.build_shard(*places, shard=shard, **options)
+        build = medsim.merge(places[1])
+
+    actual = pairs_of(build, 0, "levenshtein")
+    assert actual == {key: sorted(map(tuple, pairs)) for key, pairs in expected.items()}
+    assert expected["syn_syn", "easy"] != default["syn_syn", "easy"]
+    random = pairs_of(build, 0, "random")
+    assert oracle.faults_of_random(positives, random, as_published=True) == []
+    assert build.manifest.options["as_published"] is True
+    assert medsim.verify(build, sample="all").holds
+
+
+def test_verify_finds_a_negative_of_fsn_syn_where_none_is_published(tmp_path: Path) -> None:
+    random_release(0, 90).write_folder(tmp_path / "release", "Full")
+    build = medsim.build(tmp_path / "release", tmp_path / "out", seed=SEED)
+    assert "as_published" not in build.manifest.options
+    manifest = tmp_path / "out" / "manifest.json"
+    facts = json.loads(manifest.read_text(encoding="utf-8"))
+    facts["options"]["as_published"] = True
+    manifest.write_text(json.dumps(facts), encoding="utf-8")
+
+    broken = medsim.verify(tmp_path / "out", sample="all")
+
+    wrong = broken.findings.filter(pl.col("violations") > 0)["check"]
+    assert wrong.to_list() == ["nearest"]
 
 
 def test_negatives_have_the_first_concept_of_a_positive_and_the_smallest_second_concept(

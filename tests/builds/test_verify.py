@@ -282,6 +282,7 @@ OTHERWISE: dict[str, object] = {
     "pool": "terminology",
     "strategies": ["random"],
     "most_names": 7,
+    "as_published": True,
     "seed": 5,
 }
 """A value other than the default for each option that affects rows, as in manifests."""

@@ -412,6 +412,8 @@ def greedy_nearest(
     tie_hash: Callable[[str, str], int],
     shared_pool: Iterable[str] | None = None,
     distance_of: Distance = lower_distance,
+    *,
+    as_published: bool = False,
 ) -> dict[SetKey, list[tuple[str, str]]]:
     """Return the nearest negatives of each set in the order of choice.
 
@@ -421,13 +423,14 @@ def greedy_nearest(
         tie_hash: The hash of (first term, candidate), both exact texts.
         shared_pool: The terms that all sets draw from; each set's own by default.
         distance_of: The distance of a first term and a candidate; one without is no candidate.
+        as_published: Whether easy syn_syn looks at fsn_syn, as in the code of Schulz and Juric.
     """
     component_of = _components_of_sets(positives_by_set)
     taken: dict[SetKey, list[tuple[str, str]]] = {}
     for key in _in_order(positives_by_set):
         pairs = list(positives_by_set[key])
         pool = _pool(pairs, shared_pool)
-        barred = _pairs_looked_at(key, taken)
+        barred = _pairs_looked_at(key, taken, as_published=as_published)
         taken[key] = []
         # Reading: a term has its n positives by its exact text, and candidates are exact texts
         # too, so two spellings that differ by case are two first terms and two candidates.
@@ -453,6 +456,8 @@ def faults_of_random(
     positives_by_set: PositivesBySet,
     negatives_by_set: Mapping[SetKey, Negatives],
     shared_pool: Iterable[str] | None = None,
+    *,
+    as_published: bool = False,
 ) -> list[str]:
     """Return the faults of random negatives, one sentence each.
 
@@ -465,7 +470,7 @@ def faults_of_random(
         pairs, negatives = list(positives_by_set[key]), negatives_by_set[key]
         wanted = Counter(pair.term1 for pair in pairs)
         pool = _pool(pairs, shared_pool)
-        seen = _pairs_looked_at(key, negatives_by_set)
+        seen = _pairs_looked_at(key, negatives_by_set, as_published=as_published)
         for term, other in negatives:
             if other not in pool or not _is_allowed(term, other, component_of):
                 faults.append(f"{term!r} and {other!r} must not be paired")
@@ -520,16 +525,17 @@ def _is_allowed(term: str, candidate: str, component_of: Mapping[str, int]) -> b
 
 
 def _pairs_looked_at(
-    key: SetKey, negatives_by_set: Mapping[SetKey, Negatives]
+    key: SetKey, negatives_by_set: Mapping[SetKey, Negatives], *, as_published: bool
 ) -> set[frozenset[str]]:
     """Return the negatives, without direction, of the sets that a set looks at.
 
     Reading: negatives are the same when their texts are, case and all. syn_syn passes over both
-    difficulties of fsn_syn, and only over those.
+    difficulties of fsn_syn, and only over those; as published, only hard syn_syn does.
     """
+    passes_over = key[0] == "syn_syn" and not (as_published and key[1] == "easy")
     return {
         frozenset(negative)
         for earlier in SET_ORDER[: SET_ORDER.index(key)]
-        if (key[0], earlier[0]) != ("syn_syn", "fsn_syn")
+        if not (passes_over and earlier[0] == "fsn_syn")
         for negative in negatives_by_set.get(earlier, ())
     }
