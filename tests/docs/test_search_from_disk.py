@@ -55,8 +55,16 @@ def test_a_query_stays_as_typed(browser, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of the site, built from the current pages."""
+    """Return the folder of the site, built from the current pages by this test or before."""
     pytest.importorskip("zensical", reason="medsim[docs] is not installed")
+    sources = [
+        ROOT / "zensical.toml",
+        *(ROOT / "docs").rglob("*"),
+        *(ROOT / "medsim").rglob("*.py"),
+    ]
+    built = ROOT / "site" / "index.html"
+    if built.exists() and built.stat().st_mtime > max(path.stat().st_mtime for path in sources):
+        return built.parent
     folder = tmp_path_factory.mktemp("project")
     shutil.copytree(ROOT / "docs", folder / "docs")
     shutil.copy(ROOT / "zensical.toml", folder)
