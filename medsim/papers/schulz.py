@@ -117,6 +117,7 @@ def _built(release: str, folder: Path, options: ReproduceOptions) -> Build:
             release,
             folder,
             as_of=PUBLISHED if source.name == "rf2" else None,
+            as_published=True,
             seed=options.seed,
             threads=options.threads,
             progress=options.progress,
