@@ -19,6 +19,7 @@ from medsim.core.options import (
     Options,
     Reporting,
     Threads,
+    main_option,
 )
 from medsim.embeddings.given import EmbeddingLike, wrap
 from medsim.embeddings.options import NAMED_BY
@@ -47,17 +48,16 @@ class AuditOptions(Options):
     _: KW_ONLY
     distance: Annotated[
         int,
-        Option(
+        main_option(
             "Maximum edit distance of near names. It is 1 for names of at most 8 characters.",
             least=1,
             most=MAX_DISTANCE,
             key="distance",
-            heading="Main options",
         ),
     ] = 2
     only: Annotated[
         Sequence[str],
-        Option(
+        main_option(
             "Kinds or severities of findings to search for; default: all.",
             listed=True,
             lower=True,
@@ -66,39 +66,35 @@ class AuditOptions(Options):
             metavar="KIND,...",
             key="only",
             kept_empty=False,
-            heading="Main options",
         ),
     ] = ()
     categories: Annotated[
         Sequence[str],
-        Option(
+        main_option(
             "Keep only findings on a concept of a category: the concept that is given, and its "
             "descendants. Several are possible.",
             ("--category",),
             metavar="[NAME=]CONCEPT_ID",
             key="categories",
             kept_empty=False,
-            heading="Main options",
         ),
     ] = ()
     since: Annotated[
         str | Path | OpenedFolder | None,
-        Option(
+        main_option(
             f"Mark the findings that are new since an earlier release: {_RELEASE}",
             metavar="OLD",
             or_name=True,
-            heading="Main options",
         ),
     ] = None
     embedding: Annotated[
         EmbeddingLike | None,
-        Option(
+        main_option(
             "Embedding model that judges the names too. The audit lists unlinked names that the "
             "model takes for the same, and synonyms that it takes for unrelated. "
             f"{NAMED_BY}",
             ("--embedding", "-e"),
             metavar=NAMED_PATH,
-            heading="Main options",
         ),
     ] = None
     cache: Cache = None
@@ -119,14 +115,13 @@ class AuditCommandOptions(AuditOptions):
     _: KW_ONLY
     fail_on: Annotated[
         Sequence[str],
-        Option(
+        main_option(
             "Kinds or severities, as in --only, whose findings set exit code 3; with --since only "
             "new findings.",
             listed=True,
             lower=True,
             suggested=_CHOICES,
             metavar="KIND,...",
-            heading="Main options",
         ),
     ] = ()
 

@@ -18,7 +18,18 @@ from medsim.core.config import (
     Strategy,
 )
 from medsim.core.errors import OptionError
-from medsim.core.options import OVERWRITE, Cache, OpenedFolder, Option, Options, Reporting, Threads
+from medsim.core.options import (
+    OVERWRITE,
+    Cache,
+    OpenedFolder,
+    Option,
+    Options,
+    Reporting,
+    Threads,
+    input_option,
+    machine_option,
+    main_option,
+)
 from medsim.embeddings.given import EmbeddingLike, wrap
 from medsim.embeddings.options import NAMED_BY
 from medsim.terminologies.options import SOURCE, ReadingOptions
@@ -30,14 +41,11 @@ MAX_NAMES = 1_000
 """The default maximum of names of a concept; HPO, MeSH and the Gene Ontology stay below it."""
 
 BUILD_FOLDER = Option("The folder of a build.", argument=True, metavar="OUT")
-NEW_FOLDER = Option(
-    "Folder to write. It appears complete or not at all.", ("--out", "-o"), heading="Main options"
-)
-MOVED_EMBEDDING = Option(
+NEW_FOLDER = main_option("Folder to write. It appears complete or not at all.", ("--out", "-o"))
+MOVED_EMBEDDING = input_option(
     "Path of the build's embedding, if it was moved. It is also needed if it was given in Python.",
     ("--embedding", "-e"),
     metavar="NAME=PATH",
-    heading="Input",
 )
 
 _MAX_SHARDS = 100_000
@@ -78,21 +86,19 @@ class SearchOptions(ReadingOptions):
     ] = "set"
     negatives: Annotated[
         Sequence[Strategy],
-        Option(
+        main_option(
             "Strategies for negatives.",
             listed=True,
             lower=True,
             noun="strategy of negatives",
             key="strategies",
-            heading="Main options",
         ),
     ] = DEFAULT_STRATEGIES
     corrections: Annotated[
         str | Path | Sequence[Correction],
-        Option(
+        input_option(
             "Corrections to the terminology, from the command study score. Pairs that do not mean "
-            "the same are removed from the positives, and pairs that do from the negatives.",
-            heading="Input",
+            "the same are removed from the positives, and pairs that do from the negatives."
         ),
     ] = ()
     most_names: Annotated[
@@ -170,22 +176,20 @@ class BuildOptions(SearchOptions):
     _: KW_ONLY
     embedding: Annotated[
         EmbeddingLike | None,
-        Option(
+        main_option(
             f"Model that finds the nearest terms for --negatives embedding. {NAMED_BY}",
             ("--embedding", "-e"),
-            heading="Main options",
             metavar="NAME=PATH",
         ),
     ] = None
     cache: Cache = None
     dask: Annotated[
         str | None,
-        Option(
+        machine_option(
             "Address of a Dask scheduler, or local. It runs the search for nearest terms; "
             "local means processes on this machine. The result does not depend on it. A "
             'script that uses local needs if __name__ == "__main__".',
             metavar="ADDRESS",
-            heading="Machine",
         ),
     ] = None
 
@@ -213,10 +217,8 @@ class ShardOptions(SearchOptions):
     _: KW_ONLY
     shard: Annotated[
         str,
-        Option(
-            "Search only shard I of N, such as 3/7; join shards with medsim merge.",
-            metavar="I/N",
-            heading="Machine",
+        machine_option(
+            "Search only shard I of N, such as 3/7; join shards with medsim merge.", metavar="I/N"
         ),
     ]
 
@@ -236,8 +238,7 @@ class MergeOptions(Options):
     out: Annotated[str | Path, BUILD_FOLDER]
     _: KW_ONLY
     source: Annotated[
-        str | Path | None,
-        Option("Path of the source, if it was moved.", or_name=True, heading="Input"),
+        str | Path | None, input_option("Path of the source, if it was moved.", or_name=True)
     ] = None
     threads: Threads = None
     overwrite: Annotated[bool, OVERWRITE] = False
@@ -270,13 +271,12 @@ class VerifyOptions(Options):
     _: KW_ONLY
     sample: Annotated[
         int | Literal["all"],
-        Option(
+        main_option(
             "Terms per set to search again by brute force.",
             metavar="N|all",
             noun="number of first terms",
             least=0,
             most=MOST_COUNT,
-            heading="Main options",
         ),
     ] = SAMPLE
     seed: Annotated[

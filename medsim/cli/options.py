@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from medsim.core.errors import OptionError
-from medsim.core.options import NAMED_PATH, OpenedFolder, Option, Options, Reporting
+from medsim.core.options import NAMED_PATH, OpenedFolder, Option, Options, Reporting, main_option
 from medsim.core.statements import StatementOptions
 
 
@@ -31,12 +31,11 @@ class SqlOptions(StatementOptions):
     _: KW_ONLY
     others: Annotated[
         Sequence[str],
-        Option(
+        main_option(
             "Another output, whose views are NAME.VIEW in the statement, such as new.pair. Repeat "
             "it for several.",
             ("--with",),
             metavar=NAMED_PATH,
-            heading="Main options",
         ),
     ] = ()
 
@@ -71,9 +70,8 @@ class ReportOptions(Options):
     _: KW_ONLY
     statistic: Annotated[
         str | None,
-        Option(
-            "Statistic of a single chart, such as auc; default: the first that the evaluation has.",
-            heading="Main options",
+        main_option(
+            "Statistic of a single chart, such as auc; default: the first that the evaluation has."
         ),
     ] = None
     progress: Reporting = None

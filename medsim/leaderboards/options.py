@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import Annotated
 
 from medsim.core.errors import OptionError
-from medsim.core.options import OpenedFolder, Option, Options, Reporting, folder_of, several
+from medsim.core.options import (
+    OpenedFolder,
+    Option,
+    Options,
+    Reporting,
+    folder_of,
+    main_option,
+    several,
+)
 
 SHOWN = ("rank", "model", "value", "low", "high", "gain", "kind", "trained_here", "ranked_by")
 """The columns of a leaderboard that tables for reading have."""
@@ -27,10 +35,9 @@ class LeaderboardOptions(Options):
             many=True,
         ),
     ]
-    out: Annotated[
-        str | Path | None,
-        Option("The .html file to write.", ("--out", "-o"), heading="Main options"),
-    ] = None
+    out: Annotated[str | Path | None, main_option("The .html file to write.", ("--out", "-o"))] = (
+        None
+    )
     _: KW_ONLY
     progress: Reporting = None
 

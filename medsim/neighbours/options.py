@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 from medsim.core.errors import OptionError
-from medsim.core.options import OVERWRITE, Option, Options, Reporting, Threads
+from medsim.core.options import (
+    OVERWRITE,
+    Option,
+    Options,
+    Reporting,
+    Threads,
+    input_option,
+    main_option,
+)
 
 Ties = Literal["first", "all"]
 """Which of the names at the last distance are returned."""
@@ -42,39 +50,27 @@ class NearestOptions(Options):
     ] = None
     k: Annotated[
         int | None,
-        Option(
-            "Nearest names of each query; default: 1.",
-            ("--k", "-k"),
-            least=1,
-            most=MOST_NAMES,
-            heading="Main options",
+        main_option(
+            "Nearest names of each query; default: 1.", ("--k", "-k"), least=1, most=MOST_NAMES
         ),
     ] = None
     max_distance: Annotated[
         int | None,
-        Option(
+        main_option(
             "Largest edit distance; without --k, all pairs within it are found (1 to 4).",
             least=0,
             most=1 << 20,
-            heading="Main options",
         ),
     ] = None
     _: KW_ONLY
     query_column: Annotated[
         str | None,
-        Option(
-            "Column of QUERIES; default: the only one, or one named term, name or label.",
-            heading="Input",
-        ),
+        input_option("Column of QUERIES; default: the only one, or one named term, name or label."),
     ] = None
-    pool_column: Annotated[
-        str | None, Option("Column of POOL; the same default.", heading="Input")
-    ] = None
+    pool_column: Annotated[str | None, input_option("Column of POOL; the same default.")] = None
     exclude: Annotated[
         Names | None,
-        Option(
-            "Table of pairs that do not match, with the columns query and match.", heading="Input"
-        ),
+        input_option("Table of pairs that do not match, with the columns query and match."),
     ] = None
     match_case: Annotated[bool, Option("Distinguish upper and lower case.")] = False
     ties: Annotated[
@@ -109,10 +105,8 @@ class NearestCommandOptions(NearestOptions):
     _: KW_ONLY
     out: Annotated[
         Path | None,
-        Option(
-            "The .parquet or .csv file to write; default: print the rows.",
-            ("--out", "-o"),
-            heading="Main options",
+        main_option(
+            "The .parquet or .csv file to write; default: print the rows.", ("--out", "-o")
         ),
     ] = None
     overwrite: Annotated[bool, OVERWRITE] = False

@@ -44,10 +44,7 @@ class ReproduceOptions(Options):
             many=True,
         ),
     ]
-    out: Annotated[
-        str | Path,
-        main_option("Folder to write, or to continue.", ("--out", "-o")),
-    ]
+    out: Annotated[str | Path, main_option("Folder to write, or to continue.", ("--out", "-o"))]
     _: KW_ONLY
     embeddings: Annotated[
         Mapping[str, EmbeddingLike] | None, replace(EMBEDDINGS, heading="Main options")

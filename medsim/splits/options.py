@@ -12,7 +12,17 @@ from typing import Annotated, Literal
 from medsim.builds.options import MOVED_EMBEDDING, NEW_FOLDER, VerifyOptions
 from medsim.core.config import MOST_SEED
 from medsim.core.errors import OptionError
-from medsim.core.options import OVERWRITE, Cache, OpenedFolder, Option, Options, Reporting, Threads
+from medsim.core.options import (
+    OVERWRITE,
+    Cache,
+    OpenedFolder,
+    Option,
+    Options,
+    Reporting,
+    Threads,
+    input_option,
+    main_option,
+)
 from medsim.embeddings.given import EmbeddingLike, wrap
 
 Rule = Literal["hash", "category", "release"]
@@ -35,22 +45,20 @@ class SplitOptions(Options):
     _: KW_ONLY
     ratios: Annotated[
         str,
-        Option(
+        main_option(
             "Relative sizes of train, validation and test. Two numbers are train and test.",
             metavar="N/N/N",
             key="ratios",
-            heading="Main options",
         ),
     ] = "80/10/10"
     by: Annotated[
         Rule,
-        Option(
+        main_option(
             "How to assign concepts to splits. hash: at random; category: each category into one "
             "split; release: concepts that are new since an earlier release into test.",
             lower=True,
             noun="rule",
             key="by",
-            heading="Main options",
         ),
     ] = "hash"
     test_categories: Annotated[
@@ -104,11 +112,10 @@ class AnyVerifyOptions(VerifyOptions):
     _: KW_ONLY
     build: Annotated[
         str | Path | OpenedFolder | None,
-        Option(
+        input_option(
             "Build that was split. Verification checks that the splits have all its "
             "positives, and that its concepts are split by the rule.",
             metavar="BUILD",
-            heading="Input",
         ),
     ] = None
 

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from medsim.core.config import MOST_SEED
 from medsim.core.errors import OptionError
-from medsim.core.options import Option, Options, Reporting
+from medsim.core.options import Option, Options, Reporting, input_option, main_option, output_option
 
 SynonymScope = Literal["exact", "narrow", "broad", "related"]
 
@@ -22,9 +22,9 @@ SOURCE = Option(
 )
 """The declaration of a terminology's location."""
 
-_ZIP = Option("Zip file to write.", ("--out", "-o"), heading="Main options")
-_OVERWRITE = Option(
-    "Replace OUT if it exists. Only a release that medsim wrote is replaced.", heading="Output"
+_ZIP = main_option("Zip file to write.", ("--out", "-o"))
+_OVERWRITE = output_option(
+    "Replace OUT if it exists. Only a release that medsim wrote is replaced."
 )
 
 
@@ -32,57 +32,46 @@ _OVERWRITE = Option(
 class ReadingOptions(Options):
     """The options of reading a terminology; a source accepts the language and some others."""
 
-    language: Annotated[
-        str,
-        Option("Language code of names.", key="language", heading="Input"),
-    ] = "en"
+    language: Annotated[str, input_option("Language code of names.", key="language")] = "en"
     as_of: Annotated[
         date | None,
-        Option(
-            "Read the state at this date (Full RF2 only). The newest state by default.",
-            key="as_of",
-            heading="Input",
+        input_option(
+            "Read the state at this date (Full RF2 only). The newest state by default.", key="as_of"
         ),
     ] = None
     dialect: Annotated[
         str | None,
-        Option(
+        input_option(
             "RF2 dialect, such as en-GB; default: all. Only its names are read. The "
             "identifier of a language reference set works too.",
             key="dialect",
             kept_empty=False,
-            heading="Input",
         ),
     ] = None
     synonyms: Annotated[
         Sequence[SynonymScope],
-        Option(
+        input_option(
             "Synonym scopes to read. They apply to OBO, MeSH and LOINC.",
             listed=True,
             lower=True,
             noun="synonym scope",
             key="synonym_scopes",
-            heading="Input",
         ),
     ] = ("exact",)
     vocabularies: Annotated[
         Sequence[str],
-        Option(
+        input_option(
             "Vocabularies of UMLS, RxNorm or OMOP to read, such as MSH,SNOMEDCT_US. All by "
             "default.",
             listed=True,
             key="vocabularies",
             kept_empty=False,
-            heading="Input",
         ),
     ] = ()
     standard_concepts: Annotated[
         bool,
-        Option(
-            "Read only standard concepts (OMOP only).",
-            key="standard_concepts",
-            kept_empty=False,
-            heading="Input",
+        input_option(
+            "Read only standard concepts (OMOP only).", key="standard_concepts", kept_empty=False
         ),
     ] = False
 
@@ -106,19 +95,17 @@ class SynthOptions(Options):
     _: KW_ONLY
     concepts: Annotated[
         int,
-        Option(
+        main_option(
             "Number of active concepts. A quarter more are retired.",
             least=1,
             most=9_000_000,  # limited by the identifiers of RF2
-            heading="Main options",
         ),
     ] = 10_000
     then: Annotated[
         str | Path | None,
-        Option(
+        main_option(
             "Zip file for a second release, half a year later, with changes in concepts, names "
-            "and associations.",
-            heading="Main options",
+            "and associations."
         ),
     ] = None
     seed: Annotated[int, Option("Random seed.", least=0, most=MOST_SEED)] = 0
