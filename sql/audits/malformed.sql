@@ -39,7 +39,9 @@ with matched as (
             when regexp_matches(term, '^(?:[,;:.&|\\]|\p{Pd}(?:\s|\pL{2}))') then left(term, 1)
             when
                 regexp_matches(
-                    term, '(?:[,;:/&|\\_=*]|(?:\s|\pL{3})\p{Pd}|\pL{5}\.|^\S+(?: \S+){0,2}\?)$'
+                    term,
+                    '(?:[,;:/&|\\_=*]|^[^,]*\pL{3}\p{Pd}|\s\p{Pd}|\pL{5}\.'
+                    || '|^\S+(?: \S+){0,2}\?)$'
                 )
                 then right(term, 1)
         end as part

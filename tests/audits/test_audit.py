@@ -223,6 +223,7 @@ def test_the_wrong_characters_of_a_name_are_shown(tmp_path: Path, name: str, det
         "\u0421\u0438\u043d\u0434\u0440\u043e\u043c Down",
         "\u0646\u06cc\u0645\u200c\u0641\u0627\u0635\u0644\u0647",
         "Rh-",
+        "oxytocin, deamino-",
         "5'-AMP",
         "Have you been able to sleep well?",
     ],
