@@ -72,7 +72,7 @@ _OWL = FileKind(
     "take its .obo or .json file, or convert it: robot convert -i FILE -o FILE.obo",
     is_binary=False,
 )
-_WORKBOOK = FileKind("a workbook or another Office file", "save the sheet as CSV in UTF-8")
+WORKBOOK = FileKind("a workbook or another Office file", "save the sheet as CSV in UTF-8")
 _OTHERS = "save its content in another format"
 _OTHER_ARCHIVES = (
     rb"\xfd7zXZ\0|\x04\x22\x4d\x18|BZh[1-9]1AY&SY|7z\xbc\xaf\x27\x1c|Rar!\x1a\x07|.{257}ustar"
@@ -85,8 +85,8 @@ _PATTERNS: tuple[tuple[bytes, FileKind], ...] = (
     (rb"\s*(<\?xml|<!DOCTYPE|<!--)", XML),
     (rb"\s*(\{\s*\x22|\[\s*([{\x22]|\[\s*[-0-9{\[\x22]))", JSON),
     (rb"\xff\xfe|\xfe\xff", UTF_16),
-    (rb"PK\x03\x04.{26}(\[Content_Types|_rels|docProps|xl/|mimetype)", _WORKBOOK),
-    (rb"\xd0\xcf\x11\xe0", _WORKBOOK),
+    (rb"PK\x03\x04.{26}(\[Content_Types|_rels|docProps|xl/|mimetype)", WORKBOOK),
+    (rb"\xd0\xcf\x11\xe0", WORKBOOK),
     (rb"\x1f\x8b", GZIP),
     (rb"PK(\x03\x04|\x05\x06)", ZIP),
     (rb"\x28\xb5\x2f\xfd", FileKind("packed by zstd", "unpack it", is_read=True)),

@@ -44,11 +44,13 @@ class Text:
         content: text with the file's line ends, without a byte order mark.
         warnings: warnings for readers of results, a sentence each.
         sha256: SHA-256 of the file's bytes, in hex; empty if there is no file.
+        unit: unit of the numbers of lines in messages, "row" if a line is the row of a workbook.
     """
 
     path: Path
     content: str
     warnings: tuple[str, ...] = ()
+    unit: str = "line"
     sha256: str = field(default="", compare=False)
 
 
@@ -282,7 +284,7 @@ def table_of(
         rows.append([cells[place] for place in places.values()])
     return Table(
         path=text.path,
-        unit="line",
+        unit=text.unit,
         at=pl.Series(at, dtype=pl.Int64),
         frame=pl.DataFrame(rows, dict.fromkeys(places, pl.String), orient="row"),
         warnings=text.warnings,

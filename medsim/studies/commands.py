@@ -119,9 +119,9 @@ def score(
 ) -> None:
     """Score a study from its answers, and print a table.
 
-    Reads what annotators sent back: files of the page, sheets in CSV or TSV, exports of Label
-    Studio, or folders of them. --leave-out outliers leaves out the outliers of a graded study.
-    Writes nothing, or with --out a folder with every table: corrections.csv for medsim build
+    Reads what annotators sent back: files of the page, sheets in CSV, TSV or .xlsx, exports of
+    Label Studio, or folders of them. --leave-out outliers leaves out the outliers of a graded
+    study. Writes nothing, or with --out a folder with every table: corrections.csv for medsim build
     --corrections, rated.csv for medsim eval, domains.csv and confirmed.csv for medsim study pairs.
     In tables, md and latex a confidence interval follows its estimate; json and csv have columns
     for its ends.

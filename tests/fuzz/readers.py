@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import zipfile
@@ -238,6 +239,18 @@ _FILLED = "".join(
     f"{line}not_same\r\n" if at else f"{line}\r\n"
     for at, line in enumerate(written_csv(SHEET).splitlines())
 )
+
+
+def _workbook(folder: Path) -> Path:
+    from openpyxl import Workbook
+
+    book = Workbook()
+    for line in csv.reader(_FILLED.removeprefix("\ufeff").splitlines()):
+        book.active.append(line)
+    book.save(folder / "a.xlsx")
+    return folder / "a.xlsx"
+
+
 _PURL = "http://purl.obolibrary.org/obo/IN_"
 _META = {"synonyms": [{"pred": "hasExactSynonym", "val": "heat"}], "xrefs": [{"val": "MESH:D1"}]}
 _NODES = [
@@ -329,6 +342,7 @@ READERS: dict[str, Reader] = {
     ),
     "answers-jsonl": Reader(write=_file("a.jsonl", written_jsonl(SHEET, _VALUES)), read=_answers),
     "answers-csv": Reader(write=_file("a.csv", _FILLED), read=_answers),
+    "answers-xlsx": Reader(write=_workbook, read=_answers),
     "answers-json": Reader(write=_file("a.json", annotated_tasks(SHEET, _VALUES)), read=_answers),
     "wic": Reader(
         write=lambda folder: write_instances(folder / "t.json", invented_instances(1, 3)),

@@ -27,12 +27,14 @@ class Answer:
         name: name in files.
         label: text shown to people.
         key: key on the keyboard, on the page and in Label Studio.
+        variants: what people write instead of the label.
     """
 
     value: int
     name: str
     label: str
     key: str
+    variants: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,13 +77,16 @@ class Scale:
 NOT_SAME, SAME, DONT_KNOW = 0, 1, 2
 """The values of judgements."""
 
-_SAME = Answer(SAME, "same", "Same", "s")
-_NOT_SAME = Answer(NOT_SAME, "not_same", "Not same", "n")
+_SAME = Answer(SAME, "same", "Same", "s", ("the same",))
+_NOT_SAME = Answer(NOT_SAME, "not_same", "Not same", "n", ("not the same", "different"))
+_DONT_KNOW = Answer(
+    DONT_KNOW, "dont_know", "Don\u2019t know", "d", ("do not know", "I don't know", "unknown")
+)
 
 JUDGEMENT = Scale(
     name="judgement",
     question="Could these two be used interchangeably in consultation notes?",
-    choices=(_SAME, _NOT_SAME, Answer(DONT_KNOW, "dont_know", "Don\u2019t know", "d")),
+    choices=(_SAME, _NOT_SAME, _DONT_KNOW),
 )
 """Whether two terms mean the same (Schulz and Juric 2020, section 3.3)."""
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from medsim.core.errors import InputError, listed
-from medsim.core.reading import is_left_behind, parsed_json, reading
+from medsim.core.reading import WORKBOOK, is_left_behind, parsed_json, reading
 from medsim.core.tables import checked_lines, read_text, table_of, unguarded
 from medsim.studies.output import ANSWER_COLUMNS
 from medsim.studies.sheets import CONTROL
+from medsim.studies.sheets.workbooks import WORKBOOK_SUFFIX, read_workbook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,16 +24,17 @@ if TYPE_CHECKING:
     from medsim.core.tables import Text
     from medsim.studies.sheets import Scale
 
-SUFFIXES = (".csv", ".tsv", ".json", ".jsonl")
+SUFFIXES = (".csv", ".tsv", WORKBOOK_SUFFIX, ".json", ".jsonl")
 """The suffixes of the files that are read from a folder."""
 
 _HOW_TO = (
-    f"answers are read from {', '.join(SUFFIXES[:-1])} and {SUFFIXES[-1]} files, so save a "
+    f"answers are read from {', '.join(SUFFIXES[:-1])} and {SUFFIXES[-1]} files, so save another "
     "spreadsheet as CSV and unpack an archive"
 )
 _AGAIN = "export the file again"
 _PAGE_AGAIN = "export it again from the page"
 _RATING = re.compile(r"([0-9]+)[.,]0+", re.ASCII)
+_INSIGNIFICANT = re.compile("[\\s_.'\u2018\u2019\u02bc`\u00b4\\-\u2010-\u2015\u2212]+")
 _END = re.compile(r'\{"medsim":"end","answers":([0-9]+),"checksum":"([0-9a-f]{8})"\}')
 
 
@@ -85,10 +87,11 @@ class Answers:
 def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyIdentity) -> Answers:
     """Return the answers in files that annotators sent back.
 
-    The content decides the format: the page's JSONL, a filled-in CSV sheet, or Label Studio's JSON.
-    A repeated answer counts once. From a folder, the files with one of ``SUFFIXES`` are read, also
-    in its subfolders; others are left out with a warning, and so are empty sheets. The assignment
-    has the presentations of all annotators.
+    The content decides the format: the page's JSONL, a filled-in CSV sheet, or Label Studio's JSON;
+    only workbooks are known by their suffix. A repeated answer counts once. From a folder, the
+    files with one of ``SUFFIXES`` are read, also in its subfolders; others are left out with a
+    warning, and so are empty sheets. The assignment has the presentations of all
+    annotators.
 
     Raises:
         InputError: a file cannot be read or has no answer, is of another study or scale, was edited
@@ -102,8 +105,9 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
     unanswered: list[Path] = []
     named, unread = _files(paths)
     for path, is_named in named:
-        with reading(path, "answers"):
-            text = read_text(path, guess=False)
+        is_workbook = path.suffix.lower() == WORKBOOK_SUFFIX
+        with reading(path, "answers", reads={WORKBOOK} if is_workbook else None):
+            text = read_workbook(path) if is_workbook else read_text(path, guess=False)
             file_answers = _checked(text, entries, study)
         if file_answers:
             files.append({"name": path.name, "sha256": text.sha256})
@@ -344,17 +348,21 @@ def _check_study(location: str, study_id: object, study: StudyIdentity) -> None:
 def _read_value(location: str, answer: str, scale: Scale) -> int:
     """Return the value of an answer that a person may have typed.
 
-    Letter case and surrounding space do not matter. An answer's label or key is accepted too, such
-    as "n" for not same, and "4.0" for 4.
+    Letter case, spaces, dashes, apostrophes and full stops do not matter, except in ratings. An
+    answer's label, key or variant is accepted too, such as "n" or "Not the same" for not_same, and
+    "4.0" for 4.
     """
     text = answer.strip()
-    rating = _RATING.fullmatch(text) if scale.graded else None
-    text = _plain(rating[1] if rating else text)
+    if scale.graded:
+        text = rating[1] if (rating := _RATING.fullmatch(text)) else text
+    else:
+        text = _plain(text)
     for choice in scale.choices:
-        if text in {choice.name, choice.key, _plain(choice.label)}:
+        names = (choice.name, choice.key, choice.label, *choice.variants)
+        if text in map(_plain, names):
             return choice.value
     raise InputError(f"{location}: answer {answer!r} is not one of {', '.join(scale.answers)}")
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"\s+|-", "_", re.sub("['\u2019]", "", text.lower()))
+    return _INSIGNIFICANT.sub("", text.lower())

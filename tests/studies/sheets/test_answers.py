@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,9 +19,9 @@ from fixtures.studies import (
     written_jsonl,
 )
 
-from medsim.core.errors import InputError
+from medsim.core.errors import InputError, OptionError
 from medsim.studies.output import ANSWER_COLUMNS
-from medsim.studies.sheets import DONT_KNOW, JUDGEMENT, NOT_SAME, SAME, Sheet
+from medsim.studies.sheets import DONT_KNOW, GRADED, JUDGEMENT, NOT_SAME, SAME, Sheet
 from medsim.studies.sheets.answers import Answers, StudyIdentity, read_answers
 from medsim.studies.sheets.written import written_csv
 
@@ -192,15 +193,65 @@ def test_empty_sheets_in_a_folder_are_left_out(tmp_path):
 def test_folder_must_have_files_of_answers(tmp_path):
     assert refused(tmp_path).startswith(f"{tmp_path} has no file; answers are read from .csv, .tsv")
     put(tmp_path, "notes.txt", "hello")
-    put(tmp_path, "sheet-ada.xlsx", b"PK\x03\x04")
+    put(tmp_path, "ada.numbers", b"PK\x03\x04")
     assert refused(tmp_path) == (
-        f"{tmp_path} has only notes.txt and sheet-ada.xlsx; answers are read from .csv, .tsv, "
-        ".json and .jsonl files, so save a spreadsheet as CSV and unpack an archive"
+        f"{tmp_path} has only ada.numbers and notes.txt; answers are read from .csv, .tsv, "
+        ".xlsx, .json and .jsonl files, so save another spreadsheet as CSV and unpack an archive"
     )
     put(tmp_path, "sheet.csv", written_csv(ADA))
     assert refused(tmp_path).startswith(
-        f"{tmp_path}: no file there has an answer; not read: notes.txt and sheet-ada.xlsx; answers"
+        f"{tmp_path}: no file there has an answer; not read: ada.numbers and notes.txt; answers"
     )
+
+
+def put_workbook(folder: Path, name: str, rows: list[list[object]]) -> Path:
+    openpyxl = pytest.importorskip("openpyxl", reason="medsim[xlsx] is not installed")
+    book = openpyxl.Workbook()
+    for cells in rows:
+        book.active.append(cells)
+    book.create_sheet("notes").append(["nothing to read"])
+    book.save(folder / name)
+    return folder / name
+
+
+def test_a_workbook_is_read_like_the_sheet_that_was_saved_in_it(tmp_path):
+    filled = [[*row(ADA, at, answer).split(",")] for at, answer in ((0, "Same"), (2, "Not same"))]
+    header, other = ["Entry", "left", "right", "ANSWER"], ["kept", None, 2.5]
+    rows = [[], header, filled[0], [], [*row(ADA, 1, "").split(",")[:3], None], filled[1] + other]
+    from_workbook = answers_in(put_workbook(tmp_path, "ada.XLSX", rows))
+
+    from_sheet = answers_in(put_csv(tmp_path, "ada.csv", *(",".join(cells) for cells in filled)))
+    assert from_workbook.frame.equals(from_sheet.frame)
+    assert from_workbook.frame["value"].to_list() == [SAME, NOT_SAME]
+    ratings = [["entry", "left", "right", "answer"], *([*row(ADA, 0, "").split(",")[:3], 4.0],)]
+    graded = StudyIdentity(study_id=STUDY_ID, scale=GRADED)
+    rated = read_answers([put_workbook(tmp_path, "r.xlsx", ratings)], ASSIGNMENT, graded)
+    assert rated.frame["value"].to_list() == [4]
+
+
+def test_errors_in_workbooks_name_the_row_and_the_extra(tmp_path, monkeypatch):
+    header = ["entry", "left", "right", "answer"]
+    rows = [header, [*row(ADA, 0, "same").split(",")], [], [*row(ADA, 1, "perhaps").split(",")]]
+    path = put_workbook(tmp_path, "ada.xlsx", rows)
+
+    message = f"{path}: row 4: answer 'perhaps' is not one of not_same, same, dont_know"
+    assert refused(path) == message
+    assert refused(put(tmp_path, "zip.xlsx", b"PK\x03\x04")).endswith("is a zip; unpack it")
+    damaged = put(tmp_path, "part.xlsx", path.read_bytes()[:-300])
+    assert refused(damaged).startswith(f"{damaged} cannot be read as answers (")
+    monkeypatch.setattr("medsim.studies.sheets.workbooks.LARGEST_FILE", 1000)
+    assert refused(path).startswith(f"{path} unpacks to more than the limit of")
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(OptionError, match="install medsim with its extra xlsx, or save the sheet"):
+        answers_in(path)
+
+
+def test_a_workbook_that_repeats_a_long_text_is_refused(tmp_path, monkeypatch):
+    rows = [["entry", "left", "right", "answer"], *([["x" * 30_000]] * 100)]
+    path = put_workbook(tmp_path, "ada.xlsx", rows)
+    monkeypatch.setattr("medsim.studies.sheets.workbooks.LARGEST_FILE", 100_000)
+
+    assert refused(path).startswith(f"{path} unpacks to more than the limit of")
 
 
 def test_unread_files_are_named_except_system_files(tmp_path):
@@ -211,11 +262,11 @@ def test_unread_files_are_named_except_system_files(tmp_path):
     for name in ("Thumbs.db", "desktop.ini", ".ipynb_checkpoints/sheet-ada.csv"):
         put(tmp_path, name, b"\x05ada\x00\xff")
     put_jsonl(tmp_path, "ada.jsonl", ADA, 1, 0, 2)
-    for name in ("sheet-ben.xlsx", "sheet-cy.ods", "answers.json.zip"):
+    for name in ("sheet-ben.xls", "sheet-cy.ods", "answers.json.zip"):
         put(tmp_path / "inner.csv", name, b"PK\x03\x04")
 
     result = answers_in(tmp_path)
 
     assert [file["name"] for file in result.files] == ["ada.jsonl"]
     (warning,) = result.warnings
-    assert warning.startswith("not read: answers.json.zip, sheet-ben.xlsx and sheet-cy.ods; answ")
+    assert warning.startswith("not read: answers.json.zip, sheet-ben.xls and sheet-cy.ods; answ")

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from medsim.core.errors import InputError
 from medsim.core.tables import Text, guarded, unguarded
-from medsim.studies.sheets import DONT_KNOW, GRADED, JUDGEMENT, NOT_SAME, SAME, Scale
+from medsim.studies.sheets import ASSOCIATION, DONT_KNOW, GRADED, JUDGEMENT, NOT_SAME, SAME, Scale
 from medsim.studies.sheets.answers import (
     GivenAnswer,
     StudyIdentity,
@@ -176,9 +176,12 @@ def test_only_cells_like_numbers_or_dates_get_an_apostrophe() -> None:
 @pytest.mark.parametrize(
     ("answers", "scale", "value"),
     [
-        (("same", " SAME ", "S"), JUDGEMENT, SAME),
-        (("not same", "Not_Same", "not-same", "n"), JUDGEMENT, NOT_SAME),
+        (("same", " SAME ", "S", "The same."), JUDGEMENT, SAME),
+        (("not same", "Not_Same", "not-same", "n", "notsame"), JUDGEMENT, NOT_SAME),
+        (("NOT \u2013 same", "not\u2011same", "Not the same", "Different"), JUDGEMENT, NOT_SAME),
         (("don't know", "Don\u2019t know", "dont_know", "d"), JUDGEMENT, DONT_KNOW),
+        (("don`t  know", "Do not know", "I don\u00b4t know.", "unknown"), JUDGEMENT, DONT_KNOW),
+        (("not associated", "Not-Associated", "n"), ASSOCIATION, 0),
         (("4", " 4 ", "4.0", "4,00"), GRADED, 4),
     ],
 )
@@ -188,6 +191,13 @@ def test_answers_are_accepted_as_people_and_spreadsheets_write_them(
     for answer in answers:
         (result,) = read_sheet(filled(written_csv(sheet(PAIRS[:1], scale=scale)), [answer]), scale)
         assert result.value == value
+
+
+@pytest.mark.parametrize("answer", ["yes", "no", "samesame", "same?", "not", "1", "-"])
+def test_other_judgements_are_refused_by_line(answer: str) -> None:
+    message = r"sheet\.csv: line 2: answer .* is not one of not_same, same, dont_know"
+    with pytest.raises(InputError, match=message):
+        read_sheet(filled(written_csv(sheet(PAIRS[:1])), [answer]))
 
 
 @pytest.mark.parametrize("answer", ["7", "-1", "4.5", "04", "four", "\u0664", "same", "4.0.0"])
