@@ -47,7 +47,7 @@ from typing import (
     runtime_checkable,
 )
 
-from medsim.core.config import MOST_COUNT, MOST_THREADS
+from medsim.core.config import MOST_COUNT, MOST_SEED, MOST_THREADS
 from medsim.core.errors import OptionError, listed, unknown_name
 from medsim.core.progress import Progress
 from medsim.core.surroundings import text_of
@@ -121,6 +121,7 @@ main_option = partial(Option, heading="Main options")
 input_option = partial(Option, heading="Input")
 output_option = partial(Option, heading="Output")
 machine_option = partial(Option, heading="Machine")
+seed_option = partial(Option, least=0, most=MOST_SEED, key="seed")
 
 
 @dataclass(frozen=True, slots=True)

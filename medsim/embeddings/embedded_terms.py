@@ -132,11 +132,9 @@ def with_fingerprint(
     """
     if named.fingerprint:
         return named
-    from medsim.embeddings.objects import KnownVectors, ModelSource  # noqa: PLC0415 — Python's only
+    from medsim.embeddings.objects import KnownVectors  # noqa: PLC0415 — Python's only
 
     model: Any = named.source
-    if not isinstance(model, ModelSource):
-        return named
     options = named.spec.options
     with progress.stage(f"embed {len(terms):,} terms with {named.spec.name}") as stage:
         request = Request(

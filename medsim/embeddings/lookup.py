@@ -12,7 +12,8 @@ import faiss
 import numpy as np
 
 from medsim.core.config import in_threads, thread_pool
-from medsim.core.errors import OptionError, unknown_name
+from medsim.core.errors import OptionError
+from medsim.embeddings.metrics import slices_of
 from medsim.kernels.best import Best, empty_slots, filled_slots
 from medsim.kernels.cosine_search import (
     Candidates,
@@ -215,8 +216,8 @@ def made_index(
                 faiss.METRIC_INNER_PRODUCT,
             )
             made.hnsw.efConstruction, made.hnsw.efSearch = _TRIED_TO_LINK, _TRIED
-        for begin in range(0, n_points, BLOCK):
-            made.add(units(slice(begin, begin + BLOCK)))
+        for block in slices_of(n_points, BLOCK):
+            made.add(units(block))
     finally:
         faiss.omp_set_num_threads(before)
     return made
@@ -256,11 +257,10 @@ def distinct_rows(vectors: Vectors) -> Rows:
     """
     _, first, same = np.unique(vector_hashes(vectors), return_index=True, return_inverse=True)
     likeness = first[same]
-    for begin in range(0, len(vectors), BLOCK):
-        block = slice(begin, begin + BLOCK)
+    for block in slices_of(len(vectors), BLOCK):
         bits, others = (rows.view(np.uint32) for rows in (vectors[block], vectors[likeness[block]]))
         likeness[block] = np.where(
-            (bits == others).all(axis=1), likeness[block], begin + np.arange(len(bits))
+            (bits == others).all(axis=1), likeness[block], block.start + np.arange(len(bits))
         )
     row_of: Rows = np.unique(likeness, return_inverse=True)[1]
     return row_of
@@ -299,8 +299,6 @@ class CosineSearch:
         threads: int = 1,
         device: str = "cpu",
     ) -> None:
-        if index not in INDEXES:
-            raise OptionError(unknown_name("index", index, list(INDEXES)))
         vectors = np.asarray(vectors, np.float32, order="C")
         self._row_of = distinct_rows(vectors)
         members = np.argsort(self._row_of, kind="stable").astype(np.int32)
@@ -379,8 +377,7 @@ class CosineSearch:
             part = queries[rows]
             return most_similar_linked(self._points, part, components, members, starts)
 
-        slices = [slice(at, at + _BATCH) for at in range(0, len(queries), _BATCH)]
-        parts = in_threads(self._threads, find, slices)
+        parts = in_threads(self._threads, find, slices_of(len(queries), _BATCH))
         linked = np.concatenate([np.empty(0, np.int32), *parts])
         return linked, similarities(self._points, queries, linked)
 
@@ -436,11 +433,11 @@ class CosineSearch:
         counts = np.zeros(len(queries), np.int64)
         shape = (self._index.ntotal, self._index.d)
         stored = faiss.rev_swig_ptr(self._index.get_xb(), shape[0] * shape[1]).reshape(shape)
-        for begin, end in self._blocks():
-            cosines = units @ stored[begin:end].T
+        for block in slices_of(len(self._points.starts) - 1, BLOCK):
+            cosines = units @ stored[block].T
             estimates = Candidates(_NO_IDS, cosines, of_queries, self._error)
             counts += count_as_similar(
-                self._points, queries, thresholds, components, begin, estimates
+                self._points, queries, thresholds, components, block.start, estimates
             )
         return counts
 
@@ -454,7 +451,8 @@ class CosineSearch:
         counts = np.zeros(len(queries), np.int64)
         with index.precise():
             there = index.on_device(units, low, high, components[queries])
-            for begin, end in self._blocks():
+            for block in slices_of(len(starts) - 1, BLOCK):
+                begin, end = block.start, block.stop
                 points = np.repeat(np.arange(end - begin), np.diff(starts[begin : end + 1]))
                 block_components = components[members[starts[begin] : starts[end]]]
                 above, rows, between = index.compare(there, begin, points, block_components)
@@ -463,9 +461,3 @@ class CosineSearch:
                     self._points, queries, thresholds, components, rows, between
                 )
         return counts
-
-    def _blocks(self) -> Iterator[tuple[int, int]]:
-        """Yield the start and end of the points that were added to the index at once."""
-        n_distinct = len(self._points.starts) - 1
-        for begin in range(0, n_distinct, BLOCK):
-            yield begin, min(begin + BLOCK, n_distinct)

@@ -17,6 +17,7 @@ from medsim.embeddings.encoders import VectorCache, encode_terms, key_of, unit
 from medsim.embeddings.formats import check_dimensions, first_not_finite
 from medsim.embeddings.formats.tables import FITTING, Keys, look_up
 from medsim.embeddings.given import OBJECT, VECTORS_USED
+from medsim.embeddings.metrics import slices_of
 from medsim.embeddings.sources import TERMS, WORDS, TermVectors, VectorSource
 
 if TYPE_CHECKING:
@@ -265,8 +266,7 @@ def _are_same(vectors: Vectors, others: Vectors) -> bool:
 def _hash_of(kind: str, keys: Sequence[str], vectors: Vectors) -> str:
     """Return the SHA-256 of words or terms and their vectors, as float32."""
     digest = hashlib.sha256(json.dumps([kind, vectors.shape[1]]).encode())
-    for at in range(0, len(keys), _HASHED_ROWS):
-        block = slice(at, at + _HASHED_ROWS)
+    for block in slices_of(len(keys), _HASHED_ROWS):
         digest.update(json.dumps(list(keys[block])).encode())
         digest.update(np.ascontiguousarray(vectors[block], "<f4").tobytes())
     return digest.hexdigest()

@@ -46,16 +46,16 @@ class Tuples:
     Attributes:
         texts: texts of the terms of the split, by id.
         pairs: the positives; see ``medsim.exports.positives.exported_pairs``.
-        n_negatives: number of negatives of each positive.
+        names: names of the columns of negatives, negative_1 … negative_n.
         rows: int64[n_tuples], rows of the positives that have all their negatives.
-        negatives: function that returns the negatives for rows: int32[n_rows, n_negatives].
+        negatives: function that returns the negatives of some tuples: int32[n_tuples, n_negatives].
     """
 
     texts: pl.Series
     pairs: pl.DataFrame
-    n_negatives: int
+    names: list[str]
     rows: Rows
-    negatives: Callable[[Rows], Ranks]
+    negatives: Callable[[slice], Ranks]
 
     def batches(self, begin: int = 0, end: int | None = None) -> Iterator[pl.DataFrame]:
         """Yield tuples in batches, so that any number of them fits in memory.
@@ -65,21 +65,18 @@ class Tuples:
             end: the tuple after the last.
 
         Yields:
-            The columns of ``pairs``, then anchor, positive, negative_1 … negative_n.
+            The columns of ``pairs``, then anchor, positive, and the negatives.
         """
-        chosen = self.rows[begin:end]
-        n_rows = max(1, _TEXTS_AT_ONCE // (self.n_negatives + 2))
-        for at in range(0, max(1, len(chosen)), n_rows):
-            rows = chosen[at : at + n_rows]
-            pairs, ids = self.pairs[rows], self.negatives(rows)
-            texts = self.texts
+        end = len(self.rows) if end is None else end
+        n_tuples = max(1, _TEXTS_AT_ONCE // (len(self.names) + 2))
+        for at in range(begin, max(begin + 1, end), n_tuples):
+            part = slice(at, min(at + n_tuples, end))
+            pairs, ids = self.pairs[self.rows[part]], self.negatives(part)
+            terms = zip(self.names, ids.T, strict=True)
             yield pairs.with_columns(
-                texts.gather(pairs["term1_id"]).alias("anchor"),
-                texts.gather(pairs["term2_id"]).alias("positive"),
-                *(
-                    texts.gather(ids[:, number]).alias(f"negative_{number + 1}")
-                    for number in range(self.n_negatives)
-                ),
+                self.texts.gather(pairs["term1_id"]).alias("anchor"),
+                self.texts.gather(pairs["term2_id"]).alias("positive"),
+                *(self.texts.gather(negatives).alias(name) for name, negatives in terms),
             )
 
 
@@ -116,26 +113,25 @@ def tuples_of(run: Export, build: Build, terms: pl.DataFrame) -> Tuples:
         with run.progress.stage(f"lay out {len(candidates):,} terms"):
             search = NearestSearch(pool, seed=run.options.seed, threads=run.threads)
     complete = _complete(run, build, pool.components, candidates, firsts, n_wanted)
+    firsts, seconds = firsts[complete], seconds[complete]
     if search is None:
 
-        def negatives(rows: Rows) -> Ranks:
-            ends = firsts[rows], seconds[rows]
-            seeds = pair_seeds(np.uint64(run.options.seed), pool.hashes, *ends)
-            return draw_distinct(ends[0], seeds, pool.components, n_wanted)
+        def negatives(part: slice) -> Ranks:
+            seed = np.uint64(run.options.seed)
+            seeds = pair_seeds(seed, pool.hashes, firsts[part], seconds[part])
+            return draw_distinct(firsts[part], seeds, pool.components, n_wanted)
     else:
-        anchors, places = np.unique(firsts[complete], return_inverse=True)
+        anchors, places = np.unique(firsts, return_inverse=True)
         queries = np.searchsorted(candidates, anchors).astype(np.int32)
         nearest = _nearest(run, search, queries, n_wanted)
-        place_of = np.full(len(firsts), -1, np.int64)
-        place_of[complete] = places
 
-        def negatives(rows: Rows) -> Ranks:
-            return candidates[nearest[place_of[rows]]]
+        def negatives(part: slice) -> Ranks:
+            return candidates[nearest[places[part]]]
 
     return Tuples(
         texts=terms["term"],
         pairs=pairs,
-        n_negatives=n_wanted,
+        names=[f"negative_{number + 1}" for number in range(n_wanted)],
         rows=np.flatnonzero(complete),
         negatives=negatives,
     )

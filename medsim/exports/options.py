@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from medsim.builds.options import MOVED_EMBEDDING, NEW_FOLDER
-from medsim.core.config import MOST_SEED, Dataset, Difficulty, Strategy
+from medsim.core.config import Dataset, Difficulty, Strategy
 from medsim.core.errors import OptionError
 from medsim.core.options import (
     OVERWRITE,
@@ -22,6 +22,7 @@ from medsim.core.options import (
     input_option,
     main_option,
     output_option,
+    seed_option,
 )
 from medsim.embeddings.given import EmbeddingLike, wrap
 
@@ -77,13 +78,7 @@ class ExportOptions(Options):
         ),
     ] = ()
     seed: Annotated[
-        int,
-        Option(
-            "Random seed. It decides the order of rows and random negatives.",
-            least=0,
-            most=MOST_SEED,
-            key="seed",
-        ),
+        int, seed_option("Random seed. It decides the order of rows and random negatives.")
     ] = 0
     embedding: Annotated[EmbeddingLike | None, MOVED_EMBEDDING] = None
     cache: Cache = None
@@ -102,6 +97,4 @@ class ExportOptions(Options):
         if self.embedding is not None:
             object.__setattr__(self, "embedding", wrap(self.embedding, "`embedding`"))
             if self.negatives != "embedding":
-                raise OptionError(
-                    "`embedding` needs embedding negatives; add `negatives` embedding"
-                )
+                raise OptionError("`embedding` needs `negatives` embedding; add it")

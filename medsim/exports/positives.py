@@ -9,7 +9,7 @@ import polars as pl
 from medsim.builds.output import PAIR
 from medsim.core import queries
 from medsim.core.config import DIFFICULTIES
-from medsim.core.errors import InputError, OptionError
+from medsim.core.errors import OptionError
 from medsim.core.store import Store
 
 if TYPE_CHECKING:
@@ -55,16 +55,11 @@ def exported_pairs(
             seed=str(run.options.seed),
         )
         stage.note(f"{pairs.height:,}")
-    if pairs.select("term1_id", "term2_id").null_count().sum_horizontal().item():
-        raise InputError(f"{build.folder}: a pair has an unknown term; see medsim verify")
-    ids = pl.col("term1_id", "term2_id").cast(pl.Int32)
-    return pairs.with_columns(ids)
+    return pairs.with_columns(pl.col("term1_id", "term2_id").cast(pl.Int32))
 
 
 def check_some(run: Export, n_positives: int) -> None:
     """Raise OptionError if there is nothing to export."""
     if not n_positives:
-        raise OptionError(
-            f"{run.exported.folder} has no positives for these `datasets` and `difficulty`; choose "
-            "others, or make a larger build"
-        )
+        fault = "has no positives for these `datasets` and `difficulty`; choose others"
+        raise OptionError(f"{run.exported.folder} {fault}")

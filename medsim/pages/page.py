@@ -282,14 +282,12 @@ def license_notice(sources: Mapping[str, Mapping[str, object]]) -> str | None:
     }
     if not licensed:
         return None
-    terms_of_use = [
-        str(source["terms_of_use"]) for source in licensed.values() if source.get("terms_of_use")
-    ]
+    terms_of_use = [source.get("terms_of_use") for source in licensed.values()]
     says = (
         f"This page contains terms of a licensed terminology ({listed(list(licensed))}). Do not "
         "pass it on unless the licence allows it."
     )
-    return " ".join([says, *terms_of_use])
+    return " ".join([says, *map(str, filter(None, terms_of_use))])
 
 
 def with_interval(row: Mapping[str, Any]) -> str:
@@ -321,15 +319,9 @@ def closing(
 ) -> Section:
     """Return the section on inputs, versions and resources, with how to cite and go on."""
     versions = {"medsim": manifest.medsim, **manifest.libraries}
-    stages = pl.DataFrame(
-        [
-            (stage.get("name"), stage.get("seconds"), stage.get("peak_mib"))
-            for stage in manifest.stages
-        ],
-        schema={"stage": pl.String, "seconds": pl.Float64, "peak memory, MiB": pl.Int64},
-        orient="row",
-        strict=False,
-    )
+    schema = {"name": pl.String, "seconds": pl.Float64, "peak_mib": pl.Int64}
+    stages = pl.DataFrame(manifest.stages, schema, strict=False)
+    stages = stages.rename({"name": "stage", "peak_mib": "peak memory, MiB"})
     return Section(
         title="Provenance",
         prose="The software, its options, and how to cite the numbers of this page.",

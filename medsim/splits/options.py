@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from medsim.builds.options import MOVED_EMBEDDING, NEW_FOLDER, VerifyOptions
-from medsim.core.config import MOST_SEED
 from medsim.core.errors import OptionError
 from medsim.core.options import (
     OVERWRITE,
@@ -22,6 +21,7 @@ from medsim.core.options import (
     Threads,
     input_option,
     main_option,
+    seed_option,
 )
 from medsim.embeddings.given import EmbeddingLike, wrap
 
@@ -83,12 +83,7 @@ class SplitOptions(Options):
     cache: Cache = None
     seed: Annotated[
         int,
-        Option(
-            "Random seed. It is used by the rule; negatives keep the seed of the build.",
-            least=0,
-            most=MOST_SEED,
-            key="seed",
-        ),
+        seed_option("Random seed. It is used by the rule; negatives keep the seed of the build."),
     ] = 0
     threads: Threads = None
     overwrite: Annotated[bool, OVERWRITE] = False
@@ -126,8 +121,5 @@ def shares_of(ratios: str) -> dict[str, Fraction]:
     names = {2: (SPLIT_NAMES[0], SPLIT_NAMES[-1]), 3: SPLIT_NAMES}.get(len(numbers), ())
     parts = [Fraction(number) for number in numbers if _NUMBER.fullmatch(number)]
     if len(parts) != len(numbers) or len(parts) != len(names) or not all(parts):
-        raise OptionError(
-            f"`ratios` {ratios!r} is neither three positive numbers, such as 80/10/10, nor two, "
-            "such as 80/20, of train and test"
-        )
+        raise OptionError(f"`ratios` {ratios!r} must be 2 or 3 positive numbers, such as 80/10/10")
     return {name: part / sum(parts) for name, part in zip(names, parts, strict=True)}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
+import polars.selectors as cs
 
 from medsim.builds.output import CARD, STATS, Build
 from medsim.core import queries
@@ -142,9 +143,5 @@ class Splits(Opened[SplitsManifest]):
 
 def readable_sizes(sizes: pl.DataFrame) -> list[pl.DataFrame]:
     """Return the sizes of splits in a readable form, with shares in per cent."""
-    shares = [name for name in sizes.columns if name.endswith("_share")]
-    in_per_cent = (
-        (100 * pl.col(name)).map_elements(lambda share: f"{share:.1f}%", pl.String).alias(name)
-        for name in shares
-    )
-    return [sizes.with_columns(in_per_cent)]
+    shares = cs.ends_with("_share") * 100
+    return [sizes.with_columns(shares.map_elements(lambda share: f"{share:.1f}%", pl.String))]

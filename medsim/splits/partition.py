@@ -116,9 +116,8 @@ def find_partition(
             positives = counts.agg(n_positives=pl.len()).sort("split", *_SET)
             if empty := [name for name in shares if name not in set(positives["split"])]:
                 raise OptionError(
-                    f"the {' and '.join(empty)} split would have none of the "
-                    f"{counted(pairs.height, 'positive')} of {build.folder}; choose other "
-                    "`ratios`, another rule or a larger build"
+                    f"the {' and '.join(empty)} split would have none of the {pairs.height:,} "
+                    "positives; choose other `ratios`, another rule or a larger build"
                 )
             severed = store.frame("splits/severed")
             return Partition(
@@ -138,26 +137,23 @@ def _check_positives(build: Build, pairs: pl.DataFrame) -> None:
     known = build.stats().group_by(_SET).agg(pl.col("n_positives").max())
     both = known.join(counts, on=_SET, how="full", coalesce=True).fill_null(0)
     if not both.filter(pl.col("n_derived") != pl.col("n_positives")).is_empty():
-        raise InputError(
-            f"{build.folder} does not have the positives of its terminology; see medsim verify, "
-            "and rebuild it"
-        )
+        raise InputError(f"{build.folder} has other positives than its terminology; rebuild it")
 
 
 def _corrections(
     build: Build, store: Store, names: Sequence[str]
 ) -> dict[str, tuple[Correction, ...]]:
     """Return the corrections of each split that has both terms."""
-    of_split: dict[str, list[Correction]] = {name: [] for name in names}
     corrections = build.options.loaded_corrections
-    if corrections:
-        split_of = dict(store.table("term_split").select("lower_term", "split").iter_rows())
-        for correction in corrections:
-            ends = {split_of.get(term) for term in lowered((correction.term1, correction.term2))}
-            name = ends.pop()
-            if not ends and name is not None:
-                of_split[name].append(correction)
-    return {name: tuple(rows) for name, rows in of_split.items()}
+    if not corrections:
+        return dict.fromkeys(names, ())
+    split_of = dict(store.table("term_split").select("lower_term", "split").iter_rows())
+    sides = ([getattr(one, side) for one in corrections] for side in ("term1", "term2"))
+    ends = [[split_of.get(term) for term in lowered(terms)] for terms in sides]
+    rows = list(zip(corrections, *ends, strict=True))
+    return {
+        name: tuple(one for one, first, second in rows if first == second == name) for name in names
+    }
 
 
 _NUMBERS = 1 << 32  # of hashes of 8 hexadecimal digits
@@ -214,6 +210,12 @@ def place_groups(
     return store.table("concept_split").sort("concept_id")
 
 
+def other_texts(store: Store) -> pl.DataFrame:
+    """Return the texts of descriptions that are not terms: term, lower_term."""
+    texts = store.frame("splits/other_text")["term"]
+    return pl.DataFrame([texts, pl.Series("lower_term", lowered(texts.to_list()), pl.String)])
+
+
 def find_left_out(store: Store) -> pl.DataFrame:
     """Return the descriptions that would leak a term of one split into another.
 
@@ -226,9 +228,7 @@ def find_left_out(store: Store) -> pl.DataFrame:
     Returns:
         description_id, concept_id, split.
     """
-    texts = store.frame("splits/other_text")["term"]
-    lower = pl.Series("lower_term", lowered(texts.to_list()), dtype=pl.String)
-    store.put("other_text", pl.DataFrame([texts, lower]))
+    store.put("other_text", other_texts(store))
     store.run("splits/term_split")
     store.run("splits/left_out")
     store.drop("other_text")
@@ -261,21 +261,14 @@ def _by_category(
     groups = store.frame("splits/group_category")
     sizes = groups.group_by("category").agg(pl.col("n_concepts").sum())
     if sizes.filter(pl.col("category") != "").is_empty():
-        raise OptionError(
-            f"{build.folder} has no categories: its concepts lack semantic tags, unlike those of "
-            "RF2, UMLS and OMOP; leave out `by` category"
-        )
+        raise OptionError(f"{build.folder} has no categories (semantic tags) to split `by`")
     dealt = deal_categories(
         dict(sizes.iter_rows()), shares, options.test_categories, seed=options.seed
     )
-    splits = pl.DataFrame(
-        [(category, name) for name, categories in dealt.items() for category in categories],
-        schema={"category": pl.String, "split": pl.String},
-        orient="row",
-    )
+    splits = pl.DataFrame({"split": list(dealt), "category": list(dealt.values())})
     return Assignment(
         shares=shares,
-        assigned=groups.join(splits, on="category").select(*ASSIGNED_COLUMNS),
+        assigned=groups.join(splits.explode("category"), on="category").select(*ASSIGNED_COLUMNS),
         facts={"categories": dealt},
         about=f"of {counted(sizes.height, 'category', 'categories')}",
     )
@@ -358,11 +351,7 @@ def _check_earlier(since: str | Path | OpenedFolder, earlier: Build, build: Buil
     ]
     *same, days = zip(*facts, strict=True)
     fits = all(None in both or both[0] == both[1] for both in same)
-    if (
-        not fits
-        or (None not in days and str(days[1]) >= str(days[0]))
-        or (earlier.folder.samefile(build.folder))
-    ):
+    if not fits or (None not in days and str(days[1]) >= str(days[0])):
         raise OptionError(
             f"`since` {next(iter(paths_of(since)), since)} is not an earlier release of the "
             f"terminology and language of {build.folder}"

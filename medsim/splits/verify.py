@@ -21,10 +21,15 @@ from medsim.core.options import folder_of, public
 from medsim.core.places import own_files, unknown_files
 from medsim.core.progress import progress_of
 from medsim.core.store import Store
-from medsim.core.terms import lowered
 from medsim.splits.options import AnyVerifyOptions, SplitOptions, shares_of
 from medsim.splits.output import CONCEPT_SPLIT, SPLIT_STATS, SPLITS, Splits
-from medsim.splits.partition import ASSIGNED_COLUMNS, find_groups, find_partition, place_groups
+from medsim.splits.partition import (
+    ASSIGNED_COLUMNS,
+    find_groups,
+    find_partition,
+    other_texts,
+    place_groups,
+)
 from medsim.splits.split import build_digest
 
 if TYPE_CHECKING:
@@ -156,7 +161,7 @@ def _contents(build: Build, threads: int) -> _Contents:
     with Store(threads=threads) as store:
         derived = reload(build, store, threads)
         groups = find_groups(store)
-        texts = store.frame("splits/other_text")["term"]
+        texts = other_texts(store)
     terms = derived.positives.terms
     pairs = build.pairs()
     ends = [pairs.select(term=column) for column in ("term1", "term2")]
@@ -164,9 +169,7 @@ def _contents(build: Build, threads: int) -> _Contents:
     return _Contents(
         groups=groups,
         terms=terms.select("lower_term").unique(),
-        other_texts=pl.DataFrame(
-            {"lower_term": lowered(texts.to_list())}, {"lower_term": pl.String}
-        ),
+        other_texts=texts,
         n_foreign=of_pairs.join(terms, on="term", how="anti").height,
     )
 
@@ -206,9 +209,7 @@ def _check_rule(splits: Splits, concepts: pl.DataFrame, threads: int) -> Finding
     """Check that each group is in the split of its hash."""
     options, promise = splits.manifest.options, "The split of each group follows from the rule."
     if options.get("by") != "hash":
-        return Finding(
-            "rule", promise, note="checked only if `build` gives the build that was split"
-        )
+        return Finding("rule", promise, note="checked only with the `build` that was split")
     with Store(threads=threads) as store:
         store.put("concept_group", concepts.select("concept_id", "group_id"))
         assigned = pl.DataFrame(schema=ASSIGNED_COLUMNS)
@@ -243,9 +244,7 @@ def check_against_build(
         OptionError: another build was split.
     """
     if build_digest(build) != splits.manifest.build:
-        raise OptionError(
-            f"`build` {build.folder} is not the build that was split: its files have other rows"
-        )
+        raise OptionError(f"`build` {build.folder} is not the build that was split: it differs")
     options_again = SplitOptions.from_record(
         splits.manifest.options,
         build=build.folder,
@@ -266,9 +265,7 @@ def check_against_build(
     ]
     return [
         Finding("build", "The concepts of the build are split as the rule requires.", moved),
-        Finding(
-            "positives", "The splits have all positives of the build, each exactly once.", wrong
-        ),
+        Finding("positives", "The splits have each positive of the build exactly once.", wrong),
     ]
 
 

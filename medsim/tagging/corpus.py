@@ -8,9 +8,12 @@ from bisect import bisect_right
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from medsim.core.config import checked_threads
 from medsim.core.errors import InputError, counted
+from medsim.core.options import several
 from medsim.core.reading import is_left_behind, reading
 from medsim.corpora import corpus_names
 from medsim.corpora.pubtator import (
@@ -26,13 +29,13 @@ from medsim.tagging import SPLITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from medsim.core.files import HashedReader
     from medsim.core.manifest import Skipped
     from medsim.core.progress import Progress
     from medsim.corpora import Document
     from medsim.corpora.sentences import Spans
+    from medsim.tagging.options import TagOptions
 
 
 OUTSIDE = "O"
@@ -237,38 +240,24 @@ class Corpus:
         return sorted({entity.kind for sentence in sentences for entity in sentence.entities})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cutting:
-    """How texts are split into sentences, and documents into splits.
-
-    Attributes:
-        language: of texts, one of ``medsim.corpora.sentences``.
-        dev: the share of documents that becomes the dev split, for single files.
-        test: the share of documents that becomes the test split.
-        threads: the number of processes that split sentences; the result does not depend on it.
-    """
-
-    language: str
-    dev: float
-    test: float
-    threads: int
-
-    def split_of(self, document_id: str) -> str:
-        """Return the split of a document, by a hash of its id: adding others never moves it."""
-        digest = hashlib.sha256(document_id.encode()).digest()
-        place = int.from_bytes(digest[:8], "big") / (1 << 64)
-        if place < self.test:
-            return "test"
-        return "dev" if place < self.test + self.dev else "train"
+def split_of(document_id: str, options: TagOptions) -> str:
+    """Return the split of a document, by a hash of its id: adding others never moves it."""
+    digest = hashlib.sha256(document_id.encode()).digest()
+    place = int.from_bytes(digest[:8], "big") / (1 << 64)
+    if place < options.test_share:
+        return "test"
+    return "dev" if place < options.test_share + options.dev_share else "train"
 
 
-def read_corpora(paths: Sequence[Path], cutting: Cutting, progress: Progress) -> list[Corpus]:
+def read_corpora(options: TagOptions, progress: Progress) -> list[Corpus]:
     """Return corpora, each from one file in PubTator format or a folder with one file per split."""
     corpora = []
-    paths = [path if path.name not in {"", ".."} else path.resolve() for path in paths]
+    given = map(Path, several(options.corpora))
+    paths = [path if path.name not in {"", ".."} else path.resolve() for path in given]
     for path, name in zip(paths, corpus_names(paths), strict=True):
         with progress.stage(f"read {name}") as stage:
-            corpus = _read_corpus(path, name, cutting)
+            corpus = _read_corpus(path, name, options)
+            corpus = corpus.merge_types() if options.one_type else corpus
             sizes = (f"{len(corpus.splits[split]):,} {split}" for split in SPLITS)
             stage.note(f"{', '.join(sizes)} sentences of {', '.join(corpus.kinds())}")
         progress.warn(*corpus.warnings)
@@ -276,7 +265,7 @@ def read_corpora(paths: Sequence[Path], cutting: Cutting, progress: Progress) ->
     return corpora
 
 
-def _read_corpus(path: Path, name: str, cutting: Cutting) -> Corpus:
+def _read_corpus(path: Path, name: str, options: TagOptions) -> Corpus:
     problems = Problems()
     splits: dict[str, list[Sentence]] = {split: [] for split in SPLITS}
     files: dict[str, dict[str, str]] = {}
@@ -286,7 +275,7 @@ def _read_corpus(path: Path, name: str, cutting: Cutting) -> Corpus:
             if is_pubtator(file):
                 n_pubtator += 1
                 documents = documents_of(stream, file, problems, linked=False)
-                sentences = list(tagged_sentences(documents, name, cutting, problems))
+                sentences = list(tagged_sentences(documents, name, options, problems))
             elif split == WHOLE:
                 raise InputError(
                     f"{file} is not in PubTator format, which begins with ID|t|title; for CoNLL's "
@@ -296,7 +285,7 @@ def _read_corpus(path: Path, name: str, cutting: Cutting) -> Corpus:
                 sentences = read_conll(stream, file)
             files[split] = {"path": str(file), "sha256": digest_of(stream, file)}
         for sentence in sentences:
-            part = cutting.split_of(sentence.document_id) if split == WHOLE else split
+            part = split_of(sentence.document_id, options) if split == WHOLE else split
             splits[part].append(sentence)
     for split, sentences in splits.items():
         if not any(sentence.entities for sentence in sentences):
@@ -336,14 +325,12 @@ def _files_of(path: Path) -> dict[str, Path]:
             )
         file_of[split] = file
     if missing := [split for split in SPLITS if split not in file_of]:
-        raise InputError(
-            f"{path} has no {missing[0]} file; file names must contain train, dev and test"
-        )
+        raise InputError(f"{path} has no {missing[0]} file; names must contain train, dev and test")
     return {split: file_of[split] for split in SPLITS}
 
 
 def tagged_sentences(
-    documents: Iterator[Document], corpus: str, cutting: Cutting, problems: Problems
+    documents: Iterator[Document], corpus: str, options: TagOptions, problems: Problems
 ) -> Iterator[Sentence]:
     """Yield the sentences of documents with their entities, which share no word.
 
@@ -353,7 +340,8 @@ def tagged_sentences(
     left out. ``problems`` counts what is left out.
     """
     short = short_enough(documents, corpus, problems)
-    for document, spans in cut_documents(short, language=cutting.language, threads=cutting.threads):
+    threads = checked_threads(options.threads)
+    for document, spans in cut_documents(short, language=options.language, threads=threads):
         text = f"{document.title} {document.abstract}"
         mentions = _by_sentence(document, spans, problems)
         for span, sentence_mentions in zip(spans, mentions, strict=True):

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated
 
 from medsim.builds.options import NEW_FOLDER
-from medsim.core.config import MOST_SEED
 from medsim.core.errors import OptionError
 from medsim.core.options import (
     OVERWRITE,
@@ -21,6 +20,7 @@ from medsim.core.options import (
     input_option,
     main_option,
     output_option,
+    seed_option,
 )
 from medsim.corpora import ENGLISH
 from medsim.embeddings.given import EmbeddingLike, wrap_by_name
@@ -94,7 +94,7 @@ class TagOptions(Options):
     language: Annotated[
         str, input_option("Language code. It applies to PubTator files.", key="language")
     ] = ENGLISH
-    seed: Annotated[int, Option("Random seed.", least=0, most=MOST_SEED, key="seed")] = 0
+    seed: Annotated[int, seed_option("Random seed.")] = 0
     conll: Annotated[
         bool,
         output_option(

@@ -18,7 +18,7 @@ from medsim.core.progress import Progress, progress_of
 from medsim.embeddings.embedded_terms import identify, with_fingerprint
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.given import embedding_spec
-from medsim.tagging.corpus import Cutting, conll_text, read_corpora
+from medsim.tagging.corpus import conll_text, read_corpora
 from medsim.tagging.options import RANDOM, TagOptions
 from medsim.tagging.output import EPOCH, PREDICTION, TAGGING, Tagging, TaggingManifest
 from medsim.tagging.scores import counts_of, results_of, tasks_of, trials_of
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from medsim.core.output import OutputFolder
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.kernels.types import Vectors
-    from medsim.tagging.corpus import Corpus
     from medsim.tagging.tagger import EncodedCorpus, Network
 
 
@@ -77,7 +76,7 @@ def tag(options: TagOptions) -> Tagging:
     out, progress = Path(options.out), progress_of(options.progress)
     threads = checked_threads(options.threads)
     with claimed(out, TAGGING, overwrite=options.overwrite, inputs=options.paths_read()) as output:
-        corpora = [encode_corpus(corpus) for corpus in _corpora(options, threads, progress)]
+        corpora = [encode_corpus(corpus) for corpus in read_corpora(options, progress)]
         words = sorted({word for corpus in corpora for word in corpus.vocabulary})
         embeddings: list[NamedEmbedding | None] = [
             with_fingerprint(
@@ -117,17 +116,6 @@ def tag(options: TagOptions) -> Tagging:
         ).write(output.folder)
         output.publish()
     return Tagging(out)
-
-
-def _corpora(options: TagOptions, threads: int, progress: Progress) -> list[Corpus]:
-    paths = options.corpora if isinstance(options.corpora, tuple) else (options.corpora,)
-    cutting = Cutting(
-        language=options.language, dev=options.dev_share, test=options.test_share, threads=threads
-    )
-    corpora = read_corpora([Path(str(path)) for path in paths], cutting, progress)
-    if options.one_type:
-        corpora = [corpus.merge_types() for corpus in corpora]
-    return corpora
 
 
 def _tag_all(run: _Run, name: str, named: NamedEmbedding | None) -> dict[str, float]:

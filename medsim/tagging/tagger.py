@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from medsim.embeddings.embedded_terms import read_vectors
-from medsim.embeddings.metrics import WordBags, Workers
+from medsim.embeddings.metrics import WordBags, Workers, slices_of
 from medsim.embeddings.metrics.averages import points_of
 from medsim.embeddings.sources import Request, WordVectors
 from medsim.embeddings.tokens import forms, words_of
@@ -69,7 +69,7 @@ class WordTable:
         return self.covered[[self.rows[word] for word in words]]
 
     def scaled(self, words: Sequence[str]) -> Vectors:
-        """Return the vectors of some words for a tagger: float32[n_words + 1, n].
+        """Return the vectors of words, some of them known, for a tagger: float32[n_words + 1, n].
 
         All are scaled by one number so that the values of known words have the standard deviation
         ``SPREAD``; so the scale of an embedding does not matter. An unknown word has the mean of
@@ -78,11 +78,10 @@ class WordTable:
         rows = [self.rows[word] for word in words]
         vectors = np.zeros((len(rows) + 1, self.vectors.shape[1]), np.float32)
         is_known = self.covered[rows]
-        if is_known.any():
-            known_vectors = self.vectors[rows][is_known]
-            vectors[:-1] = known_vectors.mean(axis=0, dtype=np.float64)
-            vectors[:-1][is_known] = known_vectors
-            vectors *= np.float32(SPREAD / max(float(known_vectors.std(dtype=np.float64)), 1e-30))
+        known_vectors = self.vectors[rows][is_known]
+        vectors[:-1] = known_vectors.mean(axis=0, dtype=np.float64)
+        vectors[:-1][is_known] = known_vectors
+        vectors *= np.float32(SPREAD / max(float(known_vectors.std(dtype=np.float64)), 1e-30))
         return vectors
 
 
@@ -212,8 +211,7 @@ class Network:
         """Return the most probable tag of each word: int32[n_words]."""
         weights1, biases1, weights2, biases2 = self.parts(self.values)
         tags = np.empty(len(windows), np.int32)
-        for first in range(0, len(windows), _WORDS_A_STEP):
-            part = slice(first, first + _WORDS_A_STEP)
+        for part in slices_of(len(windows), _WORDS_A_STEP):
             inputs = vectors[windows[part]].reshape(-1, weights1.shape[0])
             hidden = self.activated(inputs @ weights1 + biases1)
             tags[part] = (hidden @ weights2 + biases2).argmax(axis=1)
@@ -335,14 +333,10 @@ class EncodedCorpus:
 
     def f1(self, split: str, tag_ids: Ids) -> float:
         """Return F1 of the entities in the tags of a split's words; see ``entities_of``."""
-        n_right = n_predicted = n_gold = 0
-        by_sentence = self.tags_by_sentence(split, tag_ids)
-        for sentence, tags in zip(self.corpus.splits[split], by_sentence, strict=True):
-            entities = set(entities_of(tags))
-            n_right += len(entities.intersection(sentence.entities))
-            n_predicted += len(entities)
-            n_gold += len(sentence.entities)
-        return 2 * n_right / (n_predicted + n_gold)
+        found = [set(entities_of(tags)) for tags in self.tags_by_sentence(split, tag_ids)]
+        gold = [set(sentence.entities) for sentence in self.corpus.splits[split]]
+        n_right = sum(map(len, map(set.intersection, found, gold)))
+        return 2 * n_right / sum(map(len, found + gold))
 
 
 def encode_corpus(corpus: Corpus) -> EncodedCorpus:

@@ -382,5 +382,3 @@ def test_no_index_finds_anything_without_points() -> None:
     points = np.empty((0, 2), np.float32), none, none.astype(np.uint64)
     for index in INDEXES:
         assert len(CosineSearch(*points, index=index).nearest(none, none).ids) == 0
-    with pytest.raises(OptionError, match=r"tree.*flat"):
-        CosineSearch(*points, index="tree")

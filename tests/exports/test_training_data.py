@@ -301,7 +301,7 @@ def test_missing_strategies_are_reported(awkward: medsim.Build, tmp_path: Path) 
     ("tool", "options", "message"),
     [
         ("jsonl", {"negatives": "embedding"}, "has no embedding for `negatives` embedding"),
-        ("jsonl", {"embedding": "one=nowhere"}, "`embedding` needs embedding negatives"),
+        ("jsonl", {"embedding": "one=nowhere"}, "`embedding` needs `negatives` embedding"),
         ("sapbert", {"negatives": "random"}, "`negatives` does not apply to exports for sapbert"),
         ("sentence-transformers", {"datasets": ["same_as"]}, "no positives for these `datasets`"),
         ("jsonl", {"datasets": ["same_as"]}, "no positives for these `datasets`"),

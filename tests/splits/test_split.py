@@ -341,9 +341,7 @@ def test_a_group_larger_than_a_share_gives_a_warning(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_split_without_positives_is_rejected_before_anything_is_written(tmp_path: Path) -> None:
     build = built(small_release(("Kamu lero", "Bine tolu")), tmp_path)
-    with pytest.raises(
-        OptionError, match=r"split would have none of the 2 positives of .*; choose"
-    ):
+    with pytest.raises(OptionError, match=r"split would have none of the 2 positives; choose"):
         medsim.split(build, tmp_path / "out", threads=1)
 
     release = Release()
@@ -375,7 +373,7 @@ def test_a_changed_build_is_not_split(shared_build: medsim.Build, tmp_path: Path
     shutil.copytree(shared_build.folder, folder)
     path = folder / "terminology" / "description.parquet"
     pl.read_parquet(path).head(100).write_parquet(path)
-    with pytest.raises(InputError, match="does not have the positives of its terminology"):
+    with pytest.raises(InputError, match="has other positives than its terminology"):
         medsim.split(folder, tmp_path / "out")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,6 @@ from medsim.corpora import Annotation, Document
 from medsim.corpora.pubtator import Problems, open_corpus
 from medsim.tagging.corpus import (
     Corpus,
-    Cutting,
     Entity,
     Sentence,
     conll_text,
@@ -25,8 +25,9 @@ from medsim.tagging.corpus import (
     tagged_sentences,
     tags_of,
 )
+from medsim.tagging.options import TagOptions
 
-CUTTING = Cutting(language="en", dev=0.2, test=0.3, threads=1)
+OPTIONS = TagOptions("c", {}, "out", random=1, dev_share=0.2, test_share=0.3, threads=1)
 CONLL = "Orl\tB-X\ndup\tO\n\n"
 
 
@@ -46,7 +47,7 @@ def tagged(source: Document) -> tuple[list[str], dict[str, int]]:
     """Return the sentences of a document as text, entities in brackets, and skipped items."""
     problems = Problems()
     lines = []
-    for sentence in tagged_sentences(iter([source]), "c", CUTTING, problems):
+    for sentence in tagged_sentences(iter([source]), "c", OPTIONS, problems):
         words = list(sentence.words)
         for _, start, end in reversed(sentence.entities):
             words[start:end] = [f"[{' '.join(words[start:end])}]"]
@@ -54,8 +55,8 @@ def tagged(source: Document) -> tuple[list[str], dict[str, int]]:
     return lines, {each.reason: each.n_rows for each in problems.skipped()}
 
 
-def one_corpus(path: Path, cutting: Cutting = CUTTING) -> Corpus:
-    return read_corpora([path], cutting, Progress())[0]
+def one_corpus(path: Path) -> Corpus:
+    return read_corpora(replace(OPTIONS, corpora=path), Progress())[0]
 
 
 def pubtator(path: Path, *ids: int) -> Path:
@@ -161,7 +162,7 @@ def test_folders_without_splits_or_entities_are_refused(tmp_path: Path) -> None:
     (path / "train.txt").write_text(CONLL)
     with pytest.raises(InputError, match=r"two train files, train\.tsv and"):
         one_corpus(path)
-    with pytest.raises(InputError, match="has no dev file; file names"):
+    with pytest.raises(InputError, match="has no dev file; names"):
         one_corpus(folder(tmp_path / "two", "train.tsv", "test.tsv"))
 
 

@@ -115,11 +115,10 @@ def _take_rows(file: Path, keys: Keys, rows: Rows) -> Numbers:
     if (kind := kind_of(beginning)) is NPY:
         with np.errstate(over="raise"):  # a header may claim any size
             array = np.load(file, mmap_mode="r")
-        _check(file, array.shape, array.dtype.newbyteorder("="), keys)
-        return np.asarray(array[rows])
-    if kind is ZIP:
+    elif kind is ZIP:
         with open_file(file) as packed, np.load(packed) as arrays:
             array = arrays[_only(file, arrays.files)]
+    if kind in {NPY, ZIP}:
         _check(file, array.shape, array.dtype.newbyteorder("="), keys)
         return np.asarray(array[rows])
     if not _is_safetensors(file, beginning):

@@ -11,6 +11,7 @@ import numpy as np
 from medsim.core.errors import InputError
 from medsim.core.reading import beginning_of, open_file, what_it_is
 from medsim.embeddings.formats import check_dimensions, first_not_finite
+from medsim.embeddings.metrics import slices_of
 from medsim.embeddings.options import TOKEN_OPTIONS
 from medsim.embeddings.sources import FORMATS, WORDS, Format, WordVectors
 from medsim.embeddings.tokens import unseen_forms
@@ -84,8 +85,7 @@ def _vectors(
     vectors = np.empty((len(words), matrix.shape[1]), np.float32)
     has_rows = np.empty(len(words), np.bool_)
     stage.total(len(words))
-    for begin in range(0, len(words), _WORDS_AT_ONCE):
-        part = slice(begin, min(begin + _WORDS_AT_ONCE, len(words)))
+    for part in slices_of(len(words), _WORDS_AT_ONCE):
         texts = [  # in UTF-8, between the brackets that mark their ends
             b"" if word == _END_OF_SENTENCE else b"<" + word.encode("utf-8", "surrogatepass") + b">"
             for word in words[part]
@@ -97,7 +97,7 @@ def _vectors(
         distinct = np.ascontiguousarray(matrix[needed], np.float32)
         vectors[part] = subword_means(distinct, starts, places)
         has_rows[part] = np.diff(starts) > 0
-        stage.advance(part.stop - begin)
+        stage.advance(part.stop - part.start)
     return vectors, has_rows
 
 
@@ -140,10 +140,8 @@ def _dictionary(
             vocabulary += content[at:end] + b"\n"
         if row < n_words and (word := words.get(content[at:end])) is not None:
             if word in rows:
-                raise InputError(
-                    f"{path}: {word!r} is in entry {rows[word] + 1:,} of its dictionary and again "
-                    f"in entry {row + 1:,}"
-                )
+                entries = f"entry {rows[word] + 1:,} and again in entry {row + 1:,}"
+                raise InputError(f"{path}: {word!r} is in {entries}")
             rows[word] = row
         at = after
     return rows, vocabulary, at

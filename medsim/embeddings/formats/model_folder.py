@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.core.reading import check_file, open_file, read_json, reading
+from medsim.core.reading import open_file, read_json, reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -192,15 +192,8 @@ def model_files(folder: Path) -> list[Path]:
         for file in sorted(folder.rglob("*"))
         if file.suffix in {*SETTINGS_SUFFIXES, ".safetensors"}
         and _OTHER_BACKENDS.isdisjoint(file.relative_to(folder).parts)
-        and is_file(file)
+        and file.is_file()
     ]
-
-
-def is_file(path: Path) -> bool:
-    """Return whether a file exists; raise InputError for a pipe or device."""
-    if path.exists() and not path.is_dir():
-        check_file(path)
-    return path.is_file()
 
 
 def _pooling(folder: Path, modules: list[tuple[str, str]]) -> str | None:

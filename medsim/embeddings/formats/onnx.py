@@ -258,10 +258,8 @@ class OnnxEncoder:
         fits = set(types) <= set(_FED) and set(types.values()) <= set(_WHOLE)
         if "input_ids" not in types or not fits:
             inputs = ", ".join(f"{name} {dtype}" for name, dtype in types.items()) or "none"
-            raise InputError(
-                f"{self._path} is not an encoder: its inputs are {inputs}; expected whole numbers "
-                f"as {', '.join(_FED)}"
-            )
+            expected = f"its inputs are {inputs}; expected whole numbers as {', '.join(_FED)}"
+            raise InputError(f"{self._path} is not an encoder: {expected}")
         return {name: _WHOLE[dtype] for name, dtype in types.items()}
 
     def _checked_outputs(self) -> tuple[list[str], bool, int]:

@@ -19,7 +19,6 @@ from medsim.embeddings.formats.model_folder import (
     PICKLES,
     SETTINGS_SUFFIXES,
     TOKENIZER,
-    is_file,
     model_files,
     read_modules,
     read_object,
@@ -149,7 +148,7 @@ def plain_files(folder: Path) -> list[Path]:
             "model.merge_and_unload().save_pretrained(FOLDER)"
         )
     _check_runs_no_code(folder)
-    files = [file for file in sorted(folder.iterdir()) if is_file(file)]
+    files = [file for file in sorted(folder.iterdir()) if file.is_file()]
     if not any(file.match(name) for file in files for name in _VOCABULARIES):
         raise InputError(f"{folder} has no tokenizer; put the model's {TOKENIZER} there")
     whole = [file for file in files if file.name == "model.safetensors"]
@@ -166,10 +165,8 @@ def _complete(path: Path, model: Any, pooling: str) -> dict[str, str]:
     )  # the library draws missing weights at random; it does not use the pooler
     missing = sorted(name for name in info["missing_keys"] if not name.startswith("pooler."))
     if missing:
-        raise InputError(
-            f"{path} lacks {len(missing):,} weights that its {CONFIG} asks for, such as "
-            f"{missing[0]}; are its weights from another model?"
-        )
+        fault = f"lacks {len(missing):,} weights that its {CONFIG} asks for, such as {missing[0]}"
+        raise InputError(f"{path} {fault}")
     settings = read_settings(path)
     model.max_seq_length = settings.max_tokens or settings.n_positions or MOST_TOKENS
     n_dimensions = model.encode([""], show_progress_bar=False).shape[1]

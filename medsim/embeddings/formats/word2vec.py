@@ -62,10 +62,9 @@ class _WantedWords:
     def add(self, word: bytes, row: int, vector: bytes) -> None:
         """Keep the vector of a wanted word: its numbers as float32, low byte first."""
         if word in self._rows:
+            text = word.decode("utf-8", "surrogatepass")
             places = f"{self._unit} {self._rows[word]:,} and again in {self._unit} {row:,}"
-            raise InputError(
-                f"{self.path}: {word.decode('utf-8', 'surrogatepass')!r} is in {places}"
-            )
+            raise InputError(f"{self.path}: {text!r} is in {places}")
         self._rows[word] = row
         self._vectors += vector
 

@@ -80,11 +80,8 @@ def _written(run: Export, config: str, about: str, key: SetKey | None) -> Config
     n_rows: dict[str, int] = {}
     columns: pl.Schema = pl.Schema()
     for split, build in run.splits.items():
-        if config == POSITIVES:
-            rows = build.positives().lazy()
-        else:
-            names = {} if key is None else asdict(key)
-            rows = build.pairs(**names)
+        pairs = build.pairs(**asdict(key)) if key else build.pairs()
+        rows = build.positives().lazy() if config == POSITIVES else pairs
         columns = rows.collect_schema()
         count = int(rows.select(pl.len()).collect().item())
         facts = ("name", "release_date", "terms_of_use")

@@ -32,8 +32,8 @@ def write_json_lines(run: Export) -> None:
         with run.progress.stage(f"write {name}.jsonl"):
 
             def write(path: Path, tuples: Tuples = tuples) -> int:
-                names = [f"negative_{number + 1}" for number in range(tuples.n_negatives)]
-                negatives = pl.concat_list(names) if names else pl.lit([], pl.List(pl.String))
+                no_terms = pl.lit([], pl.List(pl.String))
+                negatives = pl.concat_list(tuples.names) if tuples.names else no_terms
                 with path.open("wb") as file:
                     for batch in tuples.batches():
                         batch.select(

@@ -70,9 +70,8 @@ def write_sentence_transformers(run: Export) -> None:
                 f"{build.folder} has no {strategy} negatives, so {_LABELLED} is left out; choose "
                 f"`negatives` {' or '.join(build.strategies)}"
             )
-        if tuples.n_negatives:
-            negatives = [f"negative_{number + 1}" for number in range(tuples.n_negatives)]
-            write(_TUPLE, split, [*columns, *negatives], len(tuples.rows), tuples.batches)
+        if tuples.names:
+            write(_TUPLE, split, [*columns, *tuples.names], len(tuples.rows), tuples.batches)
     check_some(run, len(written))
     run.output.write_text("README.md", _readme(run, written), 0)
 
