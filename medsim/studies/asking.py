@@ -26,6 +26,7 @@ from medsim.evaluations.strata import PAIR_PROPERTIES, property_in
 from medsim.kernels.packing import tie_hashes
 from medsim.studies.folder import Study, draw_id, presentations_of, write_study
 from medsim.studies.options import (
+    PER_CLASS,
     DomainsOptions,
     GradeOptions,
     InspectOptions,
@@ -39,12 +40,13 @@ from medsim.studies.output import (
     GRADED_ITEMS,
     JUDGED_ITEMS,
     RATED_COLUMNS,
+    SCORE_TABLES,
 )
 from medsim.studies.sheets import ASSOCIATION, CONTEXT, DOMAIN, GRADED, JUDGEMENT, MARKS
 from medsim.studies.words import BIOMEDICAL, kept_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from medsim.core.tables import Table
     from medsim.studies.options import AskedOptions
@@ -57,48 +59,116 @@ _READ = [name for name in PAIR.dtypes if name != "distance"]
 
 @public(SampleOptions)
 def sample_study(options: SampleOptions) -> Study:
-    """Return the study of a build that it writes to ``out``.
+    """Return the study of a build, or of a table of pairs, that it writes to ``out``.
 
-    The same number of positives and negatives is drawn uniformly from every dataset. No pair is
-    drawn twice, in either direction and ignoring case, so datasets that share pairs take turns. All
-    annotators judge all pairs, each in a different order. Give annotators only their folder in
-    ``annotators``.
+    From every dataset of a build, the same number of positives and negatives is drawn uniformly. No
+    pair is drawn twice, in either direction and ignoring case, so datasets that share pairs take
+    turns. Of a table all pairs are asked; its column label, if there is one, has the known answers,
+    and other columns are kept. All annotators judge all pairs, or with `per_item` each pair is
+    judged by that many, drawn so that everyone has equally many pairs, or one more. Each has a
+    different order. Give annotators only their folder in ``annotators``.
 
     Raises:
-        InputError: the folder holds no finished build, or the build has no pairs.
-        OptionError: an option is out of range.
+        InputError: the folder holds no finished build, the build has no pairs, or the table cannot
+            be read, holds a pair twice or an unknown label.
+        OptionError: an option is out of range, or there are too few pairs for the annotators.
         OutputError: ``out`` is taken or cannot be written.
     """
-    names = annotators_of(options.annotators, stem="annotator")
-    build, progress = Build(folder_of(options.build)), progress_of(options.progress)
+    progress = progress_of(options.progress)
+    if options.is_table:
+        path = Path(folder_of(options.pairs))
+        with progress.stage(f"read {path.name}"):
+            table = read_pairs(path, progress, _TAKEN_OF_JUDGED)
+            items = _labelled(table, options.seed)
+        return _write_judged(items, _source("pairs", path, table.sha256), options, progress)
+    per_class = options.per_class or PER_CLASS
+    build = Build(folder_of(options.pairs))
     with reading_output(build), progress.stage("draw pairs") as stage:
-        items = _drawn_items(build, options.per_class, options.seed)
-        stage.note(f"{items.height:,} pairs for each of {len(names)} annotators")
+        items = _drawn_items(build, per_class, options.seed)
+        stage.note(f"{items.height:,} pairs")
     counts = {"/".join(row[:3]): row[3:] for row in drawn_counts(items).iter_rows()}
     for key in (key for strategy in build.strategies for key in set_keys(strategy)):
         n_positives, n_negatives = counts.get(str(key), (0, 0))
-        if min(n_positives, n_negatives) < options.per_class:
+        if min(n_positives, n_negatives) < per_class:
             progress.warn(
                 f"{key} has {counted(n_positives, 'positive')} and "
-                f"{counted(n_negatives, 'negative')} to draw, not {options.per_class} of each"
+                f"{counted(n_negatives, 'negative')} to draw, not {per_class} of each"
             )
-    source, notice = build.manifest.source, None
+    source, licence = build.manifest.source, ""
     if source.get("redistributable") is False:
-        notice = (
+        licence = (
             f"This holds terms of {source.get('name')}, which must not be passed on unless its "
             f"licence allows it. {source.get('terms_of_use') or ''}"
         ).strip()
-    with progress.stage("write sheets"):
-        tables = sorted(build.manifest.tables.items())
-        content = [(path, table.fingerprint) for path, table in tables]
-        recorded = {
-            **_source("build", build.folder, canonical_digest(content)),
-            "redistributable": source.get("redistributable"),
-            "name": source.get("name"),
+    tables = sorted(build.manifest.tables.items())
+    content = [(path, table.fingerprint) for path, table in tables]
+    recorded = {
+        **_source("build", build.folder, canonical_digest(content)),
+        "redistributable": source.get("redistributable"),
+        "name": source.get("name"),
+    }
+    return _write_judged(items, recorded, options, progress, licence)
+
+
+def _write_judged(
+    items: pl.DataFrame,
+    source: dict[str, object],
+    options: SampleOptions,
+    progress: Progress,
+    licence: str = "",
+) -> Study:
+    """Return the study of pairs that it writes to ``out``; the notice begins with the licence."""
+    with progress.stage("write sheets") as stage:
+        shares = _shares(items, options.names, options.per_item, options.seed)
+        stage.note(f"up to {max(map(len, shares.values())):,} pairs for each of {len(shares)}")
+        parts = [presentations_of(options.seed, name, share) for name, share in shares.items()]
+        manifest_fields = {
+            "source": source,
+            "notice": " ".join(filter(None, [licence, options.notice])) or None,
+            "question": options.question,
         }
-        parts = [presentations_of(options.seed, name, items) for name in names]
-        manifest_fields = {"source": recorded, "notice": notice}
         return write_study(JUDGEMENT, items, parts, options, progress, **manifest_fields)
+
+
+def _shares(
+    items: pl.DataFrame, names: Sequence[str], per_item: int | None, seed: int
+) -> dict[str, pl.DataFrame]:
+    """Return the items of each annotator.
+
+    Each item goes to the annotators who have the fewest so far, drawn among equals, so numbers
+    differ by at most one. The order of items, by item_id, is drawn from the seed too.
+    """
+    shares: dict[str, list[str]] = {name: [] for name in names}
+    for item_id in items["item_id"]:
+        draws = {name: (len(shares[name]), draw_id(seed, "give", item_id, name)) for name in names}
+        for name in sorted(names, key=draws.__getitem__)[:per_item]:
+            shares[name].append(item_id)
+    if not all(shares.values()):
+        few = f"{items.height:,} pairs are too few for {len(names)} annotators"
+        raise OptionError(f"{few}, with {per_item} per pair")
+    return {name: items.filter(pl.col("item_id").is_in(ids)) for name, ids in shares.items()}
+
+
+_LABELS = {"1": 1, "0": 0, "same": 1, "not_same": 0, "positive": 1, "negative": 0}
+
+
+def _labelled(table: Table, seed: int) -> pl.DataFrame:
+    """Return ``JUDGED_ITEMS`` of a table of pairs, and its other columns, in order of item_id.
+
+    Columns that the table lacks are null.
+    """
+    frame, columns = table.frame, JUDGED_ITEMS.dtypes
+    if "label" in frame.columns:
+        labels = frame["label"].str.to_lowercase().str.replace_all(r"[\s-]+", "_")
+        labels = labels.replace("", None)
+        accepted = ", ".join(_LABELS)
+        table.refuse(~labels.is_in([*_LABELS]), "label", f"is not one of {accepted}, or empty")
+        frame = frame.with_columns(labels.replace_strict(_LABELS, return_dtype=pl.Int8))
+    texts = [name for name in columns if name in frame.columns and name != "label"]
+    frame = frame.with_columns(pl.col(texts).replace("", None))
+    absent = {name: None for name in columns if name not in {"item_id", *frame.columns}}
+    items = _with_ids(frame.with_columns(**absent), seed, _SIDES).sort("item_id")
+    return items.select(*columns, pl.exclude([*columns])).cast(columns)  # type: ignore[arg-type]
 
 
 def drawn_counts(items: pl.DataFrame) -> pl.DataFrame:
@@ -145,6 +215,7 @@ def _drawn_items(build: Build, per_class: int, seed: int) -> pl.DataFrame:
 
 
 _SIDES = ("term1", "term2")
+_TAKEN_OF_JUDGED = {"item_id", *SCORE_TABLES[JUDGEMENT.name]["judged"].dtypes} - {*_SIDES}
 _TAKEN = frozenset({*GRADED_ITEMS.dtypes, *RATED_COLUMNS} - set(_SIDES))
 
 
@@ -215,8 +286,12 @@ def shares_of(study: Study) -> pl.DataFrame:
     return shown.group_by("annotator").agg(pl.col("group").max(), **sums).sort("annotator")
 
 
-def read_pairs(path: Path, progress: Progress | None = None) -> Table:
+def read_pairs(
+    path: Path, progress: Progress | None = None, taken: Collection[str] = _TAKEN
+) -> Table:
     """Return the pairs of a table: term1, term2, and its other columns as text.
+
+    Columns cannot have the names ``taken``.
 
     Raises:
         InputError: the file cannot be read, lacks a column or has a column with a reserved name, or
@@ -225,7 +300,7 @@ def read_pairs(path: Path, progress: Progress | None = None) -> Table:
     table = read_table(path, _SIDES, extra=None)
     progress_of(progress).warn(*table.warnings)
     for name in table.frame.columns:
-        if name in _TAKEN:
+        if name in taken:
             raise InputError(f"{path}: medsim writes a column {name!r} itself; rename it")
     if table.frame.is_empty():
         raise InputError(f"{path} has no pairs")

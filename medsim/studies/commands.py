@@ -33,16 +33,20 @@ study = subcommands(
 
 @command(study, SampleOptions, then=("study score",))
 def sample(options: SampleOptions, *, form: Format = "table") -> None:
-    """Draw pairs of every set of a build for people to judge, and print how many.
+    """Have people judge pairs of a build, or all pairs of a table, and print how many.
 
-    Writes a folder: annotators/NAME is for each annotator (a page that needs no network, a sheet,
-    tasks for Label Studio); annotators must not see key/.
+    Draws pairs of every set of a build. A table is CSV, TSV or Parquet; a column label has the
+    known answers (same or not_same, 1 or 0), and other columns are kept for the results. Writes a
+    folder: annotators/NAME is for each annotator (a page that needs no network, a sheet, tasks for
+    Label Studio); annotators must not see key/.
 
     Example: medsim study sample hpo -o study --annotators ada,ben,eva
     """
-    from medsim.studies.asking import drawn_counts, sample_study
+    from medsim.studies.asking import drawn_counts, sample_study, shown_counts
 
-    _print_asked(drawn_counts(call(sample_study, options).items()), options, form)
+    study = call(sample_study, options)
+    counts = shown_counts(study) if options.is_table else drawn_counts(study.items())
+    _print_asked(counts, options, form)
 
 
 @command(study, GradeOptions, then=("study score",))
@@ -111,7 +115,7 @@ def score(
     table: Annotated[
         str | None,
         typer.Option(
-            help="quality (table 3 of the paper), agreement, annotators, disagreements, "
+            help="quality (table 3 of the paper), agreement, annotators, judged, disagreements, "
             "corrections, raters, rated, parts, accuracy, domains, confirmed or missing."
         ),
     ] = None,

@@ -97,10 +97,11 @@ def write_study(
         parts: ``ASSIGNED`` of each annotator, in order of position.
         options: options of the command.
         progress: its warnings are kept in the manifest.
-        manifest_fields: the source, notice and page_size of ``StudyManifest``.
+        manifest_fields: the source, notice, page_size and question of ``StudyManifest``.
     """
     assignment = pl.concat(parts)
-    content = (scale.name, fingerprint(items), fingerprint(assignment))
+    question = manifest_fields.get("question")
+    content = [scale.name, fingerprint(items), fingerprint(assignment), *filter(None, [question])]
     study_id = canonical_digest(content)[:_ID_LENGTH]
     metadata = {"medsim": medsim_version(), "study": study_id}
     with claimed(
@@ -110,8 +111,8 @@ def write_study(
             medsim=medsim_version(),
             study_id=study_id,
             scale=scale.name,
-            title=options.title,
-            instructions=list(instructions_of(scale, options.instructions)),
+            title=options.title or "",
+            instructions=list(instructions_of(scale, options.instructions, question)),
             annotators=assignment["annotator"].unique(maintain_order=True).to_list(),
             options=options.recorded(),
             warnings=list(progress.warnings),
@@ -191,12 +192,14 @@ def presentations_of(
 
 
 def _sheets(manifest: StudyManifest, assignment: pl.DataFrame) -> Iterator[Sheet]:
+    scale = SCALES[manifest.scale]
+    scale = replace(scale, question=manifest.question or scale.question)
     for (annotator,), rows in assignment.group_by("annotator", maintain_order=True):
         yield Sheet(
             study_id=manifest.study_id,
             title=manifest.title,
             annotator=str(annotator),
-            scale=SCALES[manifest.scale],
+            scale=scale,
             instructions=manifest.instructions,
             notice=manifest.notice,
             entries=[
@@ -214,7 +217,7 @@ def _files_of(sheet: Sheet) -> dict[str, str]:
     filling = (
         f"Open annotate.html in a browser and go through the {sheet.scale.noun}s; it needs no "
         f"network. Or fill in the column answer of sheet-{sheet.annotator}.csv, and save it as "
-        f"CSV. The answers are: {allowed}. Leave a cell empty if you have not "
+        f"CSV or .xlsx. The answers are: {allowed}. Leave a cell empty if you have not "
         "judged yet, and change no other column."
     )
     instructions = [sheet.title, *paragraphs, sheet.scale.question, filling]
@@ -227,14 +230,21 @@ def _files_of(sheet: Sheet) -> dict[str, str]:
     }
 
 
-def instructions_of(scale: Scale, file: str | Path | None) -> tuple[str, ...]:
+def instructions_of(
+    scale: Scale, file: str | Path | None, question: str | None = None
+) -> tuple[str, ...]:
     """Return paragraphs for annotators, from a text file or by default from the scale.
 
-    Paragraphs are separated by empty lines.
+    Paragraphs are separated by empty lines. With another question than the scale's, the default
+    ones that explain the scale's are left out.
     """
     if file is None:
         text = (files("medsim.studies") / f"{scale.name}.txt").read_text(encoding="utf-8")
     else:
         text = read_text(Path(file), guess=False).content
     paragraphs = (" ".join(part.split()) for part in re.split(r"\n\s*\n", text))
-    return tuple(filter(None, paragraphs))
+    instructions = tuple(filter(None, paragraphs))
+    if file is None and question is not None:
+        seen = "You will see pairs of terms, one pair at a time, and answer a question on each."
+        return seen, instructions[-1]
+    return instructions

@@ -23,7 +23,7 @@ from medsim.studies.agreement import (
     table_of,
     with_ends,
 )
-from medsim.studies.output import SCORE_TABLES
+from medsim.studies.output import JUDGED_ITEMS, SCORE_TABLES
 from medsim.studies.sheets import (
     ASSOCIATED,
     ASSOCIATION,
@@ -55,48 +55,64 @@ FEWEST_PAIRS = 10
 """The minimum number of units for a confidence interval."""
 
 _TWO = 2
+_ORDER = (*SET_COLUMNS, "pair_id", "term1", "term2")
 
 
 def judged_tables(
-    items: pl.DataFrame, answers: pl.DataFrame, resampling: Resampling
+    items: pl.DataFrame,
+    answers: pl.DataFrame,
+    resampling: Resampling,
+    assignment: pl.DataFrame | None = None,
 ) -> dict[str, pl.DataFrame]:
-    """Return tables of a study of a build.
+    """Return tables of a study of judgements.
 
-    Pairs without an answer only count as missing; there is at least one answer.
+    Pairs without an answer only count as missing; there is at least one answer. The assignment has
+    the items that each annotator was shown; None if all were shown all.
 
     Returns:
-        quality: table 3 of Schulz and Juric (2020), a row per dataset and statistic, and a row for
-            all together. agreement: Krippendorff's alpha of all annotators and of every two.
-            annotators: counts of each annotator's answers. disagreements: pairs whose judgement
-            contradicts the label, pairs without ground truth, and pairs without unanimous
-            judgement. corrections: the pairs whose judgement contradicts the label, for
-            ``medsim build --corrections``.
+        quality: table 3 of Schulz and Juric (2020), a row per dataset, and a row for all together,
+            of the pairs with a label; left out if there are none. agreement: Krippendorff's alpha
+            of all annotators and of every two. annotators: counts of each annotator's answers.
+            judged: the judgement of each pair. disagreements: pairs whose judgement contradicts the
+            label, pairs without ground truth, and pairs without unanimous judgement. corrections:
+            the pairs whose judgement contradicts the label, for ``medsim build --corrections``;
+            left out without labels.
     """
     names = answers["annotator"].unique().sort().to_list()
-    n_shown = items.height
-    items = items.filter(items["item_id"].is_in(answers["item_id"].implode()))
+    shown = np.ones((items.height, len(names)), np.bool_)
+    if assignment is not None:
+        of_names = assignment.filter(pl.col("annotator").is_in(names)).with_columns(value=1)
+        shown = ~np.isnan(answer_table(items, of_names, names).T)
+    is_answered = items["item_id"].is_in(answers["item_id"].implode())
+    n_shown, items = shown.sum(axis=0), items.filter(is_answered)
     table = _table(items, answers, names)
-    truth = majority(table)
+    truth = majority(table, shown[is_answered.to_numpy()].sum(axis=1))
     is_known = pl.col("truth") != NO_TRUTH
     items = items.with_columns(pl.Series("truth", truth)).with_columns(
         pl.Series("judged", _named(JUDGEMENT, truth), pl.String),
-        wrong=is_known & (pl.col("truth") != pl.col("label")),
+        wrong=(is_known & (pl.col("truth") != pl.col("label"))).fill_null(False),
     )
-    judges: list[Row] = []
-    for name, own_answers in zip(names, table.T, strict=True):
-        decided = (truth != NO_TRUTH) & (own_answers != NONE) & (own_answers != DONT_KNOW)
-        n_alike = int((own_answers == truth)[decided].sum())
-        n_missing = n_shown - int((own_answers != NONE).sum())
-        judges.append(
-            {"annotator": name, **_counts(JUDGEMENT, own_answers), "n_missing": n_missing}
-            | with_ends("with_majority", share_of(n_alike, int(decided.sum())))
-        )
-    return {
-        "quality": _quality(items, table, resampling),
+    votes = [
+        pl.Series(f"n_{answer}", (table == value).sum(axis=1), pl.Int64)
+        for value, answer in enumerate(JUDGEMENT.answers)
+    ]
+    items = items.with_columns(votes)
+    judged = ("term1", "term2", "judged", *(column.name for column in votes))
+    dropped = {"item_id", "truth", "wrong", *judged}
+    tables = {
         "agreement": _agreement(JUDGEMENT, table, names, resampling),
-        "annotators": table_of(judges),
+        "annotators": _judges(table, truth, n_shown, names),
+        "judged": _known(items.select(*judged, pl.exclude(dropped)).sort("term1", "term2")),
         "disagreements": _misjudged(items, table, names),
-        "corrections": _corrections(items, table),
+    }
+    if not (is_labelled := items["label"].is_not_null()).any():
+        return tables
+    quality = _quality(items.filter(is_labelled), table[is_labelled.to_numpy()], resampling)
+    wrong = items.filter("wrong").sort("judged", *_ORDER)
+    return {
+        "quality": quality,
+        **tables,
+        "corrections": _known(wrong.select(*judged, *SET_COLUMNS, "pair_id")),
     }
 
 
@@ -133,20 +149,19 @@ def compared_tables(
     }
 
 
-def majority(table: Judgements) -> NDArray[np.int8]:
-    """Return the judgement of each unit by more than half of the annotators.
+def majority(table: Judgements, n_shown: Rows) -> NDArray[np.int8]:
+    """Return the judgement of each unit by more than half of the annotators who were shown it.
 
-    Ground truth is a majority vote (Schulz and Juric 2020, section 3.3): here more than half of all
-    annotators of the study, whether they judged the unit or not. "Don't know" and a missing answer,
-    -1, are votes for neither.
+    Ground truth is a majority vote (Schulz and Juric 2020, section 3.3): here more than half of
+    these annotators, whether they judged the unit or not. "Don't know" and a missing answer, -1,
+    are votes for neither.
 
     Returns:
         int8[n_units], SAME or NOT_SAME, or ``NO_TRUTH``.
     """
-    n_annotators = table.shape[1]
     truth = np.full(len(table), NO_TRUTH, np.int8)
     for judgement in (NOT_SAME, SAME):
-        truth[2 * (table == judgement).sum(axis=1) > n_annotators] = judgement
+        truth[2 * (table == judgement).sum(axis=1) > n_shown] = judgement
     return truth
 
 
@@ -155,11 +170,26 @@ def _table(items: pl.DataFrame, answers: pl.DataFrame, names: Sequence[str]) -> 
     return np.ascontiguousarray(values.astype(np.int8).T)
 
 
+def _judges(table: Judgements, truth: Rows, n_shown: Rows, names: Sequence[str]) -> pl.DataFrame:
+    """Return the counts of each annotator's answers, and how often they are the majority's."""
+    judges: list[Row] = []
+    for name, n_own, own_answers in zip(names, n_shown, table.T, strict=True):
+        decided = (truth != NO_TRUTH) & (own_answers != NONE) & (own_answers != DONT_KNOW)
+        n_alike = int((own_answers == truth)[decided].sum())
+        n_missing = int(n_own - (own_answers != NONE).sum())
+        judges.append(
+            {"annotator": name, **_counts(JUDGEMENT, own_answers), "n_missing": n_missing}
+            | with_ends("with_majority", share_of(n_alike, int(decided.sum())))
+        )
+    return table_of(judges)
+
+
 def _quality(items: pl.DataFrame, table: Judgements, resampling: Resampling) -> pl.DataFrame:
     """Return the quality of labels beside ``majority``, with Wilson's intervals of shares."""
     numbered = items.select(*SET_COLUMNS, "label", "truth").with_row_index("row")
     groups = [(("all", None, None), numbered)]
-    groups += sorted(numbered.group_by(SET_COLUMNS), key=lambda group: group[0])
+    of_sets = numbered.drop_nulls("dataset").group_by(SET_COLUMNS)
+    groups += sorted(of_sets, key=lambda group: group[0])
     rows: list[Row] = []
     for named, group in groups:
         judgements = table[group["row"].to_numpy().astype(np.int64)]
@@ -232,7 +262,8 @@ def _counts(scale: Scale, column: Rows) -> dict[str, int]:
 def _misjudged(items: pl.DataFrame, table: Judgements, names: Sequence[str]) -> pl.DataFrame:
     """Return pairs whose judgement contradicts the label or is not unanimous."""
     answered = np.ma.masked_equal(table, NONE)
-    label = pl.when(label=1).then(pl.lit("positive")).otherwise(pl.lit("negative")).alias("label")
+    names_of_labels = {1: "positive", 0: "negative"}
+    label = pl.col("label").replace_strict(names_of_labels, return_dtype=pl.String)
     reasons: dict[str, pl.Expr | pl.Series] = {
         "contradicts the label": pl.col("wrong"),
         "no ground truth": pl.col("judged").is_null(),
@@ -241,19 +272,15 @@ def _misjudged(items: pl.DataFrame, table: Judgements, names: Sequence[str]) -> 
     truth = pl.col("judged").alias("truth")
     shown = ("term1", "term2", label, truth, *SET_COLUMNS, "pair_id")
     listed = _listed(items, shown, reasons, _answers_of(JUDGEMENT, table, names))
-    return listed.sort("why", *SET_COLUMNS, "pair_id")
+    return _known(listed.sort("why", *_ORDER))
 
 
-def _corrections(items: pl.DataFrame, table: Judgements) -> pl.DataFrame:
-    votes = [
-        pl.Series(f"n_{answer}", (table == value).sum(axis=1), pl.Int64)
-        for value, answer in enumerate(JUDGEMENT.answers)
-    ]
-    return (
-        items.select("term1", "term2", "judged", *votes, *SET_COLUMNS, "pair_id", "wrong")
-        .filter("wrong")
-        .drop("wrong")
-        .sort("judged", *SET_COLUMNS, "pair_id")
+def _known(table: pl.DataFrame) -> pl.DataFrame:
+    """Return a table without columns of a build that are null, as the pairs are of a table."""
+    return table.drop(
+        name
+        for name in JUDGED_ITEMS.dtypes
+        if name in table.columns and table.height and table[name].null_count() == table.height
     )
 
 

@@ -109,22 +109,62 @@ Overwrite = Annotated[
 class SampleOptions(Options):
     """The options of ``medsim study sample``."""
 
-    build: Annotated[Place, Option("Folder of a build.", argument=True, metavar="OUT")]
+    pairs: Annotated[
+        Place,
+        Option("Folder of a build, or a table with columns term1 and term2.", argument=True),
+    ]
     out: Out
     _: KW_ONLY
     per_class: Annotated[
-        int, main_option("Pairs per set and label.", least=1, most=10_000, key="per_class")
-    ] = PER_CLASS
+        int | None,
+        main_option(
+            "Pairs per set and label of a build; default: 30.",
+            least=1,
+            most=10_000,
+            key="per_class",
+        ),
+    ] = None
     annotators: Annotated[CountOrNames, main_option("Number of annotators, or names: ada,ben.")] = 3
-    title: Title = "Do these terms mean the same?"
+    per_item: Annotated[
+        int | None,
+        main_option(
+            "Annotators who judge each pair; default: all. Everyone gets equally many pairs.",
+            least=1,
+            key="per_item",
+        ),
+    ] = None
+    title: Annotated[
+        str | None, output_option("Heading of the page; default: the question, if it is given.")
+    ] = None
+    question: Annotated[
+        str | None, main_option("Question to ask instead of the paper's; the answers stay.")
+    ] = None
+    notice: Notice = None
     instructions: Instructions = None
     seed: Seed = 0
     overwrite: Overwrite = False
     progress: Reporting = None
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the annotators."""
+        return annotators_of(self.annotators, stem="annotator")
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the pairs are those of a table, not of a build."""
+        return isinstance(self.pairs, (str, Path)) and Path(self.pairs).is_file()
+
     def check(self) -> None:
-        """Raise OptionError if `annotators` are not names or a number."""
-        annotators_of(self.annotators, stem="annotator")
+        """Raise OptionError for wrong `annotators`, or options that contradict each other."""
+        if self.per_item is not None and self.per_item > len(self.names):
+            raise OptionError(f"`per_item` {self.per_item} is more than {len(self.names)} people")
+        if self.is_table and self.per_class is not None:
+            raise OptionError("`per_class` does not apply to a table of pairs; leave it out")
+        if not self.is_table and self.per_class is None:
+            object.__setattr__(self, "per_class", PER_CLASS)
+        title = self.title or self.question or "Do these terms mean the same?"
+        object.__setattr__(self, "title", title)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -40,11 +40,15 @@ _OTHERS = {"OTHER": _text("Any other column of the file of pairs, as text.", in_
 
 _TERMS = both("term", "The {} term or word of the pair.")
 _SETS = {
-    "dataset": _text("Dataset of the build that the pair was drawn from."),
-    "difficulty": _text("easy or hard, of the set."),
-    "negatives": _text("Strategy of the negatives of the set: random, levenshtein or embedding."),
+    "dataset": _text("Dataset of the build that the pair was drawn from; null of a table."),
+    "difficulty": _text("easy or hard, of the set; null of a table."),
+    "negatives": _text("Strategy of the negatives of the set, such as random; null of a table."),
 }
-_PAIR_ID = _text("Identifier of the pair in the build.")
+_PAIR_ID = _text("Identifier of the pair in the build; null of a table.")
+_OF_BUILDS = {
+    name: replace(column, in_some_files=True)
+    for name, column in {**_SETS, "pair_id": _PAIR_ID}.items()
+}
 _SHOWN = {
     "left": _text("Text on the left side, or the only text."),
     "right": _text("Text on the right side; empty if there is one text."),
@@ -79,8 +83,9 @@ JUDGED_ITEMS = _items(
         "pair_id": _PAIR_ID,
         **_TERMS,
         **_SETS,
-        "label": _short("1 if the terms mean the same in the build, else 0."),
-        **both("concept", "Concept of the {} term in the build."),
+        "label": _short("1 if the terms mean the same, else 0; null if it is not known."),
+        **both("concept", "Concept of the {} term in the build; null of a table."),
+        **_OTHERS,
     }
 )
 GRADED_ITEMS = _items(
@@ -224,19 +229,33 @@ _JUDGED = {
         key=("annotator",),
     ),
     **_scored(
+        "judged",
+        "A row per pair that was judged.",
+        {
+            **_TERMS,
+            "judged": _text("Judgement of the majority, same or not_same; null if there is none."),
+            **_counts(JUDGEMENT),
+            **{
+                name: replace(column, in_some_files=True)
+                for name, column in JUDGED_ITEMS.columns.items()
+                if name not in {"item_id", *_TERMS}
+            },
+        },
+        key=("term1", "term2"),
+    ),
+    **_scored(
         "disagreements",
         "A row per pair whose judgement contradicts the label, or is not unanimous.",
         {
             "why": _text("contradicts the label, no ground truth or not unanimous."),
             **_TERMS,
-            "label": _text("positive or negative in the build."),
+            "label": _text("positive or negative; null if it is not known.", in_some_files=True),
             "truth": _text("Judgement of the majority, same or not_same; null if there is none."),
-            **_SETS,
-            "pair_id": _PAIR_ID,
+            **_OF_BUILDS,
             **_ANSWERS,
         },
-        key=("pair_id",),
-        order="By why, set and pair_id.",
+        key=("term1", "term2"),
+        order="By why, set and pair_id, then by terms.",
     ),
     **_scored(
         "corrections",
@@ -245,11 +264,10 @@ _JUDGED = {
             **_TERMS,
             "judged": _text("Judgement of the majority, same or not_same."),
             **_counts(JUDGEMENT),
-            **_SETS,
-            "pair_id": _PAIR_ID,
+            **_OF_BUILDS,
         },
-        key=("pair_id",),
-        order="By judged, set and pair_id.",
+        key=("term1", "term2"),
+        order="By judged, set and pair_id, then by terms.",
     ),
 }
 
@@ -428,6 +446,7 @@ class StudyManifest(Manifest):
         annotators: names of the annotators.
         source: source of the pairs, with its fingerprint.
         notice: notice about sharing the study; None without one.
+        question: question that annotators see; None for the scale's.
     """
 
     kind: ClassVar[str] = "study"
@@ -439,6 +458,7 @@ class StudyManifest(Manifest):
     source: dict[str, object]
     notice: str | None
     page_size: int = 0
+    question: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

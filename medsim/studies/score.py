@@ -133,7 +133,7 @@ def _tables(study: Study, answers: pl.DataFrame, options: ScoreOptions) -> dict[
     if remaining.is_empty():
         raise OptionError("`leave_out` leaves nobody")
     if study.scale is JUDGEMENT:
-        return judged_tables(study.items(), remaining, resampling)
+        return judged_tables(study.items(), remaining, resampling, study.assignment())
     return compared_tables(study.scale, study.items(), remaining, resampling)
 
 

@@ -21,7 +21,7 @@ _ALPHA = "Krippendorff's alpha"
 
 def score_sentences(tables: Mapping[str, pl.DataFrame]) -> list[str]:
     """Return how far annotators agree and what they found, from the tables of ``Scores``."""
-    if "quality" in tables:
+    if "judged" in tables:
         return _judged(tables)
     return _graded(tables) if "raters" in tables else _compared(tables)
 
@@ -34,22 +34,34 @@ def _estimate(row: Row, name: str) -> str:
 
 
 def _judged(tables: Mapping[str, pl.DataFrame]) -> list[str]:
-    whole, annotators = tables["quality"].row(0, named=True), tables["annotators"]
-    n_pairs = whole["n_pairs"]
+    whole, annotators = tables["agreement"].row(0, named=True), tables["annotators"]
+    pairs, n_pairs = tables["judged"], tables["judged"].height
     judged = f"{counted(annotators.height, 'annotator')} judged {counted(n_pairs, 'pair')}"
+    votes = pairs.select(pl.sum_horizontal("n_same", "n_not_same", "n_dont_know"))
+    ends = sorted({*votes.min().row(0), *votes.max().row(0)})
+    if ends[-1] < annotators.height:
+        judged += f", each pair by {' to '.join(map(str, ends))} of them"
     agreed = "; their agreement cannot be measured"
     if whole["alpha"] is not None:
         agreed = f": {_ALPHA} is {_estimate(whole, 'alpha')}"
     sentences = [f"{judged}{agreed}."]
-    n_decided = n_pairs - round(n_pairs * (whole["no_ground_truth"] or 0))
-    decided = f"{n_decided:,} of {counted(n_pairs, 'pair')} had a majority"
+    decided = pairs.drop_nulls("judged")
+    n_decided, is_same = decided.height, decided["judged"] == "same"
+    had = f"{n_decided:,} of {counted(n_pairs, 'pair')} had a majority"
+    if not n_decided:
+        return [*sentences, f"{had}."]
+    whole = tables["quality"].row(0, named=True) if "quality" in tables else {"accuracy": None}
     if whole["accuracy"] is None:
-        return [*sentences, f"{decided}."]
-    n_right = round(n_decided * whole["accuracy"])
-    accuracy = _estimate(whole, "accuracy")
-    sentences.append(
-        f"{decided}, which matched the label of {n_right:,}: the accuracy of labels is {accuracy}."
-    )
+        n_same = int(is_same.sum())
+        sentences.append(f"{had}: {n_same:,} same and {n_decided - n_same:,} not same.")
+    else:
+        n_right = int((is_same == (decided["label"] == 1)).sum())
+        n_labelled = decided["label"].count()
+        known = "" if n_labelled == n_decided else f" of the {n_labelled:,} with a label"
+        sentences.append(
+            f"{had}, which matched the label of {n_right:,}{known}: the accuracy of labels is "
+            f"{_estimate(whole, 'accuracy')}."
+        )
     ranked = annotators.drop_nulls("with_majority").sort("with_majority", "annotator").to_dicts()
     least, most = ranked[0], ranked[-1]
     if least["with_majority"] < most["with_majority"]:
