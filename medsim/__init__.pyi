@@ -23,6 +23,8 @@ from medsim.evaluations.training import TermSimilarityEvaluator as TermSimilarit
 from medsim.exports.export import export as export
 from medsim.exports.output import Exported as Exported
 from medsim.leaderboards.ranking import leaderboard as leaderboard
+from medsim.linking.link import link as link
+from medsim.linking.output import Linking as Linking
 from medsim.neighbours.nearest import nearest as nearest
 from medsim.neighbours.pool import Pool as Pool
 from medsim.papers.output import Reproduction as Reproduction

@@ -69,6 +69,7 @@ class _Medsim(Program):
             "leaderboard": "leaderboards",
             "correlate": "evaluations",
             "reproduce": "papers",
+            "link": "linking",
             "tag": "tagging",
         },
         "People": {"study": "studies"},

@@ -43,6 +43,7 @@ _CLASSES = {
     "build": "medsim.builds.output:Build",
     "diff": "medsim.diffs.output:Diff",
     "evaluation": "medsim.evaluations.output:Evaluation",
+    "linking": "medsim.linking.output:Linking",
     "reproduction": "medsim.papers.output:Reproduction",
     "splits": "medsim.splits.output:Splits",
     "study": "medsim.studies.folder:Study",

@@ -97,7 +97,15 @@ def _word_overlap(spelling: Spelling) -> Singles:
 
 
 def _trigram_overlap(spelling: Spelling) -> Singles:
-    packed = pack("  " + spelling.terms + " ")
+    return _jaccard(*trigrams_of("  " + spelling.terms + " "), spelling)
+
+
+def trigrams_of(texts: pl.Series) -> tuple[Hashes, Starts]:
+    """Return the character trigrams of texts of at least two characters, as numbers.
+
+    Those of text ``i`` are ``trigrams[starts[i]:starts[i + 1]]``, in order of the text.
+    """
+    packed = pack(texts)
     codes = packed.codes.astype(np.uint64)
     begins = np.ones(len(codes), np.bool_)  # whether a trigram begins at each character
     for last in range(1, _TRIGRAM):
@@ -106,7 +114,7 @@ def _trigram_overlap(spelling: Spelling) -> Singles:
     for place in range(_TRIGRAM):
         trigrams = (trigrams << np.uint64(_CODE_BITS)) | np.roll(codes, -place)
     starts = packed.starts - (_TRIGRAM - 1) * np.arange(len(packed.starts))
-    return _jaccard(trigrams[begins], starts, spelling)
+    return trigrams[begins], starts
 
 
 def _jaccard(items: Hashes, starts: Starts, spelling: Spelling) -> Singles:

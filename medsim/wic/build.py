@@ -18,8 +18,8 @@ from medsim.core.output import claimed
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
 from medsim.corpora.sentences import check_language
+from medsim.terminologies.cited import cite_codes
 from medsim.terminologies.sources import find_source, read_terminology, source_paths
-from medsim.terminologies.sources.ontology_rows import VOCABULARIES
 from medsim.wic import GROUPS, SPLITS
 from medsim.wic.benchmark import Benchmark, instances_text
 from medsim.wic.candidates import blocks_of, forms_with_relations
@@ -100,11 +100,9 @@ def _n_known(store: Store, codes: pl.DataFrame, vocabulary: str | None) -> int:
     This runs before the slowest step, splitting into sentences, and leaves the table cited_code.
     """
     store.put("corpus_code", codes)
-    prefixes = {"prefix": list(VOCABULARIES), "vocabulary": list(VOCABULARIES.values())}
-    store.put("vocabulary_prefix", pl.DataFrame(prefixes))
-    store.run("wic/cited_code", vocabulary=vocabulary)
+    cite_codes(store, vocabulary)
     n_known: int = store.frame("wic/known_code")["n_codes"].item()
-    store.drop("corpus_code", "vocabulary_prefix")
+    store.drop("corpus_code")
     return n_known
 
 

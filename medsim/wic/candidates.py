@@ -74,7 +74,7 @@ def forms_with_relations(
     ``related_concept`` in the store.
     """
     forms = forms_of(lowered_column(mentions["term"]).unique(), language)
-    names = store.frame("wic/name", language=language)
+    names = store.frame("terminologies/concept_name", language=language)
     matches = names.with_columns(lowered_column(names["term"])).join(forms, on="lower_term")
     named = matches.select("form_id", "concept_id").unique().sort("form_id", "concept_id")
     store.put("form_name", named)

@@ -95,7 +95,7 @@ def verify_wic(options: WicVerifyOptions) -> Verified:
             reading = ReadingOptions.from_record(benchmark.options)
             with Store(threads=available_threads()) as store:
                 read_terminology(source, store, reading, progress)
-                names = store.frame("wic/name", language=reading.language)
+                names = store.frame("terminologies/concept_name", language=reading.language)
         with progress.stage("check the guarantees"):
             findings += _check_all(benchmark, provenance, names)
     return Verified(findings=findings_table(findings), breaches=breaches_table(findings))

@@ -36,7 +36,7 @@ def splitter_of(
     """Return a splitter of invented sentences, and their mentions."""
     with Store(threads=threads) as store:
         put_tables(store, rows, terminology)
-        store.run("wic/cited_code", vocabulary=terminology.vocabulary)
+        store.run("terminologies/cited_code", vocabulary=terminology.vocabulary)
         store.run("wic/linked_mention")
         mentions = chosen_mentions(store.table("linked_mention"), seed)
         forms = forms_with_relations(store, mentions, "en", terminology.vocabulary, "direct")

@@ -1,0 +1,1 @@
+"""Entity linking: mentions of corpora looked up among the names of a terminology."""

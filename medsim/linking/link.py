@@ -1,0 +1,188 @@
+"""Scores embeddings and baselines by entity linking."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from medsim.builds.build import is_output, paths_of
+from medsim.builds.output import Build
+from medsim.core import manifest
+from medsim.core.config import checked_threads
+from medsim.core.errors import InputError
+from medsim.core.kinds import CANONICAL_TABLES
+from medsim.core.options import folder_of, public
+from medsim.core.output import claimed
+from medsim.core.progress import progress_of
+from medsim.core.store import Store
+from medsim.core.terms import lowered_column
+from medsim.corpora import corpus_names
+from medsim.corpora.pubtator import Problems, digest_of, documents_of, open_corpus
+from medsim.embeddings.embedded_terms import embed_terms, identify, with_fingerprint
+from medsim.embeddings.encoders import cache_folder
+from medsim.embeddings.given import embedding_spec
+from medsim.linking import searches
+from medsim.linking.options import LinkOptions
+from medsim.linking.output import LINK, LINKING, MENTION, RESULTS, Linking, LinkingManifest
+from medsim.linking.scores import results_of
+from medsim.splits.split import build_digest
+from medsim.terminologies.cited import cite_codes
+from medsim.terminologies.options import ReadingOptions
+from medsim.terminologies.sources import read_terminology
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from medsim.core.progress import Progress
+
+_READ = ("mention_id", "corpus", "document_id", "start", "end", "term", "type")
+_CODES = {"mention_id": pl.Int32, "vocabulary": pl.String, "code": pl.String}
+
+
+@public(LinkOptions)
+def link(options: LinkOptions) -> Linking:
+    """Look up each mention of corpora among all names of a terminology, and return the scores.
+
+    Each model ranks the concepts by their nearest name. Exact match, Levenshtein distance and
+    TF-IDF of character trigrams are the baselines. Scores are accuracy@1, accuracy@5 and the mean
+    reciprocal rank, with 95% confidence intervals by document.
+
+    Raises:
+        InputError: a corpus, the terminology or an embedding is missing, damaged or in an unknown
+            format, or no mention has a concept of the terminology.
+        OptionError: an option is out of range or does not fit.
+        OutputError: ``out`` is taken or cannot be written.
+    """
+    progress, threads = progress_of(options.progress), checked_threads(options.threads)
+    problems, folders = Problems(), paths_of(options.terminology)
+    embeddings: dict[str, dict[str, object]] = {}
+    with (
+        claimed(
+            Path(options.out),
+            LINKING,
+            overwrite=options.overwrite,
+            inputs=options.paths_read(),
+            input_folders=folders,
+        ) as output,
+        Store(threads=threads, spill=output.spill) as store,
+    ):
+        with progress.stage("read corpora"):
+            corpora = _read_corpora([Path(path) for path in options.corpora], store, problems)
+        progress.warn(*problems.warnings())
+        terminology, dictionary = _read_names(options, store, progress)
+        for query in ("name", "bearer", "gold", "mention"):
+            store.run(f"linking/{query}")
+        if not store.n_rows("gold"):
+            raise InputError(
+                f"no mention has a concept of {terminology['name']}; use a terminology with the "
+                "ids or codes of the corpora"
+            )
+        links, mentions = [], store.table("mention").select(*MENTION.dtypes)
+        for model, found in _searched(options, store, embeddings, progress, threads):
+            with store.frame_as("found", found):
+                links.append(store.frame("linking/link", model=model))
+        ranked = pl.concat(links)
+        for table, rows in (
+            (RESULTS, results_of(mentions, ranked)),
+            (MENTION, mentions),
+            (LINK, ranked),
+        ):
+            output.write(table.files, rows, {"medsim": manifest.medsim_version()})
+        LinkingManifest(
+            corpora=corpora,
+            terminology=terminology,
+            dictionary=dictionary,
+            embeddings=embeddings,
+            options=options.recorded(),
+            skipped=[asdict(item) for item in problems.skipped()],
+            **manifest.run_facts(progress, output.outputs, threads, *manifest.ENCODERS),
+        ).write(output.folder)
+        output.publish()
+    return Linking(options.out)
+
+
+def _searched(
+    options: LinkOptions,
+    store: Store,
+    embeddings: dict[str, dict[str, object]],
+    progress: Progress,
+    threads: int,
+) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield the names that each model finds; the facts about embeddings go to ``embeddings``."""
+    names, queries = store.table("name"), store.frame("linking/query")
+    lower = names["lower_term"], queries["lower_term"]
+    yield "exact", searches.exact(*lower)
+    with progress.stage(f"search {queries.height:,} mentions by Levenshtein distance"):
+        yield "levenshtein", searches.levenshtein(*lower, threads)
+    with progress.stage(f"search {queries.height:,} mentions by TF-IDF"):
+        yield "tfidf", searches.tfidf(*lower)
+    texts = pl.concat([names["term"], queries["term"]])
+    terms = texts.unique().sort()
+    for name, source in options.embeddings.items():
+        named = identify(embedding_spec(source, name), progress)
+        named = with_fingerprint(named, terms.to_list(), progress, threads=threads)
+        embedded = embed_terms(
+            named, terms.to_list(), progress, threads=threads, cache=cache_folder(options.cache)
+        )
+        at = terms.search_sorted(texts).to_numpy()
+        with progress.stage(f"search {queries.height:,} mentions with {name}"):
+            found = searches.by_embedding(embedded, at[: names.height], at[names.height :], threads)
+        embeddings[name] = named.provenance()
+        yield name, found
+
+
+def _read_corpora(
+    paths: Sequence[Path], store: Store, problems: Problems
+) -> dict[str, dict[str, object]]:
+    """Put all mentions and their codes into the store; return the facts on each corpus by name."""
+    facts = {}
+    rows: list[tuple[Any, ...]] = []
+    codes: list[tuple[int, str, str]] = []
+    for path, corpus in zip(paths, corpus_names(paths), strict=True):
+        with open_corpus(path) as file:
+            n_before, documents = len(rows), list(documents_of(file, path, problems))
+            about: dict[str, object] = {"file": path.name, "sha256": digest_of(file, path)}
+        for document in documents:
+            for each in document.annotations:
+                codes += [(len(rows), *code) for code in each.codes]
+                place = (len(rows), corpus, document.document_id, each.start, each.end)
+                rows.append((*place, each.text, each.kind))
+        n_mentions = len(rows) - n_before
+        facts[corpus] = about | {"n_documents": len(documents), "n_mentions": n_mentions}
+    mentions = pl.DataFrame(rows, {name: MENTION.dtypes[name] for name in _READ}, orient="row")
+    store.put("annotation", mentions.with_columns(lowered_column(mentions["term"])))
+    store.put("annotation_code", pl.DataFrame(codes, _CODES, orient="row"))
+    return facts
+
+
+def _read_names(
+    options: LinkOptions, store: Store, progress: Progress
+) -> tuple[dict[str, Any], dict[str, object]]:
+    """Put the names of a build or source into the store, and its ``cited_code``.
+
+    Returns:
+        The facts about the terminology and about the names, for the manifest.
+    """
+    place, language, build = options.terminology, options.language, None
+    if is_output(place):
+        build = Build(folder_of(place))
+        files = {name: table.files for name, table in CANONICAL_TABLES.items()}
+        store.view_files(build.folder, files)
+        terminology: dict[str, Any] = dict(build.manifest.source)
+    else:
+        reading = ReadingOptions(language=language)
+        terminology = read_terminology(str(place), store, reading, progress).to_json()
+    cite_codes(store, terminology["vocabulary"])
+    names = store.frame("terminologies/concept_name", language=language)
+    if names.is_empty():
+        raise InputError(f"{place} has no names in `language` {language}")
+    store.put("entry", names.with_columns(lowered_column(names["term"])))
+    return terminology, {
+        "n_names": names["term"].n_unique(),
+        "n_concepts": names["concept_id"].n_unique(),
+        "fingerprint": manifest.fingerprint(names),
+        "build": build and build_digest(build),
+    }

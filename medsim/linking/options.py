@@ -1,0 +1,59 @@
+"""The options of ``medsim link``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+from typing import Annotated
+
+from medsim.builds.options import NEW_FOLDER
+from medsim.core.errors import OptionError
+from medsim.core.options import (
+    OVERWRITE,
+    Cache,
+    OpenedFolder,
+    Option,
+    Options,
+    Reporting,
+    Threads,
+    input_option,
+    main_option,
+)
+from medsim.corpora import ENGLISH
+from medsim.embeddings.given import EmbeddingLike, wrap_by_name
+from medsim.embeddings.options import EMBEDDINGS
+
+
+@dataclass(frozen=True, slots=True)
+class LinkOptions(Options):
+    """The options of ``medsim link``."""
+
+    corpora: Annotated[
+        Sequence[str | Path],
+        Option("PubTator files, such as BC5CDR.", argument=True, metavar="CORPUS..."),
+    ]
+    terminology: Annotated[
+        str | Path | OpenedFolder,
+        main_option(
+            "Terminology whose names are searched: a folder of a build, or a source.",
+            ("--terminology", "-t"),
+            metavar="SOURCE",
+            or_name=True,
+        ),
+    ]
+    embeddings: Annotated[Mapping[str, EmbeddingLike], EMBEDDINGS]
+    out: Annotated[str | Path, NEW_FOLDER]
+    _: KW_ONLY
+    language: Annotated[str, input_option("Language code of names.", key="language")] = ENGLISH
+    threads: Threads = None
+    cache: Cache = None
+    overwrite: Annotated[bool, OVERWRITE] = False
+    progress: Reporting = None
+
+    def check(self) -> None:
+        """Raise OptionError if an embedding has the name of a baseline."""
+        for name in {"exact", "levenshtein", "tfidf"} & {*self.embeddings}:
+            raise OptionError(f"{name} is the name of a baseline; rename the embedding")
+        named = wrap_by_name(self.embeddings, "embeddings")
+        object.__setattr__(self, "embeddings", named)

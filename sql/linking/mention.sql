@@ -1,0 +1,57 @@
+-- The mentions of corpora with their concepts, and what kind of name they are.
+--
+-- Mentions with a known concept that are equal ignoring case have the same query.
+--
+-- reads   annotation: a row per mention; annotation_code, gold, name
+-- writes  mention: a row per mention, key mention_id
+
+create or replace table mention as
+
+with coded as (
+    select
+        mention_id,
+        count(*) as n_codes
+    from annotation_code
+    group by mention_id
+),
+
+known as (
+    select
+        mention_id,
+        string_agg(concept_id, '|' order by concept_id) as concepts
+    from gold
+    group by mention_id
+),
+
+judged as (
+    select
+        a.*,
+        k.concepts,
+        case
+            when c.n_codes is null then 'no_concept'
+            when k.concepts is null then 'unknown_concept'
+            when c.n_codes > 1 then 'composite'
+            else 'known'
+        end as status,
+        coalesce(n.n_concepts, 0) as n_named,
+        len(regexp_replace(a.term, '[^\p{Lu}]', '', 'g')) as n_capitals
+    from annotation as a
+    left join coded as c on a.mention_id = c.mention_id
+    left join known as k on a.mention_id = k.mention_id
+    left join name as n on a.lower_term = n.lower_term
+)
+
+select
+    *,
+    regexp_full_match(term, '\S{2,10}')
+    and n_capitals > 1
+    and 2 * n_capitals > len(term) as is_abbreviation,
+    case
+        when concepts is not null
+            then
+                cast(
+                    dense_rank() over (order by concepts is null, lower_term) - 1 as integer
+                )
+    end as query_id
+from judged
+order by mention_id;

@@ -1,0 +1,236 @@
+"""Mentions of invented corpora looked up among the names of an invented terminology."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from fixtures.corpora import invented_names, write_corpus, write_ontology
+from fixtures.embeddings import write_words
+from polars.testing import assert_frame_equal
+from rapidfuzz.distance import Levenshtein
+from sklearn.feature_extraction.text import TfidfVectorizer
+from typer.testing import CliRunner
+
+import medsim
+from medsim.cli import app
+from medsim.core.errors import InputError, OptionError
+from medsim.linking.output import DEPTH
+from medsim.statistics.estimates import clustered_mean
+
+N_CONCEPTS = 200
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Return a corpus, an ontology with its concepts, and word vectors."""
+    folder = tmp_path_factory.mktemp("linking")
+    names = invented_names(3, N_CONCEPTS)
+    corpus = write_corpus(folder, names, "velps", 1, n_documents=60)
+    words = sorted(set(re.findall(r"[a-z]+", str(names).lower())))
+    vectors = write_words(folder / "own.vec", words, 3)
+    return {
+        "corpus": corpus,
+        "ontology": write_ontology(folder, names),
+        "vectors": vectors,
+        "out": folder / "out",
+    }
+
+
+@pytest.fixture(scope="module")
+def linked(places: dict[str, Path]) -> medsim.Linking:
+    return medsim.link(
+        [places["corpus"]], places["ontology"], {"own": places["vectors"]}, places["out"]
+    )
+
+
+def names_of(ontology: Path) -> pl.DataFrame:
+    """Return the names of an ontology in lower case and their concepts, in order of text."""
+    rows = []
+    for stanza in ontology.read_text(encoding="utf-8").split("[Term]")[1:]:
+        concept = re.search("id: (.*)", stanza)[1]
+        rows += [
+            (name.lower(), concept)
+            for name in re.findall('(?:name: |synonym: ")(.*?)["\n]', stanza)
+        ]
+    return pl.DataFrame(rows, ["name", "concept"], orient="row").unique().sort("name", "concept")
+
+
+def expected_ranks(linked: medsim.Linking, ontology: Path, scores: np.ndarray) -> list[int | None]:
+    """Return the ranks of mentions' concepts, given the scores of distinct terms and names."""
+    names = names_of(ontology)
+    distinct = names["name"].unique().sort().to_list()
+    concepts = dict(names.group_by("name").agg("concept").iter_rows())
+    mentions = linked.mentions().drop_nulls("concepts")
+    terms = sorted({term.lower() for term in mentions["term"]})
+    ranking = {}
+    for term, row in zip(terms, scores, strict=True):
+        nearest = np.argsort(-row, kind="stable")[:DEPTH]
+        order = [c for at in nearest if row[at] > -np.inf for c in sorted(concepts[distinct[at]])]
+        ranking[term] = list(dict.fromkeys(order))
+    return [
+        min(
+            (
+                ranking[term.lower()].index(c) + 1
+                for c in gold.split("|")
+                if c in ranking[term.lower()]
+            ),
+            default=None,
+        )
+        for term, gold in mentions.select("term", "concepts").iter_rows()
+    ]
+
+
+def texts_of(linked: medsim.Linking, ontology: Path) -> tuple[list[str], list[str]]:
+    """Return the distinct terms of mentions with a concept, and the distinct names."""
+    terms = {term.lower() for term in linked.mentions().drop_nulls("concepts")["term"]}
+    return sorted(terms), names_of(ontology)["name"].unique().sort().to_list()
+
+
+def ranks_by(linked: medsim.Linking, model: str) -> list[int | None]:
+    return linked.links().filter(model=model)["rank"].to_list()
+
+
+def test_exact_match_finds_equal_names(linked: medsim.Linking, places: dict[str, Path]) -> None:
+    terms, names = texts_of(linked, places["ontology"])
+    scores = np.where(np.array(terms)[:, None] == np.array(names), 1.0, -np.inf)
+    ranks = expected_ranks(linked, places["ontology"], scores)
+    assert ranks_by(linked, "exact") == ranks
+    assert None in ranks
+    assert max(filter(None, ranks)) > 1
+
+
+def test_levenshtein_ranks_are_those_of_all_distances(
+    linked: medsim.Linking, places: dict[str, Path]
+) -> None:
+    terms, names = texts_of(linked, places["ontology"])
+    scores = np.array([[-Levenshtein.distance(term, name) for name in names] for term in terms])
+    assert ranks_by(linked, "levenshtein") == expected_ranks(linked, places["ontology"], scores)
+
+
+def test_tfidf_ranks_are_those_of_scikit_learn(
+    linked: medsim.Linking, places: dict[str, Path]
+) -> None:
+    terms, names = texts_of(linked, places["ontology"])
+    fitted = TfidfVectorizer(analyzer="char", ngram_range=(3, 3))
+    of_names = fitted.fit_transform([f" {name} " for name in names])
+    scores = (fitted.transform([f" {term} " for term in terms]) @ of_names.T).toarray()
+    scores = np.where(scores > 0, scores.astype(np.float32), -np.inf)
+    assert ranks_by(linked, "tfidf") == expected_ranks(linked, places["ontology"], scores)
+
+
+def test_an_embedding_ranks_by_cosine(linked: medsim.Linking, places: dict[str, Path]) -> None:
+    lines = places["vectors"].read_text(encoding="utf-8").splitlines()[1:]
+    words = {word: np.array(values, float) for word, *values in map(str.split, lines)}
+    terms, names = texts_of(linked, places["ontology"])
+
+    def vectors(texts: list[str]) -> np.ndarray:
+        means = [
+            np.mean(
+                [words[w] for w in re.findall("[a-z]+", text) if w in words] or [[np.nan] * 6], 0
+            )
+            for text in texts
+        ]
+        return np.array(means) / np.linalg.norm(means, axis=1, keepdims=True)
+
+    cosines = vectors(terms) @ vectors(names).T
+    scores = np.where(np.isnan(cosines), -np.inf, cosines.astype(np.float32))
+    expected = expected_ranks(linked, places["ontology"], scores)
+    ranks = ranks_by(linked, "own")
+    same = np.mean([a == b for a, b in zip(ranks, expected, strict=True)])
+    assert same > 0.9  # float32 cosines tie otherwise
+    assert None in ranks
+
+
+def test_scores_are_those_of_ranks_by_document(linked: medsim.Linking) -> None:
+    mentions = linked.mentions()
+    rows = mentions.filter(pl.col("status") == "known", "is_abbreviation")
+    rows = rows.join(linked.links().filter(model="tfidf"), on="mention_id")
+    hits = (rows["rank"] <= 5).fill_null(value=False).cast(pl.Float64).to_numpy()
+    documents = rows["document_id"].rank("dense").cast(pl.Int64).to_numpy() - 1
+    expected = clustered_mean(hits, documents)
+    row = linked.results().row(
+        by_predicate=(pl.col("type") == "all")
+        & (pl.col("stratum") == "abbreviation")
+        & (pl.col("model") == "tfidf")
+        & (pl.col("statistic") == "accuracy_at_5"),
+        named=True,
+    )
+    assert [row[name] for name in ("value", "low", "high")] == [
+        expected.value,
+        expected.low,
+        expected.high,
+    ]
+    assert row["n_mentions"] == rows.height
+
+
+def test_every_mention_is_in_one_stratum_of_its_status(linked: medsim.Linking) -> None:
+    counts = linked.results().filter(type="all", model="exact", statistic="mrr")
+    counts = dict(counts.select("stratum", "n_mentions").iter_rows())
+    statuses = dict(linked.mentions().group_by("status").len().iter_rows())
+    assert counts["all"] == statuses["known"] == counts["name"] + counts["not_name"]
+    assert counts["composite"] == statuses["composite"]
+    assert counts["no_concept"] == statuses["no_concept"]
+    assert 0 < counts["homonym"] <= counts["name"]
+    assert 0 < counts["abbreviation"] < counts["all"]
+
+
+def test_a_composite_mention_counts_its_first_concept(linked: medsim.Linking) -> None:
+    composite = linked.mentions().filter(status="composite")
+    assert composite["concepts"].str.contains("|", literal=True).any()
+    assert not set(composite["mention_id"]) - set(linked.links()["mention_id"])
+
+
+def test_a_build_gives_the_same_ranks_as_its_source(
+    linked: medsim.Linking, places: dict[str, Path], tmp_path: Path
+) -> None:
+    build = medsim.build(places["ontology"], tmp_path / "build")
+    again = medsim.link([places["corpus"]], build, {}, tmp_path / "again", threads=1)
+    assert_frame_equal(again.links(), linked.links().filter(pl.col("model") != "own"))
+    facts = [output.manifest.dictionary for output in (linked, again)]
+    assert facts[0]["fingerprint"] == facts[1]["fingerprint"]
+    assert facts[0]["build"] is None
+    assert len(facts[1]["build"]) == 64
+
+
+def test_codes_of_no_concept_are_counted(places: dict[str, Path], tmp_path: Path) -> None:
+    text = places["corpus"].read_text(encoding="utf-8").replace("D90000", "D80000")
+    (tmp_path / "other.txt").write_text(text, encoding="utf-8")
+    ours = medsim.link([tmp_path / "other.txt"], places["ontology"], {}, tmp_path / "out")
+    unknown = ours.mentions().filter(status="unknown_concept")
+    assert unknown.height
+    assert unknown["concepts"].null_count() == unknown.height
+    scores = ours.results().filter(stratum="unknown_concept", type="all")
+    assert scores["n_mentions"].unique().to_list() == [unknown.height]
+    assert scores["value"].null_count() == scores.height
+
+
+def test_a_terminology_without_the_codes_is_refused(
+    places: dict[str, Path], tmp_path: Path
+) -> None:
+    text = places["corpus"].read_text(encoding="utf-8").replace("D900", "D800")
+    (tmp_path / "other.txt").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="no mention has a concept"):
+        medsim.link([tmp_path / "other.txt"], places["ontology"], {}, tmp_path / "out")
+    with pytest.raises(InputError, match="language"):
+        medsim.link([places["corpus"]], places["ontology"], {}, tmp_path / "out", language="xx")
+
+
+def test_a_name_of_a_baseline_is_refused(places: dict[str, Path], tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="rename the embedding"):
+        medsim.link(
+            [places["corpus"]], places["ontology"], {"tfidf": places["vectors"]}, tmp_path / "out"
+        )
+
+
+def test_the_command_prints_scores_in_percent(places: dict[str, Path], tmp_path: Path) -> None:
+    arguments = [
+        *("link", str(places["corpus"]), "-t", str(places["ontology"])),
+        *("-e", f"own={places['vectors']}", "-o", str(tmp_path / "out")),
+    ]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    assert re.search(r"levenshtein\s+\d+\.\d \[\d+\.\d, \d+\.\d\]", result.output)
