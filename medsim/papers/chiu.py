@@ -11,7 +11,7 @@ from medsim.evaluations.compare import compare
 from medsim.evaluations.correlate import correlate
 from medsim.evaluations.evaluate import evaluate
 from medsim.papers.printed import Computed
-from medsim.papers.schulz import rated_set
+from medsim.papers.schulz import check_rated, rated_set
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,6 +41,7 @@ def computed(options: ReproduceOptions, out: Path) -> tuple[dict[str, Computed],
 
     The paper compares cosines, and scores each model on the pairs that it covers.
     """
+    check_rated(options.input_paths)
     shared: dict[str, Any] = {"threads": options.threads, "progress": options.progress}
     evaluation = evaluate(
         options.input_paths,

@@ -11,6 +11,7 @@ from medsim.core.kinds import Column, Kind, Table
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 from medsim.core.shown import MISSING
+from medsim.papers.printed import number_in
 
 if TYPE_CHECKING:
     from medsim.core.shown import Summary
@@ -122,5 +123,7 @@ def _cell(computed: str | None, printed: str | None, difference: float | None) -
     if printed is None:
         return str(computed)
     decimals = len(printed.split()[0].rstrip("%").partition(".")[2])
+    if decimals == 1 and abs(number_in(printed) or 0) <= 1:  # the paper drops zeros: 0.6 is 0.60
+        decimals = 2
     inner = printed if difference is None else f"{printed}; {difference:+.{decimals}f}"
     return f"{computed or MISSING} [{inner}]"

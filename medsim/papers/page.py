@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import counted
+from medsim.pages.page import PAPER as SCHULZ
 from medsim.pages.page import Page, PageTable, Section, closing, content_digest, license_notice
 from medsim.papers.output import laid_out
+from medsim.tagging.page import PAPER as CHIU
+from medsim.wic.page import PAPER as ROUHIZADEH
 
 if TYPE_CHECKING:
     import polars as pl
@@ -14,23 +17,23 @@ if TYPE_CHECKING:
     from medsim.papers.output import Reproduction
 
 TITLES = {
-    "schulz-2020": "Schulz and Juric (AAAI 2020)",
-    "chiu-2018": "Chiu et al. (BMC Bioinformatics 2018)",
-    "rouhizadeh-2024": "Rouhizadeh et al. (Scientific Data 2024)",
+    "schulz-2020": ("Schulz and Juric (AAAI 2020)", SCHULZ),
+    "chiu-2018": ("Chiu et al. (BMC Bioinformatics 2018)", CHIU),
+    "rouhizadeh-2024": ("Rouhizadeh et al. (Scientific Data 2024)", ROUHIZADEH),
 }
-"""The papers by name."""
+"""The papers by name, and how to cite them."""
 
 _PROSE = (
-    "A cell has the computed value, then in brackets the printed one and the difference. A dash "
-    "stands for a value that was not computed. Counts such as +5/-2 say how many others are "
-    "significantly worse and better."
+    "A cell has the computed value, then in brackets the printed one and the difference of their "
+    "first numbers. A dash stands for a value that was not computed. Counts such as +5/-2 say how "
+    "many others are significantly worse and better."
 )
 
 
 def reproduction_page(reproduction: Reproduction) -> Page:
     """Return the page of a reproduction, a section for each table of the paper."""
     manifest, cells = reproduction.manifest, reproduction.cells()
-    title = TITLES[str(manifest.options["paper"])]
+    title, cited = TITLES[str(manifest.options["paper"])]
     numbers = [cells["computed"].count(), cells["difference"].count()]
     result = (
         f"Of {counted(cells.height, 'cell')}, {numbers[0]:,} were computed, and {numbers[1]:,} of "
@@ -47,7 +50,9 @@ def reproduction_page(reproduction: Reproduction) -> Page:
         sections=[
             Section(title="Result", result=[result], parts=[_PROSE]),
             *sections,
-            closing(manifest, [], title, "medsim sql OUT/tables \"from cell where table = '5'\""),
+            closing(
+                manifest, [], title, "medsim sql OUT/tables \"from cell where table = '5'\"", cited
+            ),
         ],
     )
 

@@ -93,7 +93,7 @@ def joined(table: PrintedTable, computed: Computed) -> Iterator[Mapping[str, obj
             yield {
                 "table": table.name,
                 "section": table.section,
-                "caption": table.caption,
+                "caption": f"{table.caption} {table.note}".rstrip(),
                 "row": row,
                 "column": column,
                 "computed": ours,

@@ -91,7 +91,7 @@ def cells_of(paper: str, computed: Mapping[str, Computed]) -> pl.DataFrame:
     return pl.DataFrame(rows, CELL.dtypes)
 
 
-_NOT_COMPUTED = "medsim does not compute this table"
+_NOT_COMPUTED = "this command does not compute the table"
 
 
 def latex(cells: pl.DataFrame) -> str:

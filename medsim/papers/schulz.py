@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -23,7 +24,7 @@ from medsim.studies.score import score_study
 from medsim.terminologies.sources import find_source
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from medsim.papers.options import ReproduceOptions
     from medsim.papers.printed import Cells, Facts
@@ -51,13 +52,15 @@ _TABLES = {table.name: table for table in printed_tables("schulz-2020")}
 _NAMES = {row for table in _TABLES.values() for row in table.rows}
 _OF_COMPARE = [name for name in _TABLES if not name.startswith("text") and name not in ("2", "3")]
 _PERCENT = ("5", "C.1")
-_WITH_OTHERS = ("B.1", "B.2", "C.1", "C.2", "C.3", "C.4")  # tables with embeddings of other names
+_STANDINGS = ("B.2", "B.3", "B.4", "B.5", "C.4", "C.5", "C.6", "C.7", "C.8")  # some embeddings each
+_WITH_OTHERS = ("B.2", "C.4")  # those of them with embeddings of other names
 _SPELLINGS = {**_DATASETS, **_METRICS}
 _WORDS = re.compile("|".join(_SPELLINGS))
 _SIZE = re.compile(r"([\d,]+) of ([\d,]+)")
 _COUNTS = re.compile(r" \+(\d+)\u2212(\d+)")
 _SCORE = re.compile(r"^0\.\d+|^1\.0+")
-_NOT_GIVEN = "no embedding of this name or no file of these pairs was given, or no pair is covered"
+_NOT_GIVEN = "no such embedding or rated file was given, no pair is covered, or no file says it"
+_NO_CATEGORIES = "; evaluate with `separation`", ": the terminology lacks the paper's categories"
 
 
 def steps(options: ReproduceOptions) -> list[str]:
@@ -76,6 +79,7 @@ def steps(options: ReproduceOptions) -> list[str]:
 def computed(options: ReproduceOptions, out: Path) -> tuple[dict[str, Computed], Facts]:
     """Return the computed tables by number, and the facts about the terminology."""
     release, *rated = options.input_paths
+    check_rated(rated)
     shared: dict[str, Any] = {"threads": options.threads, "progress": options.progress}
     built = _built(release, out / "build", options)
     concepts, study = built.read("terminology/concept.parquet", ["concept_id"]), out / "study"
@@ -101,7 +105,8 @@ def computed(options: ReproduceOptions, out: Path) -> tuple[dict[str, Computed],
         try:
             rows = compare(evaluation, table=name, **shared)
         except InputError as error:
-            tables[name] = Computed(missing=str(error).removeprefix(f"{evaluation.folder} "))
+            reason = str(error).removeprefix(f"{evaluation.folder} ").replace(*_NO_CATEGORIES)
+            tables[name] = Computed(missing=reason)
         else:
             tables[name] = Computed(_cells(name, rows), _NOT_GIVEN)
     return tables, {str(built.manifest.source["name"]): {**built.manifest.source}}
@@ -127,6 +132,16 @@ def _built(release: str, folder: Path, options: ReproduceOptions) -> Build:
     if known["source"] != source.name or (source.name == "rf2" and known["name"] != path.name):
         raise OptionError(f"{folder} is a build of {known['name']}; name another `out`")
     return built
+
+
+def check_rated(paths: Sequence[str]) -> None:
+    """Raise OptionError if two files are of the same rated set of the paper."""
+    files: dict[str, str] = {}
+    for path in paths:
+        name = rated_set(Path(path).stem)
+        if name in files:
+            raise OptionError(f"{files[name]} and {path} are both {name}; give one of them")
+        files[name] = path
 
 
 def rated_set(name: str) -> str:
@@ -191,6 +206,8 @@ def _cells(table: str, values: pl.DataFrame) -> Cells:
         )
     elif table == "A.2" and "embedding" not in frame.columns:
         return {}  # fewer than two vocabularies
+    elif table == "A.2":
+        frame = frame.rename({"average": "Av"})
     elif table in ("6", "D.1"):
         frame = frame.select("embedding", "metric", "overlap_error", pl.col("^sim.*$"))
         heads = ["metric (best/worst)", "O (best/worst)", *_SIMILARITIES]
@@ -201,15 +218,16 @@ def _cells(table: str, values: pl.DataFrame) -> Cells:
         (label(str(row[0])), _column(name)): _as_printed(_WORDS.sub(_printed_word, str(text)), name)
         for row in frame.iter_rows()
         for name, text in zip(frame.columns[1:], row[1:], strict=True)
-        if text not in (None, MISSING)
+        if text is not None and (text != MISSING or table in _STANDINGS)
     }
     if table in _PERCENT:
         cells = {key: _SCORE.sub(_in_percent, text) for key, text in cells.items()}
-    has_others = not table.startswith(("B.", "C.")) or table in _WITH_OTHERS
+    if table not in _STANDINGS:
+        return cells
     return {
-        key: text
+        key: text.replace(MISSING, "none").replace(", ", "; ").replace(" ", ": ").replace(";:", ";")
         for key, text in cells.items()
-        if key[0] in rows or (has_others and key[0] not in _NAMES)
+        if key[0] in rows or (table in _WITH_OTHERS and key[0] not in _NAMES)
     }
 
 

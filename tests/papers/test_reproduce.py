@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 import medsim
 from medsim.cli import app
+from medsim.papers.output import laid_out
 from medsim.papers.printed import number_in, printed_tables
 from medsim.papers.reproduce import latex
 from medsim.studies.folder import Study
@@ -116,6 +117,40 @@ def test_what_is_missing_says_why(reproduced: medsim.Reproduction) -> None:
     assert cells.drop_nulls("computed")["missing"].null_count() == cells["computed"].count()
     mine = cells.filter(row="mine", table="4")
     assert mine["printed"].null_count() == mine.height > 0
+
+
+def test_embeddings_with_a_name_of_the_paper_are_in_tables_that_lack_them(
+    reproduced: medsim.Reproduction,
+) -> None:
+    computed = reproduced.cells().drop_nulls("computed")
+
+    for table in ("6", "A.2", "figure B.1", "figure C.1", "D.1"):
+        assert {"BioNLP PM", "mine"} <= {*computed.filter(table=table)["row"]}, table
+    assert "Av" in {*computed.filter(table="A.2")["column"]}
+    assert {*computed.filter(table="C.5")["row"]} == set()
+
+
+def test_metrics_are_listed_as_in_the_paper(reproduced: medsim.Reproduction) -> None:
+    cells = reproduced.cells().drop_nulls("computed").filter(table="C.4")
+
+    one = r"\w+: (\+\d+|-\d+|\+\d+/-\d+)"
+    assert all(re.fullmatch(rf"none|{one}(; {one})*", text) for text in cells["computed"])
+    assert "none" in {*cells["computed"]}
+    assert "the source text has shifted cells" in cells["caption"][0]
+
+
+def test_two_files_of_one_rated_set_are_named(tmp_path: Path) -> None:
+    files = [write_rated(tmp_path / name, 5) for name in ("MayoSRS.csv", "MayoSRS_mesh.csv")]
+
+    with pytest.raises(medsim.MedsimError, match=r"are both MayoSRS; give one of them"):
+        medsim.reproduce("chiu-2018", files, tmp_path / "o", embeddings={"a": word_vectors(1)})
+
+
+@pytest.mark.parametrize(("printed", "shown"), [("0.6 +2", "-0.05"), ("8.6%", "-0.1")])
+def test_differences_have_the_decimals_of_the_paper(printed: str, shown: str) -> None:
+    cells = {"row": "a", "column": "b", "computed": "0", "printed": printed, "difference": -0.05}
+
+    assert laid_out(pl.DataFrame([cells]))["b"].to_list() == [f"0 [{printed}; {shown}]"]
 
 
 def test_other_files_have_all_cells(reproduced: medsim.Reproduction) -> None:
