@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -14,9 +14,6 @@ from medsim.core.terms import lowered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-MAX_CORRECTIONS = 20_000
-"""The maximum number of corrections of a build; its manifest and files repeat them all."""
 
 _JUDGED = {"same": True, "not_same": False}
 
@@ -55,23 +52,15 @@ def read_corrections(corrections: str | Path | Sequence[Correction]) -> tuple[Co
                 f"{where}: {first_place} and {place} contradict each other on {pair.term1!r} and "
                 f"{pair.term2!r}"
             )
-    if len(by_terms) > MAX_CORRECTIONS:
-        raise InputError(
-            f"{where} has {len(by_terms):,} corrections; the limit is {MAX_CORRECTIONS:,}"
-        )
     return tuple(by_terms[key][1] for key in sorted(by_terms))
 
 
-def corrections_in(options: Mapping[str, object]) -> tuple[Correction, ...]:
+def corrections_in(options: Mapping[str, Any]) -> tuple[Correction, ...]:
     """Return the corrections among the options of a build's manifest."""
-    rows = options.get("corrections", [])
-    try:
-        return tuple(
-            Correction(term1=term1, term2=term2, same=bool(same))
-            for term1, term2, same in rows  # type: ignore[attr-defined]  # see below
-        )
-    except (TypeError, ValueError) as error:
-        raise InputError(f"the corrections of the manifest cannot be read ({error})") from error
+    return tuple(
+        Correction(term1=term1, term2=term2, same=same)
+        for term1, term2, same in options.get("corrections", [])
+    )
 
 
 def corrected_nodes(corrections: Sequence[Correction], terms: pl.DataFrame) -> pl.DataFrame:

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
 
 _BATCH_ROWS = 1 << 18  # rows whose texts are in memory at the same time
-_DIGITS = np.array([f"{byte:02x}".encode() for byte in range(256)]).view(np.uint16)
-_ID_DIGITS = 16
+_ID_BYTES = 8
 
 
 def pair_keys(
@@ -84,10 +83,9 @@ def _order(places: NDArray[np.uint64], ids: Hashes, term1_ids: Ids, term2_ids: I
 
 def pair_id(ids: Hashes) -> pl.Series:
     """Return the column of pair ids: the numbers in hexadecimal digits."""
-    digits = _DIGITS[ids.byteswap().view(np.uint8)]
-    bounds = np.arange(len(ids) + 1) * _ID_DIGITS
-    buffers = (pa.py_buffer(bounds), pa.py_buffer(digits))
-    return pl.Series("pair_id", pa.LargeStringArray.from_buffers(len(ids), *buffers))
+    buffers = [None, pa.py_buffer(ids.byteswap())]
+    packed = pa.FixedSizeBinaryArray.from_buffers(pa.binary(_ID_BYTES), len(ids), buffers)
+    return pl.Series("pair_id", packed).bin.encode("hex")
 
 
 def file_rows(

@@ -58,9 +58,8 @@ def embedding_of(
         if moved is not None:
             raise OptionError(f"`embedding` {moved!r}: {build.folder} has no embedding negatives")
         return None
-    identity, place = build.manifest.options.get("embedding"), build.manifest.embedding
-    if not isinstance(identity, dict) or place is None:
-        raise InputError(f"{build.folder}: the manifest does not say which embedding was used")
+    identity: Any = build.manifest.options["embedding"]
+    place = build.manifest.embedding or {}
     name, was_object = identity["name"], place["format"] == OBJECT
     if moved is None and was_object:
         raise InputError(

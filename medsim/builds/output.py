@@ -12,7 +12,6 @@ from medsim.core.errors import InputError, OptionError, counted, unknown_name
 from medsim.core.kinds import CANONICAL_TABLES, CanonicalTable, Column, Kind, Table
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened, show_views
-from medsim.core.options import declared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -210,9 +209,6 @@ class Build(Opened[BuildManifest]):
         from medsim.builds.options import SearchOptions  # noqa: PLC0415 — as above
 
         record = self.manifest.options
-        for option in declared(SearchOptions).values():
-            if option.key is not None and option.kept_empty and option.key not in record:
-                raise InputError(f"{self.folder}: the manifest lacks {option.key!r}; rebuild it")
         try:
             return SearchOptions.from_record(record, corrections=corrections_in(record))
         except (OptionError, TypeError, ValueError) as error:

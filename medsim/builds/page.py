@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -127,17 +127,12 @@ def words_of_sets(names_by_column: Mapping[str, Collection[str]]) -> dict[str, s
     datasets = {
         dataset.name: queries.query(dataset.query).sentence for dataset in queries.datasets()
     }
-    strategies = {
-        name: text for name, text in _NEGATIVES.items() if name in names_by_column["negatives"]
-    }
+    known = {"dataset": datasets, "difficulty": _DIFFICULTIES, "negatives": _NEGATIVES}
     return {
-        **{name: text for name, text in datasets.items() if name in names_by_column["dataset"]},
-        **{
-            name: text
-            for name, text in _DIFFICULTIES.items()
-            if name in names_by_column["difficulty"]
-        },
-        **{f"{name} negatives": text for name, text in strategies.items()},
+        f"{name} negatives" if column == "negatives" else name: text
+        for column, texts in known.items()
+        for name, text in texts.items()
+        if name in names_by_column[column]
     }
 
 
@@ -248,8 +243,7 @@ def _examples(examples: pl.DataFrame) -> Section | None:
 def _skipped(manifest: BuildManifest) -> Section | None:
     if not manifest.skipped:
         return None
-    rows = [(reason.get("reason"), reason.get("n_rows")) for reason in manifest.skipped]
-    frame = pl.DataFrame(rows, schema={"reason": pl.String, "rows": pl.Int64}, orient="row")
+    frame = pl.DataFrame(manifest.skipped).select("reason", rows="n_rows")
     return Section(
         title="Skipped",
         parts=[PageTable(caption="Rows of the source that were left out", frame=frame)],
@@ -257,15 +251,9 @@ def _skipped(manifest: BuildManifest) -> Section | None:
 
 
 def _provenance(manifest: BuildManifest, name: str) -> Section:
-    listed = manifest.source.get("files")
-    of_files = (
-        [file for file in listed if isinstance(file, dict)] if isinstance(listed, list) else []
-    )
-    files = pl.DataFrame(
-        [(file.get("name"), file.get("size"), file.get("sha256")) for file in of_files],
-        schema={"file": pl.String, "bytes": pl.Int64, "SHA-256": pl.String},
-        orient="row",
-    )
+    read: Any = manifest.source["files"]
+    names = {"name": "file", "size": "bytes", "sha256": "SHA-256"}
+    files = pl.DataFrame(read, schema=list(names)).rename(names)
     commands = (
         "medsim sql OUT                # lists the views\n"
         'medsim sql OUT "select term1, term2, distance from pair where label = 0 and '

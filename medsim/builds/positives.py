@@ -294,7 +294,5 @@ def node_components(build: Build, store: Store, threads: int) -> pl.DataFrame:
 
 def _view_terminology(build: Build, store: Store) -> tuple[SearchOptions, bool]:
     """Add the canonical tables of a build to the store; return its options and ``rf2_rules``."""
-    if "rf2_rules" not in build.manifest.source:
-        raise InputError(f"{build.folder}: the manifest lacks 'rf2_rules'; rebuild it")
     store.view_files(build.folder, {name: table.files for name, table in CANONICAL_TABLES.items()})
     return build.options, bool(build.manifest.source["rf2_rules"])

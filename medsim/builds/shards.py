@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import re
 import shutil
@@ -26,10 +25,10 @@ from medsim.builds.options import BuildOptions, MergeOptions, ShardOptions, pars
 from medsim.builds.output import BUILD
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError, OutputError, listed
-from medsim.core.files import check_own_file, first_file, read_own_json, remove, whole_file
+from medsim.core.files import first_file, read_own_json, remove, whole_file
 from medsim.core.options import public
 from medsim.core.places import check_free, check_not_input, resolved
-from medsim.core.reading import reason
+from medsim.core.reading import reading
 from medsim.core.store import Store
 from medsim.terminologies.sources import find_source, source_paths
 
@@ -62,8 +61,8 @@ def build_shard(options: ShardOptions) -> pl.DataFrame:
     check_not_input(Path(options.out), options.paths_read(), source_paths(source))
     out = resolved(Path(options.out))
     check_free(out, BUILD, overwrite=options.overwrite)
-    builtin, path = find_source(source)
-    source_place = source if builtin.locate is not None else str(path.absolute())
+    builtin, place = find_source(source)
+    source_place = source if builtin.locate is not None else str(place.absolute())
     folder = ShardFolder(out)
     with (
         folder.spill() as spill,
@@ -72,14 +71,13 @@ def build_shard(options: ShardOptions) -> pl.DataFrame:
         run = Run.from_options(options, store)
         sharded = ShardedRun(key=run_key(run), total=total, source=source_place)
         folder.claim(sharded)
-        results = None
-        try:
-            results = folder.read(sharded, number)
-            run.progress.say(f"shard {shard} is done already: {folder.path(sharded, number)}")
-        except FileNotFoundError:
-            pass
-        except InputError as error:
-            run.progress.warn(f"{error}; it is searched again")
+        results, path = None, folder.path(sharded, number)
+        if path.exists():
+            try:
+                results = folder.read(sharded, number)
+                run.progress.say(f"shard {shard} is done already: {path}")
+            except InputError as error:
+                run.progress.warn(f"{error}; it is searched again")
         if results is None:
             results = _search(run, number, total)
             folder.write(sharded, number, results)
@@ -87,7 +85,7 @@ def build_shard(options: ShardOptions) -> pl.DataFrame:
         "shard": shard,
         "first_terms": sum(len(result.term1_ids) for result in results),
         "candidates": sum(len(result.term2_ids) for result in results),
-        "file": str(folder.path(sharded, number)),
+        "file": str(path),
     }
     return pl.DataFrame([row])
 
@@ -162,7 +160,6 @@ _JOB = "job.json"
 _SPILL = "spill-"
 _SIGNATURE, _POOLS = "signature", "pools"
 _ARRAYS = ("term1_ids", "sizes", "starts", "term2_ids")
-_DIGEST_BYTES = 64
 _MAX_LISTED = 20
 _SHARD_FILES = re.compile(  # and their temporary names
     rf"({_JOB}|shard-\d+-of-\d+\.shard)(\.[0-9a-f]{{32}}\.partial)?|{_SPILL}[a-z0-9_]{{8}}"
@@ -227,16 +224,13 @@ class ShardFolder:
         path = self.folder / _JOB
         try:
             noted = read_own_json(path)
-            sharded = ShardedRun(key=noted["job"], total=noted["total"], source=noted["source"])
-            sharded.signature()
-            _facts(sharded.key, sharded.total)
+            return ShardedRun(key=noted["job"], total=noted["total"], source=noted["source"])
         except FileNotFoundError as error:
             raise InputError(
                 f"{self.folder} holds no shards; make them with medsim build --shard 1/2 and so on"
             ) from error
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(f"{path} cannot be read ({error}); make the shards again") from error
-        return sharded
 
     def write(self, sharded: ShardedRun, number: int, results: Sequence[SearchResult]) -> None:
         """Write the results of a shard, atomically."""
@@ -247,31 +241,22 @@ class ShardFolder:
         }
         for place, result in enumerate(results):
             arrays |= {f"{name}_{place}": getattr(result, name) for name in _ARRAYS}
-        content = io.BytesIO()
-        np.savez(content, allow_pickle=False, **arrays)
         path = self.path(sharded, number)
-        with whole_file(path, _partial(path)) as partial:
-            partial.write_bytes(_digest(content.getvalue()) + content.getvalue())
+        with whole_file(path, _partial(path)) as partial, partial.open("wb") as stream:
+            np.savez(stream, allow_pickle=False, **arrays)
 
     def read(self, sharded: ShardedRun, number: int) -> list[SearchResult]:
         """Return the results of a shard.
 
         Raises:
-            FileNotFoundError: the shard is not done.
-            InputError: the file is damaged, or belongs to another run.
+            InputError: the file is missing or damaged, or belongs to another run.
         """
         path = self.path(sharded, number)
-        try:
-            check_own_file(path)
-            content = path.read_bytes()
-        except FileNotFoundError:
-            raise
-        except OSError as error:
-            raise InputError(f"{path} cannot be read ({reason(error)})") from error
-        digest, archive = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
-        if digest != _digest(archive):
-            raise InputError(f"{path} is damaged")
-        with np.load(io.BytesIO(archive), allow_pickle=False) as arrays:
+        with (
+            reading(path),
+            path.open("rb") as stream,
+            np.load(stream, allow_pickle=False) as arrays,
+        ):
             if arrays[_SIGNATURE].item() != sharded.signature():
                 raise InputError(f"{path} belongs to another build")
             return [
@@ -290,7 +275,7 @@ class ShardFolder:
         for number in range(1, sharded.total + 1):
             try:
                 results += self.read(sharded, number)
-            except (FileNotFoundError, InputError):
+            except InputError:
                 missing.append(number)
         if missing:
             raise InputError(
@@ -303,8 +288,6 @@ class ShardFolder:
     @contextmanager
     def spill(self) -> Iterator[Path]:
         """Yield a temporary folder for the database to spill to."""
-        if self.folder.is_symlink():
-            raise OutputError(f"{self.folder} is a link; move it away, or choose another OUT")
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             scratch = Path(tempfile.mkdtemp(prefix=_SPILL, dir=self.folder))
@@ -319,10 +302,7 @@ class ShardFolder:
 
     def remove(self) -> None:
         """Remove the shards and files of killed processes, but no files of the user."""
-        entries: list[Path] = []
-        with suppress(FileNotFoundError):  # another process has removed it
-            entries += self.folder.iterdir()
-        for path in entries:
+        for path in sorted(self.folder.glob("*")):  # none if another process has removed it
             if _SHARD_FILES.fullmatch(path.name):
                 with suppress(OSError):
                     remove(path)
@@ -337,10 +317,6 @@ def _partial(path: Path) -> Path:
     name, so that ``remove`` recognises it.
     """
     return path.with_name(f"{path.name}.{uuid4().hex}.partial")
-
-
-def _digest(content: bytes) -> bytes:
-    return hashlib.sha256(content).hexdigest().encode()
 
 
 def _facts(key: Mapping[str, str], total: int) -> dict[str, object]:

@@ -22,7 +22,6 @@ from medsim.terminologies.sources import Terminology, find_source, read_terminol
 from medsim.terminologies.synthetic import LATER_DATE, write_synthetic
 
 if TYPE_CHECKING:
-    from medsim.terminologies.rf2_writer import RF2Table
     from medsim.terminologies.sctid import Component
 
 _FIRST_ITEM = (
@@ -31,7 +30,6 @@ _FIRST_ITEM = (
 _UNDATED = date(2000, 1, 1)
 _TAG = "concept"
 _ROWS_SCHEMA = {"table": pl.String, "release_type": pl.String, "rows": pl.Int64}
-_TABLES: tuple[RF2Table, ...]
 _TABLES = ("concept", "description", "association", "simple_map", "relationship")
 
 
@@ -113,7 +111,7 @@ def _write(
             params = of_names if table == "description" else {}
             frame = store.frame(f"terminologies/convert/{table}", effective_time=time, **params)
             if table == "relationship":
-                frame = frame.with_columns(id=_made_ids(frame.height, table))
+                frame = frame.with_columns(id=_made_ids(frame.height, "relationship"))
             rows.append((table, "Snapshot", writer.write(table, "Snapshot", [frame])))
     return pl.DataFrame(rows, schema=_ROWS_SCHEMA, orient="row")
 

@@ -21,21 +21,12 @@ if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
-RF2Table = Literal[
-    "concept",
-    "description",
-    "text_definition",
-    "relationship",
-    "association",
-    "language",
-    "simple_map",
-]
 ReleaseType = Literal["Full", "Snapshot"]
 
 _EVERY_ROW = ("id", "effectiveTime", "active", "moduleId")
 _NAME = ("conceptId", "languageCode", "typeId", "term", "caseSignificanceId")
 
-COLUMNS: dict[RF2Table, tuple[str, ...]] = {
+COLUMNS = {
     "concept": (*_EVERY_ROW, "definitionStatusId"),
     "description": (*_EVERY_ROW, *_NAME),
     "text_definition": (*_EVERY_ROW, *_NAME),
@@ -57,7 +48,7 @@ COLUMNS: dict[RF2Table, tuple[str, ...]] = {
 ORIGIN_FILE = "medsim-origin.json"
 """The entry of a written zip that names the origin of its content."""
 
-_FILES: dict[RF2Table, str] = {
+_FILES = {
     "concept": "Terminology/sct2_Concept_{}",
     "description": "Terminology/sct2_Description_{}-en",
     "text_definition": "Terminology/sct2_TextDefinition_{}-en",
@@ -125,9 +116,7 @@ class ReleaseWriter:
         self._root = f"SnomedCT_{edition}_PRODUCTION_{day}T120000Z"
         self._name_end = f"_INT_{day}.txt"
 
-    def write(
-        self, table: RF2Table, release_type: ReleaseType, frames: Iterable[pl.DataFrame]
-    ) -> int:
+    def write(self, table: str, release_type: ReleaseType, frames: Iterable[pl.DataFrame]) -> int:
         """Write one file of the release, and return its number of rows.
 
         Each frame has the file's columns under their RF2 names, in any order, and may have others.

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from medsim.core.errors import OptionError
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -35,9 +33,6 @@ EXISTENTIAL = 900000000000451002
 INVENTED_NAMESPACE = 1000999
 """The namespace of identifiers that medsim makes; it is unassigned."""
 
-LARGEST_ITEM = 99_999_999
-"""The largest item number that fits in an identifier of 18 digits."""
-
 _CORNERS = 5  # corners of the pentagon, whose rotations and reflections form the group of order 10
 _STEP = np.array([1, 5, 7, 6, 2, 8, 3, 0, 9, 4])
 _PARTITIONS: dict[Component, int] = {"concept": 10, "description": 11, "relationship": 12}
@@ -48,11 +43,8 @@ def sctids(items: NDArray[np.int64], component: Component) -> NDArray[np.int64]:
 
     An identifier is the item number, seven digits of namespace, two digits for the kind of
     component, and the check digit of Verhoeff (1969), which detects every wrong digit and every
-    swap of neighbouring digits. Items, int64[n], go from 1 to ``LARGEST_ITEM``.
+    swap of neighbouring digits. Items, int64[n], go from 1 to 99,999,999.
     """
-    if items.size and not (items.min() >= 1 and items.max() <= LARGEST_ITEM):
-        extent = f"{items.min()} to {items.max()}"
-        raise OptionError(f"item numbers go from 1 to {LARGEST_ITEM}; these go from {extent}")
     numbers = (items * 10_000_000 + INVENTED_NAMESPACE) * 100 + _PARTITIONS[component]
     return numbers * 10 + check_digits(numbers)
 

@@ -12,7 +12,6 @@ from medsim.terminologies.rf2_writer import COLUMNS
 
 if TYPE_CHECKING:
     from medsim.core.store import Store
-    from medsim.terminologies.rf2_writer import RF2Table
 
 CORE = "900000000000207008"
 DAY = "20260131"
@@ -23,7 +22,7 @@ def put_identifiers(store: Store) -> None:
     put(store, "description_sctid", ("d1", "5001"), ("d2", "5002"), ("d3", "5003"))
 
 
-def converted(store: Store, table: RF2Table, **params: str) -> list[tuple[object, ...]]:
+def converted(store: Store, table: str, **params: str) -> list[tuple[object, ...]]:
     """Return the rows of an RF2 file, with the columns that the query makes."""
     frame = store.frame(f"terminologies/convert/{table}", effective_time=DAY, **params)
     return frame.select(name for name in COLUMNS[table] if name in frame.columns).rows()

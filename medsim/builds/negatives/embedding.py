@@ -9,7 +9,7 @@ from medsim.builds.negatives.candidates import TERMINOLOGY, CandidateSource, ser
 from medsim.core.errors import OptionError
 
 if TYPE_CHECKING:
-    from medsim.builds.negatives import Embedding, NegativeSampler, Sampling, TermIndex
+    from medsim.builds.negatives import NegativeSampler, Sampling, TermIndex
     from medsim.embeddings.lookup import CosineSearch
     from medsim.kernels.types import Ids
 
@@ -32,30 +32,26 @@ def embedding_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampler
         if shared:
             return shared[0]
         term_ids = pool_ids[embedding.rows[pool_ids] >= 0]
-        source = CandidateSource(
-            name, term_ids, lambda: _prepare_search(index, embedding, term_ids, sampling)
-        )
+
+        def prepare() -> CosineSearch:
+            from medsim.embeddings.lookup import CosineSearch  # noqa: PLC0415 — imports FAISS
+
+            rows = embedding.rows[term_ids]
+            every = len(rows) == len(embedding.vectors)  # then in the same order, without a copy
+            return CosineSearch(
+                embedding.vectors if every else embedding.vectors[rows],
+                index.components[term_ids],
+                index.hashes[term_ids],
+                seed=sampling.seed,
+                threads=sampling.threads,
+            )
+
+        source = CandidateSource(name, term_ids, prepare)
         if name == TERMINOLOGY:
             shared.append(source)
         return source
 
     return served_negatives(index, source_of)
-
-
-def _prepare_search(
-    index: TermIndex, embedding: Embedding, term_ids: Ids, sampling: Sampling
-) -> CosineSearch:
-    from medsim.embeddings.lookup import CosineSearch  # noqa: PLC0415 — imports FAISS
-
-    rows = embedding.rows[term_ids]
-    every = len(rows) == len(embedding.vectors)  # then in the same order, without a copy
-    return CosineSearch(
-        embedding.vectors if every else embedding.vectors[rows],
-        index.components[term_ids],
-        index.hashes[term_ids],
-        seed=sampling.seed,
-        threads=sampling.threads,
-    )
 
 
 STRATEGIES.register("embedding", embedding_negatives)

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -176,6 +177,13 @@ def package_folder(package: str, built_in: str) -> Path:
     if not folders:
         raise InputError(f"{package} is not installed; install medsim with its extra {built_in}")
     return Path(folders[0])
+
+
+def day_of(text: str, form: str) -> date | None:
+    """Return the date in a text of the form, as in ``strptime``; None if it is not a date."""
+    with suppress(ValueError):
+        return datetime.strptime(text, form).date()  # noqa: DTZ007 — a day has no zone
+    return None
 
 
 def known_sources() -> pl.DataFrame:

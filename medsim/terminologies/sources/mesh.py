@@ -17,7 +17,7 @@ from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import Skipped
-from medsim.core.reading import LONGEST_LINE, XML, too_long
+from medsim.core.reading import XML
 from medsim.terminologies.sources import Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import (
     ReleaseFile,
@@ -100,7 +100,7 @@ def _read_file(file: ReleaseFile, rows: _Rows) -> SourceFile:
     tag, read = _RECORDS[outermost]
     with file.open(reads={XML}) as stream:
         hashed = HashedReader(stream)
-        for record in _children(file, hashed):
+        for record in _children(hashed):
             if record.tag == tag:
                 read(record, rows)
         return SourceFile.read_by(hashed, file.inner)
@@ -116,7 +116,7 @@ def _outermost(file: ReleaseFile, stream: IO[bytes]) -> str:
     return str(root.tag)
 
 
-def _children(file: ReleaseFile, stream: IO[bytes]) -> Iterator[ET.Element]:
+def _children(stream: IO[bytes]) -> Iterator[ET.Element]:
     """Yield the children of the outermost element; each is freed when the next chunk is read.
 
     The standard library's parser takes half the time of defusedxml's. It is safe here, since
@@ -125,18 +125,12 @@ def _children(file: ReleaseFile, stream: IO[bytes]) -> Iterator[ET.Element]:
     builder = ET.TreeBuilder()
     holder = builder.start("file", {})  # gives access to elements that are not complete
     parser = ET.XMLParser(target=builder)  # noqa: S314 — without entities
-    n_whole = n_bytes = 0
     while chunk := stream.read(_CHUNK_BYTES):
         parser.feed(chunk)
-        n_bytes += len(chunk)  # since the last record
         for outermost in holder:
             whole = outermost[:-1]  # the last child may be incomplete
             yield from whole
             del outermost[: len(whole)]
-            n_whole += len(whole)
-            n_bytes = 0 if whole else n_bytes
-        if n_bytes > LONGEST_LINE:
-            raise too_long(f"{file.inner}: record {n_whole + 1:,}")
     parser.close()
     yield from holder[0]
 

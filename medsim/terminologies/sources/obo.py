@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING
 
 from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
-from medsim.core.reading import MIB, decoded, too_long
+from medsim.core.reading import decoded
 from medsim.terminologies.sources import Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import file_alone
 from medsim.terminologies.sources.ontology_rows import (
@@ -140,9 +140,6 @@ def _clauses(path: Path, frame: Frame, rows: OntologyRows) -> Iterator[tuple[str
         above = known
 
 
-MAX_HEADER_LINE = 64 * MIB
-"""The maximum bytes of a line of a header; one line may have all axioms that OBO cannot express."""
-
 SCOPED = {f"{scope}_synonym": scope for scope in ("exact", "narrow", "broad", "related")}
 """The scopes of the synonym tags of version 1.0."""
 
@@ -208,11 +205,11 @@ def read_frames(stream: IO[bytes], name: str) -> Iterator[Frame]:
         name: the name of the file, for messages.
 
     Raises:
-        InputError: a line is too long, not UTF-8, or begins with a bracket but not a stanza.
+        InputError: a line is not UTF-8, or begins with a bracket but not a stanza.
     """
     frame = Frame("", 1)
-    for number, line in enumerate(_lines(stream, name), start=1):
-        text = line.lstrip(" \t")
+    for number, line in enumerate(stream, start=1):
+        text = decoded(line, name, number, "convert the file to UTF-8").rstrip("\r\n").lstrip(" \t")
         if not text or text[0] == "!":
             continue
         if text[0] == "[":
@@ -240,22 +237,6 @@ def shown(text: str) -> str:
     """Return the beginning of a line for messages, without unprintable characters."""
     head = text.strip()[:_MOST_QUOTED]
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in head)
-
-
-def _lines(stream: IO[bytes], name: str) -> Iterator[str]:
-    """Yield the lines, without their ends.
-
-    They end in line feeds, or only in carriage returns if the first line does.
-    """
-    number, has_returns = 0, False
-    while read := stream.readline(MAX_HEADER_LINE + 1):
-        if len(read) > MAX_HEADER_LINE:
-            raise too_long(f"{name}: line {number + 1:,}", MAX_HEADER_LINE)
-        if number == 0:
-            has_returns = b"\r" in read.rstrip(b"\r\n")
-        for line in read.splitlines() if has_returns else [read]:
-            number += 1
-            yield decoded(line, name, number, "convert the file to UTF-8").rstrip("\r\n")
 
 
 Source(

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
 
-MAX_BYTES = 2 << 30
-"""Maximum size of a file; it is read as a whole, and takes about six times as much memory."""
-
 _HEAD_BYTES = 1 << 16
 _HEAD = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{.*?"graphs"\s*:', re.DOTALL)
 _SCOPE = re.compile(r"has(Exact|Narrow|Broad|Related)Synonym$")
@@ -39,7 +36,6 @@ _OBO = "http://www.geneontology.org/formats/oboInOwl#"
 _ASSOCIATIONS = {f"{_IAO}0100001": "replaced_by", f"{_OBO}consider": "possibly_equivalent_to"}
 _XREFS = {f"{_OBO}hasDbXref", f"{_OBO}xref"}
 _DEPRECATED = ("http://www.w3.org/2002/07/owl#deprecated", "true")
-_PART_BYTES = 1 << 20
 _CODE = re.compile(r"([^\s:]+):(\S+)")
 
 
@@ -48,15 +44,8 @@ def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Termino
     rows = OntologyRows(frozenset(options.synonyms))
     with file_alone(path).open(reads={JSON}) as stream:
         hashed = HashedReader(stream)
-        content = bytearray()
-        while part := hashed.read(_PART_BYTES):  # a read of the limit would reserve all of it
-            content += part
-            if len(content) > MAX_BYTES:
-                raise InputError(
-                    f"{path}: more than {MAX_BYTES:,} bytes; read the ontology's OBO file instead"
-                )
+        graphs = json.loads(decoded(hashed.read(), path))["graphs"]
         read = SourceFile.read_by(hashed, path.name)
-    graphs = json.loads(decoded(content, path))["graphs"]
     for graph in graphs:
         _read_graph(graph, rows)
     if not rows.active:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8
-from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,7 +12,7 @@ from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
 from medsim.core.manifest import Skipped
 from medsim.core.reading import LONGEST_LINE
-from medsim.terminologies.sources import Source, SourceFile, Terminology
+from medsim.terminologies.sources import Source, SourceFile, Terminology, day_of
 from medsim.terminologies.sources.archive import file_named, has_file, release_files
 from medsim.terminologies.sources.text_rows import RowFormat, load_rows
 from medsim.terminologies.sources.umls import check_vocabularies
@@ -82,9 +80,7 @@ def read_omop(path: Path, store: Store, options: ReadingOptions) -> Terminology:
             hashed = HashedReader(stream)
             version = _VERSION.search(hashed.read(LONGEST_LINE))
             read.append(SourceFile.read_by(hashed, file.inner))
-        with suppress(ValueError):  # not a valid date
-            day = datetime.strptime(version[1].decode() if version else "", "%d-%b-%y")  # noqa: DTZ007 — a day has no zone
-            release_date = day.date()
+        release_date = day_of(version[1].decode() if version else "", "%d-%b-%y")
     return Terminology(
         release_date=release_date,
         files=tuple(read),

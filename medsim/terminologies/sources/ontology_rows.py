@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import date
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import Skipped
+from medsim.terminologies.sources import day_of
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from medsim.core.store import Store
 
 LANGUAGE = "en"
@@ -133,6 +134,4 @@ class OntologyRows:
 def day_in(version: str) -> date | None:
     """Return the date in the text of a version; None if it has no valid date."""
     match = _DAY.search(version)
-    with suppress(ValueError):
-        return date.fromisoformat(match[0]) if match else None
-    return None
+    return day_of(match[0] if match else "", "%Y-%m-%d")

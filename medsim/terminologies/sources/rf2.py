@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from codecs import BOM_UTF8
 from dataclasses import dataclass
-from datetime import date, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,18 +12,17 @@ from medsim.core.errors import InputError, OptionError, listed, unknown_name
 from medsim.core.manifest import Skipped
 from medsim.core.reading import JSON, LONGEST_LINE, parsed_json
 from medsim.terminologies.rf2_writer import COLUMNS, ORIGIN_FILE
-from medsim.terminologies.sources import Source, SourceFile, Terminology
+from medsim.terminologies.sources import Source, SourceFile, Terminology, day_of
 from medsim.terminologies.sources.archive import ReleaseFile, release_files
 from medsim.terminologies.sources.text_rows import RowFormat, load_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import date
     from pathlib import Path
 
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
-    from medsim.terminologies.rf2_writer import RF2Table
-    from medsim.terminologies.sources.archive import ReleaseFile
 
 _LICENCE = (
     "SNOMED CT content is licensed by SNOMED International and its members; without their "
@@ -64,7 +62,8 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     skipped = _fill_tables(store, as_of, options)
     redistributable, terms_of_use = _origin(everything)
     names = "\n".join(file.name for files in files_of.values() for file in files)
-    dates = [options.as_of, max(filter(None, map(_day, _DATE.findall(names))), default=None)]
+    days = (day_of(text, "%Y%m%d") for text in _DATE.findall(names))
+    dates = [options.as_of, max(filter(None, days), default=None)]
     return Terminology(
         vocabulary="SNOMEDCT_US",
         release_date=min(filter(None, dates), default=None),
@@ -137,7 +136,7 @@ class RF2File:
         required: whether a release must have it.
     """
 
-    name: RF2Table
+    name: str
     stem: str
     last_digits: int = _METADATA_DIGITS
     required: bool = True
@@ -222,13 +221,6 @@ def _check_header(kind: RF2File, file: ReleaseFile, line: bytes) -> None:
             f"{file.inner}: line 1 is not the header of an RF2 {kind.name} file; expected the "
             f"tab-separated columns {' '.join(columns)}"
         )
-
-
-def _day(text: str) -> date | None:
-    try:
-        return datetime.strptime(text, "%Y%m%d").date()  # noqa: DTZ007 — a day has no zone
-    except ValueError:
-        return None
 
 
 DIALECTS = {

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
-from datetime import date
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from medsim.terminologies.sources import Source, Terminology
+from medsim.terminologies.sources import Source, Terminology, day_of
 from medsim.terminologies.sources.archive import has_file, is_named, release_files
 from medsim.terminologies.sources.umls import RRFFile, fill_tables, load_files
 
 if TYPE_CHECKING:
+    from datetime import date
     from pathlib import Path
 
     from medsim.core.store import Store
@@ -25,7 +24,7 @@ _LICENCE = (
     "licences allow; https://www.nlm.nih.gov/research/umls/rxnorm/docs/termsofservice.html"
 )
 _SUBSET = "prescribe"  # folder in a full release that repeats the prescribable part
-_DATED = re.compile(r"(?:rxnorm|readme)_.*?(\d{2})(\d{2})(\d{4})(?!\d)", re.IGNORECASE)
+_DATED = re.compile(r"(?:rxnorm|readme)_.*?(\d{8})(?!\d)", re.IGNORECASE)
 _MISSING = "a release of RxNorm has it in its folder rrf"
 _ATOMS = RRFFile("RXNCONSO.RRF", "umls/umls_atom", 18, _MISSING, rxnorm=True)
 _RELATIONS = RRFFile("RXNREL.RRF", "umls/umls_relation", 16, _MISSING, rxnorm=True)
@@ -54,10 +53,9 @@ def read_rxnorm(path: Path, store: Store, options: ReadingOptions) -> Terminolog
 def _release_date(path: Path, files: list[ReleaseFile]) -> date | None:
     """Return the date in the name of the release, as in RxNorm_full_01052026, or of a file."""
     for name in (path.resolve().name, *(file.name for file in files)):
-        if match := _DATED.match(name):
-            month, day, year = map(int, match.groups())
-            with suppress(ValueError):  # not a valid date
-                return date(year, month, day)
+        match = _DATED.match(name)
+        if match and (day := day_of(match[1], "%m%d%Y")):
+            return day
     return None
 
 

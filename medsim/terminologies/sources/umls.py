@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.core.manifest import Skipped
-from medsim.terminologies.sources import Source, SourceFile, Terminology
+from medsim.terminologies.sources import Source, SourceFile, Terminology, day_of
 from medsim.terminologies.sources.archive import file_named, has_file, release_files
 from medsim.terminologies.sources.text_rows import RowFormat, load_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import date
     from pathlib import Path
 
     from medsim.core.store import Store
@@ -26,7 +25,7 @@ _LICENCE = (
     "UMLS Metathesaurus License: neither the names nor datasets made of them may be passed on but "
     "as it, and the licences of the vocabularies in it, allow; https://uts.nlm.nih.gov/uts/"
 )
-_DATE = re.compile(rb"^umls\.release\.date=(\d{4})(\d{2})(\d{2})\s*$", re.MULTILINE)
+_DATE = re.compile(rb"^umls\.release\.date=(\d{8})\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +124,7 @@ def _release_date(files: list[ReleaseFile]) -> date | None:
         if file.name == "release.dat":
             with file.open() as stream:
                 match = _DATE.search(stream.read(1 << 16))
-            with suppress(ValueError):  # not a valid date
-                return date(*map(int, match.groups())) if match else None
+            return day_of(match[1].decode() if match else "", "%Y%m%d")
     return None
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from medsim.terminologies.rf2_writer import ReleaseType, RF2Table
+    from medsim.terminologies.rf2_writer import ReleaseType
     from medsim.terminologies.synthetic.concepts import Ints
 
     Make = Callable[[Ints, Outline], pl.DataFrame]
@@ -48,7 +48,7 @@ _CHUNK = 20_000  # concepts
 # For each table, the first function makes the components of some concepts, as rows with ``item``
 # number, ``concept`` and ``fate``; the history makes a row for each of their dates, and the second
 # function gives these RF2's columns.
-_MAKERS: dict[RF2Table, tuple[Make, Finish]] = {
+_MAKERS: dict[str, tuple[Make, Finish]] = {
     "concept": (concept_components, concept_rows),
     "description": (description_components, description_rows),
     "text_definition": (text_definition_components, description_rows),
@@ -65,7 +65,7 @@ def write_synthetic(
     release_date: date = DEFAULT_DATE,
     later: date | None = None,
     overwrite: bool = False,
-) -> dict[ReleaseType, dict[RF2Table, int]]:
+) -> dict[ReleaseType, dict[str, int]]:
     """Write an invented RF2 release, Full and Snapshot in one zip.
 
     Returns the number of rows of each file, by type of release. The content depends only on the
@@ -77,7 +77,7 @@ def write_synthetic(
     history = History(draws, release_date)
     n_concepts = outline.n_clinical + len(Model)
     starts = range(0, n_concepts, _CHUNK)
-    n_rows: dict[ReleaseType, dict[RF2Table, int]] = {"Full": {}, "Snapshot": {}}
+    n_rows: dict[ReleaseType, dict[str, int]] = {"Full": {}, "Snapshot": {}}
     with release_writer(
         path, release_date=later or release_date, origin=_ORIGIN, overwrite=overwrite
     ) as writer:
@@ -93,7 +93,7 @@ def write_synthetic(
 
 
 def _rows(
-    table: RF2Table,
+    table: str,
     numbers: Ints,
     outline: Outline,
     history: History,

@@ -25,7 +25,6 @@ from medsim.terminologies.synthetic.words import BRANCHES
 if TYPE_CHECKING:
     from datetime import date
 
-    from medsim.terminologies.rf2_writer import RF2Table
     from medsim.terminologies.sctid import Component
     from medsim.terminologies.synthetic.concepts import Draws, Ints, Outline, Reals, Weights
 
@@ -42,7 +41,7 @@ _CHANGING = (Fate.CHANGED, Fate.CHANGED_THEN_RETIRED)
 
 # Six periods of seven half-yearly releases; associations begin after their source is retired.
 _N_PERIODS, _PER_PERIOD, _DAYS_PER_RELEASE = 6, 7, 182
-_PERIODS: dict[RF2Table, tuple[int, int, int]] = {
+_PERIODS: dict[str, tuple[int, int, int]] = {
     "concept": (0, 1, 2),
     "description": (0, 1, 5),
     "text_definition": (0, 1, 5),
@@ -60,7 +59,7 @@ class History:
         days = (release_date - timedelta(days=_DAYS_PER_RELEASE * age) for age in ages)
         self._releases = np.array([int(f"{day:%Y%m%d}") for day in days])
 
-    def rows(self, table: RF2Table, components: pl.DataFrame, *, newest_only: bool) -> pl.DataFrame:
+    def rows(self, table: str, components: pl.DataFrame, *, newest_only: bool) -> pl.DataFrame:
         """Return a row for each component and time, ordered by both.
 
         All changes of a concept's components in a period happen in the same release. The rows have

@@ -15,7 +15,6 @@ from medsim.terminologies.synthetic.concepts import Model, places_of
 if TYPE_CHECKING:
     from datetime import date
 
-    from medsim.terminologies.rf2_writer import RF2Table
     from medsim.terminologies.sctid import Component
     from medsim.terminologies.synthetic.concepts import Ints, Outline, Weights
 
@@ -35,7 +34,7 @@ _OF_ACTIVE: Weights = {
     Event.RENAMED: 1,
 }
 _OF_RETIRED: Weights = {Event.NONE: 94, Event.REVIVED: 2, Event.RELINKED: 4}
-_N_SLOTS: dict[RF2Table, int] = {"description": 8, "relationship": 6, "association": 3}
+_N_SLOTS: dict[str, int] = {"description": 8, "relationship": 6, "association": 3}
 
 _ACTIVE, _EVENT = pl.col("active"), pl.col("event")
 _SLOT, _TERM = pl.col("slot"), pl.col("term")
@@ -65,7 +64,7 @@ def _copied(which: pl.Expr, **differing: pl.Expr) -> _Rule:
     return _ACTIVE & which, {"id": pl.col("new_id"), **differing}
 
 
-_RULES: dict[RF2Table, list[_Rule]] = {
+_RULES: dict[str, list[_Rule]] = {
     "concept": [
         _retired(_EVENT == Event.RETIRED),
         _copied(_EVENT == Event.ADDED),
@@ -113,7 +112,7 @@ def events_of(concepts: Ints, outline: Outline) -> Ints:
     return np.select([is_active & has_parent, is_retired], drawn, Event.NONE)
 
 
-def later_rows(table: RF2Table, newest: pl.DataFrame, outline: Outline, day: date) -> pl.DataFrame:
+def later_rows(table: str, newest: pl.DataFrame, outline: Outline, day: date) -> pl.DataFrame:
     """Return the rows that the later release adds, given the newest rows of some concepts.
 
     Rows have the columns of RF2 and of components.
