@@ -85,12 +85,13 @@ def computed(options: ReproduceOptions, out: Path) -> tuple[dict[str, Computed],
     concepts, study = built.read("terminology/concept.parquet", ["concept_id"]), out / "study"
     if not is_output(study):
         sample_study(built, study, seed=options.seed, progress=options.progress)
-    tables = {"2": Computed(_of_build(table_2(built)))}
+    tables = {"2": Computed(_of_build(table_2(built)), "the build has no such pairs")}
     if options.answers is None:
         reason = f"no answers were given; have {study}/annotators judged, then use --answers"
         tables["3"] = Computed(missing=reason)
     else:
-        tables["3"] = Computed(_of_study(score_study(study, [options.answers], **shared).table()))
+        scores = score_study(study, [options.answers], **shared).table()
+        tables["3"] = Computed(_of_study(scores), "too few answers, or all are equal")
     evaluation = evaluate(
         [built.folder, *rated],
         options.models,
