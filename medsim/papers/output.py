@@ -125,5 +125,6 @@ def _cell(computed: str | None, printed: str | None, difference: float | None) -
     decimals = len(printed.split()[0].rstrip("%").partition(".")[2])
     if decimals == 1 and abs(number_in(printed) or 0) <= 1:  # the paper drops zeros: 0.6 is 0.60
         decimals = 2
-    inner = printed if difference is None else f"{printed}; {difference:+.{decimals}f}"
+    shown = "" if difference is None else f"{round(difference, decimals) + 0.0:+.{decimals}f}"
+    inner = f"{printed}; {shown}" if shown else printed
     return f"{computed or MISSING} [{inner}]"
