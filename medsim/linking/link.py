@@ -57,7 +57,7 @@ def link(options: LinkOptions) -> Linking:
         OutputError: ``out`` is taken or cannot be written.
     """
     progress, threads = progress_of(options.progress), checked_threads(options.threads)
-    problems, folders = Problems(), paths_of(options.terminology)
+    problems = Problems()
     embeddings: dict[str, dict[str, object]] = {}
     with (
         claimed(
@@ -65,7 +65,7 @@ def link(options: LinkOptions) -> Linking:
             LINKING,
             overwrite=options.overwrite,
             inputs=options.paths_read(),
-            input_folders=folders,
+            input_folders=paths_of(options.terminology),
         ) as output,
         Store(threads=threads, spill=output.spill) as store,
     ):
@@ -84,13 +84,10 @@ def link(options: LinkOptions) -> Linking:
         for model, found in _searched(options, store, embeddings, progress, threads):
             with store.frame_as("found", found):
                 links.append(store.frame("linking/link", model=model))
-        ranked = pl.concat(links)
-        for table, rows in (
-            (RESULTS, results_of(mentions, ranked)),
-            (MENTION, mentions),
-            (LINK, ranked),
-        ):
-            output.write(table.files, rows, {"medsim": manifest.medsim_version()})
+        ranked, metadata = pl.concat(links), {"medsim": manifest.medsim_version()}
+        output.write(RESULTS.files, results_of(mentions, ranked), metadata)
+        output.write(MENTION.files, mentions, metadata)
+        output.write(LINK.files, ranked, metadata)
         LinkingManifest(
             corpora=corpora,
             terminology=terminology,
