@@ -207,6 +207,11 @@ class Run:
         embedding = with_fingerprint(self.embedding, terms, self.progress, threads=self.threads)
         return replace(self, embedding=embedding)
 
+    @property
+    def encoders(self) -> Sequence[str]:
+        """The libraries that affect vectors, and so the rows of embedding negatives."""
+        return () if self.embedding is None else manifest.ENCODERS
+
     def recorded(self) -> dict[str, object]:
         """Return everything that affects the rows, in the order of manifests."""
         recorded = self.options.recorded()
@@ -225,10 +230,9 @@ def run_key(run: Run) -> dict[str, str]:
     It contains no times and no paths. Every file of the build stores it as metadata.
     """
     terminology, day = run.terminology, run.terminology.release_date
-    encoders = () if run.embedding is None else manifest.ENCODERS  # they affect vectors and rows
     return {
         "medsim": manifest.medsim_version(),
-        "libraries": json.dumps(manifest.library_versions(*encoders)),
+        "libraries": json.dumps(manifest.library_versions(*run.encoders)),
         "source": terminology.name,
         "source_files": json.dumps([asdict(file) for file in terminology.files]),
         "release_date": day.isoformat() if day else "",
@@ -338,9 +342,9 @@ def _write_sets(
         if strategy == "levenshtein":
             run.compiled(run.progress)
         maker = SetMaker(
-            strategy,
-            derived,
-            store,
+            strategy=strategy,
+            derived=derived,
+            store=store,
             seed=run.options.seed,
             threads=run.threads,
             results=results,
@@ -393,12 +397,10 @@ def _write_manifest(run: Run, derived: Derived, shortfall: int, output: OutputFo
 
         place = place_of(run.embedding)
     written = BuildManifest(
-        medsim=manifest.medsim_version(),
-        libraries=json.loads(run_key(run)["libraries"]),
+        **manifest.run_facts(run.progress, output.outputs, run.threads, *run.encoders),
         source=run.terminology.to_json(),
         options=run.recorded(),
         embedding=place,
-        threads=run.threads,
         skipped=[asdict(reason) for reason in skipped],
         components={
             "n_terms": len(components),
@@ -406,9 +408,6 @@ def _write_manifest(run: Run, derived: Derived, shortfall: int, output: OutputFo
             "largest": int(np.bincount(components, minlength=1).max()),
         },
         shortfall=shortfall,
-        warnings=list(run.progress.warnings),
-        outputs=dict(sorted(output.outputs.items())),
-        stages=[asdict(record) for record in run.progress.records],
     )
     output.write_text(CARD, build_card(written), 0)
     replace(written, outputs=dict(sorted(output.outputs.items()))).write(output.folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -383,10 +383,10 @@ class Card:
             ("source", f"{self._name}, read as {self.source.get('source')}"),
             ("release", str(self.source.get("release_date") or "not known")),
         ]
-        files = self.source.get("files")
+        files: Any = self.source["files"]
         facts += [
             (f"file {file['name']}", f"{file['size']:,} bytes, SHA-256 {file['sha256']}")
-            for file in (files if isinstance(files, list) else ())
+            for file in files
         ]
         for name, value in self.options.items():
             if name == "corrections" and isinstance(value, list):  # their terms are not shown

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-_STAGE = "compile the search, once"
 _COMMAND = (sys.executable, "-P", "-m", "medsim.builds.compiling")
 
 
@@ -101,7 +100,7 @@ def compile_in_background() -> Iterator[Callable[[Progress], list[int]]]:
 
     def wait(progress: Progress) -> list[int]:
         if any(process.poll() is None for process in processes):
-            with progress.stage(_STAGE):
+            with progress.stage("compile the search, once"):
                 for process in processes:
                     process.wait()
         codes = [process.wait() for process in processes]

@@ -201,32 +201,34 @@ def with_concept_numbers(pairs: pl.DataFrame, concepts: pl.Series) -> pl.DataFra
     )
 
 
+@dataclass(eq=False, kw_only=True)
 class SetMaker:
-    """The sets of one strategy; each is made after the sets whose negatives it must not repeat."""
+    """The sets of one strategy; each is made after the sets whose negatives it must not repeat.
 
-    def __init__(
-        self,
-        strategy: str,
-        derived: Derived,
-        store: Store,
-        *,
-        seed: int,
-        threads: int,
-        results: Sequence[SearchResult] = (),
-        as_published: bool = False,
-    ) -> None:
-        make = STRATEGIES.get(strategy)
-        sets = [
-            positive_set(positive_rows(derived.positives, key), key) for key in set_keys(strategy)
-        ]
-        sampling = Sampling(seed=seed, threads=threads, results=results, sets=sets)
-        self._sampler = make(derived.index, sampling)
-        self._embedding = derived.index.embedding if strategy == "embedding" else None
-        self._positives = derived.positives
-        self._store = store
-        self._seed = seed
-        self._as_published = as_published
-        self._threads = threads
+    Attributes:
+        strategy: name of the strategy.
+        derived: positives and terms of the terminology.
+        store: store that computes hashes.
+        seed: random seed of the build.
+        threads: threads to use.
+        results: candidates that were searched elsewhere.
+        as_published: whether the option of builds is on.
+    """
+
+    strategy: str
+    derived: Derived
+    store: Store
+    seed: int
+    threads: int
+    results: Sequence[SearchResult] = ()
+    as_published: bool = False
+
+    def __post_init__(self) -> None:
+        self._positives = self.derived.positives
+        keys = set_keys(self.strategy)
+        sets = [positive_set(positive_rows(self._positives, key), key) for key in keys]
+        sampling = Sampling(seed=self.seed, threads=self.threads, results=self.results, sets=sets)
+        self._sampler = STRATEGIES.get(self.strategy)(self.derived.index, sampling)
         self._made: list[tuple[SetKey, Ranks]] = []
 
     def make(self, key: SetKey, stage: Stage) -> pl.DataFrame:
@@ -239,12 +241,13 @@ class SetMaker:
         numbers = self.draw(key, stage)
         first, second = (numbers[side].to_numpy() for side in TERM_IDS)
         texts = self._positives.terms["term"]
-        pairs, order = pair_keys(first, second, texts, self._store, self._seed)
+        pairs, order = pair_keys(first, second, texts, self.store, self.seed)
         numbers = numbers.with_columns(pl.Series("pair", pairs))
-        if self._embedding is not None:
+        embedding = self.derived.index.embedding
+        if embedding is not None and self.strategy == "embedding":
             from medsim.builds.embedded import pair_cosines  # noqa: PLC0415 — encoders
 
-            similarity = pair_cosines(self._embedding, first, second, self._threads)
+            similarity = pair_cosines(embedding, first, second, self.threads)
             numbers = numbers.with_columns(similarity)
         return numbers[order]
 
@@ -256,7 +259,7 @@ class SetMaker:
         first = positives.term1_ids[against]
         self._made.append((key, np.stack([first, second])))
         ends = pl.Series(first), pl.Series(second)
-        distance = pair_distances(self._positives.terms["lower_term"], *ends, self._threads)
+        distance = pair_distances(self._positives.terms["lower_term"], *ends, self.threads)
         concept1, labels = rows["concept1"], np.array([_POSITIVE, _NEGATIVE], np.int8)
         return pl.DataFrame(
             {
@@ -283,7 +286,7 @@ class SetMaker:
 
     def used_before(self, key: SetKey) -> Ranks:
         """Return the negatives of earlier sets that this one must not repeat: int32[2, n_used]."""
-        may_share = key.difficulty == "hard" or not self._as_published
+        may_share = key.difficulty == "hard" or not self.as_published
         passed_over = queries.dataset(key.dataset).contains if may_share else ()
         used = (pairs for earlier, pairs in self._made if earlier.dataset not in passed_over)
         return np.concatenate([np.empty((2, 0), np.int32), *used], axis=1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import polars as pl
 
 from medsim.core.config import DIFFICULTIES, available_threads
-from medsim.core.errors import InputError, OptionError, counted, unknown_name
+from medsim.core.errors import OptionError, counted, unknown_name
 from medsim.core.kinds import CANONICAL_TABLES, CanonicalTable, Column, Kind, Table
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened, show_views
@@ -209,12 +209,7 @@ class Build(Opened[BuildManifest]):
         from medsim.builds.options import SearchOptions  # noqa: PLC0415 — as above
 
         record = self.manifest.options
-        try:
-            return SearchOptions.from_record(record, corrections=corrections_in(record))
-        except (OptionError, TypeError, ValueError) as error:
-            raise InputError(
-                f"{self.folder}: the options of the manifest cannot be read ({error})"
-            ) from error
+        return SearchOptions.from_record(record, corrections=corrections_in(record))
 
     @property
     def strategies(self) -> Sequence[Strategy]:

@@ -166,9 +166,6 @@ def pair_distances(
     return pl.Series("distance", distances)
 
 
-_DIFFICULTY_BY_PLACE = (None, "hard", "easy")
-_HARD, _EASY = 1, 2
-
 _HASHED_TERMS = 1 << 20  # packed at a time
 
 
@@ -216,11 +213,11 @@ class Derived:
         is_easy = (pairs["distance"] <= EASY_DISTANCE).to_numpy()
         ends = [node[pairs[side].to_numpy()] for side in ("term1_id", "term2_id")]
         of_node = np.zeros(int(node.max(initial=-1)) + 1, np.int8)
-        for place, chosen in ((_HARD, slice(None)), (_EASY, is_easy)):
+        for place, chosen in enumerate((slice(None), is_easy), start=1):
             for end in ends:
                 of_node[end[chosen]] = place
         paired = self.pair_term_ids()
-        names = pl.Series("difficulty", _DIFFICULTY_BY_PLACE, dtype=pl.String)
+        names = pl.Series("difficulty", [None, "hard", "easy"])
         difficulty = names.gather(of_node[node[paired]])
         return terms[paired].with_columns(difficulty).select(*TERM.dtypes)
 

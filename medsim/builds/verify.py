@@ -133,7 +133,10 @@ def _check_content(
         with progress.stage("derive positives again"):
             recomputed = recompute(build, store, threads)
             derived = recomputed.derived
-            findings = [_check_positives(recomputed), _check_terms(recomputed)]
+            same_terms = build.read(TERM.files).equals(derived.terms())
+            promise = "The components and difficulties of terms are correct."
+            of_terms = Finding("terms", promise, [] if same_terms else [TERM.files])
+            findings = [_check_positives(recomputed), of_terms]
         with progress.stage("check the guarantees"):
             checked = CheckedPairs(store, derived.positives)
             for key, pairs in recomputed.pairs.items():
@@ -232,18 +235,13 @@ class Recomputed:
     pairs: dict[SetKey, pl.DataFrame]
     threads: int
 
-    @property
-    def seed(self) -> int:
-        """The seed of the build."""
-        return self.build.options.seed
-
     def maker(self, strategy: str) -> SetMaker:
         """Return the maker of the sets of one strategy."""
         return SetMaker(
-            strategy,
-            self.derived,
-            self.store,
-            seed=self.seed,
+            strategy=strategy,
+            derived=self.derived,
+            store=self.store,
+            seed=self.build.options.seed,
             threads=self.threads,
             as_published=self.build.options.as_published,
         )
@@ -292,13 +290,6 @@ def _check_positives(recomputed: Recomputed) -> Finding:
     return Finding("positives", "The positives follow from the terminology and the rules.", wrong)
 
 
-def _check_terms(recomputed: Recomputed) -> Finding:
-    """Check the components and difficulties of terms against the positives."""
-    actual, expected = recomputed.build.read(TERM.files), recomputed.derived.terms()
-    wrong = [] if actual.equals(expected) else [TERM.files]
-    return Finding("terms", "The components and difficulties of terms are correct.", wrong)
-
-
 def _check_rows(recomputed: Recomputed) -> Finding:
     """Check that ids, distances and the order of rows follow from the texts and the seed."""
     terms, wrong = recomputed.derived.positives.terms, []
@@ -306,7 +297,9 @@ def _check_rows(recomputed: Recomputed) -> Finding:
         known_pairs = pairs.drop_nulls(TERM_IDS)
         first, second = (known_pairs[side] for side in TERM_IDS)
         ends = first.to_numpy(), second.to_numpy()
-        ids, order = pair_keys(*ends, terms["term"], recomputed.store, recomputed.seed)
+        ids, order = pair_keys(
+            *ends, terms["term"], recomputed.store, recomputed.build.options.seed
+        )
         distance = pair_distances(terms["lower_term"], first, second, recomputed.threads)
         is_wrong = (
             (known_pairs["pair_id"] != pair_id(ids))
@@ -358,7 +351,7 @@ def _check_random(recomputed: Recomputed, stage: Stage) -> Finding:
 def _check_nearest(recomputed: Recomputed, options: VerifyOptions, stage: Stage) -> Finding:
     """Check by brute force that sampled first terms have their nearest allowed terms."""
     index, lower = recomputed.derived.index, recomputed.derived.positives.terms["lower_term"]
-    seed, wrong, n_compared, n_first_terms = np.uint64(recomputed.seed), [], 0, 0
+    seed, wrong, n_compared, n_first_terms = np.uint64(recomputed.build.options.seed), [], 0, 0
     for checked in recomputed.sets("levenshtein", options, stage):
         every = np.unique(checked.positives[0])
         firsts = checked.sample_firsts(every, index.hashes, options)

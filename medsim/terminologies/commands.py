@@ -20,7 +20,7 @@ def synth(options: SynthOptions, *, form: Format = "table") -> None:
     from medsim.terminologies.releases import synth as run
 
     print_table(call(run, options), form)
-    _say_next(options)
+    say_next(options.progress, f"medsim build {quoted(options.out)} -o FOLDER")
     if options.then is not None:
         both = f"{quoted(options.out)} {quoted(options.then)}"
         say_next(options.progress, f"medsim diff {both} -o FOLDER compares the releases")
@@ -38,8 +38,4 @@ def convert(options: ConvertOptions, *, form: Format = "table") -> None:
     from medsim.terminologies.releases import convert as run
 
     print_table(call(run, options), form)
-    _say_next(options)
-
-
-def _say_next(options: SynthOptions | ConvertOptions) -> None:
     say_next(options.progress, f"medsim build {quoted(options.out)} -o FOLDER")

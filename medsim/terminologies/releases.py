@@ -24,11 +24,8 @@ from medsim.terminologies.synthetic import LATER_DATE, write_synthetic
 if TYPE_CHECKING:
     from medsim.terminologies.sctid import Component
 
-_FIRST_ITEM = (
-    10_000_000  # eight digits each, so that identifiers sort as text in the order of items
-)
+_FIRST_ITEM = 10_000_000  # all have eight digits, so identifiers sort as text in order of items
 _UNDATED = date(2000, 1, 1)
-_TAG = "concept"
 _ROWS_SCHEMA = {"table": pl.String, "release_type": pl.String, "rows": pl.Int64}
 _TABLES = ("concept", "description", "association", "simple_map", "relationship")
 
@@ -107,7 +104,7 @@ def _write(
         out, release_date=day, origin=origin, edition="Converted", overwrite=options.overwrite
     ) as writer:
         for table in _TABLES:
-            of_names = {"tag": _TAG, "language": options.language}
+            of_names = {"tag": "concept", "language": options.language}
             params = of_names if table == "description" else {}
             frame = store.frame(f"terminologies/convert/{table}", effective_time=time, **params)
             if table == "relationship":

@@ -210,7 +210,6 @@ def test_the_manifest_records_the_embedding_and_separately_its_path(complete, wo
         ({"negatives": ["embeding"], "embedding": "own=x"}, "did you mean embedding"),
         ({"negatives": ["random", "random"]}, "each only once"),
         ({"negatives": []}, "one or more of random, levenshtein, embedding"),
-        ({"dask": "remote"}, "`dask` 'remote' is neither local nor an"),
         ({"negatives": ["random"], "dask": "local"}, "`dask` is for Levenshtein negatives"),
         ({"negatives": ["embedding"], "embedding": "x.vec"}, "is not NAME=PATH"),
         ({"negatives": ["embedding"], "embedding": "own=no.vec"}, "no.vec does not exist"),

@@ -71,37 +71,30 @@ def share_of(index: TermIndex, request: SearchRequest, number: int, total: int) 
     )
 
 
+@dataclass(eq=False)
 class CandidateSource:
     """The candidates of first terms; those not stored yet are searched for in the pool.
 
     The pool is prepared once, at the first search.
 
-    Args:
+    Attributes:
         name: name of the pool.
         term_ids: int32[n_pool], ids of its terms, in order of text.
         lay_out: function that prepares the pool for searching; its search returns the nearest
             candidates of rows of the pool, fewer than requested only if there are no more.
         ahead: request to search together with the first one, because it will be needed later.
-
-    Attributes:
         prepared_search: the prepared pool after the first search; set to None to free its memory.
     """
 
-    def __init__(
-        self,
-        name: str,
-        term_ids: Ids,
-        lay_out: Callable[[], NearestSearch | CosineSearch],
-        ahead: SearchRequest | None = None,
-    ) -> None:
-        self.term_ids = term_ids
-        self._name = name
-        self._lay_out = lay_out
-        self._ahead = ahead
-        self.prepared_search: NearestSearch | CosineSearch | None = None
-        self._sizes = np.zeros(len(term_ids), np.int32)
-        self._begins = np.zeros(len(term_ids), np.int64)
-        self._counts = np.zeros(len(term_ids), np.int64)
+    name: str
+    term_ids: Ids
+    lay_out: Callable[[], NearestSearch | CosineSearch]
+    ahead: SearchRequest | None = None
+    prepared_search: NearestSearch | CosineSearch | None = None
+
+    def __post_init__(self) -> None:
+        self._sizes = np.zeros(len(self.term_ids), np.int32)
+        self._begins, self._counts = np.zeros((2, len(self.term_ids)), np.int64)
         self._found = np.empty(0, np.int32)  # all lists, one after the other
 
     def add(self, result: SearchResult) -> None:
@@ -121,9 +114,9 @@ class CandidateSource:
         short = self._is_short(rows, sizes)
         if short.any():
             requested = np.zeros(len(self.term_ids), np.int32)
-            if self._ahead is not None:
-                requested[np.searchsorted(self.term_ids, self._ahead.term1_ids)] = self._ahead.sizes
-                self._ahead = None
+            if self.ahead is not None:
+                requested[np.searchsorted(self.term_ids, self.ahead.term1_ids)] = self.ahead.sizes
+                self.ahead = None
             at, minimum = rows[short], sizes[short]
             requested[at] = np.where(requested[at] < minimum, minimum + SLACK, requested[at])
             lacking = np.flatnonzero(self._is_short(np.arange(len(requested)), requested))
@@ -133,7 +126,7 @@ class CandidateSource:
         starts = starts_of(counts)
         slots = np.arange(starts[-1]) + np.repeat(self._begins[rows] - starts[:-1], counts)
         return SearchResult(
-            pool=self._name,
+            pool=self.name,
             term1_ids=term1_ids,
             sizes=self._sizes[rows],
             starts=starts,
@@ -148,11 +141,11 @@ class CandidateSource:
     def search(self, term1_ids: Ids, sizes: Ids, advance: Callable[[int], None]) -> SearchResult:
         """Return the nearest candidates of first terms in the pool."""
         if self.prepared_search is None:
-            self.prepared_search = self._lay_out()
+            self.prepared_search = self.lay_out()
         queries = np.searchsorted(self.term_ids, term1_ids).astype(np.int32)
         nearest = self.prepared_search.nearest(queries, sizes, advance)
         return SearchResult(
-            pool=self._name,
+            pool=self.name,
             term1_ids=term1_ids,
             sizes=sizes,
             starts=nearest.starts,

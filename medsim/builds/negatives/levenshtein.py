@@ -14,8 +14,6 @@ from medsim.builds.negatives.candidates import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from medsim.builds.negatives import NegativeSampler, Sampling, TermIndex
     from medsim.builds.negatives.candidates import CandidateSource
     from medsim.kernels.types import Ids
@@ -33,12 +31,12 @@ def levenshtein_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampl
     pools: dict[str, CandidateSource] = {}
     shared = TERMINOLOGY if index.pool is not None else None
     pool_names = [shared or wider.get(positives.name, positives.name) for positives in sets]
-    later = {positives.name: pool_names[place:] for place, positives in enumerate(sets, start=1)}
+    following = {done.name: pool for done, pool in zip(sets, pool_names[1:], strict=False)}
 
     def source_of(name: str, pool_ids: Ids) -> CandidateSource | PartOfPool:
         is_known = any(result.pool == name for result in results)
         whole = name if is_known else wider.get(name, name)
-        _release(pools, keep=whole)
+        release(keep=whole)
         if whole not in pools:
             whole_ids = pool_ids if whole == name else requests[whole].pool_ids
             pools[whole] = candidate_source(
@@ -54,20 +52,13 @@ def levenshtein_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampl
                     pools[whole].add(result)
         return pools[whole] if whole == name else PartOfPool(name, pool_ids, pools[whole])
 
-    def free_pools(name: str) -> None:
-        later_pools = later.get(name, [])
-        _release(pools, keep=later_pools[0] if later_pools else "")  # rows need no pool
-        for done in pools.keys() - later_pools:
-            del pools[done]
+    def release(keep: str) -> None:
+        """Free the memory of all prepared pools except one."""
+        for name, source in pools.items():
+            if name != keep:
+                source.prepared_search = None
 
-    return served_negatives(index, source_of, free_pools)
-
-
-def _release(pools: Mapping[str, CandidateSource], keep: str) -> None:
-    """Free the memory of all prepared pools except one."""
-    for name, source in pools.items():
-        if name != keep:
-            source.prepared_search = None
+    return served_negatives(index, source_of, lambda done: release(keep=following.get(done, "")))
 
 
 STRATEGIES.register("levenshtein", levenshtein_negatives)

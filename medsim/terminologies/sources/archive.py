@@ -66,8 +66,7 @@ class ReleaseFile:
                 else:
                     size = self.entry.compress_size
                     check_ratio(where, size, self.size)
-                    file = opened.enter_context(open_file(self.release))
-                    archive = opened.enter_context(zipfile.ZipFile(file))
+                    archive = opened.enter_context(zipfile.ZipFile(self.release))
                     entry = opened.enter_context(archive.open(self.entry))
                     stream = cast("io.BufferedReader", entry)
                 content = unpacked(stream, where, size)

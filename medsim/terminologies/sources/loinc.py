@@ -41,7 +41,7 @@ _CORE = "LoincTableCore.csv"
 _MAPPINGS = "MapTo.csv"
 _CONSUMER_NAMES = "ConsumerName.csv"
 _HIERARCHIES = ("ComponentHierarchyBySystem.csv", "MultiAxialHierarchy.csv")
-_ACCESSORIES = "accessoryfiles"
+_ACCESSORIES = "accessoryfiles"  # a folder that may have copies of the table
 _ACTIVE = {"ACTIVE": True, "TRIAL": True, "DISCOURAGED": True, "DEPRECATED": False}
 _COLUMNS = ("loinc_num", "status", "class", "long_common_name", "shortname")
 _SCOPES = {"displayname": "exact", "consumer_name": "broad", "relatednames2": "related"}
@@ -57,7 +57,9 @@ _REASONS = (
 def read_loinc(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from LOINC; see ``medsim.terminologies.sources.Load``."""
     files = release_files(path)
-    table = _table(path, files)
+    tables = [file for file in files if _is_table(file)]
+    main = [file for file in tables if _ACCESSORIES not in file.inner.lower().split("/")] or tables
+    table = (file_named(path, main, _TABLE) or file_named(path, main, _CORE))[0]
     read: list[SourceFile] = []
     consumer_names: dict[str, list[str]] = {}
     consumer_files = file_named(path, files, _CONSUMER_NAMES)
@@ -92,14 +94,6 @@ def recognises(path: Path) -> bool:
 
 def _is_table(file: ReleaseFile) -> bool:
     return is_named(file, _TABLE) or is_named(file, _CORE)
-
-
-def _table(path: Path, files: list[ReleaseFile]) -> ReleaseFile:
-    """Return the table with all columns, or else the core table; accessory files may have more."""
-    tables = [file for file in files if _is_table(file)]
-    main = [file for file in tables if _ACCESSORIES not in file.inner.lower().split("/")]
-    matches = file_named(path, main or tables, _TABLE) or file_named(path, main or tables, _CORE)
-    return matches[0]
 
 
 def _read_table(

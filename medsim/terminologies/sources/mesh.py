@@ -166,10 +166,10 @@ _CLASSES = {
 }
 _SCOPES = {"NRW": "narrow", "BRD": "broad", "REL": "related"}
 _INVERSE = {"narrow": "broad", "broad": "narrow", "related": "related"}
-_DTYPES = {table: declared.dtypes for table, declared in CANONICAL_TABLES.items()}
-_SCHEMAS = {table: _DTYPES[table] for table in ("concept", "description", "association")} | {
+_NAMED = ("concept", "description", "association")
+_SCHEMAS = {table: CANONICAL_TABLES[table].dtypes for table in _NAMED} | {
     "mesh_tree": {"number": pl.String, "concept_id": pl.String},
-    "mesh_heading": _DTYPES["is_a"],
+    "mesh_heading": CANONICAL_TABLES["is_a"].dtypes,
 }
 
 
@@ -255,9 +255,7 @@ def _terms(record: Element, rows: _Rows) -> list[Element]:
     concepts = record.findall("ConceptList/Concept")
     concepts.sort(key=lambda concept: concept.get("PreferredConceptYN") != "Y")
     preferred = _text(concepts[0], "ConceptUI") if concepts else ""
-    scope_of = {
-        preferred: "exact"
-    }  # scope of each concept's terms as names of the preferred concept
+    scope_of = {preferred: "exact"}  # of each concept's terms, as names of the preferred concept
     for relation in record.iterfind("ConceptList/Concept/ConceptRelationList/ConceptRelation"):
         # A relation gives the scope of the second concept relative to the first.
         first, second = _text(relation, "Concept1UI"), _text(relation, "Concept2UI")

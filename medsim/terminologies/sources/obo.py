@@ -75,11 +75,9 @@ def _read_header(header: Frame, rows: OntologyRows) -> tuple[dict[str, str], str
     scopes: dict[str, str] = {}
     licence = NO_LICENCE
     for line, tag, text in header.clauses:
-        reason = ""
-        if tag == "import":
-            reason = "import is not followed"
-        elif not tag:
-            reason = "malformed line of the header"
+        if tag in {"import", ""}:
+            reason = "import is not followed" if tag else "malformed line of the header"
+            rows.skip(reason, _place(line, f"{tag}:{text}" if tag else text))
         elif tag == "synonymtypedef" and (values := SYNONYM_TYPE.fullmatch(text)):
             scopes[unescaped(values[1])] = values[3] or _DEFAULT_SCOPE
         elif tag == "property_value":
@@ -87,8 +85,6 @@ def _read_header(header: Frame, rows: OntologyRows) -> tuple[dict[str, str], str
             is_licence = values and LICENCE_PROPERTY.search(unescaped(values[1]))
             if values and is_licence and licence == NO_LICENCE:
                 licence = f"as stated by the ontology: {unescaped(values[2] or values[3])}"
-        if reason:
-            rows.skip(reason, _place(line, f"{tag}:{text}" if tag else text))
     return scopes, licence
 
 

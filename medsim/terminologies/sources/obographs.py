@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 _HEAD_BYTES = 1 << 16
 _HEAD = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{.*?"graphs"\s*:', re.DOTALL)
 _SCOPE = re.compile(r"has(Exact|Narrow|Broad|Related)Synonym$")
-_DIGITS = re.compile(r"[0-9]*")
 _IAO = "http://purl.obolibrary.org/obo/IAO_"
 _REASON, _MERGED = f"{_IAO}0000231", f"{_IAO}0000227"
 _OBO = "http://www.geneontology.org/formats/oboInOwl#"
@@ -52,18 +51,17 @@ def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Termino
         raise InputError(f"{path}: has no node that is a class, so it is not an ontology")
     rows.fill(store)
     metas = [graph.get("meta") or {} for graph in graphs]
-    licences = (
-        item.get("val")
+    licences = [
+        f"as stated by the ontology: {item['val']}"
         for meta in metas
         for item in meta.get("basicPropertyValues") or ()
-        if LICENCE_PROPERTY.search(item["pred"])
-    )
-    licence = next(licences, None)
+        if LICENCE_PROPERTY.search(item["pred"]) and item.get("val") is not None
+    ]
     versions = (meta.get("version") for meta in metas)
     return Terminology(
         release_date=day_in(next(filter(None, versions), "")),
         files=(read,),
-        terms_of_use=NO_LICENCE if licence is None else f"as stated by the ontology: {licence}",
+        terms_of_use=next(iter(licences), NO_LICENCE),
         skipped=rows.skipped,
     )
 
@@ -92,7 +90,7 @@ def curie(iri: str) -> str:
     if mark and local:
         return f"{prefix}:{local}" if prefix in {"owl", "rdf", "rdfs"} else local
     prefix, mark, local = last.rpartition("_")
-    if mark and local and ("_" not in prefix or _DIGITS.fullmatch(local)):
+    if mark and local and ("_" not in prefix or local.isdecimal()):
         return f"{prefix}:{unquote(local)}"
     return iri
 

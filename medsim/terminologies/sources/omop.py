@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -31,42 +30,20 @@ _LICENCE = (
 _VERSION = re.compile(rb"^None\t.*\t[^\t]*?(\d{1,2}-[A-Za-z]{3}-\d{2})\t", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    """A file of an export.
+_CONCEPTS = "CONCEPT.csv"
+_SYNONYMS = "CONCEPT_SYNONYM.csv"
+_RELATIONS = "CONCEPT_RELATIONSHIP.csv"
+_ANCESTORS = "CONCEPT_ANCESTOR.csv"
+_COLUMNS = {
+    _CONCEPTS: "concept_id concept_name domain_id vocabulary_id standard_concept concept_code "
+    "invalid_reason",
+    _SYNONYMS: "concept_id language_concept_id concept_synonym_name",
+    _RELATIONS: "concept_id_1 concept_id_2 relationship_id invalid_reason",
+    _ANCESTORS: "descendant_concept_id ancestor_concept_id min_levels_of_separation",
+}
+"""The columns that are read, with spaces between them, by the name of their file."""
 
-    Attributes:
-        name: name of the file.
-        query: query that fills a table with its rows.
-        columns: columns that are read, with spaces between them.
-    """
-
-    name: str
-    query: str
-    columns: str
-
-
-_CONCEPTS = _File(
-    "CONCEPT.csv",
-    "omop_concept",
-    "concept_id concept_name domain_id vocabulary_id standard_concept concept_code invalid_reason",
-)
-_SYNONYMS = _File(
-    "CONCEPT_SYNONYM.csv",
-    "omop_synonym",
-    "concept_id language_concept_id concept_synonym_name",
-)
-_RELATIONS = _File(
-    "CONCEPT_RELATIONSHIP.csv",
-    "omop_relation",
-    "concept_id_1 concept_id_2 relationship_id invalid_reason",
-)
-_ANCESTORS = _File(
-    "CONCEPT_ANCESTOR.csv",
-    "omop_ancestor",
-    "descendant_concept_id ancestor_concept_id min_levels_of_separation",
-)
-_NO_RELATIONS = f"nor is there a {_RELATIONS.name}; Athena's exports have both"
+_NO_RELATIONS = f"nor is there a {_RELATIONS}; Athena's exports have both"
 _VOCABULARIES = "VOCABULARY.csv"
 
 
@@ -98,24 +75,31 @@ def _load_files(path: Path, everything: list[ReleaseFile], store: Store) -> list
         InputError: a file is missing or damaged, or two have the same name.
     """
     named = partial(file_named, path, everything)
-    relations = named(_RELATIONS.name)
-    synonyms = named(_SYNONYMS.name, missing="Athena's exports have it beside CONCEPT.csv")
-    ancestors = [] if relations else named(_ANCESTORS.name, missing=_NO_RELATIONS)
+    relations = named(_RELATIONS)
+    tables = {
+        "omop_concept": (_CONCEPTS, named(_CONCEPTS)),
+        "omop_synonym": (
+            _SYNONYMS,
+            named(_SYNONYMS, missing="Athena's exports have it beside CONCEPT.csv"),
+        ),
+        "omop_relation": (_RELATIONS, relations),
+        "omop_ancestor": (
+            _ANCESTORS,
+            [] if relations else named(_ANCESTORS, missing=_NO_RELATIONS),
+        ),
+    }
     read: list[SourceFile] = []
-    for kind, files in (
-        (_CONCEPTS, named(_CONCEPTS.name)),
-        (_SYNONYMS, synonyms),
-        (_RELATIONS, relations),
-        (_ANCESTORS, ancestors),
-    ):
-        columns = _columns(kind, files[0]) if files else kind.columns.split()
+    for table, (name, files) in tables.items():
+        wanted = _COLUMNS[name].split()
+        columns = _columns(wanted, files[0]) if files else wanted
         rows = RowFormat(
             separator=b"\t",
             n_separators=len(columns) - 1,
             check_header=lambda _file, _line: None,  # identifies the columns
         )
-        query = f"terminologies/omop/{kind.query}"
-        read += load_rows(query, rows, files, store, columns=" ".join(columns))
+        read += load_rows(
+            f"terminologies/omop/{table}", rows, files, store, columns=" ".join(columns)
+        )
     return read
 
 
@@ -128,7 +112,7 @@ def _fill_tables(path: Path, store: Store, options: ReadingOptions) -> tuple[Ski
     """
     repeated = store.frame("terminologies/omop/repeated_concept")["concept_id"].item()
     if repeated is not None:
-        raise InputError(f"{path}: {_CONCEPTS.name} has several rows of the concept {repeated}")
+        raise InputError(f"{path}: {_CONCEPTS} has several rows of the concept {repeated}")
     known = store.frame("terminologies/omop/vocabulary")["vocabulary"].to_list()
     check_vocabularies(options.vocabularies, known)
     store.run(
@@ -143,7 +127,7 @@ def _fill_tables(path: Path, store: Store, options: ReadingOptions) -> tuple[Ski
     return skipped
 
 
-def _columns(kind: _File, file: ReleaseFile) -> list[str]:
+def _columns(wanted: list[str], file: ReleaseFile) -> list[str]:
     """Return the columns of a file in its order; unused columns get other names.
 
     Raises:
@@ -152,7 +136,7 @@ def _columns(kind: _File, file: ReleaseFile) -> list[str]:
     with file.open() as stream:
         line = stream.readline(LONGEST_LINE)
     header = line.removeprefix(BOM_UTF8).decode("utf-8", "replace").rstrip("\r\n").lower()
-    names, wanted = header.split("\t"), kind.columns.split()
+    names = header.split("\t")
     if "\t" not in header or f'"{wanted[0]}"' in header:
         raise InputError(
             f"{file.inner}: line 1 needs tabs between its columns and no quotes, as Athena has them"

@@ -50,7 +50,14 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
             check_header=partial(_check_header, kind),
         )
         read += load_rows(f"terminologies/rf2/{query}", rows, files, store)
-        n_repeated += _check_repeated(table, files, store)
+        repeated = store.frame("terminologies/rf2/repeated_row", rows=table)
+        for id_, effective_time, *_ in repeated.filter("differ").iter_rows():
+            names = ", ".join(file.inner for file in files)
+            raise InputError(
+                f"{names}: rows with id {id_} and effectiveTime {effective_time} differ from each "
+                "other"
+            )
+        n_repeated += int(repeated["n_repeated"].sum())  # editions in one folder share rows
         if refset_id is not None and kind is LANGUAGE:
             _find_names(path, store, refset_id, as_of)
     if options.as_of is not None:
@@ -73,17 +80,6 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         terms_of_use=terms_of_use,
         skipped=(*skipped, Skipped(reason="row occurs in several files", n_rows=n_repeated)),
     )
-
-
-def _check_repeated(table: str, files: list[ReleaseFile], store: Store) -> int:
-    """Return how many rows are repeated; editions in one folder share rows, which count once."""
-    repeated = store.frame("terminologies/rf2/repeated_row", rows=table)
-    for id_, effective_time, *_ in repeated.filter("differ").iter_rows():
-        names = ", ".join(file.inner for file in files)
-        raise InputError(
-            f"{names}: rows with id {id_} and effectiveTime {effective_time} differ from each other"
-        )
-    return int(repeated["n_repeated"].sum())
 
 
 def _fill_tables(store: Store, as_of: str | None, options: ReadingOptions) -> list[Skipped]:
