@@ -15,7 +15,7 @@ from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.shown import MISSING
 from medsim.evaluations.compare import compare
 from medsim.evaluations.evaluate import evaluate
-from medsim.evaluations.readable import as_in_paper
+from medsim.evaluations.readable import as_in_paper, rounded
 from medsim.evaluations.targets import RF2_CATEGORIES
 from medsim.papers.options import PUBLISHED
 from medsim.papers.printed import Computed, printed_tables
@@ -202,7 +202,7 @@ def _cells(table: str, values: pl.DataFrame) -> Cells:
         covered = [column for column in frame.columns if column.endswith("covered")]
         frame = frame.select(
             pl.col("embedding"),
-            pl.format("{} x {}", "n_vocabulary", "n_dimensions").alias("Size"),
+            pl.format("{} x {}", rounded("n_vocabulary", ","), "n_dimensions").alias("Size"),
             pl.concat_str(covered, separator=" / ").str.replace_all("%", "").alias("Coverage (%)"),
         )
     elif table == "A.2" and "embedding" not in frame.columns:
