@@ -215,7 +215,9 @@ def _drawn_items(build: Build, per_class: int, seed: int) -> pl.DataFrame:
 
 
 _SIDES = ("term1", "term2")
-_TAKEN_OF_JUDGED = {"item_id", *SCORE_TABLES[JUDGEMENT.name]["judged"].dtypes} - {*_SIDES}
+_TAKEN_OF_JUDGED = {"item_id", "comments", *SCORE_TABLES[JUDGEMENT.name]["judged"].dtypes} - {
+    *_SIDES
+}
 _TAKEN = frozenset({*GRADED_ITEMS.dtypes, *RATED_COLUMNS} - set(_SIDES))
 
 

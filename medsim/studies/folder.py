@@ -214,9 +214,10 @@ def _files_of(sheet: Sheet) -> dict[str, str]:
     """Return the files for one annotator by name; each format is enough to answer."""
     paragraphs = [sheet.notice, *sheet.instructions] if sheet.notice else sheet.instructions
     allowed = ", ".join(choice.label.lower() for choice in sheet.scale.choices)
+    columns = "column answer" + (" (and comment, if you like)" if sheet.scale.commented else "")
     filling = (
         f"Open annotate.html in a browser and go through the {sheet.scale.noun}s; it needs no "
-        f"network. Or fill in the column answer of sheet-{sheet.annotator}.csv, and save it as "
+        f"network. Or fill in the {columns} of sheet-{sheet.annotator}.csv, and save it as "
         f"CSV or .xlsx. The answers are: {allowed}. Leave a cell empty if you have not "
         "judged yet, and change no other column."
     )

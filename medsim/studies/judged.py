@@ -270,7 +270,8 @@ def _misjudged(items: pl.DataFrame, table: Judgements, names: Sequence[str]) -> 
         "not unanimous": pl.Series(np.asarray(answered.min(axis=1) != answered.max(axis=1))),
     }
     truth = pl.col("judged").alias("truth")
-    shown = ("term1", "term2", label, truth, *SET_COLUMNS, "pair_id")
+    comments = ["comments"] if "comments" in items.columns else []
+    shown = [pl.col("term1", "term2"), label, truth, pl.col(*SET_COLUMNS, "pair_id", *comments)]
     listed = _listed(items, shown, reasons, _answers_of(JUDGEMENT, table, names))
     return _known(listed.sort("why", *_ORDER))
 

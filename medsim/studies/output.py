@@ -45,6 +45,11 @@ _SETS = {
     "negatives": _text("Strategy of the negatives of the set, such as random; null of a table."),
 }
 _PAIR_ID = _text("Identifier of the pair in the build; null of a table.")
+_COMMENTS = {
+    "comments": _text(
+        "Comments, each after its annotator's name; null if none.", in_some_files=True
+    )
+}
 _OF_BUILDS = {
     name: replace(column, in_some_files=True)
     for name, column in {**_SETS, "pair_id": _PAIR_ID}.items()
@@ -240,6 +245,7 @@ _JUDGED = {
                 for name, column in JUDGED_ITEMS.columns.items()
                 if name not in {"item_id", *_TERMS}
             },
+            **_COMMENTS,
         },
         key=("term1", "term2"),
     ),
@@ -252,6 +258,7 @@ _JUDGED = {
             "label": _text("positive or negative; null if it is not known.", in_some_files=True),
             "truth": _text("Judgement of the majority, same or not_same; null if there is none."),
             **_OF_BUILDS,
+            **_COMMENTS,
             **_ANSWERS,
         },
         key=("term1", "term2"),

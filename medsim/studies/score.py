@@ -133,8 +133,19 @@ def _tables(study: Study, answers: pl.DataFrame, options: ScoreOptions) -> dict[
     if remaining.is_empty():
         raise OptionError("`leave_out` leaves nobody")
     if study.scale is JUDGEMENT:
-        return judged_tables(study.items(), remaining, resampling, study.assignment())
+        items = _commented(study.items(), remaining)
+        return judged_tables(items, remaining, resampling, study.assignment())
     return compared_tables(study.scale, study.items(), remaining, resampling)
+
+
+def _commented(items: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
+    """Return items with a column comments, such as "ada: a symptom; ben: …", if there are any."""
+    given = answers.filter(pl.col("comment") != "").sort("annotator")
+    said = pl.concat_str("annotator", pl.lit(": "), "comment").str.join("; ")
+    by_item = given.group_by("item_id", maintain_order=True).agg(comments=said)
+    if by_item.is_empty():
+        return items
+    return items.join(by_item, on="item_id", how="left", maintain_order="left")
 
 
 def _write(

@@ -236,7 +236,7 @@ _BY_RATERS = (
     "mean_rating,CUI_1,CUI_2\n1,heart,2,asthma,0,1,0,1,2,0.8,C1,C2\n3,pain,4,ache,3,3,2,3,3,2.8,C3,C4\n"
 )
 _FILLED = "".join(
-    f"{line}not_same\r\n" if at else f"{line}\r\n"
+    f"{line.removesuffix(',')}not_same,a sign\r\n" if at else f"{line}\r\n"
     for at, line in enumerate(written_csv(SHEET).splitlines())
 )
 

@@ -56,7 +56,7 @@ def test_six_people_judge_three_per_pair_and_alpha_is_that_of_krippendorff(tmp_p
     book = openpyxl.Workbook()
     for row in (
         header,
-        *([*row[:3], spelled[judged("eva", items[entries[row[0]]])]] for row in rows),
+        *([*row[:3], spelled[judged("eva", items[entries[row[0]]])], "a sign"] for row in rows),
     ):
         book.active.append(row)
     book.save(tmp_path / "answers/eva.xlsx")
@@ -104,8 +104,14 @@ def test_six_people_judge_three_per_pair_and_alpha_is_that_of_krippendorff(tmp_p
     assert missing == dict(zip(NAMES, unanswered, strict=True))
     assert next(iter(scores.tables)) == "agreement"
     assert not {"quality", "corrections"} & {*scores.tables}
+    shown_to_eva = study.assignment().filter(annotator="eva")["item_id"]
+    of_eva = {items[at]["term1"] for at in shown_to_eva if judged("eva", items[at])}
+    for name in ("judged", "disagreements"):
+        noted = scores.table(name).filter(pl.col("term1").is_in(of_eva))
+        assert set(noted["comments"]) == {"eva: a sign"}
+        assert scores.table(name)["comments"].count() == noted.height > 0
     assert {*scores.table("disagreements").columns} == {
-        *("why", "term1", "term2", "truth"),
+        *("why", "term1", "term2", "truth", "comments"),
         *(f"answer of {name}" for name in NAMES),
     }
 

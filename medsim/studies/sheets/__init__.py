@@ -14,6 +14,9 @@ FORMAT = 1
 CONTROL = "answer"
 """The name of the choice in Label Studio, and the column of answers."""
 
+COMMENT = "comment"
+"""The column of comments, which annotators may leave out."""
+
 MARKS = ("\u27e6", "\u27e7")
 """The signs around the target of a sentence; they do not occur in the sentence itself."""
 
@@ -48,6 +51,7 @@ class Scale:
         noun: noun for an entry in sentences.
         graded: whether answers are ratings, which are numbers in files.
         marked: whether texts are sentences with a target between ``MARKS``.
+        commented: whether annotators may comment on their answers.
     """
 
     name: str
@@ -57,6 +61,7 @@ class Scale:
     noun: str = "pair"
     graded: bool = False
     marked: bool = False
+    commented: bool = False
 
     def __len__(self) -> int:
         return len(self.choices)
@@ -87,6 +92,7 @@ JUDGEMENT = Scale(
     name="judgement",
     question="Could these two be used interchangeably in consultation notes?",
     choices=(_SAME, _NOT_SAME, _DONT_KNOW),
+    commented=True,
 )
 """Whether two terms mean the same (Schulz and Juric 2020, section 3.3)."""
 

@@ -23,6 +23,8 @@ function crc32(bytes) {
 
 const key = `medsim ${sheet.study} ${sheet.annotator} ${crc32(utf8(JSON.stringify(sheet.entries)))}`;
 const unsaved = new Set(); // places answered but not saved yet
+const uncommented = new Set(); // places with a comment that is not saved yet
+let comments = {}; // by place
 
 function keptAnswers() {
   const text = localStorage.getItem(key);
@@ -39,10 +41,24 @@ function keep() {
     answers.set(stored);
     localStorage.setItem(key, Array.from(stored, (value) => value === NONE ? "-" : value).join(""));
     unsaved.clear();
+    if (sheet.scale.commented) keepComments();
     return true;
   } catch {
     return false;
   }
+}
+
+function keepComments() {
+  const stored = JSON.parse(localStorage.getItem(`${key} comments`) ?? "{}");
+  for (const place of uncommented) stored[place] = comments[place];
+  comments = stored;
+  if (uncommented.size) localStorage.setItem(`${key} comments`, JSON.stringify(stored));
+  uncommented.clear();
+}
+
+function comment(place, text) {
+  comments[place] = text;
+  uncommented.add(place);
 }
 
 function set(place, value) {
@@ -77,13 +93,18 @@ function fileName() {
   return `${sheet.study}-${name}.jsonl`;
 }
 
+function withComment(record, place) {
+  const text = comments[place]?.trim();
+  return text ? { ...record, comment: text } : record;
+}
+
 function fileText() {
   const header = {
     medsim: "answers", format: sheet.format, study: sheet.study, annotator: sheet.annotator,
     scale: sheet.scale.name, entries: answers.length,
   };
   const given = sheet.entries.flatMap(([entry], place) =>
-    answers[place] === NONE ? [] : [{ entry, answer: words(answers[place]) }]);
+    answers[place] === NONE ? [] : [withComment({ entry, answer: words(answers[place]) }, place)]);
   const body = lines([header, ...given]);
   return body + lines([{ medsim: "end", answers: given.length, checksum: crc32(utf8(body)) }]);
 }
@@ -102,7 +123,7 @@ function parsed(line) {
   }
 }
 
-// The answers of an exported file by position; throws Refused with a message for the annotator.
+// The answers and comments of an exported file by position; throws Refused with a message for the annotator.
 function readFile(bytes) {
   const foreign = "This is not a file of answers that was exported from a page like this one.";
   const text = new TextDecoder().decode(bytes).replaceAll("\r\n", "\n"); // as mail may change them
@@ -129,11 +150,13 @@ function placed(records) {
   const places = new Map(sheet.entries.map(([entry], place) => [entry, place]));
   const values = new Map(sheet.scale.answers.map((_, value) => [words(value), value]));
   const imported = new Map();
-  for (const { entry, answer } of records) {
-    refuse(!places.has(entry) || !values.has(answer),
+  const texts = new Map();
+  for (const { entry, answer, comment: text = "" } of records) {
+    refuse(!places.has(entry) || !values.has(answer) || typeof text !== "string",
       `The file has a ${noun} or an answer that this page does not know.`);
     refuse(imported.has(places.get(entry)), `The file answers a ${noun} twice.`);
     imported.set(places.get(entry), values.get(answer));
+    if (text) texts.set(places.get(entry), text);
   }
-  return imported;
+  return [imported, texts];
 }

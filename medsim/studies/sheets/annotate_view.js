@@ -96,6 +96,7 @@ function showPair(place, message = "", warning = "") {
   texts.forEach((text, side) => byId(SIDES[side]).replaceChildren(...marked(text)));
   byId("terms").classList.toggle("long", Math.max(...texts.map((text) => text.length)) > LONG);
   setSlider(answers[at]);
+  if (isOther || document.activeElement !== byId("comment")) byId("comment").value = comments[at] ?? "";
   say("message", message);
   show("pair", warning);
   if (!isOther) return;
@@ -256,17 +257,18 @@ function exportFile() {
 
 async function importFile(file) {
   try {
-    refuse(file.size > 100 * (answers.length + 10), "The file is too large to be one of this page.");
+    const most = 100 * (answers.length + 10) + (sheet.scale.commented ? 3000 * answers.length : 0);
+    refuse(file.size > most, "The file is too large to be one of this page.");
     const bytes = await file.arrayBuffer().catch(() => null);
     refuse(bytes === null, "The file cannot be read.");
-    await take(readFile(bytes));
+    await take(...readFile(bytes));
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     await asked("This file cannot be imported", error.message, ["Close"]);
   }
 }
 
-async function take(imported) {
+async function take(imported, texts) {
   const differing = [...imported].filter(([place, value]) => ![NONE, value].includes(answers[place]));
   const [mine, theirs] = ["Keep the answers on this page", "Take the answers of the file"];
   let choice = mine;
@@ -278,6 +280,7 @@ async function take(imported) {
   const added = [...imported].filter(([place, value]) =>
     answers[place] === NONE || (choice === theirs && answers[place] !== value));
   for (const [place, value] of added) set(place, value);
+  for (const [place, text] of texts) if (!comments[place] || choice === theirs) comment(place, text);
   saved();
   again(`Imported ${counted(added.length, "answer")} of the ${shown(imported.size)} in the file.`);
 }
@@ -289,6 +292,7 @@ async function restart() {
   if (choice === first) exportFile();
   if (![first, without].includes(choice)) return;
   for (const place of answers.keys()) set(place, NONE);
+  for (const place of Object.keys(comments)) comment(place, "");
   saved();
   isExported = true;
   at = 0;
@@ -364,6 +368,14 @@ function listen() {
     // button may be released here after a drag from elsewhere.
     if (pointerType !== "mouse") touched(true);
   });
+  byId("comment").addEventListener("input", ({ target }) => {
+    comment(at, target.value);
+    saved();
+    refresh();
+  });
+  byId("comment").addEventListener("keydown", ({ key: name, target }) => {
+    if (name === "Enter" || name === "Escape") target.blur(); // so that keys answer again
+  });
   byId("jump").addEventListener("submit", (event) => {
     event.preventDefault();
     showPair(byId("number").valueAsNumber - 1);
@@ -416,6 +428,7 @@ function begin() {
   for (const element of document.querySelectorAll("[data-noun]")) {
     element.textContent = element.dataset.noun ? Noun : noun;
   }
+  byId("commenting").hidden = !sheet.scale.commented;
   byId("right").hidden = sheet.scale.parts.length === 1;
   byId("terms").classList.toggle("alone", byId("right").hidden);
   byId("terms").classList.toggle("marked", sheet.scale.marks !== null);

@@ -14,7 +14,7 @@ from medsim.core.errors import InputError, listed
 from medsim.core.reading import WORKBOOK, is_left_behind, parsed_json, reading
 from medsim.core.tables import checked_lines, read_text, table_of, unguarded
 from medsim.studies.output import ANSWER_COLUMNS
-from medsim.studies.sheets import CONTROL
+from medsim.studies.sheets import COMMENT, CONTROL
 from medsim.studies.sheets.workbooks import WORKBOOK_SUFFIX, read_workbook
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class GivenAnswer:
         value: position of the answer in the scale.
         annotator: annotator according to the file; None if the file has none.
         texts: texts of the entry according to the file, left first; None if the file has none.
+        comment: comment of the annotator; empty without one.
     """
 
     location: str
@@ -63,6 +64,7 @@ class GivenAnswer:
     value: int
     annotator: str | None = None
     texts: tuple[str, ...] | None = None
+    comment: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +72,7 @@ class Answers:
     """The answers to a study.
 
     Attributes:
-        frame: ``ANSWER_COLUMNS``, in order of annotator and position.
+        frame: ``ANSWER_COLUMNS`` and comment, in order of annotator and position.
         missing: a row per annotator who answered anything: annotator, n_entries, n_answered,
             n_missing.
         absent: the annotators without any answer, in order of name.
@@ -145,10 +147,12 @@ def _frames(
     by_entry: dict[str, GivenAnswer], assignment: pl.DataFrame
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the checked answers, and the numbers of entries and missing answers by annotator."""
-    rows = [(entry_id, answer.value) for entry_id, answer in by_entry.items()]
-    values = pl.DataFrame(rows, {"entry_id": pl.String, "value": pl.Int8}, orient="row")
+    rows = [(entry_id, answer.value, answer.comment) for entry_id, answer in by_entry.items()]
+    columns = {"entry_id": pl.String, "value": pl.Int8, COMMENT: pl.String}
+    values = pl.DataFrame(rows, columns, orient="row")
     joined = assignment.join(values, on="entry_id").sort("annotator", "position")
-    frame = joined.select(*ANSWER_COLUMNS).cast(pl.Schema(ANSWER_COLUMNS))
+    kept = {**ANSWER_COLUMNS, COMMENT: pl.String}
+    frame = joined.select(*kept).cast(pl.Schema(kept))
     n_entries, n_answered = (table.group_by("annotator").len() for table in (assignment, frame))
     counts = n_entries.join(n_answered, on="annotator", suffix="_answered").sort("annotator")
     return frame, counts.select(
@@ -263,17 +267,18 @@ def read_jsonl(path: Path, text: str, study: StudyIdentity) -> Iterator[GivenAns
             entry_id=record["entry"],
             value=_read_value(location, str(record["answer"]), study.scale),
             annotator=head["annotator"],
+            comment=_tidy(str(record.get(COMMENT, ""))),
         )
 
 
 def read_csv(text: Text, study: StudyIdentity) -> Iterator[GivenAnswer]:
     """Yield the answers of a filled-in sheet, as any spreadsheet may save it.
 
-    Columns may be in any order, and other columns are ignored.
+    Columns may be in any order, and other columns are ignored. The column comment may be absent.
     """
-    table = table_of(text, study.scale.columns, filled_in=True)
+    table = table_of(text, study.scale.columns, (COMMENT,), filled_in=True)
     for at, row in table.rows():
-        entry_id, *texts, answer = map(unguarded, row)
+        entry_id, *texts, answer = map(unguarded, row[: len(study.scale.columns)])
         if not answer.strip():
             continue
         location = f"{text.path}: {at}"
@@ -284,6 +289,7 @@ def read_csv(text: Text, study: StudyIdentity) -> Iterator[GivenAnswer]:
             entry_id=entry_id.strip(),
             value=_read_value(location, answer, study.scale),
             texts=tuple(texts),
+            comment=_tidy(*row[len(study.scale.columns) :]),
         )
 
 
@@ -331,6 +337,10 @@ def _answers(task: dict[str, Any]) -> list[object]:
         if result.get("from_name") == CONTROL
         for (only,) in [result["value"]["choices"]]
     ]
+
+
+def _tidy(comment: str = "") -> str:
+    return " ".join(comment.split())
 
 
 def _text(value: object) -> str:

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 from medsim.core.tables import guarded
 from medsim.pages.markup import asset, document, embedded_json
-from medsim.studies.sheets import CONTROL, FORMAT, MARKS
+from medsim.studies.sheets import COMMENT, CONTROL, FORMAT, MARKS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +36,7 @@ def rendered_sheet(sheet: Sheet) -> str:
         "noun": scale.noun,
         "graded": scale.graded,
         "marks": MARKS if scale.marked else None,
+        "commented": scale.commented,
         "answers": scale.answers,
         "choices": [[choice.name, choice.label, choice.key] for choice in scale.choices],
     }
@@ -61,7 +62,7 @@ def rendered_sheet(sheet: Sheet) -> str:
 
 
 def written_csv(sheet: Sheet) -> str:
-    """Return a sheet as CSV with a column of answers to fill in.
+    """Return a sheet as CSV with columns of answers and, if the scale has them, comments.
 
     It begins with a byte order mark, and lines end with CR LF (RFC 4180). A cell that a spreadsheet
     would read as a formula, a number or a date begins with an apostrophe.
@@ -69,10 +70,11 @@ def written_csv(sheet: Sheet) -> str:
     text = io.StringIO()
     text.write(_BYTE_ORDER_MARK)
     writer = csv.writer(text)
-    writer.writerow(sheet.scale.columns)
+    others = (COMMENT,) if sheet.scale.commented else ()
+    writer.writerow(sheet.scale.columns + others)
     for entry in sheet.entries:
         texts = entry.texts(sheet.scale).values()
-        writer.writerow([*map(guarded, (entry.entry_id, *texts)), ""])
+        writer.writerow([*map(guarded, (entry.entry_id, *texts)), "", *("" for _ in others)])
     return text.getvalue()
 
 

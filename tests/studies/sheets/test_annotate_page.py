@@ -33,6 +33,7 @@ def test_page_has_the_whole_sheet_and_nothing_else_of_the_study() -> None:
             "noun": "pair",
             "graded": True,
             "marks": None,
+            "commented": False,
             "answers": ["0", "1", "2", "3", "4", "5", "6"],
             "choices": [[str(rating)] * 3 for rating in range(7)],
         },

@@ -6,9 +6,20 @@ from pathlib import Path
 
 import pytest
 from fixtures.sittings import read
-from fixtures.studies import HOSTILE, PAIRS, STUDY_ID, answers_to, closed, put, sheet, written_jsonl
+from fixtures.studies import (
+    HOSTILE,
+    PAIRS,
+    STUDY_ID,
+    answers_to,
+    assignment_of,
+    closed,
+    put,
+    sheet,
+    written_jsonl,
+)
 
-from medsim.studies.sheets import GRADED
+from medsim.studies.sheets import GRADED, JUDGEMENT
+from medsim.studies.sheets.answers import StudyIdentity, read_answers
 
 pytestmark = pytest.mark.slow
 
@@ -176,6 +187,39 @@ def test_a_file_is_imported_into_another_browser(begun, sit, tmp_path: Path) -> 
     assert other.export(tmp_path / "again").read_bytes() == content
 
 
+def test_comments_are_kept_exported_and_imported(begun, sit, tmp_path: Path) -> None:
+    sitting = begun(sheet())
+    field = sitting.page.locator("#comment")
+    field.fill(" one is <b>a sign</b>, \u201cn\u201d ")
+    sitting.press("s", "d")  # letters of the comment
+    assert sitting.text("count") == "0 of 5 answered"
+    sitting.press("Enter", "n")
+    assert field.input_value() == ""
+    sitting.press("s")
+    sitting.page.locator("#comment").fill("of a pair without an answer")
+    sitting.page.reload()
+
+    path = sitting.export(tmp_path)
+    first, second = answers_to("not_same", "same")
+    study = StudyIdentity(study_id=STUDY_ID, scale=JUDGEMENT)
+    comment = "one is <b>a sign</b>, \u201cn\u201d sd"
+    assert read(path)[1] == [{**first, "comment": comment}, second]
+    (kept, _) = read_answers([path], assignment_of([sheet()]), study).frame["comment"]
+    assert kept == comment
+    other = sit(sheet(), viewport={"width": 700, "height": 700})
+    other.take(path)
+    other.page.wait_for_selector("text=Imported 2 answers of the 2 in the file.")
+    other.page.locator("#begin").click()
+    other.press("ArrowLeft", "ArrowLeft")
+    assert other.page.locator("#comment").input_value() == comment
+    assert other.export(tmp_path / "again").read_bytes() == path.read_bytes()
+    other.page.locator("#restart").click()
+    other.page.get_by_role("button", name="Start over without export").click()
+    other.page.locator("#begin").click()
+    assert other.page.locator("#comment").input_value() == ""
+    assert begun(sheet(scale=GRADED)).page.locator("#comment").is_hidden()
+
+
 def test_annotator_decides_if_file_and_page_differ(begun, tmp_path: Path) -> None:
     sitting = begun(sheet(), "s", "s", "s")
     header, _ = read(sitting.export(tmp_path))
@@ -217,7 +261,7 @@ def test_foreign_truncated_or_changed_files_are_refused(begun, tmp_path: Path) -
         "was changed after": content.replace(b"\n{", b"\n {", 1),
         "not a file of answers": b"\x89PNG\r\n\x00\xff",
         "is not a file of": b"null\n",
-        "too large": content * 50,
+        "too large": content * 500,
     }
     for message, case in cases.items():
         text = case if isinstance(case, bytes) else closed(case[0], *case[1])

@@ -72,7 +72,7 @@ def test_answers_of_all_formats_are_in_order_of_annotator_and_position(tmp_path)
 
     answers = answers_in(tmp_path / "returned", put(tmp_path, "answers.txt", export))
 
-    assert answers.frame.schema == pl.Schema(ANSWER_COLUMNS)
+    assert answers.frame.schema == pl.Schema({**ANSWER_COLUMNS, "comment": pl.String})
     assert answers.frame.select("annotator", "position", "value").rows() == [
         ("ada", 1, SAME),
         ("ada", 3, NOT_SAME),
@@ -227,6 +227,17 @@ def test_a_workbook_is_read_like_the_sheet_that_was_saved_in_it(tmp_path):
     graded = StudyIdentity(study_id=STUDY_ID, scale=GRADED)
     rated = read_answers([put_workbook(tmp_path, "r.xlsx", ratings)], ASSIGNMENT, graded)
     assert rated.frame["value"].to_list() == [4]
+
+
+def test_comments_in_sheets_are_kept_and_may_be_left_out(tmp_path):
+    lines = written_csv(ADA).splitlines()
+    assert lines[0].endswith(",answer,comment")
+    first, second = (line.removesuffix(",,") for line in lines[1:3])
+    filled = [lines[0], f'{first},same,"a  sign,\nnot a disease"', f"{second},n"]
+
+    result = answers_in(put(tmp_path, "ada.csv", "\n".join(filled)))
+
+    assert result.frame["comment"].to_list() == ["a sign, not a disease", ""]
 
 
 def test_errors_in_workbooks_name_the_row_and_the_extra(tmp_path, monkeypatch):

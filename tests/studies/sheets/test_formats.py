@@ -125,10 +125,10 @@ def filled(text: str, answers: list[str], **form: Any) -> str:
 def test_sheet_is_readable_by_spreadsheets():
     text = written_csv(sheet())
 
-    assert text.startswith("\ufeffentry,left,right,answer\r\n")
+    assert text.startswith("\ufeffentry,left,right,answer,comment\r\n")
     assert [row[1:] for row in cells_of(text)] == [
-        ["left", "right", "answer"],
-        *([*pair, ""] for pair in PAIRS),
+        ["left", "right", "answer", "comment"],
+        *([*pair, "", ""] for pair in PAIRS),
     ]
     assert read_sheet(text.removeprefix("\ufeff")) == []
 
