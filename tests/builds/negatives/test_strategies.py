@@ -362,7 +362,7 @@ def test_no_pool_stays_prepared_while_rows_are_made(monkeypatch: pytest.MonkeyPa
 
     negatives_of("levenshtein", two_pools_in_turns())
 
-    assert {source._name for source in sources} == {"syn_syn/easy", "syn_syn/hard"}
+    assert {source.name for source in sources} == {"syn_syn/easy", "syn_syn/hard"}
     assert prepared == [[]] * 4
 
 
