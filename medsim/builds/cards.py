@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -383,10 +383,10 @@ class Card:
             ("source", f"{self._name}, read as {self.source.get('source')}"),
             ("release", str(self.source.get("release_date") or "not known")),
         ]
-        files: Any = self.source["files"]
+        files = self.source.get("files")
         facts += [
             (f"file {file['name']}", f"{file['size']:,} bytes, SHA-256 {file['sha256']}")
-            for file in files
+            for file in (files if isinstance(files, list) else ())
         ]
         for name, value in self.options.items():
             if name == "corrections" and isinstance(value, list):  # their terms are not shown
