@@ -83,7 +83,8 @@ def link(options: LinkOptions) -> Linking:
         links, mentions = [], store.table("mention").select(*MENTION.dtypes)
         for model, found in _searched(options, store, embeddings, progress, threads):
             with store.frame_as("found", found):
-                links.append(store.frame("linking/link", model=model))
+                ranks = store.frame("linking/link")
+                links.append(ranks.select(pl.lit(model).alias("model"), pl.all()))
         ranked, metadata = pl.concat(links), {"medsim": manifest.medsim_version()}
         output.write(RESULTS.files, results_of(mentions, ranked), metadata)
         output.write(MENTION.files, mentions, metadata)

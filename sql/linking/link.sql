@@ -6,7 +6,6 @@
 -- reads   found: the nearest names of queries: query_id, name_id, score
 --         bearer, name, mention, gold
 -- writes  a row per mention with a known concept, key mention_id
--- params  $model text: the name of the model
 
 with nearest as (
     select
@@ -22,7 +21,7 @@ with nearest as (
             b.concept_id
         order by
             f.score desc,
-            f.name_id
+            f.name_id asc
     ) = 1
 ),
 
@@ -33,8 +32,8 @@ ranked as (
             partition by query_id
             order by
                 score desc,
-                name_id,
-                concept_id
+                name_id asc,
+                concept_id asc
         ) as concept_rank
     from nearest
 ),
@@ -53,7 +52,6 @@ correct as (
 )
 
 select
-    $model as model,
     m.mention_id,
     cast(c.concept_rank as integer) as "rank",
     r.concept_id as nearest_concept,

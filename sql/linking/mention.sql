@@ -25,7 +25,14 @@ known as (
 
 judged as (
     select
-        a.*,
+        a.mention_id,
+        a.corpus,
+        a.document_id,
+        a.start,
+        a."end",
+        a.term,
+        a.type,
+        a.lower_term,
         k.concepts,
         case
             when c.n_codes is null then 'no_concept'
@@ -42,7 +49,17 @@ judged as (
 )
 
 select
-    *,
+    mention_id,
+    corpus,
+    document_id,
+    start,
+    "end",
+    term,
+    type,
+    lower_term,
+    concepts,
+    status,
+    n_named,
     regexp_full_match(term, '\S{2,10}')
     and n_capitals > 1
     and 2 * n_capitals > len(term) as is_abbreviation,
