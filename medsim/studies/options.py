@@ -157,8 +157,9 @@ class SampleOptions(Options):
 
     def check(self) -> None:
         """Raise OptionError for wrong `annotators`, or options that contradict each other."""
-        if self.per_item is not None and self.per_item > len(self.names):
-            raise OptionError(f"`per_item` {self.per_item} is more than {len(self.names)} people")
+        n_people = len(self.names)
+        if self.per_item is not None and self.per_item > n_people:
+            raise OptionError(f"`per_item` {self.per_item} is more than {n_people} people")
         if self.is_table and self.per_class is not None:
             raise OptionError("`per_class` does not apply to a table of pairs; leave it out")
         if not self.is_table and self.per_class is None:

@@ -135,7 +135,7 @@ def test_number_out_of_range_is_refused_before_reading() -> None:
 @pytest.mark.parametrize(
     ("options", "values", "says"),
     [
-        (SampleOptions, {"build": "x", "annotators": 0}, "0 annotators; 1 to 1,000 are accepted"),
+        (SampleOptions, {"pairs": "x", "annotators": 0}, "0 annotators; 1 to 1,000 are accepted"),
         (GradeOptions, {"pairs": "x", "raters": 3}, "`raters` 3 cannot make `groups` 2 of 2"),
         (InspectOptions, {"pairs": "x", "annotators": "a,a"}, "two annotators are named 'a'"),
         (InstancesOptions, {"benchmark": "x", "common": 101}, "`common` 101 is more than `size`"),

@@ -136,9 +136,11 @@ class ListedTable:
 
     def column(self, name: str) -> tuple[str, bool] | None:
         """Return the type of a column and whether it may be null; a capital is any name."""
+        if name in self.columns:
+            return self.columns[name]
         for listed, found_column in self.columns.items():
             parts = (re.escape(part) for part in PLACEHOLDER.split(listed))
-            if listed == name or re.fullmatch(".+".join(parts), name):
+            if re.fullmatch(".+".join(parts), name):
                 return found_column
         return None
 

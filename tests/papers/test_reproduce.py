@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import shutil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -168,10 +169,11 @@ def test_finished_steps_are_used_again(reproduced: medsim.Reproduction) -> None:
     stages = [stage["name"] for stage in reproduced.manifest.stages]
 
     assert not [name for name in stages if name.startswith(("make", "draw pairs", "embed"))]
+    other = shutil.copy(out.parent / "invented.zip", out.parent / "other.zip")
     with pytest.raises(
         medsim.MedsimError, match=r"is a build of invented\.zip; name another `out`"
     ):
-        medsim.reproduce("schulz-2020", ["hpo"], out, embeddings={"a": word_vectors(1)})
+        medsim.reproduce("schulz-2020", other, out, embeddings={"a": word_vectors(1)})
 
 
 def test_scores_on_pairs_and_on_tasks_are_correlated(tmp_path: Path) -> None:
