@@ -198,6 +198,7 @@ def test_comments_are_kept_exported_and_imported(begun, sit, tmp_path: Path) -> 
     sitting.press("s")
     sitting.page.locator("#comment").fill("of a pair without an answer")
     sitting.page.reload()
+    sitting.page.wait_for_selector("text=2 of 5 answered")
 
     path = sitting.export(tmp_path)
     first, second = answers_to("not_same", "same")
