@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.audits.files import write_csv, write_mappings
+from medsim.audits.files import write_mappings
 from medsim.audits.kinds import KINDS, SEVERITIES
 from medsim.audits.near import near_names
 from medsim.audits.options import AuditOptions
@@ -26,6 +26,7 @@ from medsim.core.options import folder_of, public
 from medsim.core.output import claimed
 from medsim.core.progress import progress_of
 from medsim.core.store import Store
+from medsim.core.tables import write_csv
 from medsim.evaluations.targets import named_concepts
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ import polars as pl
 
 from medsim.audits.kinds import KINDS
 from medsim.core.manifest import medsim_version
-from medsim.core.tables import guarded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,15 +47,6 @@ def links_of(source: Mapping[str, object], concepts: pl.Series) -> dict[str, str
     """Return the beginnings of addresses by the beginning of the concepts that they are for."""
     prefixes, has_prefix = prefixes_of(source, concepts), not curie_prefix(source)
     return {f"{name}:" if has_prefix else "": address for name, address in prefixes.items()}
-
-
-def write_csv(findings: pl.DataFrame, path: Path) -> int:
-    """Write findings as CSV that is safe in spreadsheets; return the number of rows."""
-    texts = [name for name, kind in findings.schema.items() if kind == pl.String]
-    cells = {cell for name in texts for cell in findings[name].unique().drop_nulls()}
-    unsafe = {cell: safe for cell in cells if (safe := guarded(cell)) != cell}
-    findings.with_columns(pl.col(texts).replace(unsafe)).write_csv(path)
-    return findings.height
 
 
 def write_mappings(findings: pl.DataFrame, source: Mapping[str, object], path: Path) -> int:

@@ -176,6 +176,15 @@ def guarded(cell: str) -> str:
     return f"'{cell}" if _TAKEN_FOR_MORE_THAN_TEXT.fullmatch(cell) else cell
 
 
+def write_csv(rows: pl.DataFrame, path: Path) -> int:
+    """Write rows as CSV that is safe in spreadsheets; return the number of rows."""
+    texts = [name for name, kind in rows.schema.items() if kind == pl.String]
+    cells = {cell for name in texts for cell in rows[name].unique().drop_nulls()}
+    unsafe = {cell: safe for cell in cells if (safe := guarded(cell)) != cell}
+    rows.with_columns(pl.col(texts).replace(unsafe)).write_csv(path)
+    return rows.height
+
+
 def unguarded(cell: str) -> str:
     """Undo ``guarded``, even if a spreadsheet removed the apostrophe."""
     guarded = cell.startswith("'") and _TAKEN_FOR_MORE_THAN_TEXT.fullmatch(cell)

@@ -63,7 +63,9 @@ MENTION = Table(
         "concepts": _text("Its known concepts, joined by a bar; null if there is none."),
         "n_named": _whole("Number of concepts with the mention as a name, ignoring case."),
         "is_abbreviation": Column(
-            pl.Boolean, "Whether it is a word of 2 to 10 characters, two or most of them capitals."
+            pl.Boolean,
+            "Whether it is a word of 2 to 10 characters with at least two capitals, which are "
+            "more than half of it.",
         ),
     },
     key=("mention_id",),

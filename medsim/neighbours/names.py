@@ -45,7 +45,7 @@ def names_of(
     if isinstance(given, (str, Path)):
         path = expanded(given)
         if not path.exists():
-            raise InputError(f"there is no file or folder {path}")
+            raise InputError(f"{path} does not exist")
         if not path.is_dir():
             return _read(path, column, warn)
         given = cast("OpenedFolder", open_output(path))

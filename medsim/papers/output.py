@@ -60,7 +60,7 @@ REPRODUCTION = Kind(
     manifest=ReproductionManifest,
     views={"cell": CELL},
     others={
-        CSV: "The cells as CSV.",
+        CSV: "The cells as CSV that is safe in spreadsheets.",
         LATEX: "The tables in LaTeX.",
     },
 )

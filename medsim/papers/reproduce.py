@@ -16,6 +16,7 @@ from medsim.core.options import public
 from medsim.core.output import claimed
 from medsim.core.progress import progress_of
 from medsim.core.table_formats import TABLE_FORMATS
+from medsim.core.tables import write_csv
 from medsim.pages.writing import write_page
 from medsim.papers import chiu, rouhizadeh, schulz
 from medsim.papers.options import ReproduceOptions
@@ -63,7 +64,7 @@ def reproduce(options: ReproduceOptions) -> Reproduction:
         cells = cells_of(options.paper, computed)
         key = {"medsim": manifest.medsim_version()}
         output.write(CELL.files, cells, key)
-        output.write_file(CSV, partial(_write_csv, cells))
+        output.write_file(CSV, partial(write_csv, cells))
         output.write_text(LATEX, latex(cells), 0)
         ReproductionManifest(
             sources=sources,
@@ -100,8 +101,3 @@ def latex(cells: pl.DataFrame) -> str:
     for (name, caption), rows in cells.group_by("table", "caption", maintain_order=True):
         parts += [f"% {name}: {caption}", TABLE_FORMATS["latex"].render(laid_out(rows)), ""]
     return "\n".join(parts)
-
-
-def _write_csv(cells: pl.DataFrame, path: Path) -> int:
-    cells.write_csv(path)
-    return cells.height

@@ -86,7 +86,7 @@ def test_a_missing_file_and_a_missing_column_are_named(tmp_path: Path) -> None:
     names = tmp_path / "names.csv"
     names.write_text("a,b\nheart,lung\n", encoding="utf-8")
 
-    assert "there is no file or folder missing.txt" in run("missing.txt").stderr
+    assert "missing.txt does not exist" in run("missing.txt").stderr
     assert "choose one with --query-column or --pool-column: a and b" in run(names).stderr
 
 
