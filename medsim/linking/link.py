@@ -116,7 +116,7 @@ def _searched(
     with progress.stage(f"search {queries.height:,} mentions by Levenshtein distance"):
         yield "levenshtein", searches.levenshtein(*lower, threads)
     with progress.stage(f"search {queries.height:,} mentions by TF-IDF"):
-        yield "tfidf", searches.tfidf(*lower)
+        yield "tfidf", searches.tfidf(*lower, threads)
     texts = pl.concat([names["term"], queries["term"]])
     terms = texts.unique().sort()
     for name, source in options.embeddings.items():

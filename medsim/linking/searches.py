@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from medsim.core.config import in_threads
 from medsim.embeddings.lookup import CosineSearch
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import points_of
 from medsim.evaluations.baselines import trigrams_of
+from medsim.kernels.dot_products import InvertedLists, largest_dot_products
 from medsim.linking.output import DEPTH
 from medsim.neighbours.pool import Pool
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 FOUND = pl.Schema({"query_id": pl.Int32, "name_id": pl.Int32, "score": pl.Float32})
 """The columns of the names that are nearest to queries; larger scores are nearer."""
 
-_QUERIES_AT_ONCE = 2_000  # queries are a group of points, which the index returns too
+_QUERIES_AT_ONCE = 1_000  # queries are a group of points, which the index returns too
 
 
 def exact(names: pl.Series, queries: pl.Series) -> pl.DataFrame:
@@ -45,7 +47,7 @@ def _numbered(pairs: pl.DataFrame, names: pl.Series, queries: pl.Series) -> pl.D
     return pairs.select(*FOUND).cast(FOUND)
 
 
-def tfidf(names: pl.Series, queries: pl.Series) -> pl.DataFrame:
+def tfidf(names: pl.Series, queries: pl.Series, threads: int) -> pl.DataFrame:
     """Return the names of the highest cosine of TF-IDF vectors of character trigrams.
 
     Texts have a space on both sides. Weights are those of scikit-learn's ``TfidfVectorizer`` by
@@ -56,21 +58,25 @@ def tfidf(names: pl.Series, queries: pl.Series) -> pl.DataFrame:
     idf = df.select("trigram", idf=((1 + len(names)) / (1 + pl.col("df"))).log() + 1)
     asked, lists = _weighted(asked, idf), _weighted(counts, idf).sort("trigram", "row")
     trigrams, starts = np.unique(lists["trigram"].to_numpy(), return_index=True)
-    ends, at = np.append(starts[1:], lists.height), np.searchsorted(trigrams, asked["trigram"])
-    rows, weights = lists["row"].to_numpy(), lists["weight"].to_numpy()
-    asked = asked.with_columns(start=starts[at], end=ends[at])
-    frames = [pl.DataFrame(schema=FOUND)]
-    for (query,), terms in asked.group_by("row", maintain_order=True):
-        scores = np.zeros(len(names))
-        for weight, start, end in terms.select("weight", "start", "end").iter_rows():
-            scores[rows[start:end]] += weight * weights[start:end]
-        rounded = scores.astype(np.float32)
-        last = max(len(names) - DEPTH, 0)
-        ids = np.flatnonzero((rounded >= np.partition(rounded, last)[last]) & (rounded > 0))
-        ids = ids[np.argsort(-rounded[ids], kind="stable")][:DEPTH]
-        found = {"query_id": [query] * len(ids), "name_id": ids, "score": rounded[ids]}
-        frames.append(pl.DataFrame(found, FOUND))
-    return pl.concat(frames)
+    starts = np.append(starts, lists.height)
+    terms = np.searchsorted(trigrams, asked["trigram"]).astype(np.int32)
+    ends = np.append(0, np.bincount(asked["row"], minlength=len(queries)).cumsum())
+    values = asked["weight"].to_numpy()
+    inverted = InvertedLists(
+        starts, lists["row"].to_numpy(), lists["weight"].to_numpy(), len(names)
+    )
+
+    def search(begin: int) -> pl.DataFrame:
+        end = min(begin + _QUERIES_AT_ONCE, len(queries))
+        ids, scores, begins = largest_dot_products(
+            terms, values, ends[begin : end + 1], inverted, DEPTH
+        )
+        query_ids = np.repeat(np.arange(begin, end), np.diff(begins))
+        found = {"query_id": query_ids, "name_id": ids, "score": scores}
+        return pl.DataFrame(found).cast(FOUND)
+
+    parts = in_threads(threads, search, range(0, len(queries), _QUERIES_AT_ONCE))
+    return pl.concat([pl.DataFrame(schema=FOUND), *parts])
 
 
 def _trigrams(texts: pl.Series) -> pl.DataFrame:

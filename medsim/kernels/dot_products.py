@@ -1,0 +1,75 @@
+"""Finds the rows of the largest dot products with sparse queries, by inverted lists."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from medsim.kernels.compiler import kernel
+
+if TYPE_CHECKING:
+    from medsim.kernels.types import Ids, Singles, Starts, Values
+
+
+class InvertedLists(NamedTuple):
+    """The rows in which each term occurs.
+
+    Attributes:
+        starts: beginning of each term's list, and the end of the last: int64[n_terms + 1].
+        rows: rows of all lists, ascending within a list: int32[n_weights].
+        weights: weights of the terms in these rows: float64[n_weights].
+        n_rows: number of rows.
+    """
+
+    starts: Starts
+    rows: Ids
+    weights: Values
+    n_rows: int
+
+
+@kernel
+def largest_dot_products(
+    terms: Ids, values: Values, ends: Starts, lists: InvertedLists, most: int
+) -> tuple[Ids, Singles, Starts]:
+    """Return the rows of the largest positive dot products with each query.
+
+    Args:
+        terms: terms of all queries, as numbers of lists: int32[n_values].
+        values: values of these terms: float64[n_values].
+        ends: end of each query in ``terms``, after a 0: int64[n_queries + 1].
+        lists: rows to compare with.
+        most: maximum number of results per query.
+
+    Returns:
+        Rows, by descending dot product and then ascending; their dot products in single precision,
+        in which ties are decided; and the beginning of each query's results, and the end.
+    """
+    n_queries = len(ends) - 1
+    ids = np.empty(n_queries * most, np.int32)
+    products = np.empty(n_queries * most, np.float32)
+    begins = np.zeros(n_queries + 1, np.int64)
+    totals, met = np.zeros(lists.n_rows), np.empty(lists.n_rows, np.int32)
+    for query in range(n_queries):
+        n_met = 0
+        for at in range(ends[query], ends[query + 1]):
+            for place in range(lists.starts[terms[at]], lists.starts[terms[at] + 1]):
+                row = lists.rows[place]
+                if totals[row] == 0:
+                    met[n_met] = row
+                    n_met += 1
+                totals[row] += values[at] * lists.weights[place]
+        found = met[:n_met]
+        single = totals[found].astype(np.float32)
+        if n_met > most:
+            least = np.partition(single, n_met - most)[n_met - most]
+            kept = np.flatnonzero(single >= least)
+            found, single = found[kept], single[kept]
+        ascending = np.argsort(found)
+        found, single = found[ascending], single[ascending]
+        order = np.argsort(-single, kind="mergesort")[:most]
+        end = begins[query] + len(order)
+        ids[begins[query] : end], products[begins[query] : end] = found[order], single[order]
+        begins[query + 1] = end
+        totals[met[:n_met]] = 0
+    return ids[: begins[-1]], products[: begins[-1]], begins
