@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -14,7 +14,7 @@ from medsim.core.errors import InputError, OptionError, counted, needing
 from medsim.core.kinds import TERM_COLUMNS
 from medsim.core.reading import reading
 from medsim.embeddings.formats.model_folder import CONFIG, MODULES, read_object
-from medsim.embeddings.metrics import TermPoints, WordBags
+from medsim.embeddings.metrics import METRICS, TermPoints, WordBags
 from medsim.embeddings.options import HUB, SERVICE
 from medsim.embeddings.sources import (
     Request,
@@ -30,11 +30,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from medsim.core.progress import Progress
-    from medsim.embeddings.metrics import Embedded
+    from medsim.embeddings.metrics import Embedded, Workers
     from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
     from medsim.embeddings.sources import Format
-    from medsim.kernels.types import Flags
+    from medsim.kernels.types import Flags, Ids, Singles
 
+
+T = TypeVar("T", bound=np.ndarray[Any, Any])
 
 _PLACE = re.compile(
     r"hf:(?P<name>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<revision>(?!.*\.\.)[^@\s]+))?",  # as in git
@@ -197,6 +199,39 @@ def embed_terms(
         n_vocabulary=vectors.n_vocabulary,
         vocabulary=vocabulary,
     )
+
+
+def similarities_of(
+    embedded: EmbeddedTerms, metric: str, first: Ids, second: Ids, workers: Workers
+) -> Singles:
+    """Return the similarity of each pair, float32[n_pairs]; NaN if a term is not covered.
+
+    ``first`` and ``second`` are rows of the embedded terms: int32[n_pairs].
+    """
+    covered = embedded.covered[first] & embedded.covered[second]
+    values = np.full(len(first), np.nan, np.float32)
+    similarities = METRICS.get(metric).similarities(
+        embedded.embedded, first[covered], second[covered], workers
+    )
+    values[covered] = check_finite(similarities, metric)
+    return values
+
+
+def rows_of(embedded: EmbeddedTerms, terms: pl.Series) -> Ids:
+    """Return the positions of terms among those of an embedding: int32[n_terms]."""
+    rows = embedded.terms.select("term").with_row_index("row")
+    keys = terms.alias("term").to_frame()
+    matches = keys.join(rows, on="term", how="left", maintain_order="left")["row"]
+    return matches.to_numpy().astype(np.int32)
+
+
+def check_finite(similarities: T, metric: str) -> T:
+    """Return similarities; raise InputError if one is not a finite number."""
+    if not np.isfinite(similarities).all():
+        raise InputError(
+            f"under {metric} a similarity is not a finite number: the vectors' values are too large"
+        )
+    return similarities
 
 
 def read_vectors(

@@ -11,10 +11,11 @@ from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.core.progress import progress_of
 from medsim.core.shown import MISSING
 from medsim.core.table_formats import BOLD
-from medsim.evaluations.conclusions import ALPHA, best_metrics, with_standing
+from medsim.evaluations.conclusions import best_metrics, with_standing
 from medsim.evaluations.readable import LABELS, apart, set_name, with_ends
 from medsim.evaluations.sets import ALL, BASELINE, FEW, HEADLINE, HEADLINE_DATASET, SET, whole_sets
 from medsim.evaluations.statistic import tabulated_names
+from medsim.pages.sentences import ALPHA
 
 if TYPE_CHECKING:
     from medsim.evaluations.options import CompareOptions

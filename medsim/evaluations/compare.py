@@ -35,6 +35,7 @@ from medsim.evaluations.sets import (
     with_parts,
 )
 from medsim.evaluations.statistic import tabulated_names
+from medsim.pages.sentences import ALPHA
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -172,9 +173,7 @@ def _test_note(evaluation: Evaluation, statistic: str, correction: str) -> str:
             if evaluation.manifest.options["independent_pairs"]
             else " by clusters of pairs that share terms"
         )
-    return (
-        f"Significance: {test}, level {conclusions.ALPHA}, {correction.capitalize()}'s correction."
-    )
+    return f"Significance: {test}, level {ALPHA}, {correction.capitalize()}'s correction."
 
 
 def _checked(rows: pl.DataFrame, evaluation: Evaluation, option: str) -> pl.DataFrame:

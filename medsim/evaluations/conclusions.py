@@ -11,14 +11,12 @@ from medsim.embeddings.metrics import METRICS
 from medsim.evaluations.options import CORRECTIONS
 from medsim.evaluations.sets import BASELINE, MATCHED_SUBSET, SET, in_means, with_enough_pairs
 from medsim.evaluations.statistic import statistics_of
+from medsim.pages.sentences import ALPHA
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from medsim.evaluations.output import Evaluation
-
-ALPHA = 0.05
-"""The level of significance."""
 
 
 def best_metrics(

@@ -15,7 +15,6 @@ from medsim.evaluations.statistic import STATISTICS, statistics_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-_LEAST_P = 0.001  # smaller values are not written out
 _NAMED = 3  # sets that a sentence names at most
 
 LABELS = {name: statistic.label for name, statistic in STATISTICS.items()}
@@ -163,11 +162,6 @@ def with_ends(value: str, low: str, high: str) -> pl.Expr:
 def percent(column: str) -> pl.Expr:
     """Return shares as texts in per cent, with one decimal."""
     return pl.format("{}%", _cents(pl.col(column), ".1f")).alias(column)
-
-
-def p_text(p: float) -> str:
-    """Return the end of a statement on a p-value: "= 0.012", or "< 0.001" if it is smaller."""
-    return f"< {_LEAST_P}" if p < _LEAST_P else f"= {number(p, '.3f')}"
 
 
 _MANY = 4  # embeddings, whose columns would not fit a terminal

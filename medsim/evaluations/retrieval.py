@@ -11,12 +11,12 @@ import numpy as np
 import polars as pl
 
 from medsim.core.config import DIFFICULTIES
+from medsim.embeddings.embedded_terms import rows_of
 from medsim.embeddings.lookup import INDEXES, CosineSearch, Neighbours
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import COSINES, points_of
 from medsim.evaluations.output import COMPARISONS, RESULTS, RETRIEVAL, RETRIEVED, path_of
 from medsim.evaluations.scoring import Row, Score, family_rows
-from medsim.evaluations.similarities import rows_of
 from medsim.evaluations.statistic import statistics_of
 from medsim.evaluations.targets import hashes_of
 from medsim.statistics.estimates import clustered_mean, interval_of

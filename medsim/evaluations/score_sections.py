@@ -8,7 +8,6 @@ import polars as pl
 
 from medsim.core.errors import counted
 from medsim.evaluations.conclusions import (
-    ALPHA,
     all_metrics,
     best_metrics,
     embedding_standings,
@@ -18,7 +17,6 @@ from medsim.evaluations.readable import (
     LABELS,
     hardest_first,
     headed,
-    p_text,
     present,
     rounded,
     set_columns,
@@ -31,6 +29,7 @@ from medsim.evaluations.sets import BASELINE, FEW, HEADLINE, SET, with_enough_pa
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
 from medsim.pages import charts
 from medsim.pages.page import Chart, PageTable, Section, distinct, warned
+from medsim.pages.sentences import ALPHA, p_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

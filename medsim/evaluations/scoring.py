@@ -16,11 +16,11 @@ from medsim.core.config import in_threads
 from medsim.core.errors import listed
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.evaluations.baselines import BASELINES
-from medsim.evaluations.conclusions import ALPHA
 from medsim.evaluations.output import COMPARISONS, RESULTS
 from medsim.evaluations.sets import BASELINE, MATCHED_SUBSET
 from medsim.evaluations.statistic import statistics_of
 from medsim.kernels.packing import tie_hashes
+from medsim.pages.sentences import ALPHA
 from medsim.statistics.estimates import FEWEST_CLUSTERS, defined, effective_clusters, interval_of
 from medsim.statistics.matched import MatchedPairs
 from medsim.statistics.resampling import fewest_for

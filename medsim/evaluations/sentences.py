@@ -2,160 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from medsim.core.errors import counted, listed
+from medsim.core.errors import counted
 from medsim.core.shown import number
-from medsim.evaluations.conclusions import ALPHA, embedding_standings, with_standing
+from medsim.evaluations.conclusions import embedding_standings, with_standing
 from medsim.evaluations.options import CORRECTIONS
-from medsim.evaluations.readable import MATCHED, hardest_first, p_text, set_name
+from medsim.evaluations.readable import MATCHED, hardest_first, set_name
 from medsim.evaluations.sets import ALL, BASELINE, FEW, SET, with_enough_pairs
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
 from medsim.pages.page import with_interval
+from medsim.pages.sentences import ALPHA, Row, leader_sentence, ordered_differences, other_models
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from medsim.evaluations.statistic import Statistic
-
-Row: TypeAlias = dict[str, Any]
-
-_NAMED = 3  # models that a sentence names at most
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A paired difference of the scores of two models, the higher minus the lower.
-
-    Attributes:
-        value: the difference, 0 or more.
-        ends: the ends of its 95% confidence interval; None if there is none.
-        p: the corrected p-value; None if it is not defined.
-        is_only: whether it is the only comparison, so that p needs no correction.
-    """
-
-    value: float
-    ends: tuple[float, float] | None
-    p: float | None
-    is_only: bool
-
-    @property
-    def is_significant(self) -> bool:
-        """Whether the models differ significantly."""
-        return self.value > 0 and self.p is not None and self.p < ALPHA
-
-    @property
-    def above(self) -> str:
-        """The difference as the beginning of a clause: "0.041 (95% CI …, p = …) above"."""
-        return f"{number(self.value, '.3f')} ({', '.join(self._certainty)}) above"
-
-    @property
-    def bracketed(self) -> str:
-        """The difference in brackets."""
-        return f"(difference {', '.join([number(self.value, '.3f'), *self._certainty])})"
-
-    @property
-    def _certainty(self) -> list[str]:
-        ends = self.ends and " to ".join(number(end, ".3f") for end in self.ends)
-        name = "p" if self.is_only else "corrected p"
-        p = "no significance test" if self.p is None else f"{name} {p_text(self.p)}"
-        return [f"95% CI {ends}", p] if ends else [p]
-
-
-Differences: TypeAlias = "Mapping[tuple[str, str], Difference]"
-"""Differences by the names of both models, the higher first."""
-
-
-def ordered_differences(
-    ranking: Sequence[str], tests: pl.DataFrame, compared: str, correction: str
-) -> Differences:
-    """Return the differences of models from a table of comparisons.
-
-    Args:
-        ranking: names of models, the best first.
-        tests: the comparisons on one set, with difference, the corrected p-value and, if there are
-            intervals, low and high; those with other names are only counted.
-        compared: the column of a model without its number, such as "embedding".
-        correction: of p-values, one of ``CORRECTIONS``.
-    """
-    differences = {}
-    for row in tests.drop_nulls("difference").iter_rows(named=True):
-        names, value = (row[f"{compared}1"], row[f"{compared}2"]), row["difference"]
-        if not {*names} <= {*ranking}:
-            continue  # of a baseline
-        ends = None if row.get("low") is None else (row["low"], row["high"])
-        if ranking.index(names[0]) > ranking.index(names[1]):
-            names, value, ends = names[::-1], -value, ends and (-ends[1], -ends[0])
-        p = row[f"p_{correction}"]
-        differences[names] = Difference(value, ends, p, is_only=tests.height == 1)
-    return differences
-
-
-def leader_sentence(
-    ranking: Sequence[Row], differences: Differences, place: str, label: str
-) -> str:
-    """Return which model leads, by how much, or from which it cannot be distinguished.
-
-    Args:
-        ranking: model, value, low and high of each model, the best first.
-        differences: see ``ordered_differences``; without them no model is said to lead.
-        place: what the models are scored on, in a phrase after "on".
-        label: of the score.
-    """
-    first, *others = ranking
-    name, value = first["model"], with_interval(first)
-    tests = {row["model"]: differences.get((name, row["model"])) for row in others}
-    ties = [(other, test) for other, test in tests.items() if test and not test.is_significant]
-    if not others:
-        article = "an" if label[0] in "AEIOUaeiou" else "a"
-        return f"On {place}, {name} has {article} {label} of {value}."
-    second, lead = next(iter(tests.items()))
-    if lead is None:
-        other = f"{second} with {with_interval(others[0])}"
-        end = "there is no paired comparison of the two"
-        return f"On {place}, {name} has the highest {label}, {value}, before {other}; {end}."
-    if ties:
-        (near, test), *more = ties
-        also = listed([other for other, _ in more], _NAMED)
-        return (
-            f"No model leads on {place}: {name} has the highest {label}, {value}, but cannot be "
-            f"distinguished from {near} {test.bracketed}{also and f' or from {also}'}."
-        )
-    next_best = ", the next best" if len(others) > 1 else ""
-    return f"{name} leads on {place}: its {label} is {value}, {lead.above} {second}{next_best}."
-
-
-def other_models(names: Sequence[str], differences: Differences, what: str) -> list[str]:
-    """Return a sentence on the differences among models after the first; none with fewer than two.
-
-    Args:
-        names: of these models, the best first.
-        differences: see ``ordered_differences``.
-        what: the items that they are scored on, such as "pairs".
-    """
-    among = {key: test for key, test in differences.items() if {*key} <= {*names}}
-    if not among:
-        return []
-    in_order = sorted(among, key=lambda key: (names.index(key[0]), names.index(key[1])))
-    ties = [key for key in in_order if not among[key].is_significant]
-    higher, lower = (ties or in_order)[0]
-    difference = among[higher, lower]
-    if not ties and len(among) == 1:
-        clause = f"{higher} is {difference.above} {lower}"
-    elif not ties:
-        clause = "the other models all differ significantly from each other"
-    elif len(ties) == 1:
-        only = "" if len(among) == 1 else "of the other models only "
-        clause = f"{only}{higher} and {lower} cannot be distinguished {difference.bracketed}"
-    else:
-        clause = (
-            f"{len(ties)} of the {len(among)} comparisons of other models are not significant, "
-            f"such as {higher} and {lower} {difference.bracketed}"
-        )
-    return [f"On the same {what}, {clause}."]
 
 
 def result_sentences(

@@ -19,9 +19,9 @@ import numpy as np
 import polars as pl
 
 from medsim.core.config import in_threads
+from medsim.embeddings.embedded_terms import check_finite, rows_of
 from medsim.embeddings.metrics import METRICS, Workers
 from medsim.evaluations.output import RESULTS, SEPARATED, SEPARATION, SEPARATION_PARTS, path_of
-from medsim.evaluations.similarities import check_finite, rows_of
 from medsim.evaluations.statistic import STATISTICS
 from medsim.kernels.separation import n_not_below, sums_of_later
 from medsim.statistics.estimates import Estimate, defined, interval_of

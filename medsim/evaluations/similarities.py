@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from medsim.core.errors import InputError, counted
-from medsim.embeddings.metrics import METRICS, WordBags, Workers
+from medsim.core.errors import counted
+from medsim.embeddings.embedded_terms import rows_of, similarities_of
+from medsim.embeddings.metrics import WordBags, Workers
 from medsim.evaluations.output import SCORES, TERMS, WORDS, path_of
 
 if TYPE_CHECKING:
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from medsim.embeddings.embedded_terms import EmbeddedTerms
     from medsim.evaluations.inputs import EvaluationInput
     from medsim.evaluations.run import Run
-    from medsim.kernels.types import Ids, Singles
-
-T = TypeVar("T", bound=np.ndarray[Any, Any])
 
 
 def write_similarities(
@@ -60,36 +58,3 @@ def write_similarities(
             run.write(path, pl.DataFrame([pairs["pair_id"], similarity]))
         n_pairs, n_metrics = counted(pairs.height, "pair"), counted(len(metrics), "metric")
         stage.note(f"{n_pairs} under {n_metrics}")
-
-
-def similarities_of(
-    embedded: EmbeddedTerms, metric: str, first: Ids, second: Ids, workers: Workers
-) -> Singles:
-    """Return the similarity of each pair, float32[n_pairs]; NaN if a term is not covered.
-
-    ``first`` and ``second`` are rows of the embedded terms: int32[n_pairs].
-    """
-    covered = embedded.covered[first] & embedded.covered[second]
-    values = np.full(len(first), np.nan, np.float32)
-    similarities = METRICS.get(metric).similarities(
-        embedded.embedded, first[covered], second[covered], workers
-    )
-    values[covered] = check_finite(similarities, metric)
-    return values
-
-
-def rows_of(embedded: EmbeddedTerms, terms: pl.Series) -> Ids:
-    """Return the positions of terms among those of an embedding: int32[n_terms]."""
-    rows = embedded.terms.select("term").with_row_index("row")
-    keys = terms.alias("term").to_frame()
-    matches = keys.join(rows, on="term", how="left", maintain_order="left")["row"]
-    return matches.to_numpy().astype(np.int32)
-
-
-def check_finite(similarities: T, metric: str) -> T:
-    """Return similarities; raise InputError if one is not a finite number."""
-    if not np.isfinite(similarities).all():
-        raise InputError(
-            f"under {metric} a similarity is not a finite number: the vectors' values are too large"
-        )
-    return similarities

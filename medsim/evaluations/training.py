@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from medsim.core.errors import OptionError, needing
 from medsim.core.progress import Progress, Stage
-from medsim.embeddings.embedded_terms import NamedEmbedding, embed_terms
+from medsim.embeddings.embedded_terms import NamedEmbedding, embed_terms, rows_of, similarities_of
 from medsim.embeddings.encoders import batches, collect
 from medsim.embeddings.formats.sentence_transformers import NAME, encode_batch
 from medsim.embeddings.metrics import TermPoints, Workers
@@ -20,7 +20,6 @@ from medsim.evaluations.options import EvaluateOptions
 from medsim.evaluations.run import resampling_of
 from medsim.evaluations.scoring import ScoredModel, baseline_models, score_sets
 from medsim.evaluations.sets import BASELINE, HEADLINE, SET_COLUMNS
-from medsim.evaluations.similarities import rows_of, similarities_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

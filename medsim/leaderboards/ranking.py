@@ -9,11 +9,11 @@ import polars as pl
 from medsim.core.errors import InputError
 from medsim.core.manifest import MANIFEST
 from medsim.core.options import public
-from medsim.evaluations.conclusions import ALPHA
 from medsim.evaluations.output import RESULT
 from medsim.evaluations.result_file import read_result
 from medsim.evaluations.sets import HEADLINE
 from medsim.leaderboards.options import SHOWN, LeaderboardOptions
+from medsim.pages.sentences import ALPHA
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -8,7 +8,6 @@ import polars as pl
 
 from medsim.core.errors import counted, listed
 from medsim.evaluations.readable import headed
-from medsim.evaluations.sentences import leader_sentence
 from medsim.pages import charts
 from medsim.pages.page import (
     Chart,
@@ -21,6 +20,7 @@ from medsim.pages.page import (
     facts,
     warnings_of,
 )
+from medsim.pages.sentences import leader_sentence
 from medsim.tagging.scores import ALL
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ import polars as pl
 from medsim.core.kinds import Column, Columns, Kind, Table, both, columns
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
+from medsim.embeddings.replies import reply_columns
 from medsim.wic import SPLITS
 
 _text, _whole, _small, _number = (
@@ -203,17 +204,7 @@ REPLIES = Table(
     {
         "model": _MODEL,
         "instance": _NUMBER,
-        "messages": _text("The chat that was sent, as JSON."),
-        "reply": _text("Text of the reply; null if there is none."),
-        "refusal": _text("Text that the service marks as a refusal; null if there is none."),
-        "finish": _text("Reason for the end of the reply, from the service; null if unknown."),
-        "verdict": _text("answered, refused or unclear."),
-        "prediction": Column(pl.Boolean, "The answer; null unless the verdict is answered."),
-        "prompt_tokens": _whole("Tokens of the chat, as the service counted; 0 if it did not."),
-        "completion_tokens": _whole(
-            "Tokens of the reply, as the service counted; 0 if it did not."
-        ),
-        "reported_model": _text("Name of the model, from the service; null if unknown."),
+        **reply_columns(Column(pl.Boolean, "The answer; null unless the verdict is answered.")),
     },
     key=("model", "instance"),
     order="By model in the order given, then by instance.",

@@ -13,8 +13,8 @@ import polars.selectors as cs
 from medsim.core.errors import counted, listed
 from medsim.core.shown import MISSING, number
 from medsim.evaluations.scoring import columns_of
-from medsim.evaluations.sentences import leader_sentence, ordered_differences, other_models
 from medsim.pages.page import with_interval
+from medsim.pages.sentences import leader_sentence, ordered_differences, other_models
 from medsim.statistics.bca import accuracy_of
 from medsim.statistics.estimates import defined, interval_of
 from medsim.statistics.significance import mcnemar_of_runs

@@ -20,8 +20,8 @@ from medsim.core.files import read_own_json
 from medsim.core.kinds import read_manifest
 from medsim.core.manifest import MANIFEST
 from medsim.core.opened import open_output, read_rows, reading_output
+from medsim.embeddings.chats import ReplyCache
 from medsim.embeddings.encoders import VectorCache
-from medsim.wic.models.llm import ReplyCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable

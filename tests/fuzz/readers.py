@@ -43,6 +43,7 @@ from medsim.core.instances import check_terms
 from medsim.core.opened import open_output
 from medsim.core.reading import open_file, parsed_json
 from medsim.corpora.pubtator import Problems, digest_of, documents_of, open_corpus
+from medsim.embeddings.chats import read_reply
 from medsim.embeddings.options import EmbeddingOptions
 from medsim.embeddings.services import read_vectors
 from medsim.embeddings.sources import find_format
@@ -58,7 +59,6 @@ from medsim.studies.sheets.written import written_csv
 from medsim.tagging.corpus import read_conll
 from medsim.wic.benchmark import read_instances
 from medsim.wic.dataset import read_wic
-from medsim.wic.models.llm import read_reply
 from medsim.wic.models.predicted import read_predictions
 
 TERMS = ("asthma of the heart", "naïve heart", "心臓", "acute fever", "pain")

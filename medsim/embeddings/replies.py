@@ -1,0 +1,145 @@
+"""Replies of language models: their columns in tables, and the answers in them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+import polars as pl
+
+from medsim.core.kinds import Column
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Messages: TypeAlias = list[dict[str, str]]
+"""A chat: each message has a role and a content."""
+
+FILTERED = "content_filter"
+"""The reason of services for a withheld reply."""
+
+_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
+_BEFORE = re.compile(  # if the prompt opened the thought, and words follow it
+    r"\A.*</think>(?=.*[^\W\d_])", re.DOTALL | re.IGNORECASE
+)
+_WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
+_OR = r"(?:(?=[^\w/]*+/)|\W*+(?:or|and)\b)\W*+"  # each character of it is read once or twice
+_CHOICE = re.compile(
+    rf"\b(?:(?:true|yes){_OR}(?:false|no)|(?:false|no){_OR}(?:true|yes))\b", re.IGNORECASE
+)
+_TRUTHS = {"true": True, "false": False}
+_YES_OR_NO = {"yes": True, "no": False}
+_LEADING = frozenset({"answer", "label", "the", "is", "response", "output", "final"})
+_NEGATED = re.compile(
+    r"(?:\bnot|n['\u2019]t|\bneither|\bnor)\s+(?:\w+\s+)?[\"'*]*(?:true|false)\b", re.IGNORECASE
+)
+_REFUSAL = re.compile(
+    r"\b(?:i(?:['\u2019]m| am) (?:sorry|unable|not able)|i (?:cannot|can['\u2019]?t|won['\u2019]t)"
+    r"|as an ai)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A reply of a language model from a service.
+
+    Attributes:
+        text: None if there is none.
+        refusal: the service's text of a refusal; empty if there is none.
+        finish: the service's reason for the end of the reply.
+        model: as the service reports it.
+        n_prompt: tokens of the prompt, as counted by the service; 0 if unknown.
+        n_completion: tokens of the reply, likewise.
+    """
+
+    text: str | None
+    refusal: str = ""
+    finish: str = ""
+    model: str = ""
+    n_prompt: int = 0
+    n_completion: int = 0
+
+    @property
+    def content(self) -> str:
+        """The text without thoughts, between <think> and </think> or before a single </think>.
+
+        It is empty if the service withheld the reply.
+        """
+        withheld = self.refusal or self.finish == FILTERED
+        return "" if withheld else _BEFORE.sub(" ", _THOUGHT.sub(" ", self.text or ""))
+
+    def verdict(self, answer: object) -> str:
+        """Return the verdict on the reply, given the answer in it: answered, refused or unclear."""
+        if answer is not None:
+            return "answered"
+        is_refused = self.refusal or self.finish == FILTERED or _REFUSAL.search(self.text or "")
+        return "refused" if is_refused else "unclear"
+
+    def row(self, messages: Messages, answer: object) -> dict[str, object]:
+        """Return a row of ``reply_columns`` for the reply to a chat."""
+        return {
+            "messages": json.dumps(messages, ensure_ascii=False),
+            "reply": self.text,
+            "refusal": self.refusal or None,
+            "finish": self.finish or None,
+            "verdict": self.verdict(answer),
+            "prediction": answer,
+            "prompt_tokens": self.n_prompt,
+            "completion_tokens": self.n_completion,
+            "reported_model": self.model or None,
+        }
+
+
+_text, _whole = partial(Column, pl.String), partial(Column, pl.Int64)
+
+
+def reply_columns(prediction: Column) -> dict[str, Column]:
+    """Return the columns of tables of replies, with the column of their answers."""
+    return {
+        "messages": _text("The chat that was sent, as JSON."),
+        "reply": _text("Text of the reply; null if there is none."),
+        "refusal": _text("Text that the service marks as a refusal; null if there is none."),
+        "finish": _text("Reason for the end of the reply, from the service; null if unknown."),
+        "verdict": _text("answered, refused or unclear."),
+        "prediction": prediction,
+        "prompt_tokens": _whole("Tokens of the chat, as the service counted; 0 if it did not."),
+        "completion_tokens": _whole(
+            "Tokens of the reply, as the service counted; 0 if it did not."
+        ),
+        "reported_model": _text("Name of the model, from the service; null if unknown."),
+    }
+
+
+def noted(verdicts: Iterable[str]) -> str:
+    """Return the number of replies by verdict, for the end of a stage."""
+    return ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(Counter(verdicts).items()))
+
+
+def parse_answer(text: str) -> bool | None:
+    """Return the answer in a text: true or yes, false or no; None if there is none.
+
+    The first word counts, or the word after a phrase such as "The answer is". Otherwise true or
+    false, or else yes or no, counts if the text has only one of the two and does not negate it.
+    Case, punctuation and phrases that offer both do not count.
+
+    Args:
+        text: ``Reply.content``.
+    """
+    plain = _CHOICE.sub(" ", text)
+    words = [word.casefold() for word in _WORD.findall(plain)]
+    first = next((word for word in words if word not in _LEADING), "")
+    answers = _TRUTHS | _YES_OR_NO
+    if first in answers:
+        return answers[first]
+    if _NEGATED.search(plain):
+        return None
+    for meanings in (_TRUTHS, _YES_OR_NO):
+        values = {meanings[word] for word in words if word in meanings}
+        if values:
+            return values.pop() if len(values) == 1 else None
+    return None
