@@ -20,6 +20,7 @@ from medsim.core.options import (
     input_option,
     main_option,
     output_option,
+    several,
 )
 from medsim.evaluations.options import BINS, EQUAL_PARTS, TOPIC_BINS, check_bins
 from medsim.statistics.resampling import FEWEST_RESAMPLES, MOST_RESAMPLES
@@ -382,7 +383,7 @@ Paths: TypeAlias = str | Path | Sequence[str | Path] | None
 
 def paths_of(paths: Paths) -> list[Path]:
     """Return the paths of an option that takes any number of them."""
-    return [Path(paths)] if isinstance(paths, (str, Path)) else [Path(path) for path in paths or ()]
+    return list(map(Path, several(paths or ())))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,9 @@ from medsim.builds.output import Build
 from medsim.builds.positives import reload_names
 from medsim.core.errors import InputError
 from medsim.core.store import Store
-from medsim.core.tables import (
-    lines_of,
-    read_table,
-    read_text,
-    unguarded,
-)
-from medsim.studies.words import has_white_space, normalised
+from medsim.core.tables import lines_of, read_table, read_text, unguarded
+from medsim.core.terms import lowered
+from medsim.studies.words import has_white_space
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -99,7 +95,7 @@ def _words_of(kind: str, path: Path) -> Iterator[tuple[str, str]]:
         if len(fields) < n_fields:
             few = f"{len(fields)} fields between bars; {kind} has {n_fields}"
             raise InputError(f"{path}: line {number} has {few}")
-        word, base = normalised([fields[at].strip() for at in places])
+        word, base = lowered([fields[at].strip() for at in places])
         if word and base and word != base and not has_white_space(word + base):
             yield word, base
 
@@ -160,7 +156,7 @@ def read_norms(
             counts &= (strengths.fill_null(0) > 0) & (backward.fill_null(0) > 0)
         elif not one_way:
             warnings.append(f"{path.name} has no column BSG, so norms that go one way count")
-        sides = [pl.Series(side, normalised(frame[side].to_list()), pl.String) for side in _SIDES]
+        sides = [pl.Series(side, lowered(frame[side].to_list()), pl.String) for side in _SIDES]
         norms = pl.DataFrame([*sides, strengths.alias("strength"), counts.alias("counts")])
         frames.append(norms.with_columns(name=pl.lit(_STRENGTHS.get(column), pl.String)))
     return pl.concat(frames), tuple(warnings)
@@ -214,7 +210,7 @@ def read_confirmed(path: Path, forms: Forms, words: pl.DataFrame) -> pl.DataFram
     terms = read_table(path, ("term1", "term2")).frame
     pairs = pl.DataFrame(
         [
-            pl.Series(side, normalised([unguarded(term) for term in column]), pl.String)
+            pl.Series(side, lowered([unguarded(term) for term in column]), pl.String)
             for side, column in zip(_SIDES, terms, strict=True)
         ]
     ).with_columns(strength=pl.lit(None, pl.Float64), name=pl.lit(None, pl.String), counts=True)
@@ -241,7 +237,7 @@ def listed_words(
             reload_names(Build(path), store)
             return frozenset(names_of(store, forms, lexicon)["word"])
     words = [line.strip() for line in lines_of(read_text(path)) if line.strip()]
-    return frozenset(map(forms.form_of, normalised(words)))
+    return frozenset(map(forms.form_of, lowered(words)))
 
 
 def names_of(store: Store, forms: Forms, lexicon: Lexicon | None = None) -> pl.DataFrame:
@@ -262,7 +258,7 @@ def names_of(store: Store, forms: Forms, lexicon: Lexicon | None = None) -> pl.D
         sorted(
             {forms.form_of(variant) for variant in (lexicon.variants(word) if lexicon else (word,))}
         )
-        for word in normalised(single["lower_term"].to_list())
+        for word in lowered(single["lower_term"].to_list())
     ]
     node_words = single.select("node_id", pl.Series("word", words, pl.List(pl.String)))
     return node_words.explode("word")

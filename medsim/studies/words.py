@@ -313,17 +313,12 @@ def read_frequencies(
     else:
         known_topics = topics.str.split(";").list.eval(pl.element().str.strip_chars())
     return rows.select(
-        pl.Series("word", normalised(rows["word"].to_list()), pl.String),
+        pl.Series("word", lowered(rows["word"].to_list()), pl.String),
         "class",
-        pl.Series("lemma", normalised(rows["lemma"].to_list()), pl.String).replace("", None),
+        pl.Series("lemma", lowered(rows["lemma"].to_list()), pl.String).replace("", None),
         pl.col("count").cast(pl.Int64),
         known_topics,
     )
-
-
-def normalised(words: list[str]) -> list[str]:
-    """Return words in lower case and in Unicode's form C, so that equal words are equal texts."""
-    return lowered([unicodedata.normalize("NFC", word) for word in words])
 
 
 def merged(rows: pl.DataFrame, forms: Forms) -> pl.DataFrame:
@@ -402,7 +397,7 @@ def filtered(
     A word counts for the first filter that leaves it out. A digit is any numeric character, and
     auxiliaries are the forms of be, have and do. Words in ``keep`` only need the count.
     """
-    kept = frozenset(normalised([*keep]))
+    kept = frozenset(lowered([*keep]))
     filters: tuple[tuple[str, Callable[[str], bool]], ...] = (
         ("not a single word", has_white_space),
         ("a symbol, or a hyphen", lambda word: not word.isalnum()),
@@ -478,7 +473,7 @@ def read_domains(path: Path, forms: Forms) -> pl.DataFrame:
     is_known = table.frame["domain"].is_in(accepted)
     table.refuse(~is_known, "domain", f"is not one of {', '.join(accepted)}")
     texts = [unguarded(word) for word in table.frame["word"]]
-    words = [forms.form_of(word) for word in normalised(texts)]
+    words = [forms.form_of(word) for word in lowered(texts)]
     by_word = table.frame.with_columns(pl.Series("word", words, pl.String)).unique()
     return by_word.filter(pl.len().over("word") == 1, pl.col("domain") != AMBIGUOUS)
 
