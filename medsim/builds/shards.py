@@ -25,7 +25,7 @@ from medsim.builds.options import BuildOptions, MergeOptions, ShardOptions, pars
 from medsim.builds.output import BUILD
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError, OutputError, listed
-from medsim.core.files import first_file, read_own_json, remove, whole_file
+from medsim.core.files import read_own_json, remove, whole_file
 from medsim.core.options import public
 from medsim.core.places import check_free, check_not_input, resolved
 from medsim.core.reading import reading
@@ -201,11 +201,15 @@ class ShardFolder:
         return self.folder / f"shard-{number}-of-{sharded.total}.shard"
 
     def claim(self, sharded: ShardedRun) -> None:
-        """Record the run of the folder, unless another process has done so."""
+        """Record the run of the folder, unless another process has done so.
+
+        If several processes try at once, the last one wins, and ``check`` finds the others.
+        """
         path = self.folder / _JOB
         if not path.exists():  # usually it exists
             noted = {"job": sharded.key, "total": sharded.total, "source": sharded.source}
-            first_file(path, _partial(path), json.dumps(noted, indent=2).encode())
+            with whole_file(path, _partial(path)) as partial:
+                partial.write_text(json.dumps(noted, indent=2), encoding="utf-8")
         self.check(sharded.key, sharded.total)
 
     def check(self, key: Mapping[str, str], total: int) -> None:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 _CANNOT_SYNC = {errno.EBADF, errno.EINVAL, errno.ENOTSUP}  # if folders cannot sync
 
-_CANNOT_LINK = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EMLINK}
-
 
 @contextmanager
 def whole_file(path: Path, partial: Path, *, sync_name: bool = True) -> Iterator[Path]:
@@ -127,29 +125,6 @@ def put_in_place(partial: Path, path: Path, *, sync_name: bool = True) -> None:
     sync_file(partial)
     partial.replace(path)
     if sync_name:
-        sync_folder(path.parent)
-
-
-def first_file(path: Path, partial: Path, content: bytes) -> None:
-    """Write a file unless it exists.
-
-    If several processes try, only one writes it, and all see it whole: it gets its name as a hard
-    link, which fails if the name exists. On a file system without hard links the last process wins,
-    so a caller that depends on the content must read the file again.
-    """
-    with _failing_to_write(path):
-        try:
-            partial.write_bytes(content)
-            sync_file(partial)
-            os.link(partial, path)
-        except OSError as error:
-            if not path.exists():
-                if error.errno not in _CANNOT_LINK:
-                    raise
-                partial.replace(path)
-        finally:
-            with suppress(OSError):
-                partial.unlink(missing_ok=True)
         sync_folder(path.parent)
 
 
