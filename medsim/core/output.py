@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 _JOB = "job.json"
 _PARTIAL = f"{_JOB}.partial"
-_EMPTY_NOTE = json.dumps({"job": None, "digests": {}})
 _SPILL = "spill"
 _MOST_TRIED = 1000  # attempts to get a lock that others take and remove
 
@@ -100,10 +99,7 @@ class OutputFolder:
             note = read_own_json(path)
             return {"job": note["job"], "digests": dict(note["digests"])}
         except FileNotFoundError as error:
-            known_files = own_files(self.folder, self._kind)
-            with suppress(OSError, ValueError):
-                if _EMPTY_NOTE.startswith((self.folder / _PARTIAL).read_text(encoding="utf-8")):
-                    known_files.add(_PARTIAL)
+            known_files = own_files(self.folder, self._kind) | {_PARTIAL}
             if next(unknown_files(self.folder, known_files), None) is not None:
                 raise OutputError(fault) from error
             return {}  # killed before its first note, or after its last

@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 
 def resolved(out: Path) -> Path:
     """Return the path of ``out`` with links resolved."""
-    try:
-        place = out.resolve()
-    except (OSError, RuntimeError) as error:  # Python 3.11 raises the latter for a loop of links
-        raise OutputError(f"cannot write {out}: {error}") from error
-    if os.path.islink(place):  # noqa: PTH114 — Path's raises for long names
-        # Python 3.13 does not raise for a loop of links.
-        raise OutputError(f"cannot write {out}: its links form a loop")
+    place = Path(os.path.realpath(out))  # Path.resolve raises for a loop of links
     if not place.name:
         raise OutputError(f"{place} cannot be replaced; give a folder inside it")
     return place
