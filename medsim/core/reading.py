@@ -26,6 +26,7 @@ MIB = 1 << 20
 _PANIC = "PanicException"  # from libraries in Rust; not an Exception, and not importable
 _LONGEST_REASON = 200
 _HARMLESS = MIB  # content up to this size is harmless at any compression ratio
+_MAGIC_BYTES = 10  # that identify a packed file
 BEGINNING = 1 << 16
 """The number of first bytes that identify the kind of a file."""
 
@@ -59,6 +60,13 @@ class FileKind:
 LFS_POINTER = FileKind("a Git LFS pointer, not the file itself", "run: git lfs pull")
 HTML = FileKind("an HTML page", "save the file itself, not the page that shows it", is_binary=False)
 GZIP = FileKind("packed by gzip", "unpack it", is_read=True)
+BZIP2 = FileKind("packed by bzip2", "unpack it", is_read=True)
+XZ = FileKind("packed by xz", "unpack it", is_read=True)
+ZSTD = FileKind("packed by zstd", "unpack it", is_read=True)
+PACKED = frozenset({GZIP, BZIP2, XZ, ZSTD})
+"""The kinds that ``unpacked`` unpacks."""
+
+TAR = FileKind("a tar", "unpack it", is_read=True)
 ZIP = FileKind("a zip", "unpack it", is_read=True)
 PARQUET = FileKind("a Parquet file", is_read=True)
 ARROW = FileKind("an Arrow file", is_read=True)
@@ -74,9 +82,6 @@ _OWL = FileKind(
 )
 WORKBOOK = FileKind("a workbook or another Office file", "save the sheet as CSV in UTF-8")
 _OTHERS = "save its content in another format"
-_OTHER_ARCHIVES = (
-    rb"\xfd7zXZ\0|\x04\x22\x4d\x18|BZh[1-9]1AY&SY|7z\xbc\xaf\x27\x1c|Rar!\x1a\x07|.{257}ustar"
-)
 _PATTERNS: tuple[tuple[bytes, FileKind], ...] = (
     (rb"version https://git-lfs\.", LFS_POINTER),
     (rb"(?i)\s*(<\?xml[^>]*>\s*)?(<!--[^>]*>\s*)*<(!doctype\s+html|html|head)[\s>]", HTML),
@@ -89,8 +94,14 @@ _PATTERNS: tuple[tuple[bytes, FileKind], ...] = (
     (rb"\xd0\xcf\x11\xe0", WORKBOOK),
     (rb"\x1f\x8b", GZIP),
     (rb"PK(\x03\x04|\x05\x06)", ZIP),
-    (rb"\x28\xb5\x2f\xfd", FileKind("packed by zstd", "unpack it", is_read=True)),
-    (_OTHER_ARCHIVES, FileKind("packed by xz, lz4, bzip2, 7z, RAR or tar", "unpack it")),
+    (rb"BZh[1-9]1AY&SY", BZIP2),
+    (rb"\xfd7zXZ\0", XZ),
+    (rb"\x28\xb5\x2f\xfd", ZSTD),
+    (rb".{257}ustar", TAR),
+    (
+        rb"\x04\x22\x4d\x18|7z\xbc\xaf\x27\x1c|Rar!\x1a\x07",
+        FileKind("packed by lz4, 7z or RAR", "unpack it"),
+    ),
     (rb"PAR1", PARQUET),
     (rb"ARROW1", ARROW),
     (rb"\x93NUMPY", NPY),
@@ -238,14 +249,17 @@ def expanded(path: str | Path) -> Path:
 
 
 def unpacked(stream: io.BufferedReader, path: Path | str, size: int) -> io.BufferedReader:
-    """Return the content of a stream, unpacked if its first bytes are those of gzip.
+    """Return the content of a stream, unpacked if its first bytes are those of a packed file.
+
+    The packed kinds are in ``PACKED``; several packed parts in a row are one content.
 
     Args:
         stream: bytes of the file.
         path: path or name of the file, for messages.
         size: number of bytes, for the limit on the unpacked size.
     """
-    if kind_of(stream.peek(2)[:2]) is not GZIP:
+    kind = kind_of(stream.peek(_MAGIC_BYTES)[:_MAGIC_BYTES])
+    if kind is None or kind not in PACKED:
         return stream
     n_bytes = 0
 
@@ -254,8 +268,21 @@ def unpacked(stream: io.BufferedReader, path: Path | str, size: int) -> io.Buffe
         n_bytes += len(part)
         check_ratio(path, size, n_bytes)
 
-    content = cast("IO[bytes]", gzip.GzipFile(fileobj=stream))
-    return io.BufferedReader(Watched(content, count))
+    return io.BufferedReader(Watched(_unpacker(kind, stream), count))
+
+
+def _unpacker(kind: FileKind, stream: io.BufferedReader) -> IO[bytes]:
+    if kind is GZIP:
+        return cast("IO[bytes]", gzip.GzipFile(fileobj=stream))
+    if kind is XZ:
+        from lzma import LZMAFile  # noqa: PLC0415 — some builds of Python lack it
+
+        return LZMAFile(stream)
+    import pyarrow as pa  # noqa: PLC0415 — few files need it
+
+    codec = "bz2" if kind is BZIP2 else "zstd"
+    packed = pa.PythonFile(stream, mode="r")
+    return cast("IO[bytes]", pa.CompressedInputStream(packed, codec))
 
 
 def check_ratio(path: Path | str, n_packed: int, n_bytes: int) -> None:

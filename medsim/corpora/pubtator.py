@@ -12,8 +12,8 @@ from medsim.core.files import open_hashed
 from medsim.core.manifest import Skipped
 from medsim.core.reading import (
     BEGINNING,
-    GZIP,
     LONGEST_LINE,
+    PACKED,
     decoded,
     other_kind,
     reading,
@@ -81,13 +81,13 @@ class Problems:
 def open_corpus(path: Path) -> HashedReader:
     """Return a reader of the raw bytes of a file.
 
-    Only text is accepted, plain or compressed by gzip.
+    Only text is accepted, plain or packed.
     """
     if path.is_dir():
         raise InputError(f"{path} is a folder; give the corpus files in it")
     with reading(path):
         file = open_hashed(path)
-        error = other_kind(path, file.peek(BEGINNING), "lines of text", reads={GZIP})
+        error = other_kind(path, file.peek(BEGINNING), "lines of text", reads=PACKED)
     if error is not None:
         file.close()
         raise error
@@ -101,7 +101,7 @@ def digest_of(file: HashedReader, path: Path) -> str:
 
 
 def lines_of(file: HashedReader, path: Path, *, blank: bool = False) -> Iterator[tuple[int, str]]:
-    """Yield the lines of an open file, plain or compressed by gzip, and their numbers from 1.
+    """Yield the lines of an open file, plain or packed, and their numbers from 1.
 
     Lines have no line ends; blank lines are skipped unless ``blank`` is True.
     """
@@ -131,7 +131,7 @@ class _Draft:
 def documents_of(
     file: HashedReader, path: Path, problems: Problems, *, linked: bool = True
 ) -> Iterator[Document]:
-    """Yield the documents of an open file, plain or compressed by gzip, in their order.
+    """Yield the documents of an open file, plain or packed, in their order.
 
     A document is a line ``ID|t|title``, a line ``ID|a|abstract`` (none for no abstract), and lines
     of ``ID, start, end, text, type, codes`` separated by tabs, perhaps with more columns, or as

@@ -15,8 +15,8 @@ from medsim.core.options import Option, Options, Reporting, input_option, main_o
 SynonymScope = Literal["exact", "narrow", "broad", "related"]
 
 SOURCE = Option(
-    "Release of SNOMED CT (RF2), UMLS, RxNorm, LOINC, OMOP or MeSH (folder or zip), an .obo, "
-    ".json or .xml file, or a built-in name such as hpo.",
+    "Release of SNOMED CT (RF2), UMLS, RxNorm, LOINC, OMOP or MeSH (folder, zip or tar), an "
+    ".obo, .json or .xml file, packed or not, or a built-in name such as hpo.",
     argument=True,
     or_name=True,
 )

@@ -57,9 +57,12 @@ def zipped(name: str, content: bytes = b"content") -> bytes:
             for begin in (b"SQLite format 3\0", b"\x89HDF\r\n", b"%PDF-")
         ),
         *(
-            (begin, "packed by xz")
-            for begin in (b"7z\xbc\xaf\x27\x1c\0\4", b"\xfd7zXZ\0", b"BZh11AY&SY")
+            (begin, "packed by lz4, 7z or RAR")
+            for begin in (b"7z\xbc\xaf\x27\x1c\0\4", b"Rar!\x1a\x07\1\0")
         ),
+        (b"\xfd7zXZ\0", "packed by xz"),
+        (b"BZh11AY&SY", "packed by bzip2"),
+        (bytes(257) + b"ustar", "a tar"),
         (b"\x28\xb5\x2f\xfd\0", "packed by zstd"),
         (pickle.dumps({"heart": [0.1]}, protocol=4), "a pickle"),
         ("text".encode("utf-16"), "UTF-16 text"),

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
+import io
 import json
+import lzma
+import tarfile
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 from fixtures.corpora import invented_names, write_corpus, write_ontology
 from fixtures.embeddings import (
     ROWS,
@@ -131,6 +136,26 @@ def _mesh_gz(folder: Path) -> Path:
 
 def _obo(folder: Path) -> Path:
     return write_ontology(folder, invented_names(1, 8))
+
+
+def _obo_packed(pack: Callable[[bytes], bytes], name: str) -> Callable[[Path], Path]:
+    def write(folder: Path) -> Path:
+        path = _obo(folder)
+        content = path.read_bytes()
+        path.unlink()
+        return _file(name, pack(content))(folder)
+
+    return write
+
+
+def _tarred(content: bytes) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name in ("readme.txt", "in.obo"):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return out.getvalue()
 
 
 def _numbers(folder: Path) -> Path:
@@ -289,6 +314,17 @@ READERS: dict[str, Reader] = {
     "mesh": Reader(write=_mesh, read=read_source),
     "mesh-gz": Reader(write=_mesh_gz, read=read_source),
     "obo": Reader(write=_obo, read=read_source),
+    "obo-bz2": Reader(write=_obo_packed(bz2.compress, "in.obo.bz2"), read=read_source),
+    "obo-xz": Reader(write=_obo_packed(lzma.compress, "in.obo.xz"), read=read_source),
+    "obo-zst": Reader(
+        write=_obo_packed(lambda content: pa.compress(content, "zstd", asbytes=True), "in.obo.zst"),
+        read=read_source,
+    ),
+    "obo-tar": Reader(write=_obo_packed(_tarred, "in.tar"), read=read_source),
+    "obo-tar-gz": Reader(
+        write=_obo_packed(lambda content: gzip.compress(_tarred(content)), "in.tar.gz"),
+        read=read_source,
+    ),
     "obographs": Reader(write=_file("o.json", _GRAPHS), read=read_source),
     "rxnorm": Reader(write=lambda folder: random_drugs(1).write(folder / "rrf"), read=read_source),
     "omop": Reader(

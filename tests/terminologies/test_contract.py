@@ -236,7 +236,7 @@ def test_a_source_says_what_it_reads_and_recognises_no_other_file(
 def test_an_error_for_one_file_of_several_lists_readable_formats(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("1")
     known = name.removesuffix(".gz")
-    with pytest.raises(InputError, match=rf"in no format that medsim reads: .*\.zip with {known}"):
+    with pytest.raises(InputError, match=rf"in no format that medsim reads: .* with {known}"):
         read_source(tmp_path / name)
 
 

@@ -1,18 +1,23 @@
-"""The files of a release, in a folder or a zip, checked before reading."""
+"""The files of a release, in a folder, a zip or a tar, checked before reading."""
 
 from __future__ import annotations
 
 import os
 import re
+import tarfile
 import zipfile
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, cast
+from tarfile import HeaderError, ReadError
+from typing import TYPE_CHECKING, Self, cast
 
-from medsim.core.errors import InputError
+from medsim.core.errors import InputError, listed
 from medsim.core.reading import (
     BEGINNING,
+    PACKED,
+    TAR,
     ZIP,
     check_ratio,
     open_file,
@@ -27,42 +32,54 @@ if TYPE_CHECKING:
 
     from medsim.core.reading import FileKind
 
+_PACKED = r"\.(gz|bz2|xz|zst)"
+_ZIP = re.compile(r".*\.zip", re.IGNORECASE | re.DOTALL)
+_TAR = re.compile(rf".*\.(tar({_PACKED})?|tgz|tbz2?|txz|tzst)", re.IGNORECASE | re.DOTALL)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseFile:
     """A file inside a release.
 
     Attributes:
-        release: the folder or zip.
+        release: the folder, zip or tar.
         inner: the path of the file inside, with slashes.
         size: its size in bytes, unpacked from a zip.
-        entry: the entry of the zip; None in a folder.
+        entry: the entry of the zip or tar; None in a folder.
     """
 
     release: Path
     inner: str
     size: int
-    entry: zipfile.ZipInfo | None = None
+    entry: zipfile.ZipInfo | tarfile.TarInfo | None = None
 
     @property
     def name(self) -> str:
-        """The file name without folders."""
-        return PurePosixPath(self.inner).name
+        """The file name without folders, and without the ending of a packed file."""
+        return re.sub(rf"{_PACKED}$", "", PurePosixPath(self.inner).name, flags=re.IGNORECASE)
+
+    @property
+    def place(self) -> str:
+        """The path of the file for messages, after that of its zip or tar."""
+        return f"{self.release}: {self.inner}" if self.entry else str(self.release / self.inner)
 
     @contextmanager
     def open(self, reads: Collection[FileKind] = ()) -> Iterator[io.BufferedReader]:
-        """Open the file as a stream of bytes, unpacked if it is compressed with gzip.
+        """Open the file as a stream of bytes, unpacked if it is packed.
 
-        Any error in the body becomes an InputError. If the file is neither text nor of a kind in
-        ``reads``, the message names its kind.
+        Nothing is written to the disk. Any error in the body becomes an InputError. If the file is
+        neither text nor of a kind in ``reads``, the message names its kind.
         """
-        where = f"{self.release}: {self.inner}" if self.entry else str(self.release / self.inner)
+        where = self.place
         hint = "download it again, or unpack it first" if self.entry else ""
         size, beginning = self.size, b""
         try:
             with reading(where, hint=hint), ExitStack() as opened:
                 if self.entry is None:
                     stream = opened.enter_context(open_file(self.release / self.inner))
+                elif isinstance(self.entry, tarfile.TarInfo):
+                    tar = opened.enter_context(_open_tar(self.release))
+                    stream = cast("io.BufferedReader", tar.extractfile(self.entry))
                 else:
                     size = self.entry.compress_size
                     check_ratio(where, size, self.size)
@@ -78,21 +95,37 @@ class ReleaseFile:
 
 
 def release_files(path: Path) -> list[ReleaseFile]:
-    """Return the files of a folder or zip in order of path, without macOS's, or a single file."""
+    """Return the files of a folder, zip or tar in order of path, without macOS's, or a single file.
+
+    Raises:
+        InputError: the zip or tar is damaged, or has only other archives.
+    """
     if is_alone(path):
         return [file_alone(path)]
-    files = _folder_files(path) if path.is_dir() else _zip_files(path)
-    kept = (
+    if path.is_dir():
+        files = _folder_files(path)
+    elif _TAR.fullmatch(path.name):
+        facts = path.stat()
+        files = _tar_files(path, facts.st_size, facts.st_mtime_ns)
+    else:
+        files = _zip_files(path)
+    kept = [
         file
         for file in files
         if "__MACOSX" not in PurePosixPath(file.inner).parts and not file.name.startswith("._")
-    )
+    ]
+    if kept and path.is_file() and all(_is_archive(file.inner) for file in kept):
+        raise InputError(f"{path} has only another archive, {kept[0].inner}; unpack it first")
     return sorted(kept, key=lambda file: file.inner)
 
 
+def _is_archive(name: str) -> bool:
+    return bool(_ZIP.fullmatch(name) or _TAR.fullmatch(name))
+
+
 def is_alone(path: Path) -> bool:
-    """Return whether a path is neither a folder nor a zip of a release's files."""
-    return path.is_file() and path.suffix.lower() != ".zip"
+    """Return whether a path is neither a folder nor a zip or tar of a release's files."""
+    return path.is_file() and not _is_archive(path.name)
 
 
 def file_alone(path: Path) -> ReleaseFile:
@@ -101,9 +134,13 @@ def file_alone(path: Path) -> ReleaseFile:
 
 
 def has_file(path: Path, name: str) -> bool:
-    """Return whether a folder or zip has a file whose name matches, ignoring case.
+    """Return whether a folder, zip or tar has a file whose name matches, ignoring case.
 
-    A damaged zip gives False; the source that is asked last raises the error.
+    A damaged archive gives False; the source that is asked last raises the error.
+
+    Args:
+        path: a file gives False.
+        name: pattern of the name, see ``ReleaseFile.name``.
     """
     if is_alone(path):
         return False
@@ -113,9 +150,36 @@ def has_file(path: Path, name: str) -> bool:
     return False
 
 
+def has_single(path: Path, name: str) -> bool:
+    """Return whether the name of a file matches, or of a file in a folder, zip or tar."""
+    if is_alone(path):
+        return bool(re.fullmatch(name, file_alone(path).name, re.IGNORECASE | re.DOTALL))
+    return has_file(path, name)
+
+
+def single_file(path: Path, name: str) -> ReleaseFile:
+    """Return the file at a path, or the only file of a folder, zip or tar whose name matches.
+
+    Args:
+        path: a file of any name, a folder or an archive.
+        name: pattern of the name, see ``ReleaseFile.name``.
+
+    Raises:
+        InputError: not exactly one name matches.
+    """
+    if is_alone(path):
+        return file_alone(path)
+    named = re.compile(name, re.IGNORECASE | re.DOTALL)
+    files = [file for file in release_files(path) if named.fullmatch(file.name)]
+    if len(files) != 1:
+        found = listed([file.inner for file in files], most=3)
+        raise InputError(f"{path} has {found}; give one of them")
+    return files[0]
+
+
 def is_named(file: ReleaseFile, name: str) -> bool:
-    """Return whether a file has a name, with or without ".gz", ignoring case."""
-    return file.name.lower() in {name.lower(), f"{name.lower()}.gz"}
+    """Return whether a file has a name, packed or not, ignoring case."""
+    return file.name.lower() == name.lower()
 
 
 def file_named(
@@ -153,6 +217,42 @@ def _folder_files(folder: Path) -> list[ReleaseFile]:
             )
             for p in paths
             if p.is_file()
+        ]
+
+
+class _TarEntry(tarfile.TarInfo):
+    """An entry of a tar, which otherwise would seem to end before a damaged entry."""
+
+    @classmethod
+    def fromtarfile(cls, tarfile: tarfile.TarFile) -> Self:
+        try:
+            return super().fromtarfile(tarfile)
+        except HeaderError as error:
+            if type(error).__name__ == "EOFHeaderError":  # the end
+                raise
+            raise ReadError(f"it is cut short or damaged: {error}") from error
+
+
+@contextmanager
+def _open_tar(path: Path) -> Iterator[tarfile.TarFile]:
+    """Open a tar as a stream, which only goes forward, unpacked if it is packed."""
+    with open_file(path) as packed:
+        content = unpacked(packed, path, path.stat().st_size)
+        with tarfile.open(
+            fileobj=content, mode="r|", tarinfo=_TarEntry, errors="replace"
+        ) as archive:
+            yield archive
+
+
+@lru_cache(maxsize=8)  # every source asks for the files, and a packed tar has no list of them
+def _tar_files(path: Path, _size: int, _changed: int) -> list[ReleaseFile]:
+    """Return the files of a tar, without links and devices."""
+    reads = {TAR, *PACKED}
+    with reading(path, "a tar", "download it again", reads), _open_tar(path) as archive:
+        return [
+            ReleaseFile(release=path, inner=entry.name, size=entry.size, entry=entry)
+            for entry in archive
+            if entry.isreg()
         ]
 
 

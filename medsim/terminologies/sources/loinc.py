@@ -89,7 +89,7 @@ def recognises(path: Path) -> bool:
     """Return whether ``path`` is LOINC's table, or a folder or a zip that has it."""
     if is_alone(path):
         return _is_table(file_alone(path))
-    return has_file(path, r"Loinc(TableCore)?\.csv(\.gz)?")
+    return has_file(path, r"Loinc(TableCore)?\.csv")
 
 
 def _is_table(file: ReleaseFile) -> bool:
@@ -156,7 +156,7 @@ def _pairs(
 Source(
     name="loinc",
     about="LOINC",
-    files="Loinc.csv, or a folder or .zip that has it",
+    files="Loinc.csv, or a folder or archive with it",
     address="https://loinc.org/downloads",
     recognises=recognises,
     load=read_loinc,

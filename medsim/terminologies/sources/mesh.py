@@ -22,8 +22,10 @@ from medsim.terminologies.sources import Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import (
     ReleaseFile,
     has_file,
+    has_single,
     is_alone,
     release_files,
+    single_file,
 )
 from medsim.terminologies.sources.text_rows import RowBuffer
 
@@ -40,8 +42,9 @@ _TERMS_OF_USE = (
     "saying whether it is the current version; "
     "https://www.nlm.nih.gov/databases/download/terms_and_conditions.html"
 )
-_NAME = re.compile(r"(?P<kind>desc|supp)(?P<year>[0-9]{4})[^.]*(\.xml)?(\.gz)?", re.IGNORECASE)
-_ANY_XML = re.compile(r".*\.xml(\.gz)?", re.IGNORECASE)
+_NAME = re.compile(r"(?P<kind>desc|supp)(?P<year>[0-9]{4})[^.]*(\.xml)?", re.IGNORECASE)
+_ANY_XML = r".*\.xml"
+_RECORD_SET = re.compile(rb"<(Descriptor|Supplemental)RecordSet\b")
 _ENGLISH = "eng"
 _CHUNK_BYTES = 1 << 18
 _BEGINNING_BYTES = 1 << 20  # the outermost element begins within these
@@ -70,15 +73,18 @@ def read_mesh(path: Path, store: Store, options: ReadingOptions) -> Terminology:
 
 
 def recognises(path: Path) -> bool:
-    """Return whether ``path`` is an XML file, or a folder or a zip that has one of MeSH's."""
-    if is_alone(path):
-        return bool(_ANY_XML.fullmatch(path.name) or _NAME.fullmatch(path.name))
-    return has_file(path, _NAME.pattern)
+    """Return whether ``path`` is an XML file, or a folder or an archive that has one of MeSH's."""
+    if has_single(path, _NAME.pattern) or (is_alone(path) and has_single(path, _ANY_XML)):
+        return True
+    if not has_file(path, _ANY_XML):
+        return False
+    with single_file(path, _ANY_XML).open(reads={XML}) as stream:
+        return bool(_RECORD_SET.search(stream.read(_BEGINNING_BYTES)))
 
 
 def _files(path: Path) -> list[ReleaseFile]:
-    if is_alone(path):
-        return release_files(path)
+    if not has_file(path, _NAME.pattern):
+        return [single_file(path, _ANY_XML)]
     chosen: dict[str, ReleaseFile] = {}
     for file in release_files(path):
         if named := _NAME.fullmatch(file.name):
@@ -286,7 +292,7 @@ _RECORDS = {
 Source(
     name="mesh",
     about="MeSH as XML",
-    files="desc2026.xml, supp2026.xml, or a folder or .zip of both",
+    files="desc2026.xml, supp2026.xml, or a folder or archive of both",
     address="https://www.nlm.nih.gov/databases/download/mesh.html",
     recognises=recognises,
     load=read_mesh,

@@ -15,7 +15,7 @@ from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
 from medsim.core.reading import decoded
 from medsim.terminologies.sources import Source, SourceFile, Terminology
-from medsim.terminologies.sources.archive import file_alone
+from medsim.terminologies.sources.archive import has_single, single_file
 from medsim.terminologies.sources.ontology_rows import (
     LICENCE_PROPERTY,
     NO_LICENCE,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from medsim.terminologies.options import ReadingOptions
 
 _SAVED = re.compile(r"\s*(\d\d):(\d\d):(\d{4})\b")
-_NAME = re.compile(r".*\.obo(\.gz)?", re.IGNORECASE | re.DOTALL)
+_NAME = r".*\.obo"
 _DEFAULT_SCOPE = "RELATED"  # of a synonym without a scope, as in OBO 1.2
 _ASSOCIATIONS = {"replaced_by": "replaced_by", "consider": "possibly_equivalent_to"}
 
@@ -39,17 +39,18 @@ _ASSOCIATIONS = {"replaced_by": "replaced_by", "consider": "possibly_equivalent_
 def read_obo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from an OBO file; see ``medsim.terminologies.sources.Load``."""
     rows = OntologyRows(frozenset(options.synonyms))
-    with file_alone(path).open() as stream:
+    file = single_file(path, _NAME)
+    with file.open() as stream:
         hashed = HashedReader(stream)
-        frames = read_frames(hashed, path.name)
+        frames = read_frames(hashed, file.inner)
         header = next(frames)
         scopes, licence = _read_header(header, rows)
         for frame in frames:
             if frame.kind == "Term":
-                _read_term(path, frame, scopes, rows)
+                _read_term(file.place, frame, scopes, rows)
         if not rows.active:
-            raise InputError(f"{path}: has no [Term], so it is not an ontology in OBO")
-        read = SourceFile.read_by(hashed, path.name)
+            raise InputError(f"{file.place}: has no [Term], so it is not an ontology in OBO")
+        read = SourceFile.read_by(hashed, file.inner)
     rows.fill(store)
     texts = {tag: text for _, tag, text in reversed(header.clauses)}
     saved = _SAVED.match(texts.get("date", ""))  # such as "16:01:2025 12:00"
@@ -63,8 +64,8 @@ def read_obo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
 
 
 def recognises(path: Path) -> bool:
-    """Return whether ``path`` can be an OBO file, judging by its name."""
-    return path.is_file() and bool(_NAME.fullmatch(path.name))
+    """Return whether ``path`` can be an OBO file or have one, judging by names."""
+    return has_single(path, _NAME)
 
 
 def _read_header(header: Frame, rows: OntologyRows) -> tuple[dict[str, str], str]:
@@ -88,12 +89,12 @@ def _read_header(header: Frame, rows: OntologyRows) -> tuple[dict[str, str], str
     return scopes, licence
 
 
-def _read_term(path: Path, frame: Frame, scopes: dict[str, str], rows: OntologyRows) -> None:
+def _read_term(place: str, frame: Frame, scopes: dict[str, str], rows: OntologyRows) -> None:
     """Add the rows of a term; several stanzas of a term are combined."""
-    clauses = list(_clauses(path, frame, rows))
+    clauses = list(_clauses(place, frame, rows))
     ids = [unescaped(values[1]) for tag, values in clauses if tag == "id"]
     if len(ids) != 1:
-        raise InputError(f"{path}: line {frame.line}: a [Term] with {len(ids)} ids; it needs one")
+        raise InputError(f"{place}: line {frame.line}: a [Term] with {len(ids)} ids; it needs one")
     obsolete = any(tag == "is_obsolete" and values[1] == "true" for tag, values in clauses)
     rows.add_term(ids[0], obsolete=obsolete)
     for tag, values in clauses:
@@ -111,7 +112,7 @@ def _read_term(path: Path, frame: Frame, scopes: dict[str, str], rows: OntologyR
             rows.association[ids[0], text, _ASSOCIATIONS[tag], True] = None
 
 
-def _clauses(path: Path, frame: Frame, rows: OntologyRows) -> Iterator[tuple[str, re.Match[str]]]:
+def _clauses(place: str, frame: Frame, rows: OntologyRows) -> Iterator[tuple[str, re.Match[str]]]:
     """Yield tag and values of a term's clauses that medsim reads.
 
     A line without a tag continues the clause above it.
@@ -131,7 +132,7 @@ def _clauses(path: Path, frame: Frame, rows: OntologyRows) -> Iterator[tuple[str
         elif known in FORMS or not known:
             hint = f"; expected {DUE[known]}" if known in DUE else ""
             raise InputError(
-                f"{path}: line {line}: not OBO (malformed {known or 'line'}{hint}): {shown(whole)}"
+                f"{place}: line {line}: not OBO (malformed {known or 'line'}{hint}): {shown(whole)}"
             )
         above = known
 
@@ -238,7 +239,7 @@ def shown(text: str) -> str:
 Source(
     name="obo",
     about="OBO ontologies",
-    files=".obo or .obo.gz",
+    files=".obo, or a folder or archive with one",
     address="https://obofoundry.org",
     recognises=recognises,
     load=read_obo,

@@ -11,7 +11,7 @@ from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
 from medsim.core.reading import JSON, decoded
 from medsim.terminologies.sources import Source, SourceFile, Terminology
-from medsim.terminologies.sources.archive import file_alone
+from medsim.terminologies.sources.archive import has_file, is_alone, single_file
 from medsim.terminologies.sources.ontology_rows import (
     LICENCE_PROPERTY,
     NO_LICENCE,
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
 
+_NAME = r".*\.json"
 _HEAD_BYTES = 1 << 16
 _HEAD = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{.*?"graphs"\s*:', re.DOTALL)
 _SCOPE = re.compile(r"has(Exact|Narrow|Broad|Related)Synonym$")
@@ -41,14 +42,15 @@ _CODE = re.compile(r"([^\s:]+):(\S+)")
 def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from OBO graphs; see ``medsim.terminologies.sources.Load``."""
     rows = OntologyRows(frozenset(options.synonyms))
-    with file_alone(path).open(reads={JSON}) as stream:
+    file = single_file(path, _NAME)
+    with file.open(reads={JSON}) as stream:
         hashed = HashedReader(stream)
-        graphs = json.loads(decoded(hashed.read(), path))["graphs"]
-        read = SourceFile.read_by(hashed, path.name)
+        graphs = json.loads(decoded(hashed.read(), file.place))["graphs"]
+        read = SourceFile.read_by(hashed, file.inner)
     for graph in graphs:
         _read_graph(graph, rows)
     if not rows.active:
-        raise InputError(f"{path}: has no node that is a class, so it is not an ontology")
+        raise InputError(f"{file.place}: has no node that is a class, so it is not an ontology")
     rows.fill(store)
     metas = [graph.get("meta") or {} for graph in graphs]
     licences = [
@@ -67,10 +69,10 @@ def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Termino
 
 
 def recognises(path: Path) -> bool:
-    """Return whether a file begins like OBO graphs."""
-    if not path.is_file():
+    """Return whether a file, or the only .json in a folder or archive, begins like OBO graphs."""
+    if not (is_alone(path) or has_file(path, _NAME)):
         return False
-    with file_alone(path).open() as stream:
+    with single_file(path, _NAME).open() as stream:
         return bool(_HEAD.match(stream.read(_HEAD_BYTES)))
 
 
@@ -167,7 +169,7 @@ def _synonyms(meta: Any) -> Iterator[tuple[str, str]]:
 Source(
     name="obographs",
     about="OBO graphs",
-    files=".json, or .json.gz, that begins with graphs",
+    files=".json that begins with graphs, or a folder or archive with one",
     address="https://obofoundry.org",
     recognises=recognises,
     load=read_obographs,

@@ -150,9 +150,9 @@ def _columns(wanted: list[str], file: ReleaseFile) -> list[str]:
 Source(
     name="omop",
     about="OMOP vocabularies as Athena exports them",
-    files="a folder or .zip with CONCEPT.csv",
+    files="a folder or archive with CONCEPT.csv",
     address="https://athena.ohdsi.org",
-    recognises=lambda path: has_file(path, r"CONCEPT\.csv(\.gz)?"),
+    recognises=lambda path: has_file(path, r"CONCEPT\.csv"),
     load=read_omop,
     accepts=frozenset({"vocabularies", "standard_concepts"}),
 ).register()

@@ -13,7 +13,7 @@ from medsim.core.manifest import Skipped
 from medsim.core.reading import JSON, LONGEST_LINE, parsed_json
 from medsim.terminologies.rf2_writer import COLUMNS, ORIGIN_FILE
 from medsim.terminologies.sources import Source, SourceFile, Terminology, day_of
-from medsim.terminologies.sources.archive import ReleaseFile, release_files
+from medsim.terminologies.sources.archive import ReleaseFile, is_alone, release_files
 from medsim.terminologies.sources.text_rows import RowFormat, load_rows
 
 if TYPE_CHECKING:
@@ -294,9 +294,9 @@ def _find_names(path: Path, store: Store, refset_id: str, as_of: str | None) -> 
 Source(
     name="rf2",
     about="RF2 releases",
-    files="a folder or .zip with sct2_Concept_*.txt",
+    files="a folder or archive with sct2_Concept_*.txt",
     address="https://mlds.ihtsdotools.org",
-    recognises=lambda path: path.is_dir() or path.suffix.lower() == ".zip",
+    recognises=lambda path: path.exists() and not is_alone(path),
     load=read_rf2,
     accepts=frozenset({"as_of", "dialect"}),
     asked_last=True,

@@ -62,9 +62,9 @@ def _release_date(path: Path, files: list[ReleaseFile]) -> date | None:
 Source(
     name="rxnorm",
     about="RxNorm releases",
-    files="a folder or .zip with RXNCONSO.RRF",
+    files="a folder or archive with RXNCONSO.RRF",
     address="https://www.nlm.nih.gov/research/umls/rxnorm",
-    recognises=lambda path: has_file(path, r"RXNCONSO\.RRF(\.gz)?"),
+    recognises=lambda path: has_file(path, r"RXNCONSO\.RRF"),
     load=read_rxnorm,
     accepts=frozenset({"vocabularies"}),
 ).register()

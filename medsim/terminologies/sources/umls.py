@@ -131,9 +131,9 @@ def _release_date(files: list[ReleaseFile]) -> date | None:
 Source(
     name="umls",
     about="UMLS releases",
-    files="a folder or .zip with MRCONSO.RRF",
+    files="a folder or archive with MRCONSO.RRF",
     address="https://www.nlm.nih.gov/research/umls",
-    recognises=lambda path: has_file(path, r"MRCONSO\.RRF(\.gz)?"),
+    recognises=lambda path: has_file(path, r"MRCONSO\.RRF"),
     load=read_umls,
     accepts=frozenset({"vocabularies"}),
 ).register()
