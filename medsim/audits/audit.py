@@ -14,7 +14,7 @@ from medsim.audits.kinds import KINDS, SEVERITIES
 from medsim.audits.near import near_names
 from medsim.audits.options import AuditOptions
 from medsim.audits.output import AUDIT, CSV, FINDING, SSSOM, Audit, AuditManifest
-from medsim.builds.build import Run, derive, is_output, paths_of
+from medsim.builds.build import Run, check_no_extensions, derive, is_output, paths_of
 from medsim.builds.options import SearchOptions
 from medsim.builds.output import Build
 from medsim.builds.positives import reload
@@ -69,14 +69,20 @@ def audit(options: AuditOptions) -> Audit:
         OutputError: ``out`` exists or cannot be written.
     """
     progress, threads = progress_of(options.progress), checked_threads(options.threads)
-    places = [place for place in (options.since, options.source) if place is not None]
-    read, found, sources = [path for place in places for path in paths_of(place)], [], []
+    places = [(options.source, options.extensions)]
+    if options.since is not None:
+        places.insert(0, (options.since, ()))
+    read, found, sources = [path for place, _ in places for path in paths_of(place)], [], []
     with claimed(
-        Path(options.out), AUDIT, overwrite=options.overwrite, input_folders=read
+        Path(options.out),
+        AUDIT,
+        overwrite=options.overwrite,
+        inputs=options.paths_read(),
+        input_folders=read,
     ) as output:
-        for place in places:
+        for place, extensions in places:
             with Store(threads=threads, spill=output.spill) as store:
-                audited = read_audited(place, store, threads, progress)
+                audited = read_audited(place, store, threads, progress, extensions)
                 found.append(findings_of(audited, options))
                 sources.append(dict(audited.source))
         *earlier, findings = found
@@ -107,7 +113,11 @@ def audit(options: AuditOptions) -> Audit:
 
 
 def read_audited(
-    place: str | Path | OpenedFolder, store: Store, threads: int, progress: Progress
+    place: str | Path | OpenedFolder,
+    store: Store,
+    threads: int,
+    progress: Progress,
+    extensions: Sequence[str | Path] = (),
 ) -> Audited:
     """Return a release from the folder of a build, or from a source with default options.
 
@@ -115,11 +125,14 @@ def read_audited(
     same positives; only negatives are left out.
     """
     if is_output(place):
+        check_no_extensions(place, extensions)
         build = Build(folder_of(place))
         with reading_output(build), progress.stage("derive positives"):
             source, derived = build.manifest.source, reload(build, store, threads)
     else:
-        options = SearchOptions(source=str(place), threads=threads, progress=progress)
+        options = SearchOptions(
+            source=str(place), extensions=extensions, threads=threads, progress=progress
+        )
         run = Run.from_options(options, store)
         source, derived = run.terminology.to_json(), derive(run)
     return Audited(source=source, store=store, derived=derived, threads=threads, progress=progress)

@@ -23,6 +23,7 @@ from medsim.core.options import (
 )
 from medsim.embeddings.given import EmbeddingLike, wrap
 from medsim.embeddings.options import NAMED_BY
+from medsim.terminologies.options import extensions_option
 
 _RELEASE = "a folder of a build, or a source, which is read with default options."
 _CHOICES = (*SEVERITIES, *KINDS)
@@ -68,6 +69,7 @@ class AuditOptions(Options):
             kept_empty=False,
         ),
     ] = ()
+    extensions: Annotated[Sequence[str | Path], extensions_option("SOURCE")] = ()
     categories: Annotated[
         Sequence[str],
         main_option(

@@ -30,7 +30,7 @@ from medsim.builds.positives import Derived, derive_positives, index_terms
 from medsim.builds.stats import stats_row
 from medsim.core import manifest, queries
 from medsim.core.config import checked_threads
-from medsim.core.errors import BrokenPromiseError, counted, listed, needing
+from medsim.core.errors import BrokenPromiseError, OptionError, counted, listed, needing
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import MANIFEST
 from medsim.core.opened import reading_output
@@ -128,9 +128,21 @@ def paths_of(place: str | Path | OpenedFolder) -> list[Path]:
     return [folder_of(place)] if is_output(place) else source_paths(str(place))
 
 
+def check_no_extensions(place: str | Path | OpenedFolder, extensions: Sequence[str | Path]) -> None:
+    """Raise OptionError if there are extensions, although a place is a build."""
+    if extensions:
+        raise OptionError(
+            f"`extensions` does not apply to {folder_of(place)}, which is a build; leave it out"
+        )
+
+
 @contextmanager
 def opened_or_built(
-    place: str | Path | OpenedFolder, spill: Path | None, threads: int, progress: Progress
+    place: str | Path | OpenedFolder,
+    spill: Path | None,
+    threads: int,
+    progress: Progress,
+    extensions: Sequence[str | Path] = (),
 ) -> Iterator[Build]:
     """Give the body the build in a folder, or a temporary build of a source.
 
@@ -140,15 +152,17 @@ def opened_or_built(
         spill: folder for the temporary build; the system's by default.
         threads: threads to use.
         progress: receives the stages of the temporary build.
+        extensions: extensions of the source.
     """
     if is_output(place):
+        check_no_extensions(place, extensions)
         with reading_output(Build(folder_of(place))) as opened:
             yield opened
         return
     progress.say(f"{place} is a source, so it is built with default options")
     with TemporaryDirectory(dir=spill) as folder:
         out = Path(folder, "build")
-        yield build(str(place), out, threads=threads, progress=progress)
+        yield build(str(place), out, extensions=extensions, threads=threads, progress=progress)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

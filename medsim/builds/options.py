@@ -32,7 +32,7 @@ from medsim.core.options import (
 )
 from medsim.embeddings.given import EmbeddingLike, wrap
 from medsim.embeddings.options import NAMED_BY
-from medsim.terminologies.options import SOURCE, ReadingOptions
+from medsim.terminologies.options import SOURCE, ReadingOptions, extensions_option
 
 SAMPLE = 100
 """First terms of each set that verification searches again by brute force, by default."""
@@ -235,6 +235,9 @@ class MergeOptions(Options):
     source: Annotated[
         str | Path | None, input_option("Path of the source, if it was moved.", or_name=True)
     ] = None
+    extensions: Annotated[
+        Sequence[str | Path], extensions_option("the source, if they were moved")
+    ] = ()
     threads: Threads = None
     overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None

@@ -69,7 +69,10 @@ def build_shard(options: ShardOptions) -> pl.DataFrame:
         Store(threads=checked_threads(options.threads), spill=spill) as store,
     ):
         run = Run.from_options(options, store)
-        sharded = ShardedRun(key=run_key(run), total=total, source=source_place)
+        extensions = tuple(str(Path(each).absolute()) for each in options.extensions)
+        sharded = ShardedRun(
+            key=run_key(run), total=total, source=source_place, extensions=extensions
+        )
         folder.claim(sharded)
         results, path = None, folder.path(sharded, number)
         if path.exists():
@@ -124,6 +127,7 @@ def merge(options: MergeOptions) -> Build:
         record,
         source=sharded.source if options.source is None else str(options.source),
         out=options.out,
+        extensions=options.extensions or sharded.extensions,
         corrections=corrections_in(record),
         threads=options.threads,
         overwrite=options.overwrite,
@@ -174,11 +178,13 @@ class ShardedRun:
         key: everything that affects the rows of the build, see ``medsim.builds.build``.
         total: number of shards.
         source: path of the terminology; another path with the same files is accepted.
+        extensions: paths of its extensions, likewise.
     """
 
     key: Mapping[str, str]
     total: int
     source: str
+    extensions: Sequence[str] = ()
 
     def signature(self) -> str:
         """Return a hash of everything that the shards have in common."""
@@ -208,6 +214,7 @@ class ShardFolder:
         path = self.folder / _JOB
         if not path.exists():  # usually it exists
             noted = {"job": sharded.key, "total": sharded.total, "source": sharded.source}
+            noted |= {"extensions": sharded.extensions}
             with whole_file(path, _partial(path)) as partial:
                 partial.write_text(json.dumps(noted, indent=2), encoding="utf-8")
         self.check(sharded.key, sharded.total)
@@ -228,7 +235,12 @@ class ShardFolder:
         path = self.folder / _JOB
         try:
             noted = read_own_json(path)
-            return ShardedRun(key=noted["job"], total=noted["total"], source=noted["source"])
+            return ShardedRun(
+                key=noted["job"],
+                total=noted["total"],
+                source=noted["source"],
+                extensions=tuple(noted["extensions"]),
+            )
         except FileNotFoundError as error:
             raise InputError(
                 f"{self.folder} holds no shards; make them with medsim build --shard 1/2 and so on"

@@ -186,7 +186,8 @@ CanonicalTable = Literal["concept", "description", "association", "is_a", "code"
 _EFFECTIVE_TIME = {
     "effective_time": Column(
         pl.Date,
-        "Date since when the row has these values; only in builds from RF2 releases.",
+        "Date since when the row has these values; null if it is unpublished. Only in builds from "
+        "RF2 releases.",
         in_some_files=True,
     )
 }

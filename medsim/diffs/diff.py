@@ -64,9 +64,15 @@ def diff(options: DiffOptions) -> Diff:
     progress, threads = progress_of(options.progress), checked_threads(options.threads)
     read = [*paths_of(options.old), *paths_of(options.new)]
     with (
-        claimed(Path(options.out), DIFF, overwrite=options.overwrite, input_folders=read) as output,
+        claimed(
+            Path(options.out),
+            DIFF,
+            overwrite=options.overwrite,
+            inputs=options.paths_read(),
+            input_folders=read,
+        ) as output,
         opened_or_built(options.old, output.spill, threads, progress) as old,
-        opened_or_built(options.new, output.spill, threads, progress) as new,
+        opened_or_built(options.new, output.spill, threads, progress, options.extensions) as new,
         Store(threads=threads, spill=output.spill) as store,
     ):
         _check_comparable(old.manifest, new.manifest, progress)

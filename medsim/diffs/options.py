@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
 from medsim.builds.options import NEW_FOLDER
 from medsim.core.options import OVERWRITE, OpenedFolder, Option, Options, Reporting, Threads
+from medsim.terminologies.options import extensions_option
 
 _Place: TypeAlias = str | Path | OpenedFolder
 
@@ -28,6 +30,7 @@ class DiffOptions(Options):
     new: Annotated[_Place, _release("later", "NEW")]
     out: Annotated[str | Path, NEW_FOLDER]
     _: KW_ONLY
+    extensions: Annotated[Sequence[str | Path], extensions_option("NEW")] = ()
     threads: Threads = None
     overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None

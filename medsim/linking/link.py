@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from medsim.builds.build import is_output, paths_of
+from medsim.builds.build import check_no_extensions, is_output, paths_of
 from medsim.builds.output import Build
 from medsim.core import manifest
 from medsim.core.config import checked_threads
@@ -166,12 +166,13 @@ def _read_names(
     """
     place, language, build = options.terminology, options.language, None
     if is_output(place):
+        check_no_extensions(place, options.extensions)
         build = Build(folder_of(place))
         files = {name: table.files for name, table in CANONICAL_TABLES.items()}
         store.view_files(build.folder, files)
         terminology: dict[str, Any] = dict(build.manifest.source)
     else:
-        reading = ReadingOptions(language=language)
+        reading = ReadingOptions(language=language, extensions=options.extensions)
         terminology = read_terminology(str(place), store, reading, progress).to_json()
     cite_codes(store, terminology["vocabulary"])
     names = store.frame("terminologies/concept_name", language=language)

@@ -23,6 +23,7 @@ from medsim.core.options import (
 from medsim.corpora import ENGLISH
 from medsim.embeddings.given import EmbeddingLike, wrap_by_name
 from medsim.embeddings.options import EMBEDDINGS
+from medsim.terminologies.options import extensions_option
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class LinkOptions(Options):
     out: Annotated[str | Path, NEW_FOLDER]
     _: KW_ONLY
     language: Annotated[str, input_option("Language code of names.", key="language")] = ENGLISH
+    extensions: Annotated[Sequence[str | Path], extensions_option("the terminology")] = ()
     threads: Threads = None
     cache: Cache = None
     overwrite: Annotated[bool, OVERWRITE] = False

@@ -22,6 +22,16 @@ SOURCE = Option(
 )
 """The declaration of a terminology's location."""
 
+
+def extensions_option(of: str = "the source") -> Option:
+    """Return the declaration of extensions, of a release that help calls ``of``."""
+    return input_option(
+        f"RF2 extension or Delta files to read together with {of}. Repeat it for several.",
+        ("--with",),
+        metavar="RF2",
+    )
+
+
 _ZIP = main_option("Zip file to write.", ("--out", "-o"))
 _OVERWRITE = output_option(
     "Replace OUT if it exists. Only a release that medsim wrote is replaced."
@@ -48,6 +58,7 @@ class ReadingOptions(Options):
             kept_empty=False,
         ),
     ] = None
+    extensions: Annotated[Sequence[str | Path], extensions_option()] = ()
     synonyms: Annotated[
         Sequence[SynonymScope],
         input_option(

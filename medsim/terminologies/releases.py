@@ -74,7 +74,7 @@ def convert(options: ConvertOptions) -> pl.DataFrame:
     """
     progress = progress_of(options.progress)
     find_source(str(options.source))  # before the output path is checked
-    check_not_input(Path(options.out), (), source_paths(options.source))
+    check_not_input(Path(options.out), options.paths_read(), source_paths(options.source))
     check_release_place(Path(options.out), overwrite=options.overwrite)
     out = resolved(Path(options.out))
     with Store(threads=available_threads()) as store:

@@ -24,7 +24,7 @@ from medsim.core.options import (
 )
 from medsim.corpora import ENGLISH
 from medsim.embeddings.given import EmbeddingLike, wrap
-from medsim.terminologies.options import ReadingOptions
+from medsim.terminologies.options import ReadingOptions, extensions_option
 from medsim.wic import MOST_REPEATS, SIMILARITY, Split
 
 Broader = Literal["direct", "any"]
@@ -262,4 +262,5 @@ class WicVerifyOptions(BenchmarkFilesOptions):
             or_name=True,
         ),
     ] = None
+    extensions: Annotated[Sequence[str | Path], extensions_option("the terminology")] = ()
     progress: Reporting = None

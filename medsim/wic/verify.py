@@ -37,7 +37,8 @@ from medsim.wic.options import WicVerifyOptions
 from medsim.wic.output import INSTANCE, MENTION, NAME, RELATED
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
+    from pathlib import Path
 
     from medsim.core.manifest import Output
     from medsim.wic.benchmark import Benchmark, BenchmarkFiles
@@ -90,9 +91,11 @@ def verify_wic(options: WicVerifyOptions) -> Verified:
         if build is not None and provenance is not None:
             names = provenance[NAME.files]
             if source is not None:
-                findings += check_terminology(source, build, provenance, progress)
+                findings += check_terminology(
+                    source, build, provenance, progress, options.extensions
+                )
         elif source is not None:
-            reading = ReadingOptions.from_record(benchmark.options)
+            reading = ReadingOptions.from_record(benchmark.options, extensions=options.extensions)
             with Store(threads=available_threads()) as store:
                 read_terminology(source, store, reading, progress)
                 names = store.frame("terminologies/concept_name", language=reading.language)
@@ -229,12 +232,16 @@ def concepts_by_name(terms: Collection[str], names: pl.DataFrame) -> ConceptsByN
 
 
 def check_terminology(
-    location: str, build: Benchmark, provenance: Provenance, progress: Progress
+    location: str,
+    build: Benchmark,
+    provenance: Provenance,
+    progress: Progress,
+    extensions: Sequence[str | Path] = (),
 ) -> list[SplitFinding]:
     """Return the checks of names, related and mentioned concepts against the terminology."""
     mentions, options = provenance[MENTION.files], build.manifest.options
     with Store(threads=available_threads()) as store:
-        reading = ReadingOptions.from_record(options)
+        reading = ReadingOptions.from_record(options, extensions=extensions)
         terminology = read_terminology(location, store, reading, progress)
         vocabulary, broader = terminology.vocabulary, str(options["broader"])
         forms = forms_with_relations(store, mentions, reading.language, vocabulary, broader)

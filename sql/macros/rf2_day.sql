@@ -1,9 +1,10 @@
--- A date that RF2 writes as eight digits.
+-- A date that RF2 writes as eight digits. Rows that are not yet published have an empty text.
 --
--- writes  macro rf2_day(text): date; an error if the text is not such a date
+-- writes  macro rf2_day(text): date, infinity for an empty text; an error if it is not such a date
 
 create or replace macro rf2_day(text) as
 case
+    when text = '' then 'infinity'::date
     when strlen(text) = 8 and text < ':' then strptime(text, '%Y%m%d')::date
     else error('the effectiveTime ''' || text || ''', not a date such as 20260131')::date
 end;

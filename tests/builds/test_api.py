@@ -235,7 +235,7 @@ def test_rows_of_missing_concepts_are_counted_with_a_warning(tmp_path: Path) -> 
         "description is of an absent concept": 6,
         "is-a relationship is of an absent concept": 1,
     }
-    cause = "put an extension and its international edition into one folder"
+    cause = "if it is an extension, give its edition as the source, and it with `extensions`"
     assert built.manifest.warnings == [
         f"extension lacks the concepts of 6 descriptions; {cause}",
         f"extension lacks the concepts of 1 association; {cause}",

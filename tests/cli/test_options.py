@@ -115,6 +115,7 @@ def check_option(parameter: Any, python: inspect.Parameter, hint: object) -> Non
     long = next((option for option in parameter.opts if option.startswith("--")), None)
     if long is not None:
         flag = long.removeprefix("--").replace("-", "_")
+        flag = "extension" if flag == "with" else flag  # a keyword of Python
         plurals = {flag, f"{flag}s", f"{flag.removesuffix('y')}ies"} if several else {flag}
         assert parameter.name in plurals
 

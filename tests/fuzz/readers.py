@@ -120,6 +120,19 @@ def _rf2_zip(folder: Path) -> Path:
     return _zipped(folder / "release.zip", _rf2(folder.parent / f"{folder.name}.whole"))
 
 
+def _rf2_delta(folder: Path) -> Path:
+    random_release(1, 20).write_folder(folder / "edition", "Snapshot")
+    for file in random_release(2, 20).write_folder(folder / "delta").rglob("*.txt"):
+        later = file.read_bytes().replace(b"\t20", b"\t21")
+        file.with_name(file.name.replace("Full", "Delta")).write_bytes(later)
+        file.unlink()
+    return folder / "delta"
+
+
+def _with_edition(path: Path) -> object:
+    return read_source(path.with_name("edition"), extensions=[path])
+
+
 def _packed(path: Path, content: bytes) -> Path:
     path.write_bytes(gzip.compress(content, mtime=0))
     return path
@@ -308,6 +321,7 @@ _LEXICON = "E1|hearts|noun|count(thr_plur)|heart|heart|\nE2|pains|noun|x|pain|pa
 READERS: dict[str, Reader] = {
     "rf2": Reader(write=_rf2, read=read_source),
     "rf2-zip": Reader(write=_rf2_zip, read=read_source),
+    "rf2-delta": Reader(write=_rf2_delta, read=_with_edition),
     "umls": Reader(
         write=lambda folder: random_metathesaurus(1, 15).write(folder / "META"), read=read_source
     ),

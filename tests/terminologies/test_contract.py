@@ -206,6 +206,7 @@ def test_an_option_that_a_source_does_not_know_is_refused(tmp_path: Path, name: 
         ("dialect", "en-GB"),
         ("vocabularies", ("MSH",)),
         ("standard_concepts", True),
+        ("extensions", ("other.zip",)),
     ):
         if option not in SOURCES.get(name).accepts:
             says = f"`{option}` does not apply to .*, which is read as {name}; leave it out"

@@ -74,6 +74,8 @@ def test_tables_of_the_terminology_are_compared_with_it(
     assert verify(built.folder, terminology=str(other)).broken == ["names", "related"]
     other.write_text(text.replace("id: V:0000", "id: V:9999"), encoding="utf-8")
     assert "concepts" in verify(built.folder, terminology=str(other)).broken
+    with pytest.raises(OptionError, match="`extensions` does not apply to"):
+        verify(built.folder, terminology=str(other), extensions=["other.zip"])
 
 
 @pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.slow)])

@@ -108,7 +108,7 @@ class Source:
         recognises: function that returns whether a path looks like this format.
         locate: for a built-in, function that finds its file.
         accepts: the attributes of ``ReadingOptions`` that it accepts besides the language: any of
-            as_of, dialect, standard_concepts, synonyms and vocabularies.
+            as_of, dialect, extensions, standard_concepts, synonyms and vocabularies.
         asked_last: whether it also recognises files of other formats, so that it is asked last.
         if_lacking: advice or question if many rows refer to missing concepts.
     """
@@ -129,7 +129,7 @@ class Source:
 
         For every source, marks of obsolescence are removed from names of inactive concepts, and
         rows that refer to missing concepts are counted. The facts get the names of the source and
-        of the path.
+        of the path, followed by the names of extensions.
         """
         for option in fields(ReadingOptions):
             accepted = option.name in {"language", *self.accepts}
@@ -148,10 +148,11 @@ class Source:
             store.run("terminologies/description")
         absent = store.frame("terminologies/absent").filter(pl.col("n_rows") > 0).to_dicts()
         skipped = (*terminology.skipped, *(Skipped(**row) for row in absent))
+        extensions = [Path(extension).name for extension in options.extensions]
         return replace(
             terminology,
             source=terminology.source or self.name,
-            name=self.name if self.locate else path.name,
+            name=self.name if self.locate else " + ".join([path.name, *extensions]),
             skipped=skipped,
         )
 

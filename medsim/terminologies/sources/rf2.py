@@ -6,6 +6,7 @@ import re
 from codecs import BOM_UTF8
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medsim.core.errors import InputError, OptionError, listed, unknown_name
@@ -17,9 +18,8 @@ from medsim.terminologies.sources.archive import ReleaseFile, is_alone, release_
 from medsim.terminologies.sources.text_rows import RowFormat, load_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import date
-    from pathlib import Path
 
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
@@ -32,11 +32,11 @@ _LICENCE = (
 
 def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from an RF2 release; see ``medsim.terminologies.sources.Load``."""
-    everything = release_files(path)
+    releases = {each: release_files(each) for each in (path, *map(Path, options.extensions))}
     dialect = options.dialect
     refset_id = None if dialect is None else reference_set(dialect)
     kinds = FILES if dialect is None else (LANGUAGE, *FILES)
-    files_of = find_files(path, everything, kinds, as_of=options.as_of)
+    files_of = find_files(releases, kinds, as_of=options.as_of)
     as_of = None if options.as_of is None else options.as_of.isoformat()  # None means the newest
     read: list[SourceFile] = []
     n_repeated = 0
@@ -67,7 +67,7 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
                 f"`as_of` {as_of} is before the oldest description of {path} ({oldest or 'none'})"
             )
     skipped = _fill_tables(store, as_of, options)
-    redistributable, terms_of_use = _origin(everything)
+    allowed, terms_of_use = zip(*map(_origin, releases.values()), strict=True)
     names = "\n".join(file.name for files in files_of.values() for file in files)
     days = (day_of(text, "%Y%m%d") for text in _DATE.findall(names))
     dates = [options.as_of, max(filter(None, days), default=None)]
@@ -76,8 +76,8 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         release_date=min(filter(None, dates), default=None),
         files=tuple(read),
         rf2_rules=True,
-        redistributable=redistributable,
-        terms_of_use=terms_of_use,
+        redistributable=False if False in allowed else None if None in allowed else True,
+        terms_of_use="; ".join(dict.fromkeys(terms_of_use)),
         skipped=(*skipped, Skipped(reason="row occurs in several files", n_rows=n_repeated)),
     )
 
@@ -137,6 +137,11 @@ class RF2File:
     last_digits: int = _METADATA_DIGITS
     required: bool = True
 
+    @property
+    def pattern(self) -> str:
+        """The pattern of its file names."""
+        return rf"(?:x|MONO)?{self.stem}[^_]*(_.*)?\.txt"
+
 
 FILES = (
     RF2File(name="concept", stem="sct2_Concept_"),
@@ -156,30 +161,42 @@ LANGUAGE = RF2File(name="language", stem="der2_(?:cRefset_)?Language")
 
 
 def find_files(
-    release: Path, files: list[ReleaseFile], kinds: Sequence[RF2File], *, as_of: date | None
+    releases: Mapping[Path, list[ReleaseFile]], kinds: Sequence[RF2File], *, as_of: date | None
 ) -> dict[str, list[ReleaseFile]]:
-    """Return the files of each kind, in order of name.
+    """Return the files of each kind, in order of the releases and their names.
 
     If a release has a file as Full and as Snapshot, the Snapshot is read, or the Full form if a day
-    is given. Delta files are ignored.
+    is given. Delta files are read only if a release after the first has no others.
     """
-    chosen: dict[str, list[ReleaseFile]] = {}
-    for kind in kinds:
-        named = re.compile(rf"(?:x|MONO)?{kind.stem}[^_]*(_.*)?\.txt", re.IGNORECASE)
-        matching = [file for file in files if named.fullmatch(file.name)]
-        chosen[kind.name] = _choose(release, matching, as_of)
-        if kind.required and not chosen[kind.name]:
+    chosen: dict[str, list[ReleaseFile]] = {kind.name: [] for kind in kinds}
+    for number, (release, files) in enumerate(releases.items()):
+        matching = {
+            kind: [file for file in files if re.fullmatch(kind.pattern, file.name, re.IGNORECASE)]
+            for kind in kinds
+        }
+        is_delta = {_release_type(file) for each in matching.values() for file in each} == {"delta"}
+        for kind, each in matching.items():
+            found = _choose(release, each, as_of, deltas=is_delta and number > 0)
+            chosen[kind.name] += found
+            if found or not kind.required or (number and any(matching.values())):
+                continue
+            if each:
+                raise InputError(
+                    f"{release} has only Delta files, which lack most rows; give the edition that "
+                    "they change as the source, and them with `extensions`"
+                )
             stem = kind.stem.replace("(?:cRefset_)?", "cRefset_")
-            delta = " (only Delta files, which lack most rows)" if matching else ""
             raise InputError(
-                f"{release} is not an RF2 release: it has no {kind.name} file {stem}*.txt{delta}; "
+                f"{release} is not an RF2 release: it has no {kind.name} file {stem}*.txt; "
                 "`medsim build --list` shows the files of other formats"
             )
     return chosen
 
 
-def _choose(release: Path, files: list[ReleaseFile], as_of: date | None) -> list[ReleaseFile]:
-    """Return one form of each file: Snapshot, Full or unmarked.
+def _choose(
+    release: Path, files: list[ReleaseFile], as_of: date | None, *, deltas: bool
+) -> list[ReleaseFile]:
+    """Return one form of each file: Snapshot, Full or unmarked, or else Delta if ``deltas``.
 
     Files with the same name in several folders are all read; rows that they share count once.
     """
@@ -187,7 +204,8 @@ def _choose(release: Path, files: list[ReleaseFile], as_of: date | None) -> list
     for file in files:
         by_type = forms.setdefault(_RELEASE_TYPE.sub("", file.name).lower(), {})
         by_type.setdefault(_release_type(file), []).append(file)
-    preference = ("full", "", "snapshot") if as_of else ("snapshot", "", "full")
+    preference = ["full", "", "snapshot"] if as_of else ["snapshot", "", "full"]
+    preference += ["delta"] if deltas else []
     chosen: list[ReleaseFile] = []
     for by_type in forms.values():
         chosen += next((by_type[form] for form in preference if form in by_type), [])
@@ -298,7 +316,7 @@ Source(
     address="https://mlds.ihtsdotools.org",
     recognises=lambda path: path.exists() and not is_alone(path),
     load=read_rf2,
-    accepts=frozenset({"as_of", "dialect"}),
+    accepts=frozenset({"as_of", "dialect", "extensions"}),
     asked_last=True,
-    if_lacking="put an extension and its international edition into one folder",
+    if_lacking="if it is an extension, give its edition as the source, and it with `extensions`",
 ).register()

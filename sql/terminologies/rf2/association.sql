@@ -13,7 +13,7 @@ select
     target_id,
     association_kind(refset_id) as kind,
     bool_or(active) as active,
-    max(effective_time) as effective_time
+    nullif(max(effective_time), 'infinity') as effective_time
 from newest_rows('rf2_association', $as_of)
 where module_id <> sctid('model_component_module')
 group by all

@@ -13,7 +13,7 @@ select
     c.active,
     c.module_id,
     coalesce(d.tag, '') as semantic_tag,
-    c.effective_time
+    nullif(c.effective_time, 'infinity') as effective_time
 from newest_rows('rf2_concept', $as_of) as c
 left join description_as_of as d
     on

@@ -14,7 +14,7 @@ select
     kind,
     active,
     language,
-    effective_time
+    nullif(effective_time, 'infinity') as effective_time
 from description_as_of
 where
     kind is not null

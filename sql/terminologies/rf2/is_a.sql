@@ -10,7 +10,7 @@ create or replace table is_a as
 select
     child_id,
     parent_id,
-    max(effective_time) as effective_time
+    nullif(max(effective_time), 'infinity') as effective_time
 from newest_rows('rf2_relationship', $as_of)
 where active
 group by

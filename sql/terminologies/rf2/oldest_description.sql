@@ -1,7 +1,7 @@
 -- The date of the oldest row of a description.
 --
 -- reads   rf2_description: full history or snapshot, key (id, effective_time)
--- writes  one row, effective_time; null without descriptions
+-- writes  one row, effective_time; null without published descriptions
 
-select min(effective_time) as effective_time
+select nullif(min(effective_time), 'infinity') as effective_time
 from rf2_description;

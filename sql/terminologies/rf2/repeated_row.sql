@@ -7,7 +7,10 @@
 
 select
     repeated.id,
-    strftime(repeated.effective_time, '%Y%m%d') as effective_time,
+    case
+        when isfinite(repeated.effective_time) then strftime(repeated.effective_time, '%Y%m%d')
+        else ''
+    end as effective_time,
     count(*) - 1 as n_repeated,
     count(distinct repeated) > 1 as differ
 from query_table($rows) as repeated
