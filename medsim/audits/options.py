@@ -97,17 +97,13 @@ class AuditOptions(Options):
             f"{NAMED_BY}",
             ("--embedding", "-e"),
             metavar=NAMED_PATH,
+            read=wrap,
         ),
     ] = None
     cache: Cache = None
     threads: Threads = None
     overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
-
-    def check(self) -> None:
-        """Raise OptionError if `embedding` is not an embedding."""
-        if self.embedding is not None:
-            object.__setattr__(self, "embedding", wrap(self.embedding, "`embedding`"))
 
 
 @dataclass(frozen=True, slots=True)

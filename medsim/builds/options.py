@@ -46,6 +46,7 @@ MOVED_EMBEDDING = input_option(
     "Path of the build's embedding, if it was moved. It is also needed if it was given in Python.",
     ("--embedding", "-e"),
     metavar="NAME=PATH",
+    read=wrap,
 )
 
 _SHARD = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
@@ -179,6 +180,7 @@ class BuildOptions(SearchOptions):
             f"Model that finds the nearest terms for --negatives embedding. {NAMED_BY}",
             ("--embedding", "-e"),
             metavar="NAME=PATH",
+            read=wrap,
         ),
     ] = None
     cache: Cache = None
@@ -195,8 +197,6 @@ class BuildOptions(SearchOptions):
     def check(self) -> None:
         """Raise OptionError for options that do not fit each other."""
         SearchOptions.check(self)
-        if self.embedding is not None:
-            object.__setattr__(self, "embedding", wrap(self.embedding, "`embedding`"))
         if ("embedding" in self.negatives) != (self.embedding is not None):
             raise OptionError(
                 "`negatives` embedding and `embedding` NAME=PATH need each other; add the other one"
@@ -289,11 +289,6 @@ class VerifyOptions(Options):
     cache: Cache = None
     threads: Threads = None
     progress: Reporting = None
-
-    def check(self) -> None:
-        """Raise OptionError for an object that is not an embedding."""
-        if self.embedding is not None:
-            object.__setattr__(self, "embedding", wrap(self.embedding, "`embedding`"))
 
 
 def parse_shard(text: str) -> tuple[int, int]:

@@ -86,6 +86,7 @@ class Option:
         key: key of the value in manifests; None if it does not affect the output.
         kept_empty: whether manifests keep an empty value.
         heading: heading in help and the reference. Required options are main options.
+        read: converts a value that is given, and gets its name for messages.
     """
 
     help: str
@@ -104,6 +105,7 @@ class Option:
     key: str | None = None
     kept_empty: bool = True
     heading: Heading = "Computation"
+    read: Callable[[Any, str], object] | None = None
 
     def check(self, name: str, value: object) -> None:
         """Raise OptionError for an invalid value."""
@@ -140,6 +142,8 @@ class Options:
             if not fits(value, accepted):
                 raise OptionError(f"`{field.name}` takes {described(hint)}, not {type_of(value)}")
             value = as_builtin(value)
+            if option and option.read and value is not None:
+                value = option.read(value, f"`{field.name}`")
             object.__setattr__(self, field.name, value)
             _check_text(field.name, value, is_path=_names_path(hint, option))
             if option:

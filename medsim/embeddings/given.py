@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, Unpack
 
 from medsim.core.errors import OptionError, unknown_name
+from medsim.core.options import Option
 from medsim.embeddings.options import (
+    NAMED_BY,
     Case,
     Coverage,
     Digits,
@@ -179,16 +181,25 @@ def wrap(given: Any, where: str) -> str | Path | Embedding:
         raise OptionError(f"{where}: {error}") from error
 
 
-def wrap_by_name(given: Mapping[str, Any], option: str) -> dict[str, str | Path | Embedding]:
+def wrap_by_name(given: Mapping[str, Any], where: str) -> dict[str, str | Path | Embedding]:
     """Return embeddings by name, each from ``wrap``.
 
     Raises:
         OptionError: one has an unsupported type, or an invalid name or option.
     """
-    embeddings = {name: wrap(source, f"`{option}` {name!r}") for name, source in given.items()}
+    embeddings = {name: wrap(source, f"{where} {name!r}") for name, source in given.items()}
     for name, source in embeddings.items():
         embedding_spec(source, name)
     return embeddings
+
+
+EMBEDDINGS = Option(
+    f"File, folder, hf:MODEL or api:URL, with options (PATH,case=lower); repeatable. {NAMED_BY}",
+    flags=("--embedding", "-e"),
+    metavar="NAME=PATH",
+    read=wrap_by_name,
+)
+"""The option by which evaluations and taggings name embeddings."""
 
 
 def _form_of(source: Any, kind: str | None) -> str:

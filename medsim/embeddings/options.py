@@ -109,13 +109,6 @@ NAMED_BY = (
 )
 """The texts and objects by which an embedding is named, for the help of options."""
 
-EMBEDDINGS = Option(
-    f"File, folder, hf:MODEL or api:URL, with options (PATH,case=lower); repeatable. {NAMED_BY}",
-    ("--embedding", "-e"),
-    metavar="NAME=PATH",
-)
-"""The option by which evaluations and taggings name embeddings."""
-
 _NAME = re.compile(r"(?!.*%[0-9A-Fa-f]{2})[^/\\=,\x00-\x1f]{1,100}")
 _OPTION = re.compile(r",([a-z_]+)=([^,]*)$")
 

@@ -26,8 +26,8 @@ from medsim.core.options import (
     main_option,
     several,
 )
-from medsim.embeddings.given import EmbeddingLike, embedding_spec, wrap_by_name
-from medsim.embeddings.options import COVERAGES, EMBEDDINGS, Coverage, Device, EmbeddingSpec
+from medsim.embeddings.given import EMBEDDINGS, EmbeddingLike, embedding_spec
+from medsim.embeddings.options import COVERAGES, Coverage, Device, EmbeddingSpec
 from medsim.evaluations.sets import BASELINE
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
 from medsim.statistics.resampling import (
@@ -335,9 +335,7 @@ class EvaluateOptions(Options):
         """Raise OptionError for options that are missing or do not fit together."""
         if not self.embeddings:
             raise OptionError("name at least one of `embeddings`, such as glove=vectors.txt")
-        named = wrap_by_name(self.embeddings, "embeddings")
-        object.__setattr__(self, "embeddings", named)
-        if BASELINE in named:
+        if BASELINE in self.embeddings:
             raise OptionError(f"{BASELINE!r} is the name of scores without a model; choose another")
         if (self.near or self.far) and self.categories:
             raise OptionError("`categories` replaces `near` and `far`; give one or the other")

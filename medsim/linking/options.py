@@ -21,8 +21,7 @@ from medsim.core.options import (
     main_option,
 )
 from medsim.corpora import ENGLISH
-from medsim.embeddings.given import EmbeddingLike, wrap_by_name
-from medsim.embeddings.options import EMBEDDINGS
+from medsim.embeddings.given import EMBEDDINGS, EmbeddingLike
 from medsim.terminologies.options import extensions_option
 
 
@@ -57,5 +56,3 @@ class LinkOptions(Options):
         """Raise OptionError if an embedding has the name of a baseline."""
         for name in {"exact", "levenshtein", "tfidf"} & {*self.embeddings}:
             raise OptionError(f"{name} is the name of a baseline; rename the embedding")
-        named = wrap_by_name(self.embeddings, "embeddings")
-        object.__setattr__(self, "embeddings", named)

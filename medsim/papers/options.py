@@ -11,8 +11,7 @@ from typing import Annotated, Literal, TypeAlias
 from medsim.core.config import MOST_SEED
 from medsim.core.errors import OptionError
 from medsim.core.options import Cache, Option, Options, Reporting, Threads, main_option
-from medsim.embeddings.given import EmbeddingLike, wrap_by_name
-from medsim.embeddings.options import EMBEDDINGS
+from medsim.embeddings.given import EMBEDDINGS, EmbeddingLike
 
 Paper: TypeAlias = Literal["schulz-2020", "chiu-2018", "rouhizadeh-2024"]
 """The papers whose tables can be reproduced."""
@@ -89,7 +88,6 @@ class ReproduceOptions(Options):
 
     def check(self) -> None:
         """Raise OptionError for options that are missing, or that the paper does not have."""
-        object.__setattr__(self, "embeddings", wrap_by_name(self.embeddings or {}, "embeddings"))
         if not self.input_paths:
             raise OptionError("name at least one input")
         if not self.models and self.paper != "rouhizadeh-2024":

@@ -23,7 +23,7 @@ from medsim.core.options import (
     main_option,
     seed_option,
 )
-from medsim.embeddings.given import EmbeddingLike, wrap
+from medsim.embeddings.given import EmbeddingLike
 
 Rule = Literal["hash", "category", "release"]
 """The rules for splitting."""
@@ -92,8 +92,6 @@ class SplitOptions(Options):
     def check(self) -> None:
         """Raise OptionError for options that do not fit each other."""
         shares_of(self.ratios)
-        if self.embedding is not None:
-            object.__setattr__(self, "embedding", wrap(self.embedding, "`embedding`"))
         if self.test_categories and self.by != "category":
             raise OptionError("`test_categories` needs `by` category")
         if (self.since is not None) != (self.by == "release"):

@@ -23,8 +23,7 @@ from medsim.core.options import (
     seed_option,
 )
 from medsim.corpora import ENGLISH
-from medsim.embeddings.given import EmbeddingLike, wrap_by_name
-from medsim.embeddings.options import EMBEDDINGS
+from medsim.embeddings.given import EMBEDDINGS, EmbeddingLike
 
 RANDOM = "random"
 """The name of random vectors in the results."""
@@ -113,5 +112,3 @@ class TagOptions(Options):
             raise OptionError("name at least one embedding, such as `embeddings` glove=glove.txt")
         if self.random is not None and RANDOM in self.embeddings:
             raise OptionError(f"`random` takes the name {RANDOM}; rename the embedding")
-        named = wrap_by_name(self.embeddings, "embeddings")
-        object.__setattr__(self, "embeddings", named)
