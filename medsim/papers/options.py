@@ -11,7 +11,7 @@ from typing import Annotated, Literal, TypeAlias
 from medsim.core.config import MOST_SEED
 from medsim.core.errors import OptionError
 from medsim.core.options import Cache, Option, Options, Reporting, Threads, main_option
-from medsim.embeddings.given import EMBEDDINGS, EmbeddingLike
+from medsim.embeddings.given import EMBEDDINGS, EmbeddingLike, wrap, wrap_by_name
 
 Paper: TypeAlias = Literal["schulz-2020", "chiu-2018", "rouhizadeh-2024"]
 """The papers whose tables can be reproduced."""
@@ -46,7 +46,7 @@ class ReproduceOptions(Options):
     out: Annotated[str | Path, main_option("Folder to write, or to continue.", ("--out", "-o"))]
     _: KW_ONLY
     embeddings: Annotated[
-        Mapping[str, EmbeddingLike] | None, replace(EMBEDDINGS, heading="Main options")
+        Mapping[str, EmbeddingLike] | None, replace(EMBEDDINGS, heading="Main options", read=None)
     ] = None
     answers: Annotated[
         str | Path | None,
@@ -88,6 +88,12 @@ class ReproduceOptions(Options):
 
     def check(self) -> None:
         """Raise OptionError for options that are missing, or that the paper does not have."""
+        models = {
+            name: wrap(given, f"`embeddings` {name!r}") for name, given in self.models.items()
+        }
+        if self.paper != "rouhizadeh-2024":  # its models have options of their own
+            wrap_by_name(models, "`embeddings`")
+        object.__setattr__(self, "embeddings", models)
         if not self.input_paths:
             raise OptionError("name at least one input")
         if not self.models and self.paper != "rouhizadeh-2024":

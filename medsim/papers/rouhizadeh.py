@@ -14,6 +14,7 @@ from medsim.wic.benchmark import Benchmark
 from medsim.wic.build import build_wic
 from medsim.wic.describe import describe_wic
 from medsim.wic.evaluate import evaluate_wic
+from medsim.wic.models import model_of
 
 if TYPE_CHECKING:
     from medsim.papers.options import ReproduceOptions
@@ -51,6 +52,8 @@ def steps(options: ReproduceOptions) -> list[str]:
 
 def computed(options: ReproduceOptions, out: Path) -> tuple[dict[str, Computed], Facts]:
     """Return the computed tables by name, and the facts about the terminology."""
+    for name, model in options.models.items():
+        model_of(model, name)  # before the slow steps
     data, sources = _data(options, out / "wic")
     tables = {"6": Computed(missing="no embeddings were given")}
     for name in get_args(_Table):

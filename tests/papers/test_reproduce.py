@@ -15,10 +15,12 @@ from typer.testing import CliRunner
 
 import medsim
 from medsim.cli import app
+from medsim.core.kinds import read_manifest
 from medsim.papers.output import laid_out
 from medsim.papers.printed import number_in, printed_tables
 from medsim.papers.reproduce import latex
 from medsim.studies.folder import Study
+from medsim.wic.output import WIC_EVALUATION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -198,8 +200,16 @@ def test_scores_on_pairs_and_on_tasks_are_correlated(tmp_path: Path) -> None:
 
 
 def test_words_in_context_are_counted(tmp_path: Path, shared_benchmark) -> None:
-    made = medsim.reproduce("rouhizadeh-2024", shared_benchmark.folder, tmp_path / "paper")
+    sentences = shared_benchmark.instances()["sentence1"].str.split(" ").explode()
+    words = medsim.Embedding(word_vectors(1, sentences), keys="words", input="sentence")
+    out = tmp_path / "paper"
+    made = medsim.reproduce(
+        "rouhizadeh-2024", shared_benchmark.folder, out, embeddings={"mine": words}
+    )
 
+    scores = read_manifest(out / "scores", WIC_EVALUATION)
+    assert scores.models["mine"]["input"] == "sentence"
+    assert "mine" in made.cells().filter(table="6").drop_nulls("computed")["row"]
     cell = made.cells().filter(table="3", row="All", column="All").row(0, named=True)
     n_instances = shared_benchmark.instances().height
     assert cell["computed"] == f"{n_instances:,}"
@@ -211,6 +221,7 @@ def test_words_in_context_are_counted(tmp_path: Path, shared_benchmark) -> None:
     [
         (["schulz-2020", "hpo"], "name at least one of --embedding"),
         (["chiu-2018", "a.csv", "-e", "a=b", "--answers", "x"], "--answers is for schulz-2020"),
+        (["chiu-2018", "a.csv", "-e", "a=b,input=quoted"], "unknown option of an embedding"),
         (["schulz-2021", "hpo"], "schulz-2020"),
         (["rouhizadeh-2024", __file__], "corpora need --terminology"),
     ],
