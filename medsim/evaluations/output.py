@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import polars as pl
 
 from medsim.core.errors import OptionError, counted, listed, needing, unknown_name
-from medsim.core.kinds import Column, Kind, Table
+from medsim.core.kinds import Column, Kind, Table, both
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 from medsim.evaluations.options import SUBSETS
@@ -109,8 +109,7 @@ COMPARISONS = Table(
         "embedding2": _text("Name of the second, which is the same between metrics; or baseline."),
         "metric2": _text("Metric of the second."),
         "of": _text("Name of the statistic that is compared."),
-        "value1": _number("Value of the first; null where it is not defined."),
-        "value2": _number("Value of the second; null where it is not defined."),
+        **both("value", "Value of the {}; null where it is not defined.", _number),
         "difference": _number("value1 minus value2; null if one is not defined."),
         "test": _text(
             "Name of the test: delong_clusters (AUC), mcnemar_clusters or, where few differ, "
@@ -161,10 +160,8 @@ OVERLAP = Table(
     {
         "input": _text("Name of the input; null for whole vocabularies."),
         "of": _text("words of the input's terms, terms that are covered, or vocabulary."),
-        "embedding1": _text("Name of the first embedding."),
-        "embedding2": _text("Name of the second embedding."),
-        "n1": _whole("Number of items of the first."),
-        "n2": _whole("Number of items of the second."),
+        **both("embedding", "Name of the {} embedding."),
+        **both("n", "Number of items of the {}.", _whole),
         "n_both": _whole("Number of items of both."),
         "share1": _number("n_both divided by n1; null if n1 is 0."),
         "share2": _number("n_both divided by n2; null if n2 is 0."),
@@ -179,8 +176,7 @@ PAIRS = Table(
     {
         "input": _INPUT,
         "pair_id": _text("First 16 hexadecimal digits of an MD5 of both terms, as in builds."),
-        "term1": _text("The first term."),
-        "term2": _text("The second term."),
+        **both("term", "The {} term."),
         **_IN_INPUT,
         "label": Column(pl.Int8, "1 for synonyms, 0 for negatives; null for rated pairs."),
         "rating": _number("Rating on the scale of the file; null for pairs of builds."),

@@ -56,18 +56,6 @@ class Statistic(Generic[Sample]):
     interval: str = ""
 
 
-STATISTICS: dict[str, Statistic[Any]] = {}
-"""All statistics by name, in the order in which results and tables have them."""
-
-
-def declare(statistic: Statistic[Any]) -> None:
-    """Add a statistic to ``STATISTICS``, where its name must be new."""
-    if statistic.name in STATISTICS:
-        message = f"two statistics are named {statistic.name!r}"
-        raise ValueError(message)
-    STATISTICS[statistic.name] = statistic
-
-
 def statistics_of(kind: Kind, *, tested: bool = False) -> list[Statistic[Any]]:
     """Return the statistics of one kind of data: all, or those whose differences are tested."""
     statistics = [statistic for statistic in STATISTICS.values() if statistic.kind == kind]
@@ -233,5 +221,5 @@ _BUILT_IN: tuple[Statistic[Any], ...] = (
     ),
 )
 
-for _statistic in _BUILT_IN:
-    declare(_statistic)
+STATISTICS = {statistic.name: statistic for statistic in _BUILT_IN}
+"""All statistics by name, in the order in which results and tables have them."""

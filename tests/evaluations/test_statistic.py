@@ -13,13 +13,12 @@ from fixtures.embeddings import write_words
 from fixtures.release import random_release
 
 import medsim
-from medsim.evaluations.statistic import STATISTICS, Statistic, declare
 
 TOY = """
 import json
 import sys
 
-from medsim.evaluations.statistic import Statistic, declare
+from medsim.evaluations.statistic import STATISTICS, Statistic
 
 def gap(pairs):
     from medsim.statistics.estimates import Estimate
@@ -27,16 +26,14 @@ def gap(pairs):
     means = [float(pairs.similarities[of].mean()) for of in (pairs.labels, ~pairs.labels)]
     return Estimate(value=means[0] - means[1])
 
-declare(
-    Statistic(
-        name="gap",
-        label="toy gap",
-        help="The toy gap is how much more similar positives are than negatives.",
-        kind="labelled",
-        compute=gap,
-        test=lambda pairs, other: pairs.auc_difference(other),
-        table="best",
-    )
+STATISTICS["gap"] = Statistic(
+    name="gap",
+    label="toy gap",
+    help="The toy gap is how much more similar positives are than negatives.",
+    kind="labelled",
+    compute=gap,
+    test=lambda pairs, other: pairs.auc_difference(other),
+    table="best",
 )
 
 from typer.testing import CliRunner
@@ -95,11 +92,3 @@ def test_a_declared_statistic_is_in_results_tables_report_and_help(tmp_path: Pat
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "The toy gap is how much more similar" in page
     assert "mean toy gap" in page
-
-
-def test_a_name_can_be_declared_only_once() -> None:
-    auc = STATISTICS["auc"]
-
-    with pytest.raises(ValueError, match="two statistics are named 'auc'"):
-        declare(auc)
-    assert isinstance(auc, Statistic)
