@@ -87,27 +87,51 @@ Place: TypeAlias = str | Path | OpenedFolder
 
 Out = Annotated[str | Path, main_option("Folder to write.", ("--out", "-o"))]
 Title = Annotated[str, output_option("Heading of the page.")]
-Notice = Annotated[
-    str | None,
-    output_option(
-        "Notice about sharing the sheets. It is for annotators; there is none by default."
-    ),
-]
 PairsFile = Annotated[
     str | Path, Option("Table with columns term1 and term2; others are kept.", argument=True)
 ]
 Seed = Annotated[int, Option("Random seed.", least=0, most=MOST_SEED, key="seed")]
-Instructions = Annotated[
-    str | Path | None,
-    output_option("Text file with instructions for annotators. A few sentences by default."),
-]
-Overwrite = Annotated[
-    bool, output_option("Replace OUT if it exists; its answers will no longer match.")
-]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SheetsOptions(Options):
+    """The options of all studies."""
+
+    notice: Annotated[
+        str | None,
+        output_option(
+            "Notice about sharing the sheets. It is for annotators; there is none by default."
+        ),
+    ] = None
+    instructions: Annotated[
+        str | Path | None,
+        output_option("Text file with instructions for annotators. A few sentences by default."),
+    ] = None
+    seed: Seed = 0
+    overwrite: Annotated[
+        bool, output_option("Replace OUT if it exists; its answers will no longer match.")
+    ] = False
+    progress: Reporting = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskingOptions(SheetsOptions):
+    """The options of studies in which a few people answer the same questions."""
+
+    annotators: Annotated[CountOrNames, main_option("Number of annotators, or names: ada,ben.")] = 2
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the annotators."""
+        return annotators_of(self.annotators, stem="annotator")
+
+    def check(self) -> None:
+        """Raise OptionError if `annotators` are not names or a number."""
+        _ = self.names
 
 
 @dataclass(frozen=True, slots=True)
-class SampleOptions(Options):
+class SampleOptions(AskingOptions):
     """The options of ``medsim study sample``."""
 
     pairs: Annotated[
@@ -140,16 +164,6 @@ class SampleOptions(Options):
     question: Annotated[
         str | None, main_option("Question to ask instead of the paper's; the answers stay.")
     ] = None
-    notice: Notice = None
-    instructions: Instructions = None
-    seed: Seed = 0
-    overwrite: Overwrite = False
-    progress: Reporting = None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the annotators."""
-        return annotators_of(self.annotators, stem="annotator")
 
     @property
     def is_table(self) -> bool:
@@ -170,7 +184,7 @@ class SampleOptions(Options):
 
 
 @dataclass(frozen=True, slots=True)
-class GradeOptions(Options):
+class GradeOptions(SheetsOptions):
     """The options of ``medsim study grade``."""
 
     pairs: PairsFile
@@ -194,11 +208,6 @@ class GradeOptions(Options):
         int, output_option("Maximum pairs between pauses; 0: no pauses.", least=0)
     ] = PAGE_SIZE
     title: Title = "How similar are these words?"
-    notice: Notice = None
-    instructions: Instructions = None
-    seed: Seed = 0
-    overwrite: Overwrite = False
-    progress: Reporting = None
 
     def check(self) -> None:
         """Raise OptionError if there are too few raters for the groups."""
@@ -265,27 +274,6 @@ class ScoreOptions(Options):
         if not self.answers:
             raise OptionError("give at least one file or folder of answers")
         check_bins(self)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskingOptions(Options):
-    """The options of studies in which a few people answer the same questions."""
-
-    annotators: Annotated[CountOrNames, main_option("Number of annotators, or names: ada,ben.")] = 2
-    notice: Notice = None
-    instructions: Instructions = None
-    seed: Seed = 0
-    overwrite: Overwrite = False
-    progress: Reporting = None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the annotators."""
-        return annotators_of(self.annotators, stem="annotator")
-
-    def check(self) -> None:
-        """Raise OptionError if `annotators` are not names or a number."""
-        _ = self.names
 
 
 @dataclass(frozen=True, slots=True)
