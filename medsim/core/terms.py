@@ -29,6 +29,11 @@ def lowered(terms: Sequence[str]) -> list[str]:
     return [unicodedata.normalize("NFC", term.lower()) for term in terms]
 
 
+def spaced(phrase: str) -> str:
+    """Return a phrase in lower case with spaces for underscores, such as Heart_attack."""
+    return lowered([phrase.replace("_", " ")])[0]
+
+
 def last_lemma(word: str, lemma_of: Callable[[str], str]) -> str:
     """Return the lemma of a word, repeated until a word is its own lemma.
 

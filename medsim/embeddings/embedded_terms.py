@@ -17,6 +17,7 @@ from medsim.embeddings.formats.model_folder import CONFIG, MODULES, read_object
 from medsim.embeddings.metrics import METRICS, TermPoints, WordBags
 from medsim.embeddings.options import HUB, SERVICE
 from medsim.embeddings.sources import (
+    TERMS,
     Request,
     TermVectors,
     VectorSource,
@@ -24,7 +25,7 @@ from medsim.embeddings.sources import (
     find_format,
     fingerprint,
 )
-from medsim.embeddings.tokens import forms, words_of
+from medsim.embeddings.tokens import fitted, forms, phrases_of, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -170,6 +171,7 @@ def embed_terms(
             threads=threads,
             cache=cache,
             stage=stage,
+            phrases=() if named.source.gives == TERMS else phrases_of(terms, options),
         )
         vectors = read_vectors(named, request, progress)
         embedded: Embedded = TermPoints(vectors=vectors.vectors)
@@ -243,12 +245,20 @@ def read_vectors(
     but all metrics must compare the same pairs.
     """
     vectors = named.source.read(request)
+    if isinstance(vectors, WordVectors):
+        options = fitted(request.options, vectors.vocabulary)
+        if options is not request.options:  # the vocabulary is in upper case
+            words = forms(request.terms, options).union(request.words)
+            vectors = named.source.read(replace(request, words=words, options=options))
+    kind = "word" if isinstance(vectors, WordVectors) else "term"
+    if vectors.n_repeated:
+        rows = counted(vectors.n_repeated, f"repeated row of {kind}s", f"repeated rows of {kind}s")
+        progress.warn(f"{named.spec.name} has {rows}, with the same vectors; the first are used")
     is_zero = ~np.asarray(vectors.vectors.any(axis=1))
     if isinstance(vectors, TermVectors):
         is_zero &= vectors.covered
     if not is_zero.any():
         return vectors
-    kind = "word" if isinstance(vectors, WordVectors) else "term"
     progress.warn(
         f"{named.spec.name} has {counted(int(np.count_nonzero(is_zero)), kind)} with a zero "
         f"vector; such {kind}s count as out of vocabulary"

@@ -69,8 +69,10 @@ class ObjectOptions(TypedDict, total=False):
     keys: Keys
     case: Case
     parts: Parts
+    phrases: Parts
     digits: Digits
     coverage: Coverage
+    language: str
     normalize: YesNo | bool
     prefix: str
     trained_on: str

@@ -92,12 +92,12 @@ Device = Literal["auto", "cpu"]
 """The place of computation: on a GPU if a library finds one, or only on the processor."""
 
 Keys = Literal["words", "terms"]
-Case = Literal["fallback", "lower", "keep"]
+Case = Literal["fallback", "lower", "upper", "keep"]
 Parts = Literal["fallback", "always", "never"]
 Digits = Literal["keep", "hash", "zero"]
 YesNo = Literal["yes", "no"]
 
-TOKEN_OPTIONS = ("case", "parts", "digits", "coverage")
+TOKEN_OPTIONS = ("case", "parts", "phrases", "digits", "coverage", "language")
 """The options that say how a term's words are looked up, see ``tokens``."""
 
 HUB = "hf:"
@@ -121,13 +121,18 @@ class EmbeddingOptions(ServiceOptions):
         format: the name of the format; by default recognised by the content.
         vocabulary: the file that names the rows of an array; by default a file in its folder.
         keys: whether rows are vectors of words or of terms; by default decided by the file.
-        case: words are looked up unchanged and then in lower case (fallback), only in lower case
-            (lower), or only unchanged (keep).
+        case: words are looked up unchanged and then in lower case (fallback; or in upper case, if
+            all words of a vocabulary are), only in lower case (lower), unchanged and then in upper
+            case (upper), or only unchanged (keep).
         parts: words are split at inner punctuation if they have no vector as a whole (fallback),
             always, or never.
+        phrases: a whole term of several words, joined by spaces or underscores, is looked up if its
+            words do not cover it (fallback), before them (always), or never.
         digits: left unchanged (keep), or replaced by # (hash, as in Google News) or 0 (zero).
         coverage: a term is covered if all of its words have a vector, or any; by default as in the
             evaluation, else any.
+        language: the language of the rows to read if they are named as in ConceptNet, such as
+            /c/en/heart_attack.
         pooling: pooling of token vectors; by default as in the model's settings, else the mean.
         normalize: whether vectors are scaled to length 1; by default as in the model's settings.
         prefix: text put before every term that an encoder reads, such as "query: ".
@@ -143,8 +148,10 @@ class EmbeddingOptions(ServiceOptions):
     keys: Annotated[Keys | None, Option("Kind of the rows.")] = None
     case: Annotated[Case, Option("Case of words.")] = "fallback"
     parts: Annotated[Parts, Option("Splitting of words.")] = "fallback"
+    phrases: Annotated[Parts, Option("Terms as phrases.")] = "fallback"
     digits: Annotated[Digits, Option("Digits of words.")] = "keep"
     coverage: Annotated[Coverage | None, Option("Words that must be known.")] = None
+    language: str = "en"
     pooling: Annotated[Pooling | None, Option("Pooling of token vectors.")] = None
     normalize: Annotated[YesNo | None, Option("Scaling to length 1.")] = None
     prefix: str = ""

@@ -20,6 +20,7 @@ from medsim.core.reading import (
     what_it_is,
 )
 from medsim.core.registry import Registry
+from medsim.core.terms import spaced
 from medsim.embeddings.formats.model_folder import missing_part
 from medsim.embeddings.options import HUB
 
@@ -38,6 +39,7 @@ class Request:
     Attributes:
         terms: distinct terms, as in the inputs, in order of code points.
         words: every form under which a word of a term may be looked up, see ``tokens.forms``.
+        phrases: every term of several words, see ``tokens.phrases_of``.
         threads: number of threads; it never changes the result.
         cache: the folder of an encoder's cached term vectors; None for no cache.
     """
@@ -48,6 +50,22 @@ class Request:
     threads: int
     cache: Path | None
     stage: Stage
+    phrases: Collection[str] = ()
+
+
+class Wanted:
+    """The words of an embedding that a request needs, in UTF-8."""
+
+    def __init__(self, request: Request) -> None:
+        self._words = frozenset(word.encode("utf-8", "surrogatepass") for word in request.words)
+        self._phrases = request.phrases
+
+    def __contains__(self, word: bytes) -> bool:
+        if word in self._words:
+            return True
+        if not self._phrases or (b"_" not in word and b" " not in word):
+            return False
+        return spaced(word.decode("utf-8", "replace")) in self._phrases
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +78,7 @@ class WordVectors:
         in_vocabulary: bool[n_words]; False if the vector was made from parts of the word.
         n_vocabulary: the number of all words of the embedding.
         vocabulary: all of them in UTF-8, one per line.
+        n_repeated: the number of rows of the words that repeat an earlier row, with equal vectors.
     """
 
     words: Sequence[str]
@@ -67,6 +86,7 @@ class WordVectors:
     in_vocabulary: Flags
     n_vocabulary: int
     vocabulary: bytes | bytearray = b""
+    n_repeated: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,11 +98,13 @@ class TermVectors:
             order; zeros for a term without a vector. May be mapped from a file.
         covered: bool[n_terms], whether a term has a vector.
         n_vocabulary: the number of all terms of the embedding; None if it can embed any text.
+        n_repeated: the number of rows of the terms that repeat an earlier row, with equal vectors.
     """
 
     vectors: Vectors
     covered: Flags
     n_vocabulary: int | None
+    n_repeated: int = 0
 
 
 Load: TypeAlias = Callable[["Path", Request], WordVectors | TermVectors]

@@ -9,8 +9,14 @@ the first of these that is in the vocabulary is used:
    known (``parts=fallback``), before the others (``always``), or not at all (``never``).
 
 Each of them is looked up unchanged, then in lower case (``case=fallback``); only in lower case
-(``lower``); or only unchanged (``keep``). If digits are replaced (``digits=hash`` or ``zero``) the
-same forms follow with every digit replaced, so words whose digits are in the vocabulary come first.
+(``lower``); unchanged, then in upper case (``upper``; also for ``fallback`` if the vocabulary has
+no lower case); or only unchanged (``keep``). If digits are replaced (``digits=hash`` or ``zero``)
+the same forms follow with every digit replaced, so words whose digits are in the vocabulary come
+first.
+
+A term of several words may have a vector as a phrase: joined by spaces, else by underscores, in
+each case as for words. It is used if the words do not cover the term (``phrases=fallback``), before
+the words (``always``), or not at all (``never``).
 
 An embedding that can embed unseen words does so for words without a known form: without outer
 punctuation, and in the last of these forms: in lower case unless ``case=keep``, with digits
@@ -26,13 +32,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, compress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.core.terms import lowered
+from medsim.core.terms import lowered, spaced
 from medsim.kernels.packing import gather, starts_of
 
 if TYPE_CHECKING:
@@ -44,6 +50,8 @@ if TYPE_CHECKING:
 
 _DIGIT = re.compile(r"\d")
 _REPLACED = {"hash": "#", "zero": "0"}
+_UPPER = re.compile(rb"[A-Z]")
+_NOT_UPPER = re.compile(rb"^(?!<).*[a-z]", re.MULTILINE)  # except for marks such as </s>
 
 
 class _Spaced(dict[int, int]):
@@ -89,6 +97,22 @@ def forms(terms: Iterable[str], options: EmbeddingOptions) -> frozenset[str]:
     )
 
 
+def phrases_of(terms: Iterable[str], options: EmbeddingOptions) -> frozenset[str]:
+    """Return every term of several words, as ``spaced`` returns phrases; none if not looked up."""
+    if options.phrases == "never":
+        return frozenset()
+    several = (" ".join(tokens) for term in terms if len(tokens := term.split()) > 1)
+    return frozenset(spaced(form) for term in several for form in _spellings(term, options))
+
+
+def fitted(options: EmbeddingOptions, vocabulary: bytes | bytearray) -> EmbeddingOptions:
+    """Return options with ``case=upper`` for ``fallback`` if a vocabulary is in upper case."""
+    is_upper = options.case == "fallback" and _UPPER.search(vocabulary)
+    if is_upper and not _NOT_UPPER.search(vocabulary):
+        return replace(options, case="upper")
+    return options
+
+
 def unseen_forms(
     terms: Iterable[str], known: Container[str], options: EmbeddingOptions
 ) -> frozenset[str]:
@@ -107,15 +131,22 @@ def words_of(
     """
     rows = {word: row for row, word in enumerate(vectors.words)}
     known = set(compress(vectors.words, vectors.in_vocabulary))
+    options = fitted(options, vectors.vocabulary)
+    all_needed = (options.coverage or coverage) == "all"
+    phrases = {word for word in known if "_" in word or " " in word}
     token_ids: dict[str, int] = {}
     flat, n_tokens = array("i"), array("i")
     for term in terms:
         tokens = term.split()
+        if phrases and len(tokens) > 1 and (phrase := _phrase(tokens, phrases, options)):
+            has = [form in rows for token in tokens for form in _read(token, known, options)]
+            if options.phrases == "always" or not (all(has) if all_needed else any(has)):
+                tokens = [f" {phrase}"]
         flat.extend([token_ids.setdefault(token, len(token_ids)) for token in tokens])
         n_tokens.append(len(tokens))
     read_ids, n_read_ids, n_read = array("i"), array("i"), array("i")
     for token in token_ids:
-        words = _read(token, known, options)
+        words = [token[1:]] if token[0] == " " else _read(token, known, options)
         ids = [rows[form] for form in words if form in rows]
         read_ids.extend(ids)
         n_read_ids.append(len(ids))
@@ -128,7 +159,7 @@ def words_of(
     n_found = np.diff(starts)
     n_words = np.diff(starts_of(np.array(n_read, np.int32)[of_tokens])[term_starts])
     covered = n_found > 0
-    if (options.coverage or coverage) == "all":
+    if all_needed:
         covered &= n_found == n_words
     return TermWords(
         word_ids=word_ids.view(np.int32),
@@ -154,6 +185,13 @@ def _read(token: str, known: Container[str], options: EmbeddingOptions) -> list[
     return _spellings(wholes[-1], options)[-1:]
 
 
+def _phrase(tokens: list[str], phrases: Container[str], options: EmbeddingOptions) -> str | None:
+    """Return the known phrase of a term with several words, if there is one."""
+    spellings = _spellings(" ".join(tokens), options) if options.phrases != "never" else []
+    forms = (form.replace(" ", joint) for form in spellings for joint in " _")
+    return next((form for form in forms if form in phrases), None)
+
+
 def _readings(token: str, options: EmbeddingOptions) -> tuple[list[str], list[str]]:
     """Return the forms of a token as one word, and the words that it splits into."""
     if token.isalnum():
@@ -171,7 +209,9 @@ def _readings(token: str, options: EmbeddingOptions) -> tuple[list[str], list[st
 def _spellings(word: str, options: EmbeddingOptions) -> list[str]:
     """Return the forms of a word in order of preference."""
     spelled = [] if options.case == "lower" else [word]
-    if options.case != "keep":
+    if options.case == "upper":
+        spelled.append(word.upper())
+    elif options.case != "keep":
         spelled += lowered([word])
     if mark := _REPLACED.get(options.digits):
         spelled += [_DIGIT.sub(mark, form) for form in spelled]

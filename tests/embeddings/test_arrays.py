@@ -14,7 +14,6 @@ import pytest
 from fixtures.embeddings import ROWS, as_float32, as_rows, request, terms_in, words_in, write_array
 
 from medsim.core.errors import InputError
-from medsim.embeddings.formats import arrays
 from medsim.embeddings.options import EmbeddingOptions, parse_options
 from medsim.embeddings.sources import FORMATS, find_format, fingerprint
 
@@ -165,12 +164,29 @@ def test_rows_of_terms_are_found_by_their_text_then_ignoring_case(
     assert not terms_in("array", path, ["lung"], keys="terms").vectors.any()
 
 
+@every
+@pytest.mark.parametrize("case", ["fallback", "lower", "keep", "upper"])
+def test_underscores_of_terms_count_as_spaces_if_nothing_else_is_found(
+    tmp_path: Path, file: str, case: str
+) -> None:
+    path = write(tmp_path, file, ["heart_attack", "heart attack", "acute_croup", "/c/en/a_cold"])
+
+    result = terms_in(
+        "array", path, ["a cold", "acute croup", "heart attack"], keys="terms", case=case
+    )
+
+    assert result.vectors.tolist() == VECTORS[[3, 2, 1]].astype(np.float32).tolist()
+
+
 @pytest.mark.parametrize("keys", ["words", "terms"])
 def test_a_repeated_requested_key_is_refused(tmp_path: Path, keys: str) -> None:
     path = write(tmp_path, "v.npy", ["heart", "lung", "lung", "heart"])
 
     with pytest.raises(InputError, match="'heart' is in row 1 and again in row 4"):
         FORMATS.get("array").read(path, request(["heart"], keys=keys))
+    write(tmp_path, "v.npy", ["heart", "lung", "lung", "heart"], VECTORS[[0, 1, 2, 0]])
+    result = FORMATS.get("array").read(path, request(["heart"], keys=keys))
+    assert (result.vectors.tolist(), result.n_repeated) == ([ROWS["asthma"]], 1)
 
 
 @every
@@ -180,7 +196,7 @@ def test_a_repeated_requested_key_is_refused(tmp_path: Path, keys: str) -> None:
         (np.zeros(4), r"has an array of shape \(4,\)"),
         (np.zeros((4, 2, 2)), r"has an array of shape \(4, 2, 2\)"),
         (np.zeros((4, 0)), r"array of shape \(4, 0\)|cannot be read"),
-        (np.zeros((4, 3), np.int32), "expected float16, float32, float64 or int8"),
+        (np.zeros((4, 3), np.int32), "expected float16, bfloat16, float32, float64 or int8"),
         (np.zeros((1, 65_537)), "expected 1 to 65,536"),
         (np.zeros((3, 2)), r"has 3 rows and .*v\.txt names 4"),
     ],
@@ -195,14 +211,11 @@ def test_an_array_without_a_vector_a_row_is_refused(
 
 
 @every
-def test_arrays_are_read_in_blocks(
-    tmp_path: Path, file: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_are_selected(tmp_path: Path, file: str) -> None:
     rng = np.random.default_rng(7)
     vectors = rng.normal(size=(50, 4)).astype(np.float32)
     words = [f"word{row}" for row in range(50)]
     path = write(tmp_path, file, words, vectors)
-    monkeypatch.setattr(arrays, "BLOCK", 100)
 
     result = words_in("array", path, words[::3])
 
@@ -230,11 +243,59 @@ def test_an_archive_of_two_arrays_is_refused(tmp_path: Path) -> None:
 
 def test_an_unsupported_type_is_named(tmp_path: Path) -> None:
     path = write(tmp_path, "v.safetensors", vectors=np.zeros((4, 2), np.float16))
-    content = path.read_bytes()
-    size = int.from_bytes(content[:8], "little") + 1
-    path.write_bytes(size.to_bytes(8, "little") + content[8:].replace(b'"F16"', b'"BF16"'))
-    with pytest.raises(InputError, match="values of type BF16; expected float16, float32"):
+    path.write_bytes(path.read_bytes().replace(b'"F16"', b'"U16"'))
+    with pytest.raises(InputError, match="values of type U16; expected float16, bfloat16, fl"):
         words_in("array", path, WORDS)
+
+
+@every
+def test_halves_of_float32_are_read(tmp_path: Path, file: str) -> None:
+    vectors = np.array([[1, -2.5], [3e38, 1e-38], [0.15625, 7], [-0.0, 2**-126]], np.float32)
+    halves = (vectors.view("<u4") >> 16).astype("<u2")
+    path = write(tmp_path, file, vectors=halves if file == "v.safetensors" else halves.view("V2"))
+    path.write_bytes(path.read_bytes().replace(b'"U16" ', b'"BF16"').replace(b'"U16"', b'"BF16"'))
+    if file == "v.safetensors":  # the header is a character longer
+        content = path.read_bytes()
+        size = int.from_bytes(content[:8], "little") + 1
+        path.write_bytes(size.to_bytes(8, "little") + content[8:])
+
+    expected = (vectors.view("<u4") & 0xFFFF0000).view("<f4")
+    assert words_in("array", path, WORDS).vectors.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("name", ["words", "vocab", "Terms", "index"])
+@pytest.mark.parametrize("in_bytes", [False, True])
+def test_an_archive_may_have_its_own_words(tmp_path: Path, name: str, *, in_bytes: bool) -> None:
+    words = [word.encode() for word in WORDS] if in_bytes else WORDS
+    np.savez_compressed(tmp_path / "v.npz", **{name: words, "vectors": VECTORS.astype("<f4")})
+    (tmp_path / "about.txt").write_text("about\n")
+    path = tmp_path / "v.npz"
+
+    assert FORMATS.get("array").files(path, EmbeddingOptions()) == [path]
+    if name == "Terms":
+        assert terms_in("array", path, ["Asthma"]).vectors.tolist() == [ROWS["asthma"]]
+    else:
+        assert as_rows(words_in("array", path, WORDS)) == as_float32(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"words": WORDS[:3], "vectors": VECTORS}, r"has 4 rows and .*v\.npz names 3"),
+        ({"words": np.zeros(4), "vectors": VECTORS}, "words is of type float64; expected a row of"),
+        ({"words": [WORDS], "vectors": VECTORS}, "words is of type <U6; expected a row of texts"),
+        ({"words": WORDS, "a": VECTORS, "b": VECTORS}, r"has 2 arrays \(a, b\); expected one"),
+        ({"words": np.array(WORDS, object), "vectors": VECTORS}, "Object arrays cannot be loaded"),
+        ({"words": [b"\xff"] * 4, "vectors": VECTORS}, "cannot be read .* can't decode byte 0xff"),
+    ],
+)
+def test_an_archive_with_faulty_words_is_refused(
+    tmp_path: Path, arrays: dict[str, object], message: str
+) -> None:
+    np.savez(tmp_path / "v.npz", **arrays)
+
+    with pytest.raises(InputError, match=message):
+        words_in("array", tmp_path / "v.npz", WORDS)
 
 
 @pytest.mark.parametrize(

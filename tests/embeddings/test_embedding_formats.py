@@ -28,7 +28,7 @@ from medsim.embeddings.options import EmbeddingOptions
 from medsim.embeddings.sources import FORMATS, find_format, fingerprint
 
 Words = st.text(
-    st.characters(codec="utf-8", exclude_characters="\0\n\r \ufeff"), min_size=1, max_size=5
+    st.characters(codec="utf-8", exclude_characters="\0\t\n\r \ufeff"), min_size=1, max_size=5
 )
 Numbers = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
@@ -46,7 +46,7 @@ SAMPLES: dict[str, tuple[str, Write]] = {
     "glove.txt": ("glove", lambda path, rows: write_text(path, rows, header=False)),
     "fasttext.bin": ("fasttext", lambda path, rows: write_fasttext(path, rows, 0)),
     **{f"v.{kind}": ("array", write_rows) for kind in ("npy", "npz", "safetensors")},
-    **{f"v.{kind}": ("table", write_table) for kind in ("parquet", "arrow", "feather")},
+    **{f"v.{kind}": ("table", write_table) for kind in ("parquet", "arrow", "feather", "jsonl")},
 }
 """The format of each file, and the function that writes it."""
 
@@ -128,7 +128,7 @@ def test_a_requested_vector_that_is_not_finite_is_refused(tmp_path: Path, file: 
 
 
 @pytest.mark.parametrize(
-    "file", [file for file in SAMPLES if file not in ("text.vec", "glove.txt")]
+    "file", [file for file in SAMPLES if file not in ("text.vec", "glove.txt", "v.jsonl")]
 )
 def test_a_truncated_file_is_refused(tmp_path: Path, file: str) -> None:
     name, path = sample(tmp_path, file)

@@ -52,7 +52,12 @@ def is_punctuation(character: str) -> bool:
 def spelled(word: str, options: EmbeddingOptions) -> list[str]:
     """Return the forms of a word in order of preference."""
     lower = unicodedata.normalize("NFC", word.lower())
-    forms = {"keep": [word], "lower": [lower], "fallback": [word, lower]}
+    forms = {
+        "keep": [word],
+        "lower": [lower],
+        "fallback": [word, lower],
+        "upper": [word, word.upper()],
+    }
     chosen = forms[options.case]
     if options.digits == "keep":
         return chosen
@@ -129,6 +134,31 @@ def test_words_are_looked_up_in_these_forms(
     term: str, words: str, options: dict[str, str], expected: str
 ) -> None:
     assert read(term, *words.split(), **options) == expected.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "options", "expected"),
+    [
+        (["heart_attack"], {}, ["heart_attack"]),
+        (["heart_attack", "heart attack"], {}, ["heart attack"]),
+        (["Heart_attack", "heart_attack"], {}, ["Heart_attack"]),
+        (["HEART_ATTACK"], {"case": "upper"}, ["HEART_ATTACK"]),
+        (["Heart_Attack"], {}, []),
+        (["heart_attack"], {"case": "keep"}, []),
+        (["heart_attack"], {"phrases": "never"}, []),
+        # words that cover the term come first, or last
+        (["heart", "heart_attack"], {}, ["heart"]),
+        (["heart", "heart_attack"], {"coverage": "all"}, ["heart_attack"]),
+        (["heart", "heart_attack"], {"phrases": "always"}, ["heart_attack"]),
+        (["heart", "heart_attack"], {"phrases": "always", "parts": "always"}, ["heart_attack"]),
+        (["heart", "a_heart_attack"], {"phrases": "always"}, ["heart"]),
+    ],
+)
+def test_a_term_may_be_a_phrase(
+    words: list[str], options: dict[str, str], expected: list[str]
+) -> None:
+    assert read("Heart attack", *words, **options) == expected
+    assert read("Heart \tattack", *words, **options) == expected
 
 
 def test_punctuation_alone_is_not_a_word() -> None:

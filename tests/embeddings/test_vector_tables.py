@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from fixtures.embeddings import ROWS, as_float32, as_rows, terms_in, words_in
 from medsim.core.errors import InputError
 from medsim.core.parquet import scan_ipc_of_users, scan_of_users
 from medsim.embeddings.formats.tables import read_vocabulary
+from medsim.embeddings.options import EmbeddingOptions
+from medsim.embeddings.sources import find_format
 
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
     "v.parquet": lambda frame, path: frame.write_parquet(path, row_group_size=2),
@@ -38,6 +41,60 @@ def test_vectors_may_be_lists_or_arrays_of_single_or_double_precision(
     path = write(tmp_path, FRAME.with_columns(pl.col("vector").cast(kind)), file)
 
     assert as_rows(words_in("table", path, ROWS)) == as_float32(ROWS)
+
+
+@every
+def test_vectors_may_be_a_column_per_dimension(tmp_path: Path, file: str) -> None:
+    columns = {f"d{at}": [row[at] for row in ROWS.values()] for at in range(3)}
+    frame = pl.DataFrame({"d1": 0, "rank": [9, 8, 7, 6], "word": list(ROWS)} | columns)
+    path = write(tmp_path, frame.select("rank", "d0", "word", "d1", "d2"), file)
+
+    assert as_rows(words_in("table", path, ROWS)) == as_float32(ROWS)
+    write(tmp_path, frame.with_columns(d2=pl.lit(None, pl.Float64)), file)
+    with pytest.raises(InputError, match="'asthma', row 1, has a missing value"):
+        words_in("table", path, ["asthma"])
+
+
+def write_lines(folder: Path, *lines: str) -> Path:
+    (folder / "v.jsonl").write_text("\n".join(lines))
+    return folder / "v.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("key", "is_term"), [("word", False), ("token", False), ("term", True), ("text", True)]
+)
+def test_lines_of_json_may_have_words_or_terms(tmp_path: Path, key: str, *, is_term: bool) -> None:
+    rows = [{"id": 1, key: "Heart attack", "embedding": [1, 2.5]}, {"embedding": [0, 1], key: "a"}]
+    path = write_lines(tmp_path, "", *map(json.dumps, rows), "")
+
+    assert find_format(path, EmbeddingOptions())[0] == "table"
+    if is_term:
+        result = terms_in("table", path, ["a", "heart attack"])
+        assert result.vectors.tolist() == [[0, 1], [1, 2.5]]
+    else:
+        assert as_rows(words_in("table", path, ["a", "heart attack"])) == {"a": [0, 1]}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"word": "a", "vector": [1, 2', "line 2 is not JSON"),
+        ("[1, 2]", "line 2 lacks a text named word, and numbers named vector or embedding"),
+        ('{"word": "a"}', "line 2 lacks a text named word"),
+        ('{"word": 3, "vector": [1, 2]}', "line 2 lacks a text named word"),
+        ('{"term": "a", "vector": [1, 2]}', "line 2 lacks a text named word"),
+        ('{"word": "a", "vector": [1, "2"]}', "line 2 lacks a text named word, and numbers"),
+        ('{"word": "a", "vector": [[1], [2]]}', "line 2 lacks a text named word, and numbers"),
+        ('{"word": "a", "vector": [1]}', "vector of 'a', row 2, has 1 numbers; the first row has"),
+        ('{"word": "a", "vector": [1, NaN]}', "vector of 'a', row 2, is not finite"),
+        ('{"word": "heart", "vector": [1, 3]}', "'heart' is in row 1 and again in row 2, with"),
+    ],
+)
+def test_a_faulty_line_of_json_is_refused(tmp_path: Path, line: str, message: str) -> None:
+    path = write_lines(tmp_path, '{"word": "heart", "vector": [1, 2]}', line)
+
+    with pytest.raises(InputError, match=message):
+        words_in("table", path, ["heart a"])
 
 
 def test_named_columns_come_before_others_and_whole_numbers_are_numbers(tmp_path: Path) -> None:

@@ -58,13 +58,50 @@ def test_words_with_spaces_differ_from_their_first_word(tmp_path: Path, name: st
     assert result == {"the": [1, 2], "at": [9, 0.5]}
 
 
-def test_a_tab_after_the_word_is_refused_where_there_is_no_header(tmp_path: Path) -> None:
+@every
+@pytest.mark.parametrize(
+    "line", ["heart\t1\t2\t3", "heart\t1 2 3", "heart  1   2 3 ", "heart \t1\t 2  3\t"]
+)
+def test_tabs_and_several_spaces_separate_fields(tmp_path: Path, name: str, line: str) -> None:
     path = tmp_path / "vectors.txt"
-    path.write_text("heart\t0.1 0.2 0.3\nlung\t0.4 0.5 0.6\n")
+    others = f"{line.replace('heart', 'the')}\nlung 4 5 6\n{line.replace('heart', 'heart sound')}"
+    path.write_text("4\t3\n" * NAMES[name] + f"{others}\n{line}\n")
 
-    assert FORMATS.get("glove").recognises(path)
-    with pytest.raises(InputError, match="has a tab after its first word; expected a space"):
-        words_in("glove", path, ["heart"])
+    assert FORMATS.get(name).recognises(path)
+    result = words_in(name, path, ["heart lung"])
+    assert as_rows(result) == {"heart": [1, 2, 3], "lung": [4, 5, 6]}
+    assert result.vocabulary.decode().split("\n") == ["the", "lung", "heart sound", "heart", ""]
+
+
+@pytest.mark.parametrize("name", [*NAMES, "word2vec"])
+def test_repeated_rows_must_have_the_same_vector(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "vectors.txt"
+    rows = {"heart": [1, 2], "lung": [3, 4], "hearT": [1, 2], "lunG": [3, 5]}
+    if name in NAMES:
+        write_text(path, rows, header=NAMES[name])
+    else:
+        write_word2vec(path, rows)
+    content = path.read_bytes().replace(b"hearT", b"heart").replace(b"lunG", b"lung")
+    path.write_bytes(content)
+
+    result = words_in(name, path, ["heart"])
+    assert (as_rows(result), result.n_repeated) == ({"heart": [1, 2]}, 1)
+    with pytest.raises(InputError, match=r"'lung' is in (line|row) \d and again in (line|row) \d"):
+        words_in(name, path, ["lung"])
+
+
+@pytest.mark.parametrize("name", [*NAMES, "word2vec"])
+def test_keys_of_conceptnet_are_of_one_language(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "vectors.txt"
+    rows = {"/c/de/hand": [1, 2], "/c/en/hand": [3, 4], "/c/de/herz": [5, 6]}
+    if name in NAMES:
+        write_text(path, rows, header=NAMES[name])
+    else:
+        write_word2vec(path, rows)
+
+    assert as_rows(words_in(name, path, ["hand herz"])) == {"hand": [3, 4]}
+    german = words_in(name, path, ["hand herz"], language="de")
+    assert as_rows(german) == {"hand": [1, 2], "herz": [5, 6]}
 
 
 @pytest.mark.parametrize("name", [*NAMES, "word2vec"])
@@ -87,7 +124,8 @@ HOSTILE = {
     "a wanted word has no number": ("the 1 2 3\nheart 1 x 3\n", "line {2} has b'x' instead of a"),
     "a number is too large": ("the 1 2 3\nheart 1 1e39 3\n", "line {2}: .*'heart' .*not finite"),
     "the file is cut off": ("the 1 2 3\nheart 1 2 3\nlung 4", "line {3} has 1 numbers, not 3"),
-    "separators are doubled": ("the 1 2 3\nheart 1  2  3\n", "line {2} has b'' instead of a"),
+    "a number is missing": ("the 1 2 3\nheart 1  2\n", "line {2} has 2 numbers, not 3"),
+    "a number is missing after a tab": ("the 1 2 3\nlung\t1 2\n", "line {2} has 2 numbers, not 3"),
 }
 
 

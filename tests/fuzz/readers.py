@@ -183,6 +183,24 @@ def _array(suffix: str) -> Callable[[Path], Path]:
     return lambda folder: write_array(folder / f"v{suffix}", list(ROWS), vectors)
 
 
+def _columns(folder: Path) -> Path:
+    columns = {f"d{at}": [row[at] for row in ROWS.values()] for at in range(3)}
+    pl.DataFrame({"term": list(ROWS), **columns}).write_parquet(folder / "v.parquet")
+    return folder / "v.parquet"
+
+
+def _own_words(folder: Path) -> Path:
+    np.savez(folder / "v.npz", words=list(ROWS), vectors=list(ROWS.values()))
+    return folder / "v.npz"
+
+
+def _halves(folder: Path) -> Path:
+    path = write_array(folder / "v.safetensors", list(ROWS), np.ones((len(ROWS), 2), "<u2"))
+    content = path.read_bytes().replace(b'"U16"', b'"BF16"')
+    path.write_bytes(bytes([content[0] + 1]) + content[1:])
+    return path
+
+
 def _model2vec(folder: Path) -> Path:
     import model2vec
     from tokenizers import Tokenizer
@@ -370,6 +388,15 @@ READERS: dict[str, Reader] = {
     "arrow-vectors": Reader(
         write=lambda folder: write_table(folder / "v.arrow", ROWS), read=_embedding
     ),
+    "vectors-tabs": Reader(
+        write=_file("v.txt", "heart\t0.5  1\nnaïve heart\t1 -2\npain  3\t4\n"), read=_embedding
+    ),
+    "vectors-jsonl": Reader(
+        write=lambda folder: write_table(folder / "v.jsonl", ROWS), read=_embedding
+    ),
+    "vectors-columns": Reader(write=_columns, read=_embedding),
+    "npz-words": Reader(write=_own_words, read=_embedding),
+    "safetensors-bf16": Reader(write=_halves, read=_embedding),
     "model2vec": Reader(write=_model2vec, read=_encoder),
     "onnx": Reader(write=write_encoder, read=_encoder),
     "rated": Reader(write=_file("rated.csv", _RATED), read=read_rated),

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
 import zipfile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from safetensors import safe_open
 
 from medsim.core.errors import InputError
 from medsim.core.reading import NPY, ZIP, beginning_of, kind_of, open_file, what_it_is
-from medsim.embeddings.formats import BLOCK, check_dimensions
+from medsim.embeddings.formats import check_dimensions
 from medsim.embeddings.formats.model_folder import ADAPTER, CONFIG, TOKENIZER
 from medsim.embeddings.formats.tables import (
     FITTING,
@@ -21,11 +23,13 @@ from medsim.embeddings.formats.tables import (
     vocabularies_of,
 )
 from medsim.embeddings.formats.word2vec import parsed_numbers, text_lines, wrong_count
-from medsim.embeddings.sources import FORMATS, Format
+from medsim.embeddings.sources import FORMATS, TERMS, WORDS, Format
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from medsim.core.progress import Stage
     from medsim.embeddings.options import EmbeddingOptions
@@ -35,8 +39,16 @@ if TYPE_CHECKING:
 _DESCRIBES = "array with a vocabulary beside it (.npy, .npz, .safetensors)"
 _SUFFIXES = (".npy", ".npz", ".safetensors")
 _ACCEPTED = ", ".join(_SUFFIXES)
+_WORDS = re.compile("(word|vocab|token|term|key|index).*", re.IGNORECASE)  # arrays of a .npz
 _NUMBERS, _TYPES = "vectors.txt", "types.txt"  # the files of a folder of text, as of BioASQ
-_DTYPES = {"F16": np.float16, "F32": np.float32, "F64": np.float64, "I8": np.int8}
+_BF16 = np.dtype("V2")  # the upper half of float32, as ml_dtypes writes it
+_DTYPES: dict[str, Any] = {
+    "F16": np.float16,
+    "F32": np.float32,
+    "F64": np.float64,
+    "I8": np.int8,
+    "BF16": _BF16,
+}
 
 
 def _recognises(path: Path) -> bool:
@@ -60,17 +72,41 @@ def _files(path: Path, options: EmbeddingOptions) -> list[Path]:
     if len(arrays) != 1:
         names = ", ".join(file.name for file in arrays) or "none"
         raise InputError(f"{path} must have one array ({_ACCEPTED}); it has {names}")
+    if options.vocabulary is None and _name_of_words(arrays[0]):
+        return arrays
     return [arrays[0], find_vocabulary(arrays[0], options.vocabulary)]
+
+
+def _name_of_words(file: Path) -> str | None:
+    """Return the name of an archive's array of words or terms, if there is one."""
+    if kind_of(beginning_of(file)) is not ZIP:
+        return None
+    with zipfile.ZipFile(file) as archive:
+        names = [name.removesuffix(".npy") for name in archive.namelist()]
+    return next((name for name in names if len(names) > 1 and _WORDS.match(name)), None)
+
+
+def _own_words(file: Path, kind: str | None) -> Keys:
+    """Return the words or terms of an archive, which are an array of text."""
+    name = str(_name_of_words(file))
+    with open_file(file) as packed, np.load(packed) as arrays:
+        words = arrays[name]
+    if words.ndim != 1 or words.dtype.kind not in "US" or not words.dtype.itemsize:
+        raise InputError(f"{file}: {name} is of type {words.dtype}; expected a row of texts")
+    words = np.char.decode(words, "utf-8") if words.dtype.kind == "S" else words
+    kind = kind or (TERMS if name.lower().startswith("term") else WORDS)
+    return Keys(path=file, values=words.tolist(), kind=kind)
 
 
 def _load(path: Path, request: Request) -> WordVectors | TermVectors:
     """Return the vectors of the wanted words or terms; see ``medsim.embeddings.sources.Load``.
 
-    Supported are floating-point numbers of 16, 32 or 64 bits and integers of 8 bits; and as text,
-    with a line of numbers for each line of the vocabulary.
+    Supported are floating-point numbers of 16 (also bfloat16), 32 or 64 bits and integers of 8
+    bits; and as text, with a line of numbers for each line of the vocabulary.
     """
-    file, vocabulary = _files(path, request.options)
-    keys = read_vocabulary(vocabulary, request.options.keys)
+    files, kind = _files(path, request.options), request.options.keys
+    file = files[0]
+    keys = read_vocabulary(files[1], kind) if files[1:] else _own_words(file, kind)
     what = f"{_DESCRIBES}, rows of {keys.kind}"
     request.options.check_fit(what, "vocabulary", *FITTING[keys.kind])
     if file.name == _NUMBERS:
@@ -110,30 +146,36 @@ def _is_safetensors(file: Path, beginning: bytes) -> bool:
 
 
 def _take_rows(file: Path, keys: Keys, rows: Rows) -> Numbers:
-    """Return rows of an array, given in ascending order, with the value type of the file."""
+    """Return rows of an array with the value type of the file, or float32 for bfloat16."""
     beginning = beginning_of(file)
     if (kind := kind_of(beginning)) is NPY:
         with np.errstate(over="raise"):  # a header may claim any size
             array = np.load(file, mmap_mode="r")
     elif kind is ZIP:
         with open_file(file) as packed, np.load(packed) as arrays:
-            array = arrays[_only(file, arrays.files)]
-    if kind in {NPY, ZIP}:
-        _check(file, array.shape, array.dtype.newbyteorder("="), keys)
-        return np.asarray(array[rows])
-    if not _is_safetensors(file, beginning):
+            names = [name for name in arrays.files if keys.path != file or not _WORDS.match(name)]
+            array = arrays[_only(file, names)]
+    elif _is_safetensors(file, beginning):
+        array = _tensor(file, keys)
+    else:
         raise InputError(f"{file} is not an array ({_ACCEPTED}): it {what_it_is(beginning)}")
+    _check(file, array.shape, array.dtype.newbyteorder("="), keys)
+    taken = np.asarray(array[rows])
+    return (taken.view("<u2").astype("<u4") << 16).view("<f4") if taken.dtype == _BF16 else taken
+
+
+def _tensor(file: Path, keys: Keys) -> NDArray[Any]:
+    """Return the only tensor of a file, mapped from it; safetensors checks the header."""
     with safe_open(file, "numpy") as tensors:
-        tensor = tensors.get_slice(_only(file, list(tensors.keys())))
-        shape, name = tensor.get_shape(), tensor.get_dtype()
-        _check(file, shape, _DTYPES.get(name, name), keys)  # NumPy lacks some, such as BF16
-        n_rows, n_columns = shape
-        parts, step = [], max(1, BLOCK // (4 * n_columns))
-        for begin in range(0, n_rows, step):
-            stop = min(begin + step, n_rows)
-            first, last = np.searchsorted(rows, (begin, stop))
-            parts.append(tensor[begin:stop][rows[first:last] - begin])
-        return np.concatenate(parts)
+        name = _only(file, list(tensors.keys()))
+        tensor = tensors.get_slice(name)
+        shape, dtype = tensor.get_shape(), tensor.get_dtype()
+    _check(file, shape, numpy_type := _DTYPES.get(dtype, dtype), keys)
+    with open_file(file) as stream:
+        n_header = int.from_bytes(stream.read(8), "little")
+        begin = 8 + n_header + json.loads(stream.read(n_header))[name]["data_offsets"][0]
+    array: NDArray[Any] = np.memmap(file, numpy_type, "r", begin, tuple(shape))
+    return array
 
 
 def _check(file: Path, shape: Sequence[int], dtype: object, keys: Keys) -> None:
@@ -141,7 +183,7 @@ def _check(file: Path, shape: Sequence[int], dtype: object, keys: Keys) -> None:
     if len(shape) != 2 or min(shape) < 1:  # noqa: PLR2004 — rows and columns
         raise InputError(f"{file} has an array of shape {tuple(shape)}; expected rows of numbers")
     if dtype not in _DTYPES.values():
-        known = "float16, float32, float64 or int8"
+        known = "float16, bfloat16, float32, float64 or int8"
         raise InputError(f"{file} has values of type {dtype}; expected {known}")
     check_dimensions(file, shape[1])
     if shape[0] != len(keys.values):

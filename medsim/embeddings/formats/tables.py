@@ -1,8 +1,9 @@
-"""Rows of vectors for words or terms, and tables of both (Parquet, Arrow, Feather)."""
+"""Rows of vectors for words or terms, and tables of both (Parquet, Arrow, Feather, JSON lines)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,28 +20,45 @@ from medsim.core.reading import (
     is_left_behind,
     kind_of,
     open_file,
+    parsed_json,
     read_json,
     reading,
     what_it_is,
 )
 from medsim.core.terms import lowered
 from medsim.embeddings.formats import check_dimensions, first_not_finite
+from medsim.embeddings.formats.word2vec import content_of, text_lines
 from medsim.embeddings.options import TOKEN_OPTIONS
-from medsim.embeddings.sources import FORMATS, TERMS, WORDS, Format, TermVectors, WordVectors
+from medsim.embeddings.sources import (
+    FORMATS,
+    TERMS,
+    WORDS,
+    Format,
+    TermVectors,
+    Wanted,
+    WordVectors,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from medsim.core.progress import Stage
     from medsim.embeddings.sources import Request
     from medsim.kernels.types import Numbers, Rows, Vectors
 
-FITTING: dict[str, tuple[str, ...]] = {WORDS: ("keys", *TOKEN_OPTIONS), TERMS: ("keys", "case")}
+FITTING: dict[str, tuple[str, ...]] = {
+    WORDS: ("keys", *TOKEN_OPTIONS),
+    TERMS: ("keys", "case", "language"),
+}
 """The options that fit rows of words and rows of terms."""
 
-_DESCRIBES = "table of words or terms and their vectors (.parquet, .arrow, .feather)"
+_DESCRIBES = "table of words or terms and their vectors (.parquet, .arrow, .feather, .jsonl)"
 _KEYS = ("word", "token", "term", "index")
 _VECTORS = ("vector", "embedding", "vectors", "embeddings")
+_JSON_KEYS = ("word", "token", "term", "text")
+_JSON_ROW = re.compile(rb'\s*\{[^\n]*"(vector|embedding)s?"\s*:')
+_LISTS = (pl.List, pl.Array)
 _SUFFIXES = (".txt", ".json", ".parquet", ".csv", ".tsv")
 _ACCEPTED = ", ".join(_SUFFIXES)
 
@@ -63,51 +81,73 @@ def look_up(
     """Return the vectors of the wanted words, or of the terms.
 
     A term gets the row with its text, or with ``case=fallback`` the first row with the text in
-    another case. With ``case=lower`` case is ignored, with ``case=keep`` it must match.
+    another case. With ``case=lower`` case is ignored, with ``case=keep`` it must match. If there is
+    no such row, underscores count as spaces. Keys may be named as in ConceptNet.
     """
+    prefix = f"/c/{request.options.language}/"
+    keys = replace(keys, values=[key.removeprefix(prefix) for key in keys.values])
     if keys.kind == TERMS:
         return _terms(keys, request, take)
-    rows = _rows(keys, frozenset(request.words))
+    encoded = [key.encode("utf-8", "surrogatepass") for key in keys.values]
+    wanted = Wanted(request)
+    rows, repeated = _rows(keys, [row for row, key in enumerate(encoded) if key in wanted])
     return WordVectors(
         words=list(rows),
-        vectors=_take_rows(keys, np.array(list(rows.values()), np.int64), take),
+        vectors=_distinct_rows(keys, list(rows.values()), repeated, take),
         in_vocabulary=np.ones(len(rows), np.bool_),
         n_vocabulary=len(keys.values),
-        vocabulary="\n".join(keys.values).encode("utf-8", "surrogatepass"),
+        vocabulary=b"\n".join(encoded),
+        n_repeated=len(repeated),
     )
 
 
 def _terms(keys: Keys, request: Request, take: Callable[[Rows], Numbers]) -> TermVectors:
     terms, case = request.terms, request.options.case
-    exact = {} if case == "lower" else _rows(keys, frozenset(terms))
+    wanted = frozenset(terms if case != "lower" else ())
+    exact, repeated = _rows(keys, [row for row, key in enumerate(keys.values) if key in wanted])
     row_of = np.array([exact.get(term, -1) for term in terms], np.int64)
-    if case != "keep":
-        lower = lowered(terms)
-        wanted = frozenset(text for text, row in zip(lower, row_of, strict=True) if row < 0)
+    fold = list if case == "keep" else lowered
+    texts, folded_keys = fold(terms), fold(keys.values)
+    for _ in range(2):  # unchanged, and with spaces for underscores
+        missing = frozenset(text for text, row in zip(texts, row_of, strict=True) if row < 0)
         folded: dict[str, int] = {}
-        for row, key in enumerate(lowered(keys.values)):
-            if key in wanted:
+        for row, key in enumerate(folded_keys):
+            if key in missing:
                 folded.setdefault(key, row)
-        rest = np.array([folded.get(text, -1) for text in lower], np.int64)
+        rest = np.array([folded.get(text, -1) for text in texts], np.int64)
         row_of = np.where(row_of < 0, rest, row_of)
+        texts = [text.replace("_", " ") for text in texts]
+        folded_keys = [key.replace("_", " ") for key in folded_keys]
     covered = row_of >= 0
     rows, places = np.unique(row_of[covered], return_inverse=True)
-    taken = _take_rows(keys, rows, take)
+    taken = _distinct_rows(keys, rows.tolist(), repeated, take)
     vectors = np.zeros((len(terms), taken.shape[1]), np.float32)
     vectors[covered] = taken[places]
-    return TermVectors(vectors=vectors, covered=covered, n_vocabulary=len(keys.values))
+    return TermVectors(
+        vectors=vectors, covered=covered, n_vocabulary=len(keys.values), n_repeated=len(repeated)
+    )
 
 
-def _rows(keys: Keys, wanted: Container[str]) -> dict[str, int]:
-    """Return the row of each requested key, in order of row."""
+def _rows(keys: Keys, wanted: Sequence[int]) -> tuple[dict[str, int], dict[int, int]]:
+    """Return the first row of each key of some rows, and for each repeated row the first."""
     rows: dict[str, int] = {}
-    for row, key in enumerate(keys.values):
-        if key in wanted:
-            if key in rows:
-                places = f"row {rows[key] + 1:,} and again in row {row + 1:,}"
-                raise InputError(f"{keys.path}: {key!r} is in {places}")
-            rows[key] = row
-    return rows
+    for row in wanted:
+        rows.setdefault(keys.values[row], row)
+    return rows, {row: first for row in wanted if (first := rows[keys.values[row]]) != row}
+
+
+def _distinct_rows(
+    keys: Keys, rows: Sequence[int], repeated: dict[int, int], take: Callable[[Rows], Numbers]
+) -> Vectors:
+    """Return the vectors of rows in ascending order; those of repeated rows must be the same."""
+    every = np.array(sorted({*rows, *repeated}), np.int64)
+    vectors = _take_rows(keys, every, take)
+    for row, first in repeated.items():
+        one, other = vectors[np.searchsorted(every, (first, row))]
+        if (one != other).any():
+            places = f"row {first + 1:,} and again in row {row + 1:,}, with another vector"
+            raise InputError(f"{keys.path}: {keys.values[row]!r} is in {places}")
+    return vectors if not repeated else vectors[np.searchsorted(every, rows)]
 
 
 def _take_rows(keys: Keys, rows: Rows, take: Callable[[Rows], Numbers]) -> Vectors:
@@ -230,25 +270,61 @@ def _load(path: Path, request: Request) -> WordVectors | TermVectors:
     """Return the vectors of the wanted words or terms; see ``medsim.embeddings.sources.Load``.
 
     Vectors are lists of numbers, in a column with a name in ``_VECTORS`` or in the only column of
-    lists. A column of text named "term" has terms, any other has words; the option ``keys``
-    overrides that. Only the requested vectors are collected.
+    lists. If no column has lists, the columns of numbers whose names end in a digit are the
+    dimensions. A column of text named "term" has terms, any other has words; the option ``keys``
+    overrides that. Only the requested vectors are collected. In JSON lines "text" has terms, too.
     """
     beginning = beginning_of(path)
-    if (kind := kind_of(beginning)) not in {PARQUET, ARROW}:
+    if (kind := kind_of(beginning)) in {PARQUET, ARROW}:
+        table = scan_of_users(path) if kind is PARQUET else scan_ipc_of_users(path)
+    elif _is_json(path):
+        table = _read_json(path, request.stage)
+    else:
         raise InputError(f"{path} is not a Parquet or Arrow file: it {what_it_is(beginning)}")
-    table = scan_of_users(path) if kind is PARQUET else scan_ipc_of_users(path)
     keys = _table_keys(path, table, request.options.keys)
     request.options.check_fit(f"{_DESCRIBES}, rows of {keys.kind}", *FITTING[keys.kind])
     schema = table.collect_schema()
-    column = _chosen_column(
-        path,
-        schema,
-        _VECTORS,
-        "lists of numbers",
-        lambda kind: isinstance(kind, (pl.List, pl.Array)) and kind.inner.is_numeric(),
-    )
-    vectors = table.select(pl.col(column).cast(pl.List(pl.Float32)).alias("vector"))
+    numbered = [name for name, kind in schema.items() if kind.is_numeric() and name[-1:].isdigit()]
+    if len(numbered) > 1 and not any(isinstance(kind, _LISTS) for kind in schema.values()):
+        vector = pl.concat_list(pl.col(numbered).cast(pl.Float32))
+    else:
+        column = _chosen_column(
+            path,
+            schema,
+            _VECTORS,
+            "lists of numbers",
+            lambda kind: isinstance(kind, _LISTS) and kind.inner.is_numeric(),
+        )
+        vector = pl.col(column).cast(pl.List(pl.Float32))
+    vectors = table.select(vector.alias("vector"))
     return look_up(keys, request, lambda rows: _vectors(keys, vectors, rows))
+
+
+def _is_json(path: Path) -> bool:
+    return _JSON_ROW.match(content_of(path)) is not None
+
+
+def _read_json(path: Path, stage: Stage) -> pl.LazyFrame:
+    """Return a table of JSON lines, such as {"term": "heart", "vector": [0.5, 1]}."""
+    keys: list[str] = []
+    vectors: list[Vectors] = []
+    name = None
+    for number, line in enumerate(text_lines(path, stage), start=1):
+        if not line.strip():
+            continue
+        row = parsed_json(f"{path}: line {number:,}", line)
+        names = row if isinstance(row, dict) else {}
+        name = name or next((name for name in _JSON_KEYS if name in names), None)
+        key = names.get(name)
+        numbers = next((names[column] for column in _VECTORS if column in names), None)
+        is_list = isinstance(numbers, list) and set(map(type, numbers)) <= {int, float}
+        if not isinstance(key, str) or not is_list:
+            expected = f"a text named {name or ', '.join(_JSON_KEYS)}, and numbers named vector"
+            raise InputError(f"{path}: line {number:,} lacks {expected} or embedding")
+        keys.append(key)
+        vectors.append(np.array(numbers, np.float32))
+    column = "term" if name in {"term", "text"} else "word"
+    return pl.LazyFrame({column: keys, "vector": pl.Series(vectors, dtype=pl.List(pl.Float32))})
 
 
 def _vectors(keys: Keys, vectors: pl.LazyFrame, rows: Rows) -> Vectors:
@@ -278,7 +354,7 @@ FORMATS.register(
     "table",
     Format(
         describes=_DESCRIBES,
-        recognises=lambda path: kind_of(beginning_of(path)) in {PARQUET, ARROW},
+        recognises=lambda path: kind_of(beginning_of(path)) in {PARQUET, ARROW} or _is_json(path),
         load=_load,
     ),
 )

@@ -12,10 +12,10 @@ from medsim.core.errors import InputError
 from medsim.core.reading import open_file, unpacked, what_it_is
 from medsim.embeddings.formats import BLOCK, check_dimensions, first_not_finite
 from medsim.embeddings.options import TOKEN_OPTIONS
-from medsim.embeddings.sources import FORMATS, WORDS, Format, WordVectors
+from medsim.embeddings.sources import FORMATS, WORDS, Format, Wanted, WordVectors
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from medsim.core.progress import Stage
@@ -26,7 +26,8 @@ _WITH_HEADER = "word2vec or fastText, text with a header (.vec, .txt, .gz)"
 _WITHOUT_HEADER = "GloVe, text without a header (.txt, .gz)"
 
 _PEEK = 1 << 21  # a header and a row of 65,536 numbers of usual length
-_HEADER = re.compile(rb"([0-9]{1,18}) ([0-9]{1,18})[ \r]*(\n|$)")
+_HEADER = re.compile(rb"([0-9]{1,18})[ \t]+([0-9]{1,18})[ \t\r]*(\n|$)")
+_GAP = re.compile(rb"[ \t]+")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _NUMBER_SIZE = 4
 _LONGEST_LINE = BLOCK
@@ -51,26 +52,28 @@ class _WantedWords:
     Words are compared as UTF-8, so words that are not valid UTF-8 are skipped.
     """
 
-    def __init__(self, path: Path, wanted: Collection[str], unit: str) -> None:
+    def __init__(self, path: Path, request: Request, unit: str) -> None:
         self.path = path
+        self.wanted = Wanted(request)
+        self.prefix = f"/c/{request.options.language}/".encode()
+        self.vocabulary = bytearray()  # every word of the file, one per line
         self._unit = unit
         self._rows: dict[bytes, int] = {}
-        self._vectors = bytearray()
-        self.vocabulary = bytearray()  # every word of the file, one per line
-        self.wanted = frozenset(word.encode("utf-8", "surrogatepass") for word in wanted)
+        self._vectors: dict[bytes, bytes] = {}
+        self._n_repeated = 0
 
     def add(self, word: bytes, row: int, vector: bytes) -> None:
         """Keep the vector of a wanted word: its numbers as float32, low byte first."""
-        if word in self._rows:
+        if self._vectors.setdefault(word, vector) != vector:
             text = word.decode("utf-8", "surrogatepass")
             places = f"{self._unit} {self._rows[word]:,} and again in {self._unit} {row:,}"
             raise InputError(f"{self.path}: {text!r} is in {places}")
-        self._rows[word] = row
-        self._vectors += vector
+        self._n_repeated += word in self._rows
+        self._rows.setdefault(word, row)
 
     def result(self, n_dimensions: int, n_vocabulary: int) -> WordVectors:
         """Return the vectors of all added words."""
-        vectors = np.frombuffer(self._vectors, "<f4").reshape(-1, n_dimensions)
+        vectors = np.frombuffer(b"".join(self._vectors.values()), "<f4").reshape(-1, n_dimensions)
         words = [word.decode("utf-8", "surrogatepass") for word in self._rows]
         if (at := first_not_finite(vectors)) is not None:
             place = f"{self._unit} {list(self._rows.values())[at]:,}"
@@ -81,12 +84,13 @@ class _WantedWords:
             in_vocabulary=np.ones(len(words), np.bool_),
             n_vocabulary=n_vocabulary,
             vocabulary=self.vocabulary,
+            n_repeated=self._n_repeated,
         )
 
 
 def _format_of(path: Path) -> str | None:
     """Return the format of a file, one of three, by its header and its first row."""
-    beginning = _content_of(path)
+    beginning = content_of(path)
     text = beginning.removeprefix(_BYTE_ORDER_MARK)
     header = _header_of(text)
     if header is None:
@@ -103,11 +107,11 @@ def _load_binary(path: Path, request: Request) -> WordVectors:
     A word ends at the first space. The file is read in blocks, and only wanted vectors are kept.
     """
     request.options.check_fit(_BINARY, *TOKEN_OPTIONS)
-    beginning = _content_of(path)
+    beginning = content_of(path)
     header = _checked_header(path, beginning)
     if _is_text(beginning[header.size :], header.n_dimensions):
         raise InputError(f"{path} is text; expected word2vec's binary format")
-    words = _WantedWords(path, request.words, "row")
+    words = _WantedWords(path, request, "row")
     stream = _blocks(path, request.stage)
     rest, n_rows = next(stream)[header.size :], 0
     for block in chain([b""], stream):
@@ -127,7 +131,7 @@ def _scan(block: bytes, n_rows: int, header: _Header, words: _WantedWords) -> tu
     Returns the rest of the block, and the number of complete rows before it.
     """
     width = _NUMBER_SIZE * header.n_dimensions
-    wanted = words.wanted
+    wanted, prefix = words.wanted, words.prefix
     at = 0
     while n_rows < header.n_words and at < len(block):
         begin = at + (block[at] == _LINE_FEED)
@@ -138,7 +142,7 @@ def _scan(block: bytes, n_rows: int, header: _Header, words: _WantedWords) -> tu
             break
         at = end + 1 + width
         n_rows += 1
-        word = block[begin:end]
+        word = block[begin:end].removeprefix(prefix)
         words.vocabulary += word + b"\n"
         if word in wanted:
             words.add(word, n_rows, block[end + 1 : at])
@@ -147,7 +151,7 @@ def _scan(block: bytes, n_rows: int, header: _Header, words: _WantedWords) -> tu
 
 def _load_with_header(path: Path, request: Request) -> WordVectors:
     request.options.check_fit(_WITH_HEADER, *TOKEN_OPTIONS)
-    beginning = _content_of(path).removeprefix(_BYTE_ORDER_MARK)
+    beginning = content_of(path).removeprefix(_BYTE_ORDER_MARK)
     header = _checked_header(path, beginning)
     vectors = _read_lines(path, request, header.n_dimensions, n_header=1)
     if vectors.n_vocabulary != header.n_words:
@@ -162,13 +166,10 @@ def _load_without_header(path: Path, request: Request) -> WordVectors:
     The first line decides the number of dimensions.
     """
     request.options.check_fit(_WITHOUT_HEADER, *TOKEN_OPTIONS)
-    beginning = _content_of(path).removeprefix(_BYTE_ORDER_MARK)
+    beginning = content_of(path).removeprefix(_BYTE_ORDER_MARK)
     n_dimensions = _n_numbers(beginning)
     if n_dimensions == 0:
         raise InputError(f"{path} has no word with numbers: it {what_it_is(beginning)}")
-    word, _, number = _fields(beginning)[0].partition(b"\t")
-    if word and _is_number(number):
-        raise InputError(f"{path} has a tab after its first word; expected a space")
     check_dimensions(path, n_dimensions)
     return _read_lines(path, request, n_dimensions, n_header=0)
 
@@ -176,32 +177,42 @@ def _load_without_header(path: Path, request: Request) -> WordVectors:
 def _read_lines(path: Path, request: Request, n_dimensions: int, n_header: int) -> WordVectors:
     """Return the vectors of the wanted words of a text.
 
-    A word may contain spaces, as in GloVe: the last fields of a line are its numbers. The numbers
-    of other words are counted but not parsed, and blank lines are skipped.
+    Fields are separated by spaces or tabs, one or several. A word may contain spaces, as in GloVe:
+    the last fields of a line are its numbers. The numbers of other words are counted but not
+    parsed, and blank lines are skipped.
     """
-    words = _WantedWords(path, request.words, "line")
-    heads = frozenset(word.partition(b" ")[0] for word in words.wanted)
+    words = _WantedWords(path, request, "line")
+    wanted, prefix = words.wanted, words.prefix
     n_rows = 0
     lines = islice(text_lines(path, request.stage), n_header, None)
     for number, line in enumerate(lines, start=n_header + 1):
-        row = line.rstrip(b" \r")
+        row = line.rstrip(b" \t\r")
         if not row:
             continue
         n_rows += 1
-        n_numbers = row.count(b" ")
-        if n_numbers < n_dimensions:
-            raise wrong_count(path, number, n_numbers, n_dimensions)
-        head = row[: row.find(b" ")]
-        word = head if n_numbers == n_dimensions else row.rsplit(b" ", n_dimensions)[0]
+        word, numbers = row[: row.find(b" ")], None
+        if row.count(b" ") != n_dimensions or b"\t" in row:
+            word, numbers = _split(path, number, row, n_dimensions)
+            head, *others = _GAP.split(word)
+            if others and (n_rows == 1 or head in wanted) and all(map(_is_number, others)):
+                raise wrong_count(path, number, n_dimensions + len(others), n_dimensions)
+        word = word.strip(b" \t").removeprefix(prefix)
         words.vocabulary += word + b"\n"
-        if n_rows == 1 or head in heads:
-            fields = row.split(b" ")
-            if n_numbers > n_dimensions and all(map(_is_number, fields[1:-n_dimensions])):
-                raise wrong_count(path, number, n_numbers, n_dimensions)
-            vector = parsed_numbers(path, number, fields[-n_dimensions:])
-            if (stripped := word.strip(b" ")) in words.wanted:
-                words.add(stripped, number, vector)
+        if n_rows == 1 or word in wanted:
+            numbers = numbers or _split(path, number, row, n_dimensions)[1]
+            vector = parsed_numbers(path, number, numbers)
+            if word in wanted:
+                words.add(word, number, vector)
     return words.result(n_dimensions, n_rows)
+
+
+def _split(path: Path, number: int, row: bytes, n_dimensions: int) -> tuple[bytes, list[bytes]]:
+    """Return the word of a line and its numbers, which are not parsed."""
+    gaps = list(_GAP.finditer(row))
+    if len(gaps) < n_dimensions:
+        raise wrong_count(path, number, len(gaps), n_dimensions)
+    begin = gaps[-n_dimensions].start()
+    return row[:begin], _GAP.split(row[begin:])[1:]
 
 
 def parsed_numbers(path: Path, number: int, fields: list[bytes]) -> bytes:
@@ -248,7 +259,7 @@ def _blocks(path: Path, stage: Stage) -> Iterator[bytes]:
             yield block
 
 
-def _content_of(path: Path) -> bytes:
+def content_of(path: Path) -> bytes:
     """Return the first 2 MiB of a file's content."""
     with open_file(path) as raw:
         return unpacked(raw, path, path.stat().st_size).read(_PEEK)
@@ -287,7 +298,7 @@ def _n_numbers(text: bytes) -> int:
 
 
 def _fields(text: bytes) -> list[bytes]:
-    return text.partition(b"\n")[0].rstrip(b" \r").split(b" ")
+    return _GAP.split(text.partition(b"\n")[0].rstrip(b" \t\r"))
 
 
 def _is_number(field: bytes) -> bool:
