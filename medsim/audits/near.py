@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.audits.difference import Difference, Differences, folded, ordered, unmarked
+from medsim.neighbours.difference import Difference, Differences, folded, ordered, unmarked
 from medsim.builds.positives import pair_distances
 from medsim.neighbours.pairs import pairs_within
 

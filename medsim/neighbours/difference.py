@@ -6,6 +6,7 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
+from functools import cache
 from importlib.resources import files
 from itertools import permutations
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -120,7 +121,7 @@ _FOLDS: Mapping[str, Callable[[str], str]] = {
 
 
 def _words() -> Mapping[str, Any]:
-    return tomllib.loads((files("medsim.audits") / "words.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((files("medsim.neighbours") / "words.toml").read_text(encoding="utf-8"))
 
 
 _LISTED = _words()
@@ -150,22 +151,25 @@ _OF_WORDS: Mapping[str, Callable[[str], object]] = {
 
 
 def _swapped(
-    pairs: Iterable[Sequence[str]], cut: Callable[[str, str], str]
+    pairs: Iterable[Sequence[str]], *, at_end: bool = False
 ) -> Callable[[str, str], bool]:
     """Return a test whether two words are the same without the affixes of a pair.
 
     Args:
         pairs: two affixes each, in either order.
-        cut: removes an affix from a word.
+        at_end: whether the affixes are suffixes rather than prefixes.
     """
-    both = [affixes for pair in pairs for affixes in permutations(pair, 2)]
+    turn = slice(None, None, -1 if at_end else 1)
+    both = {(one[turn], other[turn]) for pair in pairs for one, other in permutations(pair, 2)}
+    n_most = max(len(affix) for affix, _ in both)
 
     def test(word1: str, word2: str) -> bool:
-        for affix1, affix2 in both:
-            stem = cut(word1, affix1)
-            if len(stem) + len(affix1) == len(word1) and stem == cut(word2, affix2):
-                is_cut = len(stem) + len(affix2) == len(word2)
-                if is_cut and (len(stem) >= _SHORTEST_STEM or min(affix1, affix2, key=len)):
+        word1, word2 = word1[turn], word2[turn]
+        for n_cut in range(min(n_most, len(word1)) + 1):
+            stem = word1[n_cut:]
+            affixes = (word1[:n_cut], word2.removesuffix(stem))
+            if word2.endswith(stem) and affixes in both:
+                if len(stem) >= _SHORTEST_STEM or all(affixes):
                     return True
         return False
 
@@ -176,6 +180,7 @@ def _pairs(name: str) -> list[list[str]]:
     return [pair.split("/") for pair in _LISTED[name].split()]
 
 
+@cache
 def _american(word: str) -> str:
     if len(word) < _SHORTEST_SPELT:
         return word
@@ -185,10 +190,10 @@ def _american(word: str) -> str:
 
 
 _OF_PAIRS: Mapping[str, Callable[[str, str], bool]] = {
-    "number": _swapped(permutations(_LISTED["counting"].split(), 2), str.removeprefix),
-    "opposite": _swapped(_pairs("opposites"), str.removeprefix),
+    "number": _swapped(permutations(_LISTED["counting"].split(), 2)),
+    "opposite": _swapped(_pairs("opposites")),
     "spelling": lambda word1, word2: _american(word1) == _american(word2),
-    "plural": _swapped(_pairs("plurals"), str.removesuffix),
-    "negation": _swapped([(p, "") for p in _LISTED["negating"].split()], str.removeprefix),
+    "plural": _swapped(_pairs("plurals"), at_end=True),
+    "negation": _swapped([(p, "") for p in _LISTED["negating"].split()]),
 }
 """Whether two words differ in a certain way; all pairs of words in which two names differ do."""
