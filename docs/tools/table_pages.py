@@ -206,6 +206,15 @@ def _groups(kind: Kind[Any]) -> Iterator[Group]:
         for name, form in FORMATS.all().items():
             tables = [_table(table, view) for table, view in form.tables.items()]
             yield Group(name=f"For {name}", command="export", tables=tables, others=form.others)
+            if form.questions:
+                tables = [_table(table, view) for table, view in form.questions.tables.items()]
+                others = form.questions.others
+                yield Group(
+                    name=f"For {name}, with --choices",
+                    command="export",
+                    tables=tables,
+                    others=others,
+                )
 
 
 def _table(name: str, view: declared.Table, seen_as: str = "") -> Table:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.neighbours.difference import Differences
 from medsim.audits.kinds import KINDS
 from medsim.builds.embedded import embed_pair_terms, pair_cosines
 from medsim.builds.positives import pair_distances
@@ -18,6 +17,7 @@ from medsim.embeddings.embedded_terms import identify
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.given import embedding_spec
 from medsim.embeddings.lookup import CosineSearch
+from medsim.neighbours.difference import Differences
 
 if TYPE_CHECKING:
     from pathlib import Path

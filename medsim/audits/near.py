@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.neighbours.difference import Difference, Differences, folded, ordered, unmarked
 from medsim.builds.positives import pair_distances
+from medsim.neighbours.difference import Difference, Differences, folded, ordered, unmarked
 from medsim.neighbours.pairs import pairs_within
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from medsim.builds.datasets import SetKey
     from medsim.builds.output import BuildManifest
-    from medsim.core.kinds import Columns
+    from medsim.core.kinds import Columns, Table
     from medsim.core.manifest import Output
 
 
@@ -188,13 +188,18 @@ def front_matter(metadata: Mapping[str, object]) -> str:
     Values are written as JSON, which is valid YAML once some characters are escaped: those that
     YAML forbids or reads as line ends.
     """
-    lines = ["---"]
+    return f"---\n{yaml_of(metadata)}---"
+
+
+def yaml_of(metadata: Mapping[str, object]) -> str:
+    """Return the lines of YAML between those of ``front_matter``."""
+    lines = []
     for name, value in metadata.items():
         if isinstance(value, list):
             lines += [f"{name}:", *(f"- {json.dumps(item, ensure_ascii=False)}" for item in value)]
         else:
             lines.append(f"{name}: {json.dumps(value, ensure_ascii=False)}")
-    text = "\n".join([*lines, "---"])
+    text = "".join(f"{line}\n" for line in lines)
     return _NOT_IN_YAML.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
@@ -248,26 +253,35 @@ class Card:
         medsim: version of medsim that made it.
         configs: configurations of the dataset, the default first.
         private: whether the builder asked not to publish the dataset.
+        views: tables that describe the columns, by name.
     """
+
+    tasks: ClassVar[Mapping[str, object]] = {
+        "task_categories": ["sentence-similarity", "text-classification"],
+        "task_ids": ["semantic-similarity-classification"],
+    }
+    """The tasks in the YAML for Hugging Face's hub."""
+    limits: ClassVar[str] = _LIMITS
+    """The limits of the rows, as a list in Markdown."""
 
     source: Mapping[str, object]
     options: Mapping[str, object]
     medsim: str
     configs: Sequence[Config]
     private: bool = False
+    views: Mapping[str, Table] = field(default_factory=lambda: BUILD.views)
 
     @property
     def title(self) -> str:
         """A title in plain text."""
-        release = self.source.get("release_date")
-        return f"Medical term pairs from {self._name}{f' of {release}' if release else ''}"
+        return f"Medical term pairs from {self.release}"
 
     @property
     def about(self) -> str:
         """A paragraph in plain text."""
         return (
             "Pairs of medical terms that mean the same (label 1) or do not (label 0), made by "
-            f"medsim {self.medsim} from {self._name}, to train and to test embeddings. A set is "
+            f"medsim {self.medsim} from {self.name}, to train and to test embeddings. A set is "
             "one of five datasets of positives, easy (a Levenshtein distance of at most "
             f"{self.options.get('easy_distance', EASY_DISTANCE)}) or hard, with negatives of one "
             "strategy: random terms, the exact nearest terms by Levenshtein distance, or the "
@@ -278,7 +292,7 @@ class Card:
     def notice(self) -> str | None:
         """The warning at the top, in plain text; None if anyone may have the dataset."""
         licence = licence_of(self.source)
-        terms = f"{self._name}: {licence.terms or 'no terms of use are known'}"
+        terms = f"{self.name}: {licence.terms or 'no terms of use are known'}"
         if licence.allows_passing_on is False:
             return f"Share only as the licence of the source allows. {terms}."
         if licence.allows_passing_on is None:
@@ -293,7 +307,7 @@ class Card:
         loading = [
             "from datasets import load_dataset",
             "",
-            f'pairs = load_dataset("FOLDER", split="{first}")',
+            f'rows = load_dataset("FOLDER", split="{first}")',
             *(
                 f'one_set = load_dataset("FOLDER", "{config.name}", split="{first}")'
                 for config in self.configs[1:2]
@@ -309,7 +323,7 @@ class Card:
             "Sets without rows in a split cannot be loaded, so they are left out.",
             *self._tables(splits),
             "## Limits",
-            f"{_LIMITS}\n{_NO_LEAK if 'split' in self.options else _LEAK}",
+            f"{self.limits}\n{_NO_LEAK if 'split' in self.options else _LEAK}",
             "## Licence and citation",
             f"The terms of use of the source apply: {_plain(licence_of(self.source).terms)}",
             "Cite the terminology and its release, and this paper for the method.",
@@ -323,7 +337,7 @@ class Card:
         n_pairs = sum(
             sum(config.rows.values())
             for config in self.configs
-            if config.name in {ALL_PAIRS, SIMILAR_PAIRS}
+            if config.view not in BUILD.views or config.name in {ALL_PAIRS, SIMILAR_PAIRS}
         )
         gate = {"viewer": False, "extra_gated_prompt": self.notice} if self.notice else {}
         return {
@@ -332,8 +346,7 @@ class Card:
             **({"language": [language]} if _LANGUAGE.fullmatch(language) else {}),
             "multilinguality": ["monolingual"],
             "size_categories": [_SIZES[min(max(len(str(n_pairs)) - 3, 0), len(_SIZES) - 1)]],
-            "task_categories": ["sentence-similarity", "text-classification"],
-            "task_ids": ["semantic-similarity-classification"],
+            **self.tasks,
             "annotations_creators": ["expert-generated", "machine-generated"],
             "language_creators": ["expert-generated"],
             "source_datasets": ["original"],
@@ -353,8 +366,15 @@ class Card:
         }
 
     @property
-    def _name(self) -> str:
+    def name(self) -> str:
+        """The name of the source in one line."""
         return " ".join(str(self.source.get("name")).split())
+
+    @property
+    def release(self) -> str:
+        """The name of the source, and its release date if known."""
+        day = self.source.get("release_date")
+        return f"{self.name} of {day}" if day else self.name
 
     def _tables(self, splits: Sequence[str]) -> Iterator[str]:
         yield "## Configurations and their rows"
@@ -374,13 +394,13 @@ class Card:
             columns.setdefault(config.view, {}).update(types)
         for view, types in columns.items():
             yield f"### {view}"
-            notes = BUILD.views[view].notes
+            notes = self.views[view].notes
             table = [(name, kind, notes.get(name, "")) for name, kind in types.items()]
             yield markdown(pl.DataFrame(table, ["column", "type", "meaning"], orient="row"))
         yield "## How it was made"
         facts = [
             ("made by", f"medsim {self.medsim}"),
-            ("source", f"{self._name}, read as {self.source.get('source')}"),
+            ("source", f"{self.name}, read as {self.source.get('source')}"),
             ("release", str(self.source.get("release_date") or "not known")),
         ]
         files = self.source.get("files")

@@ -15,14 +15,16 @@ def export(options: ExportOptions, *, form: Format = "table") -> None:
     """Export a build or splits to the files that another tool reads.
 
     Writes OUT with those files and manifest.json, and prints the rows of each file. Negatives are
-    levenshtein by default. --private also exports content whose licence forbids sharing it or
-    is unknown; the first lines of the card say so. For a --rated file in an unknown layout, give
+    levenshtein by default. --choices writes multiple-choice questions for language models, whose
+    wrong names are such negatives. --private also exports content whose licence forbids sharing it
+    or is unknown; the first lines of the card say so. For a --rated file in an unknown layout, give
     the names of its columns: rated.csv,term1=A,term2=B,rating=score.
 
     Example: medsim export hpo-splits -o hpo-lines --for jsonl
+    Example: medsim export hpo-splits -o hpo-questions --for jsonl --choices 3
     """
     from medsim.exports.export import export as run
-    from medsim.exports.formats import FORMATS
+    from medsim.exports.formats import format_of
 
     files = call(run, options).files()
     print_table(files, form)
@@ -30,4 +32,4 @@ def export(options: ExportOptions, *, form: Format = "table") -> None:
     names = files["file"].to_list()
     chosen = [name for name in names if name.startswith("train")] or names
     file = quoted(Path(out, *chosen[:1]))
-    say_next(options.progress, FORMATS.get(options.to).next.format(out=out, file=file))
+    say_next(options.progress, format_of(options).next.format(out=out, file=file))

@@ -17,7 +17,7 @@ from medsim.core.opened import open_output, reading_output
 from medsim.core.options import declared, folder_of, public
 from medsim.core.output import claimed
 from medsim.core.progress import progress_of
-from medsim.exports.formats import FORMATS, Export
+from medsim.exports.formats import Export, format_of
 from medsim.exports.options import ExportOptions
 from medsim.exports.output import EXPORT, Exported, ExportManifest
 from medsim.splits.output import Splits
@@ -34,7 +34,7 @@ def export(options: ExportOptions) -> Exported:
         OptionError: an option is out of range, or does not fit the tool.
         OutputError: ``out`` exists or cannot be written.
     """
-    form = FORMATS.get(options.to)
+    form = format_of(options)
     standard = ExportOptions(folder=options.folder, out=options.out, to=options.to)
     for name in sorted(declared(ExportOptions).keys() - _COMMON - form.accepts):
         if getattr(options, name) != getattr(standard, name):

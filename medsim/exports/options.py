@@ -26,7 +26,9 @@ from medsim.core.options import (
 )
 from medsim.embeddings.given import EmbeddingLike, wrap
 
-Tool = Literal["duckdb", "huggingface", "jsonl", "mteb", "sapbert", "sentence-transformers"]
+Tool = Literal[
+    "duckdb", "huggingface", "jsonl", "lm-eval", "mteb", "sapbert", "sentence-transformers"
+]
 """The tools that exports are made for; see ``medsim.exports.formats``."""
 
 
@@ -56,6 +58,16 @@ class ExportOptions(Options):
     n_negatives: Annotated[
         int | None,
         _main("Hard negatives per positive; default: 5.", least=0, most=1_000, key="n_negatives"),
+    ] = None
+    choices: Annotated[
+        int | None,
+        _main(
+            "Write multiple-choice questions with this many wrong names each; for jsonl, "
+            "huggingface and lm-eval (default: 3).",
+            least=1,
+            most=25,
+            key="choices",
+        ),
     ] = None
     datasets: Annotated[
         Sequence[Dataset],

@@ -6,7 +6,7 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import permutations
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,6 +29,7 @@ _LONG_WORD = 5  # letters of a word in which another letter is probably a typing
 _FREQUENT = 3  # names with a word that is probably right
 _SHORTEST_STEM = 3  # letters of a word that takes an affix; shorter ones may be symbols
 _NON = re.compile(rf"^non(?=\w{{{_SHORTEST_STEM}}})")
+_REMEMBERED = 1 << 18  # differences
 _SHORTEST_SPELT = 5  # letters of words with two spellings; shorter ones may be symbols
 
 
@@ -41,11 +42,11 @@ class Difference(NamedTuple):
 
 
 class Differences:
-    """Classifies differences between names in lower case; equal differences only once."""
+    """Classifies differences between names in lower case, and remembers many of them."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._n_names = Counter(word for name in names for word in {*_WORD.findall(name)})
-        self._known: dict[tuple[str, str], str] = {}
+        self._kind = lru_cache(_REMEMBERED)(lambda *parts: next(self._kinds(*parts), "other"))
 
     def between(self, name1: str, name2: str) -> Difference:
         """Return the difference between two different names."""
@@ -60,9 +61,7 @@ class Differences:
             "".join(tokens1[start : len(tokens1) - end]),
             "".join(tokens2[start : len(tokens2) - end]),
         )
-        if parts not in self._known:
-            self._known[parts] = next(self._kinds(*parts), "other")
-        return Difference(self._known[parts], *parts)
+        return Difference(self._kind(*parts), *parts)
 
     def _kinds(self, part1: str, part2: str) -> Iterator[str]:
         """Yield the kinds that apply, the most specific first."""
@@ -150,9 +149,7 @@ _OF_WORDS: Mapping[str, Callable[[str], object]] = {
 """Whether a word is of a kind; all words in which two names differ are."""
 
 
-def _swapped(
-    pairs: Iterable[Sequence[str]], *, at_end: bool = False
-) -> Callable[[str, str], bool]:
+def _swapped(pairs: Iterable[Sequence[str]], *, at_end: bool = False) -> Callable[[str, str], bool]:
     """Return a test whether two words are the same without the affixes of a pair.
 
     Args:
@@ -168,9 +165,9 @@ def _swapped(
         for n_cut in range(min(n_most, len(word1)) + 1):
             stem = word1[n_cut:]
             affixes = (word1[:n_cut], word2.removesuffix(stem))
-            if word2.endswith(stem) and affixes in both:
-                if len(stem) >= _SHORTEST_STEM or all(affixes):
-                    return True
+            is_such = word2.endswith(stem) and affixes in both
+            if is_such and (len(stem) >= _SHORTEST_STEM or all(affixes)):
+                return True
         return False
 
     return test

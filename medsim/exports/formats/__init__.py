@@ -65,6 +65,7 @@ class ExportFormat:
         accepts: options that apply, besides the options of every export.
         tables: the files of rows that it writes, by name.
         others: descriptions of its other files, by pattern.
+        questions: the files of multiple-choice questions, if the tool reads them.
     """
 
     write: Callable[[Export], None]
@@ -72,10 +73,17 @@ class ExportFormat:
     accepts: frozenset[str] = frozenset()
     tables: Mapping[str, Table] = field(default_factory=dict)
     others: Mapping[str, str] = field(default_factory=dict)
+    questions: ExportFormat | None = None
 
 
 FORMATS: Registry[ExportFormat] = Registry("tool", "medsim.exports.formats")
 """The formats by the name of the tool in ``medsim export --for``."""
+
+
+def format_of(options: ExportOptions) -> ExportFormat:
+    """Return the format of an export: of its tool, and of questions if it has `choices`."""
+    form = FORMATS.get(options.to)
+    return form if options.choices is None else form.questions or form
 
 
 def check_passed_on(source: Mapping[str, object], *, private: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
@@ -19,12 +19,14 @@ from medsim.builds.cards import (
     set_config,
 )
 from medsim.builds.datasets import set_keys
-from medsim.builds.output import BUILD, CARD, PAIR, POSITIVE
+from medsim.builds.output import CARD, PAIR, POSITIVE
 from medsim.core.errors import OptionError
 from medsim.core.kinds import Table
 from medsim.core.manifest import medsim_version
 from medsim.core.parquet import write_lazily
 from medsim.exports.formats import FORMATS, SPLIT_NOTE, ExportFormat, check_passed_on, shards
+from medsim.exports.questions import OPTIONS_OF_QUESTIONS, questions_by_split
+from medsim.questions.question import QUESTION
 from medsim.splits.output import Splits
 
 if TYPE_CHECKING:
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 POSITIVES = "positives"
 """The configuration with each positive once."""
 
+_QUESTIONS = "questions"
+
 
 def write_dataset(run: Export) -> None:
     """Write Parquet by configuration and split, a card, and a description in Croissant.
@@ -48,11 +52,7 @@ def write_dataset(run: Export) -> None:
             is not set; or the build has no pairs.
     """
     build = next(iter(run.splits.values()))
-    source, options = build.manifest.source, dict(build.manifest.options)
-    if isinstance(run.exported, Splits):
-        builds = [split.manifest for split in run.splits.values()]
-        options = options_of_splits(builds, run.exported.manifest.options)
-    check_passed_on(source, private=run.options.private)
+    check_passed_on(build.manifest.source, private=run.options.private)
     about = "Each positive once, even if several sets have it."
     tables: list[tuple[str, str, SetKey | None]] = [
         (ALL_PAIRS, "The pairs of all sets.", None),
@@ -68,10 +68,77 @@ def write_dataset(run: Export) -> None:
         configs += [config] if config.rows else []
     if not configs:
         raise OptionError(f"{run.exported.folder} has no pairs; make a larger build")
-    version, private = medsim_version(), run.options.private
-    card = Card(source=source, options=options, medsim=version, configs=configs, private=private)
+    _describe(run, Card, configs)
+
+
+def write_questions(run: Export) -> None:
+    """Write multiple-choice questions as Parquet by split, a card, and Croissant."""
+    files: dict[str, list[str]] = {}
+    questions = {name: rows for name, rows in questions_by_split(run).items() if rows.height}
+    for split, rows in questions.items():
+        for name, begin, end in shards(_QUESTIONS, split, rows.height):
+            run.output.write(name, rows[begin:end], _metadata(run))
+            files.setdefault(split, []).append(name)
+    config = Config(
+        name=_QUESTIONS,
+        about=QUESTION.about,
+        view=_QUESTIONS,
+        columns=QUESTION.dtypes,
+        files=files,
+        rows={split: rows.height for split, rows in questions.items()},
+    )
+    _describe(run, _QuestionsCard, [config], views={_QUESTIONS: QUESTION})
+
+
+class _QuestionsCard(Card):
+    """The card of multiple-choice questions."""
+
+    tasks: ClassVar[Mapping[str, object]] = {
+        "task_categories": ["multiple-choice", "question-answering"],
+        "task_ids": ["multiple-choice-qa"],
+    }
+    limits: ClassVar[str] = """\
+- Right names are synonyms according to the terminology. Some are wider or narrower in use.
+- Wrong names are chosen by a program, without review by people. No chain of positives links them to
+  the term, but some may be synonyms that the terminology does not list.
+- Terminologies are public texts, so language models may have seen the names during training."""
+
+    @property
+    def title(self) -> str:
+        return f"Multiple-choice questions on the names of {self.release}"
+
+    @property
+    def about(self) -> str:
+        return (
+            f"Questions for language models, made by medsim {self.medsim} from {self.name}: which "
+            "of several names means the same as a term? One name is a synonym of the term, the "
+            "others are negatives, by default the names that are spelled most like the term."
+        )
+
+
+def _describe(run: Export, kind: type[Card], configs: list[Config], **more: Any) -> None:
+    """Write the card of configurations, and their description in Croissant."""
+    build = next(iter(run.splits.values()))
+    options = dict(build.manifest.options)
+    if isinstance(run.exported, Splits):
+        builds = [split.manifest for split in run.splits.values()]
+        options = options_of_splits(builds, run.exported.manifest.options)
+    card = kind(
+        source=build.manifest.source,
+        options=options,
+        medsim=medsim_version(),
+        configs=configs,
+        private=run.options.private,
+        **more,
+    )
     run.output.write_text(CROISSANT, croissant(card, run.output), 0)
     run.output.write_text(CARD, card.text(), 0)
+
+
+def _metadata(run: Export) -> dict[str, str]:
+    """Return the metadata of Parquet files."""
+    source = run.exported.manifest.source
+    return {fact: str(source.get(fact)) for fact in ("name", "release_date", "terms_of_use")}
 
 
 def _written(run: Export, config: str, about: str, key: SetKey | None) -> Config:
@@ -84,11 +151,9 @@ def _written(run: Export, config: str, about: str, key: SetKey | None) -> Config
         rows = build.positives().lazy() if config == POSITIVES else pairs
         columns = rows.collect_schema()
         count = int(rows.select(pl.len()).collect().item())
-        facts = ("name", "release_date", "terms_of_use")
-        metadata = {fact: str(build.manifest.source.get(fact)) for fact in facts}
         for name, begin, end in shards(config, split, count):
             part = rows.slice(begin, end - begin)
-            run.output.write_file(name, partial(write_lazily, part, metadata=metadata))
+            run.output.write_file(name, partial(write_lazily, part, metadata=_metadata(run)))
             files.setdefault(split, []).append(name)
         if count:
             n_rows[split] = count
@@ -172,7 +237,7 @@ def croissant(card: Card, output: OutputFolder) -> str:
                 for config in card.configs
             ),
         ],
-        "recordSet": [_record_set(config) for config in card.configs],
+        "recordSet": [_record_set(config, card.views) for config in card.configs],
     }
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
@@ -189,8 +254,8 @@ def _file(path: str, output: OutputFolder) -> dict[str, object]:
     }
 
 
-def _record_set(config: Config) -> dict[str, object]:
-    notes = BUILD.views[config.view].notes
+def _record_set(config: Config, views: Mapping[str, Table]) -> dict[str, object]:
+    notes = views[config.view].notes
 
     def field(name: str, about: str, kind: dict[str, object], **source: object) -> object:
         return {
@@ -258,5 +323,17 @@ FORMATS.register(
             CARD: "Card, like the card of a build.",
             CROISSANT: "Description in Croissant, with the columns of every table.",
         },
+        questions=ExportFormat(
+            write=write_questions,
+            next="datasets.load_dataset({out!r}) reads the questions in Python",
+            accepts=OPTIONS_OF_QUESTIONS,
+            tables={
+                _QUESTIONS: replace(
+                    QUESTION,
+                    files=f"{_QUESTIONS}/SPLIT-*.parquet",
+                    about=f"{QUESTION.about} {SPLIT_NOTE}",
+                )
+            },
+        ),
     ),
 )

@@ -1,7 +1,9 @@
-"""Anchors with positives and hard negatives as JSON lines, with the keys of FlagEmbedding."""
+"""JSON lines: hard negatives with the keys of FlagEmbedding, or multiple-choice questions."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -11,6 +13,8 @@ from medsim.core.kinds import Column, Table
 from medsim.exports.formats import ANCHOR_NOTE, DRAWN, FORMATS, SPLIT_NOTE, ExportFormat
 from medsim.exports.hard_negatives import OPTIONS_OF_TUPLES, tuples_of
 from medsim.exports.positives import check_some
+from medsim.exports.questions import OPTIONS_OF_QUESTIONS, questions_by_split
+from medsim.questions.question import QUESTION
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,6 +52,19 @@ def write_json_lines(run: Export) -> None:
     check_some(run, n_positives)
 
 
+def write_questions(run: Export) -> None:
+    """Write a file of multiple-choice questions per split, as JSON lines."""
+    for name, questions in questions_by_split(run).items():
+        run.output.write_file(f"{name}.jsonl", partial(write_lines, questions))
+
+
+def write_lines(rows: pl.DataFrame, path: Path) -> int:
+    """Write rows as JSON lines, and return their number."""
+    with path.open("wb") as file:
+        rows.write_ndjson(file)
+    return rows.height
+
+
 _TUPLES = Table(
     "SPLIT.jsonl",
     f"A JSON object per line: a positive with its hard negatives. {SPLIT_NOTE}",
@@ -71,5 +88,11 @@ FORMATS.register(
         next="train on {file}, which has one object per line",
         accepts=OPTIONS_OF_TUPLES,
         tables={"tuples": _TUPLES},
+        questions=ExportFormat(
+            write=write_questions,
+            next="ask a language model the questions of {file}, which has one object per line",
+            accepts=OPTIONS_OF_QUESTIONS,
+            tables={"questions": replace(QUESTION, files="SPLIT.jsonl")},
+        ),
     ),
 )

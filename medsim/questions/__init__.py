@@ -1,0 +1,1 @@
+"""Multiple-choice questions on names: models choose the synonym of a term among names."""
