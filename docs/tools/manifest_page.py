@@ -97,7 +97,7 @@ def _fields(declared_class: type, besides: type | None = None) -> Iterator[Field
     known = {field.name for field in fields(besides)} if besides else set()  # type: ignore[arg-type]
     for field in fields(declared_class):
         hint = hints[field.name]
-        left_out = declared_class is Terminology and field.name == "skipped"
+        left_out = declared_class is Terminology and field.name in {"skipped", "warnings"}
         if field.name not in known and get_origin(hint) is not ClassVar and not left_out:
             yield Field(
                 name=field.name,

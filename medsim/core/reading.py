@@ -82,6 +82,8 @@ _OWL = FileKind(
 )
 WORKBOOK = FileKind("a workbook or another Office file", "save the sheet as CSV in UTF-8")
 _OTHERS = "save its content in another format"
+SQLITE = FileKind("an SQLite database", _OTHERS, is_read=True)
+DUCKDB = FileKind("a DuckDB database", _OTHERS, is_read=True)
 _PATTERNS: tuple[tuple[bytes, FileKind], ...] = (
     (rb"version https://git-lfs\.", LFS_POINTER),
     (rb"(?i)\s*(<\?xml[^>]*>\s*)?(<!--[^>]*>\s*)*<(!doctype\s+html|html|head)[\s>]", HTML),
@@ -105,7 +107,9 @@ _PATTERNS: tuple[tuple[bytes, FileKind], ...] = (
     (rb"PAR1", PARQUET),
     (rb"ARROW1", ARROW),
     (rb"\x93NUMPY", NPY),
-    (rb"SQLite format 3\0|\x89HDF\r\n|%PDF-", FileKind("an SQLite, HDF5 or PDF file", _OTHERS)),
+    (rb"SQLite format 3\0", SQLITE),
+    (rb".{8}DUCK", DUCKDB),
+    (rb"\x89HDF\r\n|%PDF-", FileKind("an HDF5 or PDF file", _OTHERS)),
     # The header length of a safetensors file may begin with the same bytes.
     (
         rb"\x80[\x02-\x05](?!.{3}\0{3}\{)",

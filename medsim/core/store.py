@@ -5,21 +5,23 @@ from __future__ import annotations
 import errno
 import os
 import re
+import sqlite3
 import threading
 from collections import deque
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import chain, count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import quote
 from uuid import uuid4
 
 import duckdb
 
 from medsim.core import queries
 from medsim.core.config import available_memory, thread_pool
-from medsim.core.errors import InputError, MedsimError, OutputError, StatementError
-from medsim.core.reading import reading
+from medsim.core.errors import InputError, MedsimError, OutputError, StatementError, listed
+from medsim.core.reading import BEGINNING, SQLITE, kind_of, open_file, reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -38,6 +40,10 @@ _SHOWN = 5  # kinds of statements in a message
 _AGAIN = "rebuild the output, or copy it again from its source"
 
 _BATCH_ROWS = 8_192
+_NO_EXTENSIONS: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+}
 
 # Memory for rows before they spill; the rest of a build needs about as much again.
 _ROOM = 2 << 30
@@ -72,9 +78,8 @@ class Store:
         limit = {} if memory is None else {"memory_limit": f"{memory}B"}
         settings: dict[str, str | bool | int | float | list[str]] = {
             **limit,
+            **_NO_EXTENSIONS,
             "threads": threads,
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
             "temp_directory": self._spill or "",
         }
         self._connection = duckdb.connect(":memory:", config=settings)
@@ -372,6 +377,37 @@ class Store:
             self._macros.add(macro)
             self.run(f"macros/{macro}")
         return query.text
+
+
+def database_table(path: Path, place: str, name: str = "") -> dict[str, list[Any]]:
+    """Return the columns of a table of an SQLite or DuckDB file.
+
+    Args:
+        path: path of the file.
+        place: its name for messages.
+        name: name of the table; empty for the only one.
+
+    Raises:
+        InputError: it has no such table, or several.
+    """
+    with open_file(path) as stream:
+        kind = "sqlite" if kind_of(stream.read(BEGINNING)) is SQLITE else "duckdb"
+    connection: Any
+    if kind == "sqlite":
+        connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)
+    else:
+        connection = duckdb.connect(str(path), read_only=True, config=_NO_EXTENSIONS)
+    with closing(connection):
+        tables = connection.execute(queries.query(f"terminologies/table/{kind}_table").text)
+        names = [table for (table,) in tables.fetchall()]
+        if name not in names and (name or len(names) != 1):
+            has = f"it has {listed(names, most=40) or 'none'}"
+            ask = f"no table {name!r}" if name else "not exactly one table"
+            raise InputError(f"{place}: {ask}; {has}; give one as `columns` table=NAME")
+        rows = connection.execute(f"select * from {identifier(name or names[0])}")  # noqa: S608 — quoted
+        header = [column for column, *_ in rows.description]
+        values = [list(column) for column in zip(*rows.fetchall(), strict=True)]
+        return dict(zip(header, values or [[]] * len(header), strict=True))
 
 
 @contextmanager

@@ -16,7 +16,7 @@ SynonymScope = Literal["exact", "narrow", "broad", "related"]
 
 SOURCE = Option(
     "Release of SNOMED CT (RF2), UMLS, RxNorm, LOINC, OMOP or MeSH (folder, zip or tar), an "
-    ".obo, .json or .xml file, packed or not, or a built-in name such as hpo.",
+    ".obo, .json or .xml file, a table of names (.csv and others), or a built-in name such as hpo.",
     argument=True,
     or_name=True,
 )
@@ -76,6 +76,19 @@ class ReadingOptions(Options):
             "default.",
             listed=True,
             key="vocabularies",
+            kept_empty=False,
+        ),
+    ] = ()
+    columns: Annotated[
+        Sequence[str],
+        input_option(
+            "Columns of a table, such as concept=ID,term=LABEL. Others are synonyms, kind, "
+            "language, active, obsolete, replaced_by, parent and category. Numbers from 1 are for "
+            "text without a header. separator=; separates synonyms, and table=NAME is the table of "
+            "a database. By default, columns have their usual names.",
+            listed=True,
+            metavar="ROLE=NAME",
+            key="columns",
             kept_empty=False,
         ),
     ] = ()

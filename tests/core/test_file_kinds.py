@@ -52,10 +52,9 @@ def zipped(name: str, content: bytes = b"content") -> bytes:
         (zipped("a.txt"), "a zip"),
         (zipped("[Content_Types].xml"), "a workbook"),
         (b"PAR1....", "a Parquet file"),
-        *(
-            (begin, "SQLite, HDF5 or PDF")
-            for begin in (b"SQLite format 3\0", b"\x89HDF\r\n", b"%PDF-")
-        ),
+        *((begin, "HDF5 or PDF") for begin in (b"\x89HDF\r\n", b"%PDF-")),
+        (b"SQLite format 3\0", "an SQLite database"),
+        (bytes(8) + b"DUCK", "a DuckDB database"),
         *(
             (begin, "packed by lz4, 7z or RAR")
             for begin in (b"7z\xbc\xaf\x27\x1c\0\4", b"Rar!\x1a\x07\1\0")

@@ -8,12 +8,15 @@ import gzip
 import io
 import json
 import lzma
+import sqlite3
 import tarfile
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -334,6 +337,10 @@ _RESULT = json.dumps(
 )
 _GRAPHS = json.dumps({"graphs": [{"id": f"{_PURL}.json", "nodes": _NODES, "edges": _EDGES}]})
 _WORDS = "word,frequency,topics,domain\nheart,12,3,medicine\nasthma,2.5,1,\n"
+_TABLE = "id,name,synonyms,type,obsolete,parent\n" + "".join(
+    f'C{at},"{name}, the ""new"" one",{name} ache|{name} pain,PT,{at % 2},C{at // 2}\n'
+    for at, name in enumerate(("asthma", "naïve", "心臓", "fever"))
+)
 _LEXICON = "E1|hearts|noun|count(thr_plur)|heart|heart|\nE2|pains|noun|x|pain|pain|\n"
 
 READERS: dict[str, Reader] = {
@@ -358,6 +365,25 @@ READERS: dict[str, Reader] = {
         read=read_source,
     ),
     "obographs": Reader(write=_file("o.json", _GRAPHS), read=read_source),
+    "table-csv": Reader(write=_file("names.csv", _TABLE), read=read_source),
+    "table-tsv-gz": Reader(
+        write=_file("names.tsv.gz", gzip.compress(_TABLE.replace(",", "\t").encode())),
+        read=read_source,
+    ),
+    "table-utf-16": Reader(write=_file("names.csv", _TABLE.encode("utf-16")), read=read_source),
+    "table-jsonl": Reader(
+        write=_file(
+            "names.jsonl", '{"id": 1, "name": "naïve", "synonyms": ["a", "b"], "parent": 2.5}\n' * 3
+        ),
+        read=read_source,
+    ),
+    "table-parquet": Reader(
+        write=lambda folder: _table_in(folder / "names.parquet"), read=read_source
+    ),
+    "table-duckdb": Reader(
+        write=lambda folder: _table_in(folder / "names.duckdb"), read=read_source
+    ),
+    "table-sqlite": Reader(write=lambda folder: _table_in(folder / "names.db"), read=read_source),
     "rxnorm": Reader(write=lambda folder: random_drugs(1).write(folder / "rrf"), read=read_source),
     "omop": Reader(
         write=lambda folder: random_vocabularies(1).write(folder / "athena"), read=read_source
@@ -444,6 +470,22 @@ READERS: dict[str, Reader] = {
     "manifest": Reader(write=_build, read=_opened, damaged="manifest.json"),
 }
 """Readers by name."""
+
+
+def _table_in(path: Path) -> Path:
+    frame = pl.DataFrame({"id": [1, 2], "name": ["naïve", "fever"], "parents": [[2], [3, 4]]})
+    if path.suffix == ".parquet":
+        frame.write_parquet(path)
+    elif path.suffix == ".duckdb":
+        with duckdb.connect(path) as database:
+            database.register("frame", frame.to_arrow())
+            database.execute("create table names as from frame")
+    else:
+        with closing(sqlite3.connect(path)) as database:
+            database.execute("create table names (id integer, name text)")
+            database.executemany("insert into names values (?, ?)", frame.drop("parents").rows())
+            database.commit()
+    return path
 
 
 def _parquet(path: Path) -> Path:

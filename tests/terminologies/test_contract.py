@@ -85,6 +85,16 @@ def obographs_sample(folder: Path) -> str:
     return str(folder / "invented.json")
 
 
+def table_sample(folder: Path) -> Path:
+    path = folder / "names.csv"
+    path.write_text(
+        "ID,Term,Type,Synonyms,Obsolete,Replaced by,Parent\n"
+        "C1, Blue fever,PT,azure pyrexia | b,0,,\n"
+        "C1,Blue fever,SY,,0,,C2\nC1,cyan fever,PT,,0,C2,C2\nC2,obsolete Fever,,,1,C1;C1,\n"
+    )
+    return path
+
+
 def built_in(name: str, package: str) -> str:
     pytest.importorskip(package, reason=f"the extra {name} is not installed", exc_type=ImportError)
     return name
@@ -101,6 +111,7 @@ SAMPLES: dict[str, Callable[[Path], str | Path]] = {
     "rxnorm": lambda folder: random_drugs(1).write(folder / "rrf"),
     "omop": lambda folder: random_vocabularies(1).write(folder / "athena"),
     "loinc": lambda folder: random_observations(1).write(folder / "loinc"),
+    "table": table_sample,
 }
 
 

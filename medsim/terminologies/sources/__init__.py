@@ -62,6 +62,7 @@ class Terminology:
         redistributable: whether its content may be passed on; None if unknown.
         terms_of_use: terms of use, in words or as an address.
         skipped: rows left out of the canonical tables, or rows of unknown concepts.
+        warnings: warnings for the user, a sentence each.
     """
 
     source: str = ""
@@ -73,11 +74,12 @@ class Terminology:
     redistributable: bool | None = None
     terms_of_use: str
     skipped: tuple[Skipped, ...]
+    warnings: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, object]:
-        """Return everything except ``skipped`` as plain JSON values, for manifests."""
+        """Return everything except ``skipped`` and warnings as JSON values, for manifests."""
         known = asdict(self)
-        del known["skipped"]
+        del known["skipped"], known["warnings"]
         return {**known, "release_date": self.release_date and self.release_date.isoformat()}
 
 
@@ -108,8 +110,8 @@ class Source:
         recognises: function that returns whether a path looks like this format.
         locate: for a built-in, function that finds its file.
         accepts: the attributes of ``ReadingOptions`` that it accepts besides the language: any of
-            as_of, dialect, extensions, standard_concepts, synonyms and vocabularies.
-        asked_last: whether it also recognises files of other formats, so that it is asked last.
+            as_of, columns, dialect, extensions, standard_concepts, synonyms and vocabularies.
+        turn: 0, or higher if it also recognises files of other formats, which are asked first.
         if_lacking: advice or question if many rows refer to missing concepts.
     """
 
@@ -121,7 +123,7 @@ class Source:
     recognises: Callable[[Path], bool] = lambda _path: False
     locate: Callable[[], Path] | None = None
     accepts: frozenset[str] = frozenset()
-    asked_last: bool = False
+    turn: int = 0
     if_lacking: str = "is it only part of a terminology?"
 
     def read(self, path: Path, store: Store, options: ReadingOptions) -> Terminology:
@@ -217,7 +219,7 @@ def find_source(location: str) -> tuple[Source, Path]:
         raise InputError(f"no file or folder {location!r} ({hint})")
     path = Path(location)
     path = path if path.name not in {"", ".."} else path.resolve()  # the resolved path has a name
-    for source in sorted(sources.values(), key=lambda source: source.asked_last):
+    for source in sorted(sources.values(), key=lambda source: source.turn):
         with suppress(InputError), reading(path):  # an unreadable file is in no format
             if source.recognises(path):
                 return source, path
@@ -256,6 +258,8 @@ def read_terminology(
         stage.note(
             f"{store.n_rows('concept'):,} concepts, {store.n_rows('description'):,} descriptions"
         )
+    for warning in terminology.warnings:
+        progress.warn(warning)
     n_absent = {reason.reason: reason.n_rows for reason in terminology.skipped}
     for table in ("description", "association"):
         n_rows = n_absent.get(f"{table} is of an absent concept", 0)

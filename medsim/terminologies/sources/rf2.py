@@ -317,6 +317,6 @@ Source(
     recognises=lambda path: path.exists() and not is_alone(path),
     load=read_rf2,
     accepts=frozenset({"as_of", "dialect", "extensions"}),
-    asked_last=True,
+    turn=2,
     if_lacking="if it is an extension, give its edition as the source, and it with `extensions`",
 ).register()
