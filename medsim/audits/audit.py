@@ -128,7 +128,10 @@ def read_audited(
         check_no_extensions(place, extensions)
         build = Build(folder_of(place))
         with reading_output(build), progress.stage("derive positives"):
-            source, derived = build.manifest.source, reload(build, store, threads)
+            source, derived = (
+                build.manifest.source,
+                reload(build, store, threads, in_first_language=True),
+            )
     else:
         options = SearchOptions(
             source=str(place), extensions=extensions, threads=threads, progress=progress

@@ -19,8 +19,7 @@ from medsim.builds.datasets import (
     CheckedPairs,
     SetMaker,
     file_rows,
-    positive_rows,
-    positive_set,
+    positive_sets,
     set_keys,
 )
 from medsim.builds.negatives.candidates import search_plan
@@ -29,7 +28,7 @@ from medsim.builds.output import BUILD, CARD, STATS, TERM, Build, BuildManifest
 from medsim.builds.positives import Derived, derive_positives, index_terms
 from medsim.builds.stats import stats_row
 from medsim.core import manifest, queries
-from medsim.core.config import checked_threads
+from medsim.core.config import CROSS_LANGUAGE, checked_threads
 from medsim.core.errors import BrokenPromiseError, OptionError, counted, listed, needing
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import MANIFEST
@@ -63,7 +62,9 @@ _SYNONYMS = ["fsn_syn", "syn_syn"]
 
 @public(BuildOptions)
 def build(options: BuildOptions) -> Build:
-    """Write a build, with ten datasets for each strategy of negatives, and return it.
+    """Write a build, with ten sets for each strategy of negatives, and return it.
+
+    With several languages it has twelve.
 
     Raises:
         InputError: the source or the embedding is missing, damaged or in an unknown format.
@@ -278,7 +279,9 @@ def derive(run: Run) -> Derived:
         )
         hint = f"; {n_others:,} have another scope, see `synonyms`" if n_others else ""
         run.progress.warn(f"{listed(_SYNONYMS)} are empty, because no concept has a synonym{hint}")
-    others = [d.name for d in queries.datasets() if d.name not in _SYNONYMS]
+    if len(options.languages) > 1 and CROSS_LANGUAGE not in nonempty:
+        run.progress.warn(f"{CROSS_LANGUAGE} is empty, because no concept has such names")
+    others = [d.name for d in queries.datasets(1) if d.name not in _SYNONYMS]
     if nonempty.isdisjoint(others):
         lacks_file = rf2_rules and not any(
             "Association" in file.name for file in run.terminology.files
@@ -290,7 +293,7 @@ def derive(run: Run) -> Derived:
 
 def requests_of_sets(derived: Derived, keys: Sequence[SetKey]) -> list[SearchRequest]:
     """Return the initial searches for sets of Levenshtein negatives."""
-    sets = [positive_set(positive_rows(derived.positives, key), key) for key in keys]
+    sets = [part for key in keys for part in positive_sets(derived.positives, key)]
     return list(search_plan(derived.index, sets)[0].values())
 
 
@@ -340,7 +343,7 @@ def write_build(
             )
     results: Sequence[SearchResult] = ()
     if search is not None:
-        keys = [key for key in set_keys("levenshtein") if not output.exists(key.path)]
+        keys = [key for key in set_keys(1, "levenshtein") if not output.exists(key.path)]
         results = search(run, derived.index, requests_of_sets(derived, keys))
     stats = _write_sets(run, derived, results, output)
     _write_manifest(run, derived, int(stats["shortfall"].sum()), output)
@@ -364,7 +367,7 @@ def _write_sets(
             results=results,
             as_published=run.options.as_published,
         )
-        for set_key in set_keys(strategy):
+        for set_key in set_keys(len(run.options.languages), strategy):
             before = output.scan(set_key.path)
             if before is not None and before.collect_schema() == set_key.schema():
                 numbers = maker.take_over(set_key, before)

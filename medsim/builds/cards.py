@@ -11,7 +11,7 @@ import polars as pl
 
 from medsim.builds.datasets import set_keys
 from medsim.builds.output import BUILD, PAIR
-from medsim.core.config import EASY_DISTANCE, STRATEGIES
+from medsim.core.config import CROSS_LANGUAGE, EASY_DISTANCE, STRATEGIES
 from medsim.core.table_formats import markdown
 
 if TYPE_CHECKING:
@@ -144,18 +144,20 @@ def configs_of(
         outputs: outputs in the manifests of the builds, by split.
         nested: whether each split is in a folder of its name.
     """
-    all_keys = [key for strategy in STRATEGIES for key in set_keys(strategy)]
+    all_keys = set_keys(2, *STRATEGIES)
     all_keys = [key for key in all_keys if any(key.path in paths for paths in outputs.values())]
-    similar = [key for key in all_keys if key.negatives == "embedding"]
-    others = [key for key in all_keys if key.negatives != "embedding"]
+    monolingual = [key for key in all_keys if key.dataset != CROSS_LANGUAGE]
+    every = "all sets" if monolingual == all_keys else "all sets of one language"
+    similar = [key for key in monolingual if key.negatives == "embedding"]
+    others = [key for key in monolingual if key.negatives != "embedding"]
     of_sets = [(*set_config(key), [key]) for key in all_keys]
     if similar and others:
-        about = f"The pairs of all sets with embedding negatives. {_UNNAMED}"
+        about = f"The pairs of {every} with embedding negatives. {_UNNAMED}"
         of_sets.insert(0, (SIMILAR_PAIRS, about, similar))
-        about = f"The pairs of all sets except those with embedding negatives. {_UNNAMED}"
+        about = f"The pairs of {every} except those with embedding negatives. {_UNNAMED}"
         of_sets.insert(0, (ALL_PAIRS, about, others))
-    elif all_keys:
-        of_sets.insert(0, (ALL_PAIRS, f"The pairs of all sets. {_UNNAMED}", all_keys))
+    elif monolingual:
+        of_sets.insert(0, (ALL_PAIRS, f"The pairs of {every}. {_UNNAMED}", monolingual))
     tables: list[tuple[str, str, str, Columns, list[str]]] = [
         (name, about, "pair", dict(keys[0].schema()), [key.path for key in keys])
         for name, about, keys in of_sets
@@ -279,10 +281,11 @@ class Card:
     @property
     def about(self) -> str:
         """A paragraph in plain text."""
+        across = ", or one across languages" if len(self._languages) > 1 else ""
         return (
             "Pairs of medical terms that mean the same (label 1) or do not (label 0), made by "
             f"medsim {self.medsim} from {self.name}, to train and to test embeddings. A set is "
-            "one of five datasets of positives, easy (a Levenshtein distance of at most "
+            f"one of five datasets of positives{across}, easy (a Levenshtein distance of at most "
             f"{self.options.get('easy_distance', EASY_DISTANCE)}) or hard, with negatives of one "
             "strategy: random terms, the exact nearest terms by Levenshtein distance, or the "
             "nearest terms by an embedding."
@@ -333,18 +336,19 @@ class Card:
 
     def metadata(self) -> dict[str, object]:
         """Return the entries of the YAML for Hugging Face's hub."""
-        language = str(self.options.get("language"))
+        languages = [code for code in self._languages if _LANGUAGE.fullmatch(code)]
         n_pairs = sum(
             sum(config.rows.values())
             for config in self.configs
-            if config.view not in BUILD.views or config.name in {ALL_PAIRS, SIMILAR_PAIRS}
+            if config.view not in BUILD.views.keys() - {"pair"}
+            if config.name not in {ALL_PAIRS, SIMILAR_PAIRS}
         )
         gate = {"viewer": False, "extra_gated_prompt": self.notice} if self.notice else {}
         return {
             "pretty_name": self.title,
             **licence_of(self.source).metadata(),
-            **({"language": [language]} if _LANGUAGE.fullmatch(language) else {}),
-            "multilinguality": ["monolingual"],
+            **({"language": languages} if languages else {}),
+            "multilinguality": ["multilingual" if len(self._languages) > 1 else "monolingual"],
             "size_categories": [_SIZES[min(max(len(str(n_pairs)) - 3, 0), len(_SIZES) - 1)]],
             **self.tasks,
             "annotations_creators": ["expert-generated", "machine-generated"],
@@ -364,6 +368,10 @@ class Card:
                 for config in self.configs
             ],
         }
+
+    @property
+    def _languages(self) -> Sequence[str]:
+        return str(self.options.get("language")).split(",")
 
     @property
     def name(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -11,11 +11,11 @@ import pyarrow as pa
 from polars.io.plugins import register_io_source
 
 from medsim.builds.negatives import STRATEGIES, PositiveSet, Sampling
-from medsim.builds.output import PAIR
+from medsim.builds.output import LANGUAGES, PAIR
 from medsim.builds.positives import numbers_of, pair_distances
 from medsim.core import queries
 from medsim.core.checks import Finding
-from medsim.core.config import DIFFICULTIES
+from medsim.core.config import CROSS_LANGUAGE, DIFFICULTIES
 from medsim.core.parquet import read_parquet
 
 if TYPE_CHECKING:
@@ -107,6 +107,8 @@ def file_rows(
             "term2": lambda: terms.gather(part["term2_id"]),
             "concept1": lambda: concepts.gather(part["concept1"]),
             "concept2": lambda: concepts.gather(part["concept2"]),
+            "language1": lambda: positives.languages.gather(part["language1"]),
+            "language2": lambda: positives.languages.gather(part["language2"]),
         }
         data = {name: makers[name]() if name in makers else part[name] for name in columns}
         return pl.DataFrame(data)
@@ -127,6 +129,7 @@ def file_rows(
 
 
 TERM_IDS = ("term1_id", "term2_id")
+_CONCEPTS = ("concept1", "concept2")
 _POSITIVE, _NEGATIVE = 1, 0
 
 
@@ -157,14 +160,25 @@ class SetKey:
 
     def schema(self) -> pl.Schema:
         """Return the columns of its file."""
-        return pl.Schema(PAIR.all_columns() if self.negatives == "embedding" else PAIR.dtypes)
+        schema = pl.Schema(PAIR.all_columns())
+        for name in () if self.dataset == CROSS_LANGUAGE else LANGUAGES:
+            del schema[name]
+        if self.negatives != "embedding":
+            del schema["similarity"]
+        return schema
 
 
-def set_keys(strategy: str) -> list[SetKey]:
-    """Return the sets of one strategy, in the order in which their negatives are made."""
+def set_keys(n_languages: int, *strategies: str) -> list[SetKey]:
+    """Return the sets of some strategies, in the order in which their negatives are made.
+
+    Args:
+        n_languages: number of languages of the build.
+        strategies: strategies of negatives.
+    """
     return [
         SetKey(dataset=dataset.name, difficulty=difficulty, negatives=strategy)
-        for dataset in queries.datasets()
+        for strategy in strategies
+        for dataset in queries.datasets(n_languages)
         for difficulty in DIFFICULTIES
     ]
 
@@ -176,13 +190,25 @@ def positive_rows(positives: Positives, key: SetKey) -> pl.DataFrame:
     return pairs.slice(in_set.arg_max() or 0, int(in_set.sum()))
 
 
-def positive_set(rows: pl.DataFrame, key: SetKey) -> PositiveSet:
-    """Return the positives of a set as arrays, in order of (term1, term2)."""
-    return PositiveSet(
-        name=f"{key.dataset}/{key.difficulty}",
-        term1_ids=rows["term1_id"].to_numpy(),
-        term2_ids=rows["term2_id"].to_numpy(),
-    )
+def positive_sets(positives: Positives, key: SetKey) -> list[PositiveSet]:
+    """Return the positives of a set as arrays, in order of (term1, term2), by their languages."""
+    return [
+        PositiveSet(
+            name="/".join([key.dataset, key.difficulty, *positives.languages.gather([*languages])]),
+            term1_ids=part["term1_id"].to_numpy(),
+            term2_ids=part["term2_id"].to_numpy(),
+            language=languages[1] if languages else None,
+        )
+        for languages, part in by_languages(positive_rows(positives, key))
+    ]
+
+
+def by_languages(pairs: pl.DataFrame) -> list[tuple[tuple[Any, ...], pl.DataFrame]]:
+    """Return the pairs of each two languages in order of their numbers, or all with no numbers."""
+    if pairs["language1"].null_count() == pairs.height:
+        return [((), pairs)]
+    parts = pairs.drop_nulls(LANGUAGES).partition_by(LANGUAGES, as_dict=True)
+    return sorted(parts.items(), key=lambda part: part[0])
 
 
 def with_term_ids(pairs: pl.LazyFrame, terms: pl.DataFrame) -> pl.LazyFrame:
@@ -194,11 +220,14 @@ def with_term_ids(pairs: pl.LazyFrame, terms: pl.DataFrame) -> pl.LazyFrame:
     return pairs
 
 
-def with_concept_numbers(pairs: pl.DataFrame, concepts: pl.Series) -> pl.DataFrame:
-    """Return pairs with numbers instead of concepts; null for an unknown concept."""
-    return pairs.with_columns(
-        numbers_of(pairs[side], concepts).alias(side) for side in ("concept1", "concept2")
+def with_numbers(pairs: pl.DataFrame, positives: Positives) -> pl.DataFrame:
+    """Return pairs with numbers instead of concepts and languages; null for unknown ones."""
+    pairs = pl.concat(
+        [pl.DataFrame(schema=dict.fromkeys(LANGUAGES, pl.String)), pairs], how="diagonal"
     )
+    concepts = (numbers_of(pairs[side], positives.concepts).alias(side) for side in _CONCEPTS)
+    languages = (numbers_of(pairs[side], positives.languages).alias(side) for side in LANGUAGES)
+    return pairs.with_columns(*concepts, *(numbers.cast(pl.Int8) for numbers in languages))
 
 
 @dataclass(eq=False, kw_only=True)
@@ -225,8 +254,8 @@ class SetMaker:
 
     def __post_init__(self) -> None:
         self._positives = self.derived.positives
-        keys = set_keys(self.strategy)
-        sets = [positive_set(positive_rows(self._positives, key), key) for key in keys]
+        keys = set_keys(len(self._positives.languages), self.strategy)
+        sets = [part for key in keys for part in positive_sets(self._positives, key)]
         sampling = Sampling(seed=self.seed, threads=self.threads, results=self.results, sets=sets)
         self._sampler = STRATEGIES.get(self.strategy)(self.derived.index, sampling)
         self._made: list[tuple[SetKey, Ranks]] = []
@@ -253,23 +282,24 @@ class SetMaker:
 
     def draw(self, key: SetKey, stage: Stage) -> pl.DataFrame:
         """Return positives and negatives of one set in no particular order, without ids."""
-        rows = positive_rows(self._positives, key)
-        positives = positive_set(rows, key)
-        against, second = self._sampler(positives, self.used_before(key), stage)
-        first = positives.term1_ids[against]
-        self._made.append((key, np.stack([first, second])))
-        ends = pl.Series(first), pl.Series(second)
-        distance = pair_distances(self._positives.terms["lower_term"], *ends, self.threads)
-        concept1, labels = rows["concept1"], np.array([_POSITIVE, _NEGATIVE], np.int8)
-        return pl.DataFrame(
-            {
-                "term1_id": np.concatenate([positives.term1_ids, first]),
-                "term2_id": np.concatenate([positives.term2_ids, second]),
-                "label": np.repeat(labels, [rows.height, len(first)]),
-                "distance": pl.concat([rows["distance"], distance]),
-                "concept1": pl.concat([concept1, concept1.gather(against)]),
-                "concept2": np.concatenate([rows["concept2"], self._positives.bearers[second]]),
-            }
+        rows, begin, parts = positive_rows(self._positives, key), 0, []
+        for positives in positive_sets(self._positives, key):
+            against, second_ids = self._sampler(positives, self.used_before(key), stage)
+            self._made.append((key, np.stack([positives.term1_ids[against], second_ids])))
+            parts.append(rows[begin + against].with_columns(term2_id=second_ids))
+            begin += len(positives.term1_ids)
+        negatives = pl.concat(parts)
+        first, second = (negatives[side] for side in TERM_IDS)
+        lower, bearers = self._positives.terms["lower_term"], self._positives.bearers
+        distance = pair_distances(lower, first, second, self.threads)
+        negatives = negatives.with_columns(distance, concept2=bearers[second.to_numpy()])
+        labels = np.array([_POSITIVE, _NEGATIVE], np.int8)
+        return pl.concat([rows, negatives]).select(
+            *TERM_IDS,
+            pl.lit(np.repeat(labels, [rows.height, negatives.height])).alias("label"),
+            "distance",
+            *_CONCEPTS,
+            *LANGUAGES,
         )
 
     def take_over(self, key: SetKey, pairs: pl.LazyFrame) -> pl.DataFrame:
@@ -277,12 +307,15 @@ class SetMaker:
 
         The rows are like those of ``make``, without the columns that only the file has.
         """
-        named = pairs.select("term1", "term2", "concept1", "concept2", "label", "distance")
+        named = pairs.select(pl.exclude("pair_id", "similarity"))
         rows = with_term_ids(named, self._positives.terms).collect()
-        numbers = with_concept_numbers(rows, self._positives.concepts)
+        self.record(key, rows)
+        return with_numbers(rows, self._positives)
+
+    def record(self, key: SetKey, numbers: pl.DataFrame) -> None:
+        """Record the negatives of a set, or of a part of it, by their terms' ids."""
         negatives = numbers.filter(label=_NEGATIVE)
         self._made.append((key, np.stack([negatives[side].to_numpy() for side in TERM_IDS])))
-        return numbers
 
     def used_before(self, key: SetKey) -> Ranks:
         """Return the negatives of earlier sets that this one must not repeat: int32[2, n_used]."""
@@ -298,6 +331,7 @@ _COLUMNS = {
     **dict.fromkeys(("term1_id", "term2_id"), pl.Int32),
     "label": pl.Int8,
     **dict.fromkeys(("distance", "concept1", "concept2"), pl.Int32),
+    **dict.fromkeys(LANGUAGES, pl.Int8),
     **dict.fromkeys(("has_equal_terms", "is_linked"), pl.Boolean),
 }
 _NUMBERED = (  # tables for checks, made once
@@ -329,8 +363,8 @@ class CheckedPairs:
 
         Args:
             key: key of the set.
-            numbers: term1_id, term2_id, label, distance, concept1 and concept2 as numbers; null
-                for a term or concept that is not in the terminology.
+            numbers: term1_id, term2_id, label, distance, concepts and languages as numbers; null
+                for one that is not in the terminology.
             file: file with the ids, read if a pair violates a rule.
         """
         first, second = (numbers[side] for side in TERM_IDS)
@@ -354,7 +388,10 @@ class CheckedPairs:
         for table in _NUMBERED:
             self._store.run(f"builds/pairs/{table}")
         findings = []
+        absent = {dataset.name for dataset in queries.datasets()}.difference(sets["dataset"])
         for name in queries.names("builds/checks"):
+            if name.rpartition("/")[2] in absent:
+                continue
             wrong = []
             for (number,), rows in self._store.frame(name).group_by("set_id"):
                 key, file = self._sets[int(str(number))]

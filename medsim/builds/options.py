@@ -74,6 +74,14 @@ class SearchOptions(ReadingOptions):
     source: Annotated[str | Path, SOURCE] = "hpo"
     out: Annotated[str | Path, NEW_FOLDER] = "build"
     _: KW_ONLY
+    language: Annotated[
+        str,
+        input_option(
+            "Language code of names. With several, such as en,es, there is also the dataset "
+            "cross_language, of names in two of them; all other datasets are in the first.",
+            key="language",
+        ),
+    ] = "en"
     pool: Annotated[
         Pool,
         Option(
@@ -135,6 +143,11 @@ class SearchOptions(ReadingOptions):
     progress: Reporting = None
 
     @property
+    def languages(self) -> Sequence[str]:
+        """The languages of names, the first of all datasets in one language first."""
+        return self.language.split(",")
+
+    @property
     def loaded_corrections(self) -> Sequence[Correction]:
         """The corrections; empty unless they have been read."""
         return () if isinstance(self.corrections, (str, Path)) else self.corrections
@@ -143,8 +156,12 @@ class SearchOptions(ReadingOptions):
         """Put strategies in the order in which they are made.
 
         Raises:
-            OptionError: no strategy is given, or one is given twice.
+            OptionError: no strategy is given, or a strategy or a language is given twice.
         """
+        languages = [language.strip() for language in self.languages]
+        if len({*languages}) < len(languages):
+            raise OptionError(f"`language` {self.language!r} names a language twice")
+        object.__setattr__(self, "language", ",".join(languages))
         ordered = tuple(name for name in STRATEGIES if name in self.negatives)
         if not ordered or len(ordered) < len(self.negatives):
             raise OptionError(

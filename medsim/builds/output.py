@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
 from medsim.core.config import DIFFICULTIES, available_threads
 from medsim.core.errors import OptionError, counted, unknown_name
-from medsim.core.kinds import CANONICAL_TABLES, CanonicalTable, Column, Kind, Table
+from medsim.core.kinds import CANONICAL_TABLES, CanonicalTable, Column, Kind, Table, both
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened, show_views
 
@@ -24,13 +25,18 @@ if TYPE_CHECKING:
 
 _SET = {
     "dataset": Column(
-        pl.String, "fsn_syn, syn_syn, same_as, replaced_by or possibly_equivalent_to."
+        pl.String,
+        "fsn_syn, syn_syn, same_as, replaced_by or possibly_equivalent_to; in builds in several "
+        "languages also cross_language.",
     ),
     "difficulty": Column(
         pl.String, "easy if the positives of the set have a distance of at most 5, else hard."
     ),
     "negatives": Column(pl.String, "Strategy of negatives: random, levenshtein or embedding."),
 }
+LANGUAGES = ("language1", "language2")
+"""The columns of the languages of cross_language."""
+
 _PAIR_ID = Column(
     pl.String,
     "Identifier of the pair, made from its two terms in order: the same in every set, build and "
@@ -81,12 +87,18 @@ PAIR = Table(
             "term has no vector, and in sets of other strategies.",
             in_some_files=True,
         ),
+        **both(
+            "language",
+            "Language of the {} term, as a code such as en; null in datasets of one language.",
+            partial(Column, pl.String, in_some_files=True),
+        ),
         **_SET,
     },
     key=("pair_id",),
     order="Drawn from the seed, so that the first rows are a sample of all.",
 )
-"""The pairs of all sets; only sets of embedding negatives have the similarity.
+"""The pairs of all sets; only sets of embedding negatives have the similarity, and only those of
+cross_language the languages.
 
 Folders name the set. No file repeats these columns: pandas and PyArrow would refuse the folder.
 """
@@ -216,6 +228,11 @@ class Build(Opened[BuildManifest]):
         """The strategies of its negatives, in the order in which they were made."""
         return self.options.negatives
 
+    @property
+    def languages(self) -> Sequence[str]:
+        """The languages of its names."""
+        return self.options.languages
+
     def stats(self) -> pl.DataFrame:
         """Return a row per dataset: sizes, mean distances, shortfalls."""
         return self.read(STATS.files)
@@ -248,7 +265,7 @@ class Build(Opened[BuildManifest]):
         from medsim.core import queries  # noqa: PLC0415 — of few commands
 
         chosen: dict[str, tuple[str | None, Sequence[str]]] = {
-            "dataset": (dataset, [known.name for known in queries.datasets()]),
+            "dataset": (dataset, [known.name for known in queries.datasets(len(self.languages))]),
             "difficulty": (difficulty, list(DIFFICULTIES)),
             "negatives": (negatives, list(self.strategies)),
         }

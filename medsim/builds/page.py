@@ -132,7 +132,7 @@ def words_of_sets(names_by_column: Mapping[str, Collection[str]]) -> dict[str, s
         f"{name} negatives" if column == "negatives" else name: text
         for column, texts in known.items()
         for name, text in texts.items()
-        if name in names_by_column[column]
+        if name in {name.partition("/")[0] for name in names_by_column[column]}  # without languages
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,13 +13,12 @@ from rapidfuzz.process import cpdist
 from medsim.builds.corrections import corrected_nodes, without_rejected
 from medsim.builds.negatives import TermIndex
 from medsim.builds.options import MAX_NAMES
-from medsim.builds.output import TERM
+from medsim.builds.output import LANGUAGES, TERM
 from medsim.core import queries
 from medsim.core.config import DIFFICULTIES, EASY_DISTANCE
 from medsim.core.errors import InputError
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import Skipped
-from medsim.core.options import Options
 from medsim.core.terms import numbered, pack
 from medsim.kernels.components import components
 from medsim.kernels.packing import term_hashes
@@ -32,7 +31,10 @@ if TYPE_CHECKING:
 
 
 _COMPARED_PAIRS = 1 << 16  # per batch of texts
-_COLUMNS = ("dataset", "difficulty", "term1_id", "term2_id", "concept1", "concept2", "distance")
+_COLUMNS = (
+    *("dataset", "difficulty", "term1_id", "term2_id", "concept1", "concept2", "distance"),
+    *LANGUAGES,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +46,9 @@ class Positives:
             the id ``i``, and ids are in order of text.
         pairs: a row per dataset and pair: dataset and difficulty (enumerations of one byte),
             term1_id and term2_id (the sort order), concept1 and concept2 (rows of ``concepts``),
-            and distance.
+            distance, and language1 and language2 (rows of ``languages``; null for datasets of one
+            language).
+        languages: languages of the build.
         concepts: ids of the concepts that have descriptions.
         bearers: int32[n_terms], concept of each term in a negative, a row of ``concepts``.
         corrected: pairs of terms that people judged: node1_id, node2_id, same; pairs that do not
@@ -54,6 +58,7 @@ class Positives:
 
     terms: pl.DataFrame
     pairs: pl.DataFrame
+    languages: pl.Series
     concepts: pl.Series
     bearers: Ids
     corrected: pl.DataFrame
@@ -74,7 +79,7 @@ def derive_positives(
         rf2_rules: whether RF2's rules on "[D]" and namespaces apply.
         threads: threads to use.
     """
-    datasets = sorted(queries.datasets(), key=lambda dataset: dataset.name)
+    datasets = sorted(queries.datasets(len(options.languages)), key=lambda each: each.name)
     contained = pl.Series([sorted(d.contains) for d in datasets], dtype=pl.List(pl.String))
     names = [dataset.name for dataset in datasets]
     store.put("dataset", pl.DataFrame({"name": names, "contains": contained}))
@@ -109,6 +114,7 @@ def derive_positives(
     return Positives(
         terms=terms,
         pairs=pl.concat(parts, rechunk=False),
+        languages=pl.Series(options.languages),
         concepts=concepts,
         bearers=bearers.to_numpy(),
         corrected=corrected,
@@ -121,19 +127,20 @@ def derive_positives(
 def derive_names(store: Store, options: SearchOptions, *, rf2_rules: bool) -> pl.DataFrame:
     """Derive all terms from the canonical tables of ``store``, as ``Positives.terms``.
 
-    The tables term, name and named remain in the store, with their intermediate tables. Queries
-    read options from the table rule, under their names in manifests.
+    The tables term, name and named remain in the store, with their intermediate tables.
 
     Raises:
         InputError: a concept has more than ``most_names`` names; pairs grow with the square.
     """
-    store.put("rule", pl.DataFrame([Options.recorded(options)]))
+    languages = pl.DataFrame({"language": options.languages})
+    store.put("build_language", languages.with_row_index("language_number"))
     store.run("builds/terms/naming")
     store.run("builds/terms/substitution_name", rf2_rules=rf2_rules)
     terms = numbered(store.frame("builds/terms/spelling")["term"])
     store.put("term", terms)
     store.run("builds/terms/named")
     store.run("builds/terms/name")
+    store.run("builds/terms/translation")
     most = options.most_names or MAX_NAMES
     for concept, n_names in store.frame("builds/terms/most_named", most=most).iter_rows():
         raise InputError(
@@ -179,7 +186,8 @@ class Derived:
     def pair_term_ids(self) -> Ids:
         """Return the terms that can be in a pair, in order of text: int32[n_terms]."""
         if self.index.pool is not None:
-            return self.index.pool
+            pools = [self.index.pool, *self.index.translations.values()]
+            return np.unique(np.concatenate(pools))
         is_paired = np.zeros(self.positives.terms.height, np.bool_)
         for side in ("term1_id", "term2_id"):
             is_paired[self.positives.pairs[side].to_numpy()] = True
@@ -240,15 +248,18 @@ def index_terms(positives: Positives, store: Store, *, pool: str) -> TermIndex:
     component_ids = pl.Series("component_id", component, dtype=pl.Int32)
     store.put("term_component", terms.select("term_id", component_ids))
     usable = pairs if pool == "terminology" else pairs.clear()
-    store.put("positive", usable.select("term1_id", "term2_id"))
+    store.put("positive", usable.select("term1_id", "term2_id", "language2"))
     store.run("builds/terms/pool", pool=pool)
     store.drop("positive")
-    shared = store.table("pool").sort("term_id")["term_id"].to_numpy()
+    rows = store.table("pool").sort("term_id").partition_by("language_number", as_dict=True)
+    pools = {number: part["term_id"].to_numpy() for (number,), part in rows.items()}
+    shared = pools.pop(None, np.empty(0, np.int32))
     return TermIndex(
         lower=terms["lower_term"],
         hashes=content_hashes(terms["term"]),
         components=component,
         pool=shared if pool == "terminology" else None,
+        translations=pools,
     )
 
 
@@ -261,9 +272,11 @@ def content_hashes(terms: pl.Series) -> Hashes:
     return np.concatenate(parts)
 
 
-def reload(build: Build, store: Store, threads: int) -> Derived:
-    """Derive the positives and terms of a build again."""
+def reload(build: Build, store: Store, threads: int, *, in_first_language: bool = False) -> Derived:
+    """Derive the positives and terms of a build again, or only those in its first language."""
     options, rf2_rules = _view_terminology(build, store)
+    if in_first_language:
+        options = replace(options, language=options.languages[0])
     positives = derive_positives(store, options, rf2_rules=rf2_rules, threads=threads)
     return Derived(positives=positives, index=index_terms(positives, store, pool=options.pool))
 

@@ -144,7 +144,7 @@ def _search(run: Run, number: int, total: int) -> list[SearchResult]:
     index = derived.index
     shares = [
         share_of(index, request, number, total)
-        for request in requests_of_sets(derived, set_keys("levenshtein"))
+        for request in requests_of_sets(derived, set_keys(1, "levenshtein"))
     ]
     n_firsts = sum(len(share.term1_ids) for share in shares)
     results = []

@@ -18,15 +18,16 @@ from medsim.builds.datasets import (
     CheckedPairs,
     SetKey,
     SetMaker,
+    by_languages,
     pair_id,
     pair_keys,
     positive_rows,
     set_keys,
-    with_concept_numbers,
+    with_numbers,
     with_term_ids,
 )
 from medsim.builds.embedded import embed_pair_terms, embedding_of, with_checked_fingerprint
-from medsim.builds.output import BUILD, CARD, PAIR, STATS, TERM, Build
+from medsim.builds.output import BUILD, CARD, LANGUAGES, PAIR, STATS, TERM, Build
 from medsim.builds.positives import pair_distances, reload
 from medsim.builds.stats import stats_row
 from medsim.core.checks import Finding, Verification, findings_table
@@ -92,7 +93,7 @@ def _check_files(build: Build) -> Iterator[Finding]:
     """Check that files exist, with the declared columns and the rows of the manifest."""
     promised, card = build.manifest.tables, build.manifest.outputs.get(CARD)
     paths = {path.relative_to(build.folder).as_posix() for path in build.folder.rglob("*.parquet")}
-    keys = [key for strategy in build.strategies for key in set_keys(strategy)]
+    keys = set_keys(len(build.languages), *build.strategies)
     schemas = {key.path: key.schema() for key in keys}
     absent = {
         "preferred": build.options.dialect is None,
@@ -140,7 +141,7 @@ def _check_content(
         with progress.stage("check the guarantees"):
             checked = CheckedPairs(store, derived.positives)
             for key, pairs in recomputed.pairs.items():
-                numbers = with_concept_numbers(pairs, derived.positives.concepts)
+                numbers = with_numbers(pairs, derived.positives)
                 checked.add(key, numbers, build.folder / key.path)
             findings += checked.findings()
         with progress.stage("compute ids, distances, order and statistics again"):
@@ -247,44 +248,46 @@ class Recomputed:
         )
 
     def sets(self, strategy: str, options: VerifyOptions, stage: Stage) -> Iterator[CheckedSet]:
-        """Yield the sets of a strategy in the order in which they were made."""
-        maker, keys = self.maker(strategy), set_keys(strategy)
+        """Yield the sets of a strategy, or their parts of two languages, in the order made."""
+        maker, index = self.maker(strategy), self.derived.index
+        keys = set_keys(len(self.build.languages), strategy)
         sizes = [self.pairs[key].filter(label=1)["term1_id"].n_unique() for key in keys]
         most = max(sizes) if options.sample == "all" else options.sample
         stage.total(sum(min(n, most) for n in sizes))
         for key in keys:
-            pairs = self.pairs[key].drop_nulls(TERM_IDS)
-            positives, negatives = (
-                pairs.filter(label=label).select(TERM_IDS).to_numpy().T for label in (1, 0)
-            )
-            pool = self.derived.index.pool
-            yield CheckedSet(
-                key=key,
-                positives=positives,
-                negatives=negatives,
-                used=maker.used_before(key),
-                pool=np.unique(positives) if pool is None else pool,
-            )
-            maker.take_over(key, pairs.drop(TERM_IDS).lazy())
+            numbers = with_numbers(self.pairs[key].drop_nulls(TERM_IDS), self.derived.positives)
+            for languages, pairs in by_languages(numbers):
+                positives, negatives = (
+                    pairs.filter(label=label).select(TERM_IDS).to_numpy().T for label in (1, 0)
+                )
+                pool = index.translations.get(languages[1]) if languages else index.pool
+                yield CheckedSet(
+                    key=key,
+                    positives=positives,
+                    negatives=negatives,
+                    used=maker.used_before(key),
+                    pool=np.unique(positives[bool(languages) :]) if pool is None else pool,
+                )
+                maker.record(key, pairs)
 
 
 def recompute(build: Build, store: Store, threads: int) -> Recomputed:
     """Return a build with everything derived again from its canonical tables."""
     derived = reload(build, store, threads)
     terms = derived.positives.terms
-    keys = [key for strategy in build.strategies for key in set_keys(strategy)]
+    keys = set_keys(len(build.languages), *build.strategies)
     pairs = {key: with_term_ids(build.read(key.path).lazy(), terms).collect() for key in keys}
     return Recomputed(build=build, store=store, derived=derived, pairs=pairs, threads=threads)
 
 
 def _check_positives(recomputed: Recomputed) -> Finding:
     """Check that every set has exactly the positives that the rules produce."""
-    columns = ["term1_id", "term2_id", "concept1", "concept2", "distance"]
+    columns = ["term1_id", "term2_id", "concept1", "concept2", "distance", *LANGUAGES]
     positives, wrong = recomputed.derived.positives, []
     for key, pairs in recomputed.pairs.items():
         expected = positive_rows(positives, key).select(columns)
-        actual = with_concept_numbers(pairs.filter(label=1), positives.concepts).select(columns)
-        n_missing = expected.join(actual, on=columns, how="anti").height
+        actual = with_numbers(pairs.filter(label=1), positives).select(columns)
+        n_missing = expected.join(actual, on=columns, how="anti", nulls_equal=True).height
         n_surplus = actual.join(expected, on=columns, how="anti", nulls_equal=True).height
         wrong += [str(key)] * (n_missing + n_surplus)
     return Finding("positives", "The positives follow from the terminology and the rules.", wrong)
@@ -338,11 +341,10 @@ def statistics_agree(actual: pl.DataFrame, expected: pl.DataFrame) -> bool:
 
 def _check_random(recomputed: Recomputed, stage: Stage) -> Finding:
     """Check that drawing the random negatives again gives the same negatives."""
-    maker, concepts = recomputed.maker("random"), recomputed.derived.positives.concepts
-    wrong = []
-    for key in set_keys("random"):
+    maker, wrong = recomputed.maker("random"), []
+    for key in set_keys(len(recomputed.build.languages), "random"):
         expected = maker.draw(key, stage)
-        actual = with_concept_numbers(recomputed.pairs[key], concepts)
+        actual = with_numbers(recomputed.pairs[key], recomputed.derived.positives)
         if not expected.sort(pl.all()).equals(actual.select(expected.columns).sort(pl.all())):
             wrong.append(str(key))
     return Finding("random", "The random negatives follow from the seed.", wrong)
@@ -401,7 +403,7 @@ def _compared(
 def _check_similarities(recomputed: Recomputed, embedding: Embedding) -> Finding:
     """Check that stored similarities are the cosines of the terms' vectors."""
     wrong = []
-    for key in set_keys("embedding"):
+    for key in set_keys(len(recomputed.build.languages), "embedding"):
         pairs = recomputed.pairs[key].drop_nulls(TERM_IDS)
         left, right = (embedding.rows[pairs[side].to_numpy()] for side in TERM_IDS)
         have_vectors = np.flatnonzero((left >= 0) & (right >= 0))

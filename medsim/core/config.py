@@ -16,8 +16,13 @@ if TYPE_CHECKING:
 Strategy = Literal["random", "levenshtein", "embedding"]
 Pool = Literal["set", "terminology"]
 Difficulty = Literal["easy", "hard"]
-Dataset = Literal["possibly_equivalent_to", "replaced_by", "same_as", "fsn_syn", "syn_syn"]
+Dataset = Literal[
+    "possibly_equivalent_to", "replaced_by", "same_as", "fsn_syn", "syn_syn", "cross_language"
+]
 """The names of datasets, which SQL files declare; see ``queries.datasets``."""
+
+CROSS_LANGUAGE = "cross_language"
+"""The dataset that only builds in several languages have."""
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 """The strategies of negatives, in the order in which a build makes them."""

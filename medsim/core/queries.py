@@ -10,6 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from medsim.core.config import CROSS_LANGUAGE
 from medsim.core.errors import OptionError, unknown_name
 
 if TYPE_CHECKING:
@@ -75,15 +76,19 @@ def query(name: str) -> Query:
 
 
 @cache
-def datasets() -> tuple[Dataset, ...]:
-    """Return the registered datasets in the order in which their negatives are made."""
+def datasets(n_languages: int = 2) -> tuple[Dataset, ...]:
+    """Return the datasets of builds in one or several languages.
+
+    They are registered, and in the order in which their negatives are made.
+    """
     registered = []
     for name in names("builds/datasets"):
         header = query(name).header
         contains = " ".join(header.get("contains", ())).replace(",", " ").split()
         order, dataset_name = int(header["order"][0]), name.rsplit("/", 1)[1]
         registered.append(Dataset(name=dataset_name, order=order, contains=frozenset(contains)))
-    return tuple(sorted(registered, key=lambda dataset: dataset.order))
+    present = [each for each in registered if n_languages > 1 or each.name != CROSS_LANGUAGE]
+    return tuple(sorted(present, key=lambda dataset: dataset.order))
 
 
 def dataset(name: str) -> Dataset:

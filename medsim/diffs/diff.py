@@ -85,7 +85,7 @@ def diff(options: DiffOptions) -> Diff:
             progress.warn(
                 "no concept is active in both releases; are they of the same terminology?"
             )
-        summary = summarised(tables, strategies)
+        summary = summarised(tables, strategies, len(new.languages))
         sources = [build.manifest.source for build in (old, new)]
         redistributable = [source["redistributable"] for source in sources]
         key = {"medsim": manifest.medsim_version(), "redistributable": str(redistributable)}
@@ -132,7 +132,7 @@ def compared(old: Build, new: Build, store: Store, threads: int) -> dict[str, pl
         views = {**CANONICAL_TABLES, "pair": PAIR}
         files = {f"{prefix}_{name}": table.files for name, table in views.items()}
         store.view_files(build.folder, files)
-    language = str(new.manifest.options["language"])
+    language = new.languages[0]
     store.run("diffs/release_concept", language=language)
     store.run("diffs/release_name", language=language)
     tables = {name: store.frame(f"diffs/{name}") for name in DIFF_TABLES}
@@ -168,9 +168,11 @@ def with_changed(names: pl.DataFrame, threads: int) -> pl.DataFrame:
     return pl.concat([names, paired], how="diagonal").sort("concept_id", "change", *_SIDES)
 
 
-def summarised(tables: Mapping[str, pl.DataFrame], strategies: Sequence[str]) -> pl.DataFrame:
+def summarised(
+    tables: Mapping[str, pl.DataFrame], strategies: Sequence[str], n_languages: int
+) -> pl.DataFrame:
     """Return the number of changes of each kind, the rows of ``SUMMARY``."""
-    datasets = sorted(dataset.name for dataset in queries.datasets())
+    datasets = sorted(dataset.name for dataset in queries.datasets(n_languages))
     subjects = [
         *((name, None, None) for name in tables if name != "pair"),
         *product(["positive"], datasets, [None]),

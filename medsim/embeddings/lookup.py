@@ -286,9 +286,11 @@ class CosineSearch:
         seed: the random seed of ties, and of the cells of an ivf index.
         threads: the number of threads of the search.
         device: "cpu", or "auto" if a flat index may be on a GPU.
+        n_candidates: the number of points that can be neighbours, the first ones; all by default.
+            The others can only be queries of ``nearest``.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 — settings are by keyword
         self,
         vectors: Vectors,
         groups: Ids,
@@ -298,13 +300,17 @@ class CosineSearch:
         seed: int = 0,
         threads: int = 1,
         device: str = "cpu",
+        n_candidates: int | None = None,
     ) -> None:
         vectors = np.asarray(vectors, np.float32, order="C")
         self._row_of = distinct_rows(vectors)
-        members = np.argsort(self._row_of, kind="stable").astype(np.int32)
-        starts = starts_of(np.bincount(self._row_of))
+        self._first_of_row = np.unique(self._row_of, return_index=True)[1]
+        of_candidates = self._row_of[:n_candidates]  # the first distinct rows
+        members = np.argsort(of_candidates, kind="stable").astype(np.int32)
+        starts = starts_of(np.bincount(of_candidates))
         self._points = Points(vectors, lengths(vectors), groups, hashes, members, starts)
-        self._group_sizes = np.bincount(groups)[groups] if len(groups) else groups
+        n_groups = int(groups.max(initial=-1)) + 1
+        self._group_sizes = np.bincount(groups[:n_candidates], minlength=n_groups)[groups]
         self._seed = np.uint64(seed)
         self._threads = threads
         n_distinct = len(starts) - 1
@@ -383,7 +389,7 @@ class CosineSearch:
 
     def _units(self, distinct: Rows | slice) -> Vectors:
         """Return distinct vectors scaled to length 1; zeros stay zeros."""
-        points = self._points.members[self._points.starts[:-1][distinct]]
+        points = self._first_of_row[distinct]
         scale = self._points.lengths[points]
         units = self._points.vectors[points] / np.where(scale > 0, scale, 1)[:, None]
         return np.asarray(units, np.float32, order="C")

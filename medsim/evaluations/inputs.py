@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from medsim.builds.output import Build
+from medsim.builds.output import LANGUAGES, Build
 from medsim.core.canonical import canonical_digest, canonical_text
+from medsim.core.config import CROSS_LANGUAGE
 from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.manifest import fingerprint
 from medsim.evaluations.baselines import spelling_of, strata_of_spelling
@@ -332,6 +333,8 @@ def read_build(folder: Path, chosen: Sequence[Sequence[str]] = ((), (), ())) -> 
             )
         set_columns = {column: pl.lit(named[column], pl.String) for column in SET_COLUMNS}
         pairs = pairs.with_columns(**set_columns, rating=pl.lit(None, pl.Float64))
+        if named["dataset"] == CROSS_LANGUAGE:
+            pairs = pairs.with_columns(dataset=pl.format("{}/{}-{}", "dataset", *LANGUAGES))
         frames.append(pairs.select(*PAIRS.dtypes))
     if any(chosen) and all(frame.is_empty() for frame in frames):
         raise OptionError(

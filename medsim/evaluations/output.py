@@ -33,8 +33,9 @@ _COVERED = {"input": _INPUT, "embedding": _EMBEDDING}
 _IN_FOLDERS = {**_COVERED, "metric": _text("Name of the metric, such as avg_cos.")}
 _IN_INPUT = {
     "dataset": _text(
-        "Dataset of the build, retrieval or separation; for a rated file the rating, and for a "
-        "part of it the rating, a slash and the part, such as mean/count=10-99."
+        "Dataset of the build, with the two languages in cross_language/en-es; retrieval or "
+        "separation; for a rated file the rating, and for a part of it the rating, a slash and the "
+        "part, such as mean/count=10-99."
     ),
     "difficulty": _text(
         "easy or hard, or all for matched pairs; null for rated files, separation, and both "

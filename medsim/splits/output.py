@@ -127,7 +127,8 @@ class Splits(Opened[SplitsManifest]):
             for kind in ("groups", "concepts", "terms")
         }
         of_datasets = [facts[name]["positives"] for name in self.names]
-        for dataset in queries.datasets():
+        n_languages = len(self[self.names[0]].languages)
+        for dataset in queries.datasets(n_languages):
             counted[dataset.name] = [positives.get(dataset.name, 0) for positives in of_datasets]  # type: ignore[attr-defined]  # of JSON
         sizes = pl.DataFrame(
             [(kind, *numbers) for kind, numbers in counted.items()],

@@ -99,6 +99,11 @@ class ReadingOptions(Options):
         ),
     ] = False
 
+    @property
+    def languages(self) -> Sequence[str]:
+        """The languages to read."""
+        return [self.language]
+
 
 @dataclass(frozen=True, slots=True)
 class ConvertOptions(ReadingOptions):

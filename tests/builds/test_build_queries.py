@@ -23,10 +23,10 @@ def named(  # a row of the table description
     return (f"{concept} {kind} {term}", concept, term, kind, active, language)
 
 
-def put_names(store: Store, *descriptions: tuple[object, ...]) -> None:
-    """Write descriptions, and whether each is a name in an English build."""
+def put_names(store: Store, *descriptions: tuple[object, ...], languages: str = "en") -> None:
+    """Write descriptions, and whether each is a name in a build, by default an English one."""
     put(store, "description", *descriptions)
-    store.put("rule", pl.DataFrame({"language": ["en"]}))
+    put(store, "build_language", *enumerate(languages.split()))
     store.run("builds/terms/naming")
 
 
@@ -166,6 +166,8 @@ def test_rows_without_pairs_are_counted_by_reason(store: Store) -> None:
         ("80", "70", "replaced_by", True),  # counts twice: nameless, and a namespace
     )
     put_datasets(store)
+    put(store, "name", ("10", 0, 0, True))
+    put(store, "translation")
     assert store.frame("builds/terms/skipped").rows() == [
         ("association is of a kind that no dataset has", 1),
         ("association lacks a name on one side", 4),
@@ -190,9 +192,49 @@ def test_the_pool_of_the_terminology_has_names_and_terms_of_positives(
         ("10", 3, 3, False),
         ("20", 3, 3, True),
     )
-    put(store, "positive", (1, 0), (0, 3), (0, 4))
+    put(store, "positive", (1, 0, None), (0, 3, None), (0, 4, None), (0, 2, 1))
+    put(store, "translation", ("10", 1, 2, 2), ("20", 1, 3, 3))
     store.run("builds/terms/pool", pool=pool)
-    assert [term for (term,) in terms_of(store, "pool", "term_id")] == expected
+    rows = terms_of(store, "pool", "term_id", "language_number")
+    assert [term for term, language in rows if language is None] == expected
+    translated = [] if pool == "set" else ["other name of it", "shared"]
+    assert [term for term, language in rows if language == 1] == translated
+
+
+def test_names_in_other_languages_are_those_of_eligible_concepts(store: Store) -> None:
+    put_terms(store, "Asma", "Asthma", "Dolor", "asma", "asthma", "wheeze")
+    put(store, "concept", ("10", True, CORE, ""), ("20", True, CORE, ""))
+    put_names(
+        store,
+        named("10", "asthma", "fsn"),
+        named("10", "wheeze"),
+        named("10", "Asma", "fsn", language="es"),
+        named("10", "asma", language="es"),
+        named("10", "asthma", language="fr"),
+        named("10", "Asthma", language="de"),  # not a language of the build
+        named("20", "Dolor", "fsn", language="es"),  # without a name in the first language
+        languages="en es fr",
+    )
+    put(store, "substitution_name")
+    for query in ("terms/named", "terms/name", "terms/translation", "datasets/cross_language"):
+        store.run(f"builds/{query}")
+    assert terms_of(store, "name", "term_id") == [("asthma",), ("wheeze",)]
+    assert terms_of(store, "translation", "language_number", "term_id") == [
+        (1, "Asma"),
+        (1, "asma"),
+        (2, "asthma"),
+    ]
+    pairs = terms_of(store, "cross_language", "term1_id", "term2_id", "language1", "language2")
+    assert sorted(pairs) == [
+        *(("Asma", "asthma", 1, 2), ("asma", "asthma", 1, 2)),
+        *(("asthma", "Asma", 0, 1), ("asthma", "asma", 0, 1), ("asthma", "asthma", 0, 2)),
+        *(("wheeze", "Asma", 0, 1), ("wheeze", "asma", 0, 1), ("wheeze", "asthma", 0, 2)),
+    ]
+    put(store, "described_concept", ("10", 0, True))
+    kept = store.frame("builds/pairs/positive", candidates="cross_language")
+    assert {(row["term1_id"], row["term2_id"], row["language2"]) for row in kept.to_dicts()} == {
+        *((0, 4, 2), (3, 4, 2), (5, 0, 1), (5, 3, 1), (5, 4, 2))
+    }
 
 
 Row = tuple[object, ...]
@@ -205,8 +247,11 @@ def positives_of(store: Store, *candidates: Row) -> list[Row]:
     described = {"concept_id": concepts, "concept_number": range(len(concepts))}
     store.put("described_concept", pl.DataFrame(described).reverse())
     frame = store.frame("builds/pairs/positive", candidates="candidate")
-    assert frame.columns == ["term1_id", "term2_id", "concept1", "concept2"]
-    return [(*ends, concepts[left], concepts[right]) for *ends, left, right in frame.rows()]
+    languages = ["language1", "language2"]  # the candidates have none
+    assert frame.columns == ["term1_id", "term2_id", "concept1", "concept2", *languages]
+    assert frame.select(languages).null_count().row(0) == (frame.height, frame.height)
+    rows = frame.drop(languages).rows()
+    return [(*ends, concepts[left], concepts[right]) for *ends, left, right in rows]
 
 
 @pytest.mark.parametrize(

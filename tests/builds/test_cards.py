@@ -141,8 +141,8 @@ def test_cards_contain_no_terms(shared_build) -> None:
     [(0, "n<1K"), (999, "n<1K"), (1000, "1K<n<10K"), (256_808, "100K<n<1M"), (10**6, "1M<n<10M")],
 )
 def test_sizes_are_the_categories_of_the_hub(shared_build, n_rows: int, category: str) -> None:
-    (pairs, *_) = configs_of({"train": shared_build.manifest.outputs})
-    config = replace(pairs, rows={"train": n_rows})
+    (_, one_set, *_) = configs_of({"train": shared_build.manifest.outputs})
+    config = replace(one_set, rows={"train": n_rows})
 
     card = replace(card_of(shared_build), configs=[config])
 

@@ -30,10 +30,11 @@ def set_of(
     """Return the rows of one set by pair_id: (pair_id, term1, term2, label, concepts)."""
     difficulty = "easy" if dataset in EASY else "hard"
     distance = NEAR if dataset in EASY else FAR
+    languages = (0, 1) if dataset == "cross_language" else (None, None)
     return {
         name: (
             *(dataset, difficulty, strategy, name, term1, term2, label),
-            *(distance if label else FAR, concept1, concept2),
+            *(distance if label else FAR, concept1, concept2, *languages),
         )
         for name, term1, term2, label, concept1, concept2 in pairs
     }
@@ -47,7 +48,8 @@ class Build:
         pairs: rows of pairs by pair_id.
         concepts: rows of the table concept.
         descriptions: rows of the table description by term.
-        pool: terms of the pool that all sets share.
+        pool: terms of the pool that all sets of one language share.
+        translations: terms of the pool of the second language.
         associations: rows of the table association.
     """
 
@@ -73,6 +75,13 @@ class Build:
             # Strategies do not depend on each other.
             **_substitutions("replaced_by", "l", "Past", ("41", "42"), strategy="levenshtein"),
             **_substitutions("possibly_equivalent_to", "p", "Worn", ("51", "52")),
+            **set_of(
+                "cross_language",
+                ("c1", "Birch ache", "Dolor abedul", 1, "10", "10"),
+                ("c2", "Cedar cough", "Tos cedro", 1, "20", "20"),
+                ("c3", "Birch ache", "Tos cedro", 0, "10", "20"),
+                ("c4", "Cedar cough", "Dolor abedul", 0, "20", "10"),
+            ),
         }
     )
     concepts: tuple[Row, ...] = (
@@ -82,8 +91,10 @@ class Build:
     )
     descriptions: dict[str, Row] = field(
         default_factory=lambda: {
-            term: (f"d {term}", concept, term, kind, True, "en")
-            for term, concept, kind in [
+            term: (f"d {term}", concept, term, kind, True, *(language or ["en"]))
+            for term, concept, kind, *language in [
+                ("Dolor abedul", "10", "fsn", "es"),
+                ("Tos cedro", "20", "synonym", "es"),
                 ("Birch ache", "10", "fsn"),
                 ("Birch aches", "10", "synonym"),
                 ("Cedar cough", "20", "fsn"),
@@ -95,6 +106,7 @@ class Build:
         }
     )
     pool: tuple[str, ...] = ()
+    translations: tuple[str, ...] = ()
     associations: tuple[Row, ...] = (
         ("31", "10", "same_as", True),
         ("32", "20", "same_as", True),
@@ -107,6 +119,7 @@ class Build:
     def with_pair(self, name: str, **changes: object) -> Build:
         """Return the build with one row of pairs changed, or added under a new name."""
         columns = [column.partition(":")[0] for column in COLUMNS["pair"].split()]
+        columns += ["language1", "language2"]
         row = dict(zip(columns, self.pairs.get(name, [None] * len(columns)), strict=True))
         changed = tuple((row | {"pair_id": name} | changes).values())
         return replace(self, pairs={**self.pairs, name: changed})
@@ -127,7 +140,7 @@ class Build:
     def tables(self) -> dict[str, list[Row]]:
         """Return the rows of every table."""
         spellings = sorted({*self.descriptions, "birch ache"})
-        families = {"Birch": 10, "birch": 10, "Cedar": 20}
+        families = {"Birch": 10, "birch": 10, "Cedar": 20, "Dolor": 10, "Tos": 20}
         concepts = {term: str(row[1]) for term, row in self.descriptions.items()}
         nodes = sorted({term.lower() for term in spellings})
         return {
@@ -140,7 +153,12 @@ class Build:
                 for at, term in enumerate(spellings)
             ],
             "bearer": [(at, concepts.get(term, "10")) for at, term in enumerate(spellings)],
-            "pool": [(spellings.index(term),) for term in self.pool],
+            "pool": [
+                (spellings.index(term), language)
+                for language, terms in ((None, self.pool), (1, self.translations))
+                for term in terms
+            ],
+            "build_language": [(0, "en"), (1, "es")],
             "term_component": [
                 (at, families.get(term.split()[0], 10 if term.endswith("pain") else 20))
                 for at, term in enumerate(spellings)
@@ -190,9 +208,10 @@ class Written:
         components = dict(self.store.table("term_component").rows())
         self.sets = sorted({row[:3] for row in pairs})
         self.ids, numbered = {}, []
-        for at, (*named, pair_id, text1, text2, label, distance, concept1, concept2) in enumerate(
-            pairs
+        for at, (*named, pair_id, text1, text2, label, distance) in enumerate(
+            row[:-4] for row in pairs
         ):
+            concept1, concept2, *languages = pairs[at][-4:]
             set_id = self.sets.index(tuple(named))
             self.ids[set_id, at] = pair_id
             ends = [terms.get(text) for text in (text1, text2)]
@@ -202,6 +221,7 @@ class Written:
                 (
                     *(set_id, at, left[0], right[0], label, distance),
                     *(numbers.get(concept) for concept in (concept1, concept2)),
+                    *languages,
                     left[3] == right[3] if is_known else None,
                     components[left[0]] == components[right[0]] if is_known else None,
                 )
@@ -289,6 +309,28 @@ VIOLATIONS: list[tuple[str, Build, list[str]]] = [
             pool=("Birch ache", "Old chill"),
         ),
         ["f4"],
+    ),
+    # Across languages, a term in the first language, or outside the pool of the second one.
+    ("foreign_term", SOUND.with_pair("c3", term2="Cedar cough"), ["c3"]),
+    ("foreign_term", replace(SOUND.with_pair("c2", label=0), pool=("Tos cedro",)), ["c2", "c3"]),
+    (
+        "foreign_term",
+        replace(SOUND.with_pair("c1", label=0), translations=("Tos cedro",)),
+        ["c1", "c4"],
+    ),
+    # Other languages than those of the names, or than those of the positive; a name of another
+    # concept; an inactive name.
+    ("cross_language", SOUND.with_pair("c1", language2=0), ["c1", "c3"]),
+    ("cross_language", SOUND.with_pair("c1", term1="Dolor abedul", language1=1), ["c1", "c3"]),
+    ("cross_language", SOUND.with_pair("c1", language1=None), ["c1", "c3"]),
+    ("cross_language", SOUND.with_pair("c3", language1=1), ["c3"]),
+    ("cross_language", SOUND.with_pair("c3", term2="Cedar coughs"), ["c3"]),
+    ("cross_language", SOUND.with_pair("c2", term2="Dolor abedul"), ["c2"]),
+    ("cross_language", SOUND.with_pair("c2", concept2="10"), ["c2"]),
+    (
+        "cross_language",
+        SOUND.with_description("Tos cedro", "20", "fsn", active=False, language="es"),
+        ["c2", "c3"],
     ),
     # A synonym as first term, a name of another concept, and concepts that lack the names.
     ("fsn_syn", SOUND.with_pair("f1", term1="Birch aches", term2="Birch ache"), ["f1"]),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from medsim.core.registry import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import polars as pl
 
@@ -39,6 +39,8 @@ class TermIndex:
         components: int32[n_terms], equal for linked terms.
         pool: int32[n_pool], the terms that second terms are drawn from, in order of text, including
             all terms of the positives; None if each set draws from its own terms.
+        translations: the pools of second terms in other languages, by number of the language, each
+            int32[n_pool], in order of text; empty if each set draws from its own terms.
         embedding: vectors for the strategy "embedding"; None if it is not used.
     """
 
@@ -46,22 +48,26 @@ class TermIndex:
     hashes: Hashes
     components: Ids
     pool: Ids | None = None
+    translations: Mapping[int, Ids] = field(default_factory=dict)
     embedding: Embedding | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PositiveSet:
-    """The positives of one dataset and difficulty.
+    """The positives of one dataset and difficulty, and of two languages if it is across languages.
 
     Attributes:
         name: name, such as "fsn_syn/easy".
         term1_ids: int32[n_pairs], in order of (term1, term2).
         term2_ids: int32[n_pairs].
+        language: number of the second terms' language, which is not that of the first terms; None
+            for one language. Its negatives have second terms in this language.
     """
 
     name: str
     term1_ids: Ids
     term2_ids: Ids
+    language: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from medsim.builds.negatives import SearchResult
 from medsim.kernels.packing import starts_of
 from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
-from medsim.neighbours.search import Candidates, NearestSearch
+from medsim.neighbours.search import Candidates, Nearest, NearestSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from medsim.builds.negatives import NegativeSampler, PositiveSet, TermIndex
     from medsim.core.progress import Stage
-    from medsim.embeddings.lookup import CosineSearch
+    from medsim.embeddings.lookup import CosineSearch, Neighbours
     from medsim.kernels.types import Flags, Ids, Ranks, Rows
 
+Search: TypeAlias = "Callable[[Ids, Ids, Callable[[int], None]], Nearest | Neighbours]"
+"""A function that returns the nearest candidates of first terms, as rows of a pool."""
 
 TERMINOLOGY = "terminology"
 """The name of the pool that all sets share."""
@@ -36,9 +38,11 @@ class SearchRequest:
     """A request for the nearest candidates of first terms in one pool.
 
     Attributes:
-        pool: name of the pool: the name of its set, or ``TERMINOLOGY``.
+        pool: name of the pool: the name of its set, or ``TERMINOLOGY``, with the number of a
+            language if it is of this language.
         pool_ids: int32[n_pool], terms of the pool, in order of text.
-        term1_ids: int32[n_firsts], first terms in order of text, all of them in the pool.
+        term1_ids: int32[n_firsts], first terms in order of text; in one language, all of them are
+            in the pool.
         sizes: int32[n_firsts], the number of candidates for each.
     """
 
@@ -50,10 +54,13 @@ class SearchRequest:
 
 def pool_of(index: TermIndex, positives: PositiveSet) -> tuple[str, Ids]:
     """Return the name and the terms, in order of text, of a set's pool."""
-    if index.pool is not None:
+    language = positives.language
+    if index.pool is None:
+        firsts = positives.term1_ids if language is None else positives.term2_ids
+        return positives.name, np.union1d(firsts, positives.term2_ids).astype(np.int32)
+    if language is None:
         return TERMINOLOGY, index.pool
-    set_terms = np.union1d(positives.term1_ids, positives.term2_ids)
-    return positives.name, set_terms.astype(np.int32)
+    return f"{TERMINOLOGY}/{language}", index.translations[language]
 
 
 def share_of(index: TermIndex, request: SearchRequest, number: int, total: int) -> SearchRequest:
@@ -80,26 +87,28 @@ class CandidateSource:
     Attributes:
         name: name of the pool.
         term_ids: int32[n_pool], ids of its terms, in order of text.
+        first_ids: int32[n_firsts], terms whose candidates can be requested, in order of text.
         lay_out: function that prepares the pool for searching; its search returns the nearest
-            candidates of rows of the pool, fewer than requested only if there are no more.
+            candidates of terms as rows of the pool, fewer than requested only if there are no more.
         ahead: request to search together with the first one, because it will be needed later.
         prepared_search: the prepared pool after the first search; set to None to free its memory.
     """
 
     name: str
     term_ids: Ids
-    lay_out: Callable[[], NearestSearch | CosineSearch]
+    first_ids: Ids
+    lay_out: Callable[[], Search]
     ahead: SearchRequest | None = None
-    prepared_search: NearestSearch | CosineSearch | None = None
+    prepared_search: Search | None = None
 
     def __post_init__(self) -> None:
-        self._sizes = np.zeros(len(self.term_ids), np.int32)
-        self._begins, self._counts = np.zeros((2, len(self.term_ids)), np.int64)
+        self._sizes = np.zeros(len(self.first_ids), np.int32)
+        self._begins, self._counts = np.zeros((2, len(self.first_ids)), np.int64)
         self._found = np.empty(0, np.int32)  # all lists, one after the other
 
     def add(self, result: SearchResult) -> None:
         """Store the results of a search, replacing shorter lists of the same first terms."""
-        rows = np.searchsorted(self.term_ids, result.term1_ids)
+        rows = np.searchsorted(self.first_ids, result.term1_ids)
         self._sizes[rows] = result.sizes
         self._begins[rows] = len(self._found) + result.starts[:-1]
         self._counts[rows] = np.diff(result.starts)
@@ -110,18 +119,18 @@ class CandidateSource:
 
         The stage reports how many terms are searched for.
         """
-        rows = np.searchsorted(self.term_ids, term1_ids)
+        rows = np.searchsorted(self.first_ids, term1_ids)
         short = self._is_short(rows, sizes)
         if short.any():
-            requested = np.zeros(len(self.term_ids), np.int32)
+            requested = np.zeros(len(self.first_ids), np.int32)
             if self.ahead is not None:
-                requested[np.searchsorted(self.term_ids, self.ahead.term1_ids)] = self.ahead.sizes
+                requested[np.searchsorted(self.first_ids, self.ahead.term1_ids)] = self.ahead.sizes
                 self.ahead = None
             at, minimum = rows[short], sizes[short]
             requested[at] = np.where(requested[at] < minimum, minimum + SLACK, requested[at])
             lacking = np.flatnonzero(self._is_short(np.arange(len(requested)), requested))
             stage.total(len(lacking))
-            self.add(self.search(self.term_ids[lacking], requested[lacking], stage.advance))
+            self.add(self.search(self.first_ids[lacking], requested[lacking], stage.advance))
         counts = self._counts[rows]
         starts = starts_of(counts)
         slots = np.arange(starts[-1]) + np.repeat(self._begins[rows] - starts[:-1], counts)
@@ -142,8 +151,7 @@ class CandidateSource:
         """Return the nearest candidates of first terms in the pool."""
         if self.prepared_search is None:
             self.prepared_search = self.lay_out()
-        queries = np.searchsorted(self.term_ids, term1_ids).astype(np.int32)
-        nearest = self.prepared_search.nearest(queries, sizes, advance)
+        nearest = self.prepared_search(term1_ids, sizes, advance)
         return SearchResult(
             pool=self.name,
             term1_ids=term1_ids,
@@ -161,13 +169,34 @@ def candidate_source(
     seed: int,
     threads: int,
     ahead: SearchRequest | None = None,
+    from_outside: bool = False,
 ) -> CandidateSource:
-    """Return the source of a pool's candidates by Levenshtein distance, as exact as brute force."""
-    return CandidateSource(
-        name,
-        pool_ids,
-        lambda: NearestSearch(candidates_of(index, pool_ids), seed=seed, threads=threads),
-        ahead,
+    """Return the source of a pool's candidates by Levenshtein distance, as exact as brute force.
+
+    The first terms are those of the pool or, if ``from_outside``, any terms.
+    """
+
+    def lay_out() -> Search:
+        search = NearestSearch(candidates_of(index, pool_ids), seed=seed, threads=threads)
+
+        def from_others(term1_ids: Ids, sizes: Ids, advance: Callable[[int], None]) -> Nearest:
+            rows = np.searchsorted(pool_ids, term1_ids).astype(np.int32)
+            queries = search.queries_of(index.lower.gather(term1_ids), rows)._replace(
+                components=index.components[term1_ids], hashes=index.hashes[term1_ids]
+            )
+            return search.find(queries, sizes, advance=advance)
+
+        return from_others if from_outside else among(pool_ids, search)
+
+    first_ids = np.arange(len(index.lower), dtype=np.int32) if from_outside else pool_ids
+    return CandidateSource(name, pool_ids, first_ids, lay_out, ahead)
+
+
+def among(term_ids: Ids, search: NearestSearch | CosineSearch) -> Search:
+    """Return the search for the candidates of the terms of a search, given the id of each."""
+    order = np.argsort(term_ids, kind="stable").astype(np.int32)
+    return lambda term1_ids, sizes, advance: search.nearest(
+        order[np.searchsorted(term_ids, term1_ids, sorter=order)], sizes, advance
     )
 
 
@@ -188,23 +217,28 @@ def search_plan(
 ) -> tuple[dict[str, SearchRequest], dict[str, str]]:
     """Return the initial searches for sets.
 
-    If all sets share a pool, a first term of several sets is searched for once, with the largest
-    number of candidates. If the pool of a set contains another set's pool and is not much larger,
-    it is searched for the first terms of both.
+    If sets share a pool, a first term of several sets is searched for once, with the largest number
+    of candidates. If the pool of a set contains another set's pool and is not much larger, it is
+    searched for the first terms of both, unless only one of them is across languages.
 
     Returns:
         The requests by the name of their pool; and, for each pool that is not searched itself, the
         name of the pool that contains it.
     """
     if index.pool is not None:
-        return ({TERMINOLOGY: _request(index, sets[0], sets)} if sets else {}), {}
+        sharing: dict[str, list[PositiveSet]] = {}
+        for positives in sets:
+            sharing.setdefault(pool_of(index, positives)[0], []).append(positives)
+        return {name: _request(index, group[0], group) for name, group in sharing.items()}, {}
+    languages = {positives.name: positives.language for positives in sets}
     pools = {positives.name: pool_of(index, positives)[1] for positives in sets}
     parts: dict[str, list[PositiveSet]] = {}
     wider: dict[str, str] = {}
     by_size = sorted(sets, key=lambda positives: len(pools[positives.name]))
     for positives in by_size[::-1]:
         pool = pools[positives.name]
-        near = (name for name in reversed(parts) if len(pools[name]) <= _MAX_RATIO * len(pool))
+        alike = (name for name in reversed(parts) if languages[name] == positives.language)
+        near = (name for name in alike if len(pools[name]) <= _MAX_RATIO * len(pool))
         containing = (n for n in near if np.isin(pool, pools[n], assume_unique=True).all())
         wider_pool = next(containing, None)
         if wider_pool is None:
@@ -249,6 +283,7 @@ class PartOfPool:
 
     def __init__(self, name: str, term_ids: Ids, source: CandidateSource) -> None:
         self.term_ids = term_ids
+        self.first_ids = source.first_ids
         self._name = name
         self._source = source
 
@@ -281,8 +316,7 @@ class PartOfPool:
 
 
 def served_negatives(
-    index: TermIndex,
-    source_of: Callable[[str, Ids], CandidateSource | PartOfPool],
+    source_of: Callable[[PositiveSet], CandidateSource | PartOfPool],
     on_set_done: Callable[[str], None] = lambda _name: None,
 ) -> NegativeSampler:
     """Return a sampler that gives each first term with n positives its n nearest allowed terms.
@@ -293,15 +327,14 @@ def served_negatives(
     another set of the same pool. A first term without a list gets no negatives.
 
     Args:
-        index: all terms.
-        source_of: function that returns the candidates of a pool, given its name and terms.
+        source_of: function that returns the candidates of a set's pool.
         on_set_done: called with the name of each finished set.
     """
 
     def negatives_of(positives: PositiveSet, used: Ranks, stage: Stage) -> tuple[Rows, Ids]:
-        source = source_of(*pool_of(index, positives))
+        source = source_of(positives)
         firsts, n_positives = np.unique(positives.term1_ids, return_counts=True)
-        are_candidates = np.isin(firsts, source.term_ids)
+        are_candidates = np.isin(firsts, source.first_ids)
         firsts, n_wanted = firsts[are_candidates], n_positives[are_candidates].astype(np.int32)
         sizes, starts = n_wanted.copy(), starts_of(n_wanted)
         while True:

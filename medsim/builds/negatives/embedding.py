@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from medsim.builds.negatives import STRATEGIES
-from medsim.builds.negatives.candidates import TERMINOLOGY, CandidateSource, served_negatives
+from medsim.builds.negatives.candidates import (
+    TERMINOLOGY,
+    CandidateSource,
+    among,
+    pool_of,
+    served_negatives,
+)
 from medsim.core.errors import OptionError
 
 if TYPE_CHECKING:
-    from medsim.builds.negatives import NegativeSampler, Sampling, TermIndex
-    from medsim.embeddings.lookup import CosineSearch
-    from medsim.kernels.types import Ids
+    from medsim.builds.negatives import NegativeSampler, PositiveSet, Sampling, TermIndex
+    from medsim.builds.negatives.candidates import Search
 
 
 def embedding_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampler:
@@ -28,30 +35,35 @@ def embedding_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampler
 
     shared: list[CandidateSource] = []
 
-    def source_of(name: str, pool_ids: Ids) -> CandidateSource:
-        if shared:
+    def source_of(positives: PositiveSet) -> CandidateSource:
+        name, pool_ids = pool_of(index, positives)
+        if name == TERMINOLOGY and shared:
             return shared[0]
-        term_ids = pool_ids[embedding.rows[pool_ids] >= 0]
+        others = np.setdiff1d(positives.term1_ids, pool_ids)  # first terms in another language
+        term_ids, other_ids = (ids[embedding.rows[ids] >= 0] for ids in (pool_ids, others))
+        points = np.concatenate([term_ids, other_ids])
 
-        def prepare() -> CosineSearch:
+        def prepare() -> Search:
             from medsim.embeddings.lookup import CosineSearch  # noqa: PLC0415 — imports FAISS
 
-            rows = embedding.rows[term_ids]
-            every = len(rows) == len(embedding.vectors)  # then in the same order, without a copy
-            return CosineSearch(
-                embedding.vectors if every else embedding.vectors[rows],
-                index.components[term_ids],
-                index.hashes[term_ids],
+            rows = embedding.rows[points]
+            same = not len(other_ids) and len(rows) == len(embedding.vectors)  # then in this order
+            search = CosineSearch(
+                embedding.vectors if same else embedding.vectors[rows],
+                index.components[points],
+                index.hashes[points],
                 seed=sampling.seed,
                 threads=sampling.threads,
+                n_candidates=len(term_ids),
             )
+            return among(points, search)
 
-        source = CandidateSource(name, term_ids, prepare)
+        source = CandidateSource(name, term_ids, np.sort(points), prepare)
         if name == TERMINOLOGY:
             shared.append(source)
         return source
 
-    return served_negatives(index, source_of)
+    return served_negatives(source_of)
 
 
 STRATEGIES.register("embedding", embedding_negatives)

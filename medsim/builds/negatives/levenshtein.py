@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING
 
 from medsim.builds.negatives import STRATEGIES
 from medsim.builds.negatives.candidates import (
-    TERMINOLOGY,
     PartOfPool,
     candidate_source,
+    pool_of,
     search_plan,
     served_negatives,
 )
 
 if TYPE_CHECKING:
-    from medsim.builds.negatives import NegativeSampler, Sampling, TermIndex
+    from medsim.builds.negatives import NegativeSampler, PositiveSet, Sampling, TermIndex
     from medsim.builds.negatives.candidates import CandidateSource
-    from medsim.kernels.types import Ids
 
 
 def levenshtein_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampler:
@@ -29,11 +28,12 @@ def levenshtein_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampl
     sets, results = sampling.sets, sampling.results
     requests, wider = search_plan(index, sets)
     pools: dict[str, CandidateSource] = {}
-    shared = TERMINOLOGY if index.pool is not None else None
-    pool_names = [shared or wider.get(positives.name, positives.name) for positives in sets]
+    names = (pool_of(index, positives)[0] for positives in sets)
+    pool_names = [wider.get(name, name) for name in names]
     following = {done.name: pool for done, pool in zip(sets, pool_names[1:], strict=False)}
 
-    def source_of(name: str, pool_ids: Ids) -> CandidateSource | PartOfPool:
+    def source_of(positives: PositiveSet) -> CandidateSource | PartOfPool:
+        name, pool_ids = pool_of(index, positives)
         is_known = any(result.pool == name for result in results)
         whole = name if is_known else wider.get(name, name)
         release(keep=whole)
@@ -46,6 +46,7 @@ def levenshtein_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampl
                 seed=sampling.seed,
                 threads=sampling.threads,
                 ahead=requests.get(whole),
+                from_outside=positives.language is not None,
             )
             for result in results:
                 if result.pool == whole:
@@ -58,7 +59,7 @@ def levenshtein_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampl
             if name != keep:
                 source.prepared_search = None
 
-    return served_negatives(index, source_of, lambda done: release(keep=following.get(done, "")))
+    return served_negatives(source_of, lambda done: release(keep=following.get(done, "")))
 
 
 STRATEGIES.register("levenshtein", levenshtein_negatives)

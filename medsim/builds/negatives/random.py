@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.builds.negatives import STRATEGIES
+from medsim.builds.negatives.candidates import pool_of
 from medsim.core.terms import pack
 from medsim.kernels.packing import term_hashes
 from medsim.kernels.serving import draw_random, used_pairs
@@ -34,10 +35,11 @@ def random_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampler:
         name = pack([f"{sampling.seed} {positives.name}"])
         salt = term_hashes(name.codes, name.starts)[0]
         first, second = index.hashes[set_terms[:n_pairs]], index.hashes[set_terms[n_pairs:]]
+        own = set_terms if positives.language is None else positives.term2_ids
         seconds = draw_random(
             set_terms[:n_pairs],
             salt ^ (first * _SPREAD) ^ second,
-            set_terms if index.pool is None else index.pool,
+            own if index.pool is None else pool_of(index, positives)[1],
             index.components,
             used_pairs(used[0], used[1], n_pairs),
         )

@@ -58,8 +58,8 @@ def write_dataset(run: Export) -> None:
         (ALL_PAIRS, "The pairs of all sets.", None),
         (POSITIVES, about, None),
     ]
-    for strategy in build.strategies:
-        tables += [(*set_config(key), key) for key in set_keys(strategy)]
+    keys = set_keys(len(build.languages), *build.strategies)
+    tables += [(*set_config(key), key) for key in keys]
     configs = []
     for name, about, key in tables:
         with run.progress.stage(f"write {name}") as stage:

@@ -156,7 +156,7 @@ def _source(build: Build, *, private: bool) -> _Source:
     day, split_options = source.get("release_date"), options.get("split")
     split = str(split_options["name"]) if isinstance(split_options, dict) else None
     of_day, of_split = f" of {day}" if day else "", f", the split {split}" if split else ""
-    language = _LANGUAGE_CODES.get(str(options.get("language")))
+    languages = map(_LANGUAGE_CODES.get, str(options.get("language")).split(","))
     is_known = _LICENCES.fullmatch(licence.hub_id)
     return _Source(
         build=build,
@@ -166,7 +166,7 @@ def _source(build: Build, *, private: bool) -> _Source:
             "reference": "https://doi.org/10.1609/aaai.v34i05.6404",
             "bibtex_citation": CITATION,
             "date": [day, day] if day else None,
-            "eval_langs": [language] if language else [],
+            "eval_langs": [code for code in languages if code],
             "license": licence.hub_id if is_known else licence.link or "not specified",
             "annotations_creators": "derived",
             "is_public": licence.allows_passing_on is True and not private,

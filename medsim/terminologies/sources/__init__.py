@@ -250,11 +250,12 @@ def read_terminology(
     with progress.stage(f"read {path.name}") as stage:
         terminology = source.read(path, store, reading)
         languages = store.frame("terminologies/language")["language"].to_list()
-        if reading.language not in languages:
-            raise InputError(
-                f"{path}: no active descriptions in language {reading.language!r}; "
-                f"languages found: {', '.join(languages) or 'none'}"
-            )
+        for language in reading.languages:
+            if language not in languages:
+                raise InputError(
+                    f"{path}: no active descriptions in language {language!r}; "
+                    f"languages found: {', '.join(languages) or 'none'}"
+                )
         stage.note(
             f"{store.n_rows('concept'):,} concepts, {store.n_rows('description'):,} descriptions"
         )

@@ -92,7 +92,7 @@ def _fill_tables(store: Store, as_of: str | None, options: ReadingOptions) -> li
     store.drop("rf2_description")
     store.run("terminologies/rf2/is_a", as_of=as_of)
     store.drop("rf2_relationship")
-    store.run("terminologies/rf2/concept", as_of=as_of, language=options.language)
+    store.run("terminologies/rf2/concept", as_of=as_of, language=options.languages[0])
     store.run("terminologies/rf2/description")
     if options.dialect is not None:
         store.run("terminologies/rf2/dialect/description")

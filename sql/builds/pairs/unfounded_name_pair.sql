@@ -1,5 +1,5 @@
--- The positives of a dataset that are not two names of one active concept, the first of a kind in
--- kinds1 and the second of a kind in kinds2.
+-- The positives of a dataset that are not two names of one active concept in the first language of
+-- the build, the first of a kind in kinds1 and the second of a kind in kinds2.
 --
 -- reads   numbered_pair, numbered_name, pair_set
 -- writes  macro unfounded_name_pair(of_dataset, kinds1, kinds2): set_id, row
@@ -27,19 +27,21 @@ create or replace macro unfounded_name_pair(of_dataset, kinds1, kinds2) as table
     first_name as (
         select
             concept_number,
-            language,
             term_id
         from numbered_name
-        where list_contains(kinds1, kind)
+        where
+            language_number = 0
+            and list_contains(kinds1, kind)
     ),
 
     second_name as (
         select
             concept_number,
-            language,
             term_id
         from numbered_name
-        where list_contains(kinds2, kind)
+        where
+            language_number = 0
+            and list_contains(kinds2, kind)
     ),
 
     valid as (
@@ -55,7 +57,6 @@ create or replace macro unfounded_name_pair(of_dataset, kinds1, kinds2) as table
             on
                 p.concept2 = o.concept_number
                 and p.term2_id = o.term_id
-                and f.language = o.language
         where p.concept1 = p.concept2
     )
 

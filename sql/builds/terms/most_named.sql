@@ -1,13 +1,19 @@
 -- The concept with the most names, if it exceeds the limit, since pairs grow with their square.
 --
--- reads   name
+-- reads   name, translation
 -- writes  one row at most: concept_id, n_names
 -- params  $most int: maximum number of names of a concept
+
+with spelt as (
+    select concept_id from name
+    union all
+    select concept_id from translation
+)
 
 select
     concept_id,
     count(*) as n_names
-from name
+from spelt
 group by concept_id
 having count(*) > $most
 order by

@@ -10,6 +10,7 @@ with spelt as (
     select
         concept_id,
         kind,
+        language_number,
         term
     from naming
     where gives_term
@@ -17,6 +18,7 @@ with spelt as (
     select
         concept_id,
         'substitution' as kind,
+        0 as language_number,
         term
     from substitution_name
     where is_marked
@@ -25,6 +27,7 @@ with spelt as (
 select
     s.concept_id,
     s.kind,
+    s.language_number,
     t.term_id,
     t.node_id
 from spelt as s

@@ -1,8 +1,9 @@
--- Every description, and whether its text is a term of pairs, that is, active and in the build's
--- language.
+-- Every description, and whether its text is a term of pairs, that is, active and in a language of
+-- the build.
 --
--- reads   description, rule: a row with the options that affect rows
--- writes  naming: a view, a row per description; gives_term says whether its text is a term
+-- reads   description, build_language: language_number from 0, language
+-- writes  naming: a view, a row per description; gives_term says whether its text is a term;
+--         language_number is null for other languages
 
 create or replace view naming as
 
@@ -11,6 +12,7 @@ select
     d.concept_id,
     d.kind,
     d.term,
-    d.active and d.language = r.language as gives_term
+    r.language_number,
+    d.active and r.language_number is not null as gives_term
 from description as d
-cross join rule as r;
+left join build_language as r on d.language = r.language;

@@ -1,7 +1,8 @@
 -- The number of rows of the canonical tables that make no pair, by reason.
 --
--- reads   concept, naming, association, substitution_name, dataset
--- writes  a row per reason, key reason; reasons that never apply have 0 rows
+-- reads   concept, naming, association, substitution_name, dataset, name, translation
+-- writes  a row per reason, key reason; reasons that never apply have 0 rows, except that of
+--         several languages
 
 with fsn as (
     select concept_id
@@ -9,6 +10,21 @@ with fsn as (
     where
         kind = 'fsn'
         and gives_term
+        and language_number = 0
+),
+
+spelt as (
+    select
+        concept_id,
+        0 as language_number,
+        node_id
+    from name
+    union all
+    select
+        concept_id,
+        language_number,
+        node_id
+    from translation
 ),
 
 used as (
@@ -53,6 +69,17 @@ reason as (
     from used as a
     inner join substitution_name as t on a.target_id = t.concept_id
     where t.is_namespace
+    union all
+    select
+        'name is the same in two languages' as reason,
+        count(*) as n_rows
+    from spelt as s
+    inner join translation as t
+        on
+            s.concept_id = t.concept_id
+            and s.node_id = t.node_id
+            and s.language_number < t.language_number
+    having count(*) > 0
 )
 
 select

@@ -1,5 +1,5 @@
--- The name of each concept for associations: its active fully specified name, in RF2 without the
--- marker of retired concepts.
+-- The name of each concept for associations: its active fully specified name in the build's first
+-- language, in RF2 without the marker of retired concepts.
 --
 -- reads   concept, naming
 -- writes  substitution_name: a row per concept with such a name, key concept_id; is_marked says
@@ -27,6 +27,7 @@ with name as (
     where
         d.kind = 'fsn'
         and d.gives_term
+        and d.language_number = 0
 )
 
 select

@@ -350,12 +350,12 @@ def test_no_pool_stays_prepared_while_rows_are_made(monkeypatch: pytest.MonkeyPa
         sources.add(source)
         return search(source, *arguments)
 
-    def serve_and_check(index: Any, source_of: Any, served: Any) -> Any:
+    def serve_and_check(source_of: Any, served: Any) -> Any:
         def check_pools(name: str) -> None:
             served(name)
             prepared.append([source for source in sources if source.prepared_search is not None])
 
-        return served_negatives(index, source_of, check_pools)
+        return served_negatives(source_of, check_pools)
 
     monkeypatch.setattr(candidates.CandidateSource, "search", record_source)
     monkeypatch.setattr(levenshtein, "served_negatives", serve_and_check)
