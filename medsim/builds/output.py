@@ -228,11 +228,6 @@ class Build(Opened[BuildManifest]):
         """The strategies of its negatives, in the order in which they were made."""
         return self.options.negatives
 
-    @property
-    def languages(self) -> Sequence[str]:
-        """The languages of its names."""
-        return self.options.languages
-
     def stats(self) -> pl.DataFrame:
         """Return a row per dataset: sizes, mean distances, shortfalls."""
         return self.read(STATS.files)
@@ -264,8 +259,9 @@ class Build(Opened[BuildManifest]):
         """
         from medsim.core import queries  # noqa: PLC0415 — of few commands
 
+        datasets = queries.datasets(len(self.options.languages))
         chosen: dict[str, tuple[str | None, Sequence[str]]] = {
-            "dataset": (dataset, [known.name for known in queries.datasets(len(self.languages))]),
+            "dataset": (dataset, [known.name for known in datasets]),
             "difficulty": (difficulty, list(DIFFICULTIES)),
             "negatives": (negatives, list(self.strategies)),
         }

@@ -31,10 +31,7 @@ if TYPE_CHECKING:
 
 
 _COMPARED_PAIRS = 1 << 16  # per batch of texts
-_COLUMNS = (
-    *("dataset", "difficulty", "term1_id", "term2_id", "concept1", "concept2", "distance"),
-    *LANGUAGES,
-)
+_COLUMNS = ("dataset", "difficulty", "term1_id", "term2_id", "concept1", "concept2", "distance")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +102,7 @@ def derive_positives(
         measured, is_easy = pairs.with_columns(distance, dataset=name), distance <= EASY_DISTANCE
         for difficulty, belongs in (("easy", is_easy), ("hard", ~is_easy)):
             label = pl.lit(difficulty, pl.Enum(DIFFICULTIES)).alias("difficulty")
-            parts.append(measured.filter(belongs).with_columns(label).select(_COLUMNS))
+            parts.append(measured.filter(belongs).with_columns(label).select(*_COLUMNS, *LANGUAGES))
     counts = {
         **dict(store.frame("builds/terms/skipped").iter_rows()),
         "a positive judged not to mean the same": n_rejected or None,

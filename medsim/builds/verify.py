@@ -93,7 +93,7 @@ def _check_files(build: Build) -> Iterator[Finding]:
     """Check that files exist, with the declared columns and the rows of the manifest."""
     promised, card = build.manifest.tables, build.manifest.outputs.get(CARD)
     paths = {path.relative_to(build.folder).as_posix() for path in build.folder.rglob("*.parquet")}
-    keys = set_keys(len(build.languages), *build.strategies)
+    keys = set_keys(len(build.options.languages), *build.strategies)
     schemas = {key.path: key.schema() for key in keys}
     absent = {
         "preferred": build.options.dialect is None,
@@ -250,7 +250,7 @@ class Recomputed:
     def sets(self, strategy: str, options: VerifyOptions, stage: Stage) -> Iterator[CheckedSet]:
         """Yield the sets of a strategy, or their parts of two languages, in the order made."""
         maker, index = self.maker(strategy), self.derived.index
-        keys = set_keys(len(self.build.languages), strategy)
+        keys = set_keys(len(self.build.options.languages), strategy)
         sizes = [self.pairs[key].filter(label=1)["term1_id"].n_unique() for key in keys]
         most = max(sizes) if options.sample == "all" else options.sample
         stage.total(sum(min(n, most) for n in sizes))
@@ -275,7 +275,7 @@ def recompute(build: Build, store: Store, threads: int) -> Recomputed:
     """Return a build with everything derived again from its canonical tables."""
     derived = reload(build, store, threads)
     terms = derived.positives.terms
-    keys = set_keys(len(build.languages), *build.strategies)
+    keys = set_keys(len(build.options.languages), *build.strategies)
     pairs = {key: with_term_ids(build.read(key.path).lazy(), terms).collect() for key in keys}
     return Recomputed(build=build, store=store, derived=derived, pairs=pairs, threads=threads)
 
@@ -342,7 +342,7 @@ def statistics_agree(actual: pl.DataFrame, expected: pl.DataFrame) -> bool:
 def _check_random(recomputed: Recomputed, stage: Stage) -> Finding:
     """Check that drawing the random negatives again gives the same negatives."""
     maker, wrong = recomputed.maker("random"), []
-    for key in set_keys(len(recomputed.build.languages), "random"):
+    for key in set_keys(len(recomputed.build.options.languages), "random"):
         expected = maker.draw(key, stage)
         actual = with_numbers(recomputed.pairs[key], recomputed.derived.positives)
         if not expected.sort(pl.all()).equals(actual.select(expected.columns).sort(pl.all())):
@@ -403,7 +403,7 @@ def _compared(
 def _check_similarities(recomputed: Recomputed, embedding: Embedding) -> Finding:
     """Check that stored similarities are the cosines of the terms' vectors."""
     wrong = []
-    for key in set_keys(len(recomputed.build.languages), "embedding"):
+    for key in set_keys(len(recomputed.build.options.languages), "embedding"):
         pairs = recomputed.pairs[key].drop_nulls(TERM_IDS)
         left, right = (embedding.rows[pairs[side].to_numpy()] for side in TERM_IDS)
         have_vectors = np.flatnonzero((left >= 0) & (right >= 0))

@@ -85,7 +85,7 @@ def diff(options: DiffOptions) -> Diff:
             progress.warn(
                 "no concept is active in both releases; are they of the same terminology?"
             )
-        summary = summarised(tables, strategies, len(new.languages))
+        summary = summarised(tables, strategies, len(new.options.languages))
         sources = [build.manifest.source for build in (old, new)]
         redistributable = [source["redistributable"] for source in sources]
         key = {"medsim": manifest.medsim_version(), "redistributable": str(redistributable)}
@@ -132,7 +132,7 @@ def compared(old: Build, new: Build, store: Store, threads: int) -> dict[str, pl
         views = {**CANONICAL_TABLES, "pair": PAIR}
         files = {f"{prefix}_{name}": table.files for name, table in views.items()}
         store.view_files(build.folder, files)
-    language = new.languages[0]
+    language = new.options.languages[0]
     store.run("diffs/release_concept", language=language)
     store.run("diffs/release_name", language=language)
     tables = {name: store.frame(f"diffs/{name}") for name in DIFF_TABLES}

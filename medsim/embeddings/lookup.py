@@ -280,17 +280,16 @@ class CosineSearch:
 
     Args:
         vectors: float32[n_points, n_dimensions].
-        groups: int32[n_points]; points of one group are never neighbours of each other.
+        groups: int32[n_points]; points of one group are never neighbours of each other. The last
+            points can be in ``~group`` instead, and are then only queries of ``nearest``.
         hashes: uint64[n_points], hashes of the terms' content.
         index: one of ``INDEXES``.
         seed: the random seed of ties, and of the cells of an ivf index.
         threads: the number of threads of the search.
         device: "cpu", or "auto" if a flat index may be on a GPU.
-        n_candidates: the number of points that can be neighbours, the first ones; all by default.
-            The others can only be queries of ``nearest``.
     """
 
-    def __init__(  # noqa: PLR0913 — settings are by keyword
+    def __init__(
         self,
         vectors: Vectors,
         groups: Ids,
@@ -300,11 +299,11 @@ class CosineSearch:
         seed: int = 0,
         threads: int = 1,
         device: str = "cpu",
-        n_candidates: int | None = None,
     ) -> None:
         vectors = np.asarray(vectors, np.float32, order="C")
         self._row_of = distinct_rows(vectors)
         self._first_of_row = np.unique(self._row_of, return_index=True)[1]
+        n_candidates, groups = np.count_nonzero(groups >= 0), np.maximum(groups, ~groups)
         of_candidates = self._row_of[:n_candidates]  # the first distinct rows
         members = np.argsort(of_candidates, kind="stable").astype(np.int32)
         starts = starts_of(np.bincount(of_candidates))

@@ -127,7 +127,7 @@ class Splits(Opened[SplitsManifest]):
             for kind in ("groups", "concepts", "terms")
         }
         of_datasets = [facts[name]["positives"] for name in self.names]
-        n_languages = len(self[self.names[0]].languages)
+        n_languages = len(self[self.names[0]].options.languages)
         for dataset in queries.datasets(n_languages):
             counted[dataset.name] = [positives.get(dataset.name, 0) for positives in of_datasets]  # type: ignore[attr-defined]  # of JSON
         sizes = pl.DataFrame(

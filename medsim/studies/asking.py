@@ -87,7 +87,7 @@ def sample_study(options: SampleOptions) -> Study:
         items = _drawn_items(build, per_class, options.seed)
         stage.note(f"{items.height:,} pairs")
     counts = {"/".join(row[:3]): row[3:] for row in drawn_counts(items).iter_rows()}
-    for key in set_keys(len(build.languages), *build.strategies):
+    for key in set_keys(len(build.options.languages), *build.strategies):
         n_positives, n_negatives = counts.get(str(key), (0, 0))
         if min(n_positives, n_negatives) < per_class:
             progress.warn(
@@ -186,7 +186,7 @@ def _drawn_items(build: Build, per_class: int, seed: int) -> pl.DataFrame:
     Every class of every dataset has its own order of pairs. They take turns, each with its next
     pair that is not yet drawn, so shared pairs are divided evenly.
     """
-    keys = set_keys(len(build.languages), *build.strategies)
+    keys = set_keys(len(build.options.languages), *build.strategies)
     longest = per_class * len(keys) * len(_CLASSES)  # others may take all but per_class of these
     waiting = []
     for key in keys:

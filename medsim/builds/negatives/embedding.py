@@ -46,15 +46,14 @@ def embedding_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampler
         def prepare() -> Search:
             from medsim.embeddings.lookup import CosineSearch  # noqa: PLC0415 — imports FAISS
 
-            rows = embedding.rows[points]
+            rows, only_first = embedding.rows[points], ~index.components[other_ids]
             same = not len(other_ids) and len(rows) == len(embedding.vectors)  # then in this order
             search = CosineSearch(
                 embedding.vectors if same else embedding.vectors[rows],
-                index.components[points],
+                np.concatenate([index.components[term_ids], only_first]),
                 index.hashes[points],
                 seed=sampling.seed,
                 threads=sampling.threads,
-                n_candidates=len(term_ids),
             )
             return among(points, search)
 

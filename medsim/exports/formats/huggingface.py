@@ -58,7 +58,7 @@ def write_dataset(run: Export) -> None:
         (ALL_PAIRS, "The pairs of all sets.", None),
         (POSITIVES, about, None),
     ]
-    keys = set_keys(len(build.languages), *build.strategies)
+    keys = set_keys(len(build.options.languages), *build.strategies)
     tables += [(*set_config(key), key) for key in keys]
     configs = []
     for name, about, key in tables:
