@@ -29,6 +29,7 @@ from medsim.neighbours.nearest import nearest as nearest
 from medsim.neighbours.pool import Pool as Pool
 from medsim.papers.output import Reproduction as Reproduction
 from medsim.papers.reproduce import reproduce as reproduce
+from medsim.questions.output import Answers as Answers
 from medsim.splits.output import Splits as Splits
 from medsim.splits.split import split as split
 from medsim.splits.verify import verify as verify

@@ -38,6 +38,7 @@ TITLES: Mapping[str, str] = {
     "diff": "Comparisons of releases",
     "audit": "Audits",
     "reproduction": "Reproductions",
+    "answers": "Answers to questions",
     "linking": "Entity linking",
     "tagging": "Taggings",
     "wic": "Words in context",

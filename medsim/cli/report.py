@@ -20,6 +20,7 @@ from medsim.diffs.output import Diff
 from medsim.evaluations.output import Evaluation
 from medsim.pages.writing import write_page
 from medsim.papers.output import Reproduction
+from medsim.questions.output import Answers
 from medsim.studies.output import ScoresFolder
 from medsim.tagging.output import Tagging
 from medsim.wic.benchmark import Benchmark
@@ -92,6 +93,7 @@ def _first_statistic(evaluation: Evaluation) -> str:
 
 
 _PAGES: Mapping[type[Opened[Any]], str] = {
+    Answers: "medsim.questions.page:answers_page",
     Audit: "medsim.audits.page:audit_page",
     Benchmark: "medsim.wic.page:benchmark_page",
     Diff: "medsim.diffs.page:diff_page",
@@ -105,7 +107,7 @@ _PAGES: Mapping[type[Opened[Any]], str] = {
 _KINDS: tuple[type[Opened[Any]], ...] = (Build, Evaluation, *_PAGES)
 """The kinds of output that have a report."""
 
-_WITHOUT_CHARTS = (Audit, Diff, Reproduction)
+_WITHOUT_CHARTS = (Answers, Audit, Diff, Reproduction)
 
 
 def _page_of(opened: Opened[Any]) -> Page:

@@ -262,6 +262,8 @@ def _from_command_line(options: type[Declared], values: dict[str, Any]) -> Decla
                 value = between_commas(value) if option.listed else value
             case list():
                 value = _named(value, _flag(name, option)) if kinds == [Mapping] else tuple(value)
+            case None if not option.needed:
+                value = {}
         values[name] = value
     return options(**{name: value for name, value in values.items() if value is not None})
 
@@ -287,7 +289,7 @@ def _parameter(field: inspect.Parameter, option: Option) -> inspect.Parameter:
         default = str(default)
     if option.listed and default is not inspect.Parameter.empty:
         default = ",".join(default)
-    elif isinstance(default, (tuple, Mapping)):
+    elif isinstance(default, (tuple, Mapping)) or not option.needed:
         default = None  # Typer's own empty list
     metavar = field.name.upper() if option.argument else None
     text = option.help if option.argument else f"{option.help.partition('. ')[0].rstrip('.')}."

@@ -39,6 +39,7 @@ _SCHEMA = re.compile(r"[A-Za-z_]\w{0,62}", re.ASCII)
 _KNOWN_SCHEMAS = ("main", "temp", "system", "pg_catalog", "information_schema")  # of DuckDB
 
 _CLASSES = {
+    "answers": "medsim.questions.output:Answers",
     "audit": "medsim.audits.output:Audit",
     "build": "medsim.builds.output:Build",
     "diff": "medsim.diffs.output:Diff",

@@ -85,6 +85,7 @@ class Option:
         most: largest accepted number.
         key: key of the value in manifests; None if it does not affect the output.
         kept_empty: whether manifests keep an empty value.
+        needed: whether the command line needs several values that have no default.
         heading: heading in help and the reference. Required options are main options.
         read: converts a value that is given, and gets its name for messages.
     """
@@ -104,6 +105,7 @@ class Option:
     most: float = MOST_COUNT
     key: str | None = None
     kept_empty: bool = True
+    needed: bool = True
     heading: Heading = "Computation"
     read: Callable[[Any, str], object] | None = None
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from medsim.core.progress import Progress
+    from medsim.questions.output import Answers
 
 
 _ListTerms = Annotated[
@@ -41,8 +42,9 @@ def evaluate(
     Writes to OUT the scores, comparisons and coverage as Parquet, the similarity of every pair, and
     manifest.json; with --retrieval and --separation, their tables too. If OUT exists, only new
     results are computed. An interrupted run does not change OUT; run the same command to continue.
-    With --list-terms nothing is evaluated, and the embeddings need not exist. The page Metrics of
-    the documentation explains the metrics.
+    With --list-terms nothing is evaluated, and the embeddings need not exist. If INPUT is a folder
+    of questions, from medsim export --choices, language models (--llm) and embeddings answer them.
+    The page Metrics of the documentation explains the metrics.
 
     Example: medsim eval hpo -e glove=glove.6B.300d.txt -o results
     """
@@ -50,11 +52,16 @@ def evaluate(
     from medsim.evaluations.evaluate import evaluate as run
     from medsim.evaluations.evaluate import write_terms
     from medsim.evaluations.readable import readable
+    from medsim.questions.output import Answers
 
     if list_terms is not None:
         write_terms(options, list_terms)
         return
-    compare_options = CompareOptions(evaluation=call(run, options))
+    evaluated = call(run, options)
+    if isinstance(evaluated, Answers):
+        _print_answers(evaluated, form, options.progress)
+        return
+    compare_options = CompareOptions(evaluation=evaluated)
     _print_comparison(*compared(compare_options), form, readable, options.progress)
     optional = (
         (options.retrieval, "retrieval"),
@@ -66,6 +73,24 @@ def evaluate(
     say_next(
         options.progress,
         *(f"for {what}, run medsim compare {place} --table {table}" for what, table in tables),
+        f"for a report, run medsim report {place} -o report.html",
+    )
+
+
+def _print_answers(answers: Answers, form: str, progress: Progress | None) -> None:
+    """Print the scores of answers to questions."""
+    from medsim.questions.scores import readable_results, sentences_of
+
+    print_table(answers.results(), form, readable=readable_results, opening=sentences_of(answers))
+    say_signs(
+        progress,
+        form,
+        "[,]: 95% confidence interval by concept; position_p: p-value of a test for position bias",
+    )
+    place = quoted(answers.folder)
+    say_next(
+        progress,
+        f'for wrong names that models take for synonyms, run medsim sql {place} "from affirmed"',
         f"for a report, run medsim report {place} -o report.html",
     )
 

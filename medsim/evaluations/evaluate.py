@@ -29,6 +29,7 @@ from medsim.evaluations.output import (
 from medsim.evaluations.run import begin_run, earlier_results
 from medsim.evaluations.similarities import write_similarities
 from medsim.evaluations.summary import summarize
+from medsim.questions.reading import is_questions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,14 +38,16 @@ if TYPE_CHECKING:
     from medsim.embeddings.metrics import Metric
     from medsim.evaluations.inputs import EvaluationInput
     from medsim.evaluations.run import Run
+    from medsim.questions.output import Answers
 
 
 @public(EvaluateOptions)
-def evaluate(options: EvaluateOptions) -> Evaluation:
+def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
     """Evaluate embeddings on builds and rated files, and return the evaluation in ``out``.
 
     If ``out`` is an evaluation already, inputs and embeddings are added to it, and existing results
-    are not computed again.
+    are not computed again. If all inputs are folders of questions, language models and embeddings
+    are asked them, and the answers are returned.
 
     Raises:
         InputError: an input or an embedding is missing, damaged or in no known format.
@@ -52,6 +55,12 @@ def evaluate(options: EvaluateOptions) -> Evaluation:
         ServiceError: a service cannot be reached, or gives an invalid answer.
         OutputError: ``out`` is taken, holds results that cannot be added to, or cannot be written.
     """
+    if any(is_questions(Path(place)) for place in options.input_paths):
+        from medsim.evaluations.questions import answer_questions  # noqa: PLC0415 — brings asyncio
+
+        return answer_questions(options)
+    if options.llms:
+        raise OptionError("`llms` are asked questions; give folders of questions as `inputs`")
     for name in options.metrics or ():
         METRICS.get(name)
     out, progress = Path(options.out), progress_of(options.progress)

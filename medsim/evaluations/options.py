@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
@@ -30,6 +30,7 @@ from medsim.embeddings.given import EMBEDDINGS, EmbeddingLike, embedding_spec
 from medsim.embeddings.options import COVERAGES, Coverage, Device, EmbeddingSpec
 from medsim.evaluations.sets import BASELINE
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
+from medsim.questions.options import LLMS
 from medsim.statistics.resampling import (
     FEWEST_RESAMPLES,
     MOST_RESAMPLES,
@@ -193,16 +194,18 @@ class EvaluateOptions(Options):
     inputs: Annotated[
         str | Path | OpenedFolder | Sequence[str | Path | OpenedFolder],
         Option(
-            "Folders of builds and files of rated pairs. If medsim does not know the layout of a "
-            "file, add its columns: rated.csv,term1=A,term2=B,rating=score.",
+            "Folders of builds and files of rated pairs, or only folders of questions. If medsim "
+            "does not know the layout of a file, add its columns: "
+            "rated.csv,term1=A,term2=B,rating=score.",
             argument=True,
             metavar="INPUT...",
             many=True,
         ),
     ]
-    embeddings: Annotated[Mapping[str, EmbeddingLike], EMBEDDINGS]
+    embeddings: Annotated[Mapping[str, EmbeddingLike], replace(EMBEDDINGS, needed=False)]
     out: Annotated[str | Path, main_option("Folder to write, or to add to.", ("--out", "-o"))]
     _: KW_ONLY
+    llms: Annotated[Sequence[str], LLMS] = ()
     metrics: Annotated[
         Sequence[MetricName] | None,
         main_option(
@@ -333,7 +336,7 @@ class EvaluateOptions(Options):
 
     def check(self) -> None:
         """Raise OptionError for options that are missing or do not fit together."""
-        if not self.embeddings:
+        if not self.embeddings and not self.llms:
             raise OptionError("name at least one of `embeddings`, such as glove=vectors.txt")
         if BASELINE in self.embeddings:
             raise OptionError(f"{BASELINE!r} is the name of scores without a model; choose another")

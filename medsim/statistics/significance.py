@@ -22,6 +22,8 @@ from medsim.statistics.estimates import (
 )
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from medsim.kernels.types import Counts, Flags, FlagTable, Rows, Values
 
 _FEWEST_FOR_CHI_SQUARE = 25
@@ -33,7 +35,7 @@ class Test:
 
     Attributes:
         method: "mcnemar_exact", "mcnemar", "mcnemar_clusters_exact", "mcnemar_clusters",
-            "mcnemar_runs", "delong", "delong_clusters", "bca" or "clustered_t".
+            "mcnemar_runs", "stuart_maxwell", "delong", "delong_clusters", "bca" or "clustered_t".
         statistic: of the method.
         p: two-sided p-value; NaN if the test is undefined.
         low: lower end of the confidence interval of the tested value; NaN if there is none.
@@ -170,6 +172,37 @@ def mcnemar_of_runs(correct1: FlagTable, correct2: FlagTable) -> Test:
     squares = float((differences**2).sum())
     chi_square = float(differences.sum()) ** 2 / squares if squares else 0.0
     return Test(method="mcnemar_runs", statistic=chi_square, p=math.erfc(math.sqrt(chi_square / 2)))
+
+
+def marginal_homogeneity(counts: NDArray[np.int64]) -> Test:
+    """Test whether two classifications of the same items have equal shares of each class.
+
+    It is McNemar's test for several classes (Stuart 1955; Maxwell 1970), without a correction for
+    continuity. The chi-square has a degree for each class, except one for each group of classes
+    that items with two classes connect. p is 1 if both classes of every item are equal.
+
+    Args:
+        counts: int64[n_classes, n_classes], items by their first and their second class.
+    """
+    both = counts + counts.T
+    covariance = np.diag(both.sum(axis=0)) - both
+    differences = counts.sum(axis=0) - counts.sum(axis=1)
+    statistic = float(differences @ np.linalg.pinv(covariance) @ differences)
+    degrees = int(np.linalg.matrix_rank(covariance))
+    p = _chi_square_p(statistic, degrees) if degrees else 1.0
+    return Test(method="stuart_maxwell", statistic=statistic, p=p)
+
+
+def _chi_square_p(statistic: float, degrees: int) -> float:
+    """Return the share of the chi-square distribution above a value (Abramowitz and Stegun 26.4).
+
+    It grows by one term with every two degrees.
+    """
+    half = max(statistic, 0.0) / 2
+    p = math.erfc(math.sqrt(half)) if degrees % 2 else math.exp(-half)
+    for below in range(degrees % 2 or 2, degrees, 2):
+        p += half ** (below / 2) * math.exp(-half - math.lgamma(below / 2 + 1))
+    return p
 
 
 def bonferroni(p: Values) -> Values:

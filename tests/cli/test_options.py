@@ -60,6 +60,9 @@ OF_THE_COMMAND_LINE = {name: _OF_SOME.get(name, {"form"}) | OF_ALL_COMMANDS for 
 OF_PYTHON = {"progress"}
 """The parameters of functions that their commands do not have."""
 
+MAY_BE_EMPTY = {"embeddings"}
+"""The required parameters of functions whose options commands may lack."""
+
 UNDECLARED = {"wic stats"}
 """The commands with only a folder, whose options are declared in the command."""
 
@@ -96,7 +99,8 @@ def test_options_are_the_same_on_the_command_line_and_in_python(command: str) ->
 
 
 def check_option(parameter: Any, python: inspect.Parameter, hint: object) -> None:
-    assert parameter.required == (python.default is inspect.Parameter.empty), parameter.name
+    is_required = python.default is inspect.Parameter.empty and parameter.name not in MAY_BE_EMPTY
+    assert parameter.required == is_required, parameter.name
     assert python.annotation == hint, parameter.name
     kinds = {get_origin(part) or part for part in union_members(hint)}
     several = bool(kinds & {Sequence, Mapping})
@@ -104,7 +108,7 @@ def check_option(parameter: Any, python: inspect.Parameter, hint: object) -> Non
     if parameter.multiple or parameter.nargs == -1:
         assert several, parameter.name
         assert not cli_default, parameter.name
-        assert parameter.required or not default, parameter.name
+        assert default is inspect.Parameter.empty or not default, parameter.name
     else:
         kind = parameter.type_descriptor.annotation
         assert kinds & {date if kind is datetime else kind, Sequence, Path}, parameter.name

@@ -1,0 +1,58 @@
+"""The report of answers to multiple-choice questions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from medsim.pages.page import (
+    LongTable,
+    Page,
+    PageTable,
+    Section,
+    closing,
+    content_digest,
+    facts,
+    license_notice,
+    warned,
+    warnings_of,
+)
+from medsim.questions.output import AFFIRMED, CSV
+from medsim.questions.scores import readable_results, sentences_of
+
+if TYPE_CHECKING:
+    from medsim.questions.output import Answers
+
+
+def answers_page(answers: Answers) -> Page:
+    """Return the page of answers: scores, and wrong names that models take for synonyms."""
+    manifest, shown = answers.manifest, readable_results(answers.results())
+    sources: dict[str, Any] = {key: one["source"] or {} for key, one in manifest.questions.items()}
+    about = (manifest.questions | manifest.models).items()
+    name = f"{answers.folder.name}@{content_digest(manifest)}"
+    result = Section(
+        title="Result",
+        prose="Accuracies with 95% confidence intervals by concept. Tiers are edit distances from "
+        "the term to the nearest wrong name. A position is that of the right name; without "
+        "position bias, its shares of the right names and of the answers are equal.",
+        result=[*sentences_of(answers), *warned(manifest.warnings, "Provenance")],
+        parts=[PageTable(caption="Scores", frame=frame) for frame in shown],
+    )
+    affirmed = Section(
+        title="Wrong names that models take for synonyms",
+        prose="Some may be synonyms that the terminology does not list: have people judge them "
+        f"with medsim study sample OUT/{CSV}.",
+        parts=[LongTable(caption=AFFIRMED.about, frame=answers.affirmed(), view="affirmed")],
+    )
+    provenance = closing(
+        manifest,
+        [*(facts(key, each.items()) for key, each in about), *warnings_of(manifest.warnings)],
+        f"{name}, scored by medsim {manifest.medsim}",
+        f'medsim sql OUT "from affirmed"\nmedsim study sample OUT/{CSV} -o study',
+    )
+    return Page(
+        title="Models on multiple-choice questions",
+        lead=f"Which of several names means the same as a term? By medsim {manifest.medsim}.",
+        notice=license_notice(sources),
+        signature=f"medsim {manifest.medsim}, {name}",
+        sections=[result, affirmed, provenance],
+    )

@@ -1,0 +1,395 @@
+"""Language models, embeddings and baselines on multiple-choice questions."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from fixtures.questions import asked_in, questions_of, reply_with, write_questions
+from fixtures.services import Handler, LocalService, says
+from rapidfuzz.distance import Levenshtein
+from scipy.stats import chi2
+from typer.testing import CliRunner
+
+import medsim
+from medsim.cli import app
+from medsim.core.errors import InputError, OptionError, ServiceError
+from medsim.questions.output import AFFIRMED
+from medsim.questions.prompts import INSTRUCTIONS, parse_choice
+from medsim.statistics.estimates import clustered_mean
+from medsim.statistics.significance import holm, marginal_homogeneity, mcnemar
+
+pytest.importorskip("httpx2", reason="medsim[api] is not installed")
+
+LETTERS = "ABCDEFGH"
+ROWS = questions_of(60, 1)
+TRAIN = questions_of(6, 2)
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    return write_questions(tmp_path / "mcq", train=TRAIN, test=ROWS)
+
+
+def run(
+    service: LocalService, questions: Path, out: Path, *options: str, **others: Any
+) -> medsim.Answers:
+    llms = [f"m{at}=api:{service.url},model=m{at}{text}" for at, text in enumerate(options)]
+    embeddings = others.pop("embeddings", {})
+    others = {"cache": out.parent / "cache"} | others
+    return medsim.evaluate(questions, embeddings, out, llms=llms, **others)
+
+
+def scores(answers: medsim.Answers, model: str = "m0", **where: str) -> dict[str, float]:
+    rows = answers.results().filter(model=model, **({"by": "all"} | where))
+    return dict(rows.select("statistic", "value").iter_rows())
+
+
+def often_right(row: dict[str, Any]) -> str:
+    """Answer four of five questions, with the right letter or the next one."""
+    number = int(row["id"][-2:])
+    if number % 5 == 0:
+        return "I'm sorry, I cannot answer that."
+    if number % 7 == 0:
+        return "Perhaps."
+    return LETTERS[(row["answer"] + (number % 3 == 0)) % 4]
+
+
+def test_known_answers_have_the_known_accuracy(
+    service: LocalService, questions: Path, tmp_path: Path
+) -> None:
+    service.chat = reply_with(often_right, ROWS)
+
+    answers = run(service, questions, tmp_path / "out", "")
+
+    said = [often_right(row) for row in ROWS]
+    right = np.array([letter == row["label"] for letter, row in zip(said, ROWS, strict=True)])
+    clusters = np.array([int(row["concept1"][1:]) for row in ROWS])
+    found = scores(answers)
+    assert found["accuracy"] == right.mean()
+    assert (found["refused"], found["unclear"]) == (12, sum(s == "Perhaps." for s in said))
+    assert (found["prompt_tokens"], found["completion_tokens"]) == (6000, 120)
+    row = answers.results().filter(model="m0", by="all", statistic="accuracy").row(0, named=True)
+    estimate = clustered_mean(right.astype(float), clusters)
+    assert (row["low"], row["high"]) == (estimate.low, estimate.high)
+    assert (row["n_asked"], row["n_concepts"]) == (60, 30)
+    for by, key in (("tier", "tier"), ("negatives", "negatives")):
+        for group in {question[key] for question in ROWS}:
+            expected = right[[question[key] == group for question in ROWS]].mean()
+            assert scores(answers, by=by, group=group) == {"accuracy": expected}
+    kind = [
+        any(k == "number" for at, k in enumerate(q["differences"]) if at != q["answer"])
+        for q in ROWS
+    ]
+    expected = right[kind].mean()
+    assert scores(answers, by="difference", group="number") == {"accuracy": expected}
+    assert scores(answers, "chance") == {"accuracy": 0.25}
+    bodies = [body for _, _, body in service.requests]
+    assert all(body["messages"][0]["content"].startswith(INSTRUCTIONS["choice"]) for body in bodies)
+    assert {asked_in(body, ROWS)["id"] for body in bodies} == {row["id"] for row in ROWS}
+
+
+def nearest_by_letters(rows: list[dict[str, Any]]) -> np.ndarray:
+    distance = Levenshtein.normalized_distance
+    return np.array(
+        [
+            np.argmin([distance(row["term"], name.lower()) for name in row["choices"]])
+            for row in rows
+        ]
+    )
+
+
+def test_the_nearest_name_is_that_of_the_smallest_normalised_distance(
+    service: LocalService, tmp_path: Path
+) -> None:
+    rows = questions_of(40, 3)
+    for at, row in enumerate(rows):  # the last letters, and the length, decide
+        row["choices"] = [f"TERM 3-{(at + step) % 40}{'x' * (3 - step)}" for step in range(4)]
+    answers = run(service, write_questions(tmp_path / "mcq", train=rows), tmp_path / "out", "")
+
+    nearest = nearest_by_letters(rows)
+    expected = np.mean([at == row["answer"] for at, row in zip(nearest, rows, strict=True)])
+    assert scores(answers, "levenshtein")["accuracy"] == expected
+    assert len(set(nearest)) > 1
+
+
+def test_a_model_that_always_says_a_has_that_position_bias(
+    service: LocalService, questions: Path, tmp_path: Path
+) -> None:
+    service.chat = lambda _: says("A")
+
+    answers = run(service, questions, tmp_path / "out", "")
+
+    n_right = Counter(row["answer"] for row in ROWS)
+    for at in range(4):
+        assert scores(answers, by="position", group=LETTERS[at]) == {
+            "accuracy": float(at == 0),
+            "share_right": n_right[at] / 60,
+            "share_answers": float(at == 0),
+        }
+    found = scores(answers)
+    assert found["accuracy"] == n_right[0] / 60
+    assert found["position_p"] < 1e-9
+    result = CliRunner().invoke(app, ["report", str(answers.folder), "-o", f"{tmp_path}/r.html"])
+    assert result.exit_code == 0
+    assert "prefers the position A: it has 100.0% of the answers" in (
+        tmp_path / "r.html"
+    ).read_text(encoding="utf-8")
+
+
+def test_an_unbiased_model_shows_no_position_bias(
+    service: LocalService, questions: Path, tmp_path: Path
+) -> None:
+    service.chat = reply_with(lambda row: row["label"], ROWS)
+    answers = run(service, questions, tmp_path / "out", "")
+    assert scores(answers)["position_p"] == 1
+    assert answers.affirmed().is_empty()
+
+
+def test_pairs_are_asked_one_by_one(service: LocalService, questions: Path, tmp_path: Path) -> None:
+    def reply(body: dict[str, Any]) -> object:
+        row = asked_in(body, ROWS)
+        name = body["messages"][-1]["content"].rpartition("term2: ")[2]
+        at = row["choices"].index(name)
+        says_yes = at == row["answer"] or (row["tier"] == "1" and at == 0)
+        return says("YES" if says_yes else "No.")
+
+    service.chat = reply
+    answers = run(service, questions, tmp_path / "out", ",ask=pairs,shots=3")
+
+    wrong = [row for row in ROWS if row["tier"] == "1" and row["answer"] != 0]
+    found = scores(answers)
+    assert found["accuracy"] == 1 - len(wrong) / 240
+    assert found["sensitivity"] == 1
+    assert found["specificity"] == pytest.approx(1 - len(wrong) / 180)
+    assert scores(answers, "always_no")["accuracy"] == 0.75
+    assert "chance" not in answers.results()["model"]
+    pairs = {(row["term"], row["choices"][0]) for row in wrong}
+    assert {*answers.affirmed().select("term1", "term2").iter_rows()} == pairs
+    assert len(service.requests) == 240
+    messages = service.requests[0][2]["messages"]
+    assert messages[0]["content"].startswith(INSTRUCTIONS["pairs"])
+    assert [message["content"] for message in messages[1:-1:2]] == ["YES", "NO", "YES"]
+    for shot, question, is_right in zip(
+        messages[:-1:2], TRAIN[:3], (True, False, True), strict=True
+    ):
+        name = shot["content"].rpartition("term2: ")[2]
+        assert f"term1: {question['term']}\n" in shot["content"]
+        assert (name == question["choices"][question["answer"]]) == is_right
+
+
+def test_models_are_compared_on_the_same_questions(
+    service: LocalService, questions: Path, tmp_path: Path
+) -> None:
+    service.chat = lambda body: says(
+        often_right(asked_in(body, ROWS)) if body["model"] == "m0" else "B"
+    )
+
+    answers = run(service, questions, tmp_path / "out", "", "", ",ask=pairs")
+
+    replies = answers.read("replies.parquet").filter(ask="choice")
+    correct = {
+        name: replies.filter(model=name)["is_correct"].to_numpy() for name in ("m0", "m1")
+    } | {"levenshtein": nearest_by_letters(ROWS) == [row["answer"] for row in ROWS]}
+    clusters = np.array([int(row["concept1"][1:]) for row in ROWS])
+    tests = [mcnemar(correct[a], correct[b], clusters).p for a, b in combinations(correct, 2)]
+    comparisons = answers.read("comparisons.parquet")
+    assert comparisons["p"].to_list() == tests
+    assert comparisons["p_holm"].to_list() == holm(np.array(tests)).tolist()
+    affirmed = answers.affirmed()
+    both = [row for row in ROWS if row["label"] != "B" and often_right(row) == "B"]
+    assert {*affirmed["term1"]} == {row["term"] for row in both}
+    assert {*affirmed["models"]} == {"m0|m1"}
+    assert affirmed.schema == pl.Schema(AFFIRMED.dtypes)
+    study = CliRunner().invoke(
+        app, ["study", "sample", f"{answers.folder}/affirmed.csv", "-o", f"{tmp_path}/study"]
+    )
+    assert study.exit_code == 0, study.output
+    items = medsim.Study(tmp_path / "study").items()
+    assert {*items["term2"]} == {row["choices"][1] for row in both}
+
+
+def test_an_embedding_chooses_the_nearest_name(tmp_path: Path) -> None:
+    rows = questions_of(12, 4)
+    questions = write_questions(tmp_path / "mcq", train=rows)
+    place = {row["term"]: 0.0 for row in rows}
+    place |= {
+        name: 0.1 * (1 + (at - row["answer"]) % 4) + (int(row["id"][-2:]) % 4 == 3 and at == 0)
+        for row in rows
+        for at, name in enumerate(row["choices"])
+    }
+    unknown = {rows[0]["term"], *rows[1]["choices"], rows[2]["choices"][rows[2]["answer"]]}
+    vectors = {
+        text: np.array([np.cos(angle), np.sin(angle)])
+        for text, angle in place.items()
+        if text not in unknown
+    }
+    own = medsim.Embedding(vectors, keys="terms")
+
+    answers = medsim.evaluate(questions, {"own": own}, tmp_path / "out", cache="none")
+
+    expected = []
+    for row in rows:
+        known = {name: place[name] for name in row["choices"] if name not in unknown}
+        is_known = row["term"] not in unknown and known
+        best = min(known, key=known.__getitem__) if is_known else None
+        expected.append(best == row["choices"][row["answer"]])
+    assert scores(answers, "own")["accuracy"] == np.mean(expected)
+    assert scores(answers, "own")["not_answered"] == 2
+    assert 0 < sum(expected) < 10
+
+
+def test_an_interrupted_run_continues_and_asks_nothing_twice(
+    service: LocalService, questions: Path, tmp_path: Path
+) -> None:
+    service.chat = reply_with(often_right, ROWS)
+
+    def refuse(handler: Handler, _body: object) -> None:
+        handler.reply({"error": {"message": "no more credit"}}, 402)
+
+    faults = [lambda handler, body: handler.reply(service.chat(body))] * 20 + [refuse] * 9
+    service.faults.extend(faults)
+    with pytest.raises(ServiceError, match="no more credit"):
+        run(service, questions, tmp_path / "out", "")
+    service.faults.clear()
+    before = {json.dumps(body["messages"]) for _, _, body in service.requests[:20]}
+    n_failed = len(service.requests)
+    first = run(service, questions, tmp_path / "out", "")
+
+    later = [json.dumps(body["messages"]) for _, _, body in service.requests[n_failed:]]
+    assert len(later) == 40
+    assert not before & {*later}
+    again = run(service, questions, tmp_path / "again", "")
+    assert len(service.requests) == n_failed + 40
+    assert again.results().equals(first.results())
+
+
+def test_the_command_prints_the_result(
+    service: LocalService, questions: Path, tmp_path: Path
+) -> None:
+    service.chat = lambda _: says("A")
+    llm = f"m0=api:{service.url},model=m"
+    arguments = [
+        "eval",
+        str(questions),
+        "--llm",
+        llm,
+        "-o",
+        str(tmp_path / "out"),
+        "--cache",
+        "none",
+    ]
+
+    result = CliRunner().invoke(app, arguments)
+
+    assert result.exit_code == 0, result.output
+    assert "On the same questions" in result.output or "the 60 questions of mcq" in result.output
+    assert "m0 prefers the position A" in " ".join(result.output.split())
+    assert re.search(r"position_p", result.output)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"retrieval": True}, "`retrieval` does not apply to questions; leave it out"),
+        ({"sample": 9}, "`sample` does not apply"),
+        ({"metrics": ["cos"]}, "`metrics` does not apply"),
+        ({"llms": ["m=here,model=m"]}, "is not a service"),
+        ({"llms": ["m=api:http://localhost:1,model=m,ask=aloud"]}, "unknown ask 'aloud'"),
+        (
+            {"llms": ["m=api:http://localhost:1,model=m,shots=7"]},
+            "needs as many questions",
+        ),
+        ({"llms": ["chance=api:http://localhost:1,model=m"]}, "two models are named 'chance'"),
+        ({"llms": []}, "name at least one of `embeddings`"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(
+    questions: Path, tmp_path: Path, given: dict[str, Any], message: str
+) -> None:
+    options = {"llms": ["m=api:http://localhost:1,model=m"]} | given
+    with pytest.raises(OptionError, match=re.escape(message)):
+        medsim.evaluate(questions, {}, tmp_path / "out", **options)
+
+
+def test_inputs_are_all_questions_or_none(questions: Path, tmp_path: Path) -> None:
+    rated = tmp_path / "rated.csv"
+    rated.write_text("term1,term2,rating\na,b,1\n", encoding="utf-8")
+    llms = ["m=api:http://localhost:1,model=m"]
+    with pytest.raises(OptionError, match=r"rated\.csv has no questions, but another input has"):
+        medsim.evaluate([questions, rated], {}, tmp_path / "out", llms=llms)
+    with pytest.raises(OptionError, match="`llms` are asked questions"):
+        medsim.evaluate(rated, {}, tmp_path / "out", llms=llms)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"answer": 4},
+        {"term": None},
+        {"choices": ["a", "a", "b", "c"]},
+        {"choices": ["a"]},
+        {"id": "1-0000"},
+        {"answer": "B"},
+    ],
+)
+def test_a_damaged_question_is_named(tmp_path: Path, change: dict[str, Any]) -> None:
+    questions = write_questions(tmp_path / "mcq", test=[ROWS[0], ROWS[1] | change])
+    with pytest.raises(InputError, match=r"line 2 is not a question|cannot be read as questions"):
+        medsim.evaluate(questions, {}, tmp_path / "out", llms=["m=api:http://localhost:1,model=m"])
+
+
+NAMES = ["cold", "common cold", "C. difficile colitis", "allergic rhinitis", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("B", "B"),
+        ("b", "B"),
+        (" **B**\n", "B"),
+        ("(B) common cold", "B"),
+        ("B. common cold", "B"),
+        ("B: since it is the same", "B"),
+        ("The answer is B.", "B"),
+        ("Answer: B", "B"),
+        ("The correct option is (D), allergic rhinitis", "D"),
+        ("common cold", "B"),
+        ("Common cold.", "B"),
+        ("cold", "A"),
+        ("C. difficile colitis", "C"),
+        ("Acute nasopharyngitis means the same as common cold.", "B"),
+        ("scolding", None),
+        ("cold or allergic rhinitis", "A"),
+        ("It is either a common cold or allergic rhinitis", None),
+        ("It is not the common cold", None),
+        ("The answer is A or B", None),
+        ("option A, option B", None),
+        ("F", None),
+        ("A good question.", None),
+        ("None of these", None),
+        ("", None),
+    ],
+)
+def test_choices_are_found_in_texts(text: str, letter: str | None) -> None:
+    assert parse_choice(text, "acute nasopharyngitis", NAMES) == letter
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4, 6])
+def test_marginal_homogeneity_is_the_test_of_stuart_and_maxwell(n_classes: int) -> None:
+    counts = np.random.default_rng(n_classes).integers(1, 30, (n_classes, n_classes))
+    differences = (counts.sum(axis=0) - counts.sum(axis=1))[:-1]
+    covariance = np.diag(counts.sum(axis=0) + counts.sum(axis=1)) - counts - counts.T
+    statistic = differences @ np.linalg.solve(covariance[:-1, :-1], differences)
+
+    test = marginal_homogeneity(counts)
+
+    assert test.statistic == pytest.approx(statistic)
+    assert test.p == pytest.approx(chi2.sf(statistic, n_classes - 1))
