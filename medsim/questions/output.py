@@ -51,7 +51,9 @@ RESULTS = Table(
         "low": _number("Lower end of the 95% confidence interval by concept; null if none."),
         "high": _number("Upper end of the 95% confidence interval; null if there is none."),
         "n_asked": _whole("Number of questions, or with pairs of pairs."),
-        "n_concepts": _whole("Number of concepts of these questions."),
+        "n_concepts": _whole(
+            "Number of their concepts; concepts that a question links count as one."
+        ),
     },
     key=("input", "ask", "model", "by", "group", "statistic"),
     order="By folder and way of asking; all questions first; then by group and model.",
