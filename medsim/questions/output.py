@@ -68,7 +68,7 @@ COMPARISONS = Table(
         "model2": _text("Name of the second model."),
         "difference": _number("Accuracy of the first minus accuracy of the second."),
         "p": _number("p-value of the test; null if there are too few concepts."),
-        "p_holm": _number("p-value with Holm's correction for the rows of the same questions."),
+        "p_holm": _number("p-value with Holm's correction for the same questions; null as p."),
         "n_asked": RESULTS.columns["n_asked"],
     },
     key=("input", "ask", "model1", "model2"),
