@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
@@ -255,9 +255,12 @@ class Card:
         medsim: version of medsim that made it.
         configs: configurations of the dataset, the default first.
         private: whether the builder asked not to publish the dataset.
-        views: tables that describe the columns, by name.
     """
 
+    heading: ClassVar[str] = "Medical term pairs from"
+    """The title without the name of the source."""
+    views: ClassVar[Mapping[str, Table]] = BUILD.views
+    """Tables that describe the columns, by name."""
     tasks: ClassVar[Mapping[str, object]] = {
         "task_categories": ["sentence-similarity", "text-classification"],
         "task_ids": ["semantic-similarity-classification"],
@@ -271,12 +274,12 @@ class Card:
     medsim: str
     configs: Sequence[Config]
     private: bool = False
-    views: Mapping[str, Table] = field(default_factory=lambda: BUILD.views)
 
     @property
     def title(self) -> str:
         """A title in plain text."""
-        return f"Medical term pairs from {self.release}"
+        release = self.source.get("release_date")
+        return f"{self.heading} {self.name}{f' of {release}' if release else ''}"
 
     @property
     def about(self) -> str:
@@ -377,12 +380,6 @@ class Card:
     def name(self) -> str:
         """The name of the source in one line."""
         return " ".join(str(self.source.get("name")).split())
-
-    @property
-    def release(self) -> str:
-        """The name of the source, and its release date if known."""
-        day = self.source.get("release_date")
-        return f"{self.name} of {day}" if day else self.name
 
     def _tables(self, splits: Sequence[str]) -> Iterator[str]:
         yield "## Configurations and their rows"

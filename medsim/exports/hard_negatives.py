@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from medsim.builds.output import Build
-    from medsim.embeddings.embedded_terms import EmbeddedTerms
     from medsim.embeddings.lookup import CosineSearch
     from medsim.exports.formats import Export
     from medsim.kernels.types import Flags, Ids, Ranks, Rows
@@ -97,55 +96,44 @@ def tuples_of(run: Export, build: Build, terms: pl.DataFrame) -> Tuples:
     Raises:
         OptionError: the strategy is embedding, and the build has no embedding.
     """
-    pairs, n_negatives = exported_pairs(run, build, terms), run.options.n_negatives
-    n_wanted = 5 if n_negatives is None else n_negatives
-    return with_negatives(run, build, terms, pairs, np.arange(terms.height), n_wanted)
+    chosen, pairs = run.options.n_negatives, exported_pairs(run, build, terms)
+    return with_negatives(run, build, terms, pairs, 5 if chosen is None else chosen)
 
 
 def with_negatives(
-    run: Export,
-    build: Build,
-    terms: pl.DataFrame,
-    pairs: pl.DataFrame,
-    allowed: Rows,
-    n_wanted: int,
+    run: Export, build: Build, terms: pl.DataFrame, pairs: pl.DataFrame, n_wanted: int
 ) -> Tuples:
-    """Return pairs with negatives from some of the terms; see ``tuples_of``.
+    """Return pairs with negatives; see ``tuples_of``.
 
     Args:
         run: as in ``tuples_of``.
         build: as in ``tuples_of``.
-        terms: as in ``tuples_of``.
-        pairs: positives, as of ``medsim.exports.positives.exported_pairs``.
-        allowed: int64[n_allowed], increasing rows of the terms that can be negatives. All anchors
-            are among them.
+        terms: the candidates, some or all terms of the build.
+        pairs: see ``medsim.exports.positives.exported_pairs``; its ids are rows of ``terms``.
         n_wanted: number of negatives of each pair.
     """
     firsts, seconds = (pairs[side].to_numpy() for side in ("term1_id", "term2_id"))
-    strategy, candidates = run.options.negatives or "levenshtein", allowed.astype(np.int32)
-    hashes, components = content_hashes(terms["term"]), terms["component"].to_numpy()
-    if strategy == "embedding" and n_wanted:
-        embedded, candidates = _embedded(run, build, terms["term"].to_list(), candidates)
+    strategy = run.options.negatives or "levenshtein"
     pool = Candidates(
-        terms=terms["lower_term"].gather(candidates),
-        components=components[candidates],
-        hashes=hashes[candidates],
+        terms=terms["lower_term"],
+        components=terms["component"].to_numpy(),
+        hashes=content_hashes(terms["term"]),
     )
+    candidates: Ids = np.arange(terms.height, dtype=np.int32)
     search: NearestSearch | CosineSearch | None = None
     if strategy == "embedding" and n_wanted:
-        search = _cosine_search(run, embedded, candidates, pool)
+        search, candidates = _cosine_search(run, build, terms["term"].to_list(), pool)
     elif strategy == "levenshtein" and n_wanted:
         with run.progress.stage(f"lay out {len(candidates):,} terms"):
             search = NearestSearch(pool, seed=run.options.seed, threads=run.threads)
-    complete = _complete(run, build, components, candidates, firsts, n_wanted)
+    complete = _complete(run, build, pool.components, candidates, firsts, n_wanted)
     firsts, seconds = firsts[complete], seconds[complete]
     if search is None:
 
         def negatives(part: slice) -> Ranks:
             seed = np.uint64(run.options.seed)
-            seeds = pair_seeds(seed, hashes, firsts[part], seconds[part])
-            anchors = np.searchsorted(candidates, firsts[part]).astype(np.int32)
-            return candidates[draw_distinct(anchors, seeds, pool.components, n_wanted)]
+            seeds = pair_seeds(seed, pool.hashes, firsts[part], seconds[part])
+            return draw_distinct(firsts[part], seeds, pool.components, n_wanted)
     else:
         anchors, places = np.unique(firsts, return_inverse=True)
         queries = np.searchsorted(candidates, anchors).astype(np.int32)
@@ -182,10 +170,12 @@ def _complete(
     return are_candidates & enough
 
 
-def _embedded(
-    run: Export, build: Build, texts: list[str], candidates: Ids
-) -> tuple[EmbeddedTerms, Ids]:
-    """Return terms with the embedding of a build, and the candidates that it covers: int32[n]."""
+def _cosine_search(
+    run: Export, build: Build, texts: list[str], pool: Candidates
+) -> tuple[CosineSearch, Ids]:
+    """Return the search with the embedding of a build, and the ids of its terms: int32[n]."""
+    from medsim.embeddings.lookup import CosineSearch  # noqa: PLC0415 — FAISS, which others spare
+
     embedding = embedding_of(build, run.options.embedding, run.progress)
     if embedding is None:
         raise OptionError(
@@ -193,25 +183,20 @@ def _embedded(
             "negatives, or choose levenshtein or random"
         )
     if not embedding.fingerprint:
-        embedding = with_fingerprint(embedding, texts, run.progress, threads=run.threads)
+        every = build.terms()["term"].to_list()
+        embedding = with_fingerprint(embedding, every, run.progress, threads=run.threads)
         check_same(build, embedding)
     cache = cache_folder(run.options.cache)
-    embedded = embed_terms(embedding, texts, run.progress, threads=run.threads, cache=cache)
-    return embedded, candidates[embedded.covered[candidates]]
-
-
-def _cosine_search(
-    run: Export, embedded: EmbeddedTerms, candidates: Ids, pool: Candidates
-) -> CosineSearch:
-    from medsim.embeddings.lookup import CosineSearch  # noqa: PLC0415 — FAISS, which others spare
-
-    return CosineSearch(
-        points_of(embedded.embedded, candidates, Workers(threads=run.threads)),
-        pool.components,
-        pool.hashes,
+    embedded_terms = embed_terms(embedding, texts, run.progress, threads=run.threads, cache=cache)
+    covered = np.flatnonzero(embedded_terms.covered).astype(np.int32)
+    search = CosineSearch(
+        points_of(embedded_terms.embedded, covered, Workers(threads=run.threads)),
+        pool.components[covered],
+        pool.hashes[covered],
         seed=run.options.seed,
         threads=run.threads,
     )
+    return search, covered
 
 
 def _nearest(

@@ -61,13 +61,7 @@ class ExportOptions(Options):
     ] = None
     choices: Annotated[
         int | None,
-        _main(
-            "Write multiple-choice questions with this many wrong names each; for jsonl, "
-            "huggingface and lm-eval (default: 3).",
-            least=1,
-            most=25,
-            key="choices",
-        ),
+        _main("Wrong names per question; lm-eval: 3 by default.", least=1, most=25, key="choices"),
     ] = None
     datasets: Annotated[
         Sequence[Dataset],

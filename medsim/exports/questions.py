@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
@@ -49,69 +48,64 @@ def _questions(run: Export, build: Build) -> pl.DataFrame:
 
     The right name is equally often at each position, in each tier and in all tiers together.
     """
-    terms, first = _distinct(build.terms())
-    n_wrong, texts, lower = run.options.choices or _DEFAULT, terms["term"], terms["lower_term"]
-    pairs = exported_pairs(run, build, terms)
-    pairs = pairs.with_columns(
-        *(pl.Series(f"own{n}_id", pairs[f"term{n}_id"]) for n in (1, 2)),
-        *(pl.Series(f"term{n}_id", first[pairs[f"term{n}_id"]]) for n in (1, 2)),
+    terms, n_wrong = build.terms(), run.options.choices or _DEFAULT
+    names, numbers = _distinct(terms)
+    pairs, ends = exported_pairs(run, build, terms), ("term1_id", "term2_id")
+    either = pl.min_horizontal(ends), pl.max_horizontal(ends)
+    pairs = pairs.with_columns(pl.Series(end, numbers[pairs[end]]) for end in ends).filter(
+        pl.col(ends[0]) != pl.col(ends[1]),
+        pl.col("pair_id") == pl.min("pair_id").over(either),
     )
-    ends = pl.min_horizontal("term1_id", "term2_id"), pl.max_horizontal("term1_id", "term2_id")
-    pairs = pairs.filter(pl.struct(low=ends[0], high=ends[1]).is_first_distinct())
-    tuples = with_negatives(run, build, terms, pairs, np.unique(first), n_wrong)
+    tuples = with_negatives(run, build, names, pairs, n_wrong)
     pairs = pairs[tuples.rows]
-    wrong = tuples.negatives(slice(len(pairs)))
+    shape = (len(pairs), n_wrong + 1)
     with run.progress.stage(f"write {len(pairs):,} questions"):
-        asked, right = pairs["own1_id"].to_numpy(), pairs["own2_id"].to_numpy()
-        each = np.repeat(pairs["term1_id"].to_numpy(), n_wrong)
-        distances = pair_distances(lower, pl.Series(each), pl.Series(wrong.ravel()), run.threads)
-        nearest = distances.to_numpy().reshape(wrong.shape).min(axis=1)
-        tiers = np.searchsorted([*filter(None, TIERS.values())], nearest)
-        seed, hashes = np.uint64(run.options.seed), content_hashes(texts)
+        asked, right = (pairs[end].to_numpy() for end in ends)
+        wrong, seed = tuples.negatives(slice(len(pairs))), np.uint64(run.options.seed)
+        hashes, each = content_hashes(names["term"]), np.repeat(asked, n_wrong)
         drawn = pair_seeds(seed, hashes, each, wrong.ravel()).reshape(wrong.shape)
         wrong = np.take_along_axis(wrong, drawn.argsort(axis=1), axis=1)
+        distances = pair_distances(
+            names["lower_term"], pl.Series(each), pl.Series(wrong.ravel()), run.threads
+        )
+        nearest = distances.to_numpy().reshape(wrong.shape).min(axis=1)
+        tiers = np.searchsorted([*filter(None, TIERS.values())], nearest)
         answer = np.empty(len(pairs), np.int64)
         by_tier = np.lexsort((pair_seeds(seed, hashes, asked, right), tiers))
-        answer[by_tier] = np.arange(len(pairs)) % (n_wrong + 1)
-        choices = np.empty((len(pairs), n_wrong + 1), np.int32)
-        is_right = np.arange(n_wrong + 1) == answer[:, None]
-        choices[is_right], choices[~is_right] = right, wrong.ravel()
-        term, named = texts.gather(asked), texts.gather(choices.ravel()).reshape(choices.shape)
-        kind = Differences(lower).between
-        compared = zip(
-            lower.gather(np.repeat(asked, n_wrong + 1)), lower.gather(choices.ravel()), strict=True
-        )
-        kinds = pl.Series([kind(*names).kind for names in compared], dtype=pl.String)
+        answer[by_tier] = np.arange(len(pairs)) % shape[1]
+        is_right = np.arange(shape[1]) == answer[:, None]
+        ids = np.empty(shape, np.int32)
+        ids[is_right], ids[~is_right] = right, wrong.ravel()
+        term, lower = names["term"].gather(asked), names["lower_term"]
+        compared = lower.gather(np.repeat(asked, shape[1])), lower.gather(ids.ravel())
+        between = Differences(lower).between
+        kinds = [between(*both).kind for both in zip(*compared, strict=True)]
         return pairs.with_columns(
-            id=_ids(term, texts.gather(right), named),
+            id="pair_id",
             question='Which of these names means the same as "' + term + '"?',
             term=term,
-            choices=named.arr.to_list(),
+            choices=names["term"].gather(ids.ravel()).reshape(shape).arr.to_list(),
             answer=answer,
             label=pl.Series([*ascii_uppercase]).gather(answer),
             negatives=pl.lit(run.options.negatives or "levenshtein"),
+            distance=pair_distances(lower, pl.Series(asked), pl.Series(right), run.threads),
             tier=pl.Series([*TIERS]).gather(tiers),
-            differences=kinds.reshape(choices.shape).arr.to_list(),
+            differences=pl.Series(kinds, dtype=pl.String).reshape(shape).arr.to_list(),
         ).select(*QUESTION.columns)
 
 
 def _distinct(terms: pl.DataFrame) -> tuple[pl.DataFrame, Ids]:
-    """Link names that are equal without case, accents, hyphens and spaces: they count as one name.
+    """Return each name once: names that are equal without case, accents, hyphens and spaces.
 
     Returns:
-        The terms with the component of all linked names, and the row of the first of equal names
-        for each term: int32[n_terms].
+        The first term of equal names, in order of text, with the component of all linked names; and
+        the row of each term's name in it: int32[n_terms].
     """
     folds = pl.Series([folded(name) for name in terms["lower_term"]])
     _, rows, numbers = np.unique(folds.rank("dense"), return_index=True, return_inverse=True)
-    first = rows[numbers].astype(np.int32)
     component = terms["component"].to_numpy()
-    linked = components(int(component.max(initial=-1)) + 1, component, component[first])
-    return terms.with_columns(component=pl.Series(linked[component])), first
-
-
-def _ids(terms: pl.Series, right: pl.Series, choices: pl.Series) -> pl.Series:
-    """Return identifiers of questions that do not depend on the order of the choices."""
-    contents = zip(terms, right, choices, strict=True)
-    texts = ("\0".join((term, name, *sorted(names))) for term, name, names in contents)
-    return pl.Series([hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts])
+    ends = component, component[rows[numbers]]
+    linked = components(int(component.max(initial=-1)) + 1, *ends)[component]
+    in_order = np.argsort(rows)
+    names = terms.with_columns(component=pl.Series(linked))[rows[in_order]]
+    return names, np.argsort(in_order).astype(np.int32)[numbers]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from importlib import resources
+from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
     from polars.datatypes import DataTypeClass
 
-    from medsim.builds.datasets import SetKey
     from medsim.core.output import OutputFolder
     from medsim.exports.formats import Export
 
@@ -51,61 +51,57 @@ def write_dataset(run: Export) -> None:
         OptionError: the licence of the content forbids passing it on or is unknown, and ``private``
             is not set; or the build has no pairs.
     """
-    build = next(iter(run.splits.values()))
-    check_passed_on(build.manifest.source, private=run.options.private)
-    about = "Each positive once, even if several sets have it."
-    tables: list[tuple[str, str, SetKey | None]] = [
-        (ALL_PAIRS, "The pairs of all sets.", None),
-        (POSITIVES, about, None),
-    ]
-    keys = set_keys(len(build.options.languages), *build.strategies)
-    tables += [(*set_config(key), key) for key in keys]
+    splits, build = run.splits.items(), next(iter(run.splits.values()))
+    source, options = build.manifest.source, dict(build.manifest.options)
+    if isinstance(run.exported, Splits):
+        builds = [split.manifest for split in run.splits.values()]
+        options = options_of_splits(builds, run.exported.manifest.options)
+    check_passed_on(source, private=run.options.private)
+    tables: list[tuple[str, str, Mapping[str, pl.LazyFrame]]] = []
+    if run.options.choices:
+        asked = {split: rows.lazy() for split, rows in questions_by_split(run).items()}
+        tables.append((_QUESTIONS, QUESTION.about, asked))
+    else:
+        about = "Each positive once, even if several sets have it."
+        positives = {split: build.positives().lazy() for split, build in splits}
+        pairs = {split: build.pairs() for split, build in splits}
+        tables += [(ALL_PAIRS, "The pairs of all sets.", pairs), (POSITIVES, about, positives)]
+        for key in set_keys(len(build.options.languages), *build.strategies):
+            pairs = {split: build.pairs(**asdict(key)) for split, build in splits}
+            tables.append((*set_config(key), pairs))
     configs = []
-    for name, about, key in tables:
+    for name, about, rows in tables:
         with run.progress.stage(f"write {name}") as stage:
-            config = _written(run, name, about, key)
+            config = _written(run, name, about, rows)
             stage.note(f"{sum(config.rows.values()):,} rows")
         configs += [config] if config.rows else []
     if not configs:
         raise OptionError(f"{run.exported.folder} has no pairs; make a larger build")
-    _describe(run, Card, configs)
-
-
-def write_questions(run: Export) -> None:
-    """Write multiple-choice questions as Parquet by split, a card, and Croissant."""
-    files: dict[str, list[str]] = {}
-    questions = {name: rows for name, rows in questions_by_split(run).items() if rows.height}
-    for split, rows in questions.items():
-        for name, begin, end in shards(_QUESTIONS, split, rows.height):
-            run.output.write(name, rows[begin:end], _metadata(run))
-            files.setdefault(split, []).append(name)
-    config = Config(
-        name=_QUESTIONS,
-        about=QUESTION.about,
-        view=_QUESTIONS,
-        columns=QUESTION.dtypes,
-        files=files,
-        rows={split: rows.height for split, rows in questions.items()},
+    card = (_QuestionsCard if run.options.choices else Card)(
+        source=source,
+        options=options,
+        medsim=medsim_version(),
+        configs=configs,
+        private=run.options.private,
     )
-    _describe(run, _QuestionsCard, [config], views={_QUESTIONS: QUESTION})
+    run.output.write_text(CROISSANT, croissant(card, run.output), 0)
+    run.output.write_text(CARD, card.text(), 0)
 
 
 class _QuestionsCard(Card):
     """The card of multiple-choice questions."""
 
-    tasks: ClassVar[Mapping[str, object]] = {
+    heading = "Multiple-choice questions on the names of"
+    tasks: ClassVar = {
         "task_categories": ["multiple-choice", "question-answering"],
         "task_ids": ["multiple-choice-qa"],
     }
-    limits: ClassVar[str] = """\
+    limits = """\
 - Right names are synonyms according to the terminology. Some are wider or narrower in use.
 - Wrong names are chosen by a program, without review by people. No chain of positives links them to
   the term, but some may be synonyms that the terminology does not list.
 - Terminologies are public texts, so language models may have seen the names during training."""
-
-    @property
-    def title(self) -> str:
-        return f"Multiple-choice questions on the names of {self.release}"
+    views: ClassVar = {_QUESTIONS: QUESTION}
 
     @property
     def about(self) -> str:
@@ -116,54 +112,26 @@ class _QuestionsCard(Card):
         )
 
 
-def _describe(run: Export, kind: type[Card], configs: list[Config], **more: Any) -> None:
-    """Write the card of configurations, and their description in Croissant."""
-    build = next(iter(run.splits.values()))
-    options = dict(build.manifest.options)
-    if isinstance(run.exported, Splits):
-        builds = [split.manifest for split in run.splits.values()]
-        options = options_of_splits(builds, run.exported.manifest.options)
-    card = kind(
-        source=build.manifest.source,
-        options=options,
-        medsim=medsim_version(),
-        configs=configs,
-        private=run.options.private,
-        **more,
-    )
-    run.output.write_text(CROISSANT, croissant(card, run.output), 0)
-    run.output.write_text(CARD, card.text(), 0)
-
-
-def _metadata(run: Export) -> dict[str, str]:
-    """Return the metadata of Parquet files."""
-    source = run.exported.manifest.source
-    return {fact: str(source.get(fact)) for fact in ("name", "release_date", "terms_of_use")}
-
-
-def _written(run: Export, config: str, about: str, key: SetKey | None) -> Config:
+def _written(
+    run: Export, config: str, about: str, rows_by_split: Mapping[str, pl.LazyFrame]
+) -> Config:
     """Write the files of a configuration, except for splits without rows."""
     files: dict[str, list[str]] = {}
-    n_rows: dict[str, int] = {}
-    columns: pl.Schema = pl.Schema()
-    for split, build in run.splits.items():
-        pairs = build.pairs(**asdict(key)) if key else build.pairs()
-        rows = build.positives().lazy() if config == POSITIVES else pairs
-        columns = rows.collect_schema()
-        count = int(rows.select(pl.len()).collect().item())
-        for name, begin, end in shards(config, split, count):
+    counts = {name: rows.select(pl.len()).collect().item() for name, rows in rows_by_split.items()}
+    facts = ("name", "release_date", "terms_of_use")
+    metadata = {fact: str(run.exported.manifest.source.get(fact)) for fact in facts}
+    for split, rows in rows_by_split.items():
+        for name, begin, end in shards(config, split, counts[split]):
             part = rows.slice(begin, end - begin)
-            run.output.write_file(name, partial(write_lazily, part, metadata=_metadata(run)))
+            run.output.write_file(name, partial(write_lazily, part, metadata=metadata))
             files.setdefault(split, []).append(name)
-        if count:
-            n_rows[split] = count
     return Config(
         name=config,
         about=about,
-        view="positive" if config == POSITIVES else "pair",
-        columns={**columns},
+        view={POSITIVES: "positive", _QUESTIONS: _QUESTIONS}.get(config, "pair"),
+        columns={**next(iter(rows_by_split.values())).collect_schema()},
         files=files,
-        rows=n_rows,
+        rows={split: counts[split] for split in files},
     )
 
 
@@ -172,25 +140,6 @@ CROISSANT = "croissant.json"
 
 _PARQUET = "application/x-parquet"
 _SPLIT_IN_PATH = r"^.*/(.+)-[0-9]+-of-[0-9]+\.parquet$"
-_CROISSANT_TERMS = (  # in Croissant's namespace
-    *("citeAs", "column", "equivalentProperty", "extract", "field", "fileProperty", "fileObject"),
-    *("fileSet", "format", "includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField"),
-    *("path", "recordSet", "references", "regex", "repeated", "replace", "samplingRate"),
-    *("separator", "source", "subField", "transform"),
-)
-_CONTEXT: Mapping[str, object] = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "cr": "http://mlcommons.org/croissant/",
-    "dct": "http://purl.org/dc/terms/",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "sc": "https://schema.org/",
-    "conformsTo": "dct:conformsTo",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    **{term: f"cr:{term}" for term in _CROISSANT_TERMS},
-}
 
 
 def croissant(card: Card, output: OutputFolder) -> str:
@@ -206,8 +155,9 @@ def croissant(card: Card, output: OutputFolder) -> str:
     """
     day = card.source.get("release_date")
     licence = licence_of(card.source)
+    context = (resources.files(__package__) / "croissant_context.json").read_text(encoding="utf-8")
     content = {
-        "@context": _CONTEXT,
+        "@context": json.loads(context),
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": card.title,
@@ -324,15 +274,11 @@ FORMATS.register(
             CROISSANT: "Description in Croissant, with the columns of every table.",
         },
         questions=ExportFormat(
-            write=write_questions,
+            write=write_dataset,
             next="datasets.load_dataset({out!r}) reads the questions in Python",
             accepts=OPTIONS_OF_QUESTIONS,
             tables={
-                _QUESTIONS: replace(
-                    QUESTION,
-                    files=f"{_QUESTIONS}/SPLIT-*.parquet",
-                    about=f"{QUESTION.about} {SPLIT_NOTE}",
-                )
+                _QUESTIONS: replace(QUESTION, files=f"{_QUESTIONS}/SPLIT-*.parquet"),
             },
         ),
     ),
