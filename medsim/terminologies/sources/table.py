@@ -15,10 +15,12 @@ from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Any
 
 import polars as pl
+import pyarrow.parquet as pq
 
 from medsim.core.errors import InputError, OptionError, counted, listed, unknown_name
 from medsim.core.files import HashedReader
 from medsim.core.manifest import Skipped
+from medsim.core.parquet import checked_frame
 from medsim.core.reading import (
     DUCKDB,
     JSON,
@@ -51,7 +53,7 @@ _CHUNK_BYTES = 1 << 20  # the header ends within the first
 _SAMPLED_ROWS = 50  # to find the separator
 _NUL = re.compile("\0")
 _CONTROL = re.compile("[\0-\x08\x0e-\x1b]")
-_UNIT_SEPARATOR = "\x1f"  # between the values of a list, as terminologies/table/separators expects
+_UNIT_SEPARATOR = "\x1f"  # between the values of a list, as macros/cell_separator expects
 
 _ROLES = {
     "concept": "conceptid classid concept cui conceptcode id identifier code iri uri",
@@ -77,27 +79,24 @@ def read_table(path: Path, store: Store, options: ReadingOptions) -> Terminology
     columns = _Columns.of(options)
     file = single_file(path, _NAME)
     store.put("no_row", pl.DataFrame(schema=dict.fromkeys(_ROLES, pl.String)))
-    given = _load_values(file, columns, store) or _load_text(file, columns, store)
+    store.put("setting", pl.DataFrame({"separator": columns.separator, "lang": options.language}))
+    read, names, n_header, warnings = _load_values(file, columns, store) or _load_text(
+        file, columns, store
+    )
     for row, role, value in store.frame("terminologies/table/unknown_value").iter_rows():
         raise InputError(
-            f"{file.place}: row {row + given.n_header:,}: {given.names[role]} {value!r} is not a "
+            f"{file.place}: row {row + n_header:,}: {names[role]} {value!r} is not a "
             f"known {role}; add {role}= to `columns` to leave the column out"
         )
-    found = store.frame("terminologies/table/separators").row(0, named=True)
-    separators = {role: columns.separator or separator for role, separator in found.items()}
-    query = "terminologies/table"
-    store.run(f"{query}/name", separator=separators["synonyms"], language=options.language)
-    store.run(f"{query}/concept")
-    store.run(f"{query}/description")
-    store.run(f"{query}/association", separator=separators["replaced_by"])
-    store.run(f"{query}/is_a", separator=separators["parent"])
-    skipped = tuple(Skipped(**row) for row in store.frame(f"{query}/skipped").to_dicts())
-    store.drop("no_row", "given", "name")
+    for table in ("name", "concept", "description", "association", "is_a"):
+        store.run(f"terminologies/table/{table}")
+    skipped = store.frame("terminologies/table/skipped").to_dicts()
+    store.drop("no_row", "setting", "given", "name")
     return Terminology(
-        files=(given.file,),
+        files=(read,),
         terms_of_use="the table names no licence",
-        skipped=skipped,
-        warnings=given.warnings,
+        skipped=tuple(Skipped(**row) for row in skipped),
+        warnings=warnings,
     )
 
 
@@ -178,21 +177,8 @@ def _plain(name: str) -> str:
     return re.sub(r"[\W_]+", "", name).lower()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Given:
-    """A table whose rows are in the store.
-
-    Attributes:
-        file: the file.
-        names: names of the columns by role, for messages.
-        n_header: number of rows before the first row of values.
-        warnings: warnings about the file.
-    """
-
-    file: SourceFile
-    names: dict[str, str]
-    n_header: int = 0
-    warnings: tuple[str, ...] = ()
+_Given = tuple[SourceFile, dict[str, str], int, tuple[str, ...]]
+"""A file, the names of its columns by role, the number of its header's rows, and warnings."""
 
 
 def _load_text(file: ReleaseFile, columns: _Columns, store: Store) -> _Given:
@@ -214,11 +200,11 @@ def _load_text(file: ReleaseFile, columns: _Columns, store: Store) -> _Given:
         )
         places = columns.places(file.place, header)
     role_at = {at: role for role, at in places.items()}
-    names = " ".join(role_at.get(at, f"other_{at}") for at in range(len(header)))
+    roles = " ".join(role_at.get(at, f"other_{at}") for at in range(len(header)))
     load = partial(
         store.run_on_stream,
         "terminologies/table/given",
-        columns=names,
+        columns=roles,
         separator=separator,
         header=not columns.are_numbers,
     )
@@ -234,12 +220,8 @@ def _load_text(file: ReleaseFile, columns: _Columns, store: Store) -> _Given:
                 continue
             read = SourceFile.read_by(hashed, file.inner)
             break
-    return _Given(
-        file=read,
-        names={role: header[at] for role, at in places.items()},
-        n_header=not columns.are_numbers,
-        warnings=warnings,
-    )
+    names = {role: header[at] for role, at in places.items()}
+    return read, names, int(not columns.are_numbers), warnings
 
 
 def _n_alike(text: Text, separator: str, first: list[str]) -> int:
@@ -322,21 +304,16 @@ def _load_values(file: ReleaseFile, columns: _Columns, store: Store) -> _Given |
         **{role: pl.lit(None, pl.String) for role in _ROLES.keys() - texts.keys()},
     )
     store.put("given", frame.with_row_index("place", 1))
-    return _Given(file=read, names=names)
+    return read, names, 0, ()
 
 
-def _parquet(stream: HashedReader, place: str, columns: _Columns) -> Mapping[str, Iterable[Any]]:
-    from pyarrow.parquet import ParquetFile  # noqa: PLC0415 — few tables are Parquet
-
+def _parquet(stream: HashedReader, place: str, _columns: _Columns) -> Mapping[str, Iterable[Any]]:
     data = stream.read()
-    file = ParquetFile(BytesIO(data))
+    file = pq.ParquetFile(BytesIO(data))
     n_rows = file.metadata.num_rows
     if n_rows > len(data):  # a few bytes can claim any number of empty rows
         raise InputError(f"{place} has {n_rows:,} rows in {len(data):,} bytes; it is damaged")
-    names = file.schema_arrow.names
-    table = file.read([name for name in names if columns.is_known(name)])
-    table.validate(full=True)
-    return {name: table[name].to_pylist() if columns.is_known(name) else () for name in names}
+    return checked_frame(file.read()).to_dict()
 
 
 def _json_lines(stream: HashedReader, place: str, columns: _Columns) -> Mapping[str, Iterable[Any]]:
@@ -367,7 +344,7 @@ def _text(value: object) -> str | None:
     """Return a value as text; None if there is none."""
     if isinstance(value, str):
         return value or None
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, pl.Series)):
         return _UNIT_SEPARATOR.join(filter(None, map(_text, value))) or None
     if isinstance(value, bool):
         return str(value).lower()

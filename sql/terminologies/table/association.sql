@@ -1,17 +1,23 @@
 -- The concepts that replace others.
 --
--- reads   given
+-- reads   given, setting
 -- writes  association: a row per pair of concepts, key (source_id, target_id, kind)
--- params  $separator text: what separates several concepts
 
 create or replace table association as
 
-with stated as (
+with separator as (
+    select coalesce(max(nullif(s.separator, '')), cell_separator(g.replaced_by)) as sign
+    from given as g
+    cross join setting as s
+),
+
+stated as (
     select
-        concept as source_id,
-        trimmed(unnest(string_split(replaced_by, $separator))) as target_id
-    from given
-    where concept <> ''
+        g.concept as source_id,
+        trimmed(unnest(string_split(g.replaced_by, s.sign))) as target_id
+    from given as g
+    cross join separator as s
+    where g.concept <> ''
 )
 
 select distinct

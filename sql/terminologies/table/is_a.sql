@@ -1,17 +1,23 @@
 -- Concepts and their parents.
 --
--- reads   given
+-- reads   given, setting
 -- writes  is_a: a row per child and parent, key (child_id, parent_id)
--- params  $separator text: what separates several parents
 
 create or replace table is_a as
 
-with stated as (
+with separator as (
+    select coalesce(max(nullif(s.separator, '')), cell_separator(g.parent)) as sign
+    from given as g
+    cross join setting as s
+),
+
+stated as (
     select
-        concept as child_id,
-        trimmed(unnest(string_split(parent, $separator))) as parent_id
-    from given
-    where concept <> ''
+        g.concept as child_id,
+        trimmed(unnest(string_split(g.parent, s.sign))) as parent_id
+    from given as g
+    cross join separator as s
+    where g.concept <> ''
 )
 
 select distinct
