@@ -8,14 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.core.files import open_hashed
 from medsim.core.manifest import Skipped
 from medsim.core.reading import (
-    BEGINNING,
     LONGEST_LINE,
-    PACKED,
     decoded,
-    other_kind,
     reading,
     too_long,
     unpacked,
@@ -24,6 +20,7 @@ from medsim.corpora import Annotation, Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from io import BufferedReader
     from pathlib import Path
 
     from medsim.core.files import HashedReader
@@ -34,7 +31,9 @@ _LONGEST_VALUE = 100
 UNLINKED = ("", "")
 """The code of an unlinked part of a mention."""
 
-_SHOWN = 60
+SHOWN = 60
+"""The number of characters of a faulty text in messages."""
+
 _TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
 _FBK_LINE = re.compile(r"([^\t]+)\tT[0-9]+\t([^\t]+)\t([0-9]{1,9})\t([0-9]{1,9})\t(.*)", re.DOTALL)
 _OFFSET = re.compile(r"[0-9]{1,9}")
@@ -78,29 +77,13 @@ class Problems:
         )
 
 
-def open_corpus(path: Path) -> HashedReader:
-    """Return a reader of the raw bytes of a file.
-
-    Only text is accepted, plain or packed.
-    """
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; give the corpus files in it")
-    with reading(path):
-        file = open_hashed(path)
-        error = other_kind(path, file.peek(BEGINNING), "lines of text", reads=PACKED)
-    if error is not None:
-        file.close()
-        raise error
-    return file
-
-
 def digest_of(file: HashedReader, path: Path) -> str:
     """Return the SHA-256 of a file whose documents were read, in hex."""
     with reading(path):
         return file.finish()
 
 
-def lines_of(file: HashedReader, path: Path, *, blank: bool = False) -> Iterator[tuple[int, str]]:
+def lines_of(file: BufferedReader, path: Path, *, blank: bool = False) -> Iterator[tuple[int, str]]:
     """Yield the lines of an open file, plain or packed, and their numbers from 1.
 
     Lines have no line ends; blank lines are skipped unless ``blank`` is True.
@@ -128,8 +111,8 @@ class _Draft:
     lines: list[tuple[int, str]] = field(default_factory=list)
 
 
-def documents_of(
-    file: HashedReader, path: Path, problems: Problems, *, linked: bool = True
+def pubtator_documents(
+    file: BufferedReader, path: Path, problems: Problems, *, linked: bool = True
 ) -> Iterator[Document]:
     """Yield the documents of an open file, plain or packed, in their order.
 
@@ -154,14 +137,13 @@ def documents_of(
         yield _document(draft, path, problems, linked=linked)
 
 
-def is_pubtator(path: Path) -> bool:
+def is_pubtator(file: BufferedReader, path: Path) -> bool:
     """Return whether a file begins like a document in PubTator format."""
-    with open_corpus(path) as file:
-        first = next((line for _, line in lines_of(file, path)), "")
+    first = next((line for _, line in lines_of(file, path)), "")
     return _TEXT.fullmatch(first) is not None
 
 
-def _drafts(file: HashedReader, path: Path, problems: Problems) -> Iterator[_Draft]:
+def _drafts(file: BufferedReader, path: Path, problems: Problems) -> Iterator[_Draft]:
     """Yield documents with all their lines."""
     draft: _Draft | None = None
     first = ""
@@ -176,13 +158,13 @@ def _drafts(file: HashedReader, path: Path, problems: Problems) -> Iterator[_Dra
         document_id = line.partition("\t")[0] if text is None else text[1]
         is_second = text is not None and draft is not None and draft.abstract is not None
         if draft is None or document_id != draft.document_id or is_second:
-            problems.add(_MISPLACED, f"{path}: line {number}", repr(line[:_SHOWN]))
+            problems.add(_MISPLACED, f"{path}: line {number}", repr(line[:SHOWN]))
         elif text is None:
             draft.lines.append((number, line))
         else:
             draft.abstract = text[3]
     if draft is None:
-        begins = f"begins with {first[:_SHOWN]!r}" if first else "is empty"
+        begins = f"begins with {first[:SHOWN]!r}" if first else "is empty"
         raise InputError(f"{path} {begins}; a document of PubTator begins with ID|t|title")
     yield draft
 
@@ -222,13 +204,13 @@ def _annotation(columns: list[str], text: str, *, linked: bool) -> Annotation | 
     """
     has_offsets = all(map(_OFFSET.fullmatch, columns[1:3]))
     if len(columns) < 4 or "\t" not in columns[3] or not has_offsets:  # noqa: PLR2004 — as above
-        return _UNKNOWN_LINE, repr("\t".join(columns)[:_SHOWN])
+        return _UNKNOWN_LINE, repr("\t".join(columns)[:SHOWN])
     _, first, last, rest = columns
     start, end = int(first), int(last)
     term = text[start:end]
     if not term or len(term) < end - start or not rest.startswith(f"{term}\t"):
-        given = rest.partition("\t")[0][:_SHOWN]  # not split before, as a term may have a tab
-        difference = f"{given!r}, but the text has {term[:_SHOWN]!r}"
+        given = rest.partition("\t")[0][:SHOWN]  # not split before, as a term may have a tab
+        difference = f"{given!r}, but the text has {term[:SHOWN]!r}"
         return "mention is not in the text at its offsets", difference
     kind, _, others = rest[len(term) + 1 :].partition("\t")
     column = others.partition("\t")[0]

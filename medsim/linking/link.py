@@ -20,7 +20,8 @@ from medsim.core.progress import progress_of
 from medsim.core.store import Store
 from medsim.core.terms import lowered_column
 from medsim.corpora import corpus_names
-from medsim.corpora.pubtator import Problems, digest_of, documents_of, open_corpus
+from medsim.corpora.documents import documents_of, open_corpus
+from medsim.corpora.pubtator import Problems, digest_of
 from medsim.embeddings.embedded_terms import embed_terms, identify, with_fingerprint
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.given import embedding_spec

@@ -31,7 +31,7 @@ class LinkOptions(Options):
 
     corpora: Annotated[
         Sequence[str | Path],
-        Option("PubTator files, such as BC5CDR.", argument=True, metavar="CORPUS..."),
+        Option("PubTator or BioC files, or brat folders.", argument=True, metavar="CORPUS..."),
     ]
     terminology: Annotated[
         str | Path | OpenedFolder,

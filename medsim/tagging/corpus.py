@@ -16,14 +16,8 @@ from medsim.core.errors import InputError, counted
 from medsim.core.options import several
 from medsim.core.reading import is_left_behind, reading
 from medsim.corpora import corpus_names
-from medsim.corpora.pubtator import (
-    Problems,
-    digest_of,
-    documents_of,
-    is_pubtator,
-    lines_of,
-    open_corpus,
-)
+from medsim.corpora.documents import brat_files, documents_of, has_documents, open_corpus
+from medsim.corpora.pubtator import Problems, digest_of, lines_of
 from medsim.corpora.sentences import cut_documents, short_enough
 from medsim.tagging import SPLITS
 
@@ -250,7 +244,7 @@ def split_of(document_id: str, options: TagOptions) -> str:
 
 
 def read_corpora(options: TagOptions, progress: Progress) -> list[Corpus]:
-    """Return corpora, each from one file in PubTator format or a folder with one file per split."""
+    """Return corpora, each from one file or folder of documents, or a folder with one per split."""
     corpora = []
     given = map(Path, several(options.corpora))
     paths = [path if path.name not in {"", ".."} else path.resolve() for path in given]
@@ -269,17 +263,17 @@ def _read_corpus(path: Path, name: str, options: TagOptions) -> Corpus:
     problems = Problems()
     splits: dict[str, list[Sentence]] = {split: [] for split in SPLITS}
     files: dict[str, dict[str, str]] = {}
-    n_pubtator = 0
+    n_with_documents = 0
     for split, file in _files_of(path).items():
         with open_corpus(file) as stream:
-            if is_pubtator(file):
-                n_pubtator += 1
+            if has_documents(file):
+                n_with_documents += 1
                 documents = documents_of(stream, file, problems, linked=False)
                 sentences = list(tagged_sentences(documents, name, options, problems))
             elif split == WHOLE:
                 raise InputError(
-                    f"{file} is not in PubTator format, which begins with ID|t|title; for CoNLL's "
-                    "layout give a folder with train, dev and test files"
+                    f"{file} is not in PubTator format, which begins with ID|t|title, or in BioC; "
+                    "for CoNLL's layout give a folder with train, dev and test files"
                 )
             else:
                 sentences = read_conll(stream, file)
@@ -293,7 +287,7 @@ def _read_corpus(path: Path, name: str, options: TagOptions) -> Corpus:
     warnings = [*problems.warnings()]
     ids = (key for part in splits.values() for key in {sentence.document_id for sentence in part})
     shared = sorted(document_id for document_id, times in Counter(ids).items() if times > 1)
-    if shared and n_pubtator > 1:
+    if shared and n_with_documents > 1:
         warnings.append(
             f"{name}: {counted(len(shared), 'document is', 'documents are')} in several splits, "
             f"{shared[0]} first; this data leakage makes scores too high"
@@ -308,12 +302,12 @@ def _read_corpus(path: Path, name: str, options: TagOptions) -> Corpus:
 
 
 def _files_of(path: Path) -> dict[str, Path]:
-    """Return the files of a corpus by split, or a single file."""
-    if not path.is_dir():
+    """Return the files of a corpus by split, or a single file or folder of brat."""
+    if not path.is_dir() or brat_files(path):
         return {WHOLE: path}
     file_of: dict[str, Path] = {}
     with reading(path):
-        files = sorted(file for file in path.iterdir() if file.is_file())
+        files = sorted(file for file in path.iterdir() if file.is_file() or brat_files(file))
     for file in files:
         named = {split for name, split in _NAMES.items() if name in file.name.lower()}
         if len(named) != 1 or is_left_behind(file.name):  # such as README, or train_dev.tsv

@@ -39,8 +39,8 @@ class TagOptions(Options):
     corpora: Annotated[
         str | Path | Sequence[str | Path],
         Option(
-            "Folders with a train, dev and test file in CoNLL or PubTator format; or single "
-            "PubTator files, which are split by document.",
+            "Folders with a train, dev and test file in CoNLL, PubTator or BioC format; or single "
+            "PubTator or BioC files, or brat folders, which are split by document.",
             argument=True,
             metavar="CORPUS...",
             many=True,

@@ -12,7 +12,8 @@ import polars as pl
 
 from medsim.core.terms import lowered_column, pack
 from medsim.corpora import ENGLISH, corpus_names
-from medsim.corpora.pubtator import Problems, digest_of, documents_of, open_corpus
+from medsim.corpora.documents import documents_of, open_corpus
+from medsim.corpora.pubtator import Problems, digest_of
 from medsim.corpora.sentences import cut_documents, short_enough
 from medsim.kernels.packing import term_hashes, tie_hashes
 from medsim.wic.output import MENTION_COLUMNS
@@ -60,10 +61,10 @@ def read_corpora(
     threads: int,
     advance: Callable[[int], None] = lambda _n: None,
 ) -> Corpora:
-    """Return the mentions of files in PubTator format, each in its sentence.
+    """Return the mentions of corpora, each in its sentence.
 
     Args:
-        paths: the files, at least one; corpora are named after them, see ``corpus_names``.
+        paths: at least one; corpora are named after them, see ``corpus_names``.
         language: of the sentences, one of ``medsim.corpora.sentences``.
         threads: the number of processes that split sentences; the result does not depend on it.
         advance: receives the number of documents read since the last call.

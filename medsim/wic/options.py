@@ -40,7 +40,7 @@ class WicBuildOptions(ReadingOptions):
 
     corpora: Annotated[
         Sequence[str | Path],
-        Option("PubTator files, such as MedMentions.", argument=True, metavar="CORPUS..."),
+        Option("PubTator or BioC files, or brat folders.", argument=True, metavar="CORPUS..."),
     ]
     terminology: Annotated[
         str | Path,

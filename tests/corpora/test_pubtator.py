@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from medsim.core.errors import InputError, OptionError
 from medsim.corpora import Annotation, Document, corpus_names, pubtator
-from medsim.corpora.pubtator import Problems, codes_of, is_pubtator
+from medsim.corpora.documents import has_documents
+from medsim.corpora.pubtator import Problems, codes_of
 
 DATA = os.environ.get("MEDSIM_DATA")
 
@@ -257,7 +258,7 @@ def test_published_corpora_are_read_whole() -> None:
 def test_pubtator_is_recognised_by_its_first_line(tmp_path: Path, content: str, expected) -> None:
     (tmp_path / "corpus").write_text(content)
 
-    assert is_pubtator(tmp_path / "corpus") is expected
+    assert has_documents(tmp_path / "corpus") is expected
 
 
 TWO = [("MSH", "D003920"), ("OMIM", "217000")]

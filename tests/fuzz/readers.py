@@ -50,7 +50,8 @@ from medsim.core.errors import ServiceError
 from medsim.core.instances import check_terms
 from medsim.core.opened import open_output
 from medsim.core.reading import open_file, parsed_json
-from medsim.corpora.pubtator import Problems, digest_of, documents_of, open_corpus
+from medsim.corpora.documents import documents_of, open_corpus
+from medsim.corpora.pubtator import Problems, digest_of
 from medsim.embeddings.chats import read_reply
 from medsim.embeddings.options import EmbeddingOptions
 from medsim.embeddings.services import read_vectors
@@ -241,6 +242,13 @@ def _pubtator(folder: Path) -> Path:
     return write_corpus(folder, invented_names(1, 8), "corpus", 1, 4)
 
 
+def _brat(folder: Path) -> Path:
+    _file("a.txt", "Naïve heart\n心臓 pain\n")(folder)
+    lines = "T1\tOrgan 6 11\theart\nT2\tDisease 15 19\tpain\nN1\tReference T2 MESH:D010146\tPain\n"
+    _file("a.ann", f"{lines}R1\tPart Arg1:T1 Arg2:T2\n")(folder)
+    return folder
+
+
 def _pubtator_gz(folder: Path) -> Path:
     plain = _pubtator(folder)
     content = plain.read_bytes()
@@ -343,6 +351,35 @@ _TABLE = "id,name,synonyms,type,obsolete,parent\n" + "".join(
 )
 _LEXICON = "E1|hearts|noun|count(thr_plur)|heart|heart|\nE2|pains|noun|x|pain|pain|\n"
 
+_BIOC = {
+    "documents": [
+        {
+            "id": str(number),
+            "passages": [
+                {"offset": 0, "text": "Naïve heart"},
+                {
+                    "offset": 12,
+                    "text": "心臓 pain",
+                    "annotations": [
+                        {
+                            "infons": {"type": "Disease", "identifier": "MESH:D010146|-1"},
+                            "text": "pain",
+                            "locations": [{"offset": 15, "length": 4}],
+                        }
+                    ],
+                },
+            ],
+        }
+        for number in range(2)
+    ]
+}
+_BIOC_XML = (
+    '<?xml version="1.0"?><!DOCTYPE collection SYSTEM "BioC.dtd"><collection><document><id>1</id>'
+    "<passage><offset>0</offset><text>Naïve heart</text></passage><passage><offset>12</offset>"
+    '<text>心臓 pain</text><annotation id="1"><infon key="type">Disease</infon><infon key="MESH">'
+    'D010146</infon><location offset="15" length="4"/><text>pain</text></annotation></passage>'
+    "</document></collection>"
+)
 READERS: dict[str, Reader] = {
     "rf2": Reader(write=_rf2, read=read_source),
     "rf2-zip": Reader(write=_rf2_zip, read=read_source),
@@ -440,6 +477,9 @@ READERS: dict[str, Reader] = {
     "names-parquet": Reader(write=lambda folder: _parquet(folder / "n.parquet"), read=_names),
     "pubtator": Reader(write=_pubtator, read=_corpus),
     "pubtator-gz": Reader(write=_pubtator_gz, read=_corpus),
+    "bioc-xml": Reader(write=_file("c.xml", _BIOC_XML), read=_corpus),
+    "bioc-json": Reader(write=_file("c.json", json.dumps(_BIOC)), read=_corpus),
+    "brat": Reader(write=_brat, read=_corpus),
     "conll": Reader(
         write=_file("train.tsv", "naïve\tB-X\nheart\tI-X\n.\tO\n\npain S-Y\n"), read=_tagged
     ),

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from medsim.core.errors import InputError
 from medsim.core.progress import Progress
 from medsim.corpora import Annotation, Document
-from medsim.corpora.pubtator import Problems, open_corpus
+from medsim.corpora.documents import open_corpus
+from medsim.corpora.pubtator import Problems
 from medsim.tagging.corpus import (
     Corpus,
     Entity,

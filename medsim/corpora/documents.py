@@ -1,0 +1,267 @@
+"""Reads corpora whose documents have mentions: PubTator, BioC and brat, which becomes BioC."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from bisect import bisect_right
+from itertools import accumulate
+from typing import IO, TYPE_CHECKING, Any
+
+from defusedxml import ElementTree as strict  # noqa: N813 — the unsafe one is never used
+
+from medsim.core.errors import InputError
+from medsim.core.files import HashedReader, open_hashed
+from medsim.core.reading import (
+    BEGINNING,
+    JSON,
+    PACKED,
+    XML,
+    decoded,
+    open_file,
+    other_kind,
+    parsed_json,
+    reading,
+    reason,
+    unpacked,
+)
+from medsim.corpora import Annotation, Document
+from medsim.corpora.pubtator import SHOWN, codes_of, is_pubtator, pubtator_documents
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from xml.etree.ElementTree import Element
+
+    from medsim.corpora.pubtator import Problems
+
+_BIOC = re.compile(rb'(\xef\xbb\xbf)?\s*(<(\?xml|!DOCTYPE|collection)|\{\s*"|\[\s*\{\s*")')
+_JSON_LINES = re.compile(rb"\s*\{[^\n]*\}\r?\n+\{")
+_IDENTIFIERS = ("identifier", "normalized_id", "concept_id", "database_id", "mesh", "umls", "cui")
+_SPANS = re.compile(r"(\S+) ([0-9]{1,9} [0-9]{1,9}(?:;[0-9]{1,9} [0-9]{1,9})*)\t(.*)")
+
+
+def _bioc_documents(
+    stream: IO[bytes], path: Path, problems: Problems, *, is_xml: bool, linked: bool
+) -> Iterator[Document]:
+    """Yield the documents of a file in BioC (Comeau et al. 2013).
+
+    Passages, or their sentences, are joined by a space after the first and by line feeds. Offsets
+    count code points, or bytes where the text of a mention is only found so. If the offset of a
+    passage is wrong, those of its mentions count from the beginning of the document.
+
+    ``problems`` counts everything that is left out: relations, mentions of several parts, the
+    individual mentions of composite ones, and all that ``pubtator_documents`` leaves out. Codes are
+    read only if ``linked`` is True.
+
+    Raises:
+        InputError: a document has another structure.
+    """
+    document_ids: set[str] = set()
+    raw_documents = _of_xml(stream) if is_xml else _of_json(stream.read(), path)
+    for number, raw in enumerate(raw_documents, start=1):
+        place = f"{path}: document {number:,}"
+        try:
+            document = _document(raw, number, place, problems, linked=linked)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(f"{place} is not in the format BioC ({reason(error)})") from error
+        if document.document_id in document_ids:
+            problems.add("document occurs again", place, document.document_id)
+            continue
+        document_ids.add(document.document_id)
+        yield document
+    if not document_ids:
+        raise InputError(f"{path} has no document of BioC")
+
+
+def _of_xml(stream: IO[bytes]) -> Iterator[Any]:
+    for _, element in strict.iterparse(stream, events=("end",)):
+        if element.tag == "document":
+            yield _as_json(element)
+            element.clear()
+
+
+def _as_json(element: Element) -> dict[str, Any]:
+    return {
+        **{name: element.findtext(name) for name in ("id", "offset", "text")},
+        **{f"{name}s": list(map(_as_json, element.findall(name))) for name in _NESTED},
+        "infons": {infon.get("key"): infon.text for infon in element.findall("infon")},
+        "locations": [location.attrib for location in element.findall("location")],
+        "relations": element.findall("relation"),
+    }
+
+
+_NESTED = ("passage", "sentence", "annotation")
+
+
+def _of_json(data: bytes, path: Path) -> Iterator[Any]:
+    """Yield the documents of a collection, of PubTator's answer, or of a list or lines of them."""
+    content: Any
+    if _JSON_LINES.match(data):
+        lines = enumerate(data.split(b"\n"), start=1)
+        content = [parsed_json(f"{path}: line {at:,}", line) for at, line in lines if line.strip()]
+    else:
+        content = parsed_json(path, data.removeprefix(b"\xef\xbb\xbf"))
+    for one in content if isinstance(content, list) else [content]:
+        several = isinstance(one, dict) and (one.get("documents") or one.get("PubTator3"))
+        yield from several or [one]
+
+
+def _document(raw: Any, number: int, place: str, problems: Problems, *, linked: bool) -> Document:
+    """Return a document with its valid annotations."""
+    passages = raw["passages"]
+    sentences = [sentence for passage in passages for sentence in passage.get("sentences") or ()]
+    units = [unit for passage in passages for unit in passage.get("sentences") or [passage]]
+    texts = [unit.get("text") or "" for unit in units]
+    offsets = [int(unit["offset"]) for unit in units]
+    starts = [0, *accumulate(len(text) + 1 for text in texts)]
+    title, abstract = texts[0] if texts else "", "\n".join(texts[1:])
+    whole = f"{title} {abstract}"
+    annotations: list[Annotation] = []
+    for holder in (raw, *passages, *sentences):
+        for _ in holder.get("relations") or ():
+            problems.count("line states a relation")
+        for given in holder.get("annotations") or ():
+            locations, infons = given["locations"], given["infons"]
+            if len(locations) != 1 or infons.get("CompositeRole") == "IndividualMention":
+                problems.count("mention has several parts, or is one of a composite mention")
+                continue
+            offset, length = int(locations[0]["offset"]), int(locations[0]["length"])
+            at = max(bisect_right(offsets, offset) - 1, 0)
+            term = given.get("text") or ""
+            begin = _place(term, texts[at], offset - offsets[at], length)
+            if begin is None:  # passages may have wrong offsets
+                begin, at = _place(term, whole, offset, length), 0
+            if begin is None:
+                value = f"{term[:SHOWN]!r} at {offset:,}"
+                problems.add("mention is not in the text at its offsets", place, value)
+                continue
+            column = _column(infons) if linked else ""
+            if (codes := codes_of(column)) is None:
+                problems.add("code has an unknown format", place, repr(column))
+                continue
+            begin += starts[at]
+            kind = str(infons.get("type") or "")
+            end = begin + len(term)
+            annotations.append(Annotation(start=begin, end=end, text=term, kind=kind, codes=codes))
+    document_id = str(raw["id"] or number)
+    "".join([document_id, whole, *(each.kind for each in annotations)]).encode()  # no surrogates
+    return Document(
+        document_id=document_id,
+        title=title,
+        abstract=abstract,
+        annotations=tuple(sorted(annotations, key=lambda item: (item.start, item.end))),
+    )
+
+
+def _place(term: str, text: str, begin: int, length: int) -> int | None:
+    """Return the place of a term in a text, given in code points or in bytes."""
+    if not term or begin < 0:
+        return None
+    if text[begin : begin + length] == term:
+        return begin
+    encoded = text.encode()
+    is_there = encoded[begin : begin + length] == term.encode()
+    return len(encoded[:begin].decode()) if is_there else None
+
+
+def _column(infons: dict[str, Any]) -> str:
+    """Return the identifiers of a mention, as in a column of PubTator."""
+    values = {key.lower(): str(value) for key, value in infons.items() if value is not None}
+    if "omim" in values:
+        return re.sub(r"[0-9]+", r"OMIM:\g<0>", values["omim"].upper().replace("OMIM:", ""))
+    return next((values[key] for key in _IDENTIFIERS if key in values), "")
+
+
+def open_corpus(path: Path) -> HashedReader:
+    """Return a reader of the raw bytes of a file, or of the content of a folder of brat.
+
+    Only text is accepted, plain or packed.
+    """
+    if path.is_dir():
+        if not brat_files(path):
+            raise InputError(
+                f"{path} is a folder; give the corpus files in it, or a folder of brat"
+            )
+        return HashedReader(io.BytesIO(_brat_as_bioc(path)))
+    with reading(path):
+        file = open_hashed(path)
+        kinds = {*PACKED, JSON, XML}
+        error = other_kind(path, file.peek(BEGINNING), "lines of text", reads=kinds)
+    if error is not None:
+        file.close()
+        raise error
+    return file
+
+
+def documents_of(
+    file: HashedReader, path: Path, problems: Problems, *, linked: bool = True
+) -> Iterator[Document]:
+    """Yield the documents of an open corpus, plain or packed, in their order.
+
+    See ``_bioc_documents`` for BioC and brat, and ``pubtator_documents`` for other files.
+    """
+    with reading(path, "a corpus"):
+        stream = unpacked(file, path, path.stat().st_size)
+        if match := _BIOC.match(stream.peek(BEGINNING)):
+            is_xml = b"<" in match[0]
+            yield from _bioc_documents(stream, path, problems, is_xml=is_xml, linked=linked)
+        else:
+            yield from pubtator_documents(stream, path, problems, linked=linked)
+
+
+def has_documents(path: Path) -> bool:
+    """Return whether a path is a folder of brat, or a file that begins like BioC or PubTator."""
+    with open_corpus(path) as file, reading(path, "a corpus"):
+        stream = unpacked(file, path, path.stat().st_size)
+        return _BIOC.match(stream.peek(BEGINNING)) is not None or is_pubtator(stream, path)
+
+
+def brat_files(path: Path) -> list[Path]:
+    """Return the files of annotations in a folder of brat, or of BioNLP's shared tasks."""
+    with reading(path):
+        return sorted(file for file in path.iterdir() if file.suffix in {".ann", ".a1"})
+
+
+def _brat_as_bioc(path: Path) -> bytes:
+    """Return a folder in brat's standoff format (Stenetorp et al. 2012) as JSON of BioC.
+
+    Each file of annotations has its text beside it, with the suffix .txt. References of mentions to
+    other sources (N) are their codes. Relations, events, attributes and notes count as relations.
+
+    Raises:
+        InputError: a file is missing, or a line of a mention or a reference is malformed.
+    """
+    documents = []
+    for file in brat_files(path):
+        text, lines = (_text_of(each) for each in (file.with_suffix(".txt"), file))
+        mentions: dict[str, dict[str, Any]] = {}
+        codes: dict[str, list[str]] = {}
+        relations = []
+        for number, line in enumerate(lines.splitlines(), start=1):
+            key, _, rest = line.partition("\t")
+            if key[:1] == "T" and (match := _SPANS.fullmatch(rest)):
+                spans = [tuple(map(int, span.split())) for span in match[2].split(";")]
+                locations = [{"offset": start, "length": end - start} for start, end in spans]
+                infons = {"type": match[1]}
+                mentions[key] = {"text": match[3], "locations": locations, "infons": infons}
+            elif key[:1] == "N" and len(parts := rest.split(maxsplit=3)) > 2:  # noqa: PLR2004
+                codes.setdefault(parts[1], []).append(parts[2])
+            elif key[:1] in {"T", "N"}:
+                raise InputError(
+                    f"{file}: line {number:,} is {line[:SHOWN]!r}; expected an id, a tab, a type, "
+                    "start and end, a tab and the mention, or a reference to another source"
+                )
+            elif line.strip():
+                relations.append(key)
+        for mention_id in codes.keys() & mentions.keys():
+            mentions[mention_id]["infons"]["identifier"] = "|".join(codes[mention_id])
+        passage = {"offset": 0, "text": text, "annotations": list(mentions.values())}
+        documents.append({"id": file.stem, "passages": [passage], "relations": relations})
+    return json.dumps({"documents": documents}).encode()
+
+
+def _text_of(path: Path) -> str:
+    with reading(path, "text"), open_file(path) as stream:
+        return decoded(stream.read(), path)
