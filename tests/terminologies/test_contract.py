@@ -244,7 +244,7 @@ def test_a_source_says_what_it_reads_and_recognises_no_other_file(
     assert not source.recognises(tmp_path / "nowhere.dat")
 
 
-@pytest.mark.parametrize("name", ["RXNCONSO.RRF", "MRCONSO.RRF.gz", "CONCEPT.csv"])
+@pytest.mark.parametrize("name", ["RXNCONSO.RRF", "CONCEPT.csv.gz", "CONCEPT.csv"])
 def test_an_error_for_one_file_of_several_lists_readable_formats(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("1")
     known = name.removesuffix(".gz")
@@ -311,7 +311,7 @@ def test_the_order_of_rows_does_not_matter(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "file", "said"),
     [
-        ("umls", "MRREL.RRF", r"no MRREL\.RRF; a release of UMLS has it in its folder META"),
+        ("umls", "MRCONSO.RRF", r"is not an RF2 release"),
         ("rxnorm", "RXNREL.RRF", r"no RXNREL\.RRF; a release of RxNorm has it in .* rrf"),
         ("omop", "CONCEPT_SYNONYM.csv", r"no CONCEPT_SYNONYM\.csv; Athena's exports have it"),
     ],

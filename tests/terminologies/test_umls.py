@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 from fixtures.sources import n_skipped, read_source
-from fixtures.umls import Metathesaurus, random_metathesaurus
+from fixtures.umls import Metathesaurus, random_metathesaurus, write_rrf
+from polars.testing import assert_frame_equal
+from typer.testing import CliRunner
 
+import medsim
+from medsim.cli import app
 from medsim.core.errors import InputError, OptionError
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 def names(tables: dict[str, pl.DataFrame]) -> list[tuple[str, ...]]:
@@ -187,3 +190,112 @@ def test_the_line_at_fault_is_named(
         read_source(tmp_path)
     assert said in str(caught.value)
     assert file in str(caught.value)
+
+
+def split_in(path: Path, form: str) -> None:
+    """Split a file within a row, into parts that are packed each, packed together, or plain."""
+    content = path.read_bytes()
+    content = gzip.compress(content) if form == "together" else content
+    middle = len(content) // 2
+    for letter, part in zip("ab", (content[:middle], content[middle:]), strict=True):
+        packed = gzip.compress(part) if form == "each" else part
+        ending = "" if form == "plain" else ".gz"
+        path.with_name(f"{path.name}.a{letter}{ending}").write_bytes(packed)
+    path.unlink()
+
+
+@pytest.mark.parametrize("form", ["each", "together", "plain"])
+@pytest.mark.parametrize("archive", ["folder", "zip", "nlm"])
+def test_files_in_parts_are_read_as_one(tmp_path: Path, form: str, archive: str) -> None:
+    expected = read_source(random_metathesaurus(1).write(tmp_path / "whole"))
+    folder = random_metathesaurus(1).write(tmp_path / "parts" / "META")
+    split_in(folder / "MRCONSO.RRF", form)
+    split_in(folder / "MRREL.RRF", form)
+    place = folder
+    if archive != "folder":
+        place = tmp_path / "release" / f"2026aa-1-meta.{archive}"
+        place.parent.mkdir()
+        for number, pattern in enumerate(("MRCONSO*", "MR[RS]*"), 1):
+            path = place.with_name(f"2026aa-{number if archive == 'nlm' else 1}-meta.{archive}")
+            with zipfile.ZipFile(path, "a") as packed:
+                for file in folder.glob(pattern):
+                    packed.write(file, f"2026AA/META/{file.name}")
+        place = place.parent if archive == "nlm" else place
+
+    terminology, tables = read_source(place)
+
+    for name, table in tables.items():
+        assert table.equals(expected[1][name]), name
+    names = {Path(file.name).name: file.sha256 for file in terminology.files}
+    assert names == {file.name: file.sha256 for file in expected[0].files}
+
+
+def test_a_missing_part_is_named(tmp_path: Path) -> None:
+    random_metathesaurus(1).write(tmp_path)
+    split_in(tmp_path / "MRCONSO.RRF", "each")
+    last = (tmp_path / "MRCONSO.RRF.ab.gz").rename(tmp_path / "MRCONSO.RRF.ac.gz")
+    with pytest.raises(InputError, match=r"has MRCONSO\.RRF\.ac\.gz, but not MRCONSO\.RRF\.ab"):
+        read_source(tmp_path)
+    last.unlink()
+    with pytest.raises(InputError, match="has no line end; is the file cut short"):
+        read_source(tmp_path)
+
+
+def test_archives_in_the_archive_of_a_release_must_be_unpacked(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "umls-2026AA-full.zip", "w") as archive:
+        archive.writestr("2026AA-full/2026aa-1-meta.nlm", b"PK")
+        archive.writestr("2026AA-full/README.html", b"")
+    with pytest.raises(InputError, match=r"2026aa-1-meta\.nlm; unpack it, and give the folder"):
+        read_source(tmp_path / "umls-2026AA-full.zip")
+
+
+@pytest.mark.parametrize("name", ["MRCONSO.RRF", "MRCONSO.RRF.gz", "META"])
+def test_names_alone_give_concepts_without_parents(tmp_path: Path, name: str) -> None:
+    folder = random_metathesaurus(1).write(tmp_path / "META")
+    expected = read_source(folder)[1]["description"]
+    for file in ("MRREL.RRF", "MRSTY.RRF"):
+        (folder / file).unlink()
+    place = folder if name == "META" else folder / name
+    if name.endswith(".gz"):
+        place.write_bytes(gzip.compress((folder / "MRCONSO.RRF").read_bytes()))
+
+    _, tables = read_source(place)
+
+    assert tables["description"].equals(expected)
+    assert tables["is_a"].is_empty()
+    assert tables["association"].is_empty()
+    out = str(tmp_path / "out.zip")
+    result = CliRunner().invoke(app, ["convert", str(place), "-o", out])
+    assert f"{name} has no MRREL.RRF, so no parents or associations" in result.stderr
+
+
+def test_retired_concepts_have_their_replacements_but_no_pairs(tmp_path: Path) -> None:
+    made = random_metathesaurus(2)
+    made.write(tmp_path / "META")
+    before = medsim.build(tmp_path / "META", tmp_path / "before", negatives=["random"])
+    rows = [
+        "C0000001|1993AA|SY|||C0000002|Y",  # it has names again
+        "C9000001|1993AA|SY|||C0000002|Y",
+        "C9000001|1994AA|SY|||C0000002|Y",
+        "C9000002|2001AB|RB|||C0000003|Y",
+        "C9000002|2001AB|RN|||C0000004|Y",
+        "C9000002|2001AB|RO|||C9999999|Y",  # not in this release
+        "C9000003|2020AA|DEL||||",
+    ]
+    write_rrf(tmp_path / "META", {"MRCUI.RRF": rows})
+
+    build = medsim.build(tmp_path / "META", tmp_path / "out", negatives=["random"])
+
+    concept = build.table("concept").collect().filter(pl.col("concept_id") > "C9")
+    assert concept.select("concept_id", "active").rows() == [
+        ("C9000001", False),
+        ("C9000002", False),
+        ("C9000003", False),
+    ]
+    association = build.table("association").collect().filter(pl.col("source_id") > "C9")
+    assert association.rows() == [
+        ("C9000001", "C0000002", "replaced_by", True),
+        ("C9000002", "C0000003", "possibly_equivalent_to", True),
+        ("C9000002", "C0000004", "possibly_equivalent_to", True),
+    ]
+    assert_frame_equal(build.pairs(), before.pairs())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
+import string
 import tarfile
 import zipfile
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from tarfile import HeaderError, ReadError
@@ -27,13 +29,15 @@ from medsim.core.reading import (
 )
 
 if TYPE_CHECKING:
-    import io
     from collections.abc import Collection, Iterator
+
+    from typing_extensions import Buffer
 
     from medsim.core.reading import FileKind
 
 _PACKED = r"\.(gz|bz2|xz|zst)"
-_ZIP = re.compile(r".*\.zip", re.IGNORECASE | re.DOTALL)
+_PART = re.compile(rf"(?P<whole>.*\.RRF)\.a[a-z]({_PACKED})?", re.IGNORECASE | re.DOTALL)
+_ZIP = re.compile(r".*\.(zip|nlm)", re.IGNORECASE | re.DOTALL)
 _TAR = re.compile(rf".*\.(tar({_PACKED})?|tgz|tbz2?|txz|tzst)", re.IGNORECASE | re.DOTALL)
 
 
@@ -46,12 +50,14 @@ class ReleaseFile:
         inner: the path of the file inside, with slashes.
         size: its size in bytes, unpacked from a zip.
         entry: the entry of the zip or tar; None in a folder.
+        parts: the files that the file was split into, in order; empty if it is whole.
     """
 
     release: Path
     inner: str
     size: int
     entry: zipfile.ZipInfo | tarfile.TarInfo | None = None
+    parts: tuple[ReleaseFile, ...] = ()
 
     @property
     def name(self) -> str:
@@ -72,26 +78,49 @@ class ReleaseFile:
         """
         where = self.place
         hint = "download it again, or unpack it first" if self.entry else ""
-        size, beginning = self.size, b""
+        parts, beginning = self.parts or (self,), b""
         try:
             with reading(where, hint=hint), ExitStack() as opened:
-                if self.entry is None:
-                    stream = opened.enter_context(open_file(self.release / self.inner))
-                elif isinstance(self.entry, tarfile.TarInfo):
-                    tar = opened.enter_context(_open_tar(self.release))
-                    stream = cast("io.BufferedReader", tar.extractfile(self.entry))
-                else:
-                    size = self.entry.compress_size
-                    check_ratio(where, size, self.size)
-                    archive = opened.enter_context(zipfile.ZipFile(self.release))
-                    entry = opened.enter_context(archive.open(self.entry))
-                    stream = cast("io.BufferedReader", entry)
-                content = unpacked(stream, where, size)
+                streams = [part.stored(opened) for part in parts]
+                joint = io.BufferedReader(_Joined(streams)) if self.parts else streams[0]
+                stream = cast("io.BufferedReader", joint)
+                content = unpacked(stream, where, sum(part.stored_size() for part in parts))
                 beginning = content.peek(BEGINNING)
                 yield content
         except InputError as error:
             other = other_kind(where, beginning, "lines of text", reads)
             raise other or error from error.__cause__
+
+    def stored(self, opened: ExitStack) -> io.BufferedReader:
+        """Return the bytes of the file as they are in the release, until ``opened`` is closed."""
+        if self.entry is None:
+            return opened.enter_context(open_file(self.release / self.inner))
+        if isinstance(self.entry, tarfile.TarInfo):
+            tar = opened.enter_context(_open_tar(self.release))
+            return cast("io.BufferedReader", tar.extractfile(self.entry))
+        check_ratio(self.place, self.stored_size(), self.size)
+        archive = opened.enter_context(zipfile.ZipFile(self.release))
+        return cast("io.BufferedReader", opened.enter_context(archive.open(self.entry)))
+
+    def stored_size(self) -> int:
+        """Return the number of bytes of the file in the release."""
+        is_zipped = isinstance(self.entry, zipfile.ZipInfo)
+        return cast("zipfile.ZipInfo", self.entry).compress_size if is_zipped else self.size
+
+
+class _Joined(io.RawIOBase):
+    """The bytes of several streams, one after the other."""
+
+    def __init__(self, streams: list[io.BufferedReader]) -> None:
+        super().__init__()
+        self._streams = streams
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        """Read bytes into a buffer, and return their number."""
+        return next(filter(None, (stream.readinto(buffer) for stream in self._streams)), 0)
 
 
 def release_files(path: Path) -> list[ReleaseFile]:
@@ -121,6 +150,29 @@ def release_files(path: Path) -> list[ReleaseFile]:
 
 def _is_archive(name: str) -> bool:
     return bool(_ZIP.fullmatch(name) or _TAR.fullmatch(name))
+
+
+def joined(files: list[ReleaseFile]) -> list[ReleaseFile]:
+    """Return files with those that were split, such as F.aa and F.ab, as one file, such as F.
+
+    Raises:
+        InputError: a part is missing before another one.
+    """
+    whole: list[ReleaseFile] = []
+    parts: dict[tuple[Path, str], list[ReleaseFile]] = {}
+    for file in files:
+        if named := _PART.fullmatch(file.inner):
+            parts.setdefault((file.release, named["whole"]), []).append(file)
+        else:
+            whole.append(file)
+    for (release, inner), each in parts.items():
+        for letter, file in zip(string.ascii_lowercase, each, strict=False):  # in order of name
+            if not file.inner.startswith(f"{inner}.a{letter}"):
+                raise InputError(f"{release} has {file.inner}, but not {inner}.a{letter}")
+        size = sum(file.size for file in each)
+        first = replace(each[0], inner=inner, size=size, parts=tuple(each))
+        whole.append(first)
+    return sorted(whole, key=lambda file: file.inner)
 
 
 def is_alone(path: Path) -> bool:

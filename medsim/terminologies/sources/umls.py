@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.core.manifest import Skipped
 from medsim.terminologies.sources import Source, SourceFile, Terminology, day_of
-from medsim.terminologies.sources.archive import file_named, has_file, release_files
+from medsim.terminologies.sources.archive import (
+    file_named,
+    has_file,
+    has_single,
+    joined,
+    release_files,
+)
 from medsim.terminologies.sources.text_rows import RowFormat, load_rows
 
 if TYPE_CHECKING:
@@ -49,21 +55,36 @@ class RRFFile:
 
 _MISSING = "a release of UMLS has it in its folder META"
 _ATOMS = RRFFile("MRCONSO.RRF", "umls/umls_atom", 18, _MISSING, rxnorm=False)
-_RELATIONS = RRFFile("MRREL.RRF", "umls/umls_relation", 16, _MISSING, rxnorm=False)
+_RELATIONS = RRFFile("MRREL.RRF", "umls/umls_relation", 16, None, rxnorm=False)
 _TYPES = RRFFile("MRSTY.RRF", "umls/semantic_type", 6, None)
+_RETIRED = RRFFile("MRCUI.RRF", "umls/retired/umls_retired", 7, None)
+_NAME = r"MRCONSO\.RRF(\.a[a-z])?"
+_NLM = r".*\.nlm"
 
 
 def read_umls(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from a release of UMLS; see ``sources.Load``."""
     everything = release_files(path)
-    read = load_files((_ATOMS, _RELATIONS, _TYPES), path, everything, store)
+    for file in everything:
+        if re.fullmatch(_NLM, file.name, re.IGNORECASE):
+            if file.entry is not None:
+                raise InputError(f"{path} has {file.inner}; unpack it, and give the folder")
+            everything = [*everything, *release_files(file.release / file.inner)]
+    everything = joined(everything)
+    read = load_files((_ATOMS, _RELATIONS, _TYPES, _RETIRED), path, everything, store)
+    has_relations = bool(file_named(path, everything, _RELATIONS.name))
+    skipped = fill_tables(f"{path}: {_ATOMS.name}", store, options)
+    for table in ("association", "concept"):
+        store.run(f"terminologies/umls/retired/{table}")
+    store.drop("umls_retired")
     return Terminology(
         vocabulary="UMLS",
         release_date=_release_date(everything),
         files=tuple(read),
         redistributable=False,
         terms_of_use=_LICENCE,
-        skipped=fill_tables(f"{path}: {_ATOMS.name}", store, options),
+        skipped=skipped,
+        lacking=() if has_relations else (f"no {_RELATIONS.name}, so no parents or associations",),
     )
 
 
@@ -131,9 +152,9 @@ def _release_date(files: list[ReleaseFile]) -> date | None:
 Source(
     name="umls",
     about="UMLS releases",
-    files="a folder or archive with MRCONSO.RRF",
+    files="MRCONSO.RRF, or a folder or archive with it",
     address="https://www.nlm.nih.gov/research/umls",
-    recognises=lambda path: has_file(path, r"MRCONSO\.RRF"),
+    recognises=lambda path: has_single(path, _NAME) or has_file(path, _NLM),
     load=read_umls,
     accepts=frozenset({"vocabularies"}),
 ).register()

@@ -1,0 +1,24 @@
+-- Associations, with those of retired concepts that have no names to concepts that have some.
+--
+-- reads   association, umls_retired
+--         concept: concepts that have names
+-- writes  association: a row per association, key (source_id, target_id, kind)
+
+create or replace table association as
+
+select
+    source_id,
+    target_id,
+    kind,
+    active
+from association
+union
+select
+    r.source_id,
+    r.target_id,
+    r.kind,
+    true as active
+from umls_retired as r
+anti join concept as s on r.source_id = s.concept_id
+semi join concept as t on r.target_id = t.concept_id
+order by all;
