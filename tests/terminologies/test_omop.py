@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 from fixtures.omop import HEADERS, Vocabularies, random_vocabularies
 from fixtures.sources import n_skipped, read_source
+from typer.testing import CliRunner
 
+from medsim.cli import app
 from medsim.core.errors import InputError, OptionError
 
 
@@ -103,9 +107,6 @@ def test_without_relationships_ancestors_one_level_up_are_parents(tmp_path: Path
     assert read_source(tmp_path)[1]["is_a"].is_empty()
     (tmp_path / "CONCEPT_RELATIONSHIP.csv").unlink()
     assert read_source(tmp_path)[1]["is_a"].rows() == [("2", "1"), ("3", "2")]
-    (tmp_path / "CONCEPT_ANCESTOR.csv").unlink()
-    with pytest.raises(InputError, match=r"no CONCEPT_ANCESTOR\.csv; nor .*_RELATIONSHIP"):
-        read_source(tmp_path)
 
 
 def test_vocabularies_and_standard_concepts_choose_concepts(tmp_path: Path) -> None:
@@ -140,7 +141,7 @@ def test_vocabularies_and_standard_concepts_choose_concepts(tmp_path: Path) -> N
 
 
 def test_names_are_unchanged(tmp_path: Path) -> None:
-    texts = ['"Quoted" ulcer', '"open', "'", "café 一", "back\\slash", "NULL", "a,b", ";"]
+    texts = ['"Quoted" ulcer', '"open', "'", "café 一", "back\\slash", "null", "a,b", ";"]
     made = Vocabularies()
     for number, text in enumerate(texts, start=1):
         made.concept(number, text)
@@ -204,7 +205,7 @@ def with_row(row: str) -> Callable[[list[str]], list[str]]:
     [
         ("CONCEPT.csv", with_row("5\tx"), "line 2 has 1 tab; expected 9"),
         ("CONCEPT.csv", with_row("1.5\tx\tC\tV\tK\tS\t1\t2\t3\t"), "a number identifies"),
-        ("CONCEPT.csv", with_row("5\tx\tC\tV\tK\tS\t1\t2\t3\tNULL"), "the flag 'NULL', neither"),
+        ("CONCEPT.csv", with_row("5\tx\tC\tV\tK\tS\t1\t2\t3\tnull"), "the flag 'null', neither"),
         ("CONCEPT.csv", with_row("10\tx\tC\tV\tK\tS\t1\t2\t3\t"), "several rows of the concept 10"),
         ("CONCEPT.csv", with_row("5\tx\tC\ty\r\ta"), "line 2 has a carriage return"),
         ("CONCEPT_SYNONYM.csv", with_row("5\tx\tENG"), "a number identifies"),
@@ -213,8 +214,16 @@ def with_row(row: str) -> Callable[[list[str]], list[str]]:
             lambda lines: lines[1:],
             "line 1 needs one column 'concept_id_1'",
         ),
-        ("CONCEPT.csv", lambda lines: [x.replace("\t", ",") for x in lines], "line 1 needs tabs"),
-        ("CONCEPT.csv", lambda lines: [f'"{x}"'.replace("\t", '"\t"') for x in lines], "no quotes"),
+        (
+            "CONCEPT.csv",
+            lambda lines: [x.replace("\t", ",") for x in [*lines[:2], "5\tx", *lines[2:]]],
+            "line 3 has 2 values; expected 10",
+        ),
+        (
+            "CONCEPT.csv",
+            lambda lines: [x.replace("\t", ",") for x in lines[:2]] + ['1,"x'],
+            "line 3: unexpected end of data",
+        ),
         (
             "CONCEPT.csv",
             lambda lines: [f"concept_id\t{lines[0]}"],
@@ -245,3 +254,75 @@ def test_names_that_all_stand_in_quotes_are_refused(tmp_path: Path, file: str) -
 
     made.rows[file] = [*quoted[:-10], *rows[-10:]]
     assert read_source(made.write(tmp_path / "some"))[1]["description"].height > 1
+
+
+def write_csv(folder: Path, made: Vocabularies, **dialect: Any) -> Path:
+    folder.mkdir()
+    for name, rows in made.rows.items():
+        with (folder / name).open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, **dialect)
+            writer.writerow(HEADERS[name].split())
+            writer.writerows(rows)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "dialect",
+    [
+        {"delimiter": ","},
+        {"delimiter": ",", "quoting": csv.QUOTE_ALL, "lineterminator": "\n"},
+        {"delimiter": "\t", "quoting": csv.QUOTE_ALL},
+        {"delimiter": "\t", "quoting": csv.QUOTE_NONNUMERIC},
+    ],
+)
+def test_commas_and_quotes_give_the_same_as_tabs(
+    tmp_path: Path, dialect: dict[str, object]
+) -> None:
+    made = random_vocabularies(1)
+    expected = read_source(made.write(tmp_path / "tabs"))
+    text = 'the "blue", or\tlined\nulcer'
+    made.concept(5, text)
+    made.synonym(5, "NULL")
+
+    terminology, tables = read_source(write_csv(tmp_path / "csv", made, **dialect))
+
+    assert terminology.release_date == expected[0].release_date
+    assert n_skipped(terminology) == n_skipped(expected[0]) | {"description is empty": 1}
+    for name, table in tables.items():
+        key = next((k for k in ("concept_id", "source_id") if k in table.columns), None)
+        others = table.filter(pl.col(key) != "5") if key else table
+        assert others.equals(expected[1][name]), name
+    named = tables["description"].filter(pl.col("concept_id") == "5")
+    assert named["term"].to_list() == ['the "blue", or lined ulcer']
+
+
+def test_marks_of_databases_for_missing_values_are_empty(tmp_path: Path) -> None:
+    made = Vocabularies()
+    for number, mark in enumerate(("NULL", "\\N", "NA"), start=1):
+        made.concept(number, f"velp {number}", standard=mark, invalid=mark)
+        made.synonym(number, mark)
+    _, tables = read_source(made.write(tmp_path))
+
+    assert tables["concept"]["active"].all()
+    assert names(tables) == [
+        ("1", "en", "fsn", "velp 1"),
+        ("2", "en", "fsn", "velp 2"),
+        ("3", "en", "fsn", "velp 3"),
+        ("3", "en", "synonym", "NA"),
+    ]
+
+
+def test_missing_files_are_a_warning(tmp_path: Path) -> None:
+    made = random_vocabularies(1)
+    folder = made.write(tmp_path / "athena")
+    for name in ("CONCEPT_SYNONYM.csv", "CONCEPT_RELATIONSHIP.csv", "CONCEPT_ANCESTOR.csv"):
+        (folder / name).unlink()
+
+    _, tables = read_source(folder)
+
+    assert tables["description"].height == len(made.rows["CONCEPT.csv"])
+    assert tables["association"].is_empty()
+    assert tables["is_a"].is_empty()
+    result = CliRunner().invoke(app, ["convert", str(folder), "-o", str(tmp_path / "out.zip")])
+    assert "athena has no CONCEPT_SYNONYM.csv, so concepts have no synonyms" in result.stderr
+    assert "neither CONCEPT_RELATIONSHIP.csv nor CONCEPT_ANCESTOR.csv, so no" in result.stderr

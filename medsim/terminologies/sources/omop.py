@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from codecs import BOM_UTF8
 from functools import partial
@@ -27,7 +28,9 @@ _LICENCE = (
     "OMOP's standardized vocabularies: each vocabulary may be passed on only as its own licence "
     "allows; https://athena.ohdsi.org/vocabulary/list"
 )
-_VERSION = re.compile(rb"^None\t.*\t[^\t]*?(\d{1,2}-[A-Za-z]{3}-\d{2})\t", re.MULTILINE)
+_VERSION = re.compile(
+    rb"^\"?None\"?[\t,].*[\t,][^\t,]*?(\d{1,2}-[A-Za-z]{3}-\d{2})\"?[\t,]", re.MULTILINE
+)
 
 
 _CONCEPTS = "CONCEPT.csv"
@@ -43,7 +46,6 @@ _COLUMNS = {
 }
 """The columns that are read, with spaces between them, by the name of their file."""
 
-_NO_RELATIONS = f"nor is there a {_RELATIONS}; Athena's exports have both"
 _VOCABULARIES = "VOCABULARY.csv"
 
 
@@ -63,6 +65,7 @@ def read_omop(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         files=tuple(read),
         terms_of_use=_LICENCE,
         skipped=_fill_tables(path, store, options),
+        lacking=_lacking(path, everything),
     )
 
 
@@ -72,31 +75,22 @@ def _load_files(path: Path, everything: list[ReleaseFile], store: Store) -> list
     Ancestors are read if relationships are missing.
 
     Raises:
-        InputError: a file is missing or damaged, or two have the same name.
+        InputError: a file is damaged, or two have the same name.
     """
     named = partial(file_named, path, everything)
     relations = named(_RELATIONS)
     tables = {
         "omop_concept": (_CONCEPTS, named(_CONCEPTS)),
-        "omop_synonym": (
-            _SYNONYMS,
-            named(_SYNONYMS, missing="Athena's exports have it beside CONCEPT.csv"),
-        ),
+        "omop_synonym": (_SYNONYMS, named(_SYNONYMS)),
         "omop_relation": (_RELATIONS, relations),
-        "omop_ancestor": (
-            _ANCESTORS,
-            [] if relations else named(_ANCESTORS, missing=_NO_RELATIONS),
-        ),
+        "omop_ancestor": (_ANCESTORS, [] if relations else named(_ANCESTORS)),
     }
     read: list[SourceFile] = []
     for table, (name, files) in tables.items():
         wanted = _COLUMNS[name].split()
-        columns = _columns(wanted, files[0]) if files else wanted
-        rows = RowFormat(
-            separator=b"\t",
-            n_separators=len(columns) - 1,
-            check_header=lambda _file, _line: None,  # identifies the columns
-        )
+        columns, rows = wanted, RowFormat(separator=b"\t", n_separators=len(wanted) - 1)
+        if files:
+            columns, rows = _columns(wanted, files[0])
         read += load_rows(
             f"terminologies/omop/{table}", rows, files, store, columns=" ".join(columns)
         )
@@ -127,24 +121,42 @@ def _fill_tables(path: Path, store: Store, options: ReadingOptions) -> tuple[Ski
     return skipped
 
 
-def _columns(wanted: list[str], file: ReleaseFile) -> list[str]:
-    """Return the columns of a file in its order; unused columns get other names.
+def _lacking(path: Path, everything: list[ReleaseFile]) -> tuple[str, ...]:
+    """Return the optional files that a release lacks, each with what that means."""
+    has = {name: bool(file_named(path, everything, name)) for name in _COLUMNS}
+    no_names = f"no {_SYNONYMS}, so concepts have no synonyms"
+    no_relations = f"neither {_RELATIONS} nor {_ANCESTORS}, so no parents or associations"
+    return (
+        *([] if has[_SYNONYMS] else [no_names]),
+        *([] if has[_RELATIONS] or has[_ANCESTORS] else [no_relations]),
+    )
+
+
+def _columns(wanted: list[str], file: ReleaseFile) -> tuple[list[str], RowFormat]:
+    """Return the columns of a file in its order, and the form of its rows.
+
+    Unused columns get other names. Athena's files have tabs and no quotes, other files commas, or
+    quotes around values.
 
     Raises:
-        InputError: the first line is not a tab-separated header, or lacks a column.
+        InputError: the first line lacks a column.
     """
     with file.open() as stream:
         line = stream.readline(LONGEST_LINE)
     header = line.removeprefix(BOM_UTF8).decode("utf-8", "replace").rstrip("\r\n").lower()
-    names = header.split("\t")
-    if "\t" not in header or f'"{wanted[0]}"' in header:
-        raise InputError(
-            f"{file.inner}: line 1 needs tabs between its columns and no quotes, as Athena has them"
-        )
+    separator = "\t" if "\t" in header else ","
+    names = next(csv.reader([header], delimiter=separator), [])
     for column in wanted:
         if names.count(column) != 1:
             raise InputError(f"{file.inner}: line 1 needs one column {column!r}")
-    return [name if name in wanted else f"other_{number}" for number, name in enumerate(names)]
+    rows = RowFormat(
+        separator=separator.encode(),
+        n_separators=len(names) - 1,
+        check_header=lambda _file, _line: None,  # identifies the columns
+        is_csv=separator == "," or '"' in header,
+    )
+    columns = [name if name in wanted else f"other_{number}" for number, name in enumerate(names)]
+    return columns, rows
 
 
 Source(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import codecs
+import csv
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from medsim.terminologies.sources.archive import ReleaseFile
 
 _CHUNK_BYTES = 1 << 18
+_CHUNK_ROWS = 1_000
+_SPACES = str.maketrans("\t\r\n", "   ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,17 +36,19 @@ class RowFormat:
     """The form of the rows of a kind of file.
 
     Attributes:
-        separator: separator of its values, a bar or a tab.
+        separator: separator of its values, a bar or a tab; in CSV also a comma.
         n_separators: number of separators in a row.
         last_digits: least length of the last value of a row.
         check_header: raises InputError if a file's first line is not its header; None if files have
             no header.
+        is_csv: whether values may be in quotes; such files have a header.
     """
 
     separator: bytes
     n_separators: int
     last_digits: int = 0
     check_header: Callable[[ReleaseFile, bytes], None] | None = None
+    is_csv: bool = False
 
     def is_cut(self, row: bytes) -> bool:
         """Return whether the text after the last line end is an incomplete row."""
@@ -90,6 +96,10 @@ def _text_of(
     for file in files:
         with file.open() as stream:
             hashed = HashedReader(stream)
+            if row_format.is_csv:
+                yield from _csv_rows(row_format, file, hashed)
+                read.append(SourceFile.read_by(hashed, file.inner))
+                continue
             if row_format.check_header is not None:
                 row_format.check_header(file, hashed.readline(LONGEST_LINE))
             try:
@@ -126,6 +136,32 @@ def _rows(row_format: RowFormat, stream: IO[bytes]) -> Iterator[bytes]:
         raise ValueError
     if last_line:
         yield b"\n"
+
+
+def _csv_rows(row_format: RowFormat, file: ReleaseFile, stream: IO[bytes]) -> Iterator[bytes]:
+    """Yield the text of a CSV file with tabs and without quotes; line ends in values become spaces.
+
+    Raises:
+        InputError: a row has another number of values, or quotes are wrong.
+    """
+    lines = iter(partial(stream.readline, LONGEST_LINE), b"")
+    texts = (decoded(line, file.inner, number) for number, line in enumerate(lines, start=1))
+    rows = csv.reader(texts, delimiter=row_format.separator.decode(), strict=True)
+    expected, chunk = row_format.n_separators + 1, []
+    try:
+        for row in filter(None, islice(rows, 1, None)):  # without the header
+            if len(row) != expected:
+                n_found = counted(len(row), "value")
+                raise InputError(
+                    f"{file.inner}: line {rows.line_num} has {n_found}; expected {expected}"
+                )
+            chunk.append("\t".join(value.translate(_SPACES) for value in row))
+            if len(chunk) > _CHUNK_ROWS:
+                yield "\n".join([*chunk, ""]).encode()
+                chunk.clear()
+    except csv.Error as error:
+        raise InputError(f"{file.inner}: line {rows.line_num}: {error}") from error
+    yield "\n".join([*chunk, ""]).encode()
 
 
 def _raise_fault(row_format: RowFormat, files: list[ReleaseFile]) -> None:

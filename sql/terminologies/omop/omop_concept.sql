@@ -9,10 +9,10 @@ create or replace table omop_concept as
 
 select
     omop_id(concept_id) as concept_id,
-    trimmed(concept_name) as term,
-    domain_id as domain,
-    vocabulary_id as vocabulary,
-    concept_code as code,
+    trimmed(omop_text(concept_name)) as term,
+    omop_text(domain_id) as domain,
+    omop_text(vocabulary_id) as vocabulary,
+    omop_text(concept_code) as code,
     omop_flag(standard_concept) = 'S' as standard,
     omop_flag(invalid_reason) = '' as active
 from delimited_rows($stream, '\t', $columns);

@@ -10,5 +10,5 @@ create or replace table omop_synonym as
 select
     omop_id(concept_id) as concept_id,
     omop_id(language_concept_id) as language_id,
-    trimmed(concept_synonym_name) as term
+    trimmed(omop_text(concept_synonym_name)) as term
 from delimited_rows($stream, '\t', $columns);
