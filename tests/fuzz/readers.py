@@ -9,6 +9,7 @@ import io
 import json
 import lzma
 import sqlite3
+import re
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -39,7 +40,7 @@ from fixtures.rxnorm import random_drugs
 from fixtures.services import answer_to, says
 from fixtures.sources import read_source
 from fixtures.studies import STUDY_ID, annotated_tasks, assignment_of, sheet, written_jsonl
-from fixtures.umls import random_metathesaurus
+from fixtures.umls import random_metathesaurus, write_rrf
 from fixtures.wic import invented_instances, write_instances
 from typer.main import get_command
 
@@ -135,6 +136,32 @@ def _rf2_delta(folder: Path) -> Path:
 
 def _with_edition(path: Path) -> object:
     return read_source(path.with_name("edition"), extensions=[path])
+
+
+def _umls_parts(folder: Path) -> Path:
+    path = random_metathesaurus(1, 15).write(folder / "META") / "MRCONSO.RRF"
+    write_rrf(folder / "META", {"MRCUI.RRF": ["C9000001|1993AA|SY|||C0000002|Y"] * 9})
+    content = path.read_bytes()
+    for letter, part in (("a", content[:700]), ("b", content[700:])):
+        path.with_name(f"{path.name}.a{letter}.gz").write_bytes(gzip.compress(part, mtime=0))
+    path.unlink()
+    return path.parent
+
+
+def _omop_csv(folder: Path) -> Path:
+    tabs = random_vocabularies(1).write(folder / "athena")
+    for file in tabs.iterdir():
+        text = file.read_text(encoding="utf-8").replace("\t", '","').replace("\n", '"\n"')
+        file.write_text(f'"{text}'[:-1], encoding="utf-8")
+    return tabs
+
+
+def _mesh_translated(folder: Path) -> Path:
+    path = write_mesh(folder / "mesh", 1) / "desc2026.xml"
+    text = path.read_text(encoding="utf-8").replace('"eng"', '"fre"')
+    text = re.sub(r"(<DescriptorName>\s*<String>)([^<]*)", r"\1le \2[\2]", text)
+    path.write_text(re.sub(r"T([0-9]*)\.2", r"fre\1", text), encoding="utf-8")
+    return path
 
 
 def _packed(path: Path, content: bytes) -> Path:
@@ -387,7 +414,9 @@ READERS: dict[str, Reader] = {
     "umls": Reader(
         write=lambda folder: random_metathesaurus(1, 15).write(folder / "META"), read=read_source
     ),
+    "umls-parts": Reader(write=_umls_parts, read=read_source),
     "mesh": Reader(write=_mesh, read=read_source),
+    "mesh-translated": Reader(write=_mesh_translated, read=read_source),
     "mesh-gz": Reader(write=_mesh_gz, read=read_source),
     "obo": Reader(write=_obo, read=read_source),
     "obo-bz2": Reader(write=_obo_packed(bz2.compress, "in.obo.bz2"), read=read_source),
@@ -425,6 +454,7 @@ READERS: dict[str, Reader] = {
     "omop": Reader(
         write=lambda folder: random_vocabularies(1).write(folder / "athena"), read=read_source
     ),
+    "omop-csv": Reader(write=_omop_csv, read=read_source),
     "loinc": Reader(
         write=lambda folder: random_observations(1).write(folder / "loinc"), read=read_source
     ),

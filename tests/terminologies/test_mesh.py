@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from datetime import date
 from pathlib import Path
 from xml.dom import minidom
 
@@ -194,4 +195,89 @@ def test_two_years_side_by_side_are_refused(tmp_path: Path) -> None:
     for year in (2025, 2026):
         write(tmp_path / f"desc{year}.xml", FEVER)
     with pytest.raises(InputError, match=r"desc2025\.xml and desc2026\.xml are the same part"):
+        read_source(tmp_path)
+
+
+def translated(folder: Path, language: str, names: str, terms: str) -> Path:
+    """Write a heading as translators publish it, in the file of a language, and return the file."""
+    record = (
+        f"<DescriptorRecord><DescriptorUI>D000003</DescriptorUI>"
+        f"<DescriptorName>{names}</DescriptorName><ConceptList>"
+        f'<Concept PreferredConceptYN="Y"><ConceptUI>M0000003</ConceptUI>'
+        f"<TermList>{terms}</TermList></Concept></ConceptList></DescriptorRecord>"
+    )
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{language}desc2026.xml"
+    text = document("Descriptor", [record]).replace('"eng"', f'"{language}"')
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def term(identifier: str, text: str, tag: str = "String") -> str:
+    return f"<Term><TermUI>{identifier}</TermUI><{tag}>{text}</{tag}></Term>"
+
+
+ENGLISH_TERMS = term("T000009", "Abattoirs") + term("T000010", "Slaughterhouses")
+
+
+@pytest.mark.parametrize(
+    ("names", "terms"),
+    [
+        (
+            "<String>Schlachth\u00f6fe[Abattoirs]</String>",
+            ENGLISH_TERMS
+            + term("ger0000003", "Schlachth\u00f6fe")
+            + term("ger0000003", "Schlachthoefe")
+            + term("ger0027610", "Schlachth\u00e4user"),
+        ),
+        (
+            "<StringDE>Schlachth\u00f6fe</StringDE><StringUS>Abattoirs</StringUS>",
+            term("T000009", "Abattoirs", "StringUS")
+            + term("T000010", "Slaughterhouses", "StringUS")
+            + term("D0000003", "Schlachth\u00f6fe", "StringDE")
+            + term("D0000003", "Schlachthoefe", "StringDE")
+            + term("D0027610", "Schlachth\u00e4user", "StringDE"),
+        ),
+    ],
+)
+def test_names_of_a_translation_have_their_language(tmp_path: Path, names: str, terms: str) -> None:
+    path = translated(tmp_path / "de", "ger", names, terms)
+    expected = [
+        ("de", "fsn", "Schlachth\u00f6fe"),
+        ("de", "synonym", "Schlachthoefe"),
+        ("de", "synonym", "Schlachth\u00e4user"),
+        ("en", "fsn", "Abattoirs"),
+        ("en", "synonym", "Slaughterhouses"),
+    ]
+    for place in (path, path.parent):
+        terminology, tables = read_source(place)
+        rows = tables["description"].select("language", "kind", "term").sort("language", "kind")
+        assert sorted(rows.rows()) == sorted(expected)
+        assert tables["description"]["description_id"].n_unique() == 5
+        assert terminology.release_date == date(2026, 1, 1)
+        assert terminology.redistributable is None
+        assert terminology.terms_of_use.endswith("a translation has its publisher's terms of use")
+
+
+@pytest.mark.parametrize(
+    ("name", "names"),
+    [
+        ("Acide [x] y[Acid [x] y]", {"fr": "Acide [x] y", "en": "Acid [x] y"}),
+        ("Acid", {"en": "Acid"}),
+        ("Acid]", {"en": "Acid]"}),
+        ("[Acid]", {"en": "[Acid]"}),
+        ("Acide[]", {"fr": "Acide"}),
+    ],
+)
+def test_the_english_name_is_in_the_last_brackets(
+    tmp_path: Path, name: str, names: dict[str, str]
+) -> None:
+    _, tables = read_source(translated(tmp_path, "fre", f"<String>{name}</String>", ""))
+    assert dict(tables["description"].select("language", "term").rows()) == names
+
+
+def test_a_translation_beside_the_original_is_refused(tmp_path: Path) -> None:
+    write_mesh(tmp_path, 1)
+    translated(tmp_path, "fre", "<String>Acide[Acid]</String>", "")
+    with pytest.raises(InputError, match=r"desc2026.xml and fredesc2026.xml are the same part"):
         read_source(tmp_path)

@@ -42,10 +42,12 @@ _TERMS_OF_USE = (
     "saying whether it is the current version; "
     "https://www.nlm.nih.gov/databases/download/terms_and_conditions.html"
 )
-_NAME = re.compile(r"(?P<kind>desc|supp)(?P<year>[0-9]{4})[^.]*(\.xml)?", re.IGNORECASE)
+_OF_TRANSLATIONS = "; a translation has its publisher's terms of use"
+_NAME = re.compile(r"([a-z]{3})?(?P<kind>desc|supp)(?P<year>[0-9]{4})[^.]*(\.xml)?", re.IGNORECASE)
 _ANY_XML = r".*\.xml"
 _RECORD_SET = re.compile(rb"<(Descriptor|Supplemental)RecordSet\b")
 _ENGLISH = "eng"
+_TRANSLATED = re.compile(r"([a-z]{3})[0-9]")  # a TermUI, such as fre0138059
 _CHUNK_BYTES = 1 << 18
 _BEGINNING_BYTES = 1 << 20  # the outermost element begins within these
 
@@ -57,7 +59,8 @@ def read_mesh(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     read = tuple(_read_file(file, rows) for file in files)
     for table, buffer in rows.tables.items():
         store.put(table, buffer.frame())
-    store.run("terminologies/mesh/is_a")
+    for table in ("is_a", "description"):
+        store.run(f"terminologies/mesh/{table}")
     skipped = {**rows.skipped, **dict(store.frame("terminologies/mesh/skipped").iter_rows())}
     store.drop("mesh_tree", "mesh_heading")
     # MeSH is valid from the first day of the year in its file names.
@@ -66,8 +69,8 @@ def read_mesh(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         vocabulary="MSH",
         release_date=date(max(years), 1, 1) if any(years) else None,
         files=read,
-        redistributable=True,
-        terms_of_use=_TERMS_OF_USE,
+        redistributable=None if rows.translated else True,
+        terms_of_use=f"{_TERMS_OF_USE}{_OF_TRANSLATIONS if rows.translated else ''}",
         skipped=tuple(Skipped(reason=why, n_rows=n) for why, n in skipped.items()),
     )
 
@@ -98,7 +101,7 @@ def _files(path: Path) -> list[ReleaseFile]:
 
 def _read_file(file: ReleaseFile, rows: _Rows) -> SourceFile:
     with file.open(reads={XML}) as head:
-        outermost = _outermost(file, head)
+        outermost, rows.language = _outermost(head)
         if outermost not in _RECORDS:
             raise InputError(
                 f"{file.inner}: outermost element {outermost!r}; expected {' or '.join(_RECORDS)}"
@@ -112,14 +115,11 @@ def _read_file(file: ReleaseFile, rows: _Rows) -> SourceFile:
         return SourceFile.read_by(hashed, file.inner)
 
 
-def _outermost(file: ReleaseFile, stream: IO[bytes]) -> str:
-    """Return the tag of the outermost element, after checking that no entity is declared."""
+def _outermost(stream: IO[bytes]) -> tuple[str, str]:
+    """Return the outermost element's tag and language, after a check that no entity is declared."""
     beginning = io.BytesIO(stream.read(_BEGINNING_BYTES))
     _, root = next(strict.iterparse(beginning, events=("start",)))
-    language = root.get("LanguageCode", _ENGLISH)
-    if language != _ENGLISH:
-        raise InputError(f"{file.inner} is in {language!r}; medsim reads MeSH in English")
-    return str(root.tag)
+    return str(root.tag), root.get("LanguageCode", _ENGLISH).strip().lower()
 
 
 def _children(stream: IO[bytes]) -> Iterator[ET.Element]:
@@ -140,9 +140,6 @@ def _children(stream: IO[bytes]) -> Iterator[ET.Element]:
     parser.close()
     yield from holder[0]
 
-
-LANGUAGE = "en"
-"""The language of MeSH as the National Library of Medicine publishes it."""
 
 _CATEGORIES = {
     "A": "Anatomy",
@@ -193,12 +190,16 @@ class _Rows:
     Attributes:
         scopes: scopes of the synonyms to read.
         skipped: number of skipped terms by reason.
+        language: language of the file, such as eng.
+        translated: whether there are names in other languages than English.
         seen: identifiers of the records so far.
         tables: the canonical tables except is_a, and the tables from which is_a is made.
     """
 
     scopes: frozenset[str]
     skipped: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(_REASONS, 0)))
+    language: str = _ENGLISH
+    translated: bool = False
     seen: set[str] = field(default_factory=set)
     tables: dict[str, RowBuffer] = field(
         default_factory=lambda: {name: RowBuffer(schema) for name, schema in _SCHEMAS.items()}
@@ -230,30 +231,75 @@ def _read_supplement(record: Element, rows: _Rows) -> None:
 
 def _add_record(record: Element, kind: str, tag: str, rows: _Rows) -> str:
     """Add a record's concept and names, without repeated texts; return its identifier."""
-    concept_id, name = _text(record, f"{kind}UI"), _text(record, f"{kind}Name/String")
-    if not concept_id or not name:
+    concept_id, names = _text(record, f"{kind}UI"), _names(record.find(f"{kind}Name"), rows)
+    if not concept_id or not names:
         raise ValueError(f"a record has no {kind}{'Name' if concept_id else 'UI'}")
     if concept_id in rows.seen:
         raise ValueError(f"two records are {concept_id!r}")
     rows.seen.add(concept_id)
     rows.tables["concept"].add(concept_id, True, "", tag)
     add_description = rows.tables["description"].add
-    add_description(concept_id, concept_id, name, "fsn", True, LANGUAGE)
-    texts: set[str] = set()
+    for language, name in names.items():
+        own_id = concept_id if language == _ENGLISH else f"{concept_id}/{language}"
+        add_description(own_id, concept_id, name, "fsn", True, language)
+    texts: set[tuple[str, str]] = set()
     n_terms: Counter[str] = Counter()
     for term in _terms(record, rows):
-        text, term_id = _text(term, "String"), _text(term, "TermUI")
-        if not text:
-            rows.skipped["description is empty"] += 1
-        elif text in texts:
-            rows.skipped["term repeats a name of its record"] += 1
-        elif text != name:
-            n_terms[term_id] += 1  # a term and its permutations have one identifier
-            place = f"/{n_terms[term_id]}" if n_terms[term_id] > 1 else ""
-            own_id = f"{concept_id}/{term_id}{place}"
-            add_description(own_id, concept_id, text, "synonym", True, LANGUAGE)
-        texts.add(text)
+        term_id = _text(term, "TermUI")
+        translated = _TRANSLATED.match(term_id)
+        for named in _strings(term, translated[1] if translated else _ENGLISH, rows):
+            language, text = named
+            if not text:
+                rows.skipped["description is empty"] += 1
+            elif named in texts:
+                rows.skipped["term repeats a name of its record"] += 1
+            elif text != names.get(language):
+                n_terms[term_id] += 1  # a term and its permutations have one identifier
+                place = f"/{n_terms[term_id]}" if n_terms[term_id] > 1 else ""
+                own_id = f"{concept_id}/{term_id}{place}"
+                add_description(own_id, concept_id, text, "synonym", True, language)
+            texts.add(named)
+            rows.translated |= language != _ENGLISH
     return concept_id
+
+
+def _names(element: Element | None, rows: _Rows) -> dict[str, str]:
+    """Return the main names of a record by language; the first in each language counts.
+
+    A translation writes both names in one text, such as "Schlachthöfe[Abattoirs]", or in an element
+    each, such as StringFR and StringUS.
+    """
+    names: dict[str, str] = {}
+    for language, text in [] if element is None else _strings(element, _ENGLISH, rows):
+        start = _last_bracket(text)
+        if rows.language != _ENGLISH and start:
+            names.setdefault(rows.language, text[:start].strip())
+            names.setdefault(_ENGLISH, text[start + 1 : -1].strip())
+        else:
+            names.setdefault(language, text)
+    names = {language: name for language, name in names.items() if name}
+    rows.translated |= bool(names.keys() - {_ENGLISH})
+    return names
+
+
+def _last_bracket(text: str) -> int:
+    """Return where the square bracket opens that the end of a text closes; 0 if there is none."""
+    depth = 0
+    for at in range(len(text) - 1, 0, -1):
+        depth += (text[at] == "]") - (text[at] == "[")
+        if depth <= 0:
+            return at if text[-1] == "]" else 0
+    return 0
+
+
+def _strings(element: Element, language: str, rows: _Rows) -> Iterator[tuple[str, str]]:
+    """Yield the texts of a name or term, each after its language; String is in ``language``."""
+    languages = {"String": language, "StringUS": _ENGLISH}
+    strings = [child for child in element if child.tag.startswith("String")]
+    for child in strings:
+        yield languages.get(child.tag, rows.language), _text(child)
+    if not strings:
+        yield language, ""
 
 
 def _terms(record: Element, rows: _Rows) -> list[Element]:
