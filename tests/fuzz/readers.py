@@ -9,7 +9,6 @@ import io
 import json
 import lzma
 import sqlite3
-import re
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -35,6 +34,7 @@ from fixtures.encoders import TABLE, asked, write_encoder, write_tokenizer
 from fixtures.loinc import random_observations
 from fixtures.mesh import write_mesh
 from fixtures.omop import random_vocabularies
+from fixtures.page_inputs import INVENTED
 from fixtures.release import random_release
 from fixtures.rxnorm import random_drugs
 from fixtures.services import answer_to, says
@@ -157,11 +157,8 @@ def _omop_csv(folder: Path) -> Path:
 
 
 def _mesh_translated(folder: Path) -> Path:
-    path = write_mesh(folder / "mesh", 1) / "desc2026.xml"
-    text = path.read_text(encoding="utf-8").replace('"eng"', '"fre"')
-    text = re.sub(r"(<DescriptorName>\s*<String>)([^<]*)", r"\1le \2[\2]", text)
-    path.write_text(re.sub(r"T([0-9]*)\.2", r"fre\1", text), encoding="utf-8")
-    return path
+    INVENTED["an invented MeSH"](folder)
+    return folder / "fredesc2026.xml"
 
 
 def _packed(path: Path, content: bytes) -> Path:

@@ -65,7 +65,7 @@ def read_omop(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         files=tuple(read),
         terms_of_use=_LICENCE,
         skipped=_fill_tables(path, store, options),
-        lacking=_lacking(path, everything),
+        warnings=_warnings(path, everything),
     )
 
 
@@ -121,11 +121,13 @@ def _fill_tables(path: Path, store: Store, options: ReadingOptions) -> tuple[Ski
     return skipped
 
 
-def _lacking(path: Path, everything: list[ReleaseFile]) -> tuple[str, ...]:
-    """Return the optional files that a release lacks, each with what that means."""
+def _warnings(path: Path, everything: list[ReleaseFile]) -> tuple[str, ...]:
+    """Return a warning for each kind of optional file that a release lacks."""
     has = {name: bool(file_named(path, everything, name)) for name in _COLUMNS}
-    no_names = f"no {_SYNONYMS}, so concepts have no synonyms"
-    no_relations = f"neither {_RELATIONS} nor {_ANCESTORS}, so no parents or associations"
+    no_names = f"{path.name} has no {_SYNONYMS}, so concepts have no synonyms"
+    no_relations = (
+        f"{path.name} has neither {_RELATIONS} nor {_ANCESTORS}, so no parents or associations"
+    )
     return (
         *([] if has[_SYNONYMS] else [no_names]),
         *([] if has[_RELATIONS] or has[_ANCESTORS] else [no_relations]),

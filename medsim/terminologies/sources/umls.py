@@ -84,7 +84,9 @@ def read_umls(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         redistributable=False,
         terms_of_use=_LICENCE,
         skipped=skipped,
-        lacking=() if has_relations else (f"no {_RELATIONS.name}, so no parents or associations",),
+        warnings=()
+        if has_relations
+        else (f"{path.name} has no {_RELATIONS.name}, so no parents or associations",),
     )
 
 
