@@ -313,7 +313,7 @@ def test_the_order_of_rows_does_not_matter(tmp_path: Path, name: str) -> None:
     [
         ("umls", "MRCONSO.RRF", r"is not an RF2 release"),
         ("rxnorm", "RXNREL.RRF", r"no RXNREL\.RRF; a release of RxNorm has it in .* rrf"),
-        ("omop", "CONCEPT.csv", r"is not an RF2 release"),
+        ("omop", "CONCEPT.csv", r"has no column with the usual name of a concept"),
     ],
 )
 def test_a_truncated_missing_or_repeated_file_is_named(
