@@ -35,6 +35,7 @@ from fixtures.loinc import random_observations
 from fixtures.mesh import write_mesh
 from fixtures.omop import random_vocabularies
 from fixtures.page_inputs import INVENTED
+from fixtures.questions import questions_of
 from fixtures.release import random_release
 from fixtures.rxnorm import random_drugs
 from fixtures.services import answer_to, says
@@ -61,6 +62,8 @@ from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.result_file import read_result
 from medsim.evaluations.strata import read_words
 from medsim.neighbours.names import names_of
+from medsim.questions.answers import pairs_of
+from medsim.questions.reading import read_questions
 from medsim.studies.asking import read_pairs
 from medsim.studies.relations import read_lexicon
 from medsim.studies.sheets import JUDGEMENT
@@ -528,7 +531,11 @@ READERS: dict[str, Reader] = {
     ),
     "service-chat": Reader(
         write=_file("c.json", json.dumps(says("The answer is TRUE."))),
-        read=lambda path: read_reply(_answer(path), "the service").verdict,
+        read=lambda path: read_reply(_answer(path), "the service").content,
+    ),
+    "questions": Reader(
+        write=_file("test.jsonl", "".join(f"{json.dumps(row)}\n" for row in questions_of(3, 1))),
+        read=lambda path: [pairs_of(table) for table in read_questions(path.parent).tables],
     ),
     "options": Reader(
         write=_file("medsim.toml", "[build]\nseed = 1\n[eval]\nmetric = ['cos', 'naïve']\n"),
