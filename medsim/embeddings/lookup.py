@@ -329,7 +329,7 @@ class CosineSearch:
         nearest = empty_slots(sizes, np.float32)
         n_distinct = len(self._points.starts) - 1
         asked = np.maximum(sizes + self._group_sizes[queries] + _SPARE, _FEWEST)
-        left = np.flatnonzero(sizes > 0)
+        left = np.flatnonzero((sizes > 0) & (n_distinct > 0))
         advance(len(queries) - len(left))
         while self._exact and len(left) and asked[left].min() <= _MOST:
             soon = left[asked[left] <= _MOST]

@@ -71,6 +71,21 @@ def test_a_flat_index_gives_what_comparing_all_points_gives(
         assert np.array_equal(alike, cosines[query, ids])
 
 
+@pytest.mark.parametrize("n_candidates", [0, 1, 30, 119, 120])
+def test_points_of_inverted_groups_are_only_queries(n_candidates: int) -> None:
+    vectors, groups, hashes = points(8, 120, 3)
+    marked = np.where(np.arange(120) < n_candidates, groups, ~groups).astype(np.int32)
+    queries, sizes = np.arange(120, dtype=np.int32), np.full(120, 7, np.int32)
+
+    result = CosineSearch(vectors, marked, hashes, seed=5).nearest(queries, sizes)
+
+    cosines = rounded_cosines(vectors)
+    for query in queries:
+        every = brute_force(cosines, groups, hashes, 5, query, 120)
+        expected = [point for point in every if point < n_candidates][:7]
+        assert result.ids[result.starts[query] : result.starts[query + 1]].tolist() == expected
+
+
 def test_more_ties_than_requested_from_faiss_are_all_compared(monkeypatch) -> None:
     monkeypatch.setattr("medsim.embeddings.lookup._MOST", 64)
     vectors = np.ones((300, 3), np.float32)

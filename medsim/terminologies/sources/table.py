@@ -79,7 +79,9 @@ def read_table(path: Path, store: Store, options: ReadingOptions) -> Terminology
     columns = _Columns.of(options)
     file = single_file(path, _NAME)
     store.put("no_row", pl.DataFrame(schema=dict.fromkeys(_ROLES, pl.String)))
-    store.put("setting", pl.DataFrame({"separator": columns.separator, "lang": options.language}))
+    store.put(
+        "setting", pl.DataFrame({"separator": columns.separator, "lang": options.languages[0]})
+    )
     read, names, n_header, warnings = _load_values(file, columns, store) or _load_text(
         file, columns, store
     )
