@@ -21,7 +21,6 @@ def export(options: ExportOptions, *, form: Format = "table") -> None:
     the names of its columns: rated.csv,term1=A,term2=B,rating=score.
 
     Example: medsim export hpo-splits -o hpo-lines --for jsonl
-    Example: medsim export hpo-splits -o hpo-questions --for jsonl --choices 3
     """
     from medsim.exports.export import export as run
     from medsim.exports.formats import format_of
