@@ -75,9 +75,12 @@ XML = FileKind("XML", is_read=True, is_binary=False)
 JSON = FileKind("JSON", is_read=True, is_binary=False)
 UTF_16 = FileKind("UTF-16 text", "convert it to UTF-8", is_read=True, is_binary=False)
 
+_RENAME = "medsim build reads it if its name ends in .owl"
+RDF_XML = FileKind("an ontology in OWL or RDF", _RENAME, is_read=True, is_binary=False)
+TURTLE = FileKind("an ontology in Turtle", _RENAME, is_read=True, is_binary=False)
 _OWL = FileKind(
-    "an ontology in OWL or RDF",
-    "take its .obo or .json file, or convert it: robot convert -i FILE -o FILE.obo",
+    "an ontology in OWL, but not in RDF",
+    "convert it: robot convert -i FILE -o FILE.owl",
     is_binary=False,
 )
 WORKBOOK = FileKind("a workbook or another Office file", "save the sheet as CSV in UTF-8")
@@ -87,8 +90,10 @@ DUCKDB = FileKind("a DuckDB database", _OTHERS, is_read=True)
 _PATTERNS: tuple[tuple[bytes, FileKind], ...] = (
     (rb"version https://git-lfs\.", LFS_POINTER),
     (rb"(?i)\s*(<\?xml[^>]*>\s*)?(<!--[^>]*>\s*)*<(!doctype\s+html|html|head)[\s>]", HTML),
-    (rb"(?i)\s*(<\?xml|<!|<rdf:|<ontology).*?<(rdf:rdf|ontology)\s", _OWL),
-    (rb"\s*(<rdf:RDF|<Ontology|Prefix\(|Ontology\(|@prefix\s)", _OWL),
+    (rb"(?i)\s*(<rdf:RDF|(<\?xml|<!).*?<rdf:RDF)\s", RDF_XML),
+    (rb"(?i)\s*(<ontology|(<\?xml|<!).*?<ontology)\s|\s*(Prefix|Ontology)(\(|:\s)", _OWL),
+    (rb"(\s|#[^\n]*\n)*(@(prefix|base)\s|(?i:prefix\s+[\w.-]*:|base)\s*<)", TURTLE),
+    (rb"(\s|#[^\n]*\n)*(<\w+:[^\s>]*>|_:\S+)\s+<\w+:[^\s>]*>\s", TURTLE),
     (rb"\s*(<\?xml|<!DOCTYPE|<!--)", XML),
     (rb"\s*(\{\s*\x22|\[\s*([{\x22]|\[\s*[-0-9{\[\x22]))", JSON),
     (rb"\xff\xfe|\xfe\xff", UTF_16),

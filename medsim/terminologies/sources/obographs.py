@@ -36,7 +36,8 @@ _OBO = "http://www.geneontology.org/formats/oboInOwl#"
 _ASSOCIATIONS = {f"{_IAO}0100001": "replaced_by", f"{_OBO}consider": "possibly_equivalent_to"}
 _XREFS = {f"{_OBO}hasDbXref", f"{_OBO}xref"}
 _DEPRECATED = ("http://www.w3.org/2002/07/owl#deprecated", "true")
-_CODE = re.compile(r"([^\s:]+):(\S+)")
+CODE = re.compile(r"([^\s:]+):(\S+)")
+"""The form of a cross-reference: prefix and code."""
 
 
 def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Terminology:
@@ -150,7 +151,7 @@ def _read_class(node: Any, rows: OntologyRows) -> None:
         rows.association[concept_id, target, kind, True] = None
     xrefs = [item["val"] for item in meta.get("xrefs") or ()]
     for xref in (*xrefs, *(curie(value) for pred, value in properties if pred in _XREFS)):
-        if match := _CODE.fullmatch(xref):
+        if match := CODE.fullmatch(xref):
             rows.add_code(concept_id, match[1], match[2])
         else:
             rows.skip("malformed xref")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from medsim.core.store import Store
 
 LANGUAGE = "en"
-"""The language of an ontology's names; OBO files cannot declare another."""
+"""The language of names that do not state one; OBO files cannot."""
 
 NO_LICENCE = "the file names no licence"
 
@@ -62,7 +62,7 @@ class OntologyRows:
     association: dict[tuple[str, str, str, bool], None] = field(default_factory=dict)
     is_a: dict[tuple[str, str], None] = field(default_factory=dict)
     _n_names: Counter[str] = field(default_factory=Counter)
-    _named: set[str] = field(default_factory=set)
+    _named: set[tuple[str, str]] = field(default_factory=set)
     _description: list[tuple[str, str, str, str, bool, str]] = field(default_factory=list)
     _code: dict[tuple[str, str, str], None] = field(default_factory=dict)
     _skipped: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(_REASONS, 0)))
@@ -85,26 +85,26 @@ class OntologyRows:
         """Add a term; a repeated term is active unless one of its entries is obsolete."""
         self.active[concept_id] = self.active.get(concept_id, True) and not obsolete
 
-    def add_name(self, concept_id: str, name: str) -> None:
-        """Add a term's name as its fully specified name; only the first name counts."""
-        if concept_id in self._named:
+    def add_name(self, concept_id: str, name: str, language: str = LANGUAGE) -> None:
+        """Add a term's name as its fully specified name; only a language's first name counts."""
+        if (concept_id, language) in self._named:
             self.skip("term has a second name")
         else:
-            self._named.add(concept_id)
-            self._add_description(concept_id, name, "fsn")
+            self._named.add((concept_id, language))
+            self._add_description(concept_id, name, "fsn", language)
 
-    def add_synonym(self, concept_id: str, text: str, scope: str) -> None:
+    def add_synonym(self, concept_id: str, text: str, scope: str, language: str = LANGUAGE) -> None:
         """Add a synonym if its scope, in lower case, counts."""
         if scope in self.scopes:
-            self._add_description(concept_id, text, "synonym")
+            self._add_description(concept_id, text, "synonym", language)
         else:
             self.skip("synonym has another scope")
 
-    def _add_description(self, concept_id: str, text: str, kind: str) -> None:
+    def _add_description(self, concept_id: str, text: str, kind: str, language: str) -> None:
         if term := text.strip():
             self._n_names[concept_id] += 1
             own_id = f"{concept_id}/{self._n_names[concept_id]}"
-            self._description.append((own_id, concept_id, term, kind, True, LANGUAGE))
+            self._description.append((own_id, concept_id, term, kind, True, language))
         else:
             self.skip("description is empty")
 

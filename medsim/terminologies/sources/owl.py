@@ -1,0 +1,211 @@
+"""Reads ontologies in OWL and thesauri in SKOS, from RDF or databases of semantic-sql."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from medsim.core.errors import InputError
+from medsim.core.reading import BEGINNING, SQLITE, kind_of
+from medsim.terminologies.sources import Source, SourceFile, Terminology
+from medsim.terminologies.sources.archive import file_alone, has_single, is_alone, single_file
+from medsim.terminologies.sources.obographs import CODE, curie
+from medsim.terminologies.sources.ontology_rows import LANGUAGE, NO_LICENCE, OntologyRows, day_in
+from medsim.terminologies.sources.triples import READS, read_triples
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from medsim.core.store import Store
+    from medsim.terminologies.options import ReadingOptions
+    from medsim.terminologies.sources.archive import ReleaseFile
+
+_NAME = r".*\.(owl|rdf|skos|ttl|nt)"
+
+_NAMES = tomllib.loads((files(__package__) / "owl.toml").read_text(encoding="utf-8"))
+
+
+def _by_iri(section: str) -> dict[str, str]:
+    prefixes = _NAMES["prefixes"]
+    pairs = ((role, name.split(":")) for role, names in _NAMES[section].items() for name in names)
+    return {prefixes[prefix] + local: role for role, (prefix, local) in pairs}
+
+
+_TYPES, _ROLES = _by_iri("types"), _by_iri("roles")
+_MERGED = "http://purl.obolibrary.org/obo/IAO_0000227"
+_SCOPES = ("exact", "narrow", "broad", "related")
+_DATED = ("version_iri", "version", "modified", "issued")
+_LAST_PART = re.compile(r"(.*[/#])(.+)", re.DOTALL)
+_MATCHED = re.compile(
+    r"https?://(?:identifiers\.org|id\.nlm\.nih\.gov|purl\.bioontology\.org/ontology)/(\w+)[/:](.+)"
+)
+
+Statement = tuple[str, str, str | None]
+"""What a property is read as, its value, and the language as in triples."""
+
+
+@dataclass(slots=True)
+class _Graph:
+    """The statements that are read.
+
+    Attributes:
+        types: what each subject is, by ``_TYPES``.
+        statements: statements of each subject that has more than a type.
+    """
+
+    types: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    statements: defaultdict[str, list[Statement]] = field(default_factory=lambda: defaultdict(list))
+
+    def values(self, subject: str, *roles: str) -> list[str]:
+        """Return the values of a subject, in order of the roles."""
+        return [text for role in roles for its, text, _ in self.statements[subject] if its == role]
+
+    def is_term(self, iri: str) -> bool:
+        """Return whether a subject is a class or a concept; one with a parent may lack its type."""
+        is_typed = not self.types[iri].isdisjoint(("class", "concept", "deprecated"))
+        return is_typed or any(role == "parent" for role, _, _ in self.statements[iri])
+
+    def is_class(self, iri: str) -> bool:
+        """Return whether a term is a class, not only a concept."""
+        return "concept" not in self.types[iri] or "class" in self.types[iri]
+
+
+def read_owl(path: Path, store: Store, options: ReadingOptions) -> Terminology:
+    """Fill the canonical tables from OWL or SKOS; see ``medsim.terminologies.sources.Load``."""
+    rows = OntologyRows(frozenset(options.synonyms))
+    read: list[SourceFile] = []
+    file = single_file(path, _NAME)
+    graph = _read_graph(file, read)
+    ids = _identifiers(graph)
+    if not ids:
+        raise InputError(
+            f"{file.place}: no owl:Class or skos:Concept has properties, so it is not an ontology"
+        )
+    for iri in ids:
+        _read_term(iri, graph, ids, rows)
+    rows.fill(store)
+    heads = [iri for iri in graph.statements if "head" in graph.types[iri]]
+    for address in (value for head in heads for value in graph.values(head, "import")):
+        rows.skip("import is not followed", f", first {address}")
+    licences = [value for head in heads for value in graph.values(head, "license", "rights")]
+    days = [day_in(value) for head in heads for value in graph.values(head, *_DATED)]
+    return Terminology(
+        release_date=next(filter(None, days), None),
+        files=tuple(read),
+        terms_of_use=f"as stated by the ontology: {licences[0]}" if licences else NO_LICENCE,
+        skipped=rows.skipped,
+    )
+
+
+def _read_graph(file: ReleaseFile, read: list[SourceFile]) -> _Graph:
+    graph = _Graph()
+    forms: dict[str, Statement] = {}  # of labels that are nodes, as in SKOS-XL
+    for subject, predicate, value, language in read_triples(file, read):
+        role = _ROLES.get(predicate, "")
+        if role == "type":
+            graph.types[subject].add(_TYPES.get(value, ""))
+        elif role == "form":
+            forms[subject] = (role, value, language)
+        elif not subject.startswith("_:"):
+            graph.statements[subject] += [(role, value, language)] if role else []
+    for statements in graph.statements.values() if forms else ():
+        statements[:] = [(its[0], *forms.get(its[1], its)[1:]) for its in statements]
+    return graph
+
+
+def recognises(path: Path) -> bool:
+    """Return whether a name is one of RDF, or a file begins like RDF or a database."""
+    if has_single(path, _NAME) or not is_alone(path):
+        return has_single(path, _NAME)
+    with file_alone(path).open(reads=READS) as stream:
+        kind = kind_of(stream.read(BEGINNING))
+    return any(read_triples(file_alone(path), [])) if kind is SQLITE else kind in READS
+
+
+def _identifiers(graph: _Graph) -> dict[str, str]:
+    """Return the identifier of each term by its IRI.
+
+    It is that in the term's data, or in the OBO file of the same ontology. Other terms have the
+    last part of their IRI if most terms have the same IRI up to it. An identifier of two terms is
+    replaced by their IRIs. Terms without data besides their type are left out, as in OBO.
+    """
+    terms = [iri for iri in graph.statements if graph.is_term(iri)]
+    parts = {iri: match.groups() for iri in terms if (match := _LAST_PART.fullmatch(iri))}
+    n_terms = Counter(beginning for beginning, _ in parts.values())
+    ids = {}
+    for iri in terms:
+        stated = graph.values(iri, "id")
+        short = curie(iri) if graph.is_class(iri) else iri
+        if short == iri and iri in parts and 2 * n_terms[parts[iri][0]] > len(terms):
+            short = parts[iri][1]
+        ids[iri] = stated[0].strip() if len(stated) == 1 else short
+    n_uses = Counter(ids.values())
+    return {iri: own if n_uses[own] == 1 else iri for iri, own in ids.items()}
+
+
+def _read_term(iri: str, graph: _Graph, ids: dict[str, str], rows: OntologyRows) -> None:
+    """Add the rows of a term."""
+    concept_id = ids[iri]
+    marks = {*graph.values(iri, "deprecated"), *graph.types[iri]}
+    obsolete = not marks.isdisjoint(("true", "1", "deprecated"))
+    is_merged = _MERGED in graph.values(iri, "reason")
+    if obsolete and is_merged and graph.values(iri, "replaced_by"):
+        rows.skip("id of a term that was merged into another")  # as in OBO graphs
+        return
+    rows.add_term(concept_id, obsolete=obsolete)
+    _add_names(concept_id, graph, iri, rows)
+    for role, value, language in graph.statements[iri]:
+        target = ids.get(value) or curie(value)
+        is_named = not value.startswith(("_:", _NAMES["prefixes"]["owl"]))
+        if role == "parent" and is_named:
+            rows.is_a[concept_id, target] = None
+        elif role == "child" and is_named:
+            rows.is_a[target, concept_id] = None
+        elif role in {"replaced_by", "possibly_equivalent_to"}:
+            rows.association[concept_id, target, role, True] = None
+        elif role == "xref":
+            code = CODE.fullmatch(curie(value) if language is None else value)
+            rows.add_code(concept_id, *code.groups()) if code else rows.skip("malformed xref")
+        elif role == "match" and not graph.is_class(iri):  # OBO files have no such codes
+            code = _MATCHED.fullmatch(value) or _LAST_PART.fullmatch(value)
+            rows.add_code(concept_id, *(code.groups() if code else ("", value)))
+
+
+def _add_names(concept_id: str, graph: _Graph, iri: str, rows: OntologyRows) -> None:
+    """Add the names and synonyms of a term, English first, in the order of OBO files.
+
+    The name of a class is its label, and that of a concept its preferred label. A language has one
+    name; those with another subtag of the language, such as en-GB, are synonyms.
+    """
+    first = "label" if graph.is_class(iri) else "preferred"
+    by_language: defaultdict[str, list[Statement]] = defaultdict(list)
+    for role, text, tag in graph.statements[iri]:
+        if role in {"label", "preferred", *_SCOPES}:
+            by_language[(tag or LANGUAGE).lower().partition("-")[0]].append((role, text, tag))
+    for language in sorted(by_language, key=lambda code: (code != LANGUAGE, code)):
+        synonyms = {(text, role) for role, text, _ in by_language[language] if role in _SCOPES}
+        names = [it for it in by_language[language] if it[0] not in _SCOPES]
+        names.sort(key=lambda it: (len(it[2] or ""), it[2] or "", it[0] != first))
+        for text, tag in dict.fromkeys((text, tag) for _, text, tag in names):
+            if tag == names[0][2]:
+                rows.add_name(concept_id, text, language)
+            elif text != names[0][1]:
+                synonyms.add((text, "exact"))
+        for text, scope in sorted(synonyms, key=lambda item: (item[0].upper().lower(), item)):
+            rows.add_synonym(concept_id, text, scope, language)
+
+
+Source(
+    name="owl",
+    about="OWL ontologies, SKOS thesauri and semantic-sql",
+    files=".owl, .rdf, .ttl, .nt or a database of semantic-sql",
+    address="https://obofoundry.org",
+    recognises=recognises,
+    load=read_owl,
+    accepts=frozenset({"synonyms"}),
+    turn=1,
+).register()
