@@ -199,7 +199,9 @@ def _read_lines(path: Path, request: Request, n_dimensions: int, n_header: int) 
         word = word.strip(b" \t").removeprefix(prefix)
         words.vocabulary += word + b"\n"
         if n_rows == 1 or word in wanted:
-            numbers = numbers or _split(path, number, row, n_dimensions)[1]
+            numbers = numbers or row.split(b" ")[1:]
+            if not all(numbers):  # several spaces in a row
+                numbers = _split(path, number, row, n_dimensions)[1]
             vector = parsed_numbers(path, number, numbers)
             if word in wanted:
                 words.add(word, number, vector)
