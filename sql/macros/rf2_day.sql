@@ -1,4 +1,4 @@
--- A date that RF2 writes as eight digits. Rows that are not yet published have an empty text.
+-- A date that RF2 writes as eight digits, or as an empty text before it is published.
 --
 -- writes  macro rf2_day(text): date, infinity for an empty text; an error if it is not such a date
 
