@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import polars as pl
-
-from medsim.terminologies.sources.ontology_rows import VOCABULARIES
+from medsim.terminologies.mappings import put_prefixes
 
 if TYPE_CHECKING:
     from medsim.core.store import Store
@@ -17,7 +15,6 @@ def cite_codes(store: Store, vocabulary: str | None) -> None:
 
     ``vocabulary`` is the terminology's own, such as "MSH".
     """
-    prefixes = {"prefix": list(VOCABULARIES), "vocabulary": list(VOCABULARIES.values())}
-    store.put("vocabulary_prefix", pl.DataFrame(prefixes))
+    put_prefixes(store)
     store.run("terminologies/cited_code", vocabulary=vocabulary)
     store.drop("vocabulary_prefix")

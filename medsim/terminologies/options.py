@@ -16,8 +16,8 @@ SynonymScope = Literal["exact", "narrow", "broad", "related"]
 
 SOURCE = Option(
     "Release of SNOMED CT (RF2), UMLS, RxNorm, LOINC, OMOP or MeSH (folder, zip or tar), an "
-    ".obo, .owl, .ttl, .json or .xml file, a table of names (.csv and others), or a built-in name "
-    "such as hpo.",
+    ".obo, .owl, .ttl, .json (OBO graph or FHIR) or .xml file, a table of names (.csv and others), "
+    "or a built-in name such as hpo.",
     argument=True,
     or_name=True,
 )
@@ -27,9 +27,10 @@ SOURCE = Option(
 def extensions_option(of: str = "the source") -> Option:
     """Return the declaration of extensions, of a release that help calls ``of``."""
     return input_option(
-        f"RF2 extension or Delta files to read together with {of}. Repeat it for several.",
+        f"RF2 extension or Delta files, or mappings (SSSOM or a FHIR ConceptMap), to read together "
+        f"with {of}. Repeat it for several.",
         ("--with",),
-        metavar="RF2",
+        metavar="PATH",
     )
 
 

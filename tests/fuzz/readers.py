@@ -164,6 +164,18 @@ def _mesh_translated(folder: Path) -> Path:
     return folder / "fredesc2026.xml"
 
 
+def _with_mappings(name: str, content: str, location: str, source: str) -> Reader:
+    """Return a reader of a file of mappings, with its terminology."""
+
+    def write(folder: Path) -> Path:
+        _file(location, source)(folder)
+        return _file(name, content)(folder)
+
+    return Reader(
+        write=write, read=lambda path: read_source(path.with_name(location), extensions=[path])
+    )
+
+
 def _packed(path: Path, content: bytes) -> Path:
     path.write_bytes(gzip.compress(content, mtime=0))
     return path
@@ -408,6 +420,36 @@ def _semantic_sql(folder: Path) -> Path:
 
 
 _GRAPHS = json.dumps({"graphs": [{"id": f"{_PURL}.json", "nodes": _NODES, "edges": _EDGES}]})
+_CONCEPTS = [
+    {
+        "code": f"{number}",
+        "display": f"fever {number}",
+        "designation": [{"value": "heat", "language": "de", "use": {"code": "display"}}],
+        "property": [{"code": "status", "valueCode": "retired"}],
+        "concept": [{"code": f"{number}a", "display": "pain"}],
+    }
+    for number in range(4)
+]
+_FHIR = json.dumps(
+    {"resourceType": "CodeSystem", "url": "https://in.example", "date": "2026-01-31"}
+    | {"content": "complete", "concept": _CONCEPTS}
+)
+_MAP = json.dumps(
+    {
+        "resourceType": "ConceptMap",
+        "group": [
+            {
+                "source": "https://in.example",
+                "target": target,
+                "element": [{"code": "1", "target": [{"code": "2", "relationship": "equivalent"}]}],
+            }
+            for target in ("https://in.example", "http://snomed.info/sct")
+        ],
+    }
+)
+_SSSOM = "#license: free\nsubject_id\tpredicate_id\tpredicate_modifier\tobject_id\n" + "".join(
+    f"IN:{number}\tskos:exactMatch\t\t{to}\n" for number in range(4) for to in ("IN:1", "mesh:D1")
+)
 _WORDS = "word,frequency,topics,domain\nheart,12,3,medicine\nasthma,2.5,1,\n"
 _TABLE = "id,name,synonyms,type,obsolete,parent\n" + "".join(
     f'C{at},"{name}, the ""new"" one",{name} ache|{name} pain,PT,{at % 2},C{at // 2}\n'
@@ -491,6 +533,9 @@ READERS: dict[str, Reader] = {
     "turtle": Reader(write=_file("o.ttl", _TURTLE), read=read_source),
     "n-triples": Reader(write=_rdf("N_TRIPLES", "o.nt"), read=read_source),
     "semantic-sql": Reader(write=_semantic_sql, read=read_source),
+    "fhir": Reader(write=_file("trees.json", _FHIR), read=read_source),
+    "concept-map": _with_mappings("map.json", _MAP, "trees.json", _FHIR),
+    "sssom": _with_mappings("in.sssom.tsv", _SSSOM, "o.json", _GRAPHS),
     "rxnorm": Reader(write=lambda folder: random_drugs(1).write(folder / "rrf"), read=read_source),
     "omop": Reader(
         write=lambda folder: random_vocabularies(1).write(folder / "athena"), read=read_source

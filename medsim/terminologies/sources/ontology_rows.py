@@ -11,6 +11,7 @@ import polars as pl
 
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import Skipped
+from medsim.terminologies.mappings import VOCABULARIES
 from medsim.terminologies.sources import day_of
 
 if TYPE_CHECKING:
@@ -28,22 +29,6 @@ LICENCE_PROPERTY = re.compile(r"(^|[:/])license$", re.IGNORECASE)
 
 _REASONS = ("term has a second name", "description is empty", "synonym has another scope")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-VOCABULARIES = {
-    "MESH": "MSH",
-    "SCTID": "SNOMEDCT_US",
-    "SNOMED": "SNOMEDCT_US",
-    "SNOMED_CT": "SNOMEDCT_US",
-    "SNOMEDCT": "SNOMEDCT_US",
-    "ICD-10": "ICD10",
-    "ICD-9": "ICD9CM",
-    "ICD9": "ICD9CM",
-    "NCIT": "NCI",
-    "MEDDRA": "MDR",
-    "ORPHA": "ORPHANET",
-    "ORPHANET": "ORPHANET",
-    "HP": "HPO",
-}
-"""UMLS's names of vocabularies by their prefixes in ontologies, where these differ."""
 
 
 @dataclass(slots=True)

@@ -1,0 +1,85 @@
+"""Reads code systems in FHIR (R4 and R5, JSON), with the concept maps beside them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from medsim.core.errors import InputError, listed
+from medsim.core.manifest import Skipped
+from medsim.core.reading import JSON
+from medsim.terminologies.mappings import VOCABULARIES, strict_json
+from medsim.terminologies.sources import Source, Terminology, read_text, with_mappings
+from medsim.terminologies.sources.archive import begins, has_file, release_files, single_file
+from medsim.terminologies.sources.ontology_rows import NO_LICENCE, day_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from medsim.core.store import Store
+    from medsim.terminologies.options import ReadingOptions
+
+_NAMED, _ANY = r".*codesystem.*\.json", r".*\.json"
+_MAPS = re.compile(r".*conceptmap.*\.json", re.IGNORECASE)
+_HEAD = re.compile(
+    rb'(?:\xef\xbb\xbf)?\s*\{.*?"resourceType"\s*:\s*"(CodeSystem|Bundle)"', re.DOTALL
+)
+_TABLES = "fhir_concept fhir_name fhir_property concept description is_a association"
+
+
+def read_fhir(path: Path, store: Store, options: ReadingOptions) -> Terminology:  # noqa: ARG001 — sources are called alike
+    """Fill the canonical tables from a code system; see ``medsim.terminologies.sources.Load``."""
+    file = single_file(path, _NAMED if has_file(path, _NAMED) else _ANY)
+    text, read = read_text(file, {JSON})
+    system = _code_system(file.place, json.loads(text))
+    url, content, terms = system["url"], system["content"], system.get("copyright")
+    store.put("fhir_code_system", pl.DataFrame({"system": [strict_json(system)]}))
+    for table in _TABLES.split():
+        store.run(f"terminologies/fhir/{table}")
+    if content == "supplement" or not store.n_rows("concept"):
+        raise InputError(
+            f"{file.place}: the code system {url} has no concepts of its own (its content is "
+            f"{content!r}); give a file that has them"
+        )
+    skipped = store.frame("terminologies/fhir/skipped").to_dicts()
+    store.drop("fhir_code_system", "fhir_concept", "fhir_name", "fhir_property")
+    part = f"{path.name} has only a part of the code system {url} (its content is {content!r})"
+    terminology = Terminology(
+        vocabulary=VOCABULARIES.get(url.upper(), url),
+        release_date=day_in(system.get("date") or system.get("version") or ""),
+        files=(read,),
+        terms_of_use=f"as stated by the code system: {terms}" if terms else NO_LICENCE,
+        skipped=tuple(Skipped(**row) for row in skipped),
+        warnings=() if content == "complete" else (part,),
+    )
+    for other in release_files(path):
+        if _MAPS.fullmatch(other.name) and other != file:
+            terminology = with_mappings(terminology, other, store)
+    return terminology
+
+
+def _code_system(place: str, content: Any) -> Any:
+    """Return the only code system of a bundle, or a resource alone.
+
+    Raises:
+        InputError: there is none, or there are several.
+    """
+    resources = [content, *(entry["resource"] for entry in content.get("entry") or ())]
+    systems = [each for each in resources if each["resourceType"] == "CodeSystem"]
+    if len(systems) != 1:
+        names = listed([system["url"] for system in systems], most=3) or "none"
+        raise InputError(f"{place}: needs one code system, but has {names}")
+    return systems[0]
+
+
+Source(
+    name="fhir",
+    about="FHIR code systems",
+    files=".json with a CodeSystem or a Bundle, or a folder or archive with one CodeSystem-*.json",
+    address="https://terminology.hl7.org",
+    recognises=lambda path: has_file(path, _NAMED) or begins(path, _ANY, _HEAD),
+    load=read_fhir,
+).register()
