@@ -9,7 +9,7 @@ import polars as pl
 from medsim.core.errors import InputError
 from medsim.core.kinds import WIC_COLUMNS
 from medsim.core.parquet import scan_of_users
-from medsim.core.reading import open_file, parsed_json, reading
+from medsim.core.reading import json_lines, open_file, parsed_json, reading
 from medsim.core.tables import is_parquet
 
 if TYPE_CHECKING:
@@ -53,8 +53,7 @@ def _content(path: Path) -> Any:
         data = stream.read().removeprefix(b"\xef\xbb\xbf").strip()
     if not data.startswith(b"{"):
         return parsed_json(path, data)
-    lines = enumerate(data.splitlines(), start=1)
-    return [parsed_json(f"{path}: line {at}", line) for at, line in lines if line.strip()]
+    return json_lines(path, data)
 
 
 def check_terms(path: Path, instances: pl.DataFrame) -> None:

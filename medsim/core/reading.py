@@ -375,6 +375,16 @@ def parsed_json(location: object, text: str | bytes, hint: str = "") -> Any:
         raise InputError(f"{location} is not JSON ({reason(error)}){end}") from error
 
 
+def json_lines(place: object, data: bytes) -> list[Any]:
+    """Return the values of JSON lines in UTF-8; blank lines are skipped.
+
+    Raises:
+        InputError: a line is not JSON; the message begins with ``place`` and the line's number.
+    """
+    lines = enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1)
+    return [parsed_json(f"{place}: line {at:,}", line) for at, line in lines if line.strip()]
+
+
 def read_json(path: Path) -> Any:
     """Return the value of a JSON file in UTF-8, with or without a byte order mark.
 

@@ -13,7 +13,7 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.files import open_hashed
-from medsim.core.parquet import checked_frame
+from medsim.core.parquet import frame_of_parquet
 from medsim.core.reading import BEGINNING, HTML, UTF_16, kind_of, reading
 
 if TYPE_CHECKING:
@@ -62,6 +62,11 @@ def read_text(path: Path, *, guess: bool = True) -> Text:
     a warning, unless it is binary.
     """
     data, sha256 = bytes_of(path)
+    return text_of(path, data, guess=guess, sha256=sha256)
+
+
+def text_of(path: Path, data: bytes, *, guess: bool = True, sha256: str = "") -> Text:
+    """Return the text of the bytes of a file, see ``read_text``."""
     kind = kind_of(data[:BEGINNING])
     if kind is not None and kind.is_binary:
         raise InputError(f"{path} {kind}" + ("" if kind.advice else "; expected text"))
@@ -246,15 +251,9 @@ def read_table(path: Path, needed: Sequence[str] = (), extra: Sequence[str] | No
     if not is_parquet(path):
         with reading(path, "a table"):
             return table_of(read_text(path), needed, extra)
-    from pyarrow.parquet import ParquetFile  # noqa: PLC0415 — few tables are Parquet
-
-    with reading(path, "Parquet"):  # with Arrow, as some damaged pages make Polars abort
+    with reading(path, "Parquet"):
         data, sha256 = bytes_of(path)
-        file = ParquetFile(io.BytesIO(data))
-        n_rows = file.metadata.num_rows
-        if n_rows > len(data):  # a few bytes can claim any number of empty rows
-            raise InputError(f"{path} has {n_rows:,} rows in {len(data):,} bytes; it is damaged")
-        frame = checked_frame(file.read())
+        frame = frame_of_parquet(path, data)
     places = _places(path, frame.columns, needed, extra)
     with reading(path, "a table"):
         cells = pl.DataFrame([_as_text(frame.to_series(places[name]), name) for name in places])

@@ -6,6 +6,7 @@ import io
 import json
 import re
 from bisect import bisect_right
+from codecs import BOM_UTF8
 from itertools import accumulate
 from typing import IO, TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from medsim.core.reading import (
     PACKED,
     XML,
     decoded,
+    json_lines,
     open_file,
     other_kind,
     parsed_json,
@@ -97,12 +99,8 @@ _NESTED = ("passage", "sentence", "annotation")
 
 def _of_json(data: bytes, path: Path) -> Iterator[Any]:
     """Yield the documents of a collection, of PubTator's answer, or of a list or lines of them."""
-    content: Any
-    if _JSON_LINES.match(data):
-        lines = enumerate(data.split(b"\n"), start=1)
-        content = [parsed_json(f"{path}: line {at:,}", line) for at, line in lines if line.strip()]
-    else:
-        content = parsed_json(path, data.removeprefix(b"\xef\xbb\xbf"))
+    is_lines = _JSON_LINES.match(data)
+    content = json_lines(path, data) if is_lines else parsed_json(path, data.removeprefix(BOM_UTF8))
     for one in content if isinstance(content, list) else [content]:
         several = isinstance(one, dict) and (one.get("documents") or one.get("PubTator3"))
         yield from several or [one]

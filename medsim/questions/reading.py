@@ -13,7 +13,7 @@ from medsim.core.errors import InputError
 from medsim.core.files import digest_of
 from medsim.core.manifest import MANIFEST
 from medsim.core.opened import Opened, open_output
-from medsim.core.reading import open_file, parsed_json, reading
+from medsim.core.reading import json_lines, open_file, reading
 from medsim.kernels.components import components
 from medsim.questions.question import QUESTION
 
@@ -92,9 +92,7 @@ def read_questions(folder: Path) -> Questions:
 
 def _read(path: Path, name: str) -> pl.DataFrame:
     with reading(path, "questions"), open_file(path) as stream:
-        lines = enumerate(stream.read().splitlines(), start=1)
-        rows = [parsed_json(f"{path}: line {at}", line) for at, line in lines]
-        questions = pl.DataFrame(rows, QUESTION.dtypes)
+        questions = pl.DataFrame(json_lines(path, stream.read()), QUESTION.dtypes)
     n_names = pl.col("choices").list.len()
     is_question = pl.all_horizontal(
         *(pl.col(name).is_not_null() for name in _NEEDED),

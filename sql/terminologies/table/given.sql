@@ -2,7 +2,8 @@
 --
 -- reads   $stream: the text of the file, in UTF-8
 --         no_row: the columns without rows
--- writes  given: a row per row of the text, key place, the number of the row from 1
+-- writes  given: a row per row of the text, key place, the number of the row from 1,
+--         counting the header
 -- params  $stream text: where the text can be read once
 --         $columns text: the names of the file's columns, with spaces between them
 --         $separator text: separator of the values
@@ -34,7 +35,7 @@ with stated as (
 )
 
 select
-    row_number() over () as place,
+    row_number() over () + $header::int as place,
     trimmed(concept) as concept,
     term,
     synonyms,
