@@ -190,31 +190,22 @@ def _read_lines(path: Path, request: Request, n_dimensions: int, n_header: int) 
         if not row:
             continue
         n_rows += 1
-        word, numbers = row[: row.find(b" ")], None
-        if row.count(b" ") != n_dimensions or b"\t" in row:
-            word, numbers = _split(path, number, row, n_dimensions)
-            head, *others = _GAP.split(word)
-            if others and (n_rows == 1 or head in wanted) and all(map(_is_number, others)):
-                raise wrong_count(path, number, n_dimensions + len(others), n_dimensions)
-        word = word.strip(b" \t").removeprefix(prefix)
-        words.vocabulary += word + b"\n"
-        if n_rows == 1 or word in wanted:
-            numbers = numbers or row.split(b" ")[1:]
-            if not all(numbers):  # several spaces in a row
-                numbers = _split(path, number, row, n_dimensions)[1]
-            vector = parsed_numbers(path, number, numbers)
+        word = row[: row.find(b" ")].removeprefix(prefix)
+        is_plain = row.count(b" ") == n_dimensions and b"\t" not in row
+        if n_rows == 1 or not is_plain or word in wanted:
+            fields = _GAP.split(row)
+            head, others, numbers = fields[0], fields[1:-n_dimensions], fields[-n_dimensions:]
+            is_read = n_rows == 1 or head in wanted
+            is_longer = others and is_read and all(map(_is_number, others))
+            if is_longer or len(fields) <= n_dimensions:
+                raise wrong_count(path, number, len(fields) - 1, n_dimensions)
+            word = b" ".join([head, *others]).strip(b" ").removeprefix(prefix)
+            if n_rows == 1 or word in wanted:
+                vector = parsed_numbers(path, number, numbers)
             if word in wanted:
                 words.add(word, number, vector)
+        words.vocabulary += word + b"\n"
     return words.result(n_dimensions, n_rows)
-
-
-def _split(path: Path, number: int, row: bytes, n_dimensions: int) -> tuple[bytes, list[bytes]]:
-    """Return the word of a line and its numbers, which are not parsed."""
-    gaps = list(_GAP.finditer(row))
-    if len(gaps) < n_dimensions:
-        raise wrong_count(path, number, len(gaps), n_dimensions)
-    begin = gaps[-n_dimensions].start()
-    return row[:begin], _GAP.split(row[begin:])[1:]
 
 
 def parsed_numbers(path: Path, number: int, fields: list[bytes]) -> bytes:
