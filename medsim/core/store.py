@@ -12,7 +12,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import chain, count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -21,7 +21,7 @@ import duckdb
 from medsim.core import queries
 from medsim.core.config import available_memory, thread_pool
 from medsim.core.errors import InputError, MedsimError, OutputError, StatementError, listed
-from medsim.core.reading import BEGINNING, SQLITE, kind_of, open_file, reading
+from medsim.core.reading import reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -379,19 +379,20 @@ class Store:
         return query.text
 
 
-def database_table(path: Path, place: str, name: str = "") -> dict[str, list[Any]]:
+def database_table(
+    path: Path, place: str, name: str = "", *, kind: Literal["sqlite", "duckdb"]
+) -> dict[str, list[Any]]:
     """Return the columns of a table of an SQLite or DuckDB file.
 
     Args:
         path: path of the file.
         place: its name for messages.
         name: name of the table; empty for the only one.
+        kind: kind of the file.
 
     Raises:
         InputError: it has no such table, or several.
     """
-    with open_file(path) as stream:
-        kind = "sqlite" if kind_of(stream.read(BEGINNING)) is SQLITE else "duckdb"
     connection: Any
     if kind == "sqlite":
         connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)
@@ -405,9 +406,8 @@ def database_table(path: Path, place: str, name: str = "") -> dict[str, list[Any
             ask = f"no table {name!r}" if name else "not exactly one table"
             raise InputError(f"{place}: {ask}; {has}; give one as `columns` table=NAME")
         rows = connection.execute(f"select * from {identifier(name or names[0])}")  # noqa: S608 — quoted
-        header = [column for column, *_ in rows.description]
-        values = [list(column) for column in zip(*rows.fetchall(), strict=True)]
-        return dict(zip(header, values or [[]] * len(header), strict=True))
+        names, values = [column for column, *_ in rows.description], rows.fetchall()
+        return {name: [row[at] for row in values] for at, name in enumerate(names)}
 
 
 @contextmanager

@@ -22,7 +22,6 @@ from medsim.core.reading import (
     decoded,
     json_lines,
     open_file,
-    other_kind,
     parsed_json,
     reading,
     reason,
@@ -41,7 +40,9 @@ if TYPE_CHECKING:
 _BIOC = re.compile(rb'(\xef\xbb\xbf)?\s*(<(\?xml|!DOCTYPE|collection)|\{\s*"|\[\s*\{\s*")')
 _JSON_LINES = re.compile(rb"\s*\{[^\n]*\}\r?\n+\{")
 _IDENTIFIERS = ("identifier", "normalized_id", "concept_id", "database_id", "mesh", "umls", "cui")
-_SPANS = re.compile(r"(\S+) ([0-9]{1,9} [0-9]{1,9}(?:;[0-9]{1,9} [0-9]{1,9})*)\t(.*)")
+_MENTION = re.compile(r"(T\S*)\t(\S+) (\d{1,9} \d{1,9}(?:;\d{1,9} \d{1,9})*)\t(.*)", re.ASCII)
+_REFERENCE = re.compile(r"N\S*\tReference (\S+) (\S+)")
+_KINDS = {*PACKED, JSON, XML}
 
 
 def _bioc_documents(
@@ -175,7 +176,8 @@ def _column(infons: dict[str, Any]) -> str:
 def open_corpus(path: Path) -> HashedReader:
     """Return a reader of the raw bytes of a file, or of the content of a folder of brat.
 
-    Only text is accepted, plain or packed.
+    Raises:
+        InputError: it cannot be opened, or is another folder.
     """
     if path.is_dir():
         if not brat_files(path):
@@ -184,13 +186,7 @@ def open_corpus(path: Path) -> HashedReader:
             )
         return HashedReader(io.BytesIO(_brat_as_bioc(path)))
     with reading(path):
-        file = open_hashed(path)
-        kinds = {*PACKED, JSON, XML}
-        error = other_kind(path, file.peek(BEGINNING), "lines of text", reads=kinds)
-    if error is not None:
-        file.close()
-        raise error
-    return file
+        return open_hashed(path)
 
 
 def documents_of(
@@ -200,7 +196,7 @@ def documents_of(
 
     See ``_bioc_documents`` for BioC and brat, and ``pubtator_documents`` for other files.
     """
-    with reading(path, "a corpus"):
+    with reading(path, "a corpus", reads=_KINDS):
         stream = unpacked(file, path, path.stat().st_size)
         if match := _BIOC.match(stream.peek(BEGINNING)):
             is_xml = b"<" in match[0]
@@ -211,7 +207,7 @@ def documents_of(
 
 def has_documents(path: Path) -> bool:
     """Return whether a path is a folder of brat, or a file that begins like BioC or PubTator."""
-    with open_corpus(path) as file, reading(path, "a corpus"):
+    with open_corpus(path) as file, reading(path, "a corpus", reads=_KINDS):
         stream = unpacked(file, path, path.stat().st_size)
         return _BIOC.match(stream.peek(BEGINNING)) is not None or is_pubtator(stream, path)
 
@@ -238,21 +234,20 @@ def _brat_as_bioc(path: Path) -> bytes:
         codes: dict[str, list[str]] = {}
         relations = []
         for number, line in enumerate(lines.splitlines(), start=1):
-            key, _, rest = line.partition("\t")
-            if key[:1] == "T" and (match := _SPANS.fullmatch(rest)):
-                spans = [tuple(map(int, span.split())) for span in match[2].split(";")]
+            if match := _MENTION.fullmatch(line):
+                key, kind, given, term = match.groups()
+                spans = [tuple(map(int, span.split())) for span in given.split(";")]
                 locations = [{"offset": start, "length": end - start} for start, end in spans]
-                infons = {"type": match[1]}
-                mentions[key] = {"text": match[3], "locations": locations, "infons": infons}
-            elif key[:1] == "N" and len(parts := rest.split(maxsplit=3)) > 2:  # noqa: PLR2004
-                codes.setdefault(parts[1], []).append(parts[2])
-            elif key[:1] in {"T", "N"}:
+                mentions[key] = {"text": term, "locations": locations, "infons": {"type": kind}}
+            elif match := _REFERENCE.match(line):
+                codes.setdefault(match[1], []).append(match[2])
+            elif line.startswith(("T", "N")):
                 raise InputError(
                     f"{file}: line {number:,} is {line[:SHOWN]!r}; expected an id, a tab, a type, "
                     "start and end, a tab and the mention, or a reference to another source"
                 )
             elif line.strip():
-                relations.append(key)
+                relations.append(line)
         for mention_id in codes.keys() & mentions.keys():
             mentions[mention_id]["infons"]["identifier"] = "|".join(codes[mention_id])
         passage = {"offset": 0, "text": text, "annotations": list(mentions.values())}

@@ -117,7 +117,7 @@ def test_a_repeated_requested_word_is_refused(tmp_path: Path, file: str) -> None
     assert words_in(name, path, ["asthma"]).words == ["asthma"]
 
 
-@every
+@pytest.mark.parametrize("file", [file for file in SAMPLES if file != "v.jsonl"])  # not JSON
 def test_a_requested_vector_that_is_not_finite_is_refused(tmp_path: Path, file: str) -> None:
     for value in (np.nan, np.inf, -np.inf):
         name, path = sample(tmp_path, file, {**ROWS, "lung": [1.0, value, 3.0]})

@@ -18,16 +18,17 @@ from medsim.core.reading import (
     check_file,
     decoded,
     is_left_behind,
+    json_lines,
     kind_of,
     open_file,
-    parsed_json,
     read_json,
     reading,
+    unpacked,
     what_it_is,
 )
 from medsim.core.terms import lowered
 from medsim.embeddings.formats import check_dimensions, first_not_finite
-from medsim.embeddings.formats.word2vec import content_of, text_lines
+from medsim.embeddings.formats.word2vec import content_of
 from medsim.embeddings.options import TOKEN_OPTIONS
 from medsim.embeddings.sources import (
     FORMATS,
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from medsim.core.progress import Stage
     from medsim.embeddings.sources import Request
     from medsim.kernels.types import Numbers, Rows, Vectors
 
@@ -90,21 +90,23 @@ def look_up(
         return _terms(keys, request, take)
     encoded = [key.encode("utf-8", "surrogatepass") for key in keys.values]
     wanted = Wanted(request)
-    rows, repeated = _rows(keys, [row for row, key in enumerate(encoded) if key in wanted])
+    rows = [row for row, key in enumerate(encoded) if key in wanted]
+    first, vectors = _distinct(keys, rows, take)
     return WordVectors(
-        words=list(rows),
-        vectors=_distinct_rows(keys, list(rows.values()), repeated, take),
-        in_vocabulary=np.ones(len(rows), np.bool_),
+        words=list(first),
+        vectors=vectors[list(first.values())],
+        in_vocabulary=np.ones(len(first), np.bool_),
         n_vocabulary=len(keys.values),
         vocabulary=b"\n".join(encoded),
-        n_repeated=len(repeated),
+        n_repeated=len(rows) - len(first),
     )
 
 
 def _terms(keys: Keys, request: Request, take: Callable[[Rows], Numbers]) -> TermVectors:
     terms, case = request.terms, request.options.case
     wanted = frozenset(terms if case != "lower" else ())
-    exact, repeated = _rows(keys, [row for row, key in enumerate(keys.values) if key in wanted])
+    exact_rows = [row for row, key in enumerate(keys.values) if key in wanted]
+    exact = {keys.values[row]: row for row in reversed(exact_rows)}
     row_of = np.array([exact.get(term, -1) for term in terms], np.int64)
     fold = list if case == "keep" else lowered
     texts, folded_keys = fold(terms), fold(keys.values)
@@ -119,35 +121,32 @@ def _terms(keys: Keys, request: Request, take: Callable[[Rows], Numbers]) -> Ter
         texts = [text.replace("_", " ") for text in texts]
         folded_keys = [key.replace("_", " ") for key in folded_keys]
     covered = row_of >= 0
-    rows, places = np.unique(row_of[covered], return_inverse=True)
-    taken = _distinct_rows(keys, rows.tolist(), repeated, take)
+    rows = sorted({*exact_rows, *row_of[covered].tolist()})
+    _, taken = _distinct(keys, rows, take)
     vectors = np.zeros((len(terms), taken.shape[1]), np.float32)
-    vectors[covered] = taken[places]
+    vectors[covered] = taken[np.searchsorted(rows, row_of[covered])]
+    n_repeated = len(exact_rows) - len(exact)
     return TermVectors(
-        vectors=vectors, covered=covered, n_vocabulary=len(keys.values), n_repeated=len(repeated)
+        vectors=vectors, covered=covered, n_vocabulary=len(keys.values), n_repeated=n_repeated
     )
 
 
-def _rows(keys: Keys, wanted: Sequence[int]) -> tuple[dict[str, int], dict[int, int]]:
-    """Return the first row of each key of some rows, and for each repeated row the first."""
-    rows: dict[str, int] = {}
-    for row in wanted:
-        rows.setdefault(keys.values[row], row)
-    return rows, {row: first for row in wanted if (first := rows[keys.values[row]]) != row}
+def _distinct(
+    keys: Keys, rows: Sequence[int], take: Callable[[Rows], Numbers]
+) -> tuple[dict[str, int], Vectors]:
+    """Return the vectors of ascending rows, and the first place of each key among them.
 
-
-def _distinct_rows(
-    keys: Keys, rows: Sequence[int], repeated: dict[int, int], take: Callable[[Rows], Numbers]
-) -> Vectors:
-    """Return the vectors of rows in ascending order; those of repeated rows must be the same."""
-    every = np.array(sorted({*rows, *repeated}), np.int64)
-    vectors = _take_rows(keys, every, take)
-    for row, first in repeated.items():
-        one, other = vectors[np.searchsorted(every, (first, row))]
-        if (one != other).any():
-            places = f"row {first + 1:,} and again in row {row + 1:,}, with another vector"
-            raise InputError(f"{keys.path}: {keys.values[row]!r} is in {places}")
-    return vectors if not repeated else vectors[np.searchsorted(every, rows)]
+    Raises:
+        InputError: a key has several vectors.
+    """
+    vectors = _take_rows(keys, np.array(rows, np.int64), take)
+    first: dict[str, int] = {}
+    for at, row in enumerate(rows):
+        before = first.setdefault(key := keys.values[row], at)
+        if before != at and (vectors[before] != vectors[at]).any():
+            places = f"row {rows[before] + 1:,} and again in row {row + 1:,}, with another vector"
+            raise InputError(f"{keys.path}: {key!r} is in {places}")
+    return first, vectors
 
 
 def _take_rows(keys: Keys, rows: Rows, take: Callable[[Rows], Numbers]) -> Vectors:
@@ -278,7 +277,7 @@ def _load(path: Path, request: Request) -> WordVectors | TermVectors:
     if (kind := kind_of(beginning)) in {PARQUET, ARROW}:
         table = scan_of_users(path) if kind is PARQUET else scan_ipc_of_users(path)
     elif _is_json(path):
-        table = _read_json(path, request.stage)
+        table = _read_json(path)
     else:
         raise InputError(f"{path} is not a Parquet or Arrow file: it {what_it_is(beginning)}")
     keys = _table_keys(path, table, request.options.keys)
@@ -304,27 +303,16 @@ def _is_json(path: Path) -> bool:
     return _JSON_ROW.match(content_of(path)) is not None
 
 
-def _read_json(path: Path, stage: Stage) -> pl.LazyFrame:
+def _read_json(path: Path) -> pl.LazyFrame:
     """Return a table of JSON lines, such as {"term": "heart", "vector": [0.5, 1]}."""
-    keys: list[str] = []
-    vectors: list[Vectors] = []
-    name = None
-    for number, line in enumerate(text_lines(path, stage), start=1):
-        if not line.strip():
-            continue
-        row = parsed_json(f"{path}: line {number:,}", line)
-        names = row if isinstance(row, dict) else {}
-        name = name or next((name for name in _JSON_KEYS if name in names), None)
-        key = names.get(name)
-        numbers = next((names[column] for column in _VECTORS if column in names), None)
-        is_list = isinstance(numbers, list) and set(map(type, numbers)) <= {int, float}
-        if not isinstance(key, str) or not is_list:
-            expected = f"a text named {name or ', '.join(_JSON_KEYS)}, and numbers named vector"
-            raise InputError(f"{path}: line {number:,} lacks {expected} or embedding")
-        keys.append(key)
-        vectors.append(np.array(numbers, np.float32))
-    column = "term" if name in {"term", "text"} else "word"
-    return pl.LazyFrame({column: keys, "vector": pl.Series(vectors, dtype=pl.List(pl.Float32))})
+    with reading(path, "JSON lines"):
+        with open_file(path) as raw:
+            data = unpacked(raw, path, path.stat().st_size).read()
+        (first,) = json_lines(path, data.lstrip().partition(b"\n")[0])
+        key = next((name for name in _JSON_KEYS if name in first), "word")
+        vector = next((name for name in _VECTORS if name in first), "vector")
+        rows = pl.read_ndjson(data, schema={key: pl.String, vector: pl.List(pl.Float32)})
+    return rows.lazy().rename({"text": "term"}, strict=False)
 
 
 def _vectors(keys: Keys, vectors: pl.LazyFrame, rows: Rows) -> Vectors:

@@ -32,9 +32,8 @@ from medsim.terminologies.sources import Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import has_single, is_alone, single_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from medsim.core.reading import FileKind
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
 
@@ -158,8 +157,8 @@ def _load(
     data: bytes, place: str, given: Mapping[str, str], table: str, store: Store
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """Fill the table ``given``, and return the column of each role, and warnings."""
-    if reader := _READERS.get(kind_of(data[:BEGINNING])):
-        return _load_values(reader(data, place, table), place, given, store), ()
+    if (values := _values(data, place, table)) is not None:
+        return _load_values(values, place, given, store), ()
     text = text_of(Path(place), data)
     return _load_text(text, given, store), text.warnings
 
@@ -222,24 +221,24 @@ def _load_values(
     return names
 
 
-def _parquet(data: bytes, place: str, _table: str) -> dict[str, list[Any]]:
-    return frame_of_parquet(place, data).to_dict(as_series=False)
-
-
-def _json_lines(data: bytes, place: str, _table: str) -> dict[str, list[Any]]:
+def _values(data: bytes, place: str, table: str) -> dict[str, list[Any]] | None:
+    """Return the columns of Parquet, a database or JSON lines; None for another kind."""
+    kind = kind_of(data[:BEGINNING])
+    if kind is PARQUET:
+        return frame_of_parquet(place, data).to_dict(as_series=False)
+    if kind in {DUCKDB, SQLITE}:
+        with TemporaryDirectory(prefix="medsim-") as folder:  # as opening may write beside it
+            path = Path(folder, "table.db")
+            path.write_bytes(data)
+            return database_table(path, place, table, kind="sqlite" if kind is SQLITE else "duckdb")
+    if kind is not JSON:
+        return None
     rows = json_lines(place, data)
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, dict):
             raise InputError(f'{place}: row {number:,} is not an object, as in {{"id": 1}}')
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: [row.get(name) for row in rows] for name in names}
-
-
-def _database(data: bytes, place: str, table: str) -> dict[str, list[Any]]:
-    with TemporaryDirectory(prefix="medsim-") as folder:  # a copy, as opening may write beside it
-        path = Path(folder, "table.db")
-        path.write_bytes(data)
-        return database_table(path, place, table)
 
 
 def _text(value: object) -> str | None:
@@ -252,13 +251,6 @@ def _text(value: object) -> str | None:
         return f"{value:.0f}"
     return None if value is None or str(value) in {"", "nan"} else str(value)
 
-
-_READERS: dict[FileKind | None, Callable[[bytes, str, str], dict[str, list[Any]]]] = {
-    JSON: _json_lines,
-    PARQUET: _parquet,
-    DUCKDB: _database,
-    SQLITE: _database,
-}
 
 Source(
     name="table",
