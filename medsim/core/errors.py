@@ -97,6 +97,13 @@ def unknown_name(kind: str, name: object, names: list[str]) -> str:
     return f"unknown {kind} {name!r}; known: {', '.join(names) or 'none'}"
 
 
+def check_unique(what: str, names: Sequence[object]) -> None:
+    """Raise OptionError if two of the names are equal."""
+    name = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    if name is not None:
+        raise OptionError(f"two {what} are named {name!r}; names must be unique")
+
+
 def counted(number: int, singular: str, plural: str = "") -> str:
     """Return a number with a noun, such as "1 pair" or "1,200 pairs"."""
     return f"{number:,} {singular if number == 1 else plural or f'{singular}s'}"

@@ -93,21 +93,17 @@ class LanguageModel:
         return [cache.get(chat) or Reply(text=None) for chat in chats]
 
     def recorded(self, replies: pl.DataFrame) -> dict[str, object]:
-        """Return the facts that decide its answers, and a summary of its replies.
+        """Return the facts that decide its answers.
 
         Args:
             replies: with ``reply_columns``.
         """
-        own = {option.name for option in fields(self.options)}
-        own -= {option.name for option in fields(ServiceOptions)}
+        names = {option.name for option in fields(self.options)}
+        names -= {option.name for option in fields(ServiceOptions)}
         return {
             "path": self.service.location,
             "model": self.service.model,
-            "options": {name: getattr(self.options, name) for name in sorted(own)},
-            "replies": dict(replies["verdict"].value_counts().sort("verdict").iter_rows()),
-            "tokens": {
-                name: int(replies[f"{name}_tokens"].sum()) for name in ("prompt", "completion")
-            },
+            "options": {name: getattr(self.options, name) for name in sorted(names)},
             "reported_models": replies["reported_model"].drop_nulls().unique().sort().to_list(),
         }
 

@@ -14,7 +14,7 @@ import polars as pl
 from medsim.core.kinds import Column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 Messages: TypeAlias = list[dict[str, str]]
 """A chat: each message has a role and a content."""
@@ -113,6 +113,17 @@ def reply_columns(prediction: Column) -> dict[str, Column]:
         ),
         "reported_model": _text("Name of the model, from the service; null if unknown."),
     }
+
+
+def chat_of(instruction: str, shots: Sequence[tuple[str, str]], question: str) -> Messages:
+    """Return the chat that asks a question, after examples with their answers.
+
+    The instruction comes before the first example, since some models have no system message.
+    """
+    texts = [text for shot in shots for text in shot] + [question]
+    texts[0] = f"{instruction}\n\n{texts[0]}"
+    roles = ("user", "assistant")
+    return [{"role": roles[at % 2], "content": text} for at, text in enumerate(texts)]
 
 
 def noted(verdicts: Iterable[str]) -> str:

@@ -81,12 +81,9 @@ def _print_answers(answers: Answers, form: str, progress: Progress | None) -> No
     """Print the scores of answers to questions."""
     from medsim.questions.scores import readable_results, sentences_of
 
-    print_table(answers.results(), form, readable=readable_results, opening=sentences_of(answers))
-    say_signs(
-        progress,
-        form,
-        "[,]: 95% confidence interval by concept; position_p: p-value of a test for position bias",
-    )
+    results = answers.results()
+    print_table(results, form, readable=readable_results, opening=sentences_of(results))
+    say_signs(progress, form, "low, high: 95% confidence interval by concept; p: of differences")
     place = quoted(answers.folder)
     say_next(
         progress,

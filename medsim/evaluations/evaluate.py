@@ -29,7 +29,7 @@ from medsim.evaluations.output import (
 from medsim.evaluations.run import begin_run, earlier_results
 from medsim.evaluations.similarities import write_similarities
 from medsim.evaluations.summary import summarize
-from medsim.questions.reading import is_questions
+from medsim.questions.reading import files_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +55,7 @@ def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
         ServiceError: a service cannot be reached, or gives an invalid answer.
         OutputError: ``out`` is taken, holds results that cannot be added to, or cannot be written.
     """
-    if any(is_questions(Path(place)) for place in options.input_paths):
+    if any(files_of(Path(place)) for place in options.input_paths):
         from medsim.evaluations.questions import answer_questions  # noqa: PLC0415 — brings asyncio
 
         return answer_questions(options)

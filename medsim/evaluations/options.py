@@ -30,7 +30,6 @@ from medsim.embeddings.given import EMBEDDINGS, EmbeddingLike, embedding_spec
 from medsim.embeddings.options import COVERAGES, Coverage, Device, EmbeddingSpec
 from medsim.evaluations.sets import BASELINE
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
-from medsim.questions.options import LLMS
 from medsim.statistics.resampling import (
     FEWEST_RESAMPLES,
     MOST_RESAMPLES,
@@ -205,7 +204,18 @@ class EvaluateOptions(Options):
     embeddings: Annotated[Mapping[str, EmbeddingLike], replace(EMBEDDINGS, needed=False)]
     out: Annotated[str | Path, main_option("Folder to write, or to add to.", ("--out", "-o"))]
     _: KW_ONLY
-    llms: Annotated[Sequence[str], LLMS] = ()
+    llms: Annotated[
+        Sequence[str],
+        main_option(
+            "Language model to ask multiple-choice questions, then ,model=M and optionally "
+            ",ask=choice or pairs ,shots=N ,tokens=N. For example "
+            "llama=api:http://localhost:8000/v1,model=llama. ask=choice shows all names of a "
+            "question, ask=pairs the term with one name at a time; shots=N puts N examples from "
+            "train before each.",
+            ("--llm",),
+            metavar="NAME=api:URL",
+        ),
+    ] = ()
     metrics: Annotated[
         Sequence[MetricName] | None,
         main_option(

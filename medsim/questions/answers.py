@@ -1,8 +1,7 @@
-"""Answers to questions: of language models, of embeddings, and of baselines without a model.
+"""Answers to questions: of language models, and by similarity of names.
 
-Answers have the columns of ``questions_of`` or ``pairs_of``, and: ask, model and prediction (see
-``medsim.questions.output.REPLIES``); is_correct, and credit, the same as a number; and affirmed, a
-wrong name that is taken for a synonym.
+Answers have the columns of ``asked_of``, and: ask, model and prediction (see
+``medsim.questions.output.REPLIES``), name, which is asked about or chosen, and is_correct.
 """
 
 from __future__ import annotations
@@ -11,27 +10,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import polars as pl
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cpdist
 
-from medsim.builds.positives import numbers_of, pair_distances
 from medsim.core.options import Option
 from medsim.core.terms import lowered_column
 from medsim.embeddings.chats import LanguageModel, LlmOptions
 from medsim.embeddings.embedded_terms import rows_of, similarities_of
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import COSINES
-from medsim.embeddings.replies import noted
-from medsim.questions.options import ALWAYS_NO, CHANCE, LEVENSHTEIN
+from medsim.embeddings.replies import chat_of, noted
 from medsim.questions.output import REPLIES
-from medsim.questions.prompts import chats_of, parse_choice, parse_pair
+from medsim.questions.prompts import INSTRUCTIONS, parse_choice, parse_pair
 from medsim.questions.reading import LETTERS
 
 if TYPE_CHECKING:
-    from collections.abc import Container
     from pathlib import Path
 
     from medsim.core.progress import Progress
     from medsim.embeddings.embedded_terms import EmbeddedTerms
     from medsim.questions.reading import Questions
+
+LEVENSHTEIN = "levenshtein"
+"""The name of the baseline by edit distance."""
 
 _LETTERS = pl.Series([*LETTERS])
 _NUMBERS = {letter: number for number, letter in enumerate(LETTERS)}
@@ -61,15 +62,16 @@ class AskedModel(LanguageModel):
         Examples are the first questions of train; as pairs, one with the right name and one with a
         wrong name take turns.
         """
-        ask, asked, examples = self.options.ask, *map(questions_of, questions.tables)
+        ask = self.options.ask
+        asked, examples = (asked_of(table, ask) for table in (questions.asked, questions.examples))
         if ask == "pairs":
-            asked, examples = map(pairs_of, questions.tables)
-            examples = examples.filter((pl.col("id").rle_id() % 2 == 0) == pl.col("is_right"))
+            is_yes = pl.col("right") == "yes"
+            examples = examples.filter((pl.col("id").rle_id() % 2 == 0) == is_yes)
             examples = examples.unique("id", keep="first", maintain_order=True)
-        shots = examples.select("text", pl.col("right").str.to_uppercase()).head(self.options.shots)
-        chats = chats_of(ask, shots.rows(), asked["text"].to_list())
-        what = f"{len(chats):,} {'questions' if ask == 'choice' else 'pairs'} of {questions.name}"
-        with progress.stage(f"ask {self.name} about {what}") as stage:
+        examples = examples.select("text", pl.col("right").str.to_uppercase())
+        shots = examples.head(self.options.shots).rows()
+        chats = [chat_of(INSTRUCTIONS[ask], shots, text) for text in asked["text"]]
+        with progress.stage(f"ask {self.name} {len(chats):,} times ({questions.name})") as stage:
             replies = self.replies(chats, cache_folder, stage)
             rows = []
             for chat, reply, row in zip(chats, replies, asked.iter_rows(named=True), strict=True):
@@ -78,82 +80,65 @@ class AskedModel(LanguageModel):
                 rows.append(reply.row(chat, choice if ask == "choice" else parse_pair(text)))
             stage.note(noted(str(row["verdict"]) for row in rows))
         columns = pl.DataFrame(rows, {name: REPLIES.dtypes[name] for name in rows[0]})
-        answers = answers_of(asked, ask, self.name, columns["prediction"])
-        return answers.hstack(columns.drop("prediction"))
+        return _answers(asked.hstack(columns), ask, self.name)
 
 
-def questions_of(questions: pl.DataFrame) -> pl.DataFrame:
-    """Return questions with their text, the letter of the right name, and kinds of wrong names."""
-    of_names = pairs_of(questions).group_by("id", maintain_order=True)
-    lettered = pl.format("\n{}. {}", "position", "name").str.join()
-    found = of_names.agg(lettered=lettered, kinds=pl.col("kinds").explode().drop_nulls().unique())
-    right, texts = _LETTERS.gather(questions["answer"]), questions["question"] + found["lettered"]
-    return questions.with_columns(found["kinds"], right=right, text=texts)
+def asked_of(questions: pl.DataFrame, ask: str) -> pl.DataFrame:
+    """Return a row per question, or with pairs per choice, with the columns of the question.
 
-
-def pairs_of(questions: pl.DataFrame) -> pl.DataFrame:
-    """Return a row per choice, with the columns of its question.
-
-    Further columns are: text, which is asked; name; position, its letter; is_right; right, which is
-    yes or no; and kinds, a list of its kind of difference, without any for the right name.
+    Further columns are: text, which is asked; right, the right answer; kinds, a list of the kinds
+    of difference of wrong names; chance, the accuracy of guessing; and with pairs name.
     """
-    places = pl.int_ranges(pl.col("choices").list.len())
-    pairs = questions.with_columns(at=places, name="choices").explode("at", "name")
-    is_right = pl.col("at") == pl.col("answer")
-    kind = pl.when(~is_right).then(pl.col("differences").list.get(pl.col("at"), null_on_oob=True))
-    return pairs.with_columns(
+    at = pl.int_ranges(pl.col("choices").list.len())
+    pairs = questions.with_columns(at=at, name="choices", kinds="differences")
+    pairs = pairs.explode("at", "name", "kinds")
+    is_wrong = pl.col("at") != pl.col("answer")
+    pairs = pairs.with_columns(
         text=pl.format("term1: {}\nterm2: {}", "term", "name"),
-        position=_LETTERS.gather(pairs["at"]),
-        is_right=is_right,
-        right=pl.when(is_right).then(pl.lit("yes")).otherwise(pl.lit("no")),
-        kinds=pl.concat_list(kind),
+        right=pl.when(is_wrong).then(pl.lit("no")).otherwise(pl.lit("yes")),
+        kinds=pl.concat_list(pl.when(is_wrong).then("kinds")),
+        chance=is_wrong.cast(pl.Float64),
+    )
+    if ask == "pairs":
+        return pairs
+    kinds = pairs.group_by("id", maintain_order=True).agg(pl.col("kinds").explode().unique())
+    texts = [
+        "\n".join([question, *map("{}. {}".format, LETTERS, names)])
+        for question, names in questions.select("question", "choices").iter_rows()
+    ]
+    return questions.with_columns(
+        kinds["kinds"],
+        text=pl.Series(texts, dtype=pl.String),
+        right=_LETTERS.gather(questions["answer"]),
+        chance=1 / pl.col("choices").list.len(),
     )
 
 
-def answers_of(
-    asked: pl.DataFrame, ask: str, model: str, predictions: pl.Series | pl.Expr
-) -> pl.DataFrame:
-    """Return answers, given a letter, or yes or no, for each question or pair; null for none."""
-    answers = asked.with_columns(ask=pl.lit(ask), model=pl.lit(model), prediction=predictions)
-    chosen = pl.col("prediction").replace_strict(_NUMBERS, default=None, return_dtype=pl.Int64)
-    name = pl.col("choices").list.get(chosen) if ask == "choice" else pl.col("name")
-    is_correct = (pl.col("prediction") == pl.col("right")).fill_null(value=False)
-    return answers.with_columns(
-        is_correct=is_correct,
-        credit=is_correct.cast(pl.Float64),
-        affirmed=pl.when(~is_correct & (pl.col("prediction") != "no")).then(name),
+def _answers(asked: pl.DataFrame, ask: str, model: str) -> pl.DataFrame:
+    """Return answers, given a column with predictions, null for none."""
+    number = pl.col("prediction").replace_strict(_NUMBERS, default=None, return_dtype=pl.Int64)
+    return asked.with_columns(
+        ask=pl.lit(ask),
+        model=pl.lit(model),
+        name=pl.col("name") if ask == "pairs" else pl.col("choices").list.get(number),
+        is_correct=(pl.col("prediction") == pl.col("right")).fill_null(value=False),
     )
 
 
-def answers_by_cosine(questions: pl.DataFrame, model: str, embedded: EmbeddedTerms) -> pl.DataFrame:
-    """Return the answers of an embedding, which chooses the name with the highest cosine."""
-    pairs = pairs_of(questions)
-    first, second = (rows_of(embedded, pairs[side]) for side in ("term", "name"))
-    metric = COSINES[type(embedded.embedded)]
-    cosines = similarities_of(embedded, metric, first, second, Workers(threads=1))
-    return _highest(questions, pairs.with_columns(score=pl.Series(cosines)), model)
+def nearest(questions: pl.DataFrame, model: str, embedded: EmbeddedTerms | None) -> pl.DataFrame:
+    """Return answers that choose the name with the highest cosine of an embedding.
 
-
-def baselines_of(questions: pl.DataFrame, asks: Container[str]) -> list[pl.DataFrame]:
-    """Return the answers of the baselines for each way of asking."""
-    pairs, frames = pairs_of(questions), []
-    if "choice" in asks:
-        names = pl.concat([pairs["term"], pairs["name"].alias("term")]).unique().sort()
-        first, second = (numbers_of(pairs[side], names) for side in ("term", "name"))
-        lower = lowered_column(names)
-        pairs = pairs.with_columns(edits=pair_distances(lower, first, second, threads=1))
-        longer = pl.max_horizontal(pl.col("term", "name").str.len_chars())
-        near = pairs.with_columns(score=-pl.col("edits") / longer)
-        frames.append(_highest(questions, near, LEVENSHTEIN))
-        guessed = answers_of(questions_of(questions), "choice", CHANCE, pl.lit(None, pl.String))
-        frames.append(guessed.with_columns(credit=1 / pl.col("choices").list.len()))
-    if "pairs" in asks:
-        frames.append(answers_of(pairs, "pairs", ALWAYS_NO, pl.lit("no")))
-    return frames
-
-
-def _highest(questions: pl.DataFrame, pairs: pl.DataFrame, model: str) -> pl.DataFrame:
-    """Return the answers of a model that chooses the first name with the highest score."""
-    best = pl.col("score").fill_nan(None).arg_max()
-    chosen = pairs.group_by("id", maintain_order=True).agg(best)["score"]
-    return answers_of(questions_of(questions), "choice", model, _LETTERS.gather(chosen))
+    Without an embedding, it is the name with the smallest normalised edit distance.
+    """
+    pairs = asked_of(questions, "pairs")
+    if embedded is None:
+        terms, names = (lowered_column(pairs[side]).to_list() for side in ("term", "name"))
+        similarities = cpdist(terms, names, scorer=Levenshtein.normalized_similarity)
+    else:
+        first, second = (rows_of(embedded, pairs[side]) for side in ("term", "name"))
+        metric, workers = COSINES[type(embedded.embedded)], Workers(threads=1)
+        similarities = similarities_of(embedded, metric, first, second, workers)
+    scored = pairs.select("id", score=pl.Series(similarities).fill_nan(None))
+    best = scored.group_by("id", maintain_order=True).agg(pl.col("score").arg_max())["score"]
+    asked = asked_of(questions, "choice").with_columns(prediction=_LETTERS.gather(best))
+    return _answers(asked, "choice", model)

@@ -21,58 +21,40 @@ CSV = "affirmed.csv"
 _text, _number, _whole = (partial(Column, dtype) for dtype in (pl.String, pl.Float64, pl.Int64))
 _MODEL = {
     "input": _text("Name of the folder of questions."),
-    "ask": _text(
-        "choice: which of the names of a question; pairs: whether the term and one name mean the "
-        "same."
-    ),
-    "model": _text(
-        "Name of the model, or of a baseline: chance; levenshtein, which chooses the name with the "
-        "smallest edit distance from the term, divided by the length of the longer; always_no."
-    ),
+    "ask": _text("choice: all names of a question; pairs: the term with one name at a time."),
+    "model": _text("Name of the model; levenshtein chooses the nearest name by edit distance."),
 }
 RESULTS = Table(
     "results.parquet",
-    "A row per folder of questions, way of asking, model, group and statistic.",
+    "A row per folder of questions, way of asking, model and group.",
     {
         **_MODEL,
-        "by": _text("How questions are grouped: all, tier, negatives, difference or position."),
+        "by": _text("How questions are grouped: all, tier, negatives, difference or answer."),
         "group": _text(
-            "all; the tier of the question; the strategy of its wrong names; the kind of "
-            "difference of one of them, or with pairs of the name; or the letter of the right name."
+            "all; tier; strategy of the wrong names; kind of difference of a wrong name; or the "
+            "right answer: a letter, or with pairs yes (sensitivity) or no (specificity)."
         ),
-        "statistic": _text(
-            "accuracy; with pairs sensitivity and specificity; of all questions not_answered, "
-            "which count as wrong. Of language models also refused, unclear, prompt_tokens and "
-            "completion_tokens; by position share_right and share_answers, the shares of answered "
-            "questions with the right and with the chosen name there; and position_p, the p-value "
-            "of the test of Stuart and Maxwell whether these shares differ."
-        ),
-        "value": _number("The statistic; null if it is undefined."),
+        "accuracy": _number("Share of right answers; no clear answer is wrong."),
         "low": _number("Lower end of the 95% confidence interval by concept; null if none."),
         "high": _number("Upper end of the 95% confidence interval; null if there is none."),
         "n_asked": _whole("Number of questions, or with pairs of pairs."),
-        "n_concepts": _whole(
-            "Number of their concepts; concepts that a question links count as one."
+        "n_concepts": _whole("Number of the concepts of their terms."),
+        "chance": _number("Accuracy of a name at random, or with pairs of no for all."),
+        "refused": _whole("Number of refusals of a language model."),
+        "unclear": _whole("Number of other unclear replies, or of questions without vectors."),
+        "prompt_tokens": _whole("Tokens of chats, as the service counted; else 0."),
+        "completion_tokens": _whole("Tokens of replies, as the service counted; else 0."),
+        "p": _number(
+            "Of all questions, p-value of the difference from the highest accuracy: McNemar's test "
+            "by concept, with Holm's correction; null if there are too few concepts."
+        ),
+        "position_p": _number(
+            "Of all questions, p-value of position bias of a language model: the test of Stuart "
+            "and Maxwell, whether positions of answers and of right names differ; null with pairs."
         ),
     },
-    key=("input", "ask", "model", "by", "group", "statistic"),
-    order="By folder and way of asking; all questions first; then by group and model.",
-)
-
-COMPARISONS = Table(
-    "comparisons.parquet",
-    "A row per folder of questions, way of asking and two models, by McNemar's test by concept.",
-    {
-        **{name: _MODEL[name] for name in ("input", "ask")},
-        "model1": _text("Name of the first model."),
-        "model2": _text("Name of the second model."),
-        "difference": _number("Accuracy of the first minus accuracy of the second."),
-        "p": _number("p-value of the test; null if there are too few concepts."),
-        "p_holm": _number("p-value with Holm's correction for the same questions; null as p."),
-        "n_asked": RESULTS.columns["n_asked"],
-    },
-    key=("input", "ask", "model1", "model2"),
-    order="By folder and way of asking, then by model in the order given.",
+    key=("input", "ask", "model", "by", "group"),
+    order="By folder, way of asking and model; all questions first.",
 )
 
 REPLIES = Table(
@@ -82,13 +64,11 @@ REPLIES = Table(
         **_MODEL,
         "id": _text("Identifier of the question."),
         "term": _text("Term of the question."),
-        "position": _text("Letter of the name that is asked about; null with choice."),
+        "name": _text("Name that is asked about with pairs, or chosen; null if no name is chosen."),
         "is_correct": Column(pl.Boolean, "Whether the answer is right; an unclear one is not."),
-        **reply_columns(
-            _text("Letter of the answer, or yes or no; null unless the verdict is answered.")
-        ),
+        **reply_columns(_text("Letter of the answer, or yes or no; null if it is not clear.")),
     },
-    key=("input", "model", "id", "position"),
+    key=("input", "model", "id", "name"),
     order="By folder and model in the order given, then as in the questions.",
 )
 
@@ -102,7 +82,6 @@ AFFIRMED = Table(
         "n_models": _whole("Number of language models that chose or affirmed it."),
         "models": _text("Their names, joined by a bar."),
         "concept": _text("Concept of the question."),
-        "negatives": _text("Strategy of the wrong names of the question; null if unknown."),
     },
     key=("term1", "term2"),
     order="By n_models, the most first, then by terms.",
@@ -114,8 +93,7 @@ class AnswersManifest(RunManifest):
     """The manifest of answers to questions.
 
     Attributes:
-        questions: by name: path, split, SHA-256 of the file, number of questions, and the source
-            of the export.
+        questions: by name: path, split, SHA-256 of the file, and the source of the export.
         models: by name: path, options and other facts that decide the answers.
     """
 
@@ -128,12 +106,7 @@ ANSWERED = Kind(
     noun="folder of answers",
     command="medsim eval",
     manifest=AnswersManifest,
-    views={
-        "results": RESULTS,
-        "comparisons": COMPARISONS,
-        "replies": REPLIES,
-        "affirmed": AFFIRMED,
-    },
+    views={"results": RESULTS, "replies": REPLIES, "affirmed": AFFIRMED},
     others={CSV: "The rows of affirmed as CSV, which medsim study sample reads."},
 )
 
@@ -148,7 +121,7 @@ class Answers(Opened[AnswersManifest]):
         return self._summarized(facts, [".results()", ".affirmed()"], self.results)
 
     def results(self) -> pl.DataFrame:
-        """Return a row per folder, way of asking, model, group and statistic: ``RESULTS``."""
+        """Return a row per folder, way of asking, model and group: ``RESULTS``."""
         return self._checked(RESULTS.files)
 
     def affirmed(self) -> pl.DataFrame:

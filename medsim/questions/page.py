@@ -25,23 +25,19 @@ if TYPE_CHECKING:
 
 def answers_page(answers: Answers) -> Page:
     """Return the page of answers: scores, and wrong names that models take for synonyms."""
-    manifest, shown = answers.manifest, readable_results(answers.results())
+    manifest, shown = answers.manifest, answers.results()
     sources: dict[str, Any] = {key: one["source"] or {} for key, one in manifest.questions.items()}
     about = (manifest.questions | manifest.models).items()
     name = f"{answers.folder.name}@{content_digest(manifest)}"
+    tables = [PageTable(caption="Scores", frame=frame) for frame in readable_results(shown)]
+    affirmed = LongTable(caption=AFFIRMED.about, frame=answers.affirmed(), view="affirmed")
     result = Section(
         title="Result",
-        prose="Accuracies with 95% confidence intervals by concept. Tiers are edit distances from "
-        "the term to the nearest wrong name. A position is that of the right name; without "
-        "position bias, its shares of the right names and of the answers are equal.",
-        result=[*sentences_of(answers), *warned(manifest.warnings, "Provenance")],
-        parts=[PageTable(caption="Scores", frame=frame) for frame in shown],
-    )
-    affirmed = Section(
-        title="Wrong names that models take for synonyms",
-        prose="Some may be synonyms that the terminology does not list: have people judge them "
-        f"with medsim study sample OUT/{CSV}.",
-        parts=[LongTable(caption=AFFIRMED.about, frame=answers.affirmed(), view="affirmed")],
+        prose="Intervals are 95% confidence intervals by concept. Tiers are edit distances from "
+        "the term to the nearest wrong name. Wrong names that models take for synonyms may be "
+        "synonyms that the terminology does not list: have people judge them.",
+        result=[*sentences_of(shown), *warned(manifest.warnings, "Provenance")],
+        parts=[*tables, affirmed],
     )
     provenance = closing(
         manifest,
@@ -54,5 +50,5 @@ def answers_page(answers: Answers) -> Page:
         lead=f"Which of several names means the same as a term? By medsim {manifest.medsim}.",
         notice=license_notice(sources),
         signature=f"medsim {manifest.medsim}, {name}",
-        sections=[result, affirmed, provenance],
+        sections=[result, provenance],
     )

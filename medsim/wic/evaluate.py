@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +11,7 @@ import polars as pl
 
 from medsim.core import manifest
 from medsim.core.config import checked_threads
-from medsim.core.errors import InputError, OptionError, counted, listed
+from medsim.core.errors import InputError, OptionError, check_unique, counted, listed
 from medsim.core.opened import open_output
 from medsim.core.options import folder_of, public
 from medsim.core.output import claimed
@@ -143,9 +142,7 @@ def _models(options: WicEvaluateOptions) -> list[Model]:
     models += map(PredictedModel.parse, options.predictions)
     if not models:
         raise OptionError("name at least one model, such as `models` random")
-    name, times = Counter(model.name for model in models).most_common(1)[0]
-    if times > 1:
-        raise OptionError(f"two models are named {name!r}; names must be unique")
+    check_unique("models", [model.name for model in models])
     return models
 
 

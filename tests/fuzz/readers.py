@@ -62,7 +62,7 @@ from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.result_file import read_result
 from medsim.evaluations.strata import read_words
 from medsim.neighbours.names import names_of
-from medsim.questions.answers import pairs_of
+from medsim.questions.answers import asked_of
 from medsim.questions.reading import read_questions
 from medsim.studies.asking import read_pairs
 from medsim.studies.relations import read_lexicon
@@ -621,7 +621,7 @@ READERS: dict[str, Reader] = {
     ),
     "questions": Reader(
         write=_file("test.jsonl", "".join(f"{json.dumps(row)}\n" for row in questions_of(3, 1))),
-        read=lambda path: [pairs_of(table) for table in read_questions(path.parent).tables],
+        read=lambda path: asked_of(read_questions(path.parent).asked, "pairs"),
     ),
     "options": Reader(
         write=_file("medsim.toml", "[build]\nseed = 1\n[eval]\nmetric = ['cos', 'naïve']\n"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -47,9 +46,9 @@ def run(
     return medsim.evaluate(questions, embeddings, out, llms=llms, **others)
 
 
-def scores(answers: medsim.Answers, model: str = "m0", **where: str) -> dict[str, float]:
+def scores(answers: medsim.Answers, model: str = "m0", **where: str) -> dict[str, Any]:
     rows = answers.results().filter(model=model, **({"by": "all"} | where))
-    return dict(rows.select("statistic", "value").iter_rows())
+    return rows.row(0, named=True)
 
 
 def often_right(row: dict[str, Any]) -> str:
@@ -76,21 +75,19 @@ def test_known_answers_have_the_known_accuracy(
     assert found["accuracy"] == right.mean()
     assert (found["refused"], found["unclear"]) == (12, sum(s == "Perhaps." for s in said))
     assert (found["prompt_tokens"], found["completion_tokens"]) == (6000, 120)
-    row = answers.results().filter(model="m0", by="all", statistic="accuracy").row(0, named=True)
     estimate = clustered_mean(right.astype(float), clusters)
-    assert (row["low"], row["high"]) == (estimate.low, estimate.high)
-    assert (row["n_asked"], row["n_concepts"]) == (60, 30)
+    assert (found["low"], found["high"]) == (estimate.low, estimate.high)
+    assert (found["n_asked"], found["n_concepts"], found["chance"]) == (60, 30, 0.25)
     for by, key in (("tier", "tier"), ("negatives", "negatives")):
         for group in {question[key] for question in ROWS}:
             expected = right[[question[key] == group for question in ROWS]].mean()
-            assert scores(answers, by=by, group=group) == {"accuracy": expected}
+            assert scores(answers, by=by, group=group)["accuracy"] == expected
     kind = [
         any(k == "number" for at, k in enumerate(q["differences"]) if at != q["answer"])
         for q in ROWS
     ]
     expected = right[kind].mean()
-    assert scores(answers, by="difference", group="number") == {"accuracy": expected}
-    assert scores(answers, "chance") == {"accuracy": 0.25}
+    assert scores(answers, by="difference", group="number")["accuracy"] == expected
     bodies = [body for _, _, body in service.requests]
     assert all(body["messages"][0]["content"].startswith(INSTRUCTIONS["choice"]) for body in bodies)
     assert {asked_in(body, ROWS)["id"] for body in bodies} == {row["id"] for row in ROWS}
@@ -129,19 +126,15 @@ def test_a_model_that_always_says_a_has_that_position_bias(
 
     n_right = Counter(row["answer"] for row in ROWS)
     for at in range(4):
-        assert scores(answers, by="position", group=LETTERS[at]) == {
-            "accuracy": float(at == 0),
-            "share_right": n_right[at] / 60,
-            "share_answers": float(at == 0),
-        }
+        group = scores(answers, by="answer", group=LETTERS[at])
+        assert (group["accuracy"], group["n_asked"]) == (float(at == 0), n_right[at])
     found = scores(answers)
     assert found["accuracy"] == n_right[0] / 60
     assert found["position_p"] < 1e-9
     result = CliRunner().invoke(app, ["report", str(answers.folder), "-o", f"{tmp_path}/r.html"])
     assert result.exit_code == 0
-    assert "prefers the position A: it has 100.0% of the answers" in (
-        tmp_path / "r.html"
-    ).read_text(encoding="utf-8")
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "m0 has a position bias (p &lt; 0.001)" in page or "bias (p < 0.001)" in page
 
 
 def test_an_unbiased_model_shows_no_position_bias(
@@ -167,10 +160,11 @@ def test_pairs_are_asked_one_by_one(service: LocalService, questions: Path, tmp_
     wrong = [row for row in ROWS if row["tier"] == "1" and row["answer"] != 0]
     found = scores(answers)
     assert found["accuracy"] == 1 - len(wrong) / 240
-    assert found["sensitivity"] == 1
-    assert found["specificity"] == pytest.approx(1 - len(wrong) / 180)
-    assert scores(answers, "always_no")["accuracy"] == 0.75
-    assert "chance" not in answers.results()["model"]
+    assert scores(answers, by="answer", group="yes")["accuracy"] == 1
+    specificity = scores(answers, by="answer", group="no")["accuracy"]
+    assert specificity == pytest.approx(1 - len(wrong) / 180)
+    assert (found["chance"], found["position_p"]) == (0.75, None)
+    assert {*answers.results()["model"]} == {"m0"}
     pairs = {(row["term"], row["choices"][0]) for row in wrong}
     assert {*answers.affirmed().select("term1", "term2").iter_rows()} == pairs
     assert len(service.requests) == 240
@@ -199,10 +193,11 @@ def test_models_are_compared_on_the_same_questions(
         name: replies.filter(model=name)["is_correct"].to_numpy() for name in ("m0", "m1")
     } | {"levenshtein": nearest_by_letters(ROWS) == [row["answer"] for row in ROWS]}
     clusters = np.array([int(row["concept1"][1:]) for row in ROWS])
-    tests = [mcnemar(correct[a], correct[b], clusters).p for a, b in combinations(correct, 2)]
-    comparisons = answers.read("comparisons.parquet")
-    assert comparisons["p"].to_list() == tests
-    assert comparisons["p_holm"].to_list() == holm(np.array(tests)).tolist()
+    best, *others = sorted(correct, key=lambda name: -correct[name].mean())
+    tests = holm(np.array([mcnemar(correct[best], correct[a], clusters).p for a in others]))
+    assert scores(answers, best)["p"] is None
+    assert [scores(answers, name)["p"] for name in others] == tests.tolist()
+    assert scores(answers, best)["accuracy"] == correct[best].mean()
     affirmed = answers.affirmed()
     both = [row for row in ROWS if row["label"] != "B" and often_right(row) == "B"]
     assert {*affirmed["term1"]} == {row["term"] for row in both}
@@ -242,7 +237,7 @@ def test_an_embedding_chooses_the_nearest_name(tmp_path: Path) -> None:
         best = min(known, key=known.__getitem__) if is_known else None
         expected.append(best == row["choices"][row["answer"]])
     assert scores(answers, "own")["accuracy"] == np.mean(expected)
-    assert scores(answers, "own")["not_answered"] == 2
+    assert scores(answers, "own")["unclear"] == 2
     assert 0 < sum(expected) < 10
 
 
@@ -291,7 +286,7 @@ def test_the_command_prints_the_result(
 
     assert result.exit_code == 0, result.output
     assert "On the same questions" in result.output or "the 60 questions of mcq" in result.output
-    assert "m0 prefers the position A" in " ".join(result.output.split())
+    assert "m0 has a position bias (p < 0.001)" in " ".join(result.output.split())
     assert re.search(r"position_p", result.output)
 
 
@@ -307,7 +302,7 @@ def test_the_command_prints_the_result(
             {"llms": ["m=api:http://localhost:1,model=m,shots=7"]},
             "needs as many questions",
         ),
-        ({"llms": ["chance=api:http://localhost:1,model=m"]}, "two models are named 'chance'"),
+        ({"llms": ["levenshtein=api:http://localhost:1,model=m"]}, "named 'levenshtein'"),
         ({"llms": []}, "name at least one of `embeddings`"),
     ],
 )
@@ -323,7 +318,7 @@ def test_inputs_are_all_questions_or_none(questions: Path, tmp_path: Path) -> No
     rated = tmp_path / "rated.csv"
     rated.write_text("term1,term2,rating\na,b,1\n", encoding="utf-8")
     llms = ["m=api:http://localhost:1,model=m"]
-    with pytest.raises(OptionError, match=r"rated\.csv has no questions, but another input has"):
+    with pytest.raises(InputError, match=r"rated\.csv has no questions; make some"):
         medsim.evaluate([questions, rated], {}, tmp_path / "out", llms=llms)
     with pytest.raises(OptionError, match="`llms` are asked questions"):
         medsim.evaluate(rated, {}, tmp_path / "out", llms=llms)
@@ -333,6 +328,7 @@ def test_inputs_are_all_questions_or_none(questions: Path, tmp_path: Path) -> No
     "change",
     [
         {"answer": 4},
+        {"differences": None},
         {"term": None},
         {"choices": ["a", "a", "b", "c"]},
         {"choices": ["a"]},
@@ -342,7 +338,7 @@ def test_inputs_are_all_questions_or_none(questions: Path, tmp_path: Path) -> No
 )
 def test_a_damaged_question_is_named(tmp_path: Path, change: dict[str, Any]) -> None:
     questions = write_questions(tmp_path / "mcq", test=[ROWS[0], ROWS[1] | change])
-    with pytest.raises(InputError, match=r"line 2 is not a question|cannot be read as questions"):
+    with pytest.raises(InputError, match=r"is not a file of questions|cannot be read as questions"):
         medsim.evaluate(questions, {}, tmp_path / "out", llms=["m=api:http://localhost:1,model=m"])
 
 
@@ -367,7 +363,7 @@ NAMES = ["cold", "common cold", "C. difficile colitis", "allergic rhinitis", "b"
         ("C. difficile colitis", "C"),
         ("Acute nasopharyngitis means the same as common cold.", "B"),
         ("scolding", None),
-        ("cold or allergic rhinitis", "A"),
+        ("cold or allergic rhinitis", None),
         ("It is either a common cold or allergic rhinitis", None),
         ("It is not the common cold", None),
         ("The answer is A or B", None),

@@ -10,12 +10,12 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.embeddings.chats import LanguageModel
-from medsim.embeddings.replies import noted, parse_answer
+from medsim.embeddings.replies import chat_of, noted, parse_answer
 from medsim.wic.models import MODELS, Model, fixed_answers, majority
 from medsim.wic.output import REPLIES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from medsim.embeddings.replies import Messages
     from medsim.kernels.types import Flags
@@ -81,7 +81,7 @@ class LlmModel(Model):
         return replace(fixed_answers(positive), covered=covered, replies=table)
 
     def recorded(self, answers: ModelAnswers, context: Context) -> dict[str, object]:  # noqa: ARG002
-        """Return the facts that decide its answers, and a summary of its replies."""
+        """Return the facts that decide its answers."""
         replies: Any = answers.replies  # a language model has replies
         return {"way": self.way, **self.language_model.recorded(replies)}
 
@@ -92,11 +92,11 @@ class LlmModel(Model):
         chats: dict[int, Messages] = {}
         for round_ in dataset.rounds:
             shots = [
-                ((left[row], right[row]), bool(labels[row]))
+                (_question(left[row], right[row]), str(bool(labels[row])).upper())
                 for row in shots_of(round_, labels, self.language_model.options.shots)
             ]
             for row in round_.test.tolist():
-                chats[row] = messages_of((left[row], right[row]), shots)
+                chats[row] = chat_of(INSTRUCTION, shots, _question(left[row], right[row]))
         return chats
 
 
@@ -107,24 +107,6 @@ def replies_of(answers: Iterable[ModelAnswers]) -> pl.DataFrame | None:
     """Return the replies of all language models: ``REPLIES``; None without any."""
     frames = [answer.replies for answer in answers if answer.replies is not None]
     return pl.concat(frames) if frames else None
-
-
-def messages_of(sides: tuple[str, str], shots: Sequence[tuple[tuple[str, str], bool]]) -> Messages:
-    """Return the chat that asks about an instance, after examples with their answers.
-
-    The instruction comes before the first example, since some models have no system message.
-
-    Args:
-        sides: both sentences, each with its target in double quotes.
-        shots: the same of each example, with its label.
-    """
-    messages: Messages = []
-    for pair, label in shots:
-        messages.append({"role": "user", "content": _question(pair)})
-        messages.append({"role": "assistant", "content": str(label).upper()})
-    messages.append({"role": "user", "content": _question(sides)})
-    messages[0]["content"] = f"{INSTRUCTION}\n\n{messages[0]['content']}"
-    return messages
 
 
 def shots_of(round_: Round, labels: Flags, n_shots: int) -> list[int]:
@@ -150,5 +132,5 @@ def shots_of(round_: Round, labels: Flags, n_shots: int) -> list[int]:
     return [int(row) for row in train if row in set(rows.tolist())]
 
 
-def _question(sides: tuple[str, str]) -> str:
-    return f"sentence1: {sides[0]}\nsentence2: {sides[1]}"
+def _question(left: str, right: str) -> str:
+    return f"sentence1: {left}\nsentence2: {right}"

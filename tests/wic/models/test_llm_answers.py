@@ -94,8 +94,6 @@ def test_a_language_model_is_scored_like_any_other(
         "path": f"api:{service.url}",
         "model": "m",
         "options": {"shots": 0, "tokens": 16},
-        "replies": {"answered": 48},
-        "tokens": {"prompt": 4800, "completion": 96},
         "reported_models": ["m-1"],
     }
     replies = pl.read_parquet(tmp_path / "out/replies.parquet")
