@@ -12,46 +12,56 @@ with separator as (
     cross join setting as s
 ),
 
+given_row as materialized (
+    select
+        g.place,
+        nullif(g.concept, '') as concept_id,
+        g.term,
+        string_split(g.synonyms, s.sign) as synonyms,
+        coalesce(table_kind(g.kind), 'unstated') as kind,
+        g.language,
+        coalesce(table_active(g.active, false), true)
+        and coalesce(table_active(g.obsolete, true), true) as active
+    from given as g
+    cross join separator as s
+),
+
 stated as (
     select
         place,
         0 as part,
-        concept as concept_id,
+        concept_id,
         term,
-        coalesce(table_kind(kind), 'unstated') as kind,
+        kind,
         language,
-        active,
-        obsolete
-    from given
+        active
+    from given_row
     where
         synonyms is null
         or term is not null
     union all
     select
-        g.place,
-        unnest(generate_series(1, len(string_split(g.synonyms, s.sign)))) as part,
-        g.concept as concept_id,
-        unnest(string_split(g.synonyms, s.sign)) as term,
+        place,
+        generate_subscripts(synonyms, 1) as part,
+        concept_id,
+        unnest(synonyms) as term,
         'synonym' as kind,
-        g.language,
-        g.active,
-        g.obsolete
-    from given as g
-    cross join separator as s
-    where g.synonyms is not null
+        language,
+        active
+    from given_row
+    where synonyms is not null
 )
 
 select
     n.place,
     n.part,
-    nullif(n.concept_id, '') as concept_id,
+    n.concept_id,
     coalesce(trimmed(n.term), '') as term,
     n.kind,
     coalesce(
         umls_language(upper(split_part(nullif(trimmed(n.language), ''), '-', 1))),
         s.lang
     ) as language,
-    coalesce(table_active(n.active, false), true)
-    and coalesce(table_active(n.obsolete, true), true) as active
+    n.active
 from stated as n
 cross join setting as s;
