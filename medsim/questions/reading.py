@@ -13,7 +13,7 @@ from medsim.core.errors import InputError
 from medsim.core.files import digest_of
 from medsim.core.manifest import MANIFEST
 from medsim.core.opened import Opened, open_output
-from medsim.core.reading import reading
+from medsim.core.reading import check_file, reading
 from medsim.questions.question import QUESTION
 
 if TYPE_CHECKING:
@@ -47,7 +47,10 @@ def files_of(folder: Path) -> dict[str, Path]:
     if not os.path.isdir(folder):  # noqa: PTH112 — a path with columns may be too long for Path
         return {}
     paths = {split: folder / f"{split}.jsonl" for split in _SPLITS}
-    return {split: path for split, path in paths.items() if path.exists() and path.stat().st_size}
+    existing = {split: path for split, path in paths.items() if path.exists()}
+    for path in existing.values():
+        check_file(path)
+    return {split: path for split, path in existing.items() if path.stat().st_size}
 
 
 def read_questions(folder: Path) -> Questions:

@@ -279,6 +279,7 @@ OTHERWISE: dict[str, object] = {
     "synonym_scopes": ["broad"],
     "vocabularies": ["MSH"],
     "standard_concepts": True,
+    "columns": ["concept=1"],
     "pool": "terminology",
     "strategies": ["random"],
     "most_names": 7,

@@ -60,7 +60,7 @@ def test_list_of_sources_says_how_to_recognise_and_get_them() -> None:
     actual = json.loads(result.stdout)
     assert {row["source"] for row in actual} == set(SOURCES.all())
     assert actual[0]["kind"] == "built-in"
-    assert {row["known_by"] for row in actual} > {"a folder or archive with MRCONSO.RRF"}
+    assert {row["known_by"] for row in actual} > {"MRCONSO.RRF, or a folder or archive with it"}
     assert all(all(row.values()) for row in actual)
 
 
