@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
 
 def exported_pairs(
-    run: Export, build: Build, terms: pl.DataFrame, negatives: Strategy | None = None
+    run: Export,
+    build: Build,
+    terms: pl.DataFrame,
+    negatives: Strategy | None = None,
+    *,
+    n_languages: int = 2,
 ) -> pl.DataFrame:
     """Return the pairs of the chosen datasets and difficulty, each once regardless of direction.
 
@@ -30,12 +35,14 @@ def exported_pairs(
         build: build of one split.
         terms: terms of that build, ``medsim.builds.output.TERM``; row ``i`` has the id ``i``.
         negatives: strategy of the negatives; None for positives alone.
+        n_languages: 1 to leave out cross_language, unless it is chosen.
 
     Returns:
         pair_id, term1_id, term2_id, label, distance, concept1, concept2; in an order drawn from
         the seed that depends only on the content of pairs.
     """
-    names: Sequence[str] = run.options.datasets or [dataset.name for dataset in queries.datasets()]
+    usual = [dataset.name for dataset in queries.datasets(n_languages)]
+    names: Sequence[str] = run.options.datasets or usual
     difficulties = [run.options.difficulty] if run.options.difficulty else DIFFICULTIES
     chosen = [(name, difficulty) for name in names for difficulty in difficulties]
     strategy = negatives or build.strategies[0]  # positives are the same for all

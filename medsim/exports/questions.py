@@ -33,7 +33,8 @@ def questions_by_split(run: Export) -> dict[str, pl.DataFrame]:
     """Return the questions of each split, ``medsim.questions.question.QUESTION``.
 
     Raises:
-        OptionError: see ``check_passed_on``; or there are no questions.
+        OptionError: there are no questions, or the licence forbids sharing; see
+            ``check_passed_on``.
     """
     check_passed_on(run.exported.manifest.source, private=run.options.private)
     questions = {name: _questions(run, build) for name, build in run.splits.items()}
@@ -50,7 +51,7 @@ def _questions(run: Export, build: Build) -> pl.DataFrame:
     """
     terms, n_wrong = build.terms(), run.options.choices or _DEFAULT
     names, numbers = _distinct(terms)
-    pairs, ends = exported_pairs(run, build, terms), ("term1_id", "term2_id")
+    pairs, ends = exported_pairs(run, build, terms, n_languages=1), ("term1_id", "term2_id")
     either = pl.min_horizontal(ends), pl.max_horizontal(ends)
     pairs = pairs.with_columns(pl.Series(end, numbers[pairs[end]]) for end in ends).filter(
         pl.col(ends[0]) != pl.col(ends[1]),

@@ -117,7 +117,7 @@ def leader_sentence(
     second, lead = next(iter(tests.items()))
     if lead is None:
         other = f"{second} with {with_interval(others[0])}"
-        end = "there is no paired comparison of the two"
+        end = "the two were not compared"
         return f"On {place}, {name} has the highest {label}, {value}, before {other}; {end}."
     if ties:
         (near, test), *more = ties

@@ -77,12 +77,12 @@ def add_mappings(
         if '"ConceptMap"' not in text:
             raise InputError(f"{place}: has no ConceptMap of FHIR")
         store.put("concept_map", pl.DataFrame({"content": [strict_json(json.loads(text))]}))
-        store.run("terminologies/mappings/concept_map")
+        store.run("terminologies/mappings/concept_map/mapping")
     else:
         content = _METADATA.sub("", text)  # leaves the numbers of lines
         rows = table_of(Text(path=Path(place), content=content), _COLUMNS, ("predicate_modifier",))
         store.put("sssom", rows.frame)
-        store.run("terminologies/mappings/sssom")
+        store.run("terminologies/mappings/sssom/mapping")
     put_prefixes(store)
     store.run("terminologies/mappings/mapped", vocabulary=vocabulary)
     for table in ("association", "code"):

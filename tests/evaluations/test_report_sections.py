@@ -197,7 +197,7 @@ MANY = f"{OTHERS} 2 of the 3 comparisons of other models are"
         ("ba", {"ba": 0.049}, f"{LEADS}, p = 0.049) above b."),
         ("ab", {"ab": 0.05}, f"{HIGHEST} be distinguished from b (difference {GAP}, p = 0.050)."),
         ("ab", {"ab": None}, f"b (difference {GAP}, no significance test)."),
-        ("ab", {}, "before b with 0.700 (95% CI 0.650 to 0.750); there is no paired comparison of"),
+        ("ab", {}, "before b with 0.700 (95% CI 0.650 to 0.750); the two were not compared."),
         ("abc", {}, f"{OTHERS} b is 0.200 (95% CI 0.180 to 0.220, corrected p = 0.010) above c."),
         ("abc", {"bc": 1}, f"{OTHERS} b and c cannot be distinguished (difference 0.200, 95% CI 0"),
         ("abc", {"ab": 1, "ac": 1}, "corrected p = 1.000) or from c. On the same pairs, b is 0.2"),

@@ -293,3 +293,26 @@ def test_the_licence_decides_whether_questions_are_exported(tmp_path: Path) -> N
         with pytest.raises(OptionError, match=r"in\.obo is not known to be free to pass on"):
             medsim.export(build, tmp_path / tool, tool, choices=2)
         medsim.export(build, tmp_path / tool, tool, choices=2, private=True)
+
+
+def test_questions_are_in_the_first_language_unless_cross_language_is_chosen(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        {"id": concept, "term": f"{start} {word}", "language": language}
+        for language, starts in {"en": ("fever", "pain"), "es": ("fiebre", "dolor")}.items()
+        for concept, word in enumerate(("alba", "bruna", "clara", "dura"))
+        for start in starts
+    ]
+    pl.DataFrame(rows).write_csv(tmp_path / "names.csv")
+    build = medsim.build(tmp_path / "names.csv", tmp_path / "build", language="en,es")
+
+    def terms(out: str, **options: object) -> set[str]:
+        medsim.export(build, tmp_path / out, "jsonl", choices=1, private=True, **options)
+        (file,) = (tmp_path / out).glob("*.jsonl")
+        lines = file.read_text(encoding="utf-8").splitlines()
+        questions = [json.loads(line) for line in lines]
+        return {str(row["choices"][row["answer"]]).split()[0] for row in questions}
+
+    assert terms("usual") <= {"fever", "pain"}
+    assert terms("chosen", datasets=["cross_language"]) <= {"fiebre", "dolor"}

@@ -232,8 +232,16 @@ def test_one_table_of_a_database_is_read(tmp_path: Path) -> None:
         ("n.csv", b"id,name\n1,a\n2,\0\n", "line 3 has the character '\\x00'"),
         ("n.csv", b"id,name\n1,\xff\n2,\x01\n", "line 3 has the character '\\x01'"),
         ("n.csv", "id,name".encode("utf-16") + b"\n", "is not in UTF-16: byte 17 is 0x0a; save it"),
-        ("n.csv", "id,name,type\n1,a,PT\n2,b,tablet\n", "row 3: type 'tablet' is not a known kind"),
-        ("n.csv", "id,name,active\n1,a,perhaps\n", "row 2: active 'perhaps' is not a known active"),
+        (
+            "n.csv",
+            "id,name,type\n1,a,PT\n2,b,tablet\n",
+            "row 3: type 'tablet' is not known as a value of kind",
+        ),
+        (
+            "n.csv",
+            "id,name,active\n1,a,perhaps\n",
+            "row 2: active 'perhaps' is not known as a value of active",
+        ),
         ("n.csv", "", "is empty"),
         ("n.csv", "<html><head>", "is an HTML page"),
         ("n.csv", b"%PDF-1.4", "is an HDF5 or PDF file"),

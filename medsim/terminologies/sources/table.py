@@ -76,8 +76,8 @@ def read_table(path: Path, store: Store, options: ReadingOptions) -> Terminology
         read = SourceFile.read_by(hashed, file.inner)
     for row, role, value in store.frame("terminologies/table/unknown_value").iter_rows():
         raise InputError(
-            f"{file.place}: row {row:,}: {names[role]} {value!r} is not a known {role}; add "
-            f"{role}= to `columns` to leave the column out"
+            f"{file.place}: row {row:,}: {names[role]} {value!r} is not known as a value of "
+            f"{role}; add {role}= to `columns` to leave the column out"
         )
     for query in ("name", "concept", "description", "association", "is_a"):
         store.run(f"terminologies/table/{query}")

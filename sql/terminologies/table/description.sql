@@ -1,7 +1,7 @@
 -- The distinct names of concepts: the first preferred name of a concept in a language is its fully
 -- specified name, or else the first name.
 --
--- Names of a concept that is no longer in use remain in use.
+-- All names of an inactive concept are active.
 --
 -- reads   name, concept
 -- writes  description: a row per concept, language and text, key description_id; the id is the
