@@ -83,7 +83,8 @@ def read_questions(folder: Path) -> Questions:
 
 def _read(path: Path, name: str) -> pl.DataFrame:
     with reading(path, "questions"):
-        questions = pl.read_ndjson(path, schema=QUESTION.dtypes)
+        data = path.read_bytes()
+        questions = pl.read_ndjson(data, schema=QUESTION.dtypes)
     n_names = pl.col("choices").list.len()
     is_question = pl.all_horizontal(
         pl.all().is_not_null(),

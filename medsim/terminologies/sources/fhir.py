@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from medsim.terminologies.options import ReadingOptions
 
 _NAMED, _ANY = r".*codesystem.*\.json", r".*\.json"
-_MAPS = re.compile(r".*conceptmap.*\.json", re.IGNORECASE)
 _HEAD = re.compile(
-    rb'(?:\xef\xbb\xbf)?\s*\{.*?"resourceType"\s*:\s*"(CodeSystem|Bundle)"', re.DOTALL
+    rb'\A(?:\xef\xbb\xbf)?\s*\{.*?"resourceType"\s*:\s*"(CodeSystem|Bundle)"', re.DOTALL
 )
 _TABLES = "fhir_concept fhir_name fhir_property concept description is_a association"
 
@@ -56,7 +55,8 @@ def read_fhir(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         warnings=() if content == "complete" else (part,),
     )
     for other in release_files(path):
-        if _MAPS.fullmatch(other.name) and other != file:
+        name = other.name.lower()
+        if "conceptmap" in name and name.endswith(".json") and other != file:
             terminology = with_mappings(terminology, other, store)
     return terminology
 

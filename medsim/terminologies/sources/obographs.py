@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from medsim.terminologies.options import ReadingOptions
 
 _NAME = r".*\.json"
-_HEAD = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{.*?"graphs"\s*:', re.DOTALL)
+_HEAD = re.compile(rb'\A(?:\xef\xbb\xbf)?\s*\{.*?"graphs"\s*:', re.DOTALL)
 _SCOPE = re.compile(r"has(Exact|Narrow|Broad|Related)Synonym$")
 _IAO = "http://purl.obolibrary.org/obo/IAO_"
 _REASON, _MERGED = f"{_IAO}0000231", f"{_IAO}0000227"
