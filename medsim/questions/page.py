@@ -29,7 +29,11 @@ def answers_page(answers: Answers) -> Page:
     sources: dict[str, Any] = {key: one["source"] or {} for key, one in manifest.questions.items()}
     about = (manifest.questions | manifest.models).items()
     name = f"{answers.folder.name}@{content_digest(manifest)}"
-    tables = [PageTable(caption="Scores", frame=frame) for frame in readable_results(shown)]
+    whole, parts = readable_results(shown)
+    tables = [
+        PageTable(caption="All questions", frame=whole),
+        PageTable(caption="Accuracy by group", frame=parts),
+    ]
     affirmed = LongTable(caption=AFFIRMED.about, frame=answers.affirmed(), view="affirmed")
     result = Section(
         title="Result",
