@@ -74,6 +74,7 @@ def read_table(path: Path, store: Store, options: ReadingOptions) -> Terminology
         hashed = HashedReader(stream)
         names, warnings = _load(hashed.read(), file.place, given, table, store)
         read = SourceFile.read_by(hashed, file.inner)
+    store.run("terminologies/table/word")
     for row, role, value in store.frame("terminologies/table/unknown_value").iter_rows():
         raise InputError(
             f"{file.place}: row {row:,}: {names[role]} {value!r} is not known as a value of "
@@ -82,7 +83,7 @@ def read_table(path: Path, store: Store, options: ReadingOptions) -> Terminology
     for query in ("name", "concept", "description", "association", "is_a"):
         store.run(f"terminologies/table/{query}")
     skipped = store.frame("terminologies/table/skipped").to_dicts()
-    store.drop("no_row", "setting", "given", "name")
+    store.drop("no_row", "setting", "given", "word", "name")
     return Terminology(
         files=(read,),
         terms_of_use="the table names no licence",

@@ -1,13 +1,15 @@
 -- The names that the rows of a table give to concepts.
 --
--- reads   given, setting
+-- reads   given, setting, word
 -- writes  name: a row per name; place is the number of its row, part its number in the row;
 --         concept_id may be null, and term empty
 
 create or replace table name as
 
 with separator as (
-    select coalesce(max(nullif(s.separator, '')), cell_separator(g.synonyms)) as sign
+    select
+        coalesce(max(nullif(s.separator, '')), cell_separator(g.synonyms)) as sign,
+        max(s.lang) as lang
     from given as g
     cross join setting as s
 ),
@@ -18,12 +20,15 @@ given_row as materialized (
         nullif(g.concept, '') as concept_id,
         g.term,
         string_split(g.synonyms, s.sign) as synonyms,
-        coalesce(table_kind(g.kind), 'unstated') as kind,
-        g.language,
-        coalesce(table_active(g.active, false), true)
-        and coalesce(table_active(g.obsolete, true), true) as active
+        coalesce(k.kind, 'unstated') as kind,
+        coalesce(l.language, s.lang) as language,
+        coalesce(a.active, true) and coalesce(o.active, true) as active
     from given as g
     cross join separator as s
+    left join word as k on k.role = 'kind' and g.kind = k.value
+    left join word as l on l.role = 'language' and g.language = l.value
+    left join word as a on a.role = 'active' and g.active = a.value
+    left join word as o on o.role = 'obsolete' and g.obsolete = o.value
 ),
 
 stated as (
@@ -53,15 +58,11 @@ stated as (
 )
 
 select
-    n.place,
-    n.part,
-    n.concept_id,
-    coalesce(trimmed(n.term), '') as term,
-    n.kind,
-    coalesce(
-        umls_language(upper(split_part(nullif(trimmed(n.language), ''), '-', 1))),
-        s.lang
-    ) as language,
-    n.active
-from stated as n
-cross join setting as s;
+    place,
+    part,
+    concept_id,
+    coalesce(trimmed(term), '') as term,
+    kind,
+    language,
+    active
+from stated;

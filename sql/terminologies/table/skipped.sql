@@ -4,20 +4,25 @@
 -- writes  a row per reason, key reason; reasons that never apply have 0 rows
 
 with kept as (
-    select
-        concept_id,
-        language,
-        term,
-        bool_or(kind = 'fsn') as is_preferred,
-        count(*) as n_names
+    select count(*) as n_names
     from name
     where
         concept_id is not null
         and term <> ''
-    group by
+),
+
+distinct_name as (
+    select count(*) as n_names
+    from description
+),
+
+preferred as (
+    select distinct
         concept_id,
         language,
         term
+    from name
+    where kind = 'fsn'
 )
 
 select
@@ -36,19 +41,18 @@ where
 union all
 select
     'name repeats a name of its concept' as reason,
-    coalesce(sum(n_names - 1), 0)::bigint as n_rows
-from kept
+    k.n_names - d.n_names as n_rows
+from kept as k
+cross join distinct_name as d
 union all
 select
     'second preferred name, read as a synonym' as reason,
     count(*) as n_rows
-from kept as k
+from preferred as p
 inner join description as d
     on
-        k.concept_id = d.concept_id
-        and k.language = d.language
-        and k.term = d.term
-where
-    k.is_preferred
-    and d.kind = 'synonym'
+        p.concept_id = d.concept_id
+        and p.language = d.language
+        and p.term = d.term
+where d.kind = 'synonym'
 order by reason;
