@@ -15,7 +15,7 @@ from benchmarks.harness import BENCHMARKS, Measured, MismatchError, Settings
 from benchmarks.harness.apart import apart
 from benchmarks.harness.timing import timed
 from medsim.core.progress import Progress
-from medsim.statistics.bootstrap import SpearmanBootstrap
+from medsim.statistics.scores import SpearmanBootstrap
 from medsim.statistics.significance import Test
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ import numpy as np
 
 from benchmarks.harness import BENCHMARKS, Measured, Settings
 from benchmarks.harness.timing import timed
-from medsim.statistics.bootstrap import SpearmanBootstrap
 from medsim.statistics.estimates import Z95, Estimate
-from medsim.statistics.scores import LabelledSample, labelled_sample
+from medsim.statistics.scores import LabelledSample, SpearmanBootstrap, labelled_sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

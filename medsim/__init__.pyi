@@ -14,7 +14,7 @@ from medsim.core.errors import MedsimError as MedsimError
 from medsim.core.progress import Progress as Progress
 from medsim.diffs.diff import diff as diff
 from medsim.diffs.output import Diff as Diff
-from medsim.embeddings.given import Embedding as Embedding
+from medsim.embeddings.options import Embedding as Embedding
 from medsim.evaluations.compare import compare as compare
 from medsim.evaluations.correlate import correlate as correlate
 from medsim.evaluations.evaluate import evaluate as evaluate

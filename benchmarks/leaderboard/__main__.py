@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from medsim.embeddings.given import EmbeddingLike
+    from medsim.embeddings.options import EmbeddingLike
 
 HERE = Path(__file__).parent
 _TEST = "-test"

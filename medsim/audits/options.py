@@ -21,8 +21,7 @@ from medsim.core.options import (
     Threads,
     main_option,
 )
-from medsim.embeddings.given import EmbeddingLike, wrap
-from medsim.embeddings.options import NAMED_BY
+from medsim.embeddings.options import NAMED_BY, EmbeddingLike, wrap
 from medsim.terminologies.options import extensions_option
 
 _RELEASE = "a folder of a build, or a source, which is read with default options."

@@ -14,7 +14,6 @@ import polars as pl
 
 from medsim.builds.cards import build_card
 from medsim.builds.compiling import compile_in_background, no_wait
-from medsim.builds.corrections import read_corrections
 from medsim.builds.datasets import (
     CheckedPairs,
     SetMaker,
@@ -25,7 +24,7 @@ from medsim.builds.datasets import (
 from medsim.builds.negatives.candidates import search_plan
 from medsim.builds.options import BuildOptions
 from medsim.builds.output import BUILD, CARD, STATS, TERM, Build, BuildManifest
-from medsim.builds.positives import Derived, derive_positives, index_terms
+from medsim.builds.positives import Derived, derive_positives, index_terms, read_corrections
 from medsim.builds.stats import stats_row
 from medsim.core import manifest, queries
 from medsim.core.config import CROSS_LANGUAGE, checked_threads
@@ -38,7 +37,7 @@ from medsim.core.output import OutputFolder, claimed
 from medsim.core.parquet import holds
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
-from medsim.embeddings.given import embedding_spec
+from medsim.embeddings.options import embedding_spec
 from medsim.terminologies.sources import read_terminology, source_paths
 
 if TYPE_CHECKING:

@@ -12,11 +12,10 @@ import polars as pl
 from medsim.builds.negatives import Embedding
 from medsim.core.errors import InputError, OptionError
 from medsim.embeddings.embedded_terms import embed_terms, identify, with_fingerprint
-from medsim.embeddings.given import OBJECT, embedding_spec, wrap
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import COMPARISONS, compare_rows, points_of
 from medsim.embeddings.objects import KnownVectors
-from medsim.embeddings.options import parse_options
+from medsim.embeddings.options import OBJECT, embedding_spec, parse_options, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
     from medsim.builds.positives import Derived
     from medsim.core.progress import Progress
     from medsim.embeddings.embedded_terms import NamedEmbedding
-    from medsim.embeddings.given import EmbeddingLike
-    from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
+    from medsim.embeddings.options import EmbeddingLike, EmbeddingOptions, EmbeddingSpec
     from medsim.kernels.types import Ids
 
 _PLACE_OPTIONS = ("format", "vocabulary")  # options that may change when an embedding is moved

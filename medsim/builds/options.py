@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from medsim.core.config import (
     DEFAULT_STRATEGIES,
@@ -30,8 +30,7 @@ from medsim.core.options import (
     machine_option,
     main_option,
 )
-from medsim.embeddings.given import EmbeddingLike, wrap
-from medsim.embeddings.options import NAMED_BY
+from medsim.embeddings.options import NAMED_BY, EmbeddingLike, wrap
 from medsim.terminologies.options import SOURCE, ReadingOptions, extensions_option
 
 SAMPLE = 100
@@ -65,6 +64,14 @@ class Correction:
     term1: str
     term2: str
     same: bool
+
+
+def corrections_in(options: Mapping[str, Any]) -> tuple[Correction, ...]:
+    """Return the corrections among the options of a build's manifest."""
+    return tuple(
+        Correction(term1=term1, term2=term2, same=same)
+        for term1, term2, same in options.get("corrections", [])
+    )
 
 
 @dataclass(frozen=True, slots=True)

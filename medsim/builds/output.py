@@ -217,8 +217,7 @@ class Build(Opened[BuildManifest]):
     @property
     def options(self) -> SearchOptions:
         """The options that decided its rows, from its manifest."""
-        from medsim.builds.corrections import corrections_in  # noqa: PLC0415 — of few commands
-        from medsim.builds.options import SearchOptions  # noqa: PLC0415 — as above
+        from medsim.builds.options import SearchOptions, corrections_in  # noqa: PLC0415 — of few commands
 
         record = self.manifest.options
         return SearchOptions.from_record(record, corrections=corrections_in(record))

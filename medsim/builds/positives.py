@@ -1,8 +1,9 @@
-"""Derives the positives of every dataset from the canonical tables."""
+"""Derives the positives of every dataset from the canonical tables and from corrections."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,24 +11,100 @@ import polars as pl
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cpdist
 
-from medsim.builds.corrections import corrected_nodes, without_rejected
 from medsim.builds.negatives import TermIndex
-from medsim.builds.options import MAX_NAMES
+from medsim.builds.options import MAX_NAMES, Correction
 from medsim.builds.output import LANGUAGES, TERM
 from medsim.core import queries
 from medsim.core.config import DIFFICULTIES, EASY_DISTANCE
 from medsim.core.errors import InputError
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import Skipped
-from medsim.core.terms import numbered, pack
+from medsim.core.tables import read_table, unguarded
+from medsim.core.terms import lowered, numbered, pack
 from medsim.kernels.components import components
 from medsim.kernels.packing import term_hashes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from medsim.builds.options import SearchOptions
     from medsim.builds.output import Build
     from medsim.core.store import Store
     from medsim.kernels.types import Hashes, Ids
+
+
+_JUDGED = {"same": True, "not_same": False}
+
+
+def read_corrections(corrections: str | Path | Sequence[Correction]) -> tuple[Correction, ...]:
+    """Return corrections, or those in a table, with each pair once, in order of text.
+
+    A table has the columns term1, term2 and judged, which is "same" or "not_same"; others are
+    ignored. ``medsim study score`` writes such a file, as CSV that is safe in spreadsheets.
+
+    Raises:
+        InputError: the file cannot be read, or lacks a column; or a correction is not a pair of
+            different terms, or two contradict each other. The message gives the line or number.
+    """
+    if isinstance(corrections, (str, Path)):
+        where, table = str(corrections), read_table(Path(corrections), ("term1", "term2", "judged"))
+        judged = table.frame["judged"]
+        table.refuse(~judged.is_in(list(_JUDGED)), "judged", "is neither same nor not_same")
+        rows = [
+            (place, Correction(term1=unguarded(a), term2=unguarded(b), same=_JUDGED[answer]))
+            for place, (a, b, answer) in table.rows()
+        ]
+    else:
+        where = "`corrections`"
+        rows = [(f"number {number}", pair) for number, pair in enumerate(corrections, start=1)]
+    by_terms: dict[tuple[str, ...], tuple[str, Correction]] = {}
+    for place, pair in rows:
+        key = tuple(sorted(lowered((pair.term1, pair.term2))))
+        if not key[0] or key[0] == key[1]:
+            raise InputError(
+                f"{where}: {place}: {pair.term1!r} and {pair.term2!r} are not two terms"
+            )
+        first_place, first = by_terms.setdefault(key, (place, pair))
+        if first.same != pair.same:
+            raise InputError(
+                f"{where}: {first_place} and {place} contradict each other on {pair.term1!r} and "
+                f"{pair.term2!r}"
+            )
+    return tuple(by_terms[key][1] for key in sorted(by_terms))
+
+
+def corrected_nodes(corrections: Sequence[Correction], terms: pl.DataFrame) -> pl.DataFrame:
+    """Return the corrections of known terms: node1_id, node2_id (the smaller first) and same."""
+    nodes = terms.select("lower_term", "node_id").unique()
+    rows = [(*lowered((pair.term1, pair.term2)), pair.same) for pair in corrections]
+    schema = {"left": pl.String, "right": pl.String, "same": pl.Boolean}
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    for side in ("left", "right"):
+        side_nodes = nodes.rename({"lower_term": side, "node_id": f"{side}_node"})
+        frame = frame.join(side_nodes, on=side, maintain_order="left")
+    both = ("left_node", "right_node")
+    return frame.select(
+        pl.min_horizontal(both).alias("node1_id"), pl.max_horizontal(both).alias("node2_id"), "same"
+    )
+
+
+def without_rejected(
+    pairs: pl.DataFrame, corrected: pl.DataFrame, terms: pl.DataFrame
+) -> pl.DataFrame:
+    """Return positives without those that people judged not to mean the same."""
+    rejected = corrected.filter(~pl.col("same"))
+    if rejected.is_empty():
+        return pairs
+    node = terms["node_id"]
+    ends = {side: node.gather(pairs[f"{side}_id"]) for side in ("term1", "term2")}
+    return (
+        pairs.with_columns(
+            pl.min_horizontal(*ends.values()).alias("node1_id"),
+            pl.max_horizontal(*ends.values()).alias("node2_id"),
+        )
+        .join(rejected, on=["node1_id", "node2_id"], how="anti", maintain_order="left")
+        .drop("node1_id", "node2_id")
+    )
 
 
 _COMPARED_PAIRS = 1 << 16  # per batch of texts

@@ -17,17 +17,22 @@ import numpy as np
 import polars as pl
 
 from medsim.builds.build import Run, complete, derive, requests_of_sets, run_key
-from medsim.builds.corrections import corrections_in
 from medsim.builds.datasets import set_keys
 from medsim.builds.negatives import SearchResult
 from medsim.builds.negatives.candidates import candidate_source, share_of
-from medsim.builds.options import BuildOptions, MergeOptions, ShardOptions, parse_shard
+from medsim.builds.options import (
+    BuildOptions,
+    MergeOptions,
+    ShardOptions,
+    corrections_in,
+    parse_shard,
+)
 from medsim.builds.output import BUILD
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError, OutputError, listed
 from medsim.core.files import read_own_json, remove, whole_file
 from medsim.core.options import public
-from medsim.core.places import check_free, check_not_input, resolved
+from medsim.core.output import check_free, check_not_input, resolved
 from medsim.core.reading import reading
 from medsim.core.store import Store
 from medsim.terminologies.sources import find_source, source_paths

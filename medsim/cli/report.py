@@ -14,7 +14,7 @@ from medsim.core.errors import OptionError, needing
 from medsim.core.files import write_file
 from medsim.core.opened import open_output, reading_output
 from medsim.core.options import folder_of, public
-from medsim.core.places import check_file_free
+from medsim.core.output import check_file_free
 from medsim.core.progress import progress_of
 from medsim.diffs.output import Diff
 from medsim.evaluations.output import Evaluation

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from medsim.corpora import Document
-    from medsim.corpora.pubtator import Problems
+    from medsim.corpora.documents import Problems
 
 
 Spans = list[tuple[int, int]]

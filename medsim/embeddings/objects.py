@@ -16,8 +16,8 @@ from medsim.core.reading import reading, reason
 from medsim.embeddings.encoders import VectorCache, encode_terms, key_of, unit
 from medsim.embeddings.formats import check_dimensions, first_not_finite
 from medsim.embeddings.formats.tables import FITTING, Keys, look_up
-from medsim.embeddings.given import OBJECT, VECTORS_USED
 from medsim.embeddings.metrics import slices_of
+from medsim.embeddings.options import OBJECT, VECTORS_USED
 from medsim.embeddings.sources import TERMS, WORDS, TermVectors, VectorSource
 
 if TYPE_CHECKING:
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from medsim.embeddings.given import Embedding
-    from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
+    from medsim.embeddings.options import Embedding, EmbeddingOptions, EmbeddingSpec
     from medsim.embeddings.sources import Request, WordVectors
     from medsim.kernels.types import Vectors
 

@@ -26,8 +26,15 @@ from medsim.core.options import (
     main_option,
     several,
 )
-from medsim.embeddings.given import EMBEDDINGS, EmbeddingLike, embedding_spec
-from medsim.embeddings.options import COVERAGES, Coverage, Device, EmbeddingSpec
+from medsim.embeddings.options import (
+    COVERAGES,
+    EMBEDDINGS,
+    Coverage,
+    Device,
+    EmbeddingLike,
+    EmbeddingSpec,
+    embedding_spec,
+)
 from medsim.evaluations.sets import BASELINE
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
 from medsim.statistics.resampling import (

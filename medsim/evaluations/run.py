@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from medsim.core import manifest
 from medsim.core.errors import InputError, OutputError
-from medsim.embeddings.given import VECTORS_USED
+from medsim.embeddings.options import VECTORS_USED
 from medsim.evaluations.output import RESULT, TABLES, Evaluation
 from medsim.statistics.resampling import RESAMPLES, Resampling
 

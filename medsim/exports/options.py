@@ -24,7 +24,7 @@ from medsim.core.options import (
     output_option,
     seed_option,
 )
-from medsim.embeddings.given import EmbeddingLike, wrap
+from medsim.embeddings.options import EmbeddingLike, wrap
 
 Tool = Literal[
     "duckdb", "huggingface", "jsonl", "lm-eval", "mteb", "sapbert", "sentence-transformers"

@@ -20,17 +20,16 @@ from medsim.core.progress import progress_of
 from medsim.core.store import Store
 from medsim.core.terms import lowered_column
 from medsim.corpora import corpus_names
-from medsim.corpora.documents import documents_of, open_corpus
-from medsim.corpora.pubtator import Problems, digest_of
+from medsim.corpora.documents import Problems, digest_of, documents_of, open_corpus
 from medsim.embeddings.embedded_terms import embed_terms, identify, with_fingerprint
 from medsim.embeddings.encoders import cache_folder
-from medsim.embeddings.given import embedding_spec
+from medsim.embeddings.options import embedding_spec
 from medsim.linking import searches
 from medsim.linking.options import LinkOptions
 from medsim.linking.output import LINK, LINKING, MENTION, RESULTS, Linking, LinkingManifest
 from medsim.linking.scores import results_of
 from medsim.splits.split import build_digest
-from medsim.terminologies.cited import cite_codes
+from medsim.terminologies.mappings import cite_codes
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import read_terminology
 

@@ -21,7 +21,7 @@ from medsim.core.options import (
     main_option,
 )
 from medsim.corpora import ENGLISH
-from medsim.embeddings.given import EMBEDDINGS, EmbeddingLike
+from medsim.embeddings.options import EMBEDDINGS, EmbeddingLike
 from medsim.terminologies.options import extensions_option
 
 

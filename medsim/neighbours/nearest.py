@@ -1,21 +1,25 @@
-"""The nearest names of a list, as a function."""
+"""The nearest names of a list, as a function, and as rows in a file."""
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from medsim.core.errors import OptionError, OutputError
+from medsim.core.files import new_file
 from medsim.core.options import public
+from medsim.core.output import check_file_free
+from medsim.core.parquet import write_batches
 from medsim.core.progress import progress_of
 from medsim.core.tables import read_table
-from medsim.neighbours.names import names_of
 from medsim.neighbours.options import NearestOptions
-from medsim.neighbours.pool import NEAREST, PAIRS, Pool
+from medsim.neighbours.pool import NEAREST, PAIRS, Pool, names_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator
 
 
 @public(NearestOptions)
@@ -66,3 +70,31 @@ def batches_of(options: NearestOptions) -> Generator[pl.DataFrame]:
             exclude=exclude,
             advance=stage.advance,
         )
+
+
+SUFFIXES = (".parquet", ".csv")
+
+
+def write_rows(out: Path, batches: Iterator[pl.DataFrame], *, overwrite: bool) -> None:
+    """Write batches of rows to a .parquet or .csv file, which appears complete or not at all.
+
+    Raises:
+        OptionError: the name of the file has another ending.
+        OutputError: the file exists and must stay, or cannot be written.
+    """
+    if out.suffix.lower() not in SUFFIXES:
+        raise OptionError(
+            f"`out` takes a file whose name ends in {' or '.join(SUFFIXES)}, not {out}"
+        )
+    check_file_free(out, overwrite=overwrite)
+    try:
+        with new_file(out, overwrite=overwrite) as stream:
+            first = next(batches)
+            if out.suffix.lower() == ".parquet":
+                write_batches(stream, first.schema, chain([first], batches))
+                return
+            stream.write(first.write_csv().encode())
+            for batch in batches:
+                stream.write(batch.write_csv(include_header=False).encode())
+    except OSError as error:
+        raise OutputError(f"cannot write {out}: {error.strerror or error}") from error

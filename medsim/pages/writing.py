@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from medsim.core.errors import OptionError, needing
 from medsim.core.files import write_file
-from medsim.core.places import check_file_free
+from medsim.core.output import check_file_free
 from medsim.core.progress import progress_of
 from medsim.pages.markup import GENERATOR, rendered
 

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, TypeAlias
 from medsim.core.config import MOST_SEED
 from medsim.core.errors import OptionError
 from medsim.core.options import Cache, Option, Options, Reporting, Threads, main_option
-from medsim.embeddings.given import EMBEDDINGS, EmbeddingLike, wrap, wrap_by_name
+from medsim.embeddings.options import EMBEDDINGS, EmbeddingLike, wrap, wrap_by_name
 
 Paper: TypeAlias = Literal["schulz-2020", "chiu-2018", "rouhizadeh-2024"]
 """The papers whose tables can be reproduced."""

@@ -23,7 +23,7 @@ from medsim.core.options import (
     main_option,
     seed_option,
 )
-from medsim.embeddings.given import EmbeddingLike
+from medsim.embeddings.options import EmbeddingLike
 
 Rule = Literal["hash", "category", "release"]
 """The rules for splitting."""

@@ -18,19 +18,19 @@ from medsim.core.files import digest_of
 from medsim.core.manifest import MANIFEST, Output, fingerprint
 from medsim.core.opened import open_output, reading_output
 from medsim.core.options import folder_of, public
-from medsim.core.places import own_files, unknown_files
+from medsim.core.output import own_files, unknown_files
 from medsim.core.progress import progress_of
 from medsim.core.store import Store
 from medsim.splits.options import AnyVerifyOptions, SplitOptions, shares_of
 from medsim.splits.output import CONCEPT_SPLIT, SPLIT_STATS, SPLITS, Splits
-from medsim.splits.partition import (
+from medsim.splits.split import (
     ASSIGNED_COLUMNS,
+    build_digest,
     find_groups,
     find_partition,
     other_texts,
     place_groups,
 )
-from medsim.splits.split import build_digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

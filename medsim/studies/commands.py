@@ -175,7 +175,7 @@ def pairs(options: PairsFileOptions, *, form: Format = "table") -> None:
     Example: medsim study pairs words.csv -o pairs.csv --word-class noun --terminology hpo
     --biomedical hpo --norms usf.txt
     """
-    from medsim.core.places import check_not_input
+    from medsim.core.output import check_not_input
     from medsim.studies.word_pairs import check_pairs_place, choose_pairs
 
     check_not_input(Path(options.out), options.paths_read())

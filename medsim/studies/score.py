@@ -12,8 +12,7 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError, counted, listed, unknown_name
 from medsim.core.manifest import medsim_version
 from medsim.core.options import folder_of, public
-from medsim.core.output import claimed
-from medsim.core.places import check_free, check_not_input, resolved
+from medsim.core.output import check_free, check_not_input, claimed, resolved
 from medsim.core.progress import progress_of
 from medsim.core.shown import MISSING, Shown, Summary, readable_text, texts
 from medsim.core.tables import guarded

@@ -17,7 +17,7 @@ from medsim.core.errors import OptionError, OutputError, counted
 from medsim.core.files import write_file
 from medsim.core.manifest import Skipped
 from medsim.core.options import public
-from medsim.core.places import check_file_free
+from medsim.core.output import check_file_free
 from medsim.core.progress import progress_of
 from medsim.core.shown import Shown, Summary
 from medsim.core.store import Store

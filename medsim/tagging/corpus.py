@@ -16,8 +16,15 @@ from medsim.core.errors import InputError, counted
 from medsim.core.options import several
 from medsim.core.reading import is_left_behind, reading
 from medsim.corpora import corpus_names
-from medsim.corpora.documents import brat_files, documents_of, has_documents, open_corpus
-from medsim.corpora.pubtator import Problems, digest_of, lines_of
+from medsim.corpora.documents import (
+    Problems,
+    brat_files,
+    digest_of,
+    documents_of,
+    has_documents,
+    lines_of,
+    open_corpus,
+)
 from medsim.corpora.sentences import cut_documents, short_enough
 from medsim.tagging import SPLITS
 

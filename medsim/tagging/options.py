@@ -23,7 +23,7 @@ from medsim.core.options import (
     seed_option,
 )
 from medsim.corpora import ENGLISH
-from medsim.embeddings.given import EMBEDDINGS, EmbeddingLike
+from medsim.embeddings.options import EMBEDDINGS, EmbeddingLike
 
 RANDOM = "random"
 """The name of random vectors in the results."""

@@ -17,7 +17,7 @@ from medsim.core.output import claimed
 from medsim.core.progress import Progress, progress_of
 from medsim.embeddings.embedded_terms import identify, with_fingerprint
 from medsim.embeddings.encoders import cache_folder
-from medsim.embeddings.given import embedding_spec
+from medsim.embeddings.options import embedding_spec
 from medsim.tagging.corpus import conll_text, read_corpora
 from medsim.tagging.options import RANDOM, TagOptions
 from medsim.tagging.output import EPOCH, PREDICTION, TAGGING, Tagging, TaggingManifest

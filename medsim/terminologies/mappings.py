@@ -1,4 +1,4 @@
-"""Mappings to other vocabularies: their names, and files in SSSOM or concept maps of FHIR."""
+"""Codes of other vocabularies: their names, mappings in SSSOM or FHIR, and codes that are cited."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from medsim.core.tables import Text, table_of
 
 if TYPE_CHECKING:
     from medsim.core.store import Store
+
 
 FILES = re.compile(r".*\.(tsv|csv|json)(\.(gz|bz2|xz|zst))?", re.IGNORECASE)
 """The names of files with mappings."""
@@ -93,3 +94,13 @@ def add_mappings(
     return (licence[1] or licence[2]) if licence else "names no licence", [
         Skipped(**row) for row in skipped
     ]
+
+
+def cite_codes(store: Store, vocabulary: str | None) -> None:
+    """Write the table ``cited_code`` from the canonical tables in the store.
+
+    ``vocabulary`` is the terminology's own, such as "MSH".
+    """
+    put_prefixes(store)
+    store.run("terminologies/cited_code", vocabulary=vocabulary)
+    store.drop("vocabulary_prefix")

@@ -12,7 +12,7 @@ import polars as pl
 
 from medsim.core.config import available_threads
 from medsim.core.options import public
-from medsim.core.places import check_not_input, resolved
+from medsim.core.output import check_not_input, resolved
 from medsim.core.progress import progress_of
 from medsim.core.store import Store
 from medsim.terminologies.options import ConvertOptions, SynthOptions

@@ -14,7 +14,7 @@ import polars.selectors as cs
 from medsim.core.errors import InputError, OutputError
 from medsim.core.files import new_file
 from medsim.core.manifest import medsim_version
-from medsim.core.places import check_file_free
+from medsim.core.output import check_file_free
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -18,7 +18,7 @@ from medsim.core.output import claimed
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
 from medsim.corpora.sentences import check_language
-from medsim.terminologies.cited import cite_codes
+from medsim.terminologies.mappings import cite_codes
 from medsim.terminologies.sources import find_source, read_terminology, source_paths
 from medsim.wic import GROUPS, SPLITS
 from medsim.wic.benchmark import Benchmark, instances_text

@@ -12,8 +12,7 @@ import polars as pl
 
 from medsim.core.terms import lowered_column, pack
 from medsim.corpora import ENGLISH, corpus_names
-from medsim.corpora.documents import documents_of, open_corpus
-from medsim.corpora.pubtator import Problems, digest_of
+from medsim.corpora.documents import Problems, digest_of, documents_of, open_corpus
 from medsim.corpora.sentences import cut_documents, short_enough
 from medsim.kernels.packing import term_hashes, tie_hashes
 from medsim.wic.output import MENTION_COLUMNS

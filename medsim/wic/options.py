@@ -23,7 +23,7 @@ from medsim.core.options import (
     main_option,
 )
 from medsim.corpora import ENGLISH
-from medsim.embeddings.given import EmbeddingLike, wrap
+from medsim.embeddings.options import EmbeddingLike, wrap
 from medsim.terminologies.options import ReadingOptions, extensions_option
 from medsim.wic import MOST_REPEATS, SIMILARITY, Split
 

@@ -13,8 +13,8 @@ import medsim
 from medsim.audits.files import write_mappings
 from medsim.audits.output import FINDING
 from medsim.audits.page import audit_page
-from medsim.builds.corrections import read_corrections
 from medsim.builds.options import Correction
+from medsim.builds.positives import read_corrections
 from medsim.pages.markup import rendered
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import medsim
-from medsim.builds.corrections import read_corrections
 from medsim.builds.options import Correction
+from medsim.builds.positives import read_corrections
 from medsim.core.errors import InputError
 
 COLUMNS = "term1,term2,judged\n"

@@ -23,7 +23,6 @@ from medsim.core.errors import MedsimError
 from medsim.core.options import declared
 from medsim.core.store import Store
 from medsim.evaluations.targets import categories_of
-from medsim.splits import partition
 
 pytestmark = pytest.mark.slow
 
@@ -339,7 +338,7 @@ def test_options_that_affect_rows_reach_the_functions_that_derive_names(
         return usual(store, options, rf2_rules=rf2_rules)
 
     monkeypatch.setattr(verifying, "_check_files", lambda _build: iter(()))
-    monkeypatch.setattr(partition, "_check_earlier", lambda *_builds: None)
+    monkeypatch.setattr("medsim.splits.split._check_earlier", lambda *_builds: None)
     monkeypatch.setattr(positives, "derive_names", derive)
 
     with pytest.raises(DerivedError):

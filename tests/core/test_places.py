@@ -11,7 +11,7 @@ import pytest
 
 from medsim.core.errors import OptionError, OutputError
 from medsim.core.options import NAMED_PATH, Option, Options
-from medsim.core.places import check_file_free, check_not_input
+from medsim.core.output import check_file_free, check_not_input
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,8 +13,7 @@ import pytest
 from fixtures.corpora import invented_names, write_corpus
 
 from medsim.core.errors import InputError
-from medsim.corpora.documents import documents_of, has_documents, open_corpus
-from medsim.corpora.pubtator import Problems
+from medsim.corpora.documents import Problems, documents_of, has_documents, open_corpus
 
 if TYPE_CHECKING:
     from medsim.corpora import Document

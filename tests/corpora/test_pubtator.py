@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.core.errors import InputError, OptionError
-from medsim.corpora import Annotation, Document, corpus_names, pubtator
-from medsim.corpora.documents import has_documents
-from medsim.corpora.pubtator import Problems, codes_of
+from medsim.corpora import Annotation, Document, corpus_names
+from medsim.corpora.documents import Problems, codes_of, has_documents
 
 DATA = os.environ.get("MEDSIM_DATA")
 
@@ -225,7 +224,7 @@ def test_other_formats_are_refused(path: Path, content: bytes | None, message: s
 
 
 def test_a_line_without_end_is_refused_before_it_fills_the_memory(path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(pubtator, "LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr("medsim.corpora.documents.LONGEST_LINE", 1 << 20)
     path.write_bytes(gzip.compress(b"7|t|" + bytes(1 << 20), 0))
 
     with pytest.raises(InputError, match="line 1 has more than 1 MiB"):

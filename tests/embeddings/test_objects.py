@@ -17,9 +17,13 @@ import medsim
 from medsim.core.errors import InputError, OptionError
 from medsim.core.progress import Progress
 from medsim.embeddings.embedded_terms import EmbeddedTerms, embed_terms, identify, with_fingerprint
-from medsim.embeddings.given import ObjectOptions, embedding_spec
 from medsim.embeddings.metrics import TermPoints, WordBags
-from medsim.embeddings.options import EmbeddingOptions, ServiceOptions
+from medsim.embeddings.options import (
+    EmbeddingOptions,
+    ObjectOptions,
+    ServiceOptions,
+    embedding_spec,
+)
 
 WORDS = ["eye", "foot", "hand"]
 VECTORS = np.array([[1.5, -2.0], [0.25, 3.0], [4.0, 0.5]])

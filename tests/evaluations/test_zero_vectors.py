@@ -14,7 +14,7 @@ from fixtures.embeddings import write_text
 import medsim
 from medsim.core.progress import Progress
 from medsim.embeddings.embedded_terms import identify
-from medsim.embeddings.given import embedding_spec
+from medsim.embeddings.options import embedding_spec
 from medsim.tagging.tagger import word_table
 
 WORDS = {

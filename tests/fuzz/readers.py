@@ -45,15 +45,14 @@ from fixtures.umls import random_metathesaurus, write_rrf
 from fixtures.wic import invented_instances, write_instances
 from typer.main import get_command
 
-from medsim.builds.corrections import read_corrections
+from medsim.builds.positives import read_corrections
 from medsim.cli import app
 from medsim.core.console import read_option_file
 from medsim.core.errors import ServiceError
 from medsim.core.instances import check_terms
 from medsim.core.opened import open_output
 from medsim.core.reading import open_file, parsed_json
-from medsim.corpora.documents import documents_of, open_corpus
-from medsim.corpora.pubtator import Problems, digest_of
+from medsim.corpora.documents import Problems, digest_of, documents_of, open_corpus
 from medsim.embeddings.chats import read_reply
 from medsim.embeddings.options import EmbeddingOptions
 from medsim.embeddings.services import read_vectors
@@ -61,7 +60,7 @@ from medsim.embeddings.sources import find_format
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.result_file import read_result
 from medsim.evaluations.strata import read_words
-from medsim.neighbours.names import names_of
+from medsim.neighbours.pool import names_of
 from medsim.questions.answers import asked_of
 from medsim.questions.reading import read_questions
 from medsim.studies.asking import read_pairs

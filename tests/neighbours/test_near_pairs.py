@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from medsim.neighbours.pairs import pairs_within
+from medsim.neighbours.search import pairs_within
 
 ASTRAL = "\U0001d4b3\U0001f9ec"
 TEXTS = st.text(f"abé日{ASTRAL}", max_size=14)

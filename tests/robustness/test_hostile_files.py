@@ -25,13 +25,13 @@ from fuzz.readers import READERS
 from typer.testing import CliRunner
 
 import medsim
-from medsim.builds.corrections import read_corrections
+from medsim.builds.positives import read_corrections
 from medsim.cli import app
 from medsim.core.errors import InputError
 from medsim.core.instances import published_instances
 from medsim.core.reading import MIB
 from medsim.core.tables import read_table
-from medsim.corpora.pubtator import Problems
+from medsim.corpora.documents import Problems
 from medsim.embeddings.options import EmbeddingOptions
 from medsim.embeddings.sources import find_format, fingerprint
 from medsim.wic.models.predicted import read_predictions

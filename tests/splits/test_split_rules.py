@@ -14,7 +14,7 @@ from oracles.splits import crossings, groups, names, split_of
 
 import medsim
 from medsim.core.errors import OptionError, OutputError
-from medsim.splits.partition import deal_categories
+from medsim.splits.split import deal_categories
 
 pytestmark = pytest.mark.slow
 

@@ -13,11 +13,10 @@ from oracles.ranks import spearman
 from scipy import stats
 
 from medsim.statistics.bca import Distribution, bca_interval, bca_p
-from medsim.statistics.bootstrap import SpearmanBootstrap
 from medsim.statistics.estimates import perfect_correlation
 from medsim.statistics.ranks import leave_one_out_spearman, ranked
 from medsim.statistics.resampling import Resampling, fewest_for
-from medsim.statistics.scores import rated_samples, redrawn
+from medsim.statistics.scores import SpearmanBootstrap, rated_samples, redrawn
 from medsim.statistics.significance import bonferroni
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from medsim.core.errors import InputError
 from medsim.core.progress import Progress
 from medsim.corpora import Annotation, Document
-from medsim.corpora.documents import open_corpus
-from medsim.corpora.pubtator import Problems
+from medsim.corpora.documents import Problems, open_corpus
 from medsim.tagging.corpus import (
     Corpus,
     Entity,

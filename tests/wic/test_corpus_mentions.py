@@ -11,7 +11,7 @@ from fixtures.corpora import invented_names, pubtator_text
 from polars.testing import assert_frame_equal
 
 from medsim.corpora import Annotation, Document, sentences
-from medsim.corpora.pubtator import Problems
+from medsim.corpora.documents import Problems
 from medsim.wic import mentions
 from medsim.wic.mentions import mentions_in_sentences, read_corpora
 from medsim.wic.output import MENTION_COLUMNS

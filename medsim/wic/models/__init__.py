@@ -13,11 +13,12 @@ import numpy as np
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.registry import Registry
 from medsim.embeddings.embedded_terms import open_source
-from medsim.embeddings.given import DEFAULT_NAME, as_embedding
 from medsim.embeddings.options import (
+    DEFAULT_NAME,
     SERVICE,
     EmbeddingOptions,
     EmbeddingSpec,
+    as_embedding,
     check_name,
     parse,
     parse_named,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from medsim.core.progress import Progress
     from medsim.embeddings.embedded_terms import NamedEmbedding
-    from medsim.embeddings.given import EmbeddingLike
+    from medsim.embeddings.options import EmbeddingLike
     from medsim.embeddings.sources import VectorSource
     from medsim.kernels.types import Flags, Rows, Values
     from medsim.wic.dataset import Round, WicDataset

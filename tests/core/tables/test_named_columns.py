@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.builds.corrections import read_corrections
+from medsim.builds.positives import read_corrections
 from medsim.core.errors import InputError
 from medsim.core.progress import Progress
 from medsim.core.tables import Text, read_table, table_of
