@@ -11,11 +11,10 @@ import polars as pl
 from medsim.core.errors import CONTROL, MedsimError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 
 _MOST_ROWS = 12
-_CELL = "padding: .2em .6em; text-align: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,27 +62,12 @@ class Shown:
 
 
 def html_table(frame: pl.DataFrame) -> str:
-    """Return the first rows of a frame as an HTML table, numbers with three decimals."""
-    sides = ["right" if kind.is_numeric() else "left" for kind in frame.dtypes]
+    """Return the first rows of a frame as an HTML table."""
+    from medsim.core.table_formats import TABLE_FORMATS  # noqa: PLC0415 — it imports this module
 
-    def row(tag: str, values: Iterable[str]) -> str:
-        cells = zip(values, sides, strict=True)
-        styled = (f'<{tag} style="{_CELL}{side}">{escape(cell)}</{tag}>' for cell, side in cells)
-        return f"<tr>{''.join(styled)}</tr>"
-
-    head = row("th", frame.columns)
-    rows = "".join(row("td", map(_text, values)) for values in frame.head(_MOST_ROWS).iter_rows())
     more = frame.height - _MOST_ROWS
     note = f"<p>and {more:,} more rows</p>" if more > 0 else ""
-    return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>{note}"
-
-
-def _text(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return f"{value:.3f}"
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    return TABLE_FORMATS["html"].render(frame.head(_MOST_ROWS)) + note
 
 
 MISSING = "\N{EN DASH}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,27 +27,10 @@ _METADATA = re.compile(r"^#.*", re.MULTILINE)
 _LICENCE = re.compile(r'^#\s*license:\s*"?([^\s"]+)|"copyright"\s*:\s*"([^"]+)"', re.MULTILINE)
 
 
-VOCABULARIES = {
-    "MESH": "MSH",
-    "SCTID": "SNOMEDCT_US",
-    "SNOMED": "SNOMEDCT_US",
-    "SNOMED_CT": "SNOMEDCT_US",
-    "SNOMEDCT": "SNOMEDCT_US",
-    "ICD-10": "ICD10",
-    "ICD-9": "ICD9CM",
-    "ICD9": "ICD9CM",
-    "NCIT": "NCI",
-    "MEDDRA": "MDR",
-    "ORPHA": "ORPHANET",
-    "ORPHANET": "ORPHANET",
-    "HP": "HPO",
-    "LOINC": "LNC",
-    "HTTP://HL7.ORG/FHIR/SID/ICD-10": "ICD10",
-    "HTTP://HL7.ORG/FHIR/SID/ICD-10-CM": "ICD10CM",
-    "HTTP://LOINC.ORG": "LNC",
-    "HTTP://SNOMED.INFO/SCT": "SNOMEDCT_US",
-    "HTTP://WWW.NLM.NIH.GOV/RESEARCH/UMLS/RXNORM": "RXNORM",
-}
+NAMES = tomllib.loads((files(__package__) / "names.toml").read_text(encoding="utf-8"))
+"""The names that terminologies give to the same things."""
+
+VOCABULARIES: dict[str, str] = NAMES["vocabularies"]
 """UMLS's names of vocabularies by prefixes of ontologies and addresses of FHIR, in upper case."""
 
 

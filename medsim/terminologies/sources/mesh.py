@@ -18,6 +18,7 @@ from medsim.core.files import HashedReader
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import Skipped
 from medsim.core.reading import RDF_XML, XML, kind_of
+from medsim.terminologies.mappings import NAMES
 from medsim.terminologies.sources import Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import (
     ReleaseFile,
@@ -143,32 +144,6 @@ def _children(stream: IO[bytes]) -> Iterator[ET.Element]:
     yield from holder[0]
 
 
-_CATEGORIES = {
-    "A": "Anatomy",
-    "B": "Organisms",
-    "C": "Diseases",
-    "D": "Chemicals and Drugs",
-    "E": "Analytical, Diagnostic and Therapeutic Techniques, and Equipment",
-    "F": "Psychiatry and Psychology",
-    "G": "Phenomena and Processes",
-    "H": "Disciplines and Occupations",
-    "I": "Anthropology, Education, Sociology, and Social Phenomena",
-    "J": "Technology, Industry, and Agriculture",
-    "K": "Humanities",
-    "L": "Information Science",
-    "M": "Named Groups",
-    "N": "Health Care",
-    "V": "Publication Characteristics",
-    "Z": "Geographicals",
-}
-_CLASSES = {
-    "1": "Chemical",
-    "2": "Protocol",
-    "3": "Disease",
-    "4": "Organism",
-    "5": "Population Group",
-    "6": "Anatomy",
-}
 _SCOPES = {"NRW": "narrow", "BRD": "broad", "REL": "related"}
 _INVERSE = {"narrow": "broad", "broad": "narrow", "related": "related"}
 _NAMED = ("concept", "description", "association")
@@ -215,7 +190,7 @@ def _read_descriptor(record: Element, rows: _Rows) -> None:
         ValueError: it lacks its identifier or name, or has an earlier record's identifier.
     """
     numbers = sorted(filter(None, map(_text, record.iterfind(".//TreeNumber"))))
-    category = _CATEGORIES.get(numbers[0][0], "") if numbers else ""
+    category = NAMES["mesh_categories"].get(numbers[0][0], "") if numbers else ""
     concept_id = _add_record(record, "Descriptor", category, rows)
     for number in numbers:
         rows.tables["mesh_tree"].add(number, concept_id)
@@ -223,7 +198,7 @@ def _read_descriptor(record: Element, rows: _Rows) -> None:
 
 def _read_supplement(record: Element, rows: _Rows) -> None:
     """Add the rows of a supplementary record; see ``_read_descriptor``."""
-    kind = _CLASSES.get(record.get("SCRClass", ""), "")
+    kind = NAMES["mesh_classes"].get(record.get("SCRClass", ""), "")
     concept_id = _add_record(record, "SupplementalRecord", kind, rows)
     for heading in record.iterfind("HeadingMappedToList/*/DescriptorReferredTo/DescriptorUI"):
         # A star marks the heading for articles about the record.

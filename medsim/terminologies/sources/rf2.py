@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from medsim.core.errors import InputError, OptionError, listed, unknown_name
 from medsim.core.manifest import Skipped
 from medsim.core.reading import JSON, LONGEST_LINE, parsed_json
+from medsim.terminologies.mappings import NAMES
 from medsim.terminologies.rf2_writer import COLUMNS, ORIGIN_FILE
 from medsim.terminologies.sources import Source, SourceFile, Terminology, day_of
 from medsim.terminologies.sources.archive import ReleaseFile, is_alone, release_files
@@ -237,37 +238,7 @@ def _check_header(kind: RF2File, file: ReleaseFile, line: bytes) -> None:
         )
 
 
-DIALECTS = {
-    "da-dk": "554461000005103",
-    "de": "722130004",
-    "en-au": "32570271000036106",
-    "en-ca": "19491000087109",
-    "en-gb": "900000000000508004",
-    "en-gb-x-drug": "999000681000001101",
-    "en-gb-x-ext": "999001251000000103",
-    "en-ie": "21000220103",
-    "en-nz": "271000210107",
-    "en-nz-x-pat": "281000210109",
-    "en-us": "900000000000509007",
-    "en-x-gmdn": "608771002",
-    "en-x-nhs-clinical": "999001261000000100",
-    "en-x-nhs-dmd": "999000671000001103",
-    "en-x-nhs-pharmacy": "999000691000001104",
-    "es": "450828004",
-    "es-uy": "5641000179103",
-    "et-ee": "71000181105",
-    "fr": "722131000",
-    "fr-be": "21000172104",
-    "fr-ca": "20581000087109",
-    "ja": "722129009",
-    "mi": "291000210106",
-    "nb-no": "61000202103",
-    "nl-be": "31000172101",
-    "nl-nl": "31000146106",
-    "nn-no": "91000202106",
-    "sv-se": "46011000052107",
-    "zh": "722128001",
-}
+DIALECTS: dict[str, str] = NAMES["dialects"]
 """The language reference sets of dialects, by SNOMED International's names.
 
 Source: Expression Constraint Language, Appendix C, Dialect Aliases.

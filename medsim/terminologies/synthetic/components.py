@@ -13,6 +13,7 @@ import polars as pl
 from medsim.terminologies import sctid
 from medsim.terminologies.sctid import sctids
 from medsim.terminologies.synthetic.concepts import (
+    BRANCHES,
     MODEL_FSNS,
     NAMESPACES,
     Model,
@@ -20,7 +21,6 @@ from medsim.terminologies.synthetic.concepts import (
     concept_ids,
     places_of,
 )
-from medsim.terminologies.synthetic.words import BRANCHES
 
 if TYPE_CHECKING:
     from datetime import date
@@ -181,7 +181,7 @@ _RETIRED_WORDINGS: Weights = {
     Wording.AND_IN_BRACKETS: 1,
     Wording.TITLE: 1,
 }
-_TAGS = pl.Series(["", *(f" ({branch.tag})" for branch in BRANCHES)])
+_TAGS = pl.Series(["", *(f" ({branch['tag']})" for branch in BRANCHES)])
 _MODEL_TEXTS = pl.Series(
     [text for m in Model for text in (MODEL_FSNS[m], MODEL_FSNS[m].rpartition(" (")[0])]
 )

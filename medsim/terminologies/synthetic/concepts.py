@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
 from enum import IntEnum
 from hashlib import blake2b
+from importlib.resources import files
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -12,18 +14,6 @@ import numpy as np
 import polars as pl
 
 from medsim.terminologies.sctid import sctids
-from medsim.terminologies.synthetic.words import (
-    AFTER,
-    BEFORE,
-    BRANCHES,
-    CODAS,
-    DETAILS,
-    ENDINGS,
-    ONSETS,
-    SHORTER,
-    SIDES,
-    VOWELS,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +24,14 @@ if TYPE_CHECKING:
     Reals = NDArray[np.float64]
     Flags = NDArray[np.bool_]
     Weights = Mapping[int, int]
+
+_WORDS = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
+BRANCHES = _WORDS["branches"]
+"""The words of each branch of the invented terminology."""
+
+
+def _words(name: str) -> list[str]:
+    return str(_WORDS[name]).split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +73,7 @@ GROUP = 3
 PER_CATEGORY = BLOCK * GROUP
 """Number of concepts that each category has at least, with its own, in a large release."""
 
-_CATEGORIES = {place: b.category for place, b in enumerate(BRANCHES) if b.category is not None}
+_CATEGORIES = {place: b["category"] for place, b in enumerate(BRANCHES) if "category" in b}
 
 
 Mode = IntEnum("Mode", "SIDE COURSE DETAIL AGENT HEAD SITE", start=0)
@@ -113,7 +111,7 @@ def places_of(concepts: Ints, draws: Draws) -> Places:
     cut = 1 + draws.choose("cut", block, BLOCK - 1)
     is_second = concepts % BLOCK >= cut
     family = 2 * block + is_second
-    weights = {place: branch.weight for place, branch in enumerate(BRANCHES)}
+    weights = {place: branch["weight"] for place, branch in enumerate(BRANCHES)}
     categories = np.array([*_CATEGORIES])
     is_categorys = [concepts // PER_CATEGORY == 1 + n for n in range(len(categories))]
     drawn = draws.weigh("branch", family // GROUP, weights)
@@ -181,7 +179,7 @@ def _wordings() -> dict[str, pl.Expr]:
 def _derived_wordings() -> dict[str, pl.Expr]:
     plain, plural, other = pl.col("PLAIN"), pl.col("PLURAL"), pl.col("other")
     modern = plain.str.replace_many(["ae", "oe", "our "], ["e", "e", "or "])
-    shorter = plain.str.replace_many(SHORTER)
+    shorter = plain.str.replace_many(_WORDS["shorter"])
     return {
         "RESPELLED": pl.when(modern != plain).then(modern).otherwise(plain + "s"),
         "SHORTENED": pl.when(shorter != plain).then(shorter).otherwise(plain + ", NEC"),
@@ -226,19 +224,19 @@ class Names:
 
     def __init__(self, draws: Draws) -> None:
         self._draws = draws
-        heads = [[noun.strip().split("|") for noun in b.heads.split(";")] for b in BRANCHES]
+        heads = [[noun.split("|") for noun in branch["heads"]] for branch in BRANCHES]
         self._n_heads = np.array([len(nouns) for nouns in heads])
         columns = zip(*(noun for nouns in heads for noun in nouns), strict=True)
         self._heads = pl.DataFrame(dict(zip(_HEAD_COLUMNS, map(list, columns), strict=True)))
-        ends = [vowel + coda for vowel, coda in product(VOWELS.split(), CODAS.split())]
-        self._stems = pl.Series(onset + end for onset, end in product(ONSETS.split(), ends))
+        ends = [vowel + coda for vowel, coda in product(_words("vowels"), _words("codas"))]
+        self._stems = pl.Series(onset + end for onset, end in product(_words("onsets"), ends))
         self._middles = pl.Series(ends)
-        courses = [word for branch in BRANCHES for word in branch.courses.split()]
+        courses = [word for branch in BRANCHES for word in branch["courses"].split()]
         self._courses = pl.Series(["", *(f"{word} " for word in courses)])
-        self._sides = pl.Series(["", *(f"{word} " for word in SIDES.split())])
-        details = product(DETAILS.split(), range(1, BLOCK + 1))
+        self._sides = pl.Series(["", *(f"{word} " for word in _words("sides"))])
+        details = product(_words("details"), range(1, BLOCK + 1))
         self._details = pl.Series(["", *(f" {kind} {number}" for kind, number in details)])
-        self._agents = pl.Series([word for b in BRANCHES for word in b.agents.split()])
+        self._agents = pl.Series([word for b in BRANCHES for word in b["agents"].split()])
         numbers = np.arange(_N_CLAUSES)
         places = draws.choose("clause", numbers, self._n_heads[0])
         sites = self._invented_stems("clause site", numbers)
@@ -261,17 +259,17 @@ class Names:
         side = self._varied("side", concepts, places, Mode.SIDE)
         ordinal = np.where(places.mode == Mode.HEAD, places.ordinal, 0)
         parts = {
-            "before": self._seldom("before", concepts, 0.015, BEFORE.split(";")),
+            "before": self._seldom("before", concepts, 0.015, _WORDS["before"]),
             "course": self._courses.gather(np.where(course > 0, course + BLOCK * places.branch, 0)),
             "side": self._sides.gather(side),
             "stem": self._invented_stems("site", sites),
-            "ending": self._one_of("ending", sites, ENDINGS.split()),
+            "ending": self._one_of("ending", sites, _words("endings")),
             "detail": self._details.gather(self._detail_numbers(concepts, places)),
             "agent": self._agent_phrases(concepts, places),
             "clauses": self._clause_phrases(concepts, places.family),
-            "after": self._seldom("after", concepts, 0.03, AFTER.split(";")),
+            "after": self._seldom("after", concepts, 0.03, _WORDS["after"]),
             "eponym": self._invented_stems("eponym", concepts),
-            "site_first": pl.Series([b.site_first for b in BRANCHES]).gather(places.branch),
+            "site_first": pl.Series([b["site_first"] for b in BRANCHES]).gather(places.branch),
         }
         heads = self._heads[self._head_numbers(places, ordinal)]
         return worded(pl.DataFrame(parts).hstack(heads))
@@ -292,7 +290,7 @@ class Names:
 
     def _detail_numbers(self, concepts: Ints, places: Places) -> Ints:
         number = self._varied("detail", concepts, places, Mode.DETAIL)
-        kind = self._draws.choose("detail kind", places.family, len(DETAILS.split()))
+        kind = self._draws.choose("detail kind", places.family, len(_words("details")))
         return np.where(number > 0, kind * BLOCK + number, 0)
 
     def _head_numbers(self, places: Places, ordinal: Ints) -> Ints:
@@ -311,7 +309,7 @@ class Names:
         parts = pl.DataFrame(
             {
                 "wanted": wanted,
-                "joint": pl.Series([b.connective for b in BRANCHES]).gather(places.branch),
+                "joint": pl.Series([b["connective"] for b in BRANCHES]).gather(places.branch),
                 "stem": self._invented_stems("agent", keys),
                 "word": self._agents.gather(word),
             }
