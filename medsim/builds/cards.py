@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
@@ -208,17 +210,10 @@ def yaml_of(metadata: Mapping[str, object]) -> str:
 WHOLE = "train"
 """The name of the only split of a build that was not split, as in ``datasets``."""
 
-CITATION = """@article{schulz2020embeddings,
-  author  = {Schulz, Claudia and Juric, Damir},
-  title   = {Can Embeddings Adequately Represent Medical Terminology?
-             New Large-Scale Medical Term Similarity Datasets Have the Answer!},
-  journal = {Proceedings of the AAAI Conference on Artificial Intelligence},
-  volume  = {34},
-  number  = {05},
-  pages   = {8775--8782},
-  year    = {2020},
-  doi     = {10.1609/aaai.v34i05.6404}
-}"""
+_TEXTS: dict[str, str] = tomllib.loads(
+    (files(__package__) / "card.toml").read_text(encoding="utf-8")
+)
+CITATION = _TEXTS["citation"]
 """The paper that describes the method, as BibTeX."""
 
 _SIZES = (  # the hub's categories, by the digits of the number of rows: up to three, four, ...
@@ -227,22 +222,6 @@ _SIZES = (  # the hub's categories, by the digits of the number of rows: up to t
 )
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 _MARKUP = re.compile(r"[\\`*\[\]<>|]")
-
-_LIMITS = """\
-- Positives are synonyms according to the terminology: names of one concept, or of a retired concept
-  and its substitute. Some of these names are wider or narrower in use.
-- Negatives are chosen by a program, without review by people. No chain of positives links their
-  terms, but some are false negatives: synonyms that the terminology does not list.
-- Levenshtein negatives look alike by construction. Embedding negatives are the pairs that one
-  embedding finds similar: on them, a test of that embedding is unfair, and of others biased.
-- Positives repeat: each strategy of negatives has the same positives, and syn_syn contains fsn_syn.
-  To count each pair once, use one set, or keep one row of each pair_id."""
-_LEAK = """\
-- There is only one split. Holding out random rows would cause data leakage, since rows share terms
-  and concepts; `medsim split` makes splits that do not."""
-_NO_LEAK = """\
-- Pairs of different splits share no concept and no term (ignoring case), and negatives are drawn
-  within a split."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,7 +245,7 @@ class Card:
         "task_ids": ["semantic-similarity-classification"],
     }
     """The tasks in the YAML for Hugging Face's hub."""
-    limits: ClassVar[str] = _LIMITS
+    limits: ClassVar[str] = _TEXTS["limits"]
     """The limits of the rows, as a list in Markdown."""
 
     source: Mapping[str, object]
@@ -329,7 +308,7 @@ class Card:
             "Sets without rows in a split cannot be loaded, so they are left out.",
             *self._tables(splits),
             "## Limits",
-            f"{self.limits}\n{_NO_LEAK if 'split' in self.options else _LEAK}",
+            f"{self.limits}\n{_TEXTS['no_leak' if 'split' in self.options else 'leak']}",
             "## Licence and citation",
             f"The terms of use of the source apply: {_plain(licence_of(self.source).terms)}",
             "Cite the terminology and its release, and this paper for the method.",

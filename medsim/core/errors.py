@@ -109,12 +109,12 @@ def counted(number: int, singular: str, plural: str = "") -> str:
     return f"{number:,} {singular if number == 1 else plural or f'{singular}s'}"
 
 
-def listed(names: Sequence[object], most: int | None = None) -> str:
+def listed(names: Sequence[object], most: int | None = None, *, word: str = "and") -> str:
     """Join names for a sentence: "a", "a and b", "a, b and c", "a, b and 7 more"."""
     texts = list(map(str, names))
     if most is not None and len(texts) > most:
         texts[most:] = [f"{len(texts) - most:,} more"]
-    return " and ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))
+    return f" {word} ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))
 
 
 @contextmanager

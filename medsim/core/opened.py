@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 import polars as pl
 
 from medsim.core.config import TIMEOUT
-from medsim.core.errors import InputError, OptionError, counted
+from medsim.core.errors import InputError, OptionError, counted, listed
 from medsim.core.files import check_own_file
 from medsim.core.kinds import Kind, inner_output_hint, read_manifest
 from medsim.core.manifest import MANIFEST, Manifest, fingerprint, kind_of
@@ -271,12 +271,13 @@ def reading_output(opened: O) -> Iterator[O]:
 def open_output(folder: str | Path, *accepted: type[O]) -> O:
     """Return the finished output in a folder."""
     place = Path(folder)
-    expected = _either([cls.kind.with_article for cls in accepted]) or "an output of medsim"
+    expected = listed([cls.kind.with_article for cls in accepted], word="or")
+    expected = expected or "an output of medsim"
     if not place.is_dir():
         raise InputError(f"{place} is not a folder; give the folder of {expected}")
     if not (place / MANIFEST).exists():
-        nouns = _either([cls.kind.noun for cls in accepted]) or "output of medsim"
-        commands = _either([cls.kind.command for cls in accepted])
+        nouns = listed([cls.kind.noun for cls in accepted], word="or") or "output of medsim"
+        commands = listed([cls.kind.command for cls in accepted], word="or")
         remedy = f"; make one with {commands}" if commands else ""
         raise InputError(f"{place} is not a finished {nouns}: it has no {MANIFEST}{remedy}")
     first = accepted[0] if accepted else None
@@ -288,11 +289,6 @@ def open_output(folder: str | Path, *accepted: type[O]) -> O:
         raise InputError(f"{place} is {actual.kind.with_article}, not {expected}{such_as}")
     opened: O = actual(place)
     return opened
-
-
-def _either(names: Sequence[str]) -> str:
-    """Join names, as in "a, b or c"."""
-    return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def _class_of(name: str | None) -> type[Opened[Any]] | None:

@@ -63,11 +63,18 @@ class Shown:
 
 def html_table(frame: pl.DataFrame) -> str:
     """Return the first rows of a frame as an HTML table."""
-    from medsim.core.table_formats import TABLE_FORMATS  # noqa: PLC0415 — it imports this module
-
     more = frame.height - _MOST_ROWS
     note = f"<p>and {more:,} more rows</p>" if more > 0 else ""
-    return TABLE_FORMATS["html"].render(frame.head(_MOST_ROWS)) + note
+    rows = readable(frame.head(_MOST_ROWS))
+    return html_of([[escape(cell) for cell in row] for row in rows]) + note
+
+
+def html_of(cells: Sequence[Sequence[str]]) -> str:
+    """Return rows of HTML, the first with the names of columns, as a table with a row per line."""
+    head, *rows = cells
+    lines = [f"<thead><tr><th>{'</th><th>'.join(head)}</th></tr></thead>"]
+    lines += (f"<tr><td>{'</td><td>'.join(row)}</td></tr>" for row in rows)
+    return "\n".join(["<table>", *lines, "</table>"])
 
 
 MISSING = "\N{EN DASH}"

@@ -317,10 +317,7 @@ def _latex(frame: pl.DataFrame) -> str:
 
 def _html(frame: pl.DataFrame) -> str:
     """Return a frame as a table element, a row per line."""
-    head, *rows = _cells(frame, "<b>", "</b>", lambda text: escape(text, quote=False))
-    lines = [f"<thead><tr><th>{'</th><th>'.join(head)}</th></tr></thead>"]
-    lines += (f"<tr><td>{'</td><td>'.join(row)}</td></tr>" for row in rows)
-    return "\n".join(["<table>", *lines, "</table>"])
+    return shown.html_of(_cells(frame, "<b>", "</b>", lambda text: escape(text, quote=False)))
 
 
 TABLE_FORMATS = {

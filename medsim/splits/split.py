@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from fractions import Fraction
 from pathlib import Path
@@ -423,13 +423,9 @@ def split(options: SplitOptions) -> Splits:
         manifests = {name: read_manifest(part.folder, BUILD) for name, part in parts.items()}
         output.write_text(CARD, splits_card(manifests, options.recorded()), 0)
         SplitsManifest(
-            **job,
+            **{**manifest.run_facts(progress, output.outputs, threads), **job},
             source=build.manifest.source,
             splits={name: _facts(name, partition, output) for name in parts},
-            threads=threads,
-            warnings=list(progress.warnings),
-            outputs=dict(sorted(output.outputs.items())),
-            stages=[asdict(record) for record in progress.records],
         ).write(output.folder)
         output.publish()
     return Splits(options.out)

@@ -195,19 +195,15 @@ def has_file(path: Path, name: str) -> bool:
         path: a file gives False.
         name: pattern of the name, see ``ReleaseFile.name``.
     """
-    if is_alone(path):
-        return False
-    with suppress(InputError):
-        files = release_files(path)
-        return any(re.fullmatch(name, file.name, re.IGNORECASE) for file in files)
-    return False
+    return not is_alone(path) and has_single(path, name)
 
 
 def has_single(path: Path, name: str) -> bool:
     """Return whether the name of a file matches, or of a file in a folder, zip or tar."""
-    if is_alone(path):
-        return bool(re.fullmatch(name, file_alone(path).name, re.IGNORECASE | re.DOTALL))
-    return has_file(path, name)
+    named = re.compile(name, re.IGNORECASE | re.DOTALL)
+    with suppress(InputError):
+        return any(named.fullmatch(file.name) for file in release_files(path))
+    return False
 
 
 def single_file(path: Path, name: str) -> ReleaseFile:

@@ -13,10 +13,8 @@ from medsim.core.manifest import Skipped
 from medsim.terminologies.sources import Source, SourceFile, Terminology
 from medsim.terminologies.sources.archive import (
     ReleaseFile,
-    file_alone,
     file_named,
-    has_file,
-    is_alone,
+    has_single,
     is_named,
     release_files,
 )
@@ -85,13 +83,6 @@ def read_loinc(path: Path, store: Store, options: ReadingOptions) -> Terminology
     )
 
 
-def recognises(path: Path) -> bool:
-    """Return whether ``path`` is LOINC's table, or a folder or a zip that has it."""
-    if is_alone(path):
-        return _is_table(file_alone(path))
-    return has_file(path, r"Loinc(TableCore)?\.csv")
-
-
 def _is_table(file: ReleaseFile) -> bool:
     return is_named(file, _TABLE) or is_named(file, _CORE)
 
@@ -158,7 +149,7 @@ Source(
     about="LOINC",
     files="Loinc.csv, or a folder or archive with it",
     address="https://loinc.org/downloads",
-    recognises=recognises,
+    recognises=lambda path: has_single(path, r"Loinc(TableCore)?\.csv"),
     load=read_loinc,
     accepts=frozenset({"synonyms"}),
 ).register()

@@ -63,11 +63,6 @@ def read_obo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     )
 
 
-def recognises(path: Path) -> bool:
-    """Return whether ``path`` can be an OBO file or have one, judging by names."""
-    return has_single(path, _NAME)
-
-
 def _read_header(header: Frame, rows: OntologyRows) -> tuple[dict[str, str], str]:
     """Return the scopes of synonym types, and the licence or a note that none is named.
 
@@ -241,7 +236,7 @@ Source(
     about="OBO ontologies",
     files=".obo, or a folder or archive with one",
     address="https://obofoundry.org",
-    recognises=recognises,
+    recognises=lambda path: has_single(path, _NAME),
     load=read_obo,
     accepts=frozenset({"synonyms"}),
 ).register()
