@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 import numpy as np
 import polars as pl
@@ -30,7 +29,7 @@ from medsim.builds.options import (
 from medsim.builds.output import BUILD
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError, OutputError, listed
-from medsim.core.files import read_own_json, remove, whole_file
+from medsim.core.files import new_file, read_own_json, remove, write_file
 from medsim.core.options import public
 from medsim.core.output import check_free, check_not_input, resolved
 from medsim.core.reading import reading
@@ -170,8 +169,9 @@ _SPILL = "spill-"
 _SIGNATURE, _POOLS = "signature", "pools"
 _ARRAYS = ("term1_ids", "sizes", "starts", "term2_ids")
 _MAX_LISTED = 20
+_NAMES = rf"{_JOB}|shard-\d+-of-\d+\.shard"
 _SHARD_FILES = re.compile(  # and their temporary names
-    rf"({_JOB}|shard-\d+-of-\d+\.shard)(\.[0-9a-f]{{32}}\.partial)?|{_SPILL}[a-z0-9_]{{8}}"
+    rf"{_NAMES}|\.({_NAMES})\.[0-9a-f]{{32}}\.partial|{_SPILL}[a-z0-9_]{{8}}"
 )
 
 
@@ -220,8 +220,7 @@ class ShardFolder:
         if not path.exists():  # usually it exists
             noted = {"job": sharded.key, "total": sharded.total, "source": sharded.source}
             noted |= {"extensions": sharded.extensions}
-            with whole_file(path, _partial(path)) as partial:
-                partial.write_text(json.dumps(noted, indent=2), encoding="utf-8")
+            write_file(path, json.dumps(noted, indent=2).encode(), overwrite=True)
         self.check(sharded.key, sharded.total)
 
     def check(self, key: Mapping[str, str], total: int) -> None:
@@ -262,8 +261,7 @@ class ShardFolder:
         }
         for place, result in enumerate(results):
             arrays |= {f"{name}_{place}": getattr(result, name) for name in _ARRAYS}
-        path = self.path(sharded, number)
-        with whole_file(path, _partial(path)) as partial, partial.open("wb") as stream:
+        with new_file(self.path(sharded, number), overwrite=True) as stream:
             np.savez(stream, allow_pickle=False, **arrays)
 
     def read(self, sharded: ShardedRun, number: int) -> list[SearchResult]:
@@ -329,15 +327,6 @@ class ShardFolder:
                     remove(path)
         with suppress(OSError):
             self.folder.rmdir()
-
-
-def _partial(path: Path) -> Path:
-    """Return a temporary path to write a file to.
-
-    The name is unique, because another process may write the same shard; it starts with the file's
-    name, so that ``remove`` recognises it.
-    """
-    return path.with_name(f"{path.name}.{uuid4().hex}.partial")
 
 
 def _facts(key: Mapping[str, str], total: int) -> dict[str, object]:

@@ -63,11 +63,10 @@ def new_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
     partial = path.with_name(f".{path.name}.{uuid4().hex}.partial")
     with _failing_to_write(path):
         stream = partial.open("x+b")
-    try:
-        with suppress(OSError):  # a file system may not support locks
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield stream
-        with _failing_to_write(path):
+        try:
+            with suppress(OSError):  # a file system may not support locks
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
             if overwrite:
@@ -75,15 +74,15 @@ def new_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
             else:
                 os.link(partial, path)
             sync_folder(path.parent)
-    finally:
-        with suppress(OSError):  # newer versions of Python try to write the rest again
-            stream.close()
-        partial.unlink(missing_ok=True)
+        finally:
+            with suppress(OSError):  # newer versions of Python try to write the rest again
+                stream.close()
+            partial.unlink(missing_ok=True)
 
 
 def write_file(path: Path, content: bytes, *, overwrite: bool) -> None:
     """Write a file and sync it to the disk; see ``new_file``."""
-    with _failing_to_write(path), new_file(path, overwrite=overwrite) as stream:
+    with new_file(path, overwrite=overwrite) as stream:
         stream.write(content)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from medsim.core.errors import OptionError, OutputError
+from medsim.core.errors import OptionError
 from medsim.core.files import new_file
 from medsim.core.options import public
 from medsim.core.output import check_file_free
@@ -87,14 +87,11 @@ def write_rows(out: Path, batches: Iterator[pl.DataFrame], *, overwrite: bool) -
             f"`out` takes a file whose name ends in {' or '.join(SUFFIXES)}, not {out}"
         )
     check_file_free(out, overwrite=overwrite)
-    try:
-        with new_file(out, overwrite=overwrite) as stream:
-            first = next(batches)
-            if out.suffix.lower() == ".parquet":
-                write_batches(stream, first.schema, chain([first], batches))
-                return
-            stream.write(first.write_csv().encode())
-            for batch in batches:
-                stream.write(batch.write_csv(include_header=False).encode())
-    except OSError as error:
-        raise OutputError(f"cannot write {out}: {error.strerror or error}") from error
+    with new_file(out, overwrite=overwrite) as stream:
+        first = next(batches)
+        if out.suffix.lower() == ".parquet":
+            write_batches(stream, first.schema, chain([first], batches))
+            return
+        stream.write(first.write_csv().encode())
+        for batch in batches:
+            stream.write(batch.write_csv(include_header=False).encode())

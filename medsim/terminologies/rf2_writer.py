@@ -11,7 +11,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import polars as pl
 import polars.selectors as cs
 
-from medsim.core.errors import InputError, OutputError
+from medsim.core.errors import InputError
 from medsim.core.files import new_file
 from medsim.core.manifest import medsim_version
 from medsim.core.output import check_file_free
@@ -84,16 +84,15 @@ def release_writer(
         overwrite: whether an earlier release of medsim is replaced.
     """
     check_release_place(path, overwrite=overwrite)
-    with new_file(path, overwrite=overwrite) as stream:
-        try:
-            with ZipFile(stream, "w", ZIP_DEFLATED, compresslevel=_FASTEST) as archive:
-                writer = ReleaseWriter(archive, f"{release_date:%Y%m%d}", edition)
-                facts = {**origin, "writer": f"medsim {medsim_version()}"}
-                text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
-                writer.write_entry(ORIGIN_FILE, [text.encode()])
-                yield writer
-        except OSError as error:
-            raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+    with (
+        new_file(path, overwrite=overwrite) as stream,
+        ZipFile(stream, "w", ZIP_DEFLATED, compresslevel=_FASTEST) as archive,
+    ):
+        writer = ReleaseWriter(archive, f"{release_date:%Y%m%d}", edition)
+        facts = {**origin, "writer": f"medsim {medsim_version()}"}
+        text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
+        writer.write_entry(ORIGIN_FILE, [text.encode()])
+        yield writer
 
 
 def check_release_place(path: Path, *, overwrite: bool) -> None:

@@ -183,5 +183,5 @@ def test_failing_disk_differs_from_one_without_folder_sync(
         monkeypatch.setattr(os, "fsync", failing)
         with nullcontext() if number == errno.EINVAL else pytest.raises(OSError, match="Input"):
             sync_folder(tmp_path)
-    with pytest.raises(OSError, match="Input"), new_file(tmp_path / "page", overwrite=True):
+    with pytest.raises(OutputError, match="Input"), new_file(tmp_path / "page", overwrite=True):
         raise failing.side_effect
