@@ -9,18 +9,7 @@ import polars as pl
 from medsim.audits.files import links_of
 from medsim.audits.kinds import KINDS, SEVERITIES
 from medsim.core.errors import counted, listed
-from medsim.pages.page import (
-    Decisions,
-    LongTable,
-    Page,
-    PageTable,
-    Section,
-    closing,
-    content_digest,
-    license_notice,
-    warned,
-    warnings_of,
-)
+from medsim.pages.page import Decisions, LongTable, Page, PageTable, Section, license_notice, report
 
 if TYPE_CHECKING:
     from medsim.audits.output import Audit
@@ -74,25 +63,20 @@ def audit_page(audit: Audit) -> Page:
             alone=_ALONE,
         ),
     )
-    return Page(
-        title=f"Audit of {name}",
-        lead="Names that are nearly the same, shared, retired or malformed.",
-        notice=license_notice({name: source}),
-        signature=f"medsim {manifest.medsim}, audit@{content_digest(manifest)}",
-        sections=[
-            Section(
-                title="Result",
-                result=[*result, *warned(manifest.warnings, "Provenance")],
-                parts=[PageTable(caption="Number of findings", frame=counts)],
-            ),
-            Section(title="Findings", prose=_PROSE, parts=[table]),
-            closing(
-                manifest,
-                warnings_of(manifest.warnings),
-                f"{name}, audited by medsim {manifest.medsim}",
-                "medsim sql OUT \"from finding where severity = 'warning'\"",
-            ),
-        ],
-        words={kind: KINDS[kind].means for kind in counts["kind"]}
-        | {severity: f"Findings that are {means}." for severity, means in SEVERITIES.items()},
+    numbers_of_kinds = PageTable(caption="Number of findings", frame=counts)
+    return report(
+        Page(
+            title=f"Audit of {name}",
+            lead="Names that are nearly the same, shared, retired or malformed.",
+            sections=[
+                Section(title="Result", result=result, parts=[numbers_of_kinds]),
+                Section(title="Findings", prose=_PROSE, parts=[table]),
+            ],
+            notice=license_notice({name: source}),
+            words={kind: KINDS[kind].means for kind in counts["kind"]}
+            | {severity: f"Findings that are {means}." for severity, means in SEVERITIES.items()},
+        ),
+        manifest,
+        "audit",
+        commands="medsim sql OUT \"from finding where severity = 'warning'\"",
     )

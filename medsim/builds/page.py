@@ -20,13 +20,10 @@ from medsim.pages.page import (
     Page,
     PageTable,
     Section,
-    closing,
-    content_digest,
     distinct,
     facts,
     license_notice,
-    warned,
-    warnings_of,
+    report,
 )
 
 if TYPE_CHECKING:
@@ -38,6 +35,13 @@ if TYPE_CHECKING:
 _EXAMPLES = 3  # of each kind in a set
 
 _SHOWN = ("term1", "term2", "distance", "similarity")
+
+_COMMANDS = (
+    "medsim sql OUT                # lists the views\n"
+    'medsim sql OUT "select term1, term2, distance from pair where label = 0 and '
+    "negatives = 'levenshtein' order by distance, pair_id limit 20\"\n"
+    "medsim verify OUT             # checks the guarantees"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,8 +143,6 @@ def words_of_sets(names_by_column: Mapping[str, Collection[str]]) -> dict[str, s
 def build_page(manifest: BuildManifest, data: BuildReportData) -> Page:
     """Return the report of a build."""
     source = manifest.source
-    name = f"{source.get('name')}@{content_digest(manifest, 'pairs/')}"
-    signature = f"medsim {manifest.medsim}, {name}, seed {manifest.options.get('seed')}"
     kinds, kept = distinct(data.distances["kind"]), data.distances
     sections = [
         result(manifest, data),
@@ -150,27 +152,35 @@ def build_page(manifest: BuildManifest, data: BuildReportData) -> Page:
         lengths(data.lengths),
         _skipped(manifest),
         _terminology(manifest),
-        _provenance(manifest, name),
     ]
-    return Page(
-        title=f"Term-similarity datasets of {source.get('name')}",
-        lead=f"{_n_pairs(manifest):,} pairs of terms, release "
-        f"{source.get('release_date') or 'undated'}, built by medsim {manifest.medsim}.",
-        notice=license_notice({str(source.get("name")): source}),
-        signature=signature,
-        sections=[section for section in sections if section is not None],
-        words=words_of_sets(
-            {
-                "dataset": kept["dataset"].unique(),
-                "difficulty": kept["difficulty"].unique(),
-                "negatives": [kind.removesuffix(" negatives") for kind in kinds],
-            }
+    read: Any = source["files"]
+    names = {"name": "file", "size": "bytes", "sha256": "SHA-256"}
+    files = pl.DataFrame(read, schema=list(names)).rename(names)
+    return report(
+        Page(
+            title=f"Term-similarity datasets of {source.get('name')}",
+            lead=f"{_n_pairs(manifest):,} pairs of terms, release "
+            f"{source.get('release_date') or 'undated'}.",
+            sections=[section for section in sections if section is not None],
+            notice=license_notice({str(source.get("name")): source}),
+            words=words_of_sets(
+                {
+                    "dataset": kept["dataset"].unique(),
+                    "difficulty": kept["difficulty"].unique(),
+                    "negatives": [kind.removesuffix(" negatives") for kind in kinds],
+                }
+            ),
         ),
+        manifest,
+        str(source.get("name")),
+        parts=[PageTable(caption="Files that were read", frame=files)],
+        commands=_COMMANDS,
+        below="pairs/",
     )
 
 
 def _terminology(manifest: BuildManifest) -> Section:
-    source, options = manifest.source, manifest.options
+    source = manifest.source
     rows: list[tuple[str, object]] = [
         ("Terminology", source.get("name")),
         ("Format", str(source.get("source")).upper()),
@@ -182,21 +192,11 @@ def _terminology(manifest: BuildManifest) -> Section:
         ("May be shared", source.get("redistributable")),
         ("Terms of use", source.get("terms_of_use")),
     ]
-    settings = {
-        name.replace("_", " "): len(value)
-        if name == "corrections" and isinstance(value, list)
-        else value
-        for name, value in options.items()
-    }
     return Section(
-        title="Terminology and options",
+        title="Terminology",
         prose="What the datasets were built from. Terms that are linked by a chain of positives "
         "form a group; no negative is within a group.",
-        parts=[
-            facts("The build", rows),
-            facts("Options", settings.items()),
-            *warnings_of(manifest.warnings),
-        ],
+        parts=[facts("The build", rows)],
     )
 
 
@@ -250,24 +250,6 @@ def _skipped(manifest: BuildManifest) -> Section | None:
     )
 
 
-def _provenance(manifest: BuildManifest, name: str) -> Section:
-    read: Any = manifest.source["files"]
-    names = {"name": "file", "size": "bytes", "sha256": "SHA-256"}
-    files = pl.DataFrame(read, schema=list(names)).rename(names)
-    commands = (
-        "medsim sql OUT                # lists the views\n"
-        'medsim sql OUT "select term1, term2, distance from pair where label = 0 and '
-        "negatives = 'levenshtein' order by distance, pair_id limit 20\"\n"
-        "medsim verify OUT             # checks the guarantees"
-    )
-    return closing(
-        manifest,
-        [PageTable(caption="Files that were read", frame=files)],
-        f"{name}, built by medsim {manifest.medsim}",
-        commands,
-    )
-
-
 _POSITIVES = "positives"
 
 
@@ -279,7 +261,6 @@ def result(manifest: BuildManifest, data: BuildReportData) -> Section:
         sentences.append(_spelling_sentence(parts, data.distances))
     if manifest.shortfall:
         sentences.append(f"{counted(manifest.shortfall, 'negative')} could not be made.")
-    sentences += warned(manifest.warnings, "Terminology and options")
     return Section(title="Result", parts=[_chart(parts)] if parts.height else [], result=sentences)
 
 

@@ -8,17 +8,7 @@ import polars as pl
 
 from medsim.core.errors import listed
 from medsim.diffs.output import CHANGES, DIFF_TABLES, label, readable
-from medsim.pages.page import (
-    LongTable,
-    Page,
-    PageTable,
-    Section,
-    closing,
-    content_digest,
-    license_notice,
-    warned,
-    warnings_of,
-)
+from medsim.pages.page import LongTable, Page, PageTable, Section, license_notice, report
 
 if TYPE_CHECKING:
     from medsim.diffs.output import Diff
@@ -39,36 +29,28 @@ def diff_page(diff: Diff) -> Page:
     result = Section(
         title="Result",
         prose="Random negatives are not counted: nearly all change with every release.",
-        result=[
-            f"Concepts: {concepts}. {names:,} names changed.",
-            *warned(manifest.warnings, "Provenance"),
-        ],
+        result=[f"Concepts: {concepts}. {names:,} names changed."],
         parts=[
             PageTable(caption="Changes of the terminology", frame=terminology),
             PageTable(caption="Changes of the pairs of each dataset", frame=pairs),
         ],
     )
-    return Page(
-        title=f"What changed from {labels[0]} to {labels[1]}",
-        lead="The changes between two releases of a terminology, and in the datasets that are "
-        "built from them.",
-        notice=license_notice(dict(zip(labels, sources, strict=True))),
-        signature=f"medsim {manifest.medsim}, diff@{content_digest(manifest)}",
-        sections=[
-            result,
-            *(_section(name, diff.table(name)) for name in DIFF_TABLES),
-            closing(
-                manifest,
-                warnings_of(manifest.warnings),
-                f"{' and '.join(labels)}, compared by medsim {manifest.medsim}",
-                "medsim sql OUT \"from name where change = 'changed' order by distance\"\n"
-                "medsim sql OUT \"from pair where negatives = 'levenshtein'\"",
-            ),
-        ],
-        words={
-            "of_kept_concepts": "Changes whose concepts are all active in both releases.",
-            "kept": "Yes if all concepts of the row are active in both releases.",
-        },
+    return report(
+        Page(
+            title=f"What changed from {labels[0]} to {labels[1]}",
+            lead="The changes between two releases of a terminology, and in the datasets that are "
+            "built from them.",
+            sections=[result, *(_section(name, diff.table(name)) for name in DIFF_TABLES)],
+            notice=license_notice(dict(zip(labels, sources, strict=True))),
+            words={
+                "of_kept_concepts": "Changes whose concepts are all active in both releases.",
+                "kept": "Yes if all concepts of the row are active in both releases.",
+            },
+        ),
+        manifest,
+        "diff",
+        commands="medsim sql OUT \"from name where change = 'changed' order by distance\"\n"
+        "medsim sql OUT \"from pair where negatives = 'levenshtein'\"",
     )
 
 

@@ -115,6 +115,16 @@ def reply_columns(prediction: Column) -> dict[str, Column]:
     }
 
 
+_IS_REFUSED = pl.col("verdict") == "refused"
+COUNTED = {
+    "refused": _IS_REFUSED.sum(),
+    "unclear": pl.col("prediction").is_null().sum() - _IS_REFUSED.sum(),
+    "prompt_tokens": pl.col("prompt_tokens").sum(),
+    "completion_tokens": pl.col("completion_tokens").sum(),
+}
+"""The counts of a model's replies, by column."""
+
+
 def chat_of(instruction: str, shots: Sequence[tuple[str, str]], question: str) -> Messages:
     """Return the chat that asks a question, after examples with their answers.
 

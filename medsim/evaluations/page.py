@@ -20,12 +20,9 @@ from medsim.pages.page import (
     Page,
     PageTable,
     Section,
-    closing,
-    content_digest,
-    facts,
     format_value,
     license_notice,
-    warnings_of,
+    report,
 )
 
 if TYPE_CHECKING:
@@ -88,6 +85,10 @@ _COMMANDS = (
     'medsim sql RESULTS "select embedding, metric, statistic, value, low, high, signature from '
     "results where subset = 'common'\""
 )
+_TO_CITE = (
+    "To cite a single score, give its signature, which identifies the inputs, options and versions "
+    "(the column signature of the view results)."
+)
 _OF = ("terms", "pairs")
 _FEW = 4  # names that the beginning of the page lists
 
@@ -95,10 +96,9 @@ _FEW = 4  # names that the beginning of the page lists
 def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) -> Page:
     """Return the report of an evaluation; a section without data is left out."""
     options = ", ".join(f"{k} {v}" for k, v in manifest.options.items() if v or type(v) is int)
-    name = f"results@{content_digest(manifest)}"
     embeddings = score_sections.standing_order(data, list(manifest.embeddings))
     sections = [
-        score_sections.result(data, manifest.warnings, manifest.options),
+        score_sections.result(data, manifest.options),
         detail_sections.errors(data, embeddings),
         score_sections.leaderboard(data, embeddings),
         score_sections.significance(data.comparisons, embeddings),
@@ -112,23 +112,21 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
         detail_sections.separation(data.separation, embeddings),
         coverage(data.coverage),
         _evaluated(manifest, data.coverage),
-        closing(
-            manifest,
-            [],
-            f"{name}, medsim {manifest.medsim}. To cite a single score, give its signature, which "
-            "identifies the inputs, options and versions (the column signature of the view "
-            "results)",
-            _COMMANDS,
-        ),
     ]
-    return Page(
-        title="How well embeddings represent medical terms",
-        lead=f"{_counted(embeddings, 'embeddings')} on "
-        f"{_counted(list(manifest.inputs), 'inputs')}, evaluated by medsim {manifest.medsim}.",
-        notice=license_notice(manifest.inputs),
-        signature=f"medsim {manifest.medsim}, {name}, {options}",
-        sections=[section for section in sections if section is not None],
-        words=words_of(data.results),
+    return report(
+        Page(
+            title="How well embeddings represent medical terms",
+            lead=f"{_counted(embeddings, 'embeddings')} on "
+            f"{_counted(list(manifest.inputs), 'inputs')}.",
+            sections=[section for section in sections if section is not None],
+            notice=license_notice(manifest.inputs),
+            signature=options,
+            words=words_of(data.results),
+        ),
+        manifest,
+        "results",
+        parts=[_TO_CITE],
+        commands=_COMMANDS,
     )
 
 
@@ -164,14 +162,12 @@ def _evaluated(manifest: EvaluationManifest, covered: pl.DataFrame) -> Section:
         for name, about in manifest.embeddings.items()
     ]
     return Section(
-        title="Inputs and options",
+        title="Inputs",
         prose="An input is a build (labelled pairs) or a file of rated pairs. The number of words "
         "or terms is empty for encoders, which can embed any term.",
         parts=[
             PageTable(caption="Inputs", frame=_without_empty(inputs)),
             PageTable(caption="Embeddings", frame=_without_empty(embeddings)),
-            facts("Options", manifest.options.items()),
-            *warnings_of(manifest.warnings),
         ],
     )
 

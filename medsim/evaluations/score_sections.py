@@ -28,7 +28,7 @@ from medsim.evaluations.sentences import main_set, result_sentences, sample_sent
 from medsim.evaluations.sets import BASELINE, FEW, HEADLINE, SET, with_enough_pairs
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
 from medsim.pages import charts
-from medsim.pages.page import Chart, PageTable, Section, distinct, warned
+from medsim.pages.page import Chart, PageTable, Section, distinct
 from medsim.pages.sentences import ALPHA, p_text
 
 if TYPE_CHECKING:
@@ -208,9 +208,7 @@ def standing_order(data: EvaluationReportData, embeddings: Sequence[str]) -> lis
     return sorted(embeddings)
 
 
-def result(
-    data: EvaluationReportData, warnings: Sequence[str], options: Mapping[str, Any]
-) -> Section | None:
+def result(data: EvaluationReportData, options: Mapping[str, Any]) -> Section | None:
     """Return the result in a few sentences, with the chart of the most informative set."""
     names = tabulated_names(best=True)
     best = best_metrics(data.results, data.comparisons, names, baseline=True)
@@ -225,7 +223,6 @@ def result(
         result=[
             *result_sentences(best, data.comparisons, data.results),
             *sample_sentences(options),
-            *warned(warnings, "Inputs and options"),
         ],
     )
 

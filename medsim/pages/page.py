@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -12,6 +12,7 @@ import polars.selectors as cs
 
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import counted, listed
+from medsim.core.manifest import RunManifest
 from medsim.core.shown import number
 from medsim.core.tables import guarded
 from medsim.pages.glossary import TERMS
@@ -19,7 +20,7 @@ from medsim.pages.glossary import TERMS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from medsim.core.manifest import Manifest, RunManifest
+    from medsim.core.manifest import Manifest
 
 NUMBER = ",.3f"
 """The format of a number that is not whole."""
@@ -203,7 +204,7 @@ class Page:
     title: str
     lead: str
     notice: str | None = None
-    signature: str
+    signature: str = ""
     sections: Sequence[Section]
     words: Mapping[str, str] = field(default_factory=dict)
 
@@ -299,47 +300,72 @@ def with_interval(row: Mapping[str, Any]) -> str:
     return f"{value} ({interval})"
 
 
-def warned(warnings: Sequence[str], section: str) -> list[str]:
-    """Return a sentence on warnings and the section that lists them; nothing without warnings."""
-    if not warnings:
-        return []
-    return [f"This run gave {counted(len(warnings), 'warning')}, listed under “{section}”."]
+def report(
+    page: Page,
+    manifest: Manifest,
+    name: str,
+    *,
+    commands: str,
+    parts: Sequence[Part] = (),
+    below: str = "",
+    paper: str = PAPER,
+) -> Page:
+    """Return a page as the report of an output: signed, and with where the numbers come from.
 
+    A sentence in its first section says how many warnings there are.
 
-def warnings_of(warnings: Sequence[str]) -> list[Part]:
-    """Return a table of warnings, or nothing without warnings."""
-    if not warnings:
-        return []
-    frame = pl.DataFrame({"warning": list(warnings)}, schema={"warning": pl.String})
-    return [PageTable(caption="Warnings", frame=frame, headed=False)]
-
-
-def closing(
-    manifest: RunManifest, parts: Sequence[Part], cite: str, commands: str, paper: str = PAPER
-) -> Section:
-    """Return the section on inputs, versions and resources, with how to cite and go on."""
-    versions = {"medsim": manifest.medsim, **manifest.libraries}
-    schema = {"name": pl.String, "seconds": pl.Float64, "peak_mib": pl.Int64}
-    stages = pl.DataFrame(manifest.stages, schema, strict=False)
-    stages = stages.rename({"name": "stage", "peak_mib": "peak memory, MiB"})
-    return Section(
+    Args:
+        page: its signature has only the options, by default the seed; its lead gets the version.
+        manifest: of the output.
+        name: of the output, before the digest of its rows.
+        commands: how to go on.
+        parts: further facts on the inputs.
+        below: the beginning of the paths of files that the digest identifies; all by default.
+        paper: how to cite the method.
+    """
+    seed = manifest.options.get("seed")
+    options = page.signature or ("" if seed is None else f"seed {seed}")
+    made = f"medsim {manifest.medsim}, {name}@{content_digest(manifest, below)}"
+    signature = f"{made}, {options}" if options else made
+    first, *others = page.sections
+    if warnings := manifest.warnings:
+        frame = pl.DataFrame({"warning": warnings}, schema={"warning": pl.String})
+        parts = [*parts, PageTable(caption="Warnings", frame=frame, headed=False)]
+        number = counted(len(warnings), "warning")
+        said = f"This run gave {number}, listed under “Provenance”."
+        first = replace(first, result=[*first.result, said])
+    provenance = Section(
         title="Provenance",
-        prose="The software, its options, and how to cite the numbers of this page.",
+        prose="The inputs and options, the software, and how to cite the numbers of this page.",
         parts=[
             *parts,
-            Folded(
-                summary="Versions, time and memory",
-                tables=[
-                    facts("Versions", versions.items()),
-                    PageTable(
-                        caption=f"Stages, with {counted(manifest.threads, 'thread')}",
-                        frame=stages,
-                        formats={"seconds": ",.1f"},
-                    ),
-                ],
-            ),
-            f"Cite as: {cite}. The method: {paper}",
+            facts("Options", manifest.options.items()),
+            *([_resources(manifest)] if isinstance(manifest, RunManifest) else []),
+            f"Cite as: {page.title}, {signature}. The method: {paper}",
             "Explore further:",
             Code(text=commands),
+        ],
+    )
+    return replace(
+        page,
+        lead=f"{page.lead} By medsim {manifest.medsim}.",
+        signature=signature,
+        sections=[first, *others, provenance],
+    )
+
+
+def _resources(manifest: RunManifest) -> Folded:
+    """Return the versions of libraries, and the time and memory of each stage."""
+    schema = {"name": pl.String, "seconds": pl.Float64, "peak_mib": pl.Int64}
+    stages = pl.DataFrame(manifest.stages, schema, strict=False)
+    return Folded(
+        summary="Versions, time and memory",
+        tables=[
+            facts("Versions", {"medsim": manifest.medsim, **manifest.libraries}.items()),
+            PageTable(
+                caption=f"Stages, with {counted(manifest.threads, 'thread')}",
+                frame=stages.rename({"name": "stage", "peak_mib": "peak memory, MiB"}),
+                formats={"seconds": ",.1f"},
+            ),
         ],
     )

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import polars as pl
+
 from medsim.core.errors import listed
 from medsim.core.shown import number
 from medsim.pages.page import with_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    import polars as pl
 
 Row: TypeAlias = dict[str, Any]
 
@@ -128,6 +128,29 @@ def leader_sentence(
         )
     next_best = ", the next best" if len(others) > 1 else ""
     return f"{name} leads on {place}: its {label} is {value}, {lead.above} {second}{next_best}."
+
+
+def accuracy_sentences(results: pl.DataFrame, place: str) -> list[str]:
+    """Return which model is the most accurate, and which are not better than guessing.
+
+    Args:
+        results: a row per model: model, accuracy, low, high, chance, and p, the corrected p-value
+            of the difference from the highest accuracy.
+        place: see ``leader_sentence``.
+    """
+    ranked = results.rename({"accuracy": "value"})
+    ranked = ranked.sort("value", descending=True, maintain_order=True)
+    best, *others = ranked.to_dicts()
+    differences = {}
+    for row in others:
+        value = best["value"] - row["value"]
+        test = Difference(value, None, row["p"], is_only=len(others) == 1)
+        differences[best["model"], row["model"]] = test
+    sentences = [leader_sentence([best, *others], differences, place, "accuracy")]
+    if low := ranked.filter(pl.col("low") <= pl.col("chance"))["model"].to_list():
+        guessing = f"guessing ({number(best['chance'], '.3f')})"
+        sentences.append(f"Not significantly better than {guessing}: {listed(low, 5)}.")
+    return sentences
 
 
 def other_models(names: Sequence[str], differences: Differences, what: str) -> list[str]:

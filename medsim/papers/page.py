@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from medsim.core.errors import counted
 from medsim.pages.page import PAPER as SCHULZ
-from medsim.pages.page import Page, PageTable, Section, closing, content_digest, license_notice
+from medsim.pages.page import Page, PageTable, Section, license_notice, report
 from medsim.papers.output import laid_out
 from medsim.tagging.page import PAPER as CHIU
 from medsim.wic.page import PAPER as ROUHIZADEH
@@ -39,21 +39,21 @@ def reproduction_page(reproduction: Reproduction) -> Page:
         f"Of {counted(cells.height, 'cell')}, {numbers[0]:,} were computed, and {numbers[1]:,} of "
         "these are printed as numbers."
     )
-    sections = [
-        _section(str(name), rows) for (name,), rows in cells.group_by("table", maintain_order=True)
-    ]
-    return Page(
-        title=f"The tables of {title}",
-        lead="Computed again, beside the printed numbers.",
-        notice=license_notice(manifest.sources),
-        signature=f"medsim {manifest.medsim}, reproduction@{content_digest(manifest)}",
-        sections=[
-            Section(title="Result", result=[result], parts=[_PROSE]),
-            *sections,
-            closing(
-                manifest, [], title, "medsim sql OUT/tables \"from cell where table = '5'\"", cited
-            ),
-        ],
+    tables = cells.group_by("table", maintain_order=True)
+    return report(
+        Page(
+            title=f"The tables of {title}",
+            lead="Computed again, beside the printed numbers.",
+            sections=[
+                Section(title="Result", result=[result], parts=[_PROSE]),
+                *(_section(str(name), rows) for (name,), rows in tables),
+            ],
+            notice=license_notice(manifest.sources),
+        ),
+        manifest,
+        "reproduction",
+        commands="medsim sql OUT/tables \"from cell where table = '5'\"",
+        paper=cited,
     )
 
 

@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from medsim.pages.page import (
-    LongTable,
-    Page,
-    PageTable,
-    Section,
-    closing,
-    content_digest,
-    facts,
-    license_notice,
-    warned,
-    warnings_of,
-)
+from medsim.pages.page import LongTable, Page, PageTable, Section, facts, license_notice, report
 from medsim.questions.output import AFFIRMED, CSV
 from medsim.questions.scores import readable_results, sentences_of
 
@@ -28,7 +17,6 @@ def answers_page(answers: Answers) -> Page:
     manifest, shown = answers.manifest, answers.results()
     sources: dict[str, Any] = {key: one["source"] or {} for key, one in manifest.questions.items()}
     about = (manifest.questions | manifest.models).items()
-    name = f"{answers.folder.name}@{content_digest(manifest)}"
     whole, parts = readable_results(shown)
     tables = [
         PageTable(caption="All questions", frame=whole),
@@ -40,19 +28,18 @@ def answers_page(answers: Answers) -> Page:
         prose="Intervals are 95% confidence intervals by concept. Tiers are edit distances from "
         "the term to the nearest wrong name. Wrong names that models take for synonyms may be "
         "synonyms that the terminology does not list: have people judge them.",
-        result=[*sentences_of(shown), *warned(manifest.warnings, "Provenance")],
+        result=sentences_of(shown),
         parts=[*tables, affirmed],
     )
-    provenance = closing(
+    return report(
+        Page(
+            title="Models on multiple-choice questions",
+            lead="Which of several names means the same as a term?",
+            sections=[result],
+            notice=license_notice(sources),
+        ),
         manifest,
-        [*(facts(key, each.items()) for key, each in about), *warnings_of(manifest.warnings)],
-        f"{name}, scored by medsim {manifest.medsim}",
-        f'medsim sql OUT "from affirmed"\nmedsim study sample OUT/{CSV} -o study',
-    )
-    return Page(
-        title="Models on multiple-choice questions",
-        lead=f"Which of several names means the same as a term? By medsim {manifest.medsim}.",
-        notice=license_notice(sources),
-        signature=f"medsim {manifest.medsim}, {name}",
-        sections=[result, provenance],
+        answers.folder.name,
+        parts=[facts(key, each.items()) for key, each in about],
+        commands=f'medsim sql OUT "from affirmed"\nmedsim study sample OUT/{CSV} -o study',
     )

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from medsim.core.errors import listed
-from medsim.core.shown import number
-from medsim.pages.sentences import ALPHA, Difference, leader_sentence, p_text
+from medsim.embeddings.replies import COUNTED
+from medsim.pages.sentences import ALPHA, accuracy_sentences, p_text
 from medsim.questions.output import AFFIRMED, RESULTS
 from medsim.questions.reading import LETTERS
 from medsim.statistics.estimates import clustered_mean, defined, interval_of
-from medsim.statistics.significance import holm, marginal_homogeneity, mcnemar
+from medsim.statistics.significance import against_best, marginal_homogeneity, mcnemar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from medsim.kernels.types import Rows
 
 ALL = "all"
@@ -28,15 +26,11 @@ _GROUPS = {
     "difference": pl.col("kinds"),
     "answer": pl.col("right"),
 }
-_IS_REFUSED = pl.col("verdict") == "refused"
 _COUNTS = {
     "n_asked": pl.len(),
     "n_concepts": pl.col("concept1").n_unique(),
     "chance": pl.col("chance").mean(),
-    "refused": _IS_REFUSED.sum(),
-    "unclear": pl.col("prediction").is_null().sum() - _IS_REFUSED.sum(),
-    "prompt_tokens": pl.col("prompt_tokens").sum(),
-    "completion_tokens": pl.col("completion_tokens").sum(),
+    **COUNTED,
 }
 
 
@@ -49,14 +43,16 @@ def results_of(answers: pl.DataFrame) -> pl.DataFrame:
     rows = []
     for (input_, ask), asked in answers.group_by("input", "ask", maintain_order=True):
         models = asked.partition_by("model", maintain_order=True)
-        for whole, p in zip(models, _p_values(models), strict=True):
+        correct = [model["is_correct"].to_numpy() for model in models]
+        test = partial(mcnemar, clusters=_clusters(models[0]))
+        for whole, p in zip(models, against_best(correct, test), strict=True):
             of_all = {"p": p, "position_p": _position_p(whole)}
             for by, group in _GROUPS.items():
                 grouped = whole.with_columns(group=pl.concat_list(group)).explode("group")
                 grouped = grouped.drop_nulls("group").sort("group", maintain_order=True)
                 for (name,), part in grouped.group_by("group", maintain_order=True):
-                    correct = part["is_correct"].cast(pl.Float64).to_numpy()
-                    estimate = interval_of(clustered_mean(correct, _clusters(part)))
+                    is_correct = part["is_correct"].cast(pl.Float64).to_numpy()
+                    estimate = interval_of(clustered_mean(is_correct, _clusters(part)))
                     row = {"input": input_, "ask": ask, "model": whole["model"][0], "by": by}
                     row |= {"group": name, "accuracy": estimate.pop("value"), **estimate}
                     row |= part.select(**_COUNTS).row(0, named=True)
@@ -66,15 +62,6 @@ def results_of(answers: pl.DataFrame) -> pl.DataFrame:
 
 def _clusters(answers: pl.DataFrame) -> Rows:
     return answers["concept1"].rank("dense").cast(pl.Int64).to_numpy() - 1
-
-
-def _p_values(models: Sequence[pl.DataFrame]) -> list[float | None]:
-    """Return the corrected p-value of each model beside the most accurate one; None for that."""
-    correct = [model["is_correct"].to_numpy() for model in models]
-    best = int(np.argmax([flags.mean() for flags in correct]))
-    tests = [mcnemar(correct[best], flags, _clusters(models[0])).p for flags in correct]
-    tests[best] = np.nan
-    return list(map(defined, holm(np.array(tests)).tolist()))
 
 
 def _position_p(answers: pl.DataFrame) -> float | None:
@@ -111,20 +98,9 @@ def sentences_of(results: pl.DataFrame) -> list[str]:
     """Return who leads, who is not better than guessing, and who has a position bias."""
     sentences = []
     for (name, ask), rows in results.filter(by=ALL).group_by("input", "ask", maintain_order=True):
-        ranked = rows.rename({"accuracy": "value"})
-        ranked = ranked.sort("value", descending=True, maintain_order=True)
-        best, *others = ranked.to_dicts()
-        differences = {}
-        for row in others:
-            value = best["value"] - row["value"]
-            test = Difference(value, None, row["p"], is_only=len(others) == 1)
-            differences[best["model"], row["model"]] = test
-        place = f"the {best['n_asked']:,} {'questions' if ask == 'choice' else 'pairs'} of {name}"
-        sentences.append(leader_sentence([best, *others], differences, place, "accuracy"))
-        if low := ranked.filter(pl.col("low") <= pl.col("chance"))["model"].to_list():
-            guessing = f"guessing ({number(best['chance'], '.3f')})"
-            sentences.append(f"Not significantly better than {guessing}: {listed(low, 5)}.")
-        biased = ranked.filter(pl.col("position_p") < ALPHA).select("model", "position_p")
+        items = "questions" if ask == "choice" else "pairs"
+        sentences += accuracy_sentences(rows, f"the {rows['n_asked'][0]:,} {items} of {name}")
+        biased = rows.filter(pl.col("position_p") < ALPHA).select("model", "position_p")
         sentences += [f"{model} has a position bias (p {p_text(p)})." for model, p in biased.rows()]
     return sentences
 

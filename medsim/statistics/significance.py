@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from medsim.statistics.estimates import (
     Estimate,
     clustered_mean,
+    defined,
     degrees_of,
     difference_of,
     effective_clusters,
@@ -22,11 +23,15 @@ from medsim.statistics.estimates import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import NDArray
 
     from medsim.kernels.types import Counts, Flags, FlagTable, Rows, Values
 
 _FEWEST_FOR_CHI_SQUARE = 25
+
+T = TypeVar("T", "Flags", "FlagTable")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,3 +229,15 @@ def holm(p: Values) -> Values:
     stepped = p[order] * np.arange(len(order), 0, -1)
     corrected[order] = np.minimum(1.0, np.maximum.accumulate(stepped))
     return corrected
+
+
+def against_best(correct: Sequence[T], test: Callable[[T, T], Test]) -> list[float | None]:
+    """Return the p-value of each model's difference from the most accurate, by Holm's correction.
+
+    It is None for that model, the first if several are, and where a test is undefined. ``correct``
+    has a mask of the right answers of each model.
+    """
+    best = int(np.argmax([flags.mean() for flags in correct]))
+    p = np.array([test(correct[best], flags).p for flags in correct])
+    p[best] = np.nan
+    return list(map(defined, holm(p).tolist()))

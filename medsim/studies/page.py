@@ -14,12 +14,10 @@ from medsim.pages.page import (
     Page,
     PageTable,
     Section,
-    content_digest,
     distinct,
     facts,
     license_notice,
-    warned,
-    warnings_of,
+    report,
 )
 from medsim.studies.sentences import score_sentences
 
@@ -42,7 +40,6 @@ _WORDS = {
 def scores_page(opened: ScoresFolder) -> Page:
     """Return the report of a study's scores: each estimate with its interval, and all tables."""
     manifest = opened.manifest
-    name = f"{opened.folder.name}@{content_digest(manifest)}"
     tables = {}
     for table_name in opened.kind.views:
         path = opened.folder / f"{table_name}.csv"
@@ -50,9 +47,8 @@ def scores_page(opened: ScoresFolder) -> Page:
             tables[table_name] = pl.read_csv(path.read_bytes(), infer_schema_length=None)
     estimates = {key: rows for key, table in tables.items() if (rows := _estimates(table)).height}
     others = {key: table for key, table in tables.items() if key not in estimates}
-    warnings = warned(manifest.warnings, "Provenance")
     sections = [
-        Section(title="Result", parts=[], result=[*score_sentences(tables), *warnings]),
+        Section(title="Result", parts=[], result=score_sentences(tables)),
         *(_section(key, rows, tables[key]) for key, rows in estimates.items()),
         Section(
             title="Tables",
@@ -65,29 +61,24 @@ def scores_page(opened: ScoresFolder) -> Page:
                 for key, table in others.items()
             ],
         ),
-        Section(
-            title="Provenance",
-            prose="Where the numbers of this page come from.",
-            parts=[
-                facts(
-                    "Answers, by their SHA-256",
-                    [(file.get("name", ""), file.get("sha256")) for file in manifest.answers],
-                ),
-                facts("Source of the study", manifest.source.items()),
-                facts("Options", manifest.options.items()),
-                *warnings_of(manifest.warnings),
-            ],
-        ),
     ]
+    answers = [(file.get("name", ""), file.get("sha256")) for file in manifest.answers]
     words = {name for rows in estimates.values() for name in rows["contender"]}
-    return Page(
-        title="Annotation results",
-        lead=f"Study {manifest.study_id}, {counted(len(manifest.answers), 'file')} of answers, "
-        f"scored by medsim {manifest.medsim}.",
-        notice=license_notice({str(manifest.source.get("name")): manifest.source}),
-        signature=f"medsim {manifest.medsim}, {name}, seed {manifest.options.get('seed')}",
-        sections=[section for section in sections if section.parts or section.result],
-        words={word: meaning for word, meaning in _WORDS.items() if word in words},
+    return report(
+        Page(
+            title="Annotation results",
+            lead=f"Study {manifest.study_id}, {counted(len(answers), 'file')} of answers.",
+            sections=[section for section in sections if section.parts or section.result],
+            notice=license_notice({str(manifest.source.get("name")): manifest.source}),
+            words={word: meaning for word, meaning in _WORDS.items() if word in words},
+        ),
+        manifest,
+        opened.folder.name,
+        parts=[
+            facts("Answers, by their SHA-256", answers),
+            facts("Source of the study", manifest.source.items()),
+        ],
+        commands="medsim sql SCORES                # lists the views",
     )
 
 

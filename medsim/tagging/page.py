@@ -9,17 +9,7 @@ import polars as pl
 from medsim.core.errors import counted, listed
 from medsim.evaluations.readable import headed
 from medsim.pages import charts
-from medsim.pages.page import (
-    Chart,
-    Page,
-    PageTable,
-    Section,
-    closing,
-    content_digest,
-    distinct,
-    facts,
-    warnings_of,
-)
+from medsim.pages.page import Chart, Page, PageTable, Section, distinct, facts, report
 from medsim.pages.sentences import leader_sentence
 from medsim.tagging.scores import ALL
 
@@ -45,40 +35,36 @@ def tagging_page(tagging: Tagging) -> Page:
     """Return the report of a tagging: F1 of each embedding on each corpus, and all scores."""
     manifest = tagging.manifest
     results = tagging.results()
-    name = f"{tagging.folder.name}@{content_digest(manifest)}"
     trials = manifest.options.get("trials")
     corpora, embeddings = manifest.corpora.items(), manifest.embeddings.items()
-    return Page(
-        title="Named entities by word vectors",
-        lead=f"{counted(len(manifest.embeddings), 'embedding')} on "
-        f"{counted(len(manifest.corpora), 'corpus', 'corpora')}, {trials} taggers each, "
-        f"by medsim {manifest.medsim}.",
-        signature=f"medsim {manifest.medsim}, {name}, seed {manifest.options.get('seed')}",
-        sections=[
-            _result(results),
-            Section(
-                title="Taggers",
-                prose="Each tagger is the one after the epoch with the highest F1 on dev.",
-                parts=[
-                    PageTable(
-                        caption="Scores of each tagger", frame=headed(tagging.trials(), pl.all())
-                    )
-                ],
-            ),
-            closing(
-                manifest,
-                [
-                    *(facts(f"Corpus {key}", about.items()) for key, about in corpora),
-                    *(facts(f"Embedding {key}", about.items()) for key, about in embeddings),
-                    facts("Options", manifest.options.items()),
-                    *warnings_of(manifest.warnings),
-                ],
-                f"{name}, scored by medsim {manifest.medsim}",
-                "medsim sql TAGS\nmedsim correlate RESULTS TAGS/tasks.parquet",
-                PAPER,
-            ),
+    return report(
+        Page(
+            title="Named entities by word vectors",
+            lead=f"{counted(len(embeddings), 'embedding')} on "
+            f"{counted(len(corpora), 'corpus', 'corpora')}, {trials} taggers each.",
+            sections=[
+                _result(results),
+                Section(
+                    title="Taggers",
+                    prose="Each tagger is the one after the epoch with the highest F1 on dev.",
+                    parts=[
+                        PageTable(
+                            caption="Scores of each tagger",
+                            frame=headed(tagging.trials(), pl.all()),
+                        )
+                    ],
+                ),
+            ],
+            words=_WORDS,
+        ),
+        manifest,
+        tagging.folder.name,
+        parts=[
+            *(facts(f"Corpus {key}", about.items()) for key, about in corpora),
+            *(facts(f"Embedding {key}", about.items()) for key, about in embeddings),
         ],
-        words=_WORDS,
+        commands="medsim sql TAGS\nmedsim correlate RESULTS TAGS/tasks.parquet",
+        paper=PAPER,
     )
 
 

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from medsim.core.console import VERIFYING_EXIT_CODES, command, subcommands
-from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import call
 from medsim.core.printing import Format, print_outcome, print_table, quoted, say_missing, say_next
 from medsim.wic.options import (
@@ -55,43 +54,24 @@ def stats(options: WicStatsOptions, *, form: Format = "table") -> None:
 
 
 @command(wic, WicEvaluateOptions, name="eval", then=("report", "sql"))
-def evaluate(
-    options: WicEvaluateOptions,
-    *,
-    table: Annotated[
-        str,
-        typer.Option(help="accuracy, or comparisons (McNemar's test)."),
-    ] = "accuracy",
-    form: Format = "table",
-) -> None:
+def evaluate(options: WicEvaluateOptions, *, form: Format = "table") -> None:
     """Score models on words in context, and print accuracies overall and by group.
 
-    Writes a folder with results, comparisons, predictions and replies of language models as
-    Parquet, and manifest.json. The formats table, md and latex are for reading; json and csv have a
-    row per value. A seen instance has at least one target term in the training data; "both seen"
-    has both, unseen neither.
+    Writes a folder with results, predictions and replies of language models as Parquet, and
+    manifest.json. p is for the difference from the highest accuracy. The formats table, md and
+    latex are for reading; json and csv have a row per model and subset. A seen instance has at
+    least one target term in the training data; "both seen" has both, unseen neither.
 
     Example: medsim wic eval biowic -o scores -m random -m minilm=model.onnx,input=quoted
     """
     from medsim.core.shown import why_missing
     from medsim.wic.evaluate import evaluate_wic
-    from medsim.wic.scores import (
-        WHY_MISSING,
-        accuracy_sentences,
-        readable_accuracies,
-        readable_comparisons,
-    )
+    from medsim.wic.scores import WHY_MISSING, readable_accuracies, sentences_of
 
-    if table not in {"accuracy", "comparisons"}:  # before models are scored, which is slow
-        raise OptionError(unknown_name("table", table, ["accuracy", "comparisons"]))
     scores = call(evaluate_wic, options)
-    opening: list[str] = []
-    if table == "accuracy":
-        opening = accuracy_sentences(scores.results, scores.comparisons)
-        rows, shown = scores.results, readable_accuracies(scores.results, scores.people)
-    else:
-        rows, shown = scores.comparisons, readable_comparisons(scores.comparisons)
-    print_table(rows, form, readable=lambda _: [shown], opening=opening)
+    shown = readable_accuracies(scores.results, scores.people)
+    opening = sentences_of(scores.results, scores.people)
+    print_table(scores.results, form, readable=lambda _: [shown], opening=opening)
     say_missing(options.progress, form, why_missing(shown, WHY_MISSING))
     say_next(
         options.progress, f"for a report, run medsim report {quoted(options.out)} -o report.html"

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from medsim.core import manifest
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError, OptionError, check_unique, counted, listed
@@ -26,11 +24,13 @@ from medsim.wic.models.llm import LlmModel, replies_of
 from medsim.wic.models.predicted import PredictedModel
 from medsim.wic.options import WicEvaluateOptions
 from medsim.wic.output import WIC_EVALUATION, WicEvaluationManifest
-from medsim.wic.scores import comparisons_of, predictions_of, results_of
+from medsim.wic.scores import predictions_of, results_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
+
+    import polars as pl
 
     from medsim.core.opened import Opened
     from medsim.embeddings.embedded_terms import NamedEmbedding
@@ -48,7 +48,6 @@ class WicScores(Shown):
     Attributes:
         folder: with the files of the tables.
         results: ``medsim.wic.output.RESULTS``.
-        comparisons: ``medsim.wic.output.COMPARISONS``.
         predictions: ``medsim.wic.output.PREDICTIONS``.
         people: the accuracy of people; None if unknown.
         replies: ``medsim.wic.output.REPLIES``; None without language models.
@@ -56,7 +55,6 @@ class WicScores(Shown):
 
     folder: Path
     results: pl.DataFrame
-    comparisons: pl.DataFrame
     predictions: pl.DataFrame
     people: float | None = None
     replies: pl.DataFrame | None = None
@@ -67,9 +65,8 @@ class WicScores(Shown):
             f"{counted(len(models), 'model')} ({listed(models, _FEW)})",
             counted(self.predictions.height, "prediction"),
         ]
-        first = ("model", "statistic", "value")
-        shown = self.results.filter(subset="all").select(*first, pl.exclude(first))
-        calls = [".results", ".comparisons", "medsim.write_report(scores.folder, …)"]
+        shown = self.results.filter(subset="all").drop("data", "subset")
+        calls = [".results", "medsim.write_report(scores.folder, …)"]
         what = f"WicScores({str(self.folder)!r})"
         return Summary(what=what, facts=facts, calls=calls, table=lambda: shown)
 
@@ -115,7 +112,7 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
         answers = {model.name: _runs(model, dataset, context) for model in models}
         scores = _scores(folder, dataset, answers, people, context.progress)
         metadata = {"medsim": manifest.medsim_version(), "fitted": dataset.fitted}
-        for name in ("results", "comparisons", "predictions", "replies"):
+        for name in ("results", "predictions", "replies"):
             if (table := getattr(scores, name)) is not None:
                 output.write(f"{name}.parquet", table, metadata)
         facts = manifest.run_facts(
@@ -217,8 +214,7 @@ def _scores(
         predictions = predictions_of(dataset, answers)
         scores = WicScores(
             folder=folder,
-            results=results_of(dataset, predictions, answers),
-            comparisons=comparisons_of(dataset, predictions, people),
+            results=results_of(dataset.name, predictions, answers),
             predictions=predictions,
             people=people,
             replies=replies_of(runs[0] for runs in answers.values()),

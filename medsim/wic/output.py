@@ -123,55 +123,31 @@ _NUMBER = _whole("Number of the instance in the file of the test split, from 1."
 
 RESULTS = Table(
     "results.parquet",
-    "A row per model, subset and statistic.",
+    "A row per model and subset of the instances.",
     {
         "data": _DATA,
         "model": _MODEL,
         "subset": _text(
             "all; a group; any_seen, both_seen or unseen, by the target terms that are in the "
-            "training data; for a threshold its seed and fold."
+            "training data."
         ),
-        "statistic": _text(
-            "accuracy; deviation, its standard deviation over seeds; threshold; for language "
-            "models refused, unclear, prompt_tokens and completion_tokens."
-        ),
-        "value": _number("Value of the statistic; null for a threshold that could not be chosen."),
-        "low": _number("Lower end of the 95% confidence interval of an accuracy; else null."),
-        "high": _number("Upper end of the 95% confidence interval of an accuracy; else null."),
+        "accuracy": _number("Share of right answers; with several seeds their mean."),
+        "low": _number("Lower end of the 95% confidence interval; null if there is none."),
+        "high": _number("Upper end of the 95% confidence interval; null if there is none."),
+        "deviation": _number("Standard deviation over seeds; null with one seed."),
         "n_instances": _whole("Number of instances of the subset."),
-        "n_uncovered": _whole(
-            "Number of instances without a known word or a clear answer; null for other statistics "
-            "than accuracy and deviation."
+        "n_uncovered": _whole("Number of instances without a known word or a clear answer."),
+        "p": _number(
+            "Of all instances, p-value of the difference from the highest accuracy: McNemar's "
+            "test, with Holm's correction; null for the highest."
         ),
+        "refused": _whole("Of all instances, refusals of a language model; else null."),
+        "unclear": _whole("Of all instances, its other unclear replies; else null."),
+        "prompt_tokens": _whole("Of all instances, tokens of its chats; else null."),
+        "completion_tokens": _whole("Of all instances, tokens of its replies; else null."),
     },
-    key=("data", "model", "subset", "statistic"),
+    key=("data", "model", "subset"),
     order="By model in the order given.",
-)
-
-COMPARISONS = Table(
-    "comparisons.parquet",
-    "A row per pair of models, or per model and people or chance.",
-    {
-        "data": _DATA,
-        "between": _text("models; or reference, for a model against people or chance."),
-        "model1": _text("Name of the first model."),
-        "model2": _text("Name of the second model, or human or chance."),
-        **both("accuracy", "Accuracy of the {}.", _number),
-        "difference": _number("accuracy1 minus accuracy2."),
-        "low": _number("Lower end of its 95% confidence interval; null between models."),
-        "high": _number("Upper end of its 95% confidence interval; null between models."),
-        "within": Column(pl.Boolean, "Whether the interval contains 0; null between models."),
-        "test": _text("mcnemar, mcnemar_exact or mcnemar_runs (over seeds); null for references."),
-        "statistic": _number("Statistic of the test; null for references."),
-        "p": _number("Two-sided p-value; null for references."),
-        "p_bonferroni": _number(
-            "p-value after Bonferroni's correction for all pairs of models; null for references."
-        ),
-        "p_holm": _number("p-value after Holm's correction; null for references."),
-        "n_instances": _whole("Number of compared instances."),
-    },
-    key=("data", "between", "model1", "model2"),
-    order="By models in the order given; then models with people and chance.",
 )
 
 PREDICTIONS = Table(
@@ -187,6 +163,7 @@ PREDICTIONS = Table(
         "label": _LABEL,
         "prediction": Column(pl.Int8, "The predicted label."),
         "score": _number("Score behind the prediction; null if the model has none."),
+        "threshold": _number("The least score of the label 1; null if there is none."),
         "covered": Column(
             pl.Boolean, "Whether the model knows words of both sides, or gave a clear answer."
         ),
@@ -271,7 +248,6 @@ WIC_EVALUATION = Kind(
     manifest=WicEvaluationManifest,
     views={
         "results": RESULTS,
-        "comparisons": COMPARISONS,
         "predictions": PREDICTIONS,
         "replies": REPLIES,
     },

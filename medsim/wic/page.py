@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from medsim.core.errors import InputError, counted, listed
 from medsim.core.manifest import fingerprint
+from medsim.evaluations.readable import headed
 from medsim.pages import charts
-from medsim.pages.page import (
-    Chart,
-    Folded,
-    Page,
-    PageTable,
-    Section,
-    closing,
-    content_digest,
-    facts,
-    license_notice,
-    warned,
-    warnings_of,
-)
+from medsim.pages.page import Chart, Folded, Page, PageTable, Section, facts, license_notice, report
 from medsim.wic.benchmark import read_instances
 from medsim.wic.describe import describe_wic
-from medsim.wic.output import COMPARISONS, PREDICTIONS, RESULTS
-from medsim.wic.scores import accuracy_sentences, readable_accuracies, readable_comparisons
+from medsim.wic.output import PREDICTIONS, RESULTS
+from medsim.wic.scores import CHANCE, readable_accuracies, sentences_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,7 +32,6 @@ PAPER = (
 """The paper with the method for benchmarks."""
 
 _AUTHORS = "Rouhizadeh et al. (2024)"
-_CHANCE = 0.5
 _GROUP_WORDS = {
     "term identity": "Instances whose target terms are equal or have the same lemma.",
     "abbreviations": "Other instances in which one target term is the initials of the other.",
@@ -56,8 +44,8 @@ _WORDS = {
     "any seen": "Instances with a target term that occurs in the training data.",
     "both seen": "Instances whose target terms both occur in the training data.",
     "unseen": "Instances whose target terms do not occur in the training data.",
-    "p (Holm)": "The p-value of McNemar's test, corrected for the number of comparisons by Holm's "
-    "procedure; two models differ significantly if it is below 0.05.",
+    "p": "The p-value of the difference from the highest accuracy by McNemar's test, with Holm's "
+    "correction; two models differ significantly if it is below 0.05.",
 }
 _SHOWN = 5  # wrong answers of each kind
 _AROUND = 80  # characters of a sentence on either side of its term
@@ -74,35 +62,28 @@ def benchmark_page(benchmark: Benchmark) -> Page:
     """Return the report of a benchmark: the tables and figures that describe BioWiC."""
     manifest = benchmark.manifest
     source: Mapping[str, object] = manifest.terminology
-    name = f"{benchmark.folder.name}@{content_digest(manifest)}"
     instances = benchmark.instances()
-    return Page(
-        title=f"Words in context of {source.get('name')}",
-        lead=f"{instances.height:,} instances, built by medsim {manifest.medsim}.",
-        notice=license_notice({str(source.get("name")): source}),
-        signature=f"medsim {manifest.medsim}, {name}, seed {manifest.options.get('seed')}",
-        sections=[
-            _instances(benchmark, instances),
-            _repeats(benchmark),
-            *([] if benchmark.semantic_types() is None else [_types(benchmark)]),
-            closing(
-                manifest,
-                [
-                    facts("Options", manifest.options.items()),
-                    facts(
-                        "Terminology",
-                        [
-                            ("May be shared", source.get("redistributable")),
-                            ("Terms of use", source.get("terms_of_use")),
-                        ],
-                    ),
-                ],
-                f"{name}, built by medsim {manifest.medsim}, as {_AUTHORS} built BioWiC",
-                "medsim wic stats WIC\nmedsim wic verify WIC",
-                PAPER,
-            ),
-        ],
-        words=_GROUP_WORDS,
+    rights = {
+        "May be shared": source.get("redistributable"),
+        "Terms of use": source.get("terms_of_use"),
+    }
+    return report(
+        Page(
+            title=f"Words in context of {source.get('name')}",
+            lead=f"{instances.height:,} instances.",
+            sections=[
+                _instances(benchmark, instances),
+                _repeats(benchmark),
+                *([] if benchmark.semantic_types() is None else [_types(benchmark)]),
+            ],
+            notice=license_notice({str(source.get("name")): source}),
+            words=_GROUP_WORDS,
+        ),
+        manifest,
+        benchmark.folder.name,
+        parts=[facts("Terminology", rights.items())],
+        commands="medsim wic stats WIC\nmedsim wic verify WIC",
+        paper=PAPER,
     )
 
 
@@ -200,75 +181,58 @@ def _types(benchmark: Benchmark) -> Section:
 def wic_scores_page(opened: WicEvaluation) -> Page:
     """Return the report of models on words in context: accuracies and differences."""
     manifest = opened.manifest
-    name = f"{opened.folder.name}@{content_digest(manifest)}"
     results = opened.read(RESULTS.files)
-    comparisons = opened.read(COMPARISONS.files)
-    whole = results.filter(statistic="accuracy", subset="all").sort(
-        "value", "model", descending=[True, False]
-    )
-    warnings = warned(manifest.warnings, "Provenance")
-    sections = [_result(whole, [*accuracy_sentences(results, comparisons), *warnings])]
+    whole = results.filter(subset="all").sort("accuracy", descending=True, maintain_order=True)
     worst = worst_errors(opened, whole["model"].to_list())
-    sections += [] if worst is None else [worst]
-    sections.append(
-        Section(
-            title="Parts",
-            prose="Accuracies by group of instances, and by whether the target terms occur in the "
-            "training data.",
-            parts=[PageTable(caption="Accuracies by part", frame=readable_accuracies(results))],
-        )
+    people: Any = manifest.options["people"]
+    parts = Section(
+        title="Parts",
+        prose="Accuracies by group of instances, and by whether the target terms occur in the "
+        "training data.",
+        parts=[PageTable(caption="Accuracies by part", frame=readable_accuracies(results))],
     )
-    if not (differences := readable_comparisons(comparisons)).is_empty():
-        sections.append(
-            Section(
-                title="Differences",
-                prose="Every pair of models by McNemar's test, on the same instances.",
-                parts=[PageTable(caption="Differences of accuracies", frame=differences)],
-            )
-        )
     recorded = {f"Model {name}": about for name, about in manifest.models.items()}
     recorded |= {f"File {split}": dict(about) for split, about in manifest.files.items()}
-    recorded["Options"] = manifest.options
-    return Page(
-        title=f"Models on words in context of {manifest.data}",
-        lead=f"{counted(len(manifest.models), 'model')}, scored by medsim {manifest.medsim}. "
-        f"{manifest.fitted[:1].upper()}{manifest.fitted[1:]}.",
-        signature=f"medsim {manifest.medsim}, {name}, seed {manifest.options.get('seed')}",
-        sections=[
-            *sections,
-            closing(
-                manifest,
-                [
-                    *(facts(title, about.items()) for title, about in recorded.items()),
-                    *warnings_of(manifest.warnings),
-                ],
-                f"{name}, scored by medsim {manifest.medsim}",
-                "medsim sql SCORES                # lists the views\n"
-                'medsim sql SCORES "select * from predictions where label <> prediction"',
-                PAPER,
-            ),
-        ],
-        words=_WORDS,
+    return report(
+        Page(
+            title=f"Models on words in context of {manifest.data}",
+            lead=f"{counted(len(manifest.models), 'model')}; {manifest.fitted}.",
+            sections=[
+                _result(whole, sentences_of(results, people)),
+                *([] if worst is None else [worst]),
+                parts,
+            ],
+            words=_WORDS,
+        ),
+        manifest,
+        opened.folder.name,
+        parts=[facts(title, about.items()) for title, about in recorded.items()],
+        commands="medsim sql SCORES                # lists the views\n"
+        'medsim sql SCORES "select * from predictions where label <> prediction"',
+        paper=PAPER,
     )
 
 
 def _result(whole: pl.DataFrame, sentences: Sequence[str]) -> Section:
     """Return the section on the accuracies of models, which are in their order."""
-    renamed = {"value": "accuracy", "low": "CI low", "high": "CI high"}
-    renamed |= {"n_instances": "instances", "n_uncovered": "not covered"}
+    columns = ("model", "accuracy", "low", "high", "p", "n_instances", "n_uncovered")
     chart = Chart(
         title="Accuracy of each model",
         says="Points are accuracies. Bars are 95% confidence intervals, by the bootstrap or, if "
         "all or none of the answers are correct, by Wilson's method. The dashed line at 0.5 is "
         "chance.",
         spec=charts.ranking(
-            whole["model"].to_list(), charts.ValueAxis(title="accuracy", line=_CHANCE)
+            whole["model"].to_list(), charts.ValueAxis(title="accuracy", line=CHANCE)
         ),
         rows=charts.points(
-            whole.with_columns(contender=pl.lit("")), y="model", ends=("low", "high")
+            whole.with_columns(contender=pl.lit("")),
+            y="model",
+            value="accuracy",
+            ends=("low", "high"),
         ),
         table=PageTable(
-            caption="Accuracy of each model", frame=whole.select("model", *renamed).rename(renamed)
+            caption="Accuracy of each model",
+            frame=headed(whole, columns, n_uncovered="not covered"),
         ),
     )
     return Section(title="Result", parts=[chart], result=sentences)

@@ -66,7 +66,6 @@ def test_the_summary_gives_the_distances_of_the_largest_hard_set() -> None:
             "closer than synonyms."
         ),
         "2 negatives could not be made.",
-        "This run gave 1 warning, listed under \u201cTerminology and options\u201d.",
     ]
 
 

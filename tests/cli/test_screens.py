@@ -91,7 +91,6 @@ OF_OUTPUTS = (
     "study pairs WORDS -o pairs.csv --biomedical LIST --norms NORMS --size 4 --no-lemmas",
     "wic build CORPUS --terminology ONTOLOGY -o wic",
     "wic eval WIC -o scores -m random -m words=VECTORS",
-    "wic eval WIC -o scores -m random -m words=VECTORS --table comparisons",
     "wic stats WIC --table 4",
 )
 """Commands that write an output, and commands that use it."""

@@ -107,7 +107,7 @@ def test_scores_and_pairs_show_their_tables() -> None:
     results = pl.DataFrame(
         {"data": "d", "model": ["m"], "subset": "all", "statistic": "accuracy", "value": 0.75}
     )
-    wic = WicScores(folder=Path("out"), results=results, comparisons=results, predictions=results)
+    wic = WicScores(folder=Path("out"), results=results, predictions=results)
     assert repr(wic).startswith("WicScores('out'): 1 model (m), 1 prediction\n")
     shown = parsed(wic._repr_html_()).texts
     assert shown[2:5] == ["model", "statistic", "value"]

@@ -20,7 +20,7 @@ from medsim.evaluations.detail_sections import errors, retrieval, separation
 from medsim.evaluations.output import COMPARISONS, RESULTS
 from medsim.evaluations.page import coverage, evaluation_page, words_of
 from medsim.evaluations.readable import set_name
-from medsim.evaluations.score_sections import leaderboard, result, standing_order
+from medsim.evaluations.score_sections import leaderboard, standing_order
 from medsim.evaluations.sentences import result_sentences
 from medsim.pages import charts as marks
 from medsim.pages.page import Chart, Page
@@ -32,7 +32,7 @@ NAMES = ("one", "two")
 TITLES = (
     "Result|Worst errors|Leaderboard|Significance|Accuracy|Distributions|ROC curves|Metrics|"
     "Variance between metrics|Retrieval|Category separation|Coverage|"
-    "Inputs and options|Provenance"
+    "Inputs|Provenance"
 )
 ALL = TITLES.split("|")
 
@@ -66,7 +66,7 @@ def test_sections_without_data_are_left_out(full: EvaluationReportData, page: Pa
     few = replace(one, retrieval=one.retrieval.clear(), separation=one.separation.clear())
 
     assert [section.title for section in page.sections] == ALL
-    assert titles(bare(full)) == ["Inputs and options", "Provenance"]
+    assert titles(bare(full)) == ["Inputs", "Provenance"]
     left_out = {"Retrieval", "Category separation", "Significance"}  # of one embedding
     assert titles(few, ("one",)) == [title for title in ALL if title not in left_out]
 
@@ -346,9 +346,11 @@ def test_the_result_is_above_a_chart_of_the_same_numbers(full, page: Page) -> No
     assert chart.rows.select("y", "value").rows() == [("two", 0.65), ("one", 0.6)]
     assert chart.says.endswith("largest set of hard pairs with Levenshtein negatives.")
     assert page.signature.endswith("coverage any, independent_pairs True, seed 0, resamples 200")
-    assert result(full, ["one", "two"], {}).result[-1] == (
-        "This run gave 2 warnings, listed under “Inputs and options”."
-    )
+    manifest = replace(invented_manifest(NAMES, redistributable=True), warnings=["one", "two"])
+    warned = evaluation_page(manifest, full)
+    assert warned.sections[0].result[-1] == "This run gave 2 warnings, listed under “Provenance”."
+    (table,) = (part for part in warned.sections[-1].parts if "Warnings" in str(part))
+    assert table.frame["warning"].to_list() == ["one", "two"]
 
 
 def test_worst_errors_are_folded_but_those_of_the_best_embedding(full) -> None:

@@ -26,13 +26,13 @@ from medsim.cli import app
 from medsim.core.errors import InputError, OptionError
 from medsim.core.shown import MISSING, why_missing
 from medsim.statistics.estimates import wilson
-from medsim.statistics.significance import bonferroni, holm, mcnemar
+from medsim.statistics.significance import holm, mcnemar
 from medsim.wic import GROUPS
 from medsim.wic.benchmark import read_instances
 from medsim.wic.dataset import read_dataset
 from medsim.wic.models import bilstm
 from medsim.wic.models.training import Training
-from medsim.wic.output import COMPARISONS, PREDICTIONS, RESULTS
+from medsim.wic.output import PREDICTIONS, RESULTS
 from medsim.wic.scores import WHY_MISSING, readable_accuracies
 
 pytestmark = pytest.mark.skipif(
@@ -86,7 +86,7 @@ def models_for(place: Path, data: str) -> list[str]:
 
 
 def accuracy(results: pl.DataFrame, model: str, subset: str = "all") -> float:
-    return results.filter(model=model, subset=subset, statistic="accuracy")["value"].item()
+    return results.filter(model=model, subset=subset)["accuracy"].item()
 
 
 def shuffled(path: Path, to: Path) -> np.ndarray:
@@ -100,20 +100,19 @@ def shuffled(path: Path, to: Path) -> np.ndarray:
 def test_every_model_is_scored_on_every_part(scored: WicScores) -> None:
     for name, columns in (
         ("results", RESULTS.dtypes),
-        ("comparisons", COMPARISONS.dtypes),
         ("predictions", PREDICTIONS.dtypes),
     ):
         frame = getattr(scored, name)
         assert frame.schema == pl.Schema(columns)
         assert pl.read_parquet(scored.folder / f"{name}.parquet").equals(frame)
     truth = scored.predictions.with_columns(right=pl.col("prediction") == pl.col("label"))
-    for row in scored.results.filter(statistic="accuracy").iter_rows(named=True):
+    for row in scored.results.iter_rows(named=True):
         part = truth.filter(model=row["model"])
         if row["subset"] != "all":
             numbers = {"any_seen": [1, 2], "both_seen": [2], "unseen": [0]}.get(row["subset"])
             of_group = pl.col("cat") == row["subset"]
             part = part.filter(pl.col("seen_terms").is_in(numbers) if numbers else of_group)
-        assert row["value"] == part["right"].mean()
+        assert row["accuracy"] == part["right"].mean()
         assert row["n_instances"] == part.height
     subsets = set(scored.results["subset"])
     assert {"all", *GROUPS} < subsets
@@ -151,7 +150,7 @@ def test_an_encoder_answers_by_the_threshold_that_is_best_on_dev(
     dev, test = (read_instances(place / f"data/{name}.json") for name in ("dev", "test"))
     of_dev, of_test = (cosines_by_hand(rows, place / "encoder") for rows in (dev, test))
     labels = (dev["label"] == 1).to_numpy()
-    threshold = scores.results.filter(statistic="threshold")["value"].item()
+    threshold = scores.predictions["threshold"].unique().item()
     right = [((of_dev >= at) == labels).sum() for at in [*of_dev, np.inf]]
     assert ((of_dev >= threshold) == labels).sum() == max(right)
     predictions = scores.predictions
@@ -172,7 +171,6 @@ def test_results_depend_neither_on_the_order_of_files_nor_on_threads(
     again = evaluate_wic(tmp_path / data, tmp_path / "again", models=models, people=0.8, threads=3)
 
     assert scored.results.equals(again.results)
-    assert scored.comparisons.equals(again.comparisons)
     for (_, first), (_, second) in zip(
         scored.predictions.group_by("model", maintain_order=True),
         again.predictions.group_by("model", maintain_order=True),
@@ -257,7 +255,7 @@ def test_terms_are_seen_if_train_has_them_in_any_case(tmp_path: Path) -> None:
     scores = evaluate_wic(tmp_path, tmp_path / "out", models=["random"])
 
     assert scores.predictions["seen_terms"].to_list() == [2, 1, 0]
-    parts = scores.results.filter(statistic="accuracy").select("subset", "n_instances").rows()
+    parts = scores.results.select("subset", "n_instances").rows()
     assert parts == [
         *[("all", 3), ("synonyms", 3)],
         *[("any_seen", 2), ("both_seen", 1), ("unseen", 1)],
@@ -284,33 +282,18 @@ def test_uncovered_instances_get_the_most_frequent_label(tmp_path: Path) -> None
     assert "words cannot score 2 instances" in manifest["warnings"][-1]
 
 
-def test_every_pair_of_models_is_compared_by_mcnemar(scored: WicScores) -> None:
+def test_every_model_is_compared_with_the_best_by_mcnemar(scored: WicScores) -> None:
     right = {
         name: (part["prediction"] == part["label"]).to_numpy()
         for (name,), part in scored.predictions.group_by("model", maintain_order=True)
     }
-    between = scored.comparisons.filter(between="models")
-    assert between.height == len(right) * (len(right) - 1) / 2 >= 3
-    for row in between.iter_rows(named=True):
-        first, second = right[row["model1"]], right[row["model2"]]
-        expected = mcnemar(first, second)
-        assert (row["test"], row["p"]) == (expected.method, expected.p)
-        assert np.isclose(row["difference"], first.mean() - second.mean())
-    for correct in (bonferroni, holm):
-        corrected = correct(between["p"].to_numpy())
-        assert between[f"p_{correct.__name__}"].to_list() == corrected.tolist()
-
-
-def test_models_are_compared_with_people_and_chance(scored: WicScores) -> None:
-    rows = scored.comparisons.filter(between="reference")
-    assert rows.height == 2 * scored.results["model"].n_unique()
-    assert set(rows.select("model2", "accuracy2").iter_rows()) == {("human", 0.8), ("chance", 0.5)}
-    whole = scored.results.filter(subset="all", statistic="accuracy")
-    joined = rows.join(whole, left_on="model1", right_on="model").drop_nulls("low")
-    assert joined.height >= rows.height - 2
-    for row in joined.iter_rows(named=True):
-        assert np.isclose(row["low"], row["low_right"] - row["accuracy2"])
-        assert row["within"] == (row["low_right"] <= row["accuracy2"] <= row["high_right"])
+    best = max(right, key=lambda name: right[name].mean())
+    others = [name for name in right if name != best]
+    p = holm(np.array([mcnemar(right[best], right[name]).p for name in others]))
+    expected = dict(zip(others, p.tolist(), strict=True)) | {best: None}
+    whole = scored.results.filter(subset="all")
+    assert dict(whole.select("model", "p").iter_rows()) == expected
+    assert scored.results.filter(pl.col("subset") != "all")["p"].null_count() > 0
 
 
 def test_human_accuracy_comes_from_a_study_of_the_same_instances(
@@ -331,9 +314,9 @@ def test_human_accuracy_comes_from_a_study_of_the_same_instances(
     )
 
     assert scores.people == expected < 1
-    human = scores.comparisons.filter(model2="human").row(0, named=True)
-    assert human["accuracy2"] == expected
-    assert human["difference"] == pytest.approx(accuracy(scores.results, "random") - expected)
+    difference = accuracy(scores.results, "random") - expected
+    shown = readable_accuracies(scores.results, scores.people)["to people"].item()
+    assert shown.replace("\N{MINUS SIGN}", "-") == f"{difference:+.3f}"
     manifest = json.loads((tmp_path / "out/manifest.json").read_text(encoding="utf-8"))
     assert manifest["options"]["people"] == expected
     with pytest.raises(InputError, match="scores other instances than"):
@@ -396,7 +379,7 @@ def test_scores_of_a_file_need_scores_on_dev(place: Path, tmp_path: Path) -> Non
     assert manifest["models"]["llm"]["files"] == {
         str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in (test, dev)
     }
-    assert 3.1 < scores.results.filter(statistic="threshold")["value"].item() < 7
+    assert 3.1 < scores.predictions["threshold"].unique().item() < 7
     with pytest.raises(OptionError, match=r"has only scores; .*`predictions` llm=.*,dev=PATH"):
         evaluate_wic(data, tmp_path / "b", predictions=[f"llm={test}"])
     predictions = tmp_path / "said.csv"
@@ -414,7 +397,7 @@ def test_a_score_equal_to_the_threshold_from_dev_is_true(tmp_path: Path) -> None
 
     scores = evaluate_wic(tmp_path, tmp_path / "out", predictions=[files])
 
-    assert scores.results.filter(statistic="threshold")["value"].to_list() == [0.5]
+    assert scores.predictions["threshold"].to_list() == [0.5] * 3
     assert scores.predictions["prediction"].to_list() == [1, 0, 1]
 
 
@@ -424,8 +407,8 @@ def test_scores_of_a_single_file_are_cross_fitted(place: Path, tmp_path: Path) -
     scores = evaluate_wic(place / "one.json", tmp_path / "out", predictions=[f"llm={path}"])
 
     assert accuracy(scores.results, "llm") == 1
-    folds = scores.results.filter(statistic="threshold")["subset"].to_list()
-    assert folds == [f"fold {number}" for number in range(1, 11)]
+    folds = scores.predictions.group_by("fold").agg(pl.col("threshold").n_unique())
+    assert sorted(folds.rows()) == [(fold, 1) for fold in range(1, 11)]
     other = scores_of(read_instances(place / "one.json"), tmp_path / "other.csv")
     with pytest.raises(OptionError, match=r"other\.csv does not apply: .*one.json no dev split"):
         evaluate_wic(place / "one.json", tmp_path / "b", predictions=[f"llm={path},dev={other}"])
@@ -468,13 +451,15 @@ def test_fine_tuning_uses_no_instance_for_testing_or_thresholds(
     alike = [float(first == second) for first, second in zip(*kinds, strict=True)]
     assert scores.predictions["score"].to_list() == alike
     assert len(TunableModel.made) == len(benchmark.rounds)
-    thresholds = scores.results.filter(statistic="threshold")["value"].to_list()
+    thresholds = np.full(len(benchmark.labels), np.nan)
+    thresholds[benchmark.tested] = scores.predictions["threshold"]
     every_kind = [benchmark.instances[f"term{side}"].str.head(2).to_list() for side in "12"]
-    for model, round_, cut in zip(TunableModel.made, benchmark.rounds, thresholds, strict=True):
+    for model, round_ in zip(TunableModel.made, benchmark.rounds, strict=True):
         alike = np.array([every_kind[0][row] == every_kind[1][row] for row in round_.held_back])
         labels = benchmark.labels[round_.held_back]
         n_right = [((alike >= at) == labels).sum() for at in (-np.inf, 0.5, np.inf)]
-        assert cut == (-np.inf, 0.5, np.inf)[int(np.argmax(n_right))]
+        cut = (-np.inf, 0.5, np.inf)[int(np.argmax(n_right))]
+        assert (thresholds[round_.test] == cut).all()
         assert model.tuning == ("online-contrastive", training, 0)
         assert model.held_back.labels.tolist() == labels.tolist()
         fitted = set(round_.train) - set(round_.held_back)
@@ -535,16 +520,12 @@ def test_seeds_give_a_mean_accuracy_and_its_deviation(place: Path, tmp_path: Pat
     each = [right.filter(seed=seed)["right"].mean() for seed in (4, 5, 6)]
     assert len(set(each)) > 1
     assert accuracy(scores.results, "words") == pytest.approx(np.mean(each))
-    deviations = scores.results.filter(statistic="deviation", subset="all")
-    assert deviations["model"].to_list() == ["words"]
-    assert deviations["value"].item() == pytest.approx(np.std(each, ddof=1))
+    deviations = scores.results.filter(subset="all")["deviation"]
+    assert deviations.to_list() == [pytest.approx(np.std(each, ddof=1)), None]
     assert scores.predictions.filter(model="random")["seed"].null_count() == len(predictions) // 3
-    test = scores.comparisons.filter(between="models").row(0, named=True)
-    assert test["test"] == "mcnemar_runs"
-    assert test["accuracy1"] == pytest.approx(np.mean(each))
     readable = readable_accuracies(scores.results)
     assert readable["over seeds"].to_list() == [f"± {np.std(each, ddof=1):.3f}", MISSING]
-    assert why_missing(readable, WHY_MISSING) == (
+    assert why_missing(readable, WHY_MISSING).startswith(
         "no over seeds where a model is fitted from one seed, or not fitted"
     )
 
@@ -561,7 +542,7 @@ def test_the_manifest_records_data_models_and_options(scored: WicScores) -> None
     assert manifest["models"]["targets"]["input"] == "target"
     assert manifest["models"]["targets"]["way"] == "cosine"
     assert len(manifest["models"]["words"]["fingerprint"]) == 64
-    names = {"comparisons", "predictions", "results"}
+    names = {"predictions", "results"}
     assert set(manifest["outputs"]) == {f"{name}.parquet" for name in names}
 
 
@@ -647,16 +628,10 @@ def run(place: Path, tmp_path: Path, *arguments: str):
     return CliRunner().invoke(app, [*command, "--cache", str(tmp_path / "cache"), *arguments])
 
 
-def test_the_command_prints_comparisons_and_values(place: Path, tmp_path: Path) -> None:
-    table = run(place, tmp_path, "--table", "comparisons")
-    rows = run(place, tmp_path, "--format", "csv", "--overwrite")
-    wrong = run(place, tmp_path, "--table", "accuracies")
+def test_the_command_prints_all_columns_for_programs(place: Path, tmp_path: Path) -> None:
+    rows = run(place, tmp_path, "--format", "csv")
 
-    assert "p (Holm)" in table.stdout
-    assert len(table.stdout.splitlines()) == 2 + 10
     assert pl.read_csv(rows.stdout.encode()).columns == list(RESULTS.dtypes)
-    assert wrong.exit_code == 1
-    assert "unknown table 'accuracies'; did you mean accuracy?" in wrong.stderr
 
 
 def test_data_leakage_gives_a_warning(place: Path, tmp_path: Path) -> None:
@@ -679,21 +654,19 @@ def test_the_report_says_which_model_is_best_and_which_are_no_better_than_a_coin
     page = medsim.write_report(scored.folder, tmp_path / "scores.html").read_text("utf-8")
 
     text = html.unescape(re.sub("<[^>]+>", "", page))
-    whole = scored.results.filter(subset="all", statistic="accuracy")
-    ranking = whole.sort("value", "model", descending=[True, False])
-    best, value, low, high = ranking.select("model", "value", "low", "high").row(0)
-    tests = scored.comparisons.filter(pl.any_horizontal(pl.col("model1", "model2") == best))
-    p = {row["model1"]: row["p_holm"] for row in tests.iter_rows(named=True)}
-    p |= {row["model2"]: row["p_holm"] for row in tests.iter_rows(named=True)}
+    whole = scored.results.filter(subset="all")
+    ranking = whole.sort("accuracy", descending=True, maintain_order=True)
+    best, value, low, high = ranking.select("model", "accuracy", "low", "high").row(0)
+    p = dict(ranking.select("model", "p").iter_rows())
     near, *_ = [n for n in ranking["model"][1:] if p[n] >= 0.05]  # none leads on so few instances
-    gap = f"{value - ranking.filter(model=near)['value'].item():.3f}, corrected p = {p[near]:.3f}"
+    gap = value - ranking.filter(model=near)["accuracy"].item()
+    gap = f"{gap:.3f}, corrected p = {p[near]:.3f}"
     value = f"{value:.3f} (95% CI {low:.3f} to {high:.3f})"
     said = f"“{best}” has the highest accuracy, {value}, but cannot be distinguished from “{near}”"
     assert f"{said} (difference {gap})" in text
-    assert f"“{best}” differs from human accuracy (0.800) by " in text
-    fitted = ranking.filter(pl.col("model") != "random")["value"]
-    lowest, mean, middle, highest = fitted.min(), fitted.mean(), fitted.median(), fitted.max()
-    summary = f"min {lowest:.3f}, mean {mean:.3f}, median {middle:.3f}, max {highest:.3f}."
-    assert (f"Over all models except random: {summary}" in text) == (len(fitted) > 2)
-    assert re.search(r"Not significantly better than chance \(0.5\): [^.]*“random”", text)
+    like_people = whole.filter(pl.col("low") <= 0.8, pl.col("high") >= 0.8)["model"].to_list()
+    names = " and ".join(f"“{name}”" for name in like_people[-2:]) if like_people else "no model"
+    said = r"Not significantly different from human accuracy \(0.800\): "
+    assert re.search(rf"{said}[^.]*{names}\.", text)
+    assert re.search(r"Not significantly better than guessing \(0.500\): [^.]*“random”", text)
     assert page.index("Accuracy of each model") < page.index("Accuracies by part")

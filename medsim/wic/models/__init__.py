@@ -79,8 +79,8 @@ class ModelAnswers:
             not covered it is the most frequent label in the training data, False in a tie.
         scores: float64[n_instances], behind the answers; NaN if missing.
         covered: bool[n_instances], whether the model could embed or answer the instance.
-        thresholds: float64[n_rounds], the answer is True for scores at or above them; empty if
-            there are none, NaN if there was no data to choose one.
+        thresholds: float64[n_instances], the answer is True for scores at or above them; NaN if
+            there is none, or no data to choose one.
         replies: the chats with a language model, a row per tested instance; None for any other
             model.
         digests: SHA-256 of the files with its answers, in hex, by path.
@@ -274,8 +274,8 @@ def threshold_answers(
     choose its threshold on.
     """
     labels = dataset.labels
-    positive, scores = np.zeros(len(labels), np.bool_), np.full(len(labels), np.nan)
-    thresholds = []
+    positive = np.zeros(len(labels), np.bool_)
+    scores, thresholds = np.full((2, len(labels)), np.nan)
     for round_ in dataset.rounds:
         round_scores, rows = scores_in(round_), chosen_on(round_)
         scored = rows[~np.isnan(round_scores[rows])]
@@ -289,9 +289,9 @@ def threshold_answers(
         is_known = ~np.isnan(test_scores) & (not math.isnan(threshold))
         positive[round_.test] = np.where(is_known, test_scores >= threshold, majority(labels[rows]))
         scores[round_.test] = test_scores
-        thresholds.append(threshold)
+        thresholds[round_.test] = threshold
     return ModelAnswers(
-        positive=positive, scores=scores, covered=~np.isnan(scores), thresholds=np.array(thresholds)
+        positive=positive, scores=scores, covered=~np.isnan(scores), thresholds=thresholds
     )
 
 
@@ -311,5 +311,5 @@ def fixed_answers(positive: Flags, scores: Values | None = None) -> ModelAnswers
         positive=positive,
         scores=np.full(len(positive), np.nan) if scores is None else scores,
         covered=np.ones(len(positive), np.bool_),
-        thresholds=np.zeros(0),
+        thresholds=np.full(len(positive), np.nan),
     )

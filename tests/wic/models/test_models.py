@@ -105,8 +105,8 @@ def test_an_object_answers_words_in_context(tmp_path: Path) -> None:
         cache=tmp_path / "cache",
     )
 
-    shown = scores.results.filter(subset="all", statistic="accuracy")
-    accuracies = dict(shown.select("model", "value").iter_rows())
+    shown = scores.results.filter(subset="all")
+    accuracies = dict(shown.select("model", "accuracy").iter_rows())
     assert accuracies["named"] == accuracies["embedding"] > 0.7
     about = WicEvaluation(tmp_path / "out").manifest.models
     assert about["embedding"]["identity"] == "hash of the vectors used"

@@ -221,8 +221,7 @@ def test_both_are_scored_end_to_end(folders, tmp_path: Path) -> None:
 
     assert set(scores.predictions["seed"]) == {0, 1}
     whole = scores.results.filter(subset="all")
-    assert sorted(whole.select("model", "statistic").rows()) == [
-        (model, statistic) for model in ("lstm", "tuned") for statistic in ("accuracy", "deviation")
-    ]
-    thresholds = scores.results.filter(statistic="threshold", model="lstm")
-    assert thresholds["subset"].to_list() == ["seed 0", "seed 1"]
+    assert whole["model"].to_list() == ["lstm", "tuned"]
+    assert whole["deviation"].null_count() == 0
+    thresholds = scores.predictions.filter(model="lstm").group_by("seed").agg("threshold")
+    assert thresholds["threshold"].list.n_unique().to_list() == [1, 1]
