@@ -230,7 +230,7 @@ def _annotation(columns: list[str], text: str, *, linked: bool) -> Annotation | 
     kind, _, others = rest[len(term) + 1 :].partition("\t")
     column = others.partition("\t")[0]
     if (codes := codes_of(column) if linked else ()) is None:
-        return "code has an unknown format", repr(column)
+        return "code has no vocabulary as its prefix", repr(column)
     return Annotation(start=start, end=end, text=term, kind=kind, codes=codes)
 
 
@@ -241,7 +241,7 @@ def codes_of(column: str) -> tuple[tuple[str, str], ...] | None:
     not: D, or C for supplementary concepts, and six or nine digits; a C and seven digits is a
     concept of UMLS; ids of OMIM and of all other vocabularies have a prefix, such as "HP:0001658".
     An empty part, "-" and "-1" are not linked. The result is empty if no part is linked, has
-    ``UNLINKED`` if only some are, and is None if a code has an unknown format.
+    ``UNLINKED`` if only some are, and is None if a code has an unknown form.
     """
     codes: dict[tuple[str, str], None] = {}
     for part in re.split(r"[|+,;]", column):
@@ -362,7 +362,7 @@ def _document(raw: Any, number: int, place: str, problems: Problems, *, linked: 
                 continue
             column = _column(infons) if linked else ""
             if (codes := codes_of(column)) is None:
-                problems.add("code has an unknown format", place, repr(column))
+                problems.add("code has no vocabulary as its prefix", place, repr(column))
                 continue
             begin += starts[at]
             kind = str(infons.get("type") or "")

@@ -76,9 +76,11 @@ def link(options: LinkOptions) -> Linking:
         for query in ("name", "bearer", "gold", "mention"):
             store.run(f"linking/{query}")
         if not store.n_rows("gold"):
+            cited, own = store.frame("linking/code_example").row(0)
             raise InputError(
-                f"no mention has a concept of {terminology['name']}; use a terminology with the "
-                "ids or codes of the corpora"
+                f"no mention has a concept of {terminology['name']}: codes of the corpora are such "
+                f"as {cited}, and concepts such as {own}; except in UMLS and MeSH, ids of concepts "
+                "need the prefix of their vocabulary"
             )
         links, mentions = [], store.table("mention").select(*MENTION.dtypes)
         for model, found in _searched(options, store, embeddings, progress, threads):
@@ -111,12 +113,18 @@ def _searched(
 ) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield the names that each model finds; the facts about embeddings go to ``embeddings``."""
     names, queries = store.table("name"), store.frame("linking/query")
-    lower = names["lower_term"], queries["lower_term"]
-    yield "exact", searches.exact(*lower)
-    with progress.stage(f"search {queries.height:,} mentions by Levenshtein distance"):
-        yield "levenshtein", searches.levenshtein(*lower, threads)
-    with progress.stage(f"search {queries.height:,} mentions by TF-IDF"):
-        yield "tfidf", searches.tfidf(*lower, threads)
+    numbers = queries.select("query_id", at=pl.col("lower_term").rank("dense").cast(pl.Int32) - 1)
+    lower = names["lower_term"], queries["lower_term"].unique(maintain_order=True)
+
+    def spelled(found: pl.DataFrame) -> pl.DataFrame:
+        return found.rename({"query_id": "at"}).join(numbers, on="at")
+
+    yield "exact", spelled(searches.exact(*lower))
+    with progress.stage(f"search {len(lower[1]):,} mentions by Levenshtein distance"):
+        yield "levenshtein", spelled(searches.levenshtein(*lower, threads))
+    with progress.stage(f"search {len(lower[1]):,} mentions by TF-IDF"):
+        yield "tfidf", spelled(searches.tfidf(*lower, threads))
+    names = store.frame("linking/spelling")
     texts = pl.concat([names["term"], queries["term"]])
     terms = texts.unique().sort()
     for name, source in options.embeddings.items():
@@ -128,6 +136,7 @@ def _searched(
         at = terms.search_sorted(texts).to_numpy()
         with progress.stage(f"search {queries.height:,} mentions with {name}"):
             found = searches.by_embedding(embedded, at[: names.height], at[names.height :], threads)
+            found = found.with_columns(name_id=names["name_id"].gather(found["name_id"]))
         embeddings[name] = named.provenance()
         yield name, found
 

@@ -57,8 +57,8 @@ MENTION = Table(
         "term": _text("Text of the mention."),
         "type": _text("Type of the mention in the corpus."),
         "status": _text(
-            "known: its only code is that of a concept; composite: several codes, at least one of "
-            "a concept; unknown_concept: codes that no concept has; no_concept: no code."
+            "known: it has one concept; composite: several, or a part without a known one; "
+            "unknown_concept: codes that no concept has; no_concept: no code."
         ),
         "concepts": _text("Its known concepts, joined by a bar; null if there is none."),
         "n_named": _whole("Number of concepts with the mention as a name, ignoring case."),

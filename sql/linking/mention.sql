@@ -1,18 +1,23 @@
 -- The mentions of corpora with their concepts, and what kind of name they are.
 --
--- Mentions with a known concept that are equal ignoring case have the same query.
+-- Equal mentions with a known concept have the same query. Codes of one concept count once.
 --
--- reads   annotation: a row per mention; annotation_code, gold, name
+-- reads   annotation: a row per mention; annotation_code, cited_code, gold, name
 -- writes  mention: a row per mention, key mention_id
 
 create or replace table mention as
 
 with coded as (
     select
-        mention_id,
-        count(*) as n_codes
-    from annotation_code
-    group by mention_id
+        a.mention_id,
+        count(distinct coalesce(c.concept_id, a.vocabulary || ':' || a.code)) as n_parts
+    from annotation_code as a
+    left join cited_code as c
+        on
+            a.vocabulary = c.vocabulary
+            and a.code = c.code
+            and c.n_concepts = 1
+    group by a.mention_id
 ),
 
 known as (
@@ -35,9 +40,9 @@ judged as (
         a.lower_term,
         k.concepts,
         case
-            when c.n_codes is null then 'no_concept'
+            when c.n_parts is null then 'no_concept'
             when k.concepts is null then 'unknown_concept'
-            when c.n_codes > 1 then 'composite'
+            when c.n_parts > 1 then 'composite'
             else 'known'
         end as status,
         coalesce(n.n_concepts, 0) as n_named,
@@ -67,7 +72,7 @@ select
         when concepts is not null
             then
                 cast(
-                    dense_rank() over (order by concepts is null, lower_term) - 1 as integer
+                    dense_rank() over (order by concepts is null, lower_term, term) - 1 as integer
                 )
     end as query_id
 from judged

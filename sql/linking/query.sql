@@ -1,15 +1,12 @@
--- The distinct mentions with a known concept, ignoring case.
+-- The distinct mentions with a known concept.
 --
 -- reads   mention
--- writes  a row per query with its first spelling, key query_id, in order of query_id and of text
+-- writes  a row per query, key query_id, in order of query_id, which is that of lower_term
 
-select
+select distinct
     query_id,
     lower_term,
-    min(term) as term
+    term
 from mention
 where query_id is not null
-group by
-    query_id,
-    lower_term
 order by query_id;

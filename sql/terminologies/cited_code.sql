@@ -1,7 +1,8 @@
 -- The concepts that a code stands for when a corpus cites it.
 --
 -- A code of the terminology's own vocabulary is a concept's id. An id such as HP:0001658 gives its
--- vocabulary as a prefix, sometimes under another name, as MESH in MESH:D003920 for MSH. Other
+-- vocabulary as a prefix, sometimes under another name, as MESH in MESH:D003920 for MSH. An id
+-- without a prefix that has the form of MeSH or UMLS is theirs if the vocabulary is unknown. Other
 -- codes are codes of concepts in other vocabularies. Only active concepts count.
 --
 -- reads   concept, code
@@ -26,6 +27,15 @@ with cited as (
         concept_id
     from concept
     where $vocabulary is not null
+    union all
+    select
+        case when concept_id similar to 'C[0-9]{7}' then 'UMLS' else 'MSH' end as vocabulary,
+        concept_id as code,
+        concept_id
+    from concept
+    where
+        $vocabulary is null
+        and concept_id similar to 'C[0-9]{7}|[CD][0-9]{6}([0-9]{3})?'
     union all
     select
         split_part(concept_id, ':', 1) as vocabulary,

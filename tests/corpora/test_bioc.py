@@ -190,10 +190,10 @@ def test_mentions_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
     assert skipped(problems) == {
         "mention has several parts, or is one of a composite mention": 2,
         "mention is not in the text at its offsets": 2,
-        "code has an unknown format": 1,
+        "code has no vocabulary as its prefix": 1,
     }
     assert problems.warnings() == (
-        f"code has an unknown format: 1, first in {path}: document 1: '9606'",
+        f"code has no vocabulary as its prefix: 1, first in {path}: document 1: '9606'",
         f"mention is not in the text at its offsets: 2, first in {path}: document 1: 'hand' at 25",
     )
     unlinked = read(path, linked=False)[0][0].annotations

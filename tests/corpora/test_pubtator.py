@@ -106,7 +106,11 @@ def test_relations_are_counted_and_skipped(path: Path) -> None:
         ("7\t-1\t3\tOrl\tX\tD000001", UNKNOWN, "'7\\t-1"),
         ("7\t8\t\u0661\u0661\tdup\tX\tD000001", UNKNOWN, "'7\\t8"),
         ("7\t8\t1" + "0" * 5000 + "\tdup\tX\tD000001", UNKNOWN, "'7\\t8\\t100"),
-        ("7\t8\t11\tdup\tX\tdup!", "code has an unknown format", "'dup!'"),
+        (
+            "7\t8\t11\tdup\tX\tdup!",
+            "code has no vocabulary as its prefix",
+            "'dup!'",
+        ),
         ("7\t8\t11\tdup", UNKNOWN, "'7\\t8\\t11\\tdup'"),
         ("7\t8", UNKNOWN, "'7\\t8'"),
         ("dup", MISPLACED, "'dup'"),

@@ -196,6 +196,40 @@ def test_a_build_gives_the_same_ranks_as_its_source(
     assert len(facts[1]["build"]) == 64
 
 
+def linked_to(names: str, corpus: str, folder: Path, embeddings: dict[str, Path]) -> medsim.Linking:
+    (folder / "names.csv").write_text(f"id,name\n{names}", encoding="utf-8")
+    (folder / "corpus.txt").write_text(corpus, encoding="utf-8")
+    out = folder / f"out{len(list(folder.iterdir()))}"
+    return medsim.link([folder / "corpus.txt"], folder / "names.csv", embeddings, out)
+
+
+def test_spellings_are_looked_up_separately(tmp_path: Path) -> None:
+    vectors = tmp_path / "cased.vec"
+    vectors.write_text("3 2\naids 1 0\nAIDS 0 1\nhelpers 1 0.1\n", encoding="utf-8")
+    names = "X:1,helpers\nX:2,AIDS\n"
+    lower = "1|t|aids\n1|a|\n1\t0\t4\taids\tD\tX:1\n"
+    upper = "\n2|t|AIDS\n2|a|\n2\t0\t4\tAIDS\tD\tX:2\n"
+    ranks = [
+        linked_to(names, corpus, tmp_path, {"cased": vectors})
+        .links()
+        .filter(model="cased")
+        .select("rank", "nearest_name")
+        .rows()
+        for corpus in (lower, lower + upper)
+    ]
+    assert ranks == [[(1, "helpers")], [(1, "helpers"), (1, "AIDS")]]
+
+
+def test_ids_of_mesh_need_no_prefix_and_codes_of_one_concept_count_once(tmp_path: Path) -> None:
+    names = "D000001,velp\nD000002,orl\n"
+    corpus = "1|t|velp\n1|a|\n1\t0\t4\tvelp\tD\tD000001|MESH:D000001\n"
+    assert linked_to(names, corpus, tmp_path, {}).mentions()["status"].to_list() == ["known"]
+    corpus = corpus.replace("MESH:D000001", "-1")
+    assert linked_to(names, corpus, tmp_path, {}).mentions()["status"].to_list() == ["composite"]
+    with pytest.raises(InputError, match="such as MSH:D000009, and concepts such as D000001"):
+        linked_to(names, corpus.replace("D000001", "D000009"), tmp_path, {})
+
+
 def test_codes_of_no_concept_are_counted(places: dict[str, Path], tmp_path: Path) -> None:
     text = places["corpus"].read_text(encoding="utf-8").replace("D90000", "D80000")
     (tmp_path / "other.txt").write_text(text, encoding="utf-8")
