@@ -50,8 +50,8 @@ from medsim.terminologies.releases import synth as synth
 from medsim.wic.benchmark import Benchmark as Benchmark
 from medsim.wic.build import build_wic as build_wic
 from medsim.wic.describe import describe_wic as describe_wic
-from medsim.wic.evaluate import WicScores as WicScores
 from medsim.wic.evaluate import evaluate_wic as evaluate_wic
+from medsim.wic.output import WicScores as WicScores
 from medsim.wic.verify import Verified as Verified
 from medsim.wic.verify import verify_wic as verify_wic
 

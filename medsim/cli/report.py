@@ -24,7 +24,7 @@ from medsim.questions.output import Answers
 from medsim.studies.output import ScoresFolder
 from medsim.tagging.output import Tagging
 from medsim.wic.benchmark import Benchmark
-from medsim.wic.output import WicEvaluation
+from medsim.wic.output import WicScores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -100,7 +100,7 @@ _PAGES: Mapping[type[Opened[Any]], str] = {
     Reproduction: "medsim.papers.page:reproduction_page",
     ScoresFolder: "medsim.studies.page:scores_page",
     Tagging: "medsim.tagging.page:tagging_page",
-    WicEvaluation: "medsim.wic.page:wic_scores_page",
+    WicScores: "medsim.wic.page:wic_scores_page",
 }
 """The functions that return the page of an output, imported when needed."""
 

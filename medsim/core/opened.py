@@ -52,7 +52,7 @@ _CLASSES = {
     "scores": "medsim.studies.output:ScoresFolder",
     "tagging": "medsim.tagging.output:Tagging",
     "wic": "medsim.wic.benchmark:Benchmark",
-    "wic_evaluation": "medsim.wic.output:WicEvaluation",
+    "wic_evaluation": "medsim.wic.output:WicScores",
 }
 """The classes that open outputs, by kind; imported when needed."""
 

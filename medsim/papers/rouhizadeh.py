@@ -74,7 +74,7 @@ def computed(options: ReproduceOptions, out: Path) -> tuple[dict[str, Computed],
             overwrite=True,
             progress=options.progress,
         )
-        rows = scores.results.filter(pl.col("subset").is_in(list(_SEEN)))
+        rows = scores.results().filter(pl.col("subset").is_in(list(_SEEN)))
         cells = {
             (row["model"], _SEEN[row["subset"]]): f"{row['accuracy']:.2f}"
             for row in rows.iter_rows(named=True)

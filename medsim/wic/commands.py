@@ -69,9 +69,10 @@ def evaluate(options: WicEvaluateOptions, *, form: Format = "table") -> None:
     from medsim.wic.scores import WHY_MISSING, readable_accuracies, sentences_of
 
     scores = call(evaluate_wic, options)
-    shown = readable_accuracies(scores.results, scores.people)
-    opening = sentences_of(scores.results, scores.people)
-    print_table(scores.results, form, readable=lambda _: [shown], opening=opening)
+    results, people = scores.results(), scores.people
+    shown = readable_accuracies(results, people)
+    opening = sentences_of(results, people)
+    print_table(results, form, readable=lambda _: [shown], opening=opening)
     say_missing(options.progress, form, why_missing(shown, WHY_MISSING))
     say_next(
         options.progress, f"for a report, run medsim report {quoted(options.out)} -o report.html"

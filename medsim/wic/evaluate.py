@@ -3,34 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from medsim.core import manifest
 from medsim.core.config import checked_threads
-from medsim.core.errors import InputError, OptionError, check_unique, counted, listed
+from medsim.core.errors import InputError, OptionError, check_unique
 from medsim.core.opened import open_output
 from medsim.core.options import folder_of, public
 from medsim.core.output import claimed
 from medsim.core.progress import Progress, progress_of
-from medsim.core.shown import Shown, Summary
 from medsim.core.tables import read_table
 from medsim.embeddings.embedded_terms import identify, with_fingerprint
 from medsim.embeddings.encoders import cache_folder
 from medsim.wic.dataset import read_dataset
 from medsim.wic.models import Context, EmbeddedModel, model_of
-from medsim.wic.models.llm import LlmModel, replies_of
+from medsim.wic.models.llm import LlmModel
 from medsim.wic.models.predicted import PredictedModel
 from medsim.wic.options import WicEvaluateOptions
-from medsim.wic.output import WIC_EVALUATION, WicEvaluationManifest
+from medsim.wic.output import (
+    PREDICTIONS,
+    REPLIES,
+    RESULTS,
+    WIC_EVALUATION,
+    WicEvaluationManifest,
+    WicScores,
+)
 from medsim.wic.scores import predictions_of, results_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
-
-    import polars as pl
 
     from medsim.core.opened import Opened
     from medsim.embeddings.embedded_terms import NamedEmbedding
@@ -38,37 +44,6 @@ if TYPE_CHECKING:
     from medsim.wic.models import Model, ModelAnswers
 
 _SCORES, _TABLE = "scores", "accuracy.csv"
-_FEW = 4  # names that a summary lists
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class WicScores(Shown):
-    """Scores of models on words in context.
-
-    Attributes:
-        folder: with the files of the tables.
-        results: ``medsim.wic.output.RESULTS``.
-        predictions: ``medsim.wic.output.PREDICTIONS``.
-        people: the accuracy of people; None if unknown.
-        replies: ``medsim.wic.output.REPLIES``; None without language models.
-    """
-
-    folder: Path
-    results: pl.DataFrame
-    predictions: pl.DataFrame
-    people: float | None = None
-    replies: pl.DataFrame | None = None
-
-    def _summary(self) -> Summary:
-        models = self.results["model"].unique(maintain_order=True).to_list()
-        facts = [
-            f"{counted(len(models), 'model')} ({listed(models, _FEW)})",
-            counted(self.predictions.height, "prediction"),
-        ]
-        shown = self.results.filter(subset="all").drop("data", "subset")
-        calls = [".results", "medsim.write_report(scores.folder, …)"]
-        what = f"WicScores({str(self.folder)!r})"
-        return Summary(what=what, facts=facts, calls=calls, table=lambda: shown)
 
 
 @public(WicEvaluateOptions)
@@ -110,11 +85,16 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
                     )
         context = replace(context, embeddings=_embeddings(models, dataset, context))
         answers = {model.name: _runs(model, dataset, context) for model in models}
-        scores = _scores(folder, dataset, answers, people, context.progress)
+        with context.progress.stage("score"):
+            predictions = predictions_of(dataset, answers)
+            results = results_of(dataset.name, predictions, answers)
+        tables = {RESULTS.files: results, PREDICTIONS.files: predictions}
+        if replies := [run.replies for run, *_ in answers.values() if run.replies is not None]:
+            tables[REPLIES.files] = pl.concat(replies)
         metadata = {"medsim": manifest.medsim_version(), "fitted": dataset.fitted}
-        for name in ("results", "predictions", "replies"):
-            if (table := getattr(scores, name)) is not None:
-                output.write(f"{name}.parquet", table, metadata)
+        for path, table in tables.items():
+            output.write(path, table, metadata)
+        _warn_of_uncovered(dataset, answers, context.progress)
         facts = manifest.run_facts(
             context.progress, output.outputs, context.threads, *manifest.ENCODERS, "scikit-learn"
         )
@@ -127,7 +107,7 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
             **facts,
         ).write(output.folder)
         output.publish()
-    return scores
+    return WicScores(folder)
 
 
 def _models(options: WicEvaluateOptions) -> list[Model]:
@@ -202,27 +182,12 @@ def _runs(model: Model, dataset: WicDataset, context: Context) -> list[ModelAnsw
     ]
 
 
-def _scores(
-    folder: Path,
-    dataset: WicDataset,
-    answers: Mapping[str, list[ModelAnswers]],
-    people: float | None,
-    progress: Progress,
-) -> WicScores:
-    """Return the tables of all answers."""
-    with progress.stage("score"):
-        predictions = predictions_of(dataset, answers)
-        scores = WicScores(
-            folder=folder,
-            results=results_of(dataset.name, predictions, answers),
-            predictions=predictions,
-            people=people,
-            replies=replies_of(runs[0] for runs in answers.values()),
-        )
+def _warn_of_uncovered(
+    dataset: WicDataset, answers: Mapping[str, list[ModelAnswers]], progress: Progress
+) -> None:
     for name, (run, *_) in answers.items():
         if n_uncovered := int((~run.covered[dataset.tested]).sum()):
             fault = "cannot score" if run.replies is None else "gives no clear answer to"
             progress.warn(
                 f"{name} {fault} {n_uncovered:,} instances, which get the most frequent label"
             )
-    return scores

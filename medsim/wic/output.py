@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import polars as pl
 
@@ -13,6 +13,9 @@ from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 from medsim.embeddings.replies import reply_columns
 from medsim.wic import SPLITS
+
+if TYPE_CHECKING:
+    from medsim.core.shown import Summary
 
 _text, _whole, _small, _number = (
     partial(Column, dtype) for dtype in (pl.String, pl.Int64, pl.Int32, pl.Float64)
@@ -259,7 +262,28 @@ WIC_EVALUATION = Kind(
 )
 
 
-class WicEvaluation(Opened[WicEvaluationManifest]):
-    """An evaluation of models on words in context, as ``medsim wic eval`` writes it."""
+class WicScores(Opened[WicEvaluationManifest]):
+    """Scores of models on words in context, as ``medsim wic eval`` writes them."""
 
     kind = WIC_EVALUATION
+
+    def _summary(self) -> Summary:
+        calls = [".results()", ".predictions()"]
+        return self._summarized([*self.manifest.models], calls, self.results)
+
+    @property
+    def people(self) -> float | None:
+        """The accuracy of people; None if unknown."""
+        return cast("float | None", self.manifest.options["people"])
+
+    def results(self) -> pl.DataFrame:
+        """Return a row per model and subset of the instances: ``RESULTS``."""
+        return self.read(RESULTS.files)
+
+    def predictions(self) -> pl.DataFrame:
+        """Return a row per model, seed and instance: ``PREDICTIONS``."""
+        return self.read(PREDICTIONS.files)
+
+    def replies(self) -> pl.DataFrame:
+        """Return the replies of language models: ``REPLIES``; there is no table without any."""
+        return self.read(REPLIES.files)

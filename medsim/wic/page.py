@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -14,7 +14,6 @@ from medsim.pages import charts
 from medsim.pages.page import Chart, Folded, Page, PageTable, Section, facts, license_notice, report
 from medsim.wic.benchmark import read_instances
 from medsim.wic.describe import describe_wic
-from medsim.wic.output import PREDICTIONS, RESULTS
 from medsim.wic.scores import CHANCE, readable_accuracies, sentences_of
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from medsim.wic.benchmark import Benchmark
     from medsim.wic.options import StatisticsTable
-    from medsim.wic.output import WicEvaluation
+    from medsim.wic.output import WicScores
 
 
 PAPER = (
@@ -178,13 +177,12 @@ def _types(benchmark: Benchmark) -> Section:
     )
 
 
-def wic_scores_page(opened: WicEvaluation) -> Page:
+def wic_scores_page(opened: WicScores) -> Page:
     """Return the report of models on words in context: accuracies and differences."""
     manifest = opened.manifest
-    results = opened.read(RESULTS.files)
+    results = opened.results()
     whole = results.filter(subset="all").sort("accuracy", descending=True, maintain_order=True)
     worst = worst_errors(opened, whole["model"].to_list())
-    people: Any = manifest.options["people"]
     parts = Section(
         title="Parts",
         prose="Accuracies by group of instances, and by whether the target terms occur in the "
@@ -198,7 +196,7 @@ def wic_scores_page(opened: WicEvaluation) -> Page:
             title=f"Models on words in context of {manifest.data}",
             lead=f"{counted(len(manifest.models), 'model')}; {manifest.fitted}.",
             sections=[
-                _result(whole, sentences_of(results, people)),
+                _result(whole, sentences_of(results, opened.people)),
                 *([] if worst is None else [worst]),
                 parts,
             ],
@@ -238,7 +236,7 @@ def _result(whole: pl.DataFrame, sentences: Sequence[str]) -> Section:
     return Section(title="Result", parts=[chart], result=sentences)
 
 
-def worst_errors(opened: WicEvaluation, models: Sequence[str]) -> Section | None:
+def worst_errors(opened: WicScores, models: Sequence[str]) -> Section | None:
     """Return the wrong answers with the highest and with the lowest scores of each model.
 
     Results contain no sentences: they are read from the test file, if it still exists and is
@@ -275,9 +273,9 @@ def worst_errors(opened: WicEvaluation, models: Sequence[str]) -> Section | None
     )
 
 
-def _wrong_answers(opened: WicEvaluation) -> pl.DataFrame:
+def _wrong_answers(opened: WicScores) -> pl.DataFrame:
     """Return the answers to show, in order: the most certain ones of each model and label."""
-    predictions = opened.read(PREDICTIONS.files)
+    predictions = opened.predictions()
     first_seed = pl.col("seed").is_null() | (pl.col("seed") == pl.col("seed").min().over("model"))
     wrong = predictions.filter(
         first_seed,

@@ -99,15 +99,7 @@ def test_damaged_output_shows_its_error(shared_build: medsim.Build, tmp_path: Pa
 
 def test_scores_and_pairs_show_their_tables() -> None:
     from medsim.studies.score import Scores
-    from medsim.wic.evaluate import WicScores
 
     scores = Scores(study_id="12", tables={"all": pl.DataFrame({"a": [NASTY]})}, warnings=())
     assert repr(scores) == "Scores: study 12, tables all\n  next: .table(name)"
     assert NASTY in parsed(scores._repr_html_()).texts
-    results = pl.DataFrame(
-        {"data": "d", "model": ["m"], "subset": "all", "statistic": "accuracy", "value": 0.75}
-    )
-    wic = WicScores(folder=Path("out"), results=results, predictions=results)
-    assert repr(wic).startswith("WicScores('out'): 1 model (m), 1 prediction\n")
-    shown = parsed(wic._repr_html_()).texts
-    assert shown[2:5] == ["model", "statistic", "value"]

@@ -102,11 +102,11 @@ def test_every_model_is_scored_on_every_part(scored: WicScores) -> None:
         ("results", RESULTS.dtypes),
         ("predictions", PREDICTIONS.dtypes),
     ):
-        frame = getattr(scored, name)
+        frame = getattr(scored, name)()
         assert frame.schema == pl.Schema(columns)
         assert pl.read_parquet(scored.folder / f"{name}.parquet").equals(frame)
-    truth = scored.predictions.with_columns(right=pl.col("prediction") == pl.col("label"))
-    for row in scored.results.iter_rows(named=True):
+    truth = scored.predictions().with_columns(right=pl.col("prediction") == pl.col("label"))
+    for row in scored.results().iter_rows(named=True):
         part = truth.filter(model=row["model"])
         if row["subset"] != "all":
             numbers = {"any_seen": [1, 2], "both_seen": [2], "unseen": [0]}.get(row["subset"])
@@ -114,10 +114,10 @@ def test_every_model_is_scored_on_every_part(scored: WicScores) -> None:
             part = part.filter(pl.col("seen_terms").is_in(numbers) if numbers else of_group)
         assert row["accuracy"] == part["right"].mean()
         assert row["n_instances"] == part.height
-    subsets = set(scored.results["subset"])
+    subsets = set(scored.results()["subset"])
     assert {"all", *GROUPS} < subsets
-    assert accuracy(scored.results, "words") > 0.6
-    assert 0.25 < accuracy(scored.results, "random") < 0.75
+    assert accuracy(scored.results(), "words") > 0.6
+    assert 0.25 < accuracy(scored.results(), "random") < 0.75
 
 
 def cosines_by_hand(instances: pl.DataFrame, encoder: Path) -> np.ndarray:
@@ -150,10 +150,10 @@ def test_an_encoder_answers_by_the_threshold_that_is_best_on_dev(
     dev, test = (read_instances(place / f"data/{name}.json") for name in ("dev", "test"))
     of_dev, of_test = (cosines_by_hand(rows, place / "encoder") for rows in (dev, test))
     labels = (dev["label"] == 1).to_numpy()
-    threshold = scores.predictions["threshold"].unique().item()
+    threshold = scores.predictions()["threshold"].unique().item()
     right = [((of_dev >= at) == labels).sum() for at in [*of_dev, np.inf]]
     assert ((of_dev >= threshold) == labels).sum() == max(right)
-    predictions = scores.predictions
+    predictions = scores.predictions()
     assert np.allclose(predictions["score"], of_test, atol=1e-5)
     assert predictions["prediction"].to_list() == (of_test >= threshold).astype(int).tolist()
 
@@ -161,7 +161,7 @@ def test_an_encoder_answers_by_the_threshold_that_is_best_on_dev(
 def test_results_depend_neither_on_the_order_of_files_nor_on_threads(
     scored: WicScores, tmp_path: Path
 ) -> None:
-    place, data = scored.folder.parent, scored.results["data"][0]
+    place, data = scored.folder.parent, scored.results()["data"][0]
     for split in ("train", "dev", "test") if data == "data" else ():
         order = shuffled(place / f"data/{split}.json", tmp_path / f"data/{split}.json")
     if data == "one.json":
@@ -170,10 +170,10 @@ def test_results_depend_neither_on_the_order_of_files_nor_on_threads(
     models = models_for(place, data)
     again = evaluate_wic(tmp_path / data, tmp_path / "again", models=models, people=0.8, threads=3)
 
-    assert scored.results.equals(again.results)
+    assert scored.results().equals(again.results())
     for (_, first), (_, second) in zip(
-        scored.predictions.group_by("model", maintain_order=True),
-        again.predictions.group_by("model", maintain_order=True),
+        scored.predictions().group_by("model", maintain_order=True),
+        again.predictions().group_by("model", maintain_order=True),
         strict=True,
     ):
         assert first[order].drop("instance").equals(second.drop("instance"))
@@ -191,18 +191,18 @@ def test_labels_of_test_are_never_used(place: Path, tmp_path: Path) -> None:
         for folder in (place, tmp_path)
     )
 
-    assert first.predictions.drop("label").equals(second.predictions.drop("label"))
-    assert np.isclose(accuracy(second.results, "words"), 1 - accuracy(first.results, "words"))
+    assert first.predictions().drop("label").equals(second.predictions().drop("label"))
+    assert np.isclose(accuracy(second.results(), "words"), 1 - accuracy(first.results(), "words"))
 
 
 def test_labels_of_a_fold_do_not_change_its_predictions(place: Path, tmp_path: Path) -> None:
     instances, models = read_instances(place / "one.json"), all_models(place)[1:4:2]
-    predictions = evaluate_wic(place / "one.json", tmp_path / "out", models=models).predictions
+    predictions = evaluate_wic(place / "one.json", tmp_path / "out", models=models).predictions()
     is_first = pl.Series(predictions.filter(model="words")["fold"] == 1)
     label = pl.when(is_first).then(1 - pl.col("label")).otherwise("label").cast(pl.Int8)
     write_instances(tmp_path / "one.json", instances.with_columns(label=label))
 
-    again = evaluate_wic(tmp_path / "one.json", tmp_path / "again", models=models).predictions
+    again = evaluate_wic(tmp_path / "one.json", tmp_path / "again", models=models).predictions()
 
     columns = ("model", "instance", "prediction", "score")
     assert predictions.filter(fold=1).select(columns).equals(again.filter(fold=1).select(columns))
@@ -254,14 +254,14 @@ def test_terms_are_seen_if_train_has_them_in_any_case(tmp_path: Path) -> None:
 
     scores = evaluate_wic(tmp_path, tmp_path / "out", models=["random"])
 
-    assert scores.predictions["seen_terms"].to_list() == [2, 1, 0]
-    parts = scores.results.select("subset", "n_instances").rows()
+    assert scores.predictions()["seen_terms"].to_list() == [2, 1, 0]
+    parts = scores.results().select("subset", "n_instances").rows()
     assert parts == [
         *[("all", 3), ("synonyms", 3)],
         *[("any_seen", 2), ("both_seen", 1), ("unseen", 1)],
     ]
     test = tmp_path / "test.json"
-    alone = evaluate_wic(test, tmp_path / "b", models=["random"], dev=test).predictions
+    alone = evaluate_wic(test, tmp_path / "b", models=["random"], dev=test).predictions()
     assert alone["seen_terms"].null_count() == 3
 
 
@@ -274,10 +274,10 @@ def test_uncovered_instances_get_the_most_frequent_label(tmp_path: Path) -> None
 
     scores = evaluate_wic(tmp_path, tmp_path / "out", models=[model])
 
-    assert scores.predictions["covered"].to_list() == [False, False, True]
-    assert scores.predictions["prediction"].to_list()[:2] == [1, 1]
-    assert scores.predictions["score"].null_count() == 2
-    assert scores.results.filter(subset="all")["n_uncovered"].to_list() == [2]
+    assert scores.predictions()["covered"].to_list() == [False, False, True]
+    assert scores.predictions()["prediction"].to_list()[:2] == [1, 1]
+    assert scores.predictions()["score"].null_count() == 2
+    assert scores.results().filter(subset="all")["n_uncovered"].to_list() == [2]
     manifest = json.loads((tmp_path / "out/manifest.json").read_text(encoding="utf-8"))
     assert "words cannot score 2 instances" in manifest["warnings"][-1]
 
@@ -285,15 +285,15 @@ def test_uncovered_instances_get_the_most_frequent_label(tmp_path: Path) -> None
 def test_every_model_is_compared_with_the_best_by_mcnemar(scored: WicScores) -> None:
     right = {
         name: (part["prediction"] == part["label"]).to_numpy()
-        for (name,), part in scored.predictions.group_by("model", maintain_order=True)
+        for (name,), part in scored.predictions().group_by("model", maintain_order=True)
     }
     best = max(right, key=lambda name: right[name].mean())
     others = [name for name in right if name != best]
     p = holm(np.array([mcnemar(right[best], right[name]).p for name in others]))
     expected = dict(zip(others, p.tolist(), strict=True)) | {best: None}
-    whole = scored.results.filter(subset="all")
+    whole = scored.results().filter(subset="all")
     assert dict(whole.select("model", "p").iter_rows()) == expected
-    assert scored.results.filter(pl.col("subset") != "all")["p"].null_count() > 0
+    assert scored.results().filter(pl.col("subset") != "all")["p"].null_count() > 0
 
 
 def test_human_accuracy_comes_from_a_study_of_the_same_instances(
@@ -314,8 +314,8 @@ def test_human_accuracy_comes_from_a_study_of_the_same_instances(
     )
 
     assert scores.people == expected < 1
-    difference = accuracy(scores.results, "random") - expected
-    shown = readable_accuracies(scores.results, scores.people)["to people"].item()
+    difference = accuracy(scores.results(), "random") - expected
+    shown = readable_accuracies(scores.results(), scores.people)["to people"].item()
     assert shown.replace("\N{MINUS SIGN}", "-") == f"{difference:+.3f}"
     manifest = json.loads((tmp_path / "out/manifest.json").read_text(encoding="utf-8"))
     assert manifest["options"]["people"] == expected
@@ -350,11 +350,11 @@ def test_predictions_of_a_file_are_used_unchanged(place: Path, tmp_path: Path) -
 
     scores = evaluate_wic(place / "data", tmp_path / "out", predictions=[f"llm={wrong}"])
 
-    assert scores.predictions["prediction"].to_list() == (1 - labels).tolist()
+    assert scores.predictions()["prediction"].to_list() == (1 - labels).tolist()
     with pytest.raises(OptionError, match=r"wrong\.csv does not apply: .* has predictions"):
         evaluate_wic(place / "data", tmp_path / "b", predictions=[f"llm={wrong},dev={wrong}"])
-    assert accuracy(scores.results, "llm") == 0
-    ends = scores.results.filter(subset="all").select("low", "high").row(0)
+    assert accuracy(scores.results(), "llm") == 0
+    ends = scores.results().filter(subset="all").select("low", "high").row(0)
     assert ends == (0, pytest.approx(wilson(0, len(labels)).high))
 
 
@@ -374,12 +374,12 @@ def test_scores_of_a_file_need_scores_on_dev(place: Path, tmp_path: Path) -> Non
 
     scores = evaluate_wic(data, tmp_path / "out", predictions=[f"llm={test},dev={dev}"])
 
-    assert accuracy(scores.results, "llm") == 1
+    assert accuracy(scores.results(), "llm") == 1
     manifest = json.loads((tmp_path / "out/manifest.json").read_text(encoding="utf-8"))
     assert manifest["models"]["llm"]["files"] == {
         str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in (test, dev)
     }
-    assert 3.1 < scores.predictions["threshold"].unique().item() < 7
+    assert 3.1 < scores.predictions()["threshold"].unique().item() < 7
     with pytest.raises(OptionError, match=r"has only scores; .*`predictions` llm=.*,dev=PATH"):
         evaluate_wic(data, tmp_path / "b", predictions=[f"llm={test}"])
     predictions = tmp_path / "said.csv"
@@ -397,8 +397,8 @@ def test_a_score_equal_to_the_threshold_from_dev_is_true(tmp_path: Path) -> None
 
     scores = evaluate_wic(tmp_path, tmp_path / "out", predictions=[files])
 
-    assert scores.predictions["threshold"].to_list() == [0.5] * 3
-    assert scores.predictions["prediction"].to_list() == [1, 0, 1]
+    assert scores.predictions()["threshold"].to_list() == [0.5] * 3
+    assert scores.predictions()["prediction"].to_list() == [1, 0, 1]
 
 
 def test_scores_of_a_single_file_are_cross_fitted(place: Path, tmp_path: Path) -> None:
@@ -406,8 +406,8 @@ def test_scores_of_a_single_file_are_cross_fitted(place: Path, tmp_path: Path) -
 
     scores = evaluate_wic(place / "one.json", tmp_path / "out", predictions=[f"llm={path}"])
 
-    assert accuracy(scores.results, "llm") == 1
-    folds = scores.predictions.group_by("fold").agg(pl.col("threshold").n_unique())
+    assert accuracy(scores.results(), "llm") == 1
+    folds = scores.predictions().group_by("fold").agg(pl.col("threshold").n_unique())
     assert sorted(folds.rows()) == [(fold, 1) for fold in range(1, 11)]
     other = scores_of(read_instances(place / "one.json"), tmp_path / "other.csv")
     with pytest.raises(OptionError, match=r"other\.csv does not apply: .*one.json no dev split"):
@@ -429,7 +429,7 @@ def test_a_bilstm_without_known_words_in_train_covers_nothing(
         dev=place / "data" / "dev.json",
     )
 
-    assert scores.predictions["score"].null_count() == scores.predictions.height
+    assert scores.predictions()["score"].null_count() == scores.predictions().height
 
 
 @pytest.mark.parametrize("data", ["data", "one.json"])
@@ -449,10 +449,10 @@ def test_fine_tuning_uses_no_instance_for_testing_or_thresholds(
         for side in "12"
     ]
     alike = [float(first == second) for first, second in zip(*kinds, strict=True)]
-    assert scores.predictions["score"].to_list() == alike
+    assert scores.predictions()["score"].to_list() == alike
     assert len(TunableModel.made) == len(benchmark.rounds)
     thresholds = np.full(len(benchmark.labels), np.nan)
-    thresholds[benchmark.tested] = scores.predictions["threshold"]
+    thresholds[benchmark.tested] = scores.predictions()["threshold"]
     every_kind = [benchmark.instances[f"term{side}"].str.head(2).to_list() for side in "12"]
     for model, round_ in zip(TunableModel.made, benchmark.rounds, strict=True):
         alike = np.array([every_kind[0][row] == every_kind[1][row] for row in round_.held_back])
@@ -502,7 +502,7 @@ def test_fitting_a_bilstm_uses_no_instance_for_testing_or_thresholds(
         assert set(round_.train) == set(expected.train) - held_back
         assert set(round_.held_back) == held_back
         assert set(round_.test) == test
-    assert accuracy(scores.results, "lstm") > 0.6
+    assert accuracy(scores.results(), "lstm") > 0.6
     models = json.loads((tmp_path / "out/manifest.json").read_text(encoding="utf-8"))["models"]
     assert models["lstm"]["way"] == "bilstm"
     assert models["lstm"]["options"] == {"epochs": "3", "rate": "0.01", "batch": "8"}
@@ -514,16 +514,16 @@ def test_seeds_give_a_mean_accuracy_and_its_deviation(place: Path, tmp_path: Pat
 
     scores = evaluate_wic(place / "data", tmp_path / "out", models=models, seed=4, seeds=3)
 
-    predictions = scores.predictions.filter(model="words")
-    assert predictions.filter(seed=4).equals(alone.predictions)
+    predictions = scores.predictions().filter(model="words")
+    assert predictions.filter(seed=4).equals(alone.predictions())
     right = predictions.with_columns(right=pl.col("prediction") == pl.col("label"))
     each = [right.filter(seed=seed)["right"].mean() for seed in (4, 5, 6)]
     assert len(set(each)) > 1
-    assert accuracy(scores.results, "words") == pytest.approx(np.mean(each))
-    deviations = scores.results.filter(subset="all")["deviation"]
+    assert accuracy(scores.results(), "words") == pytest.approx(np.mean(each))
+    deviations = scores.results().filter(subset="all")["deviation"]
     assert deviations.to_list() == [pytest.approx(np.std(each, ddof=1)), None]
-    assert scores.predictions.filter(model="random")["seed"].null_count() == len(predictions) // 3
-    readable = readable_accuracies(scores.results)
+    assert scores.predictions().filter(model="random")["seed"].null_count() == len(predictions) // 3
+    readable = readable_accuracies(scores.results())
     assert readable["over seeds"].to_list() == [f"± {np.std(each, ddof=1):.3f}", MISSING]
     assert why_missing(readable, WHY_MISSING).startswith(
         "no over seeds where a model is fitted from one seed, or not fitted"
@@ -602,7 +602,7 @@ def test_a_missing_split_that_a_model_needs_is_an_error(place: Path, tmp_path: P
     splits = {name: place / f"data/{name}.json" for name in ("train", "dev")}
     evaluate_wic(data, tmp_path / "out", models=[words, encoder], **splits)
     again = evaluate_wic(data / "test.json", tmp_path / "b", models=[words, encoder], **splits)
-    assert again.predictions["fold"].null_count() == 32
+    assert again.predictions()["fold"].null_count() == 32
 
 
 def test_files_without_instances_or_with_a_misplaced_term_are_refused(tmp_path: Path) -> None:
@@ -654,7 +654,7 @@ def test_the_report_says_which_model_is_best_and_which_are_no_better_than_a_coin
     page = medsim.write_report(scored.folder, tmp_path / "scores.html").read_text("utf-8")
 
     text = html.unescape(re.sub("<[^>]+>", "", page))
-    whole = scored.results.filter(subset="all")
+    whole = scored.results().filter(subset="all")
     ranking = whole.sort("accuracy", descending=True, maintain_order=True)
     best, value, low, high = ranking.select("model", "accuracy", "low", "high").row(0)
     p = dict(ranking.select("model", "p").iter_rows())

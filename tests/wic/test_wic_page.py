@@ -13,7 +13,7 @@ import medsim
 from medsim import describe_wic, write_report
 from medsim.pages.page import Chart, Folded, Page, PageTable
 from medsim.wic.benchmark import read_instances
-from medsim.wic.output import WicEvaluation
+from medsim.wic.output import WicScores
 from medsim.wic.page import _around, worst_errors
 
 if TYPE_CHECKING:
@@ -75,16 +75,16 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def scored(tmp_path_factory: pytest.TempPathFactory) -> WicEvaluation:
+def scored(tmp_path_factory: pytest.TempPathFactory) -> WicScores:
     """Return scores beside the file of their instances, one.json."""
     folder = tmp_path_factory.mktemp("scored")
     write_instances(folder / "one.json", invented_instances(9, 64, reuse=0.1, wrong=0.4))
     models = ["random", f"words={write_kinds(folder / 'kinds.txt')}"]
     medsim.evaluate_wic(folder / "one.json", folder / "scores", models=models, threads=1)
-    return WicEvaluation(folder / "scores")
+    return WicScores(folder / "scores")
 
 
-def test_the_surest_wrong_answers_have_their_sentences(scored: WicEvaluation) -> None:
+def test_the_surest_wrong_answers_have_their_sentences(scored: WicScores) -> None:
     predictions = scored.read("predictions.parquet").filter(model="words", covered=True)
     instances = read_instances(scored.folder.parent / "one.json").to_dicts()
 
@@ -108,7 +108,7 @@ def test_the_surest_wrong_answers_have_their_sentences(scored: WicEvaluation) ->
                 )
 
 
-def test_sentences_of_missing_or_changed_instances_are_not_shown(scored: WicEvaluation) -> None:
+def test_sentences_of_missing_or_changed_instances_are_not_shown(scored: WicScores) -> None:
     file = scored.folder.parent / "one.json"
     before = file.read_bytes()
     for change in (file.unlink, lambda: write_instances(file, invented_instances(8, 64))):

@@ -15,8 +15,6 @@ from medsim.wic.models import MODELS, Model, fixed_answers, majority
 from medsim.wic.output import REPLIES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from medsim.embeddings.replies import Messages
     from medsim.kernels.types import Flags
     from medsim.wic.dataset import Round, WicDataset
@@ -101,12 +99,6 @@ class LlmModel(Model):
 
 
 MODELS.register(LlmModel.way, LlmModel)
-
-
-def replies_of(answers: Iterable[ModelAnswers]) -> pl.DataFrame | None:
-    """Return the replies of all language models: ``REPLIES``; None without any."""
-    frames = [answer.replies for answer in answers if answer.replies is not None]
-    return pl.concat(frames) if frames else None
 
 
 def shots_of(round_: Round, labels: Flags, n_shots: int) -> list[int]:

@@ -60,7 +60,7 @@ def rows(path: Path) -> list[dict[str, Any]]:
 
 
 def statistics(scores: WicScores, model: str = "llm") -> dict[str, float]:
-    rows = scores.results.filter(model=model, subset="all")
+    rows = scores.results().filter(model=model, subset="all")
     counts = ("accuracy", "refused", "unclear", "prompt_tokens", "completion_tokens")
     return rows.select(counts).row(0, named=True)
 
@@ -84,8 +84,8 @@ def test_a_language_model_is_scored_like_any_other(
         "prompt_tokens": 4800,
         "completion_tokens": 96,
     }
-    assert set(scores.results.filter(model="llm")["subset"]) > {"all", "synonyms"}
-    table = readable_accuracies(scores.results)
+    assert set(scores.results().filter(model="llm")["subset"]) > {"all", "synonyms"}
+    table = readable_accuracies(scores.results())
     assert table.filter(model="llm")["tokens in"].item() == "4,800"
     assert table.filter(model="random")["tokens in"].item() == "–"  # noqa: RUF001
     manifest = json.loads((tmp_path / "out/manifest.json").read_text(encoding="utf-8"))
@@ -97,7 +97,7 @@ def test_a_language_model_is_scored_like_any_other(
         "reported_models": ["m-1"],
     }
     replies = pl.read_parquet(tmp_path / "out/replies.parquet")
-    assert replies.equals(scores.replies)
+    assert replies.equals(scores.replies())
     assert replies.schema == pl.Schema(REPLIES.dtypes)
     sent = {json.dumps(body["messages"]): body for _, _, body in service.requests}
     for instance, row in zip(test, replies.iter_rows(named=True), strict=True):
@@ -148,13 +148,13 @@ def test_a_single_file_has_shots_from_other_folds(
 ) -> None:
     scores = score(service, data / "train.json", tmp_path / "out", ",shots=2")
 
-    assert scores.replies is not None
-    folds = scores.predictions["fold"].to_list()
+    assert scores.replies() is not None
+    folds = scores.predictions()["fold"].to_list()
     fold_of = {
         (quoted(row, 1), quoted(row, 2)): fold
         for row, fold in zip(rows(data / "train.json"), folds, strict=True)
     }
-    for fold, text in zip(folds, scores.replies["messages"], strict=True):
+    for fold, text in zip(folds, scores.replies()["messages"], strict=True):
         *shots, question = [sides_of(message["content"]) for message in json.loads(text)[::2]]
         assert fold_of[tuple(question)] == fold  # type: ignore[index]
         assert all(fold_of[tuple(pair)] != fold for pair in shots)  # type: ignore[index]
@@ -171,11 +171,11 @@ def test_replies_without_an_answer_get_the_majority_of_train(
 
     scores = score(service, data, tmp_path / "out", ",concurrency=1", train=mostly_true)
 
-    assert scores.predictions["prediction"].to_list() == [1] * 48
-    assert not scores.predictions["covered"].any()
+    assert scores.predictions()["prediction"].to_list() == [1] * 48
+    assert not scores.predictions()["covered"].any()
     counts = statistics(scores)
     assert (counts["refused"], counts["unclear"]) == (24, 24)
-    assert scores.results.filter(subset="all")["n_uncovered"].item() == 48
+    assert scores.results().filter(subset="all")["n_uncovered"].item() == 48
     (warning,) = open_output(tmp_path / "out").manifest.warnings
     assert warning.startswith("llm gives no clear answer to 48 instances, which get")
 
@@ -197,7 +197,7 @@ def test_no_chat_is_sent_twice_and_an_interrupted_run_continues(
     again = score(service, data, tmp_path / "again")
 
     assert len(service.requests) == n_requests
-    assert again.predictions.equals(scores.predictions)
+    assert again.predictions().equals(scores.predictions())
     answered = [json.dumps(body["messages"]) for _, _, body in service.requests[:20]]
     later = [json.dumps(body["messages"]) for _, _, body in service.requests[-28:]]
     assert max(Counter(answered + later).values()) == 1
@@ -259,9 +259,9 @@ def test_no_file_has_the_key(
     scores = score(service, data, tmp_path / "out")
 
     assert service.requests[0][1]["Authorization"] == f"Bearer {KEY}"
-    assert scores.replies is not None
-    assert set(scores.replies["reported_model"]) == {"…"}
-    assert set(scores.replies["reply"]) == {"16 TRUE …"}
+    assert scores.replies() is not None
+    assert set(scores.replies()["reported_model"]) == {"…"}
+    assert set(scores.replies()["reply"]) == {"16 TRUE …"}
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len(files) > 4
     assert not any(KEY.encode() in path.read_bytes() for path in files)

@@ -29,7 +29,7 @@ from medsim.wic.models.coin import CoinModel
 from medsim.wic.models.cosine import CosineModel
 from medsim.wic.models.perceptron import PerceptronModel
 from medsim.wic.models.predicted import PredictedModel
-from medsim.wic.output import WicEvaluation
+from medsim.wic.output import WicScores
 
 VECTORS = {"pain": [1.0, 0.0], "fever": [0.0, 1.0]}
 
@@ -105,10 +105,10 @@ def test_an_object_answers_words_in_context(tmp_path: Path) -> None:
         cache=tmp_path / "cache",
     )
 
-    shown = scores.results.filter(subset="all")
+    shown = scores.results().filter(subset="all")
     accuracies = dict(shown.select("model", "accuracy").iter_rows())
     assert accuracies["named"] == accuracies["embedding"] > 0.7
-    about = WicEvaluation(tmp_path / "out").manifest.models
+    about = WicScores(tmp_path / "out").manifest.models
     assert about["embedding"]["identity"] == "hash of the vectors used"
     assert about["named"]["identity"] == "named, version 1, as given"
     assert len(about["embedding"]["fingerprint"]) == 64

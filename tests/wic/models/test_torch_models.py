@@ -219,9 +219,9 @@ def test_both_are_scored_end_to_end(folders, tmp_path: Path) -> None:
         threads=1,
     )
 
-    assert set(scores.predictions["seed"]) == {0, 1}
-    whole = scores.results.filter(subset="all")
+    assert set(scores.predictions()["seed"]) == {0, 1}
+    whole = scores.results().filter(subset="all")
     assert whole["model"].to_list() == ["lstm", "tuned"]
     assert whole["deviation"].null_count() == 0
-    thresholds = scores.predictions.filter(model="lstm").group_by("seed").agg("threshold")
+    thresholds = scores.predictions().filter(model="lstm").group_by("seed").agg("threshold")
     assert thresholds["threshold"].list.n_unique().to_list() == [1, 1]
