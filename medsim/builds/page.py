@@ -151,7 +151,6 @@ def build_page(manifest: BuildManifest, data: BuildReportData) -> Page:
         distances(data.distances, kinds),
         lengths(data.lengths),
         _skipped(manifest),
-        _terminology(manifest),
     ]
     read: Any = source["files"]
     names = {"name": "file", "size": "bytes", "sha256": "SHA-256"}
@@ -173,31 +172,29 @@ def build_page(manifest: BuildManifest, data: BuildReportData) -> Page:
         ),
         manifest,
         str(source.get("name")),
-        parts=[PageTable(caption="Files that were read", frame=files)],
+        parts=[_facts(manifest), PageTable(caption="Files that were read", frame=files)],
         commands=_COMMANDS,
         below="pairs/",
     )
 
 
-def _terminology(manifest: BuildManifest) -> Section:
+def _facts(manifest: BuildManifest) -> PageTable:
     source = manifest.source
     rows: list[tuple[str, object]] = [
         ("Terminology", source.get("name")),
         ("Format", str(source.get("source")).upper()),
         ("Release", source.get("release_date")),
         ("Terms", manifest.components.get("n_terms")),
-        ("Groups of linked terms, with single terms", manifest.components.get("n_components")),
+        (
+            "Groups of terms linked by positives, with single terms",
+            manifest.components.get("n_components"),
+        ),
         ("Terms in the largest group", manifest.components.get("largest")),
         ("Negatives that could not be made", manifest.shortfall),
         ("May be shared", source.get("redistributable")),
         ("Terms of use", source.get("terms_of_use")),
     ]
-    return Section(
-        title="Terminology",
-        prose="What the datasets were built from. Terms that are linked by a chain of positives "
-        "form a group; no negative is within a group.",
-        parts=[facts("The build", rows)],
-    )
+    return facts("The build", rows)
 
 
 def _sizes(sizes: pl.DataFrame) -> Section:

@@ -12,15 +12,14 @@ from medsim.embeddings.metrics import METRICS
 from medsim.evaluations import detail_sections, score_sections
 from medsim.evaluations.baselines import BASELINES
 from medsim.evaluations.readable import MATCHED, headed, set_columns
-from medsim.evaluations.sets import ALL, SET
+from medsim.evaluations.sets import SET
 from medsim.evaluations.statistic import STATISTICS
 from medsim.pages.page import (
-    FINGERPRINT,
     Folded,
     Page,
     PageTable,
     Section,
-    format_value,
+    facts,
     license_notice,
     report,
 )
@@ -111,7 +110,10 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
         detail_sections.retrieval(data.retrieval, embeddings),
         detail_sections.separation(data.separation, embeddings),
         coverage(data.coverage),
-        _evaluated(manifest, data.coverage),
+    ]
+    recorded = [
+        *(facts(f"Input {name}", about.items()) for name, about in manifest.inputs.items()),
+        *(facts(f"Embedding {name}", about.items()) for name, about in manifest.embeddings.items()),
     ]
     return report(
         Page(
@@ -125,62 +127,10 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
         ),
         manifest,
         "results",
-        parts=[_TO_CITE],
+        parts=[Folded(summary="Inputs and embeddings", tables=recorded), _TO_CITE],
         commands=_COMMANDS,
     )
 
 
 def _counted(names: list[str], what: str) -> str:
     return listed(names) if len(names) <= _FEW else f"{len(names)} {what}"
-
-
-def _evaluated(manifest: EvaluationManifest, covered: pl.DataFrame) -> Section:
-    sets = covered.filter(pl.col("difficulty").ne_missing(ALL)).select(*SET, "n_pairs").unique()
-    sizes = dict(sets.group_by("input").agg(pl.col("n_pairs").sum()).iter_rows())
-    inputs: list[dict[str, object]] = [
-        {
-            "input": name,
-            "kind": "rated pairs" if about.get("kind") == "rated" else "build",
-            "pairs of all sets": sizes.get(name),
-            "path": about.get("path"),
-            "source": _origin(about),
-            "may be shared": about.get("redistributable"),
-            "fingerprint": str(about.get("fingerprint"))[:FINGERPRINT],
-        }
-        for name, about in manifest.inputs.items()
-    ]
-    embeddings: list[dict[str, object]] = [
-        {
-            "embedding": name,
-            "path": about.get("path"),
-            "format": about.get("format"),
-            "dimensions": about.get("n_dimensions"),
-            "words or terms": about.get("n_vocabulary"),
-            "options": format_value(about.get("options") or {}),
-            "fingerprint": str(about.get("fingerprint"))[:FINGERPRINT],
-        }
-        for name, about in manifest.embeddings.items()
-    ]
-    return Section(
-        title="Inputs",
-        prose="An input is a build (labelled pairs) or a file of rated pairs. The number of words "
-        "or terms is empty for encoders, which can embed any term.",
-        parts=[
-            PageTable(caption="Inputs", frame=_without_empty(inputs)),
-            PageTable(caption="Embeddings", frame=_without_empty(embeddings)),
-        ],
-    )
-
-
-def _without_empty(rows: list[dict[str, object]]) -> pl.DataFrame:
-    """Return a table without the columns that are empty in every row."""
-    frame = pl.DataFrame(rows, infer_schema_length=None)
-    return frame.select(c for c in frame if not c.cast(pl.String).fill_null("").eq("").all())
-
-
-def _origin(input_facts: dict[str, object]) -> str:
-    source = input_facts.get("source")
-    if isinstance(source, dict):
-        return f"{source.get('name')}, release {source.get('release_date') or 'undated'}"
-    layout = input_facts.get("layout")
-    return f"ratings in the layout of {layout}" if layout else "ratings"

@@ -327,13 +327,9 @@ def report(
     options = page.signature or ("" if seed is None else f"seed {seed}")
     made = f"medsim {manifest.medsim}, {name}@{content_digest(manifest, below)}"
     signature = f"{made}, {options}" if options else made
-    first, *others = page.sections
     if warnings := manifest.warnings:
         frame = pl.DataFrame({"warning": warnings}, schema={"warning": pl.String})
         parts = [*parts, PageTable(caption="Warnings", frame=frame, headed=False)]
-        number = counted(len(warnings), "warning")
-        said = f"This run gave {number}, listed under “Provenance”."
-        first = replace(first, result=[*first.result, said])
     provenance = Section(
         title="Provenance",
         prose="The inputs and options, the software, and how to cite the numbers of this page.",
@@ -346,11 +342,16 @@ def report(
             Code(text=commands),
         ],
     )
+    sections = [*page.sections, provenance]
+    if warnings:
+        number = counted(len(warnings), "warning")
+        said = f"This run gave {number}, listed under “Provenance”."
+        sections[0] = replace(sections[0], result=[*sections[0].result, said])
     return replace(
         page,
         lead=f"{page.lead} By medsim {manifest.medsim}.",
         signature=signature,
-        sections=[first, *others, provenance],
+        sections=sections,
     )
 
 

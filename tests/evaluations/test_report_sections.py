@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 NAMES = ("one", "two")
 TITLES = (
     "Result|Worst errors|Leaderboard|Significance|Accuracy|Distributions|ROC curves|Metrics|"
-    "Variance between metrics|Retrieval|Category separation|Coverage|"
-    "Inputs|Provenance"
+    "Variance between metrics|Retrieval|Category separation|Coverage|Provenance"
 )
 ALL = TITLES.split("|")
 
@@ -66,7 +65,7 @@ def test_sections_without_data_are_left_out(full: EvaluationReportData, page: Pa
     few = replace(one, retrieval=one.retrieval.clear(), separation=one.separation.clear())
 
     assert [section.title for section in page.sections] == ALL
-    assert titles(bare(full)) == ["Inputs", "Provenance"]
+    assert titles(bare(full)) == ["Provenance"]
     left_out = {"Retrieval", "Category separation", "Significance"}  # of one embedding
     assert titles(few, ("one",)) == [title for title in ALL if title not in left_out]
 
