@@ -77,12 +77,7 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
     ) as output:
         dataset = _read_dataset(options, context)
         people = _people(options, dataset)
-        for model in models:
-            for split in model.needs:
-                if not len(getattr(dataset.rounds[0], split)):
-                    raise OptionError(
-                        f"{model.name} needs {split}, which {dataset.name} lacks; add `{split}`"
-                    )
+        _check_splits(models, dataset)
         context = replace(context, embeddings=_embeddings(models, dataset, context))
         answers = {model.name: _runs(model, dataset, context) for model in models}
         with context.progress.stage("score"):
@@ -141,6 +136,16 @@ def _read_dataset(options: WicEvaluateOptions, context: Context) -> WicDataset:
             "or dev: data leakage; medsim wic verify lists them"
         )
     return dataset
+
+
+def _check_splits(models: Sequence[Model], dataset: WicDataset) -> None:
+    """Raise OptionError if a model needs a split that is missing."""
+    for model in models:
+        for split in model.needs:
+            if not len(getattr(dataset.rounds[0], split)):
+                raise OptionError(
+                    f"{model.name} needs {split}, which {dataset.name} lacks; add `{split}`"
+                )
 
 
 def _people(options: WicEvaluateOptions, dataset: WicDataset) -> float | None:

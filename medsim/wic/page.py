@@ -47,8 +47,6 @@ _WORDS = {
     "correction; two models differ significantly if it is below 0.05.",
 }
 _SHOWN = 5  # wrong answers of each kind
-_AROUND = 80  # characters of a sentence on either side of its term
-_CUT = "\N{HORIZONTAL ELLIPSIS}"
 _COLUMNS = ["term 1", "sentence 1", "term 2", "sentence 2", "group", "score"]
 _KINDS = {
     0: "Different meanings, classified as the same",
@@ -263,9 +261,8 @@ def worst_errors(opened: WicScores, models: Sequence[str]) -> Section | None:
     with_errors = [model for model in models if model in shown["model"]]
     return Section(
         title="Worst errors",
-        prose="The wrong answers that each model is most certain of, by its score. Long sentences "
-        "are cut around the term. They are from the benchmark: share this page only if its licence "
-        "allows it.",
+        prose="The wrong answers that each model is most certain of, by its score. Sentences are "
+        "from the benchmark: share this page only if its licence allows it.",
         parts=[
             Folded(summary=f"Wrong answers of {model}", tables=_tables(shown, model), opened=not at)
             for at, model in enumerate(with_errors)
@@ -297,28 +294,10 @@ def _with_sentences(wrong: pl.DataFrame, instances: pl.DataFrame) -> pl.DataFram
         "model",
         "label",
         *(pl.col(f"term{side}").alias(f"term {side}") for side in "12"),
-        *(
-            pl.struct(text=f"sentence{side}", start=f"start{side}", end=f"end{side}")
-            .map_elements(
-                lambda sentence: _around(sentence["text"], sentence["start"], sentence["end"]),
-                pl.String,
-            )
-            .alias(f"sentence {side}")
-            for side in "12"
-        ),
+        *(pl.col(f"sentence{side}").alias(f"sentence {side}") for side in "12"),
         pl.col("cat").str.replace_all("_", " ").alias("group"),
         "score",
     )
-
-
-def _around(sentence: str, start: int, end: int) -> str:
-    """Return the part of a sentence around its term, with an ellipsis at each cut."""
-    before, after = sentence[:start], sentence[end:]
-    if len(before) > _AROUND:
-        before = _CUT + before[-_AROUND:].partition(" ")[2]
-    if len(after) > _AROUND:
-        after = after[:_AROUND].rpartition(" ")[0] + _CUT
-    return f"{before}{sentence[start:end]}{after}"
 
 
 def _tables(shown: pl.DataFrame, model: str) -> list[PageTable]:
