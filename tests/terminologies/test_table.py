@@ -177,6 +177,50 @@ Concept_ID,Term,Term Type,Lang,Status,Semantic Type
     assert german[1]["description"]["language"].to_list() == ["de"]
 
 
+def test_a_status_is_not_used_if_none_of_its_words_is_known(tmp_path: Path) -> None:
+    text = "id,name,Status\n1,a,OFFICIAL\n2,b,MANUALLY TRANSLATED\n3,c,\n"
+    found = names(put(tmp_path / "n.csv", text))
+    assert [row[3] for row in found] == [True, True, True]
+    with pytest.raises(InputError, match="row 2: Status 'OFFICIAL' is not known as a value of act"):
+        names(tmp_path / "n.csv", **columns("active=Status"))
+
+
+def test_a_language_is_a_code_with_or_without_subtags(tmp_path: Path) -> None:
+    codes = ["en-GB", "en_US", "ENG", "dtp", "zh-Hant-TW", " de "]
+    text = "".join(f"{code},a{code},{code}\n" for code in codes)
+    found = names(put(tmp_path / "n.csv", f"id,name,language\n{text}"))
+    assert sorted(row[4] for row in found) == ["de", "dtp", "en", "en", "en", "zh"]
+
+
+def test_a_second_header_of_robot_is_no_concept(tmp_path: Path) -> None:
+    text = "ID\tLabel\tType\tis_a\nID\tA rdfs:label\tTYPE\tSC %\nX:1\tfever\t\tX:2\n"
+    facts, tables = read_source(put(tmp_path / "n.tsv", text))
+    assert tables["description"]["term"].to_list() == ["fever"]
+    assert tables["is_a"].rows() == [("X:1", "X:2")]
+    assert n_skipped(facts)["row has no concept"] == 1
+    text = "ID\tLabel\nID\tidentity\nX:1\tA fever\n"
+    assert [row[:2] for row in names(put(tmp_path / "o.tsv", text))] == [
+        ("ID", "identity"),
+        ("X:1", "A fever"),
+    ]
+
+
+def test_babelon_is_read_without_definitions(tmp_path: Path) -> None:
+    text = """\
+source_language,translation_language,subject_id,predicate_id,source_value,translation_value
+en,es,HP:1,rdfs:label,All,Todos
+en,es,HP:1,IAO:0000115,Anything,Cualquier cosa
+en,es,HP:1,oboInOwl:hasExactSynonym,Every,Todas
+""".replace(",", "\t")
+    facts, tables = read_source(put(tmp_path / "hp-es.babelon.tsv", text), language="es")
+    assert names(tmp_path / "hp-es.babelon.tsv") == [
+        ("HP:1", "Todos", "fsn", True, "es"),
+        ("HP:1", "Todas", "synonym", True, "es"),
+    ]
+    assert tables["concept"].rows() == [("HP:1", True, "", "")]
+    assert n_skipped(facts) == {"description is a definition": 1}
+
+
 def test_cells_have_quotes_commas_and_line_ends(tmp_path: Path) -> None:
     text = 'id,name\n1,"the ""A"" fever, old"\n2,5" tube\n3,"two\nlines"\n4,\'tis\n'
     found = [term for _, term, *_ in names(put(tmp_path / "n.csv", text))]
@@ -227,7 +271,22 @@ def test_one_table_of_a_database_is_read(tmp_path: Path) -> None:
             "no column with the usual name of a concept and a",
         ),
         ("n.csv", "a,b\n1,2\n", "its columns are a and b; give them as `columns` concept=NAME"),
-        ("n.csv", "id,name\n1,a\n2,b,c\n", "line 3 has 3 cells, the first 2"),
+        ("n.csv", "id,name\n1,a\n2,b,c\n", "line 3 has 3 cells, the first 2: an extra 'c'"),
+        ("n.csv", "id,name\n1,a\n2\n", "line 3 has 1 cell, the first 2: no 'name'"),
+        ("n.csv", "id,term,Term\n1,a,b\n", "has several columns named 'term'; rename them"),
+        ("n.csv", "id,name\n", "no row has a concept and a name"),
+        ("n.csv", "id,name\n,\n2,\n", "no row has a concept and a name"),
+        ("n.csv", f"id,name{',x' * 10_000}\n", "has more than 10,000 columns; remove some"),
+        (
+            "n.csv",
+            "id,name,lang\n1,a,en\n2,b,english\n",
+            "row 3: lang 'english' is not known as a value of language",
+        ),
+        (
+            "n.csv",
+            "id,name,status\n1,a,retired\n2,b,OFFICIAL\n",
+            "row 3: status 'OFFICIAL' is not known as a value of status",
+        ),
         ("n.csv", 'id,name\n1,"a\n', "line 2 cannot be cut into cells"),
         ("n.csv", b"id,name\n1,a\n2,\0\n", "line 3 has the character '\\x00'"),
         ("n.csv", b"id,name\n1,\xff\n2,\x01\n", "line 3 has the character '\\x01'"),
@@ -247,6 +306,8 @@ def test_one_table_of_a_database_is_read(tmp_path: Path) -> None:
         ("n.csv", b"%PDF-1.4", "is an HDF5 or PDF file"),
         ("n.jsonl", '{"id": 1, "name": "a"}\n{"id"\n', "line 2 is not JSON"),
         ("n.jsonl", '{"id": 1, "name": "a"}\n[1]\n', "row 2 is not an object"),
+        ("n.jsonl", '{"id": 1, "name": {"en": "a"}}\n', "row 1: name is an object; expected text"),
+        ("n.jsonl", '{"id": 1, "name": [{"en": "a"}]}\n', "row 1: name is an object; expected"),
         ("n.jsonl", '{"id": 1, "name": "\\ud800"}\n', "surrogates not allowed"),
         ("n.parquet", b"PAR1 and nothing", "cannot be read"),
         ("n.db", b"SQLite format 3\0 and nothing", "cannot be read"),
@@ -269,6 +330,7 @@ def test_what_is_not_a_table_is_refused_in_one_line(
     [
         (("concept",), "takes values such as concept=ID; unknown column 'concept'|did you mean"),
         (("tem=x",), "unknown column 'tem'; did you mean term"),
+        (("concept=id", "term=ID"), "gives 'id' twice; give each column once"),
     ],
 )
 def test_unknown_columns_are_named(tmp_path: Path, given: tuple[str, ...], said: str) -> None:

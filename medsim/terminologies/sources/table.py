@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -45,21 +46,26 @@ _SAMPLED_ROWS, _SAMPLED_CHARACTERS = 50, 1 << 20  # to find the separator
 _UNIT_SEPARATOR = "\x1f"  # between the values of a list, as macros/cell_separator expects
 
 _ROLES = {
-    "concept": "conceptid classid concept cui conceptcode id identifier code iri uri",
-    "term": "preferredlabel preferredterm preferredname preflabel prefname term termname "
-    "conceptname name label str string title description longdescription",
+    "concept": "conceptid classid subjectid concept cui conceptcode id identifier code iri uri",
+    "term": "translationvalue preferredlabel preferredterm preferredname preflabel prefname term "
+    "termname conceptname name label str string title description longdescription",
     "synonyms": "synonyms synonym altlabels altlabel alternativenames alternatenames aliases",
-    "kind": "kind termtype termkind nametype namekind descriptiontype tty type",
-    "language": "language lang languagecode lat",
-    "active": "active isactive status",
+    "kind": "kind termtype termkind nametype namekind descriptiontype tty type predicateid",
+    "language": "translationlanguage language lang languagecode lat",
+    "active": "active isactive",
+    "status": "status",
     "obsolete": "obsolete isobsolete deprecated isdeprecated inactive retired",
     "replaced_by": "replacedby replacement mapto newcode newid termreplacedby",
     "parent": "parents parent parentid parentids parentcode parentcodes isa subclassof broader",
     "category": "category semantictag semantictype semantictypes domain chapter",
 }
-"""The usual names of each column, the best first, in lower case without spaces and signs."""
+"""The usual names of each column, the best first, in lower case without spaces and signs.
+
+A status is not used if none of its values is known.
+"""
 
 _SETTINGS = ("separator", "table")
+_MOST_COLUMNS = 10_000
 
 
 def read_table(path: Path, store: Store, options: ReadingOptions) -> Terminology:
@@ -82,6 +88,8 @@ def read_table(path: Path, store: Store, options: ReadingOptions) -> Terminology
         )
     for query in ("name", "concept", "description", "association", "is_a"):
         store.run(f"terminologies/table/{query}")
+    if not store.n_rows("description"):
+        raise InputError(f"{file.place}: no row has a concept and a name")
     skipped = store.frame("terminologies/table/skipped").to_dicts()
     store.drop("no_row", "setting", "given", "word", "name")
     return Terminology(
@@ -138,10 +146,20 @@ def _places(place: str, header: Sequence[str], given: Mapping[str, str]) -> dict
     """Return the position of the column of each role.
 
     Raises:
-        InputError: a given column is missing, or there is none for concepts or terms.
+        InputError: a given column is missing, there is none for concepts or terms, several have the
+            same name, or there are too many.
+        OptionError: a column is given twice.
     """
+    if len(header) > _MOST_COLUMNS:
+        raise InputError(f"{place} has more than {_MOST_COLUMNS:,} columns; remove some")
     places = _found(header, given)
     has = f"its columns are {listed(header, most=40)}"
+    n_named, n_used = Counter(map(_plain, header)), Counter(places.values())
+    for role, at in places.items():
+        if n_used[at] > 1:
+            raise OptionError(f"`columns` gives {given[role]!r} twice; give each column once")
+        if n_named[_plain(header[at])] > 1 and not given.get(role, "").isdecimal():
+            raise InputError(f"{place} has several columns named {header[at]!r}; rename them")
     for role, name in given.items():
         if name and role not in places:
             raise InputError(f"{place} has no column {name!r}; {has}")
@@ -194,7 +212,9 @@ def _load_text(text: Text, given: Mapping[str, str], store: Store) -> dict[str, 
     for number, cells in cells_of_lines(text, separator):
         if len(cells) != len(header):
             has = f"line {number:,} has {counted(len(cells), 'cell')}, the first {len(header)}"
-            raise InputError(f"{text.path}: {has}") from fault
+            at = min(len(cells), len(header))
+            odd = f"no {header[at]!r}" if at < len(header) else f"an extra {cells[at]!r}"
+            raise InputError(f"{text.path}: {has}: {odd}") from fault
     raise InputError(f"{text.path}: a line cannot be cut into cells") from fault
 
 
@@ -213,6 +233,10 @@ def _load_values(
     """Fill the table ``given`` from columns of values, and return the column of each role."""
     header = list(values)
     names = {role: header[at] for role, at in _places(place, header, given).items()}
+    for name in names.values():
+        for row, value in enumerate(values[name], start=1):
+            if dict in map(type, value if isinstance(value, list) else [value]):
+                raise InputError(f"{place}: row {row:,}: {name} is an object; expected text")
     texts = {role: list(map(_text, values[name])) for role, name in names.items()}
     frame = pl.DataFrame(texts, dict.fromkeys(texts, pl.String)).with_columns(
         pl.col("concept").str.strip_chars(),

@@ -19,7 +19,9 @@ with distinct_name as (
         bool_or(n.kind = 'fsn') as is_preferred
     from name as n
     inner join concept as c on n.concept_id = c.concept_id
-    where n.term <> ''
+    where
+        n.term <> ''
+        and n.kind <> 'definition'
     group by
         n.concept_id,
         n.language,

@@ -1,4 +1,5 @@
--- The rows of a delimited text; columns that it lacks are null.
+-- The rows of a delimited text; columns that it lacks are null, and so is a second row with the
+-- strings of a template of ROBOT.
 --
 -- reads   $stream: the text of the file, in UTF-8
 --         no_row: the columns without rows
@@ -12,7 +13,7 @@
 
 create or replace table given as
 
-with stated as (
+with cell as (
     select *
     from no_row
     union all by name
@@ -32,18 +33,35 @@ with stated as (
             '{"' || replace($columns, ' ', '":"varchar","') || '":"varchar"}'
         )
     )
+),
+
+numbered as (
+    select
+        *,
+        row_number() over () + $header::int as place
+    from cell
+),
+
+stated as (
+    select
+        *,
+        place <> 2
+        or trimmed(concept) <> 'ID'
+        or not regexp_matches(coalesce(term, synonyms), '^(A[AILT]? |LABEL)') as is_row
+    from numbered
 )
 
 select
-    row_number() over () + $header::int as place,
-    trimmed(concept) as concept,
-    term,
-    synonyms,
-    kind,
-    language,
-    active,
-    obsolete,
-    replaced_by,
-    parent,
-    category
+    place,
+    case when is_row then trimmed(concept) end as concept,
+    case when is_row then term end as term,
+    case when is_row then synonyms end as synonyms,
+    case when is_row then kind end as kind,
+    case when is_row then language end as language,
+    case when is_row then active end as active,
+    case when is_row then status end as status,
+    case when is_row then obsolete end as obsolete,
+    case when is_row then replaced_by end as replaced_by,
+    case when is_row then parent end as parent,
+    case when is_row then category end as category
 from stated;

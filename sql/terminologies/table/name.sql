@@ -19,15 +19,17 @@ given_row as materialized (
         g.place,
         nullif(g.concept, '') as concept_id,
         g.term,
-        string_split(g.synonyms, s.sign) as synonyms,
+        string_split(g.synonyms, p.sign) as synonyms,
         coalesce(k.kind, 'unstated') as kind,
-        coalesce(l.language, s.lang) as language,
-        coalesce(a.active, true) and coalesce(o.active, true) as active
+        coalesce(l.language, p.lang) as language,
+        coalesce(a.active, true) and coalesce(s.active, true) and coalesce(o.active, true)
+            as active
     from given as g
-    cross join separator as s
+    cross join separator as p
     left join word as k on k.role = 'kind' and g.kind = k.value
     left join word as l on l.role = 'language' and g.language = l.value
     left join word as a on a.role = 'active' and g.active = a.value
+    left join word as s on s.role = 'status' and g.status = s.value
     left join word as o on o.role = 'obsolete' and g.obsolete = o.value
 ),
 

@@ -9,6 +9,7 @@ with kept as (
     where
         concept_id is not null
         and term <> ''
+        and kind <> 'definition'
 ),
 
 distinct_name as (
@@ -38,6 +39,15 @@ from name
 where
     concept_id is not null
     and term = ''
+union all
+select
+    'description is a definition' as reason,
+    count(*) as n_rows
+from name
+where
+    concept_id is not null
+    and term <> ''
+    and kind = 'definition'
 union all
 select
     'name repeats a name of its concept' as reason,

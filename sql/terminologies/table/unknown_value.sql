@@ -1,18 +1,31 @@
--- The first value of a table that is not a known word for its column.
+-- The first value of a table that is not a known word for its column; columns of status without any
+-- known word are not used.
 --
 -- reads   word
 -- writes  at most one row: place, the number of its row; role, its column; value
 
+with status as (
+    select count(active) > 0 as is_used
+    from word
+    where role = 'status'
+)
+
 select
-    place,
-    role,
-    value
-from word
+    w.place,
+    w.role,
+    w.value
+from word as w
+cross join status as s
 where
-    role <> 'language'
-    and kind is null
-    and active is null
+    trimmed(w.value) <> ''
+    and w.kind is null
+    and w.active is null
+    and w.language is null
+    and (
+        w.role <> 'status'
+        or s.is_used
+    )
 order by
-    place,
-    role
+    w.place,
+    w.role
 limit 1;

@@ -10,6 +10,7 @@ with given_row as (
     select
         kind,
         active,
+        status,
         obsolete,
         language,
         min(place) as place
@@ -17,14 +18,15 @@ with given_row as (
     group by
         kind,
         active,
+        status,
         obsolete,
         language
 ),
 
 stated as (
     select
-        unnest(['kind', 'active', 'obsolete', 'language']) as role,
-        unnest([kind, active, obsolete, language]) as value,
+        unnest(['kind', 'active', 'status', 'obsolete', 'language']) as role,
+        unnest([kind, active, status, obsolete, language]) as value,
         place
     from given_row
 ),
@@ -46,10 +48,12 @@ select
     value,
     place,
     case when role = 'kind' then table_kind(value) end as kind,
-    case when role in ('active', 'obsolete') then table_active(value, role = 'obsolete') end
-        as active,
     case
-        when role = 'language'
-            then umls_language(upper(split_part(nullif(trimmed(value), ''), '-', 1)))
+        when role in ('active', 'status', 'obsolete')
+            then table_active(value, role = 'obsolete')
+    end as active,
+    case
+        when role = 'language' and regexp_matches(trimmed(value), '^[A-Za-z]{2,3}([-_].*)?$')
+            then umls_language(upper(regexp_extract(trimmed(value), '^[A-Za-z]*')))
     end as language
 from distinct_value;
