@@ -163,9 +163,11 @@ class SearchOptions(ReadingOptions):
         """Put strategies in the order in which they are made.
 
         Raises:
-            OptionError: no strategy is given, or a strategy or a language is given twice.
+            OptionError: no strategy or language is given, or one is given twice.
         """
-        languages = [language.strip() for language in self.languages]
+        languages = [language.strip().lower() for language in self.languages]
+        if "" in languages:
+            raise OptionError("`language` needs codes with commas between them, such as en,es")
         if len({*languages}) < len(languages):
             raise OptionError(f"`language` {self.language!r} names a language twice")
         object.__setattr__(self, "language", ",".join(languages))

@@ -7,6 +7,7 @@ import io
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -267,11 +268,12 @@ def table_of(
     extra: Sequence[str] | None = (),
     *,
     filled_in: bool = False,
+    may_be_short: bool = False,
 ) -> Table:
     """Return columns of a delimited text, see ``read_table``.
 
     In a sheet that annotators filled in, a row may lack empty cells at its end, and cells are not
-    trimmed.
+    trimmed. With ``may_be_short``, it may lack those after the needed ones.
     """
     first = first_lines(text)
     separator = max(
@@ -280,9 +282,10 @@ def table_of(
     lines = cells_of_lines(text, separator, trimmed=not filled_in)
     _, header = next(lines)
     places = _places(text.path, header, needed, extra)
+    least = 1 + max(places[name] for name in needed) if may_be_short else len(header)
     at, rows = [], []
     for number, cells in lines:
-        if filled_in:
+        if filled_in or least <= len(cells) < len(header):
             cells.extend([""] * (len(header) - len(cells)))
         elif len(cells) != len(header):
             raise InputError(
@@ -322,9 +325,9 @@ def _places(
     plain = [_plain(name) for name in header]
     for name in needed:
         if name not in plain:
+            has = shorten(", ".join(plain), _LONGEST_SHOWN, placeholder=" …")
             raise InputError(
-                f"{path} has no column {name!r}; it needs {', '.join(needed)} and has "
-                f"{', '.join(plain)[:_LONGEST_SHOWN]!r}"
+                f"{path} has no column {name!r}; it needs {', '.join(needed)} and has {has!r}"
             )
     to_read = [*needed, *(name for name in extra or () if name in plain)]
     places = {name: plain.index(name) for name in to_read}

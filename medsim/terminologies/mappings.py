@@ -66,7 +66,8 @@ def add_mappings(
         store.run("terminologies/mappings/concept_map/mapping")
     else:
         content = _METADATA.sub("", text)  # leaves the numbers of lines
-        rows = table_of(Text(path=Path(place), content=content), _COLUMNS, ("predicate_modifier",))
+        sssom = Text(path=Path(place), content=content)
+        rows = table_of(sssom, _COLUMNS, ("predicate_modifier",), may_be_short=True)
         store.put("sssom", rows.frame)
         store.run("terminologies/mappings/sssom/mapping")
     put_prefixes(store)

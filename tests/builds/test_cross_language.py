@@ -265,7 +265,10 @@ def test_shards_give_the_same_rows_and_splits_share_no_name(folder: Path) -> Non
     [
         ("en,de", InputError, "no active descriptions in language 'de'"),
         ("en, es,en", OptionError, "names a language twice"),
-        ("en,", InputError, "no active descriptions in language ''"),
+        ("en,EN", OptionError, "names a language twice"),
+        ("en,", OptionError, "needs codes with commas between them, such as en,es"),
+        ("", OptionError, "needs codes with commas between them, such as en,es"),
+        ("en,Greek", InputError, "no active descriptions in language 'greek'; languages found: en"),
     ],
 )
 def test_unusable_languages_are_refused(

@@ -58,7 +58,9 @@ def test_list_of_sources_says_how_to_recognise_and_get_them() -> None:
 
     assert result.exit_code == 0
     actual = json.loads(result.stdout)
-    assert {row["source"] for row in actual} == set(SOURCES.all())
+    assert {row["source"] for row in actual} == {*SOURCES.all(), "extension", "mappings"}
+    assert {row["kind"] for row in actual} == {"built-in", "format", "supplement"}
+    assert {row["example"] for row in actual} > {"medsim build desc2026.xml -o mesh"}
     assert actual[0]["kind"] == "built-in"
     assert {row["known_by"] for row in actual} > {"MRCONSO.RRF, or a folder or archive with it"}
     assert all(all(row.values()) for row in actual)
@@ -172,7 +174,7 @@ def test_errors_are_one_line(
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["build", "nowhere.zip", "-o", "x"], 1, "no file or folder 'nowhere.zip'"),
+        (["build", "nowhere.zip", "-o", "x"], 1, "no file or folder 'nowhere.zip'\n"),
         (["build", "hpoo", "-o", "x"], 1, "did you mean hpo?"),
         (["wic", "build", "x.txt", "-t", "mesh"], 2, "Missing option"),
         (["build", "hpo", "-o", "x", "--seed", "-1"], 1, "--seed -1 is out of range"),

@@ -193,6 +193,24 @@ def test_a_malformed_file_of_mappings_is_refused_with_its_place(
     assert "\n" not in str(error.value)
 
 
+def test_cells_that_are_cut_from_the_end_of_a_row_are_empty(fever: Path) -> None:
+    header = "subject_id\tpredicate_id\tobject_id\tpredicate_modifier\tcomment"
+    text = f"{header}\nHP:1\tskos:exactMatch\tHP:3\n"
+    path = fever.with_name("in.sssom.tsv")
+    path.write_text(text)
+    tables = read_source(fever, extensions=[path])[1]
+    assert ("HP:1", "HP:3", "same_as", True) in tables["association"].rows()
+    path.write_text(f"{header}\nHP:1\tskos:exactMatch\n")
+    with pytest.raises(InputError, match="line 2 has 2 cells, the header 5"):
+        read_source(fever, extensions=[path])
+
+
+def test_a_release_is_read_once(fever: Path) -> None:
+    for twice in (["a.tsv", "a.tsv"], [fever]):
+        with pytest.raises(OptionError, match=r"two releases are named .*; names must be unique"):
+            read_source(fever, extensions=twice)
+
+
 def test_other_extensions_of_an_ontology_are_refused(fever: Path) -> None:
-    with pytest.raises(OptionError, match=r"`extensions` does not apply to .*in\.obo"):
+    with pytest.raises(OptionError, match=r"other\.zip: .*in\.obo.* takes only mappings: SSS"):
         read_source(fever, extensions=["other.zip", "in.sssom.tsv"])

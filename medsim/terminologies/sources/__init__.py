@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.errors import InputError, OptionError, counted, unknown_name
+from medsim.core.errors import InputError, OptionError, check_unique, counted, unknown_name
 from medsim.core.files import HashedReader
 from medsim.core.kinds import CANONICAL_TABLES, SEMANTIC_TYPE_COLUMNS
 from medsim.core.manifest import Skipped
@@ -111,6 +111,7 @@ class Source:
         about: description of the format or the built-in terminology, in a few words.
         files: files that identify the format, or the package with the built-in.
         address: page to download such files or the package from.
+        example: name of such a file, for an example; empty for a built-in.
         load: function that reads it.
         recognises: function that returns whether a path looks like this format.
         locate: for a built-in, function that finds its file.
@@ -125,6 +126,7 @@ class Source:
     files: str
     address: str
     load: Load
+    example: str = ""
     recognises: Callable[[Path], bool] = lambda _path: False
     locate: Callable[[], Path] | None = None
     accepts: frozenset[str] = frozenset()
@@ -139,11 +141,17 @@ class Source:
         facts get the names of the source and of the path, followed by the names of extensions.
         """
         paths = [Path(extension) for extension in options.extensions]
+        check_unique("releases", [str(each) for each in (path, *paths)])
         mappings = [each for each in paths if FILES.fullmatch(each.name)]
         others = tuple(each for each in paths if each not in mappings)
         options = replace(options, extensions=others)
         for option in fields(ReadingOptions):
             accepted = option.name in {"language", *self.accepts}
+            if others and option.name == "extensions" and not accepted:
+                raise OptionError(
+                    f"`extensions` {others[0]}: {path}, which is read as {self.name}, takes only "
+                    "mappings: SSSOM (.tsv or .csv) or a ConceptMap of FHIR (.json)"
+                )
             if not accepted and getattr(options, option.name) != option.default:
                 raise OptionError(
                     f"`{option.name}` does not apply to {path}, which is read as {self.name}; "
@@ -195,6 +203,21 @@ def with_mappings(terminology: Terminology, file: ReleaseFile, store: Store) -> 
     )
 
 
+LISTED = "`medsim build --list` shows the formats"
+"""A hint in messages."""
+
+_ADDED = [
+    (
+        *("extension", "supplement", "RF2 extensions and Delta files"),
+        "a folder or archive with sct2_*.txt, by --with",
+        *("medsim build edition.zip --with extension.zip -o rf2", "https://mlds.ihtsdotools.org"),
+    ),
+    (
+        *("mappings", "supplement", "mappings in SSSOM, or a ConceptMap of FHIR"),
+        ".tsv, .csv or .json, by --with",
+        *("medsim build hpo --with hp.sssom.tsv -o hpo", "https://mapping-commons.github.io/sssom"),
+    ),
+]
 _MANY_ABSENT = 0.25  # of a table's rows; in ontologies up to a fifth name terms of others
 
 SOURCES: Registry[Source] = Registry("source", "medsim.terminologies.sources")
@@ -225,14 +248,19 @@ def known_sources() -> pl.DataFrame:
     """Return a row per source, built-in terminologies first.
 
     Returns:
-        source, its name; kind, built-in or format; reads, the terminology or format; known_by, the
-        files that identify it, or the package with it; address, the page to download them from.
+        source, its name; kind, built-in, format or supplement; reads, the terminology or
+        format; known_by, the files that identify it, or the package with it; example, a command;
+        address, the page to download them from.
     """
     rows = [
-        (name, "built-in" if it.locate else "format", it.about, it.files, it.address)
+        (
+            *(name, "built-in" if it.locate else "format", it.about, it.files),
+            *(f"medsim build {it.example or name} -o {name}", it.address),
+        )
         for name, it in SOURCES.all().items()
     ]
-    schema = ["source", "kind", "reads", "known_by", "address"]
+    rows += _ADDED
+    schema = ["source", "kind", "reads", "known_by", "example", "address"]
     return pl.DataFrame(rows, schema, orient="row").sort("kind", "source")
 
 
@@ -247,8 +275,9 @@ def find_source(location: str) -> tuple[Source, Path]:
         return built_in, built_in.locate()
     if not os.path.exists(location):  # noqa: PTH110 — Path's raises where a name is too long
         names = [name for name, source in sources.items() if source.locate]
-        hint = unknown_name("built-in name", location, names)
-        raise InputError(f"no file or folder {location!r} ({hint})")
+        is_name = Path(location).name == location and "." not in location
+        hint = f" ({unknown_name('built-in name', location, names)})" if is_name else ""
+        raise InputError(f"no file or folder {location!r}{hint}")
     path = Path(location)
     path = path if path.name not in {"", ".."} else path.resolve()  # the resolved path has a name
     for source in sorted(sources.values(), key=lambda source: source.turn):
@@ -258,8 +287,13 @@ def find_source(location: str) -> tuple[Source, Path]:
     kind = kind_of(beginning_of(path))
     if kind is not None and kind.advice:
         raise InputError(f"{path} {kind}")
-    formats = [f"{it.about} ({it.files})" for it in sources.values() if it.locate is None]
-    raise InputError(f"{location!r} is in no format that medsim reads: {'; '.join(formats)}")
+    reads = [
+        f"{it.about} ({it.files})"
+        for it in sources.values()
+        if any(end in it.files for end in path.suffixes)
+    ]
+    near = f", such as {'; '.join(reads)}" if reads else ""
+    raise InputError(f"{location!r} is in no format that medsim reads{near}; {LISTED}")
 
 
 def source_paths(location: str | Path) -> list[Path]:

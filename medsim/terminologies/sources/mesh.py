@@ -316,6 +316,7 @@ Source(
     name="mesh",
     about="MeSH as XML",
     files="desc2026.xml, supp2026.xml, or a folder or archive of both",
+    example="desc2026.xml",
     address="https://www.nlm.nih.gov/databases/download/mesh.html",
     recognises=recognises,
     load=read_mesh,

@@ -235,6 +235,7 @@ Source(
     name="obo",
     about="OBO ontologies",
     files=".obo, or a folder or archive with one",
+    example="go.obo",
     address="https://obofoundry.org",
     recognises=lambda path: has_single(path, _NAME),
     load=read_obo,

@@ -159,6 +159,7 @@ Source(
     name="obographs",
     about="OBO graphs",
     files=".json that begins with graphs, or a folder or archive with one",
+    example="hp.json",
     address="https://obofoundry.org",
     recognises=lambda path: begins(path, _NAME, _HEAD),
     load=read_obographs,

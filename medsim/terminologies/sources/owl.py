@@ -314,6 +314,7 @@ Source(
     name="owl",
     about="OWL ontologies, SKOS thesauri and semantic-sql",
     files=".owl, .rdf, .ttl, .nt or a database of semantic-sql",
+    example="hp.owl",
     address="https://obofoundry.org",
     recognises=recognises,
     load=read_owl,

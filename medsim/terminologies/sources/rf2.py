@@ -14,7 +14,7 @@ from medsim.core.manifest import Skipped
 from medsim.core.reading import JSON, LONGEST_LINE, parsed_json
 from medsim.terminologies.mappings import NAMES
 from medsim.terminologies.rf2_writer import COLUMNS, ORIGIN_FILE
-from medsim.terminologies.sources import Source, SourceFile, Terminology, day_of
+from medsim.terminologies.sources import LISTED, Source, SourceFile, Terminology, day_of
 from medsim.terminologies.sources.archive import ReleaseFile, is_alone, release_files
 from medsim.terminologies.sources.text_rows import RowFormat, load_rows
 
@@ -186,10 +186,13 @@ def find_files(
                     f"{release} has only Delta files, which lack most rows; give the edition that "
                     "they change as the source, and them with `extensions`"
                 )
+            if not files:
+                raise InputError(f"{release} is empty")
+            if not any(matching.values()):
+                raise InputError(f"{release} has no file that medsim reads; {LISTED}")
             stem = kind.stem.replace("(?:cRefset_)?", "cRefset_")
             raise InputError(
-                f"{release} is not an RF2 release: it has no {kind.name} file {stem}*.txt; "
-                "`medsim build --list` shows the files of other formats"
+                f"{release} is not an RF2 release: it has no {kind.name} file {stem}*.txt; {LISTED}"
             )
     return chosen
 
@@ -284,6 +287,7 @@ Source(
     name="rf2",
     about="RF2 releases",
     files="a folder or archive with sct2_Concept_*.txt",
+    example="SnomedCT_InternationalRF2_20260101.zip",
     address="https://mlds.ihtsdotools.org",
     recognises=lambda path: path.exists() and not is_alone(path),
     load=read_rf2,

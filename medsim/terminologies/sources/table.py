@@ -282,6 +282,7 @@ Source(
     about="a table of names",
     files="a .csv, .tsv, .txt, .jsonl, .parquet, .duckdb or .sqlite with columns of concepts and "
     "terms",
+    example="signs.csv",
     address="https://bioportal.bioontology.org",
     recognises=recognises,
     load=read_table,

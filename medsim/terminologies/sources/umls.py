@@ -155,6 +155,7 @@ Source(
     name="umls",
     about="UMLS releases",
     files="MRCONSO.RRF, or a folder or archive with it",
+    example="2025AB/META/MRCONSO.RRF",
     address="https://www.nlm.nih.gov/research/umls",
     recognises=lambda path: has_single(path, _NAME) or has_file(path, _NLM),
     load=read_umls,
