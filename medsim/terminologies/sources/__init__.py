@@ -209,13 +209,13 @@ LISTED = "`medsim build --list` shows the formats"
 _ADDED = [
     (
         *("extension", "supplement", "RF2 extensions and Delta files"),
-        "a folder or archive with sct2_*.txt, by --with",
-        *("medsim build edition.zip --with extension.zip -o rf2", "https://mlds.ihtsdotools.org"),
+        "medsim build edition.zip --with extension.zip -o rf2",
+        *("a folder or archive with sct2_*.txt, by --with", "https://mlds.ihtsdotools.org"),
     ),
     (
         *("mappings", "supplement", "mappings in SSSOM, or a ConceptMap of FHIR"),
-        ".tsv, .csv or .json, by --with",
-        *("medsim build hpo --with hp.sssom.tsv -o hpo", "https://mapping-commons.github.io/sssom"),
+        "medsim build hpo --with hp.sssom.tsv -o hpo",
+        *(".tsv, .csv or .json, by --with", "https://mapping-commons.github.io/sssom"),
     ),
 ]
 _MANY_ABSENT = 0.25  # of a table's rows; in ontologies up to a fifth name terms of others
@@ -249,18 +249,18 @@ def known_sources() -> pl.DataFrame:
 
     Returns:
         source, its name; kind, built-in, format or supplement; reads, the terminology or
-        format; known_by, the files that identify it, or the package with it; example, a command;
+        format; example, a command; known_by, the files that identify it, or the package with it;
         address, the page to download them from.
     """
     rows = [
         (
-            *(name, "built-in" if it.locate else "format", it.about, it.files),
-            *(f"medsim build {it.example or name} -o {name}", it.address),
+            *(name, "built-in" if it.locate else "format", it.about),
+            *(f"medsim build {it.example or name} -o {name}", it.files, it.address),
         )
         for name, it in SOURCES.all().items()
     ]
     rows += _ADDED
-    schema = ["source", "kind", "reads", "known_by", "example", "address"]
+    schema = ["source", "kind", "reads", "example", "known_by", "address"]
     return pl.DataFrame(rows, schema, orient="row").sort("kind", "source")
 
 

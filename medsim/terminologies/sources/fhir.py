@@ -79,7 +79,7 @@ Source(
     name="fhir",
     about="FHIR code systems",
     files=".json with a CodeSystem or a Bundle, or a folder or archive with one CodeSystem-*.json",
-    example="CodeSystem-icd-10.json",
+    example="CodeSystem-a.json",
     address="https://terminology.hl7.org",
     recognises=lambda path: has_file(path, _NAMED) or begins(path, _ANY, _HEAD),
     load=read_fhir,

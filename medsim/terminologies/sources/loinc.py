@@ -148,7 +148,7 @@ Source(
     name="loinc",
     about="LOINC",
     files="Loinc.csv, or a folder or archive with it",
-    example="Loinc_2.81.zip",
+    example="Loinc.csv",
     address="https://loinc.org/downloads",
     recognises=lambda path: has_single(path, r"Loinc(TableCore)?\.csv"),
     load=read_loinc,

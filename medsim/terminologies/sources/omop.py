@@ -165,7 +165,7 @@ Source(
     name="omop",
     about="OMOP vocabularies as Athena exports them",
     files="a folder or archive with CONCEPT.csv",
-    example="vocabulary_download_v5.zip",
+    example="vocabulary.zip",
     address="https://athena.ohdsi.org",
     recognises=lambda path: has_file(path, r"CONCEPT\.csv"),
     load=read_omop,

@@ -287,7 +287,7 @@ Source(
     name="rf2",
     about="RF2 releases",
     files="a folder or archive with sct2_Concept_*.txt",
-    example="SnomedCT_InternationalRF2_20260101.zip",
+    example="SnomedCT.zip",
     address="https://mlds.ihtsdotools.org",
     recognises=lambda path: path.exists() and not is_alone(path),
     load=read_rf2,

@@ -63,7 +63,7 @@ Source(
     name="rxnorm",
     about="RxNorm releases",
     files="a folder or archive with RXNCONSO.RRF",
-    example="RxNorm_full_01052026.zip",
+    example="RxNorm.zip",
     address="https://www.nlm.nih.gov/research/umls/rxnorm",
     recognises=lambda path: has_file(path, r"RXNCONSO\.RRF"),
     load=read_rxnorm,
