@@ -50,7 +50,7 @@ _OF_SOME = {
     "nearest": {"out", "overwrite", "form"},
     "study pairs": {"out", "overwrite", "form"},
     "study score": {"table", "form"},
-    "wic eval": {"table", "form"},
+    "wic eval": {"form"},
     "wic verify": {"list_all", "form"},
 }
 

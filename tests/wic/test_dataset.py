@@ -211,8 +211,8 @@ def test_more_train_is_used_like_instances_of_train(tmp_path: Path) -> None:
 
     for dataset, name in ((both, "both"), (alone, "alone")):
         expected = evaluate_wic(tmp_path / name, tmp_path / f"of {name}", models=model)
-        assert dataset.predictions.equals(expected.predictions)
-    assert not both.predictions["score"].equals(alone.predictions["score"])
+        assert dataset.predictions().equals(expected.predictions())
+    assert not both.predictions()["score"].equals(alone.predictions()["score"])
 
 
 def test_more_train_is_in_no_fold_of_a_single_file(tmp_path: Path) -> None:
