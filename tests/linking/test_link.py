@@ -254,7 +254,7 @@ def test_a_terminology_without_the_codes_is_refused(
 
 
 def test_a_name_of_a_baseline_is_refused(places: dict[str, Path], tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="`extensions` other.zip: .* takes only mappings"):
+    with pytest.raises(OptionError, match=r"`extensions` other\.zip: .* takes only mappings"):
         medsim.link(
             [places["corpus"]], places["ontology"], {}, tmp_path / "no", extensions=["other.zip"]
         )

@@ -74,7 +74,7 @@ def test_tables_of_the_terminology_are_compared_with_it(
     assert verify(built.folder, terminology=str(other)).broken == ["names", "related"]
     other.write_text(text.replace("id: V:0000", "id: V:9999"), encoding="utf-8")
     assert "concepts" in verify(built.folder, terminology=str(other)).broken
-    with pytest.raises(OptionError, match="`extensions` other.zip: .* takes only mappings"):
+    with pytest.raises(OptionError, match=r"`extensions` other\.zip: .* takes only mappings"):
         verify(built.folder, terminology=str(other), extensions=["other.zip"])
 
 

@@ -169,7 +169,7 @@ def test_a_terminology_defines_the_synonyms(tmp_path: Path) -> None:
     outcome = verify(test, terminology=str(tmp_path / "names.obo"))
 
     assert outcome.broken == ["synonyms"]
-    with pytest.raises(OptionError, match="`extensions` other.zip: .* takes only mappings"):
+    with pytest.raises(OptionError, match=r"`extensions` other\.zip: .* takes only mappings"):
         verify(test, terminology=str(tmp_path / "names.obo"), extensions=["other.zip"])
     (breach,) = outcome.breaches.iter_rows(named=True)
     assert breach["term1"] == "fontarosis"
