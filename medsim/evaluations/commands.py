@@ -43,8 +43,9 @@ def evaluate(
     manifest.json; with --retrieval and --separation, their tables too. If OUT exists, only new
     results are computed. An interrupted run does not change OUT; run the same command to continue.
     With --list-terms nothing is evaluated, and the embeddings need not exist. If INPUT is a folder
-    of questions, from medsim export --choices, language models (--llm) and embeddings answer them.
-    The page Metrics of the documentation explains the metrics.
+    of questions, from medsim export --choices, language models (--llm) and embeddings answer them;
+    nothing is added to earlier answers in OUT. The page Metrics of the documentation explains the
+    metrics.
 
     Example: medsim eval hpo -e glove=glove.6B.300d.txt -o results
     """

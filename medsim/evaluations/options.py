@@ -354,7 +354,10 @@ class EvaluateOptions(Options):
     def check(self) -> None:
         """Raise OptionError for options that are missing or do not fit together."""
         if not self.embeddings and not self.llms:
-            raise OptionError("name at least one of `embeddings`, such as glove=vectors.txt")
+            raise OptionError(
+                "name at least one of `embeddings`, such as glove=vectors.txt, or of `llms` for "
+                "questions"
+            )
         if BASELINE in self.embeddings:
             raise OptionError(f"{BASELINE!r} is the name of scores without a model; choose another")
         if (self.near or self.far) and self.categories:

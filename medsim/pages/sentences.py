@@ -130,6 +130,11 @@ def leader_sentence(
     return f"{name} leads on {place}: its {label} is {value}, {lead.above} {second}{next_best}."
 
 
+def p_shown(*columns: str) -> pl.Expr:
+    """Return p-values as in sentences, such as "< 0.001" and "0.012"."""
+    return pl.col(*columns).map_elements(lambda p: p_text(p).removeprefix("= "), pl.String)
+
+
 def accuracy_sentences(results: pl.DataFrame, place: str) -> list[str]:
     """Return which model is the most accurate, and which are not better than guessing.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from medsim.pages.page import LongTable, Page, PageTable, Section, facts, license_notice, report
+from medsim.pages.sentences import p_shown
 from medsim.questions.output import AFFIRMED, CSV
 from medsim.questions.scores import readable_results, sentences_of
 
@@ -19,7 +20,7 @@ def answers_page(answers: Answers) -> Page:
     about = (manifest.questions | manifest.models).items()
     whole, parts = readable_results(shown)
     tables = [
-        PageTable(caption="All questions", frame=whole),
+        PageTable(caption="All questions", frame=whole.with_columns(p_shown("p", "position_p"))),
         PageTable(caption="Accuracy by group", frame=parts),
     ]
     affirmed = LongTable(caption=AFFIRMED.about, frame=answers.affirmed(), view="affirmed")

@@ -160,7 +160,7 @@ def _labelled(table: Table, seed: int) -> pl.DataFrame:
     frame, columns = table.frame, JUDGED_ITEMS.dtypes
     if "label" in frame.columns:
         labels = frame["label"].str.to_lowercase().str.replace_all(r"[\s-]+", "_")
-        labels = labels.replace("", None)
+        labels = labels.str.replace("the_same", "same", literal=True).replace("", None)
         accepted = ", ".join(_LABELS)
         table.refuse(~labels.is_in([*_LABELS]), "label", f"is not one of {accepted}, or empty")
         frame = frame.with_columns(labels.replace_strict(_LABELS, return_dtype=pl.Int8))

@@ -229,7 +229,9 @@ _JUDGED = {
             "annotator": _ANNOTATOR,
             **_counts(JUDGEMENT),
             "n_missing": _whole("Number of pairs without an answer."),
-            **_estimate("with_majority", "Share of answers that are the majority's"),
+            **_estimate(
+                "with_majority", "Share of answers same and not same that are the majority's"
+            ),
         },
         key=("annotator",),
     ),
@@ -476,10 +478,12 @@ class ScoresManifest(Manifest):
         study_id: ``study_id`` of the study.
         answers: name and SHA-256 of each file of answers.
         source: ``source`` of the study.
+        question: the question that annotators answered.
     """
 
     kind: ClassVar[str] = "scores"
     study_id: str
+    question: str
     answers: list[dict[str, str]]
     source: dict[str, object]
 

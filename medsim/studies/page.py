@@ -67,7 +67,8 @@ def scores_page(opened: ScoresFolder) -> Page:
     return report(
         Page(
             title="Annotation results",
-            lead=f"Study {manifest.study_id}, {counted(len(answers), 'file')} of answers.",
+            lead=f"Study {manifest.study_id}, {counted(len(answers), 'file')} of answers to the "
+            f"question “{manifest.question}”",
             sections=[section for section in sections if section.parts or section.result],
             notice=license_notice({str(manifest.source.get("name")): manifest.source}),
             words={word: meaning for word, meaning in _WORDS.items() if word in words},

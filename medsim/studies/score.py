@@ -164,6 +164,7 @@ def _write(
             study_id=scores.study_id,
             answers=list(answers.files),
             source=study.manifest.source,
+            question=study.manifest.question or study.scale.question,
             options=options.recorded(),
             warnings=list(scores.warnings),
             outputs=dict(sorted(output.outputs.items())),

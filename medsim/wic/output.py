@@ -285,5 +285,9 @@ class WicScores(Opened[WicEvaluationManifest]):
         return self.read(PREDICTIONS.files)
 
     def replies(self) -> pl.DataFrame:
-        """Return the replies of language models: ``REPLIES``; there is no table without any."""
+        """Return the replies of language models: ``REPLIES``.
+
+        Raises:
+            InputError: no language model was scored.
+        """
         return self.read(REPLIES.files)

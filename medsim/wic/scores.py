@@ -11,7 +11,7 @@ from medsim.core.errors import counted, listed
 from medsim.core.shown import MISSING
 from medsim.embeddings.replies import COUNTED
 from medsim.evaluations.readable import rounded, with_ends
-from medsim.pages.sentences import accuracy_sentences, p_text
+from medsim.pages.sentences import accuracy_sentences, p_shown
 from medsim.statistics.bca import accuracy_of
 from medsim.statistics.estimates import interval_of
 from medsim.statistics.significance import against_best, mcnemar_of_runs
@@ -151,7 +151,7 @@ def readable_accuracies(results: pl.DataFrame, people: float | None = None) -> p
         with_ends("accuracy", "low", "high"),
         pl.format("± {}", rounded("deviation")).alias("over seeds"),
         rounded("to_people", "+.3f").alias("to people"),
-        pl.col("p").map_elements(lambda p: p_text(p).removeprefix("= "), pl.String),
+        p_shown("p"),
         *(pl.col(part).alias(part.replace("_", " ")) for part in parts.columns[1:]),
         *(rounded(name, ",").alias(label) for name, label in _REPLY_LABELS.items()),
     )

@@ -18,6 +18,8 @@ from fixtures.studies import put
 import medsim
 from medsim.core.errors import InputError, OptionError
 from medsim.studies.folder import Study
+from medsim.studies.output import ScoresFolder
+from medsim.studies.page import scores_page
 from medsim.studies.sentences import score_sentences
 
 NAMES = ("ada", "ben", "cy", "dan", "eva", "fay")
@@ -146,7 +148,9 @@ def test_each_pair_goes_to_as_many_people_and_all_have_equally_many(
 def test_all_judge_all_pairs_by_default_and_other_columns_are_kept_in_the_key(
     tmp_path: Path,
 ) -> None:
-    study = medsim.sample_study(table(tmp_path, ("1", "0", "Not same", "")), tmp_path / "study")
+    study = medsim.sample_study(
+        table(tmp_path, ("The same", "0", "Not the same", "")), tmp_path / "study"
+    )
 
     assert Counter(study.assignment()["annotator"]) == dict.fromkeys(study.manifest.annotators, 40)
     items = study.items().sort(pl.col("term1").str.slice(5).cast(pl.Int64))
@@ -160,7 +164,10 @@ def test_all_judge_all_pairs_by_default_and_other_columns_are_kept_in_the_key(
 
 def test_known_labels_have_a_quality_and_corrections(tmp_path: Path) -> None:
     study = medsim.sample_study(
-        table(tmp_path, ("same", "not_same", "not_same", "")), tmp_path / "study", annotators=NAMES
+        table(tmp_path, ("same", "not_same", "not_same", "")),
+        tmp_path / "study",
+        annotators=NAMES,
+        question="Is <a> like b?",
     )
     answer(study, tmp_path / "answers", judged)
 
@@ -177,6 +184,7 @@ def test_known_labels_have_a_quality_and_corrections(tmp_path: Path) -> None:
     }
     sentence = score_sentences(scores.tables)[1]
     assert f"matched the label of {n_right} of the {pairs.height} with a label: the acc" in sentence
+    assert "“Is <a> like b?”" in scores_page(ScoresFolder(tmp_path / "out")).lead
     written = pl.read_csv(tmp_path / "out/judged.csv")
     assert written["source"].to_list() == scores.table("judged")["source"].to_list()
     assert written["note"].str.starts_with("'=1+").all()
