@@ -135,13 +135,14 @@ def p_shown(*columns: str) -> pl.Expr:
     return pl.col(*columns).map_elements(lambda p: p_text(p).removeprefix("= "), pl.String)
 
 
-def accuracy_sentences(results: pl.DataFrame, place: str) -> list[str]:
+def accuracy_sentences(results: pl.DataFrame, place: str, guessing: str = "guessing") -> list[str]:
     """Return which model is the most accurate, and which are not better than guessing.
 
     Args:
         results: a row per model: model, accuracy, low, high, chance, and p, the corrected p-value
             of the difference from the highest accuracy.
         place: see ``leader_sentence``.
+        guessing: the answers without a model whose accuracy is chance.
     """
     ranked = results.rename({"accuracy": "value"})
     ranked = ranked.sort("value", descending=True, maintain_order=True)
@@ -153,8 +154,8 @@ def accuracy_sentences(results: pl.DataFrame, place: str) -> list[str]:
         differences[best["model"], row["model"]] = test
     sentences = [leader_sentence([best, *others], differences, place, "accuracy")]
     if low := ranked.filter(pl.col("low") <= pl.col("chance"))["model"].to_list():
-        guessing = f"guessing ({number(best['chance'], '.3f')})"
-        sentences.append(f"Not significantly better than {guessing}: {listed(low, 5)}.")
+        chance = f"{guessing} ({number(best['chance'], '.3f')})"
+        sentences.append(f"Not significantly better than {chance}: {listed(low, 5)}.")
     return sentences
 
 

@@ -4,13 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from medsim.pages.page import LongTable, Page, PageTable, Section, facts, license_notice, report
+from medsim.pages.page import (
+    LongTable,
+    Page,
+    PageTable,
+    Section,
+    distinct,
+    facts,
+    license_notice,
+    report,
+)
 from medsim.pages.sentences import p_shown
 from medsim.questions.output import AFFIRMED, CSV
 from medsim.questions.scores import readable_results, sentences_of
 
 if TYPE_CHECKING:
     from medsim.questions.output import Answers
+
+_LEADS = {
+    "choice": "Which of several names means the same as a term?",
+    "pairs": "Do a term and a name mean the same?",
+}
+_WORDS = {
+    "chance": "The accuracy of a name at random, or with pairs of no for all.",
+    "refused": "The number of refusals of a language model; they count as wrong.",
+    "unclear": "The number of other replies without a clear answer, which count as wrong, or of "
+    "questions without vectors.",
+    "position p": "p-value of position bias: whether a model chooses some positions more often "
+    "than the right names are there.",
+}
 
 
 def answers_page(answers: Answers) -> Page:
@@ -35,9 +57,10 @@ def answers_page(answers: Answers) -> Page:
     return report(
         Page(
             title="Models on multiple-choice questions",
-            lead="Which of several names means the same as a term?",
+            lead=" ".join(_LEADS[ask] for ask in distinct(shown["ask"])),
             sections=[result],
             notice=license_notice(sources),
+            words=_WORDS,
         ),
         manifest,
         answers.folder.name,

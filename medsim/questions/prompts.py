@@ -22,7 +22,7 @@ INSTRUCTIONS = {
 
 _LETTER = re.compile(r"[\W_]*([A-Za-z])(?:[\W_]*\Z|[).:,*\]_]|\s*\n)")
 _CUED = re.compile(
-    r"(?i:\b(?:answer|choice|option|letter)\b(?: is)?)[\W_]{0,9}([A-Z])\b"
+    r"(?i:\b(?:answer|choice|option|letter|boxed)\b(?: is)?)[\W_]{0,9}([A-Z])\b"
     r"(?!['\u2019]| (?:or|and)\b| ?/)"
 )
 _NEGATED = re.compile(r"\b(?:not|none|neither|nor|except)\b|n['\u2019]t\b", re.IGNORECASE)

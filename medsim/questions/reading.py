@@ -13,7 +13,7 @@ from medsim.core.errors import InputError
 from medsim.core.files import digest_of
 from medsim.core.manifest import MANIFEST
 from medsim.core.opened import Opened, open_output
-from medsim.core.reading import check_file, reading
+from medsim.core.reading import check_file, json_lines, reading
 from medsim.questions.question import QUESTION
 
 if TYPE_CHECKING:
@@ -83,17 +83,19 @@ def read_questions(folder: Path) -> Questions:
 
 def _read(path: Path, name: str) -> pl.DataFrame:
     with reading(path, "questions"):
-        data = path.read_bytes()
-        questions = pl.read_ndjson(data, schema=QUESTION.dtypes)
+        rows = json_lines(path, path.read_bytes())
+        questions = pl.from_dicts(rows, QUESTION.dtypes)
     n_names = pl.col("choices").list.len()
     is_question = pl.all_horizontal(
         pl.all().is_not_null(),
-        pl.col("id").is_unique(),
+        pl.col("id").is_first_distinct(),
         pl.col("choices").list.n_unique() == n_names,
         pl.col("differences").list.len() == n_names,
         pl.col("answer").is_between(0, n_names - 1),
         n_names <= len(LETTERS),
     )
-    if questions.is_empty() or not questions.select(is_question.all()).item():
-        raise InputError(f"{path} is not a file of questions, or damaged; export it again")
+    if questions.is_empty():
+        raise InputError(f"{path} has no questions; export it again")
+    for at in questions.select((~is_question).fill_null(value=True).arg_true()).to_series():
+        raise InputError(f"{path}: question {at + 1:,} is damaged or repeated; export it again")
     return questions.with_columns(input=pl.lit(name))

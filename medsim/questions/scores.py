@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from medsim.core.errors import counted
 from medsim.embeddings.replies import COUNTED
 from medsim.pages.sentences import ALPHA, accuracy_sentences, p_text
 from medsim.questions.output import AFFIRMED, RESULTS
@@ -98,8 +99,9 @@ def sentences_of(results: pl.DataFrame) -> list[str]:
     """Return who leads, who is not better than guessing, and who has a position bias."""
     sentences = []
     for (name, ask), rows in results.filter(by=ALL).group_by("input", "ask", maintain_order=True):
-        items = "questions" if ask == "choice" else "pairs"
-        sentences += accuracy_sentences(rows, f"the {rows['n_asked'][0]:,} {items} of {name}")
+        item, guessing = ("question", "guessing") if ask == "choice" else ("pair", "always no")
+        place = f"the {counted(rows['n_asked'][0], item)} of {name}"
+        sentences += accuracy_sentences(rows, place, guessing)
         biased = rows.filter(pl.col("position_p") < ALPHA).select("model", "position_p")
         sentences += [f"{model} has a position bias (p {p_text(p)})." for model, p in biased.rows()]
     return sentences

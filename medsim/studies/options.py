@@ -172,6 +172,8 @@ class SampleOptions(AskingOptions):
 
     def check(self) -> None:
         """Raise OptionError for wrong `annotators`, or options that contradict each other."""
+        if self.question is not None and not self.question.strip():
+            raise OptionError("`question` is empty; give a question, or leave it out")
         n_people = len(self.names)
         if self.per_item is not None and self.per_item > n_people:
             raise OptionError(f"`per_item` {self.per_item} is more than {n_people} people")

@@ -63,7 +63,9 @@ def scores_page(opened: ScoresFolder) -> Page:
         ),
     ]
     answers = [(file.get("name", ""), file.get("sha256")) for file in manifest.answers]
-    words = {name for rows in estimates.values() for name in rows["contender"]}
+    words = {
+        name.partition(" without ")[0] for rows in estimates.values() for name in rows["contender"]
+    }
     return report(
         Page(
             title="Annotation results",
@@ -71,7 +73,7 @@ def scores_page(opened: ScoresFolder) -> Page:
             f"question “{manifest.question}”",
             sections=[section for section in sections if section.parts or section.result],
             notice=license_notice({str(manifest.source.get("name")): manifest.source}),
-            words={word: meaning for word, meaning in _WORDS.items() if word in words},
+            words={key: meaning for key, meaning in _WORDS.items() if key in words},
         ),
         manifest,
         opened.folder.name,
@@ -87,11 +89,15 @@ def _estimates(table: pl.DataFrame) -> pl.DataFrame:
     """Return the estimates of a table for ``charts.dots``; empty if it has none."""
     columns = table.columns
     names = [name for name in columns if all(name + end in columns for end in _ENDS)]
-    keys = [name for name in columns if table[name].dtype == pl.String]
+    keys = [name for name in columns if table[name].dtype == pl.String and name != "dont_know"]
+    of = pl.lit("")
+    if "dont_know" in columns:
+        without = pl.col("dont_know") == "left out"
+        of = pl.when(without).then(pl.lit(" without don't know")).otherwise(of)
     row = pl.concat_str(keys, separator=", ", ignore_nulls=True) if keys else pl.lit("all")
     parts = [
         charts.points(
-            table.with_columns(contender=pl.lit(_spaced(name)), row=row),
+            table.with_columns(contender=pl.lit(_spaced(name)) + of, row=row),
             y="row",
             value=name,
             ends=(name + _ENDS[0], name + _ENDS[1]),

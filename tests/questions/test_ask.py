@@ -338,7 +338,7 @@ def test_inputs_are_all_questions_or_none(questions: Path, tmp_path: Path) -> No
 )
 def test_a_damaged_question_is_named(tmp_path: Path, change: dict[str, Any]) -> None:
     questions = write_questions(tmp_path / "mcq", test=[ROWS[0], ROWS[1] | change])
-    with pytest.raises(InputError, match=r"is not a file of questions|cannot be read as questions"):
+    with pytest.raises(InputError, match=r"question 2 is damaged|cannot be read as questions"):
         medsim.evaluate(questions, {}, tmp_path / "out", llms=["m=api:http://localhost:1,model=m"])
 
 
@@ -356,6 +356,7 @@ NAMES = ["cold", "common cold", "C. difficile colitis", "allergic rhinitis", "b"
         ("B: since it is the same", "B"),
         ("The answer is B.", "B"),
         ("Answer: B", "B"),
+        ("Thus \\boxed{B}", "B"),
         ("The correct option is (D), allergic rhinitis", "D"),
         ("common cold", "B"),
         ("Common cold.", "B"),

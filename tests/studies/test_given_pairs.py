@@ -235,6 +235,7 @@ def test_pairs_of_a_build_can_be_shared_out_too(shared_build: medsim.Build, tmp_
             OptionError,
             "`per_class` does not apply to a tab",
         ),
+        ("term1,term2\na,b\n", {"question": " "}, OptionError, "`question` is empty; give a"),
         ("term1,term2\na,b\n", {"per_item": 4}, OptionError, "`per_item` 4 is more than 3 people"),
         ("term1,term2\na,b\n", {"per_item": 2}, OptionError, "1 pairs are too few for 3 annot"),
         ("term1,term2\na,b\nb,A\n", {}, InputError, "line 2 and line 3 have the same pair"),

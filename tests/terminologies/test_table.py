@@ -270,7 +270,7 @@ def test_one_table_of_a_database_is_read(tmp_path: Path) -> None:
             "term1,term2,rating\na,b,1\n",
             "no column with the usual name of a concept and a",
         ),
-        ("n.csv", "a,b\n1,2\n", "its columns are a and b; give them as `columns` concept=NAME"),
+        ("n.csv", "a,b\n1,2\n", "its columns are 'a' and 'b'; give them as `columns` concept=NAME"),
         ("n.csv", "id,name\n1,a\n2,b,c\n", "line 3 has 3 cells, the first 2: an extra 'c'"),
         ("n.csv", "id,name\n1,a\n2\n", "line 3 has 1 cell, the first 2: no 'name'"),
         ("n.csv", "id,term,Term\n1,a,b\n", "has several columns named 'term'; rename them"),
@@ -337,7 +337,7 @@ def test_unknown_columns_are_named(tmp_path: Path, given: tuple[str, ...], said:
     path = put(tmp_path / "n.csv", CSV)
     with pytest.raises(OptionError, match=said):
         read_source(path, columns=given)
-    with pytest.raises(InputError, match="has no column 'x'; its columns are id, name,"):
+    with pytest.raises(InputError, match="has no column 'x'; its columns are 'id', 'name',"):
         read_source(path, columns=("term=x",))
 
 

@@ -109,7 +109,10 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
     for path, is_named in named:
         is_workbook = path.suffix.lower() == WORKBOOK_SUFFIX
         with reading(path, "answers", reads={WORKBOOK} if is_workbook else None):
-            text = read_workbook(path) if is_workbook else read_text(path, guess=False)
+            if is_workbook:
+                text = read_workbook(path, study.scale.columns[0])
+            else:
+                text = read_text(path, guess=False)
             file_answers = _checked(text, entries, study)
         if file_answers:
             files.append({"name": path.name, "sha256": text.sha256})

@@ -12,14 +12,17 @@ from medsim.core.errors import InputError, OptionError
 from medsim.core.tables import LARGEST_FILE, Text, bytes_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 WORKBOOK_SUFFIX = ".xlsx"
 """The suffix of the workbooks that are read."""
 
 
-def read_workbook(path: Path) -> Text:
-    """Return the first sheet of a workbook as CSV, with one line per row.
+def read_workbook(path: Path, column: str) -> Text:
+    """Return the first sheet of a workbook with a given column as CSV, with one line per row.
+
+    If no sheet has it, the first one is returned.
 
     White space in a cell becomes a single space, and a whole number has no decimal point.
 
@@ -41,13 +44,20 @@ def read_workbook(path: Path) -> Text:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about formats of cells and the like
         book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        sheet = book.worksheets[0]
-        sheet.reset_dimensions()  # programs may declare other dimensions than the sheet has
+        sheets = book.worksheets
+        for sheet in sheets:
+            sheet.reset_dimensions()  # programs may declare other dimensions than the sheet has
+        sheet = next((sheet for sheet in sheets if _has(sheet.values, column)), sheets[0])
         for row in sheet.iter_rows(values_only=True):
             cells = [_text(cell) for cell in row]
             _check_size(path, content.tell() + sum(map(len, cells)))
             rows.writerow(cells)
     return Text(path=path, content=content.getvalue(), sha256=sha256, unit="row")
+
+
+def _has(rows: Iterable[Iterable[object]], text: str) -> bool:
+    """Return whether a row has a text as a cell, in any case."""
+    return any(text in {_text(cell).lower() for cell in row} for row in rows)
 
 
 def _check_size(path: Path, size: int) -> None:

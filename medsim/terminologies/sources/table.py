@@ -153,7 +153,7 @@ def _places(place: str, header: Sequence[str], given: Mapping[str, str]) -> dict
     if len(header) > _MOST_COLUMNS:
         raise InputError(f"{place} has more than {_MOST_COLUMNS:,} columns; remove some")
     places = _found(header, given)
-    has = f"its columns are {listed(header, most=40)}"
+    has = f"its columns are {listed(list(map(repr, header)), most=12)}"
     n_named, n_used = Counter(map(_plain, header)), Counter(places.values())
     for role, at in places.items():
         if n_used[at] > 1:

@@ -207,9 +207,10 @@ def test_folder_must_have_files_of_answers(tmp_path):
 def put_workbook(folder: Path, name: str, rows: list[list[object]]) -> Path:
     openpyxl = pytest.importorskip("openpyxl", reason="medsim[xlsx] is not installed")
     book = openpyxl.Workbook()
+    book.active.append(["nothing to read"])
+    sheet = book.create_sheet("answers")
     for cells in rows:
-        book.active.append(cells)
-    book.create_sheet("notes").append(["nothing to read"])
+        sheet.append(cells)
     book.save(folder / name)
     return folder / name
 
