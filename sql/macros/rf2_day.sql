@@ -5,6 +5,8 @@
 create or replace macro rf2_day(text) as
 case
     when text = '' then 'infinity'::date
-    when strlen(text) = 8 and text < ':' then strptime(text, '%Y%m%d')::date
-    else error('the effectiveTime ''' || text || ''', not a date such as 20260131')::date
+    else coalesce(
+        case when strlen(text) = 8 and text < ':' then try_strptime(text, '%Y%m%d')::date end,
+        error('the effectiveTime ''' || text || ''', not a date such as 20260131')::date
+    )
 end;

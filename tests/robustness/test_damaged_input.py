@@ -78,9 +78,18 @@ def build(source: Path, tmp_path: Path, *options: str) -> str:
         (DESCRIPTIONS, lambda lines: [*lines[:-1], lines[-1][:30]], "is the file cut short?"),
         (DESCRIPTIONS, replace_line(4, lambda _: b"1\t2\xff\r\n"), "line 4 is not UTF-8: byte"),
         (DESCRIPTIONS, replace_line(3, set_value(7, b"a\rb")), "line 3 has a carriage return"),
-        (CONCEPTS, replace_line(2, set_value(1, b"20201332")), "20201332"),
-        (CONCEPTS, replace_line(2, set_value(2, b"yes")), "the active 'yes', neither 0 nor 1"),
-        (CONCEPTS, replace_line(2, set_value(0, b"")), "a row has a wrong value (no id)"),
+        (
+            CONCEPTS,
+            replace_line(2, set_value(1, b"20201332")),
+            "line 2 has a wrong value (the effectiveTime '20201332'",
+        ),
+        (
+            CONCEPTS,
+            replace_line(2, set_value(2, b"yes")),
+            "line 2 has a wrong value (the active 'yes', neither 0 nor 1",
+        ),
+        (CONCEPTS, replace_line(2, set_value(0, b"")), "line 2 has a wrong value (no id)"),
+        (CONCEPTS, lambda _: [], "is empty; an RF2 file has"),
         (CONCEPTS, replace_line(1, lambda _: b"a\tb\r\n"), "line 1 is not the header"),
         (ASSOCIATIONS, lambda _: [b"\xff\xfe\x00"], "is UTF-16 text"),
         (

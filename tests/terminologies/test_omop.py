@@ -204,7 +204,11 @@ def with_row(row: str) -> Callable[[list[str]], list[str]]:
     ("file", "change", "said"),
     [
         ("CONCEPT.csv", with_row("5\tx"), "line 2 has 1 tab; expected 9"),
-        ("CONCEPT.csv", with_row("1.5\tx\tC\tV\tK\tS\t1\t2\t3\t"), "a number identifies"),
+        (
+            "CONCEPT.csv",
+            with_row("1.5\tx\tC\tV\tK\tS\t1\t2\t3\t"),
+            "line 2 has a wrong value ('1.5' where",
+        ),
         ("CONCEPT.csv", with_row("5\tx\tC\tV\tK\tS\t1\t2\t3\tnull"), "the flag 'null', neither"),
         ("CONCEPT.csv", with_row("10\tx\tC\tV\tK\tS\t1\t2\t3\t"), "several rows of the concept 10"),
         ("CONCEPT.csv", with_row("5\tx\tC\ty\r\ta"), "line 2 has a carriage return"),
@@ -218,6 +222,11 @@ def with_row(row: str) -> Callable[[list[str]], list[str]]:
             "CONCEPT.csv",
             lambda lines: [x.replace("\t", ",") for x in [*lines[:2], "5\tx", *lines[2:]]],
             "line 3 has 2 values; expected 10",
+        ),
+        (
+            "CONCEPT_RELATIONSHIP.csv",
+            lambda lines: [x.replace("\t", ",") for x in [*lines[:3], f"x{lines[3]}", *lines[4:]]],
+            "row 4 has a wrong value ('x",
         ),
         (
             "CONCEPT.csv",

@@ -137,10 +137,14 @@ def test_a_full_release_is_read_without_its_prescribable_part(tmp_path: Path) ->
         (
             "RXNCONSO.RRF",
             "|ENG||||||7||||RXNORM|IN|1|x||N||",
-            "a row has a wrong value (no identifier)",
+            "line 2 has a wrong value (no identifier)",
         ),
-        ("RXNREL.RRF", "||CUI|RN|2||CUI||||||||N||", "a row has a wrong value (no identifier)"),
-        ("RXNREL.RRF", "1||CUI|RN|2||CUI||||||||Q||", "SUPPRESS 'Q', other than N, O, E and Y"),
+        ("RXNREL.RRF", "||CUI|RN|2||CUI||||||||N||", "line 2 has a wrong value (no identifier)"),
+        (
+            "RXNREL.RRF",
+            "1||CUI|RN|2||CUI||||||||Q||",
+            "line 2 has a wrong value (the SUPPRESS 'Q', other than N, O, E and Y",
+        ),
         ("RXNATOMARCHIVE.RRF", "1|2|", "line 2 has 2 bars; expected 16"),
     ],
 )

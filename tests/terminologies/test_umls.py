@@ -165,13 +165,17 @@ def test_random_releases_agree_with_a_plain_reading(tmp_path: Path, seed: int) -
         (
             "MRCONSO.RRF",
             lambda row: row.replace(b"A0000002", b""),
-            "a row has a wrong value (no identifier)",
+            "line 2 has a wrong value (no identifier)",
         ),
-        ("MRREL.RRF", lambda row: row[row.index(b"|") :], "a row has a wrong value"),
+        (
+            "MRREL.RRF",
+            lambda row: row[row.index(b"|") :],
+            "line 2 has a wrong value (no identifier)",
+        ),
         (
             "MRREL.RRF",
             lambda row: row.replace(b"|N|", b"|Q|"),
-            "SUPPRESS 'Q', other than N",
+            "line 2 has a wrong value (the SUPPRESS 'Q', other than N",
         ),
         ("MRCONSO.RRF", lambda row: b"\xff" + row, "line 2 is not UTF-8: byte 0xff"),
         ("MRCONSO.RRF", lambda row: row[:10] + b"\r" + row[10:], "line 2 has a carriage return"),

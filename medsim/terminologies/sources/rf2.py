@@ -229,6 +229,8 @@ def _release_type(file: ReleaseFile) -> str:
 
 def _check_header(kind: RF2File, file: ReleaseFile, line: bytes) -> None:
     """Raise InputError if a line is not the header of a kind of file."""
+    if not line:
+        raise InputError(f"{file.inner} is empty; an RF2 file has at least a line of column names")
     text = line.removeprefix(BOM_UTF8).decode("utf-8", "replace")
     header = text.rstrip("\r\n").lower().split("\t")
     columns = COLUMNS[kind.name]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -12,7 +13,7 @@ from typing import IO, TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.errors import InputError, counted
+from medsim.core.errors import InputError, counted, listed
 from medsim.core.files import HashedReader
 from medsim.core.reading import LONGEST_LINE, decoded, too_long
 from medsim.core.store import QueryError
@@ -20,7 +21,7 @@ from medsim.core.tables import Text, table_of
 from medsim.terminologies.sources import SourceFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from medsim.core.store import Parameter, Store
     from medsim.core.tables import Table
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _CHUNK_BYTES = 1 << 18
 _CHUNK_ROWS = 1_000
+_BATCH = 100_000  # rows
 _SPACES = str.maketrans("\t\r\n", "   ")
 
 
@@ -80,10 +82,18 @@ def load_rows(
         store.run_on_stream(query, _text_of(row_format, files, read), **params)
     except QueryError as error:
         _raise_fault(row_format, files)
-        names = ", ".join(file.inner for file in files)
-        why = str(error).rpartition("Error: ")[2]
-        raise InputError(f"{names}: a row has a wrong value ({why})") from error
+        _raise_refused(row_format, files, partial(_refusal, store, query, params))
+        raise InputError(f"{listed([file.inner for file in files])}: {error}") from error
     return read
+
+
+def _refusal(store: Store, query: str, params: Mapping[str, Parameter], rows: list[bytes]) -> str:
+    """Return DuckDB's message if a query fails on rows, else an empty text."""
+    try:
+        store.run_on_stream(query, [b"\n".join([*rows, b""])], **params)
+    except QueryError as error:
+        return str(error).rpartition("Error: ")[2]
+    return ""
 
 
 def _text_of(
@@ -190,6 +200,33 @@ def _raise_fault(row_format: RowFormat, files: list[ReleaseFile]) -> None:
                     raise InputError(f"{at} has {n_found}; expected {row_format.n_separators}")
 
 
+def _raise_refused(
+    row_format: RowFormat, files: list[ReleaseFile], refusal: Callable[[list[bytes]], str]
+) -> None:
+    """Raise InputError for the first row that a query refuses, if there is one.
+
+    This reads every file again, in batches of rows, and is only called after an error.
+    """
+    has_header = row_format.is_csv or row_format.check_header is not None
+    for file in files:
+        number, rows = 1 + has_header, _lines(_text_of(row_format, [file], []))
+        while batch := list(islice(rows, _BATCH)):
+            if refusal(batch):
+                ends = range(1, len(batch) + 1)
+                n = bisect_left(ends, x=True, key=lambda end, of=batch: bool(refusal(of[:end])))
+                at = f"{file.inner}: {'row' if row_format.is_csv else 'line'} {number + n}"
+                raise InputError(f"{at} has a wrong value ({refusal(batch[n : n + 1])})")
+            number += len(batch)
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a text in chunks, without line feeds."""
+    rest = b""
+    for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from lines
+
+
 def csv_table(
     file: ReleaseFile, needed: Sequence[str], read: list[SourceFile], extra: Sequence[str] = ()
 ) -> Table:
@@ -209,9 +246,6 @@ def csv_table(
         content = decoded(hashed.read(), file.inner)
         read.append(SourceFile.read_by(hashed, file.inner))
     return table_of(Text(path=Path(file.inner), content=content), needed, extra)
-
-
-_BATCH = 100_000
 
 
 class RowBuffer:
