@@ -6,6 +6,7 @@ import gzip
 import re
 import sqlite3
 import sys
+import zipfile
 from contextlib import closing
 from datetime import date
 from pathlib import Path
@@ -246,6 +247,19 @@ def test_a_file_is_recognised_by_its_content(tmp_path: Path, form: str, name: st
     other.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
 
     assert read_source(other)[0].source == "owl"
+
+
+def test_a_folder_or_archive_may_have_a_database(tmp_path: Path) -> None:
+    path = written(tmp_path, "db")
+    expected = read_source(path)[1]
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "in.db.gz").write_bytes(gzip.compress(path.read_bytes()))
+    with zipfile.ZipFile(tmp_path / "in.zip", "w") as archive:
+        archive.write(path, "release/in.db")
+
+    for place in (folder, tmp_path / "in.zip"):
+        assert read_source(place)[1]["description"].equals(expected["description"])
 
 
 def test_entities_of_xml_may_only_abbreviate(tmp_path: Path) -> None:

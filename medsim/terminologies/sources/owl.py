@@ -17,7 +17,7 @@ from medsim.core.files import HashedReader
 from medsim.core.queries import query
 from medsim.core.reading import BEGINNING, LONGEST_LINE, RDF_XML, SQLITE, TURTLE, Watched, kind_of
 from medsim.terminologies.sources import Source, SourceFile, Terminology
-from medsim.terminologies.sources.archive import file_alone, has_single, is_alone, single_file
+from medsim.terminologies.sources.archive import has_single, is_alone, single_file
 from medsim.terminologies.sources.obographs import CODE, curie
 from medsim.terminologies.sources.ontology_rows import LANGUAGE, NO_LICENCE, OntologyRows, day_in
 
@@ -136,6 +136,7 @@ def _of_database(place: str, content: bytes) -> Iterator[Triple]:
 
 
 _NAME = r".*\.(owl|rdf|skos|ttl|nt)"
+_DATABASE = r".*\.(db|sqlite3?)"
 
 _NAMES = tomllib.loads((files(__package__) / "owl.toml").read_text(encoding="utf-8"))
 
@@ -189,7 +190,7 @@ def read_owl(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from OWL or SKOS; see ``medsim.terminologies.sources.Load``."""
     rows = OntologyRows(frozenset(options.synonyms))
     read: list[SourceFile] = []
-    file = single_file(path, _NAME)
+    file = single_file(path, _NAME if has_single(path, _NAME) else _DATABASE)
     graph = _read_graph(file, read)
     ids = _identifiers(graph)
     if not ids:
@@ -229,12 +230,13 @@ def _read_graph(file: ReleaseFile, read: list[SourceFile]) -> _Graph:
 
 
 def recognises(path: Path) -> bool:
-    """Return whether a name is one of RDF, or a file begins like RDF or a database."""
-    if has_single(path, _NAME) or not is_alone(path):
+    """Return whether a name is one of RDF, or a file begins like RDF or is of semantic-sql."""
+    if has_single(path, _NAME) or not (is_alone(path) or has_single(path, _DATABASE)):
         return has_single(path, _NAME)
-    with file_alone(path).open(reads=READS) as stream:
+    file = single_file(path, _DATABASE)
+    with file.open(reads=READS) as stream:
         kind = kind_of(stream.read(BEGINNING))
-    return any(read_triples(file_alone(path), [])) if kind is SQLITE else kind in READS
+    return any(read_triples(file, [])) if kind is SQLITE else kind in READS
 
 
 def _identifiers(graph: _Graph) -> dict[str, str]:

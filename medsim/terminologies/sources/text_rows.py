@@ -212,11 +212,15 @@ def _raise_refused(
         number, rows = 1 + has_header, _lines(_text_of(row_format, [file], []))
         while batch := list(islice(rows, _BATCH)):
             if refusal(batch):
-                ends = range(1, len(batch) + 1)
-                n = bisect_left(ends, x=True, key=lambda end, of=batch: bool(refusal(of[:end])))
+                n = _first_refused(batch, refusal)
                 at = f"{file.inner}: {'row' if row_format.is_csv else 'line'} {number + n}"
                 raise InputError(f"{at} has a wrong value ({refusal(batch[n : n + 1])})")
             number += len(batch)
+
+
+def _first_refused(rows: list[bytes], refusal: Callable[[list[bytes]], str]) -> int:
+    """Return the position of the first row that is refused."""
+    return bisect_left(range(len(rows)), x=True, key=lambda n: bool(refusal(rows[: n + 1])))
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
