@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from medsim.core.reading import (
     json_lines,
     kind_of,
     open_file,
+    parsed_json,
     read_json,
     reading,
     unpacked,
@@ -57,7 +60,7 @@ _DESCRIBES = "table of words or terms and their vectors (.parquet, .arrow, .feat
 _KEYS = ("word", "token", "term", "index")
 _VECTORS = ("vector", "embedding", "vectors", "embeddings")
 _JSON_KEYS = ("word", "token", "term", "text")
-_JSON_ROW = re.compile(rb'\s*\{[^\n]*"(vector|embedding)s?"\s*:')
+_JSON_ROW = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{[^\n]*"(vector|embedding)s?"\s*:')
 _LISTS = (pl.List, pl.Array)
 _SUFFIXES = (".txt", ".json", ".parquet", ".csv", ".tsv")
 _ACCEPTED = ", ".join(_SUFFIXES)
@@ -307,12 +310,29 @@ def _read_json(path: Path) -> pl.LazyFrame:
     """Return a table of JSON lines, such as {"term": "heart", "vector": [0.5, 1]}."""
     with reading(path, "JSON lines"):
         with open_file(path) as raw:
-            data = unpacked(raw, path, path.stat().st_size).read()
+            data = unpacked(raw, path, path.stat().st_size).read().removeprefix(BOM_UTF8)
         (first,) = json_lines(path, data.lstrip().partition(b"\n")[0])
         key = next((name for name in _JSON_KEYS if name in first), "word")
         vector = next((name for name in _VECTORS if name in first), "vector")
-        rows = pl.read_ndjson(data, schema={key: pl.String, vector: pl.List(pl.Float32)})
+        try:
+            rows = pl.read_ndjson(data, schema={key: pl.String, vector: pl.List(pl.Float32)})
+        except pl.exceptions.PolarsError:
+            _raise_json_fault(path, data, vector)
+            raise
     return rows.lazy().rename({"text": "term"}, strict=False)
+
+
+def _raise_json_fault(path: Path, data: bytes, vector: str) -> None:
+    """Raise InputError for the first line without an object whose vector has finite numbers."""
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        place = f"{path}: line {number:,}"
+        row = parsed_json(place, line) if line.strip() else {vector: []}
+        numbers = row.get(vector) if isinstance(row, dict) else None
+        if not isinstance(numbers, list):
+            raise InputError(f"{place} has no list {vector!r}")
+        for value in numbers:
+            if not isinstance(value, int | float) or not isfinite(value):
+                raise InputError(f"{place} has {value!r} instead of a number")
 
 
 def _vectors(keys: Keys, vectors: pl.LazyFrame, rows: Rows) -> Vectors:
