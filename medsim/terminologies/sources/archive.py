@@ -160,16 +160,16 @@ def joined(files: list[ReleaseFile]) -> list[ReleaseFile]:
         InputError: a part is missing before another one.
     """
     whole: list[ReleaseFile] = []
-    parts: dict[tuple[Path, str], list[ReleaseFile]] = {}
-    for file in files:
+    parts: dict[str, list[ReleaseFile]] = {}  # also of several archives
+    for file in sorted(files, key=lambda file: file.inner):
         if named := _PART.fullmatch(file.inner):
-            parts.setdefault((file.release, named["whole"]), []).append(file)
+            parts.setdefault(named["whole"], []).append(file)
         else:
             whole.append(file)
-    for (release, inner), each in parts.items():
+    for inner, each in parts.items():
         for letter, file in zip(string.ascii_lowercase, each, strict=False):  # in order of name
             if not file.inner.startswith(f"{inner}.a{letter}"):
-                raise InputError(f"{release} has {file.inner}, but not {inner}.a{letter}")
+                raise InputError(f"{file.release} has {file.inner}, but not {inner}.a{letter}")
         size = sum(file.size for file in each)
         first = replace(each[0], inner=inner, size=size, parts=tuple(each))
         whole.append(first)
