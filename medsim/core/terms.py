@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.canonical import text_parts
-from medsim.kernels.packing import starts_of
+from medsim.kernels.types import starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

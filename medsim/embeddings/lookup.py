@@ -27,7 +27,7 @@ from medsim.kernels.cosine_search import (
     similarities,
     vector_hashes,
 )
-from medsim.kernels.packing import starts_of
+from medsim.kernels.types import starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

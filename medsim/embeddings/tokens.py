@@ -39,7 +39,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.core.terms import lowered, spaced
-from medsim.kernels.packing import gather, starts_of
+from medsim.kernels.packing import gather
+from medsim.kernels.types import starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable

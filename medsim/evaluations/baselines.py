@@ -15,7 +15,7 @@ import polars as pl
 from medsim.builds.positives import numbers_of, pair_distances
 from medsim.core.terms import lowered_column, pack
 from medsim.kernels.overlap import jaccard
-from medsim.kernels.packing import starts_of
+from medsim.kernels.types import starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from medsim.kernels.compiler import inner_kernel
-from medsim.kernels.packing import starts_of
+from medsim.kernels.types import starts_of
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Hashes, Ids, Singles, Starts

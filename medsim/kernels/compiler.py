@@ -37,6 +37,7 @@ from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher as CompiledFunction
 from numba.core.event import Event, Listener, install_listener
 from numba.core.registry import cpu_target
+from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
 if TYPE_CHECKING:
@@ -72,7 +73,9 @@ class CodeCache(_Cache):
 
     def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
         """Return the code for a signature; None if it is missing or damaged."""
-        target_context.refresh()
+        # Numba loads all that it can compile before it looks for code, which takes longer than all
+        # else here. Compiled code needs only the counts of references; compiling loads the rest.
+        rtsys.initialize(target_context)
         key, file = self._file(sig, target_context.codegen())
         try:
             content = file.read_bytes()

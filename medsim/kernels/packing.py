@@ -1,26 +1,15 @@
-"""Packed terms: starts, selections, and hashes that make draws independent of row order."""
+"""Packed terms: selections, and hashes that make draws independent of row order."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from medsim.kernels.compiler import inner_kernel, kernel
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from medsim.kernels.types import Codes, Hashes, Rows, Starts
-
-
-def starts_of(sizes: Sequence[int] | NDArray[Any]) -> Starts:
-    """Return where each group starts, and the end of the last: int64[n_groups + 1]."""
-    starts = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=starts[1:])
-    return starts
 
 
 @kernel

@@ -1,8 +1,15 @@
-"""Names for the arrays that kernels take and return."""
+"""Names for the arrays that kernels take and return, and the starts of groups; without Numba."""
 
-from typing import TypeAlias
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
 Codes: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint32]]
 """Code points of consecutive terms: uint32[n_code_points]."""
@@ -66,3 +73,10 @@ Places: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 
 Singles: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float32]]
 """Numbers in single precision, one per row: float32[n]."""
+
+
+def starts_of(sizes: Sequence[int] | NDArray[Any]) -> Starts:
+    """Return where each group starts, and the end of the last: int64[n_groups + 1]."""
+    starts = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    return starts

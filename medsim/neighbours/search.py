@@ -30,8 +30,9 @@ from medsim.kernels.edit_search import (
 from medsim.kernels.edit_table import KEPT_PASSES, MAX_PLANES, N_PLANES, Screen, Slate
 from medsim.kernels.instructions import LANES, MARGIN, N_FIELDS, WORDS
 from medsim.kernels.near_pairs import MATCH, QUERY, Join, near_pairs_of
-from medsim.kernels.packing import MOST, starts_of, term_hashes
+from medsim.kernels.packing import MOST, term_hashes
 from medsim.kernels.sliced import search_group
+from medsim.kernels.types import starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

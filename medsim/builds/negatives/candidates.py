@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from medsim.builds.negatives import SearchResult
-from medsim.kernels.packing import starts_of
 from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
+from medsim.kernels.types import starts_of
 from medsim.neighbours.search import Candidates, Nearest, NearestSearch
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from medsim.embeddings.metrics import slices_of
 from medsim.embeddings.options import TOKEN_OPTIONS
 from medsim.embeddings.sources import FORMATS, WORDS, Format, WordVectors
 from medsim.embeddings.tokens import unseen_forms
-from medsim.kernels.packing import starts_of
 from medsim.kernels.subwords import Subwords, gram_rows, subword_means
+from medsim.kernels.types import starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -29,7 +29,7 @@ from medsim.kernels.bags import (
     positive_maxima,
     word_pairs,
 )
-from medsim.kernels.packing import starts_of
+from medsim.kernels.types import starts_of
 from medsim.kernels.vectors import centred_products, overlap_table
 
 if TYPE_CHECKING:
