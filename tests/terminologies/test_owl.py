@@ -303,6 +303,7 @@ XML = b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">\n'
             XML + b"<rdf:a></rdf:b>",
             r"is not valid RDF: .*</rdf:b>` was found, in line 2 or before",
         ),
+        ("a.owl", XML + b"<rdf:a></%s>" % (b"b " * 999), "is not valid RDF: .{200}, in line 2"),
         ("a.owl", XML + b"\xff</rdf:RDF>", "is not valid RDF: .* in line 2 or before"),
         ("a.owl", XML + b"</rdf:RDF>", "no owl:Class or skos:Concept has properties"),
         ("a.ttl", b"", "no owl:Class or skos:Concept has properties"),
@@ -315,7 +316,7 @@ XML = b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">\n'
         ("a.owl", b"<!DOCTYPE html><html></html>", "is an HTML page"),
         ("a.owl", b"SQLite format 3\0" + b"x" * 500, "a.owl is not a database of semantic-sql: "),
     ],
-    ids=range(10),
+    ids=range(11),
 )
 def test_a_malformed_file_ends_in_one_line(
     tmp_path: Path, name: str, content: bytes, said: str

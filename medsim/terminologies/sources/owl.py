@@ -122,7 +122,7 @@ def _of_rdf(place: str, stream: IO[bytes], entities: _Entities | None = None) ->
             )
     except SyntaxError as error:
         line = "" if entities is None else f", in line {entities.n_lines:,} or before"
-        raise InputError(f"{place} is not valid RDF: {error.msg}{line}") from error
+        raise InputError(f"{place} is not valid RDF: {error.msg:.200}{line}") from error
 
 
 def _of_database(place: str, content: bytes) -> Iterator[Triple]:
