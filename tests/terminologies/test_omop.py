@@ -305,6 +305,14 @@ def test_commas_and_quotes_give_the_same_as_tabs(
     assert named["term"].to_list() == ['the "blue", or lined ulcer']
 
 
+def test_a_row_of_csv_with_a_wrong_value_is_named(tmp_path: Path) -> None:
+    made = random_vocabularies(1)
+    made.rows["CONCEPT.csv"].insert(2, ("x", "ulcer, left", *made.rows["CONCEPT.csv"][0][2:]))
+
+    with pytest.raises(InputError, match=r"^CONCEPT\.csv: row 4 has a wrong value \('x' where"):
+        read_source(write_csv(tmp_path / "csv", made, delimiter=","))
+
+
 def test_marks_of_databases_for_missing_values_are_empty(tmp_path: Path) -> None:
     made = Vocabularies()
     for number, mark in enumerate(("NULL", "\\N", "NA"), start=1):

@@ -249,6 +249,16 @@ def test_columns_are_given_by_name_or_number(tmp_path: Path) -> None:
     assert [row[1:3] for row in names(only)] == [("fever", "fsn"), ("heat", "synonym")]
 
 
+def test_binary_values_are_text_in_utf8(tmp_path: Path) -> None:
+    path = tmp_path / "n.parquet"
+    pl.DataFrame({"id": [b"1", b"2"], "name": ["Ödem".encode(), None]}).write_parquet(path)
+    assert [row[:2] for row in names(path)] == [("1", "Ödem")]
+
+    pl.DataFrame({"id": [1, 2], "name": [b"x", b"\xd6dem"]}).write_parquet(path)
+    with pytest.raises(InputError, match="row 2: name: line 1 is not UTF-8: byte 0xd6"):
+        read_source(path)
+
+
 def test_one_table_of_a_database_is_read(tmp_path: Path) -> None:
     tables = {"a": pl.DataFrame({"id": [1.0, None], "name": ["fever", "x"]})}
     tables["b"] = pl.DataFrame({"code": [2], "term": ["ache"]})

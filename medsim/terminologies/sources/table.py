@@ -24,6 +24,7 @@ from medsim.core.reading import (
     PARQUET,
     SQLITE,
     UTF_16,
+    decoded,
     json_lines,
     kind_of,
 )
@@ -235,8 +236,11 @@ def _load_values(
     names = {role: header[at] for role, at in _places(place, header, given).items()}
     for name in names.values():
         for row, value in enumerate(values[name], start=1):
-            if dict in map(type, value if isinstance(value, list) else [value]):
-                raise InputError(f"{place}: row {row:,}: {name} is an object; expected text")
+            for each in value if isinstance(value, list) else [value]:
+                if isinstance(each, dict):
+                    raise InputError(f"{place}: row {row:,}: {name} is an object; expected text")
+                if isinstance(each, bytes):
+                    decoded(each, f"{place}: row {row:,}: {name}")
     texts = {role: list(map(_text, values[name])) for role, name in names.items()}
     frame = pl.DataFrame(texts, dict.fromkeys(texts, pl.String)).with_columns(
         pl.col("concept").str.strip_chars(),
@@ -270,6 +274,8 @@ def _text(value: object) -> str | None:
     """Return a value as text; None if there is none."""
     if isinstance(value, list):
         return _UNIT_SEPARATOR.join(filter(None, map(_text, value))) or None
+    if isinstance(value, bytes):  # Parquet files and SQLite may mark text as binary
+        return value.decode() or None
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float) and value.is_integer():  # pandas, where some are missing

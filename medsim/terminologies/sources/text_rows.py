@@ -81,7 +81,8 @@ def load_rows(
     try:
         store.run_on_stream(query, _text_of(row_format, files, read), **params)
     except QueryError as error:
-        _raise_fault(row_format, files)
+        if not row_format.is_csv:  # rows of CSV were checked
+            _raise_fault(row_format, files)
         _raise_refused(row_format, files, partial(_refusal, store, query, params))
         raise InputError(f"{listed([file.inner for file in files])}: {error}") from error
     return read
