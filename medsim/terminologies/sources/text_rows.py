@@ -21,7 +21,7 @@ from medsim.core.tables import Text, table_of
 from medsim.terminologies.sources import SourceFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from medsim.core.store import Parameter, Store
     from medsim.core.tables import Table
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 _CHUNK_BYTES = 1 << 18
 _CHUNK_ROWS = 1_000
-_BATCH = 100_000  # rows
 _SPACES = str.maketrans("\t\r\n", "   ")
 
 
@@ -206,30 +205,22 @@ def _raise_refused(
 ) -> None:
     """Raise InputError for the first row that a query refuses, if there is one.
 
-    This reads every file again, in batches of rows, and is only called after an error.
+    This reads every file again, and is only called after an error.
     """
-    has_header = row_format.is_csv or row_format.check_header is not None
     for file in files:
-        number, rows = 1 + has_header, _lines(_text_of(row_format, [file], []))
-        while batch := list(islice(rows, _BATCH)):
-            if refusal(batch):
-                n = _first_refused(batch, refusal)
+        number, rest = 1 + bool(row_format.check_header), b""
+        for chunk in _text_of(row_format, [file], []):
+            *rows, rest = (rest + chunk).split(b"\n")
+            if refusal(rows):
+                n = _first_refused(rows, refusal)
                 at = f"{file.inner}: {'row' if row_format.is_csv else 'line'} {number + n}"
-                raise InputError(f"{at} has a wrong value ({refusal(batch[n : n + 1])})")
-            number += len(batch)
+                raise InputError(f"{at} has a wrong value ({refusal(rows[n : n + 1])})")
+            number += len(rows)
 
 
 def _first_refused(rows: list[bytes], refusal: Callable[[list[bytes]], str]) -> int:
     """Return the position of the first row that is refused."""
     return bisect_left(range(len(rows)), x=True, key=lambda n: bool(refusal(rows[: n + 1])))
-
-
-def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a text in chunks, without line feeds."""
-    rest = b""
-    for chunk in chunks:
-        *lines, rest = (rest + chunk).split(b"\n")
-        yield from lines
 
 
 def csv_table(
@@ -251,6 +242,9 @@ def csv_table(
         content = decoded(hashed.read(), file.inner)
         read.append(SourceFile.read_by(hashed, file.inner))
     return table_of(Text(path=Path(file.inner), content=content), needed, extra)
+
+
+_BATCH = 100_000
 
 
 class RowBuffer:
