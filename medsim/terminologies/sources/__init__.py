@@ -157,6 +157,9 @@ class Source:
                     f"`{option.name}` does not apply to {path}, which is read as {self.name}; "
                     "leave it out"
                 )
+        for each in paths:
+            if not os.path.exists(each):  # noqa: PTH110 — Path's raises where a name is too long
+                raise InputError(f"no file or folder {str(each)!r}")
         store.put("code", pl.DataFrame(schema=CANONICAL_TABLES["code"].dtypes))
         store.put("semantic_type", pl.DataFrame(schema=SEMANTIC_TYPE_COLUMNS))
         with reading(path, self.name):
