@@ -69,6 +69,11 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 @pytest.fixture(scope="module")
+def builds(files: tuple[Path, Path]) -> list[medsim.Build]:
+    return [medsim.build(file, file.with_suffix("")) for file in files]
+
+
+@pytest.fixture(scope="module")
 def compared(files: tuple[Path, Path]) -> medsim.Diff:
     return medsim.diff(*files, files[0].parent / "out")
 
@@ -152,9 +157,9 @@ def test_a_concept_is_retired_if_it_is_inactive_and_removed_if_it_is_missing(
 
 
 def test_releases_in_the_wrong_order_are_a_warning(
-    files: tuple[Path, Path], compared: medsim.Diff, tmp_path: Path
+    builds: list[medsim.Build], compared: medsim.Diff, tmp_path: Path
 ) -> None:
-    old, new = files
+    old, new = builds
 
     diff = medsim.diff(new, old, tmp_path / "out")
 
@@ -173,11 +178,10 @@ def test_random_negatives_are_counted_for_programs_only(compared: medsim.Diff) -
 
 
 def test_changed_negatives_are_those_of_the_builds(
-    files: tuple[Path, Path], compared: medsim.Diff, tmp_path: Path
+    builds: list[medsim.Build], compared: medsim.Diff
 ) -> None:
     sets = []
-    for file in files:
-        build = medsim.build(file, tmp_path / file.stem)
+    for build in builds:
         rows = build.pairs("syn_syn", negatives="levenshtein").filter(label=0).collect()
         sets.append({frozenset(pair) for pair in rows.select("term1", "term2").iter_rows()})
     old, new = sets
@@ -228,10 +232,10 @@ def test_counts_are_those_of_a_plain_script(tmp_path: Path, seed: int) -> None:
     assert {key: n for key, n in found.items() if key[0] not in substitutes} == dict(expected)
 
 
-def test_the_same_release_has_no_changes(files: tuple[Path, Path], tmp_path: Path) -> None:
-    out = tmp_path / "out"
+def test_the_same_release_has_no_changes(builds: list[medsim.Build], tmp_path: Path) -> None:
+    out, old = tmp_path / "out", str(builds[0].folder)
 
-    result = CliRunner().invoke(app, ["diff", str(files[0]), str(files[0]), "-o", str(out)])
+    result = CliRunner().invoke(app, ["diff", old, old, "-o", str(out)])
 
     assert result.exit_code == 0, result.output
     diff = medsim.Diff(out)
@@ -242,15 +246,16 @@ def test_the_same_release_has_no_changes(files: tuple[Path, Path], tmp_path: Pat
 
 
 def test_a_build_is_compared_with_a_source(
-    files: tuple[Path, Path], compared: medsim.Diff, tmp_path: Path
+    files: tuple[Path, Path],
+    builds: list[medsim.Build],
+    compared: medsim.Diff,
+    tmp_path: Path,
 ) -> None:
-    build = medsim.build(files[1], tmp_path / "new")
-
-    diff = medsim.diff(files[0], build, tmp_path / "out")
+    diff = medsim.diff(files[0], builds[1], tmp_path / "out")
 
     for name in ("concept", "name", "association", "is_a", "pair"):
         assert diff.table(name).equals(compared.table(name)), name
-    assert diff.manifest.new["place"] == str(tmp_path / "new")
+    assert diff.manifest.new["place"] == str(builds[1].folder)
     assert diff.manifest.new["build"] == compared.manifest.new["build"]
     assert diff.manifest.old["place"] == str(files[0])
 
@@ -276,7 +281,10 @@ def test_a_name_is_paired_with_the_nearest_and_only_within_the_limit(tmp_path: P
 
 
 def test_the_changelog_has_counts_first_and_says_what_it_leaves_out(
-    compared: medsim.Diff, monkeypatch: pytest.MonkeyPatch, files: tuple[Path, Path], tmp_path: Path
+    compared: medsim.Diff,
+    monkeypatch: pytest.MonkeyPatch,
+    builds: list[medsim.Build],
+    tmp_path: Path,
 ) -> None:
     text = (compared.folder / "CHANGES.md").read_text(encoding="utf-8")
     headings = [line for line in text.splitlines() if line.startswith("#")]
@@ -286,16 +294,16 @@ def test_the_changelog_has_counts_first_and_says_what_it_leaves_out(
     assert "| changed | X:7 | Schädelprellung | schädelprellungen 💀 | 4 |" in text
 
     monkeypatch.setattr("medsim.diffs.diff._LISTED_ROWS", 3)
-    short = medsim.diff(*files, tmp_path / "out").folder / "CHANGES.md"
+    short = medsim.diff(*builds, tmp_path / "out").folder / "CHANGES.md"
     assert "The first 3 of 8 rows." in short.read_text(encoding="utf-8")
 
 
 def test_the_command_prints_the_counts_in_every_format(
-    compared: medsim.Diff, files: tuple[Path, Path], tmp_path: Path
+    compared: medsim.Diff, builds: list[medsim.Build], tmp_path: Path
 ) -> None:
     def printed(form: str) -> str:
         out = str(tmp_path / form)
-        command = ["diff", *map(str, files), "-o", out, "--format", form]
+        command = ["diff", *(str(build.folder) for build in builds), "-o", out, "--format", form]
         return CliRunner().invoke(app, command).stdout
 
     records = json.loads(printed("json"))
