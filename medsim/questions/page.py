@@ -15,7 +15,7 @@ from medsim.pages.page import (
     report,
 )
 from medsim.pages.sentences import p_shown
-from medsim.questions.output import AFFIRMED, CSV
+from medsim.questions.output import AFFIRMED, CSV, RESULTS
 from medsim.questions.scores import readable_results, sentences_of
 
 if TYPE_CHECKING:
@@ -26,12 +26,8 @@ _LEADS = {
     "pairs": "Do a term and a name mean the same?",
 }
 _WORDS = {
-    "chance": "The accuracy of a name at random, or with pairs of no for all.",
-    "refused": "The number of refusals of a language model; they count as wrong.",
-    "unclear": "The number of other replies without a clear answer, which count as wrong, or of "
-    "questions without vectors.",
-    "position p": "p-value of position bias: whether a model chooses some positions more often "
-    "than the right names are there.",
+    name.replace("_", " "): RESULTS.notes[name]
+    for name in ("chance", "refused", "unclear", "position_p")
 }
 
 
