@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from medsim.pages.page import (
-    LongTable,
-    Page,
-    PageTable,
-    Section,
-    distinct,
-    facts,
-    license_notice,
-    report,
-)
+from medsim.pages.page import LongTable, Page, PageTable, Section, facts, license_notice, report
 from medsim.pages.sentences import p_shown
 from medsim.questions.output import AFFIRMED, CSV, RESULTS
 from medsim.questions.scores import readable_results, sentences_of
@@ -21,10 +12,6 @@ from medsim.questions.scores import readable_results, sentences_of
 if TYPE_CHECKING:
     from medsim.questions.output import Answers
 
-_LEADS = {
-    "choice": "Which of several names means the same as a term?",
-    "pairs": "Do a term and a name mean the same?",
-}
 _WORDS = {
     name.replace("_", " "): RESULTS.notes[name]
     for name in ("chance", "refused", "unclear", "position_p")
@@ -53,7 +40,7 @@ def answers_page(answers: Answers) -> Page:
     return report(
         Page(
             title="Models on multiple-choice questions",
-            lead=" ".join(_LEADS[ask] for ask in distinct(shown["ask"])),
+            lead="Do models know which names mean the same as a term?",
             sections=[result],
             notice=license_notice(sources),
             words=_WORDS,
