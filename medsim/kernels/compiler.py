@@ -73,8 +73,8 @@ class CodeCache(_Cache):
 
     def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
         """Return the code for a signature; None if it is missing or damaged."""
-        # Numba loads all that it can compile before it looks for code, which takes longer than all
-        # else here. Compiled code needs only the counts of references; compiling loads the rest.
+        # Numba's own method first loads everything that it can compile, which takes half a second.
+        # Compiled code needs only the runtime that counts references; compiling loads the rest.
         rtsys.initialize(target_context)
         key, file = self._file(sig, target_context.codegen())
         try:

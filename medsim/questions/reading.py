@@ -83,8 +83,9 @@ def read_questions(folder: Path) -> Questions:
 
 def _read(path: Path, name: str) -> pl.DataFrame:
     with reading(path, "questions"):
-        rows = json_lines(path, path.read_bytes())
-        questions = pl.from_dicts(rows, QUESTION.dtypes)
+        data = path.read_bytes()
+        json_lines(path, data)  # names a line that is not JSON
+        questions = pl.read_ndjson(data, schema=QUESTION.dtypes)
     n_names = pl.col("choices").list.len()
     is_question = pl.all_horizontal(
         pl.all().is_not_null(),

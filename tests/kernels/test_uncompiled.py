@@ -50,7 +50,7 @@ def test_the_search_does_the_same_without_avx512() -> None:
         "sys.exit(pytest.main(sys.argv[1:]))"
     )
     files = ["test_screen.py", "test_edit_search.py"]
-    options = ["-m", "not slow", "-k", "not reused", "-n", "0", "-p", "no:cacheprovider"]
+    options = ["-m", "not slow", "-n", "0", "-p", "no:cacheprovider"]
     run = subprocess.run(
         [sys.executable, "-c", code, *options, *files],
         cwd=KERNEL_TESTS,

@@ -334,11 +334,21 @@ def test_inputs_are_all_questions_or_none(questions: Path, tmp_path: Path) -> No
         {"choices": ["a"]},
         {"id": "1-0000"},
         {"answer": "B"},
+        {"answer": 0.5},
+        {"answer": True},
     ],
 )
 def test_a_damaged_question_is_named(tmp_path: Path, change: dict[str, Any]) -> None:
     questions = write_questions(tmp_path / "mcq", test=[ROWS[0], ROWS[1] | change])
     with pytest.raises(InputError, match=r"question 2 is damaged|cannot be read as questions"):
+        medsim.evaluate(questions, {}, tmp_path / "out", llms=["m=api:http://localhost:1,model=m"])
+
+
+def test_a_line_of_questions_that_was_cut_is_named(tmp_path: Path) -> None:
+    questions = write_questions(tmp_path / "mcq", test=ROWS[:2])
+    path = questions / "test.jsonl"
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError, match=r"test\.jsonl: line 2 is not JSON"):
         medsim.evaluate(questions, {}, tmp_path / "out", llms=["m=api:http://localhost:1,model=m"])
 
 

@@ -223,6 +223,7 @@ def test_patterns_read_their_hardest_text_in_linear_time(name: str) -> None:
         (r"\btrue\W*(?:or\b|/)\W*false", "search"),
         (r"\d+\.?\d*", "fullmatch"),
         (r"'(?:\\.|.)*'", "search"),
+        (r"<!--.*?-->", "search"),
     ],
 )
 def test_pattern_that_is_not_linear_is_detected(text: str, way: str) -> None:

@@ -200,6 +200,7 @@ def test_a_source_of_an_earlier_release_is_built_first(
     for table in ("concepts.parquet", "stats.parquet"):
         assert splits.read(table).equals(expected.read(table))
     assert splits.manifest.rule == expected.manifest.rule | {"since": str(source)}
+    assert medsim.verify(splits, build=later).holds
     with pytest.raises(OutputError, match="is an input"):
         medsim.split(later, source, by="release", since=source)
 
