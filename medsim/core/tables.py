@@ -6,13 +6,15 @@ import csv
 import io
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.errors import InputError
+from medsim.core.errors import InputError, counted
 from medsim.core.files import open_hashed
 from medsim.core.parquet import frame_of_parquet
 from medsim.core.reading import BEGINNING, HTML, UTF_16, kind_of, reading
@@ -27,6 +29,8 @@ LARGEST_FILE = 1 << 27
 
 LINE_END = re.compile(r"\r\n|\r|\n")
 
+_STATED_SEPARATOR = re.compile(r'"?sep=(?P<sign>[^"\r\n])"?(?=[\r\n])', re.IGNORECASE)
+_NO_WORDS = re.compile(r"\A(#*(\r\n|\r|\n))+")
 _NUL = re.compile("\0")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 _WRAPPED = re.compile(
@@ -46,6 +50,8 @@ class Text:
         warnings: warnings for readers of results, a sentence each.
         sha256: SHA-256 of the file's bytes, in hex; empty if there is no file.
         unit: unit of the numbers of lines in messages, "row" if a line is the row of a workbook.
+        encoding: encoding of the file.
+        separator: separator of its cells, if the file says it; empty if not.
     """
 
     path: Path
@@ -53,14 +59,16 @@ class Text:
     warnings: tuple[str, ...] = ()
     unit: str = "line"
     sha256: str = field(default="", compare=False)
+    encoding: str = field(default="UTF-8", compare=False)
+    separator: str = ""
 
 
 def read_text(path: Path, *, guess: bool = True) -> Text:
     """Return the text of a file in UTF-8, or UTF-16 with a byte order mark, as from spreadsheets.
 
     A text wrapped in ``<pre>`` as a web page is unwrapped; lines before it become blank, so that
-    line numbers stay the same. With ``guess``, a file in neither encoding is read as latin-1, with
-    a warning, unless it is binary.
+    line numbers stay the same, and so does a first line such as ``sep=;``. With ``guess``, lines
+    that are not UTF-8 are read as Windows-1252, with a warning, unless the file is binary.
     """
     data, sha256 = bytes_of(path)
     return text_of(path, data, guess=guess, sha256=sha256)
@@ -74,13 +82,14 @@ def text_of(path: Path, data: bytes, *, guess: bool = True, sha256: str = "") ->
     encoding = "UTF-16" if kind is UTF_16 else "UTF-8"
     warnings: tuple[str, ...] = ()
     try:
-        content = data.decode(encoding).removeprefix("\ufeff")
+        content = data.decode(encoding)
     except UnicodeDecodeError as error:
         if not guess or encoding == "UTF-16":
             fault = f"byte {error.start + 1} is 0x{data[error.start]:02x}"
             raise InputError(f"{path} is not in {encoding}: {fault}; save it as UTF-8") from error
-        content = data.decode("latin-1")
-        warnings = (f"{path.name} is not UTF-8 and was read as latin-1",)
+        content, encoding, warning = _decoded_by_line(path, data)
+        warnings = (warning,)
+    content = content.removeprefix("\ufeff")
     if (control := (_CONTROL if warnings else _NUL).search(content)) is not None:
         line = len(LINE_END.findall(content, 0, control.start())) + 1
         raise InputError(f"{path} is not text: line {line} has the character {control[0]!r}")
@@ -90,7 +99,31 @@ def text_of(path: Path, data: bytes, *, guess: bool = True, sha256: str = "") ->
         if (page := _WRAPPED.match(content)) is None:
             raise InputError(f"{path} {HTML}")
         content = "\n" * len(LINE_END.findall(page["tags"])) + page["text"]
-    return Text(path=path, content=content, warnings=warnings, sha256=sha256)
+    text = Text(path=path, content=content, warnings=warnings, sha256=sha256, encoding=encoding)
+    if (stated := _STATED_SEPARATOR.match(content)) is not None:
+        text = replace(text, content=content[stated.end() :], separator=stated["sign"])
+    return text
+
+
+def _decoded_by_line(path: Path, data: bytes) -> tuple[str, str, str]:
+    """Return a text whose lines are in UTF-8 or Windows-1252, its encoding, and a warning.
+
+    Files that were joined have both.
+    """
+    texts, encodings = list[str](), list[str]()
+    for line in data.splitlines(keepends=True):
+        for encoding in ("UTF-8", "Windows-1252"):
+            with suppress(UnicodeDecodeError):
+                texts.append(line.decode(encoding))
+                encodings.append("" if line.isascii() else encoding)
+                break
+        else:
+            at = f"line {len(texts) + 1}"
+            raise InputError(f"{path}: {at} is neither UTF-8 nor Windows-1252; save it as UTF-8")
+    others = [at for at, encoding in enumerate(encodings, 1) if encoding == "Windows-1252"]
+    has = f"{counted(len(others), 'line is', 'lines are')} not UTF-8, the first is line {others[0]}"
+    warning = f"{path.name}: {has}; read as Windows-1252"
+    return "".join(texts), " and ".join(sorted({*encodings} - {""})), warning
 
 
 def bytes_of(path: Path) -> tuple[bytes, str]:
@@ -154,7 +187,7 @@ def first_lines(
     """Return the cells of the first line that is not blank, for each possible separator."""
     first: dict[str, list[str]] = {}
     failure = InputError(f"{text.path} is empty")
-    for separator in separators:
+    for separator in text.separator or separators:
         try:
             _, first[separator] = next(cells_of_lines(text, separator), (0, []))
         except InputError as error:
@@ -162,6 +195,22 @@ def first_lines(
     if not any(first.values()):
         raise failure
     return first
+
+
+def below_title(text: Text, number: int) -> Text:
+    """Return a text in which the lines above a header are blank, and comments without a word below.
+
+    The numbers of the lines of rows stay the same.
+
+    Args:
+        text: the text.
+        number: number of the line of the header, from 1.
+    """
+    lines = list(islice(lines_of(text), number))
+    rest = text.content[sum(map(len, lines)) :]
+    rows = _NO_WORDS.sub("", rest)
+    n_blank = number - 1 + len(LINE_END.findall(rest[: len(rest) - len(rows)]))
+    return replace(text, content="\n" * n_blank + lines[-1] + rows)
 
 
 _MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"

@@ -71,7 +71,8 @@ def test_a_file_that_is_not_utf_8_is_read_as_latin_1_with_a_warning(tmp_path):
     rated = read(tmp_path, "a,b,r\nSjögren,É,1\n".encode("latin-1"))
 
     assert rated.pairs.rows() == [("Sjögren", "É", 1.0)]
-    assert rated.warnings == ("pairs.csv is not UTF-8 and was read as latin-1",)
+    has = "1 line is not UTF-8, the first is line 2"
+    assert rated.warnings == (f"pairs.csv: {has}; read as Windows-1252",)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.core.errors import InputError
-from medsim.core.tables import Text, cells_of_lines, lines_of, read_text
+from medsim.core.tables import Text, cells_of_lines, first_lines, lines_of, read_text, table_of
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufeff<"))
 PAGE = "<HTML>\r\n<BODY>\r\n<pre>\r\ncue,target\r\na,b\r\n</pre>\r\n</BODY>\r\n</HTML>\r\n"
@@ -29,15 +29,45 @@ def test_text_is_read_as_it_was_written(tmp_path_factory, content: str, encoding
         assert read_text(path, guess=guess) == Text(path=path, content=content)
 
 
-def test_latin_1_is_guessed_with_a_warning_or_refused(tmp_path: Path) -> None:
-    path = put(tmp_path, "Sjögren\n".encode("latin-1"))
+def test_windows_1252_is_guessed_with_a_warning_or_refused(tmp_path: Path) -> None:
+    path = put(tmp_path, b"Sj\xf6gren\x92s\nill\n\x80 \x93a\x94 \x96 \x9cdema\n")
 
     result = read_text(path)
 
-    assert result.content == "Sjögren\n"
-    assert result.warnings == ("table.csv is not UTF-8 and was read as latin-1",)
+    assert result.content == "Sjögren’s\nill\n€ “a” – œdema\n"  # noqa: RUF001 — as it is written
+    assert result.encoding == "Windows-1252"
+    has = "2 lines are not UTF-8, the first is line 1"
+    assert result.warnings == (f"table.csv: {has}; read as Windows-1252",)
     with pytest.raises(InputError, match="is not in UTF-8: byte 3 is 0xf6; save it as UTF-8"):
         read_text(path, guess=False)
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"])
+def test_lines_of_joined_files_have_their_own_encodings(tmp_path: Path, end: bytes) -> None:
+    lines = [b"\xef\xbb\xbf\xc3\xa9", b"\xe9\x92", b"plain", "漢".encode()]
+
+    result = read_text(put(tmp_path, end.join(lines)))
+
+    assert result.content.split(end.decode()) == ["é", "é’", "plain", "漢"]  # noqa: RUF001
+    assert result.encoding == "UTF-8 and Windows-1252"
+    assert "1 line is not UTF-8, the first is line 2" in result.warnings[0]
+
+
+def test_a_byte_of_neither_encoding_is_refused(tmp_path: Path) -> None:
+    for byte in (b"\x81", b"\x8d", b"\x8f", b"\x90", b"\x9d"):
+        with pytest.raises(InputError, match="line 2 is neither UTF-8 nor Windows-1252; save it"):
+            read_text(put(tmp_path, b"a\n" + byte))
+
+
+@pytest.mark.parametrize("first", ["sep=;\r\n", '"sep=;"\n', "SEP=;\r"])
+def test_a_first_line_with_the_separator_is_not_a_row(tmp_path: Path, first: str) -> None:
+    text = read_text(put(tmp_path, f"{first}a,b;c,d\n1;2\n".encode()))
+
+    assert first_lines(text) == {";": ["a,b", "c,d"]}
+    assert [number for number, _ in cells_of_lines(text, ";")] == [2, 3]
+    table = table_of(text, ["c,d"])
+    assert table.frame.rows() == [("2",)]
+    assert list(table.at) == [3]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
