@@ -385,6 +385,20 @@ def json_lines(place: object, data: bytes) -> list[Any]:
     return [parsed_json(f"{place}: line {at:,}", line) for at, line in lines if line.strip()]
 
 
+def json_columns(place: object, data: bytes) -> dict[str, list[Any]]:
+    """Return the values of JSON lines, an object each, by name; None where an object has none.
+
+    Raises:
+        InputError: a line is not a JSON object.
+    """
+    rows = json_lines(place, data)
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, dict):
+            raise InputError(f'{place}: row {number:,} is not an object, as in {{"id": 1}}')
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
 def read_json(path: Path) -> Any:
     """Return the value of a JSON file in UTF-8, with or without a byte order mark.
 

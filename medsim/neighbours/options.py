@@ -37,7 +37,7 @@ class NearestOptions(Options):
     queries: Annotated[
         Names,
         Option(
-            "File with a name per line, .csv or .parquet file, or folder of a build.",
+            "File with a name per line, .csv, .jsonl or .parquet file, or folder of a build.",
             argument=True,
         ),
     ]

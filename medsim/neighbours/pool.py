@@ -14,8 +14,8 @@ from medsim.core.errors import InputError, OptionError, listed
 from medsim.core.opened import open_output
 from medsim.core.options import OpenedFolder, type_of
 from medsim.core.parquet import scan_of_users
-from medsim.core.reading import expanded, reading
-from medsim.core.tables import LINE_END, is_parquet, read_text, table_of
+from medsim.core.reading import expanded, json_columns, reading
+from medsim.core.tables import LINE_END, bytes_of, is_parquet, read_text, table_of
 from medsim.core.terms import lowered_column
 from medsim.kernels.best import FAR
 from medsim.kernels.near_pairs import MATCH, QUERY
@@ -34,6 +34,7 @@ USUAL_COLUMNS = ("term", "name", "label", "synonym", "text", "query", "match")
 """The columns that names are taken from if no column is given, the first that a file has."""
 
 _DELIMITED = (".csv", ".tsv", ".psv")
+_JSON_LINES = (".jsonl", ".ndjson", ".json")
 
 
 def names_of(
@@ -63,7 +64,7 @@ def names_of(
             return _read(path, column, warn)
         given = cast("OpenedFolder", open_output(path))
     if column is not None:
-        raise OptionError(f"`{option}` has no columns; a column needs a .csv or .parquet file")
+        raise OptionError(f"`{option}` has no columns; a column needs a table such as .csv")
     if isinstance(given, OpenedFolder):
         terms = getattr(given, "terms", None)
         if terms is None:
@@ -103,10 +104,18 @@ def _read(path: Path, column: str | None, warn: Callable[[str], object]) -> pl.S
             chosen = _column(path, frame.collect_schema().names(), column)
             cells = frame.select(chosen).collect()[chosen].drop_nulls()
         names = _texts(cells, f"{path}: {chosen}")
+    elif path.suffix.lower() in _JSON_LINES:
+        with reading(path, "JSON lines"):
+            values = json_columns(path, bytes_of(path)[0])
+            chosen = _column(path, list(values), column)
+            cells = [value for value in values[chosen] if value is not None]
+        if not all(isinstance(value, str) for value in cells):
+            raise InputError(f"{path}: {chosen} has values that are not text")
+        names = pl.Series(cells, dtype=pl.String)
     else:
         is_delimited = path.suffix.lower() in _DELIMITED
         if column is not None and not is_delimited:
-            raise OptionError(f"{path} is read as lines; a column needs a .csv or .parquet file")
+            raise OptionError(f"{path} is read as lines; a column needs a table such as .csv")
         text = read_text(path)
         for warning in text.warnings:
             warn(warning)

@@ -115,9 +115,28 @@ def test_no_input_is_overwritten(files: tuple[Path, Path], tmp_path: Path) -> No
 
 def test_a_file_that_is_not_utf_8_is_read_with_a_warning(tmp_path: Path) -> None:
     names = tmp_path / "names.txt"
-    names.write_bytes("café\ncafe\n".encode("latin-1"))
+    names.write_bytes(b"caf\xe9\x85\ncafe\n")
 
-    result = run(names, "--max-distance", 1)
+    result = run(names, "--max-distance", 2)
 
-    assert "was read as latin-1" in result.stderr
-    assert "café" in result.stdout
+    assert "names.txt: 1 line is not UTF-8" in result.stderr
+    assert "café…" in result.stdout
+
+
+def test_json_lines_have_names_in_a_column(tmp_path: Path) -> None:
+    names = tmp_path / "names.jsonl"
+    names.write_text('{"id": 1, "name": "Fever "}\n{"name": null}\n\n{"name": "fevers"}\n')
+    expected = ["query,rank,match,distance", "Fever,1,fevers,1", "fevers,1,Fever,1"]
+    assert run(names, "--format", "csv").stdout.splitlines() == expected
+    names.write_text('{"a": "ache", "b": "fever"}\n{"a": 1, "b": "fevers"}\n')
+    chosen = run(names, "--query-column", "B", "--format", "csv")
+    assert chosen.stdout.splitlines()[1:] == ["fever,1,fevers,1", "fevers,1,fever,1"]
+
+    assert "choose one with --query-column or --pool-column: a and b" in run(names).stderr
+    assert "a has values that are not text" in run(names, "--query-column", "a").stderr
+    for content, says in (
+        ('["fever"]', "row 1 is not an object"),
+        ("fever\nague", "line 1 is not JSON"),
+    ):
+        names.write_text(content)
+        assert says in run(names).stderr
