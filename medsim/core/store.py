@@ -13,7 +13,6 @@ from itertools import chain, count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, Self
-from urllib.parse import quote
 from uuid import uuid4
 
 import duckdb
@@ -385,7 +384,7 @@ def database_table(
     """Return the columns of a table of an SQLite or DuckDB file.
 
     Args:
-        path: path of the file.
+        path: path of a copy of the file, beside its log: opening it may write there.
         place: its name for messages.
         name: name of the table; empty for the only one.
         kind: kind of the file.
@@ -395,7 +394,7 @@ def database_table(
     """
     connection: Any
     if kind == "sqlite":
-        connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)
+        connection = sqlite3.connect(path)
     else:
         connection = duckdb.connect(str(path), read_only=True, config=_NO_EXTENSIONS)
     with closing(connection):

@@ -86,8 +86,9 @@ class ReadingOptions(Options):
         input_option(
             "Columns of a table, such as concept=ID,term=LABEL. Others are synonyms, kind, "
             "language, active, obsolete, replaced_by, parent and category. Numbers from 1 are for "
-            "text without a header. separator=; separates synonyms, and table=NAME is the table of "
-            "a database. By default, columns have their usual names.",
+            "text without a header. separator=; separates synonyms, missing=- is the marker of "
+            "missing values, and table=NAME is the table of a database. By default, columns have "
+            "their usual names.",
             listed=True,
             metavar="ROLE=NAME",
             key="columns",

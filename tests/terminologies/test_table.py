@@ -126,7 +126,10 @@ def test_every_format_gives_the_same_tables(tmp_path: Path, end: str) -> None:
     [
         (codecs.BOM_UTF8 + "\r\nCUI;STR\r\n1;Fièvre\r\n".encode(), ""),
         ("CUI\tSTR\n1\tFièvre\n".encode("utf-16"), ""),
-        ("CUI|STR\n1|Fièvre\n".encode("latin-1"), "n.txt is not UTF-8 and was read as latin-1"),
+        (
+            "CUI|STR\n1|Fièvre\n".encode("latin-1"),
+            "n.txt: 1 line is not UTF-8, the first is line 2; read as Windows-1252",
+        ),
     ],
 )
 def test_other_encodings_are_read(tmp_path: Path, encoded: bytes, warning: str) -> None:

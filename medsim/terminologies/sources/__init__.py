@@ -6,7 +6,7 @@ import importlib.util
 import os
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,6 +66,8 @@ class Terminology:
         rf2_rules: whether RF2's rules on "[D]" and on namespaces apply to its names.
         redistributable: whether its content may be passed on; None if unknown.
         terms_of_use: terms of use, in words or as an address.
+        layout: how a table was read: the column of each role, the other columns, its encoding, and
+            the separators of cells and of values in a cell; empty for other formats.
         skipped: rows left out of the canonical tables, or rows of unknown concepts.
         warnings: warnings for the user, a sentence each.
     """
@@ -78,6 +80,7 @@ class Terminology:
     rf2_rules: bool = False
     redistributable: bool | None = None
     terms_of_use: str
+    layout: dict[str, str] = field(default_factory=dict)
     skipped: tuple[Skipped, ...]
     warnings: tuple[str, ...] = ()
 
@@ -328,6 +331,9 @@ def read_terminology(
         stage.note(
             f"{store.n_rows('concept'):,} concepts, {store.n_rows('description'):,} descriptions"
         )
+    if layout := terminology.layout:
+        roles = ", ".join(f"{role}={name!r}" for role, name in layout.items())
+        progress.say(f"{path.name} is read with {roles}")
     for warning in terminology.warnings:
         progress.warn(warning)
     n_absent = {reason.reason: reason.n_rows for reason in terminology.skipped}

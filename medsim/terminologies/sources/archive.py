@@ -227,6 +227,15 @@ def single_file(path: Path, name: str) -> ReleaseFile:
     return files[0]
 
 
+def beside(file: ReleaseFile, ends: Collection[str]) -> dict[str, ReleaseFile]:
+    """Return the files whose name is that of a file with one of some ends, by their end."""
+    if file.entry is None:
+        paths = {end: Path(f"{file.place}{end}") for end in ends}
+        return {end: file_alone(path) for end, path in paths.items() if path.is_file()}
+    files = release_files(file.release) if ends else []
+    return {end: each for each in files for end in ends if each.inner == f"{file.inner}{end}"}
+
+
 def begins(path: Path, name: str, head: re.Pattern[bytes]) -> bool:
     """Return whether a file, or the only one of a name in a folder or archive, begins so.
 

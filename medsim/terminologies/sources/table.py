@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, takewhile
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -25,26 +26,28 @@ from medsim.core.reading import (
     SQLITE,
     UTF_16,
     decoded,
-    json_lines,
+    json_columns,
     kind_of,
 )
 from medsim.core.store import QueryError, database_table
-from medsim.core.tables import SEPARATORS, Text, cells_of_lines, first_lines, text_of
+from medsim.core.tables import SEPARATORS, Text, below_title, cells_of_lines, first_lines, text_of
 from medsim.terminologies.sources import Source, SourceFile, Terminology
-from medsim.terminologies.sources.archive import has_single, is_alone, single_file
+from medsim.terminologies.sources.archive import beside, has_single, is_alone, single_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
+
+    Rows = Sequence[Sequence[object]]
 
 _NOT_OF_RELEASES = r"(?!(x|mono)?(sct2|der2)_|concept(_\w+)?\.csv)"
 _NAME = rf"{_NOT_OF_RELEASES}.*\.(csv|tsv|tab|parquet|jsonl|ndjson|duckdb|db|sqlite3?)"
 _NAME_ALONE = rf"{_NAME}|{_NOT_OF_RELEASES}.*\.txt"
 _KINDS = {DUCKDB, JSON, PARQUET, SQLITE, UTF_16}
 _SAMPLED_ROWS, _SAMPLED_CHARACTERS = 50, 1 << 20  # to find the separator
-_UNIT_SEPARATOR = "\x1f"  # between the values of a list, as macros/cell_separator expects
+_UNIT_SEPARATOR = "\x1f"  # between the values of a list, as macros/cell_values expects
 
 _ROLES = {
     "concept": "conceptid classid subjectid concept cui conceptcode id identifier code iri uri",
@@ -65,39 +68,54 @@ _ROLES = {
 A status is not used if none of its values is known.
 """
 
-_SETTINGS = ("separator", "table")
+_SETTINGS = ("separator", "table", "missing")
 _MOST_COLUMNS = 10_000
+_LOGS = {SQLITE: ("-wal", "-journal"), DUCKDB: (".wal",)}
+"""The ends of the files beside a database that have its latest rows."""
 
 
 def read_table(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from a table of names; see ``sources.Load``."""
     given = _given(options)
-    separator, table = (given.pop(setting, "") for setting in _SETTINGS)
+    separator, table, missing = (given.pop(setting, None) for setting in _SETTINGS)
     file = single_file(path, _NAME)
     store.put("no_row", pl.DataFrame(schema=dict.fromkeys(_ROLES, pl.String)))
-    setting = {"separator": SEPARATORS.get(separator, separator), "lang": options.languages[0]}
-    store.put("setting", pl.DataFrame(setting))
+    separator = SEPARATORS.get(separator or "", separator or "")
+    setting = {"separator": separator, "missing": missing, "lang": options.languages[0]}
+    store.put("setting", pl.DataFrame(setting, dict.fromkeys(setting, pl.String)))
     with file.open(reads=_KINDS) as stream:
         hashed = HashedReader(stream)
-        names, warnings = _load(hashed.read(), file.place, given, table, store)
-        read = SourceFile.read_by(hashed, file.inner)
-    store.run("terminologies/table/word")
-    for row, role, value in store.frame("terminologies/table/unknown_value").iter_rows():
+        data = hashed.read()
+        files = [SourceFile.read_by(hashed, file.inner)]
+    contents = {"": data}
+    for end, log in beside(file, _LOGS.get(kind_of(data[:BEGINNING]), ())).items():
+        with log.open() as stream:
+            hashed = HashedReader(stream)
+            contents[end] = hashed.read()
+            files.append(SourceFile.read_by(hashed, log.inner))
+    layout, warnings = _load(contents, file.place, given, table or "", store)
+    for query in ("marker", "given", "word", "separator"):
+        store.run(f"terminologies/table/{query}")
+    layout |= dict(store.frame("terminologies/table/layout").iter_rows())
+    for row, role, value, known in store.frame("terminologies/table/unknown_value").iter_rows():
         raise InputError(
-            f"{file.place}: row {row:,}: {names[role]} {value!r} is not known as a value of "
-            f"{role}; add {role}= to `columns` to leave the column out"
+            f"{file.place}: row {row:,}: {layout[role]} {value!r} is not known as a value of "
+            f"{role}; write {known}, or add {role}= to `columns` to leave the column out"
         )
-    for query in ("name", "concept", "description", "association", "is_a"):
+    for query in ("name", "concept", "description", "reference", "association", "is_a", "unlike"):
         store.run(f"terminologies/table/{query}")
     if not store.n_rows("description"):
         raise InputError(f"{file.place}: no row has a concept and a name")
     skipped = store.frame("terminologies/table/skipped").to_dicts()
-    store.drop("no_row", "setting", "given", "word", "name")
+    found = store.frame("terminologies/table/warning")["warning"]
+    store.drop("no_row", "setting", "raw_row", "marker", "given", "word", "separator", "name")
+    store.drop("reference", "unlike")
     return Terminology(
-        files=(read,),
+        files=tuple(files),
         terms_of_use="the table names no licence",
+        layout=layout,
         skipped=tuple(Skipped(**row) for row in skipped),
-        warnings=warnings,
+        warnings=(*warnings, *(f"{file.name}: {warning}" for warning in found)),
     )
 
 
@@ -139,12 +157,39 @@ def _found(header: Sequence[str], given: Mapping[str, str]) -> dict[str, int]:
     return found
 
 
+def _of_concepts(header: Sequence[str], found: Mapping[str, int], rows: Rows) -> int:
+    """Return the position of the column of concepts: the usual one, or the next if it counts rows.
+
+    A column to which parents refer has concepts, even if it counts rows.
+    """
+    usual, first = _ROLES["concept"].split(), found["concept"]
+    plain = [_plain(name) for name in header]
+    others = [plain.index(name) for name in usual if name in plain and name != plain[first]]
+    numbers = [str(row[first]) for row in rows]
+    counts = [list(map(str, range(start, start + len(rows)))) for start in (0, 1)]
+    referring = [found[role] for role in ("parent", "replaced_by") if role in found]
+    targets = {str(row[at]).removesuffix(".0") for row in rows for at in referring}
+    return others[0] if others and numbers in counts and targets.isdisjoint(numbers) else first
+
+
+def _is_whole(roles: Collection[str]) -> bool:
+    return "concept" in roles and ("term" in roles or "synonyms" in roles)
+
+
 def _plain(name: str) -> str:
     return re.sub(r"[\W_]+", "", name).lower()
 
 
-def _places(place: str, header: Sequence[str], given: Mapping[str, str]) -> dict[str, int]:
+def _places(
+    place: str, header: Sequence[str], given: Mapping[str, str], rows: Rows
+) -> dict[str, int]:
     """Return the position of the column of each role.
+
+    Args:
+        place: path of the file, for messages.
+        header: names of the columns.
+        given: names of columns that the user gave, by role.
+        rows: the first rows.
 
     Raises:
         InputError: a given column is missing, there is none for concepts or terms, several have the
@@ -154,6 +199,8 @@ def _places(place: str, header: Sequence[str], given: Mapping[str, str]) -> dict
     if len(header) > _MOST_COLUMNS:
         raise InputError(f"{place} has more than {_MOST_COLUMNS:,} columns; remove some")
     places = _found(header, given)
+    if "concept" in places and "concept" not in given:
+        places["concept"] = _of_concepts(header, places, rows)
     has = f"its columns are {listed(list(map(repr, header)), most=12)}"
     n_named, n_used = Counter(map(_plain, header)), Counter(places.values())
     for role, at in places.items():
@@ -164,8 +211,8 @@ def _places(place: str, header: Sequence[str], given: Mapping[str, str]) -> dict
     for role, name in given.items():
         if name and role not in places:
             raise InputError(f"{place} has no column {name!r}; {has}")
-    missing = [f"a {role}" for role in ("concept", "term") if role not in places]
-    if missing and not {"concept", "synonyms"} <= places.keys():
+    if not _is_whole(places):
+        missing = [f"a {role}" for role in ("concept", "term") if role not in places]
         raise InputError(
             f"{place} has no column with the usual name of {listed(missing)}; {has}; give them "
             "as `columns` concept=NAME,term=NAME"
@@ -174,33 +221,50 @@ def _places(place: str, header: Sequence[str], given: Mapping[str, str]) -> dict
 
 
 def _load(
-    data: bytes, place: str, given: Mapping[str, str], table: str, store: Store
+    contents: Mapping[str, bytes], place: str, given: Mapping[str, str], table: str, store: Store
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Fill the table ``given``, and return the column of each role, and warnings."""
-    if (values := _values(data, place, table)) is not None:
+    """Fill the table ``raw_row``, and return the layout of the file, and warnings.
+
+    Args:
+        contents: the bytes of the file, and of those beside it by the ends of their names.
+        place: path of the file, for messages.
+        given: names of columns that the user gave, by role.
+        table: name of the table of a database; empty for the only one.
+        store: the store with the table ``no_row``.
+    """
+    if (values := _values(contents, place, table)) is not None:
         return _load_values(values, place, given, store), ()
-    text = text_of(Path(place), data)
-    return _load_text(text, given, store), text.warnings
+    return _load_text(text_of(Path(place), contents[""]), given, store)
 
 
-def _load_text(text: Text, given: Mapping[str, str], store: Store) -> dict[str, str]:
-    """Fill the table ``given`` from delimited text, and return the column of each role.
+def _layout(header: Sequence[str], places: Mapping[str, int], **others: str) -> dict[str, str]:
+    """Return which column has which role, and which have none."""
+    layout = {role: header[at] for role, at in places.items()}
+    if unused := [name for at, name in enumerate(header) if at not in places.values()]:
+        layout["unused"] = listed(unused, most=12)
+    return layout | others
+
+
+def _load_text(
+    text: Text, given: Mapping[str, str], store: Store
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Fill the table ``raw_row`` from delimited text, and return its layout and warnings.
 
     Raises:
         InputError: a line is not a row.
     """
-    sample = replace(text, content=text.content[:_SAMPLED_CHARACTERS])
-    separator, header = max(
-        first_lines(sample).items(),
-        key=lambda item: (len(_found(item[1], given)), _n_alike(sample, *item), len(item[1])),
-    )
-    places = _places(str(text.path), header, given)
+    separator, rows, n_above = _first_rows(text, given)
+    number, header = rows[0]
+    header = header if _has_header(given) else [str(at + 1) for at in range(len(header))]
+    alike = [cells for _, cells in rows[1:] if len(cells) == len(header)]
+    places = _places(str(text.path), header, given, alike)
     role_at = {at: role for role, at in places.items()}
+    below = below_title(text, number)
     for quote in ['"', ""] if separator == "\t" else ['"']:  # with tabs, many programs use none
         try:
             store.run_on_stream(
-                "terminologies/table/given",
-                [text.content.lstrip("\r\n").encode()],
+                "terminologies/table/raw_row",
+                [below.content.lstrip("\r\n").encode()],
                 columns=" ".join(role_at.get(at, f"other_{at}") for at in range(len(header))),
                 separator=separator,
                 header=_has_header(given),
@@ -209,8 +273,10 @@ def _load_text(text: Text, given: Mapping[str, str], store: Store) -> dict[str, 
         except QueryError as error:
             fault = error
         else:
-            return {role: header[at] for role, at in places.items()}
-    for number, cells in cells_of_lines(text, separator):
+            layout = _layout(header, places, cell_separator=separator, encoding=text.encoding)
+            lines = f"{text.path.name}: {counted(n_above, 'line')} above the rows left out"
+            return layout, (*text.warnings, *[lines][:n_above])
+    for number, cells in cells_of_lines(below, separator):
         if len(cells) != len(header):
             has = f"line {number:,} has {counted(len(cells), 'cell')}, the first {len(header)}"
             at = min(len(cells), len(header))
@@ -219,21 +285,43 @@ def _load_text(text: Text, given: Mapping[str, str], store: Store) -> dict[str, 
     raise InputError(f"{text.path}: a line cannot be cut into cells") from fault
 
 
-def _n_alike(text: Text, separator: str, first: list[str]) -> int:
-    """Return how many of the first rows have as many cells as the first one; 0 if it has one."""
-    n_alike = 0
-    with suppress(InputError):  # as with another separator
-        for _, cells in islice(cells_of_lines(text, separator), _SAMPLED_ROWS):
-            n_alike += len(first) == len(cells) > 1
-    return n_alike
+def _first_rows(
+    text: Text, given: Mapping[str, str]
+) -> tuple[str, list[tuple[int, list[str]]], int]:
+    """Return the separator of cells, the first rows with their lines, and how many are above them.
+
+    The first row has columns of concepts and names. Above it may be titles and comments; the header
+    itself may be a comment.
+    """
+    sample = replace(text, content=text.content[:_SAMPLED_CHARACTERS])
+    ranked = []
+    for separator in first_lines(sample):
+        rows: list[tuple[int, list[str]]] = []
+        with suppress(InputError):  # what comes before the error is enough
+            rows.extend(islice(cells_of_lines(sample, separator), _SAMPLED_ROWS))
+        places = range(len(rows))
+        comments = list(takewhile(lambda at, rows=rows: rows[at][1][0].startswith("#"), places))
+        heads = [at for at in places if _is_whole(_found(rows[at][1], given))]
+        if not _has_header(given):
+            heads = [at for at in heads if at not in comments] or heads
+        at = next(iter(heads), max(comments, key=lambda at: len(rows[at][1]), default=0))
+        number, (first, *others) = rows[at]
+        header = [re.sub(r"^#+\s*", "", first), *others]
+        n_alike = sum(len(cells) == len(header) > 1 for _, cells in rows[at:])
+        rank = (len(_found(header, given)), n_alike, len(header))
+        ranked.append((rank, separator, [(number, header), *rows[at + 1 :]], at))
+    _, separator, rows, n_above = max(ranked, key=itemgetter(0))
+    return separator, rows, n_above
 
 
 def _load_values(
     values: Mapping[str, Sequence[object]], place: str, given: Mapping[str, str], store: Store
 ) -> dict[str, str]:
-    """Fill the table ``given`` from columns of values, and return the column of each role."""
+    """Fill the table ``raw_row`` from columns of values, and return its layout."""
     header = list(values)
-    names = {role: header[at] for role, at in _places(place, header, given).items()}
+    first_rows = list(zip(*(values[name][:_SAMPLED_ROWS] for name in header), strict=True))
+    places = _places(place, header, given, first_rows)
+    names = {role: header[at] for role, at in places.items()}
     for name in names.values():
         for row, value in enumerate(values[name], start=1):
             for each in value if isinstance(value, list) else [value]:
@@ -246,28 +334,23 @@ def _load_values(
         pl.col("concept").str.strip_chars(),
         **{role: pl.lit(None, pl.String) for role in _ROLES.keys() - texts.keys()},
     )
-    store.put("given", frame.with_row_index("place", 1))
-    return names
+    store.put("raw_row", frame.with_row_index("place", 1))
+    return _layout(header, places)
 
 
-def _values(data: bytes, place: str, table: str) -> dict[str, list[Any]] | None:
+def _values(contents: Mapping[str, bytes], place: str, table: str) -> dict[str, list[Any]] | None:
     """Return the columns of Parquet, a database or JSON lines; None for another kind."""
+    data = contents[""]
     kind = kind_of(data[:BEGINNING])
     if kind is PARQUET:
         return frame_of_parquet(place, data).to_dict(as_series=False)
     if kind in {DUCKDB, SQLITE}:
         with TemporaryDirectory(prefix="medsim-") as folder:  # as opening may write beside it
             path = Path(folder, "table.db")
-            path.write_bytes(data)
+            for end, content in contents.items():
+                Path(f"{path}{end}").write_bytes(content)
             return database_table(path, place, table, kind="sqlite" if kind is SQLITE else "duckdb")
-    if kind is not JSON:
-        return None
-    rows = json_lines(place, data)
-    for number, row in enumerate(rows, start=1):
-        if not isinstance(row, dict):
-            raise InputError(f'{place}: row {number:,} is not an object, as in {{"id": 1}}')
-    names = dict.fromkeys(name for row in rows for name in row)
-    return {name: [row.get(name) for row in rows] for name in names}
+    return json_columns(place, data) if kind is JSON else None
 
 
 def _text(value: object) -> str | None:
@@ -280,7 +363,7 @@ def _text(value: object) -> str | None:
         return str(value).lower()
     if isinstance(value, float) and value.is_integer():  # pandas, where some are missing
         return f"{value:.0f}"
-    return None if value is None or str(value) in {"", "nan"} else str(value)
+    return None if value is None or value != value else str(value) or None  # noqa: PLR0124 — NaN
 
 
 Source(

@@ -1,17 +1,17 @@
 -- The names that the rows of a table give to concepts.
 --
--- reads   given, setting, word
+-- reads   given, setting, separator, word
 -- writes  name: a row per name; place is the number of its row, part its number in the row;
 --         concept_id may be null, and term empty
 
 create or replace table name as
 
-with separator as (
+with sign as (
     select
-        coalesce(max(nullif(s.separator, '')), cell_separator(g.synonyms)) as sign,
-        max(s.lang) as lang
-    from given as g
-    cross join setting as s
+        max(s.lang) as lang,
+        max(p.sign) as sign
+    from setting as s
+    left join separator as p on p.role = 'synonyms'
 ),
 
 given_row as materialized (
@@ -19,13 +19,13 @@ given_row as materialized (
         g.place,
         nullif(g.concept, '') as concept_id,
         g.term,
-        string_split(g.synonyms, p.sign) as synonyms,
+        cell_values(g.synonyms, p.sign) as synonyms,
         coalesce(k.kind, 'unstated') as kind,
         coalesce(l.language, p.lang) as language,
         coalesce(a.active, true) and coalesce(s.active, true) and coalesce(o.active, true)
             as active
     from given as g
-    cross join separator as p
+    cross join sign as p
     left join word as k on k.role = 'kind' and g.kind = k.value
     left join word as l on l.role = 'language' and g.language = l.value
     left join word as a on a.role = 'active' and g.active = a.value

@@ -1,6 +1,6 @@
--- The number of a table's names that are left out, or not preferred as stated, by reason.
+-- The number of a table's names and cells that are left out, or not preferred as stated, by reason.
 --
--- reads   name, description
+-- reads   name, description, marker
 -- writes  a row per reason, key reason; reasons that never apply have 0 rows
 
 with kept as (
@@ -65,4 +65,18 @@ inner join description as d
         and p.language = d.language
         and p.term = d.term
 where d.kind = 'synonym'
+union all
+select
+    'cell is a marker of a missing value' as reason,
+    coalesce(sum(n_cells), 0)::bigint as n_rows
+from marker
+where
+    is_left_out
+    and not is_error
+union all
+select
+    'cell is an error of a spreadsheet' as reason,
+    coalesce(sum(n_cells), 0)::bigint as n_rows
+from marker
+where is_error
 order by reason;

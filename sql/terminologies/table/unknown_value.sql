@@ -2,7 +2,8 @@
 -- known word are not used.
 --
 -- reads   word
--- writes  at most one row: place, the number of its row; role, its column; value
+-- writes  at most one row: place, the number of its row; role, its column; value; known, values
+--         that are known
 
 with status as (
     select count(active) > 0 as is_used
@@ -13,7 +14,12 @@ with status as (
 select
     w.place,
     w.role,
-    w.value
+    w.value,
+    case w.role
+        when 'kind' then 'preferred or synonym'
+        when 'language' then 'codes such as en'
+        else 'active or inactive, or yes or no'
+    end as known
 from word as w
 cross join status as s
 where

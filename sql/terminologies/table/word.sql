@@ -47,10 +47,10 @@ select
     role,
     value,
     place,
-    case when role = 'kind' then table_kind(value) end as kind,
+    case when role = 'kind' then table_kind(regexp_replace(value, '\.0$', '')) end as kind,
     case
         when role in ('active', 'status', 'obsolete')
-            then table_active(value, role = 'obsolete')
+            then table_active(regexp_replace(value, '\.0$', ''), role = 'obsolete')
     end as active,
     case
         when role = 'language' and regexp_matches(trimmed(value), '^[A-Za-z]{2,3}([-_].*)?$')

@@ -1,0 +1,36 @@
+-- The values of a cell: those of a list (see is_list), or the parts between separators; null for an
+-- empty list.
+--
+-- Lists that were no text have the unit separator of ASCII between their values.
+--
+-- writes  macro cell_values(cell, sign)
+
+create or replace macro cell_values(cell, sign) as
+case
+    when not is_list(cell) then string_split(cell, sign)
+    when trimmed(cell)[1] = '[' and json_valid(cell)
+        then nullif(list_filter(from_json(cell, '["VARCHAR"]'), lambda x: x is not null), [])
+    else nullif(
+        list_transform(
+            list_filter(
+                regexp_extract_all(
+                    trimmed(cell)[2:-2],
+                    '''(?:[^''\\]|\\.)*''|"(?:[^"\\]|\\.)*"'
+                    || if(trimmed(cell)[1] = '{', '|[^,"''\s][^,"'']*', '')
+                ),
+                lambda x: x <> 'NULL'
+            ),
+            lambda x: replace(
+                regexp_replace(
+                    regexp_replace(x, '^[''"](.*)[''"]$', '\1', 's'),
+                    '\\([''"\\])',
+                    '\1',
+                    'g'
+                ),
+                '\xa0',
+                ' '
+            )
+        ),
+        []
+    )
+end;
