@@ -108,10 +108,10 @@ def _read(path: Path, column: str | None, warn: Callable[[str], object]) -> pl.S
         with reading(path, "JSON lines"):
             values = json_columns(path, bytes_of(path)[0])
             chosen = _column(path, list(values), column)
-            cells = [value for value in values[chosen] if value is not None]
-        if not all(isinstance(value, str) for value in cells):
+            given = [value for value in values[chosen] if value is not None]
+        if not all(isinstance(value, str) for value in given):
             raise InputError(f"{path}: {chosen} has values that are not text")
-        names = pl.Series(cells, dtype=pl.String)
+        names = pl.Series(given, dtype=pl.String)
     else:
         is_delimited = path.suffix.lower() in _DELIMITED
         if column is not None and not is_delimited:

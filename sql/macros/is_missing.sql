@@ -5,5 +5,5 @@
 create or replace macro is_missing(cell) as
 trimmed(cell) in (
     'NA', 'N/A', 'n/a', 'n.a.', 'N.A.', '<NA>', 'NULL', 'Null', 'null', '(null)', '\N', 'None',
-    'NaN', 'nan', '-nan', '-NaN', 'NaT'
+    'NaN', 'nan', '-nan', '-NaN', 'NaT', '-', '--'
 );

@@ -201,7 +201,7 @@ def test_a_formula_of_a_text_is_the_text(tmp_path: Path) -> None:
         ("1", "1.0"),
         ("1.0", "1"),
         ("X:1", "alpha"),
-        ("X:1", "'alpha'"),
+        ("X:1", "'Alpha'"),
         ("HP:0001", "http://purl.obolibrary.org/obo/HP_0001"),
         ("http://purl.obolibrary.org/obo/HP_0001", "hp:0001"),
         ("HP_0001", "HP:0001"),

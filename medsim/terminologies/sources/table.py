@@ -70,7 +70,7 @@ A status is not used if none of its values is known.
 
 _SETTINGS = ("separator", "table", "missing")
 _MOST_COLUMNS = 10_000
-_LOGS = {SQLITE: ("-wal", "-journal"), DUCKDB: (".wal",)}
+_LOGS: dict[object, tuple[str, ...]] = {SQLITE: ("-wal", "-journal"), DUCKDB: (".wal",)}
 """The ends of the files beside a database that have its latest rows."""
 
 
@@ -240,7 +240,7 @@ def _load(
 def _layout(header: Sequence[str], places: Mapping[str, int], **others: str) -> dict[str, str]:
     """Return which column has which role, and which have none."""
     layout = {role: header[at] for role, at in places.items()}
-    if unused := [name for at, name in enumerate(header) if at not in places.values()]:
+    if unused := [name for at, name in enumerate(header) if name and at not in places.values()]:
         layout["unused"] = listed(unused, most=12)
     return layout | others
 
@@ -299,9 +299,8 @@ def _first_rows(
         rows: list[tuple[int, list[str]]] = []
         with suppress(InputError):  # what comes before the error is enough
             rows.extend(islice(cells_of_lines(sample, separator), _SAMPLED_ROWS))
-        places = range(len(rows))
-        comments = list(takewhile(lambda at, rows=rows: rows[at][1][0].startswith("#"), places))
-        heads = [at for at in places if _is_whole(_found(rows[at][1], given))]
+        comments = range(len(list(takewhile(lambda row: row[1][0].startswith("#"), rows))))
+        heads = [at for at, (_, cells) in enumerate(rows) if _is_whole(_found(cells, given))]
         if not _has_header(given):
             heads = [at for at in heads if at not in comments] or heads
         at = next(iter(heads), max(comments, key=lambda at: len(rows[at][1]), default=0))

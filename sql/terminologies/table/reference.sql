@@ -47,7 +47,9 @@ own as (
 ),
 
 odd_value as (
-    select distinct u.value
+    select distinct
+        u.value,
+        regexp_replace(u.value, '^''(.*)''$', '\1') as unquoted
     from used as u
     anti join own as o on u.value = o.concept
 ),
@@ -55,16 +57,16 @@ odd_value as (
 tried as (
     select
         value,
-        unnest([1, 2]) as turn,
-        unnest([concept_spelling(value), regexp_replace(value, '^''(.*)''$', '\1')]) as spelling
+        unnest([1, 2, 3]) as turn,
+        unnest([concept_spelling(value), unquoted, lower(unquoted)]) as spelling
     from odd_value
 ),
 
 spelling as (
     select
         concept as target_id,
-        unnest([1, 2]) as turn,
-        unnest([concept_spelling(concept), trimmed(term)]) as spelling
+        unnest([1, 2, 3]) as turn,
+        unnest([concept_spelling(concept), trimmed(term), lower(trimmed(term))]) as spelling
     from given
     where concept <> ''
 ),

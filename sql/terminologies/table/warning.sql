@@ -64,7 +64,12 @@ select
         case other_sign when '|' then 'bar' else 'semicolon' end
     ) as warning
 from separator
-where n_other > 0
+where
+    n_other * 100 >= n_cells
+    or (
+        n_other > 0
+        and sign = chr(31)
+    )
 union all
 select
     format(
