@@ -95,8 +95,9 @@ def _write(
     components: tuple[Component, ...] = ("concept", "description")
     for component in components:  # RF2 identifiers are kept
         old = store.table(component)[f"{component}_id"].sort()
-        kept = terminology.rf2_rules and old.str.contains(r"^[0-9]+$").all()
-        new = old if kept else _made_ids(len(old), component)
+        kept = old.str.extract(r"^([0-9]+)( as \S+)?$")  # also those of copies in another language
+        is_kept = terminology.rf2_rules and not kept.has_nulls()
+        new = kept if is_kept else _made_ids(len(old), component)
         store.put(f"{component}_sctid", pl.DataFrame({f"{component}_id": old, "sctid": new}))
     time = f"{day:%Y%m%d}"
     rows: list[tuple[str, str, int]] = []

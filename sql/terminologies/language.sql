@@ -1,14 +1,24 @@
 -- The languages that have active descriptions, the most frequent first.
 --
--- reads   description
--- writes  a row per language, key language
+-- reads   concept, description
+-- writes  a row per language, key language; n_main_names counts its fully specified names, without
+--         those of retired concepts and of the model component module
+
+with ineligible as (
+    select concept_id
+    from concept
+    where
+        not active
+        or module_id = sctid('model_component_module')
+)
 
 select
-    language,
-    count(*) as n_descriptions
-from description
-where active
-group by language
+    d.language,
+    count(*) filter (d.kind = 'fsn' and i.concept_id is null) as n_main_names
+from description as d
+left join ineligible as i on d.concept_id = i.concept_id
+where d.active
+group by d.language
 order by
-    n_descriptions desc,
-    language asc;
+    count(*) desc,
+    d.language asc;

@@ -42,7 +42,9 @@ def terms_of(store: Store, table: str, *columns: str) -> list[tuple[object, ...]
     ]
 
 
-def test_languages_are_sorted_by_frequency(store: Store) -> None:
+def test_languages_are_sorted_by_frequency_with_the_main_names_of_eligible_concepts(
+    store: Store,
+) -> None:
     put(
         store,
         "description",
@@ -51,8 +53,15 @@ def test_languages_are_sorted_by_frequency(store: Store) -> None:
         named("1", "c", language="en"),
         named("1", "d", language="da"),
         named("1", "e", language="de", active=False),
+        named("1", "f", "fsn", language="sv"),
+        named("1", "g", "fsn", language="sv", active=False),
+        named("2", "h", "fsn", language="da"),
+        named("3", "i", "fsn", language="da"),
+        named("3", "j", language="da"),
     )
-    assert store.frame("terminologies/language").rows() == [("en", 2), ("da", 1), ("sv", 1)]
+    put(store, "concept", ("1", True, CORE, ""), ("2", False, CORE, ""), ("3", True, MODEL, ""))
+
+    assert store.frame("terminologies/language").rows() == [("da", 0), ("en", 0), ("sv", 1)]
 
 
 def test_names_are_distinct_and_sorted_with_the_fully_specified_name_first(store: Store) -> None:

@@ -165,6 +165,7 @@ class Source:
                 raise InputError(f"no file or folder {str(each)!r}")
         store.put("code", pl.DataFrame(schema=CANONICAL_TABLES["code"].dtypes))
         store.put("semantic_type", pl.DataFrame(schema=SEMANTIC_TYPE_COLUMNS))
+        store.put("dialect_name", pl.DataFrame(schema=_DIALECT_NAME))
         with reading(path, self.name):
             terminology = self.load(path, store, options)
         for each in mappings:
@@ -209,6 +210,24 @@ def with_mappings(terminology: Terminology, file: ReleaseFile, store: Store) -> 
     )
 
 
+def with_main_names(terminology: Terminology, store: Store, language: str) -> Terminology:
+    """Return the facts about a terminology after giving its concepts main names in a language.
+
+    Extensions with translated synonyms have no fully specified names in their language.
+    """
+    for query in ("main_name", "description"):
+        store.run(f"terminologies/main_name/{query}", language=language)
+    counts = store.table("main_name")["origin"].value_counts().sort("origin").rows()
+    taken = " and ".join(f"{n:,} {names}" for names, n in counts)
+    warning = f"no concept has a fully specified name in {language!r}; main names are {taken}"
+    skipped = [Skipped(reason=f"main names are {names}", n_rows=n) for names, n in counts]
+    return replace(
+        terminology,
+        skipped=(*terminology.skipped, *skipped),
+        warnings=(*terminology.warnings, *([warning] if counts else [])),
+    )
+
+
 LISTED = "`medsim build --list` shows the formats"
 """A hint in messages."""
 
@@ -224,6 +243,7 @@ _ADDED = [
         *(".tsv, .csv or .json, by --with", "https://mapping-commons.github.io/sssom"),
     ),
 ]
+_DIALECT_NAME = {"description_id": pl.String, "preferred": pl.Boolean}
 _MANY_ABSENT = 0.25  # of a table's rows; in ontologies up to a fifth name terms of others
 
 SOURCES: Registry[Source] = Registry("source", "medsim.terminologies.sources")
@@ -321,13 +341,15 @@ def read_terminology(
     source, path = find_source(location)
     with progress.stage(f"read {path.name}") as stage:
         terminology = source.read(path, store, reading)
-        languages = store.frame("terminologies/language")["language"].to_list()
+        n_main_names = dict(store.frame("terminologies/language").iter_rows())
         for language in reading.languages:
-            if language not in languages:
+            if language not in n_main_names:
                 raise InputError(
                     f"{path}: no active descriptions in language {language!r}; "
-                    f"languages found: {', '.join(languages) or 'none'}"
+                    f"languages found: {', '.join(n_main_names) or 'none'}"
                 )
+        if not n_main_names[reading.languages[0]]:
+            terminology = with_main_names(terminology, store, reading.languages[0])
         stage.note(
             f"{store.n_rows('concept'):,} concepts, {store.n_rows('description'):,} descriptions"
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,23 +42,7 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     read: list[SourceFile] = []
     n_repeated = 0
     for kind in kinds:
-        table, files = f"rf2_{kind.name}", files_of[kind.name]
-        query = f"dialect/{table}" if kind is LANGUAGE else table
-        rows = RowFormat(
-            separator=b"\t",
-            n_separators=len(COLUMNS[kind.name]) - 1,
-            last_digits=kind.last_digits,
-            check_header=partial(_check_header, kind),
-        )
-        read += load_rows(f"terminologies/rf2/{query}", rows, files, store)
-        repeated = store.frame("terminologies/rf2/repeated_row", rows=table)
-        for id_, effective_time, *_ in repeated.filter("differ").iter_rows():
-            names = ", ".join(file.inner for file in files)
-            raise InputError(
-                f"{names}: rows with id {id_} and effectiveTime {effective_time} differ from each "
-                "other"
-            )
-        n_repeated += int(repeated["n_repeated"].sum())  # editions in one folder share rows
+        n_repeated += _load(kind, files_of[kind.name], store, read)
         if refset_id is not None and kind is LANGUAGE:
             _find_names(path, store, refset_id, as_of)
     if options.as_of is not None:
@@ -68,6 +52,13 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
                 f"`as_of` {as_of} is before the oldest description of {path} ({oldest or 'none'})"
             )
     skipped = _fill_tables(store, as_of, options)
+    n_main_names = dict(store.frame("terminologies/language").iter_rows())
+    if not n_main_names.get(options.languages[0], True):
+        if options.dialect is None:
+            read += _find_preferred(releases, store, options.as_of)
+        for language in [language for language, number in n_main_names.items() if number][:1]:
+            store.run("terminologies/rf2/concept", as_of=as_of, language=language)
+    store.drop("rf2_concept", "description_as_of")
     allowed, terms_of_use = zip(*map(_origin, releases.values()), strict=True)
     names = "\n".join(file.name for files in files_of.values() for file in files)
     days = (day_of(text, "%Y%m%d") for text in _DATE.findall(names))
@@ -81,6 +72,40 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         terms_of_use="; ".join(dict.fromkeys(terms_of_use)),
         skipped=(*skipped, Skipped(reason="row occurs in several files", n_rows=n_repeated)),
     )
+
+
+def _load(kind: RF2File, files: list[ReleaseFile], store: Store, read: list[SourceFile]) -> int:
+    """Fill the table of a kind of file, add the files to those read, and count repeated rows."""
+    table = f"rf2_{kind.name}"
+    query = f"dialect/{table}" if kind is LANGUAGE else table
+    rows = RowFormat(
+        separator=b"\t",
+        n_separators=len(COLUMNS[kind.name]) - 1,
+        last_digits=kind.last_digits,
+        check_header=partial(_check_header, kind),
+    )
+    read += load_rows(f"terminologies/rf2/{query}", rows, files, store)
+    repeated = store.frame("terminologies/rf2/repeated_row", rows=table)
+    for id_, effective_time, *_ in repeated.filter("differ").iter_rows():
+        names = ", ".join(file.inner for file in files)
+        raise InputError(
+            f"{names}: rows with id {id_} and effectiveTime {effective_time} differ from each other"
+        )
+    return int(repeated["n_repeated"].sum())  # editions in one folder share rows
+
+
+def _find_preferred(
+    releases: Mapping[Path, list[ReleaseFile]], store: Store, day: date | None
+) -> list[SourceFile]:
+    """Fill dialect_name from all language reference sets; return the files."""
+    read: list[SourceFile] = []
+    optional = replace(LANGUAGE, required=False)
+    if files := find_files(releases, [optional], as_of=day)[LANGUAGE.name]:
+        _load(LANGUAGE, files, store, read)
+        as_of = day and day.isoformat()
+        store.run("terminologies/rf2/dialect/dialect_name", as_of=as_of, refset_id=None)
+        store.drop("rf2_language")
+    return read
 
 
 def _fill_tables(store: Store, as_of: str | None, options: ReadingOptions) -> list[Skipped]:
@@ -97,10 +122,9 @@ def _fill_tables(store: Store, as_of: str | None, options: ReadingOptions) -> li
     store.run("terminologies/rf2/description")
     if options.dialect is not None:
         store.run("terminologies/rf2/dialect/description")
-        store.drop("dialect_name")
     store.run("terminologies/rf2/association", as_of=as_of)
     skipped += store.frame("terminologies/rf2/skipped", as_of=as_of).to_dicts()
-    store.drop("rf2_concept", "rf2_association", "description_as_of")
+    store.drop("rf2_association")
     return [Skipped(**row) for row in skipped]
 
 

@@ -1,21 +1,34 @@
 -- Pairs of two names of the same concept in two different languages.
 --
 -- The first name is in the language that the build names first. Only builds in several languages
--- have the dataset.
+-- have the dataset. A main name from another language is left out.
 --
--- reads   name, translation
+-- reads   name, naming, translation
 -- writes  cross_language: candidate pairs, a row per concept and two of its names
 -- order   6
 
 create or replace table cross_language as
 
-with spelt as (
+with standing_in as (
+    select concept_id
+    from naming
+    where
+        kind = 'fsn'
+        and language_number = 0
+        and stands_in(description_id)
+),
+
+spelt as (
     select
-        concept_id,
+        n.concept_id,
         0 as language_number,
-        term_id,
-        node_id
-    from name
+        n.term_id,
+        n.node_id
+    from name as n
+    anti join standing_in as s
+        on
+            n.concept_id = s.concept_id
+            and n.is_fsn
     union all
     select
         concept_id,
