@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import shlex
@@ -84,21 +85,56 @@ def test_a_group_without_a_command_shows_its_help(group: str) -> None:
     assert len(result.stderr.splitlines()) > 10
 
 
+def example_of(command: str) -> list[str]:
+    """Return the words of the example in the help of a command."""
+    example = re.search(
+        r"Example: medsim (.*)", inspect.cleandoc(COMMAND_OF[command].help), re.DOTALL
+    )
+    assert example is not None
+    return shlex.split(" ".join(example[1].split()))
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_and_option_has_help_with_an_example_that_parses(command: str) -> None:
     result = run(*command.split(), "--help")
 
     assert result.exit_code == 0
     assert "Writes" in result.stdout
-    example = re.search(r"Example: medsim (.*?)\n\n", result.stdout, re.DOTALL)
-    assert example is not None
-    words = shlex.split(" ".join(example[1].split()))
+    words = example_of(command)
     depth = len(command.split())
     assert words[:depth] == command.split()
     assert COMMAND_OF[command].make_context(command, words[depth:])
     for parameter in COMMAND_OF[command].params:
         if parameter.name != "help":
             assert getattr(parameter, "help", None), (command, parameter.name)
+
+
+WRITTEN = ["--out", "--then", "--cache"]
+"""The options that name files or folders to write."""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_address_is_not_a_place_to_write_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    flags = {flag for parameter in COMMAND_OF[command].params for flag in parameter.opts}
+    assert ("-o" in flags) == ("--out" in flags)
+    for flag, scheme in product(flags & {*WRITTEN}, ["s3", "gs", "az", "hdfs", "file", "HTTPS"]):
+        result = run(*example_of(command), flag, f"{scheme}://bucket/out.html")
+
+        fault = f"{flag} takes a local path, not the address {scheme}://bucket/out.html"
+        assert (result.exit_code, result.stderr) == (1, f"error: {fault}\n")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_path_with_a_drive_or_a_colon_is_not_an_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in (r"C:\release.zip", "s3:b.zip"):
+        result = run("synth", "--concepts", "20", "-o", name)
+        assert result.exit_code == 0, result.stderr
 
 
 def test_sql_prints_the_rows_of_a_piped_statement(out: Path) -> None:
