@@ -18,6 +18,17 @@ MOST_LINES, MOST_LINES_OF_A_FUNCTION, MOST_PARAMETERS = 650, 60, 7
 KNOW_FLAGS = ("cli/", "core/console", "core/options", "core/printing", "options", "commands")
 """The modules that may write options with dashes."""
 
+CHANGE_CASE = (
+    "core/terms.py",
+    *("embeddings/replies.py", "questions/answers.py"),  # yes and no, letters of choices
+    "embeddings/tokens.py",  # a spelling that users ask for
+    *("leaderboards/ranking.py", "studies/options.py"),  # names of sources and people
+    *("pages/markup.py", "pages/page.py"),  # words of the glossary
+    *("studies/asking.py", "terminologies/sources/loinc.py"),  # labels and states
+    *("terminologies/synthetic/__init__.py", "terminologies/synthetic/concepts.py"),  # invented
+)
+"""The modules that may change the case of texts other than users' terms, and of which."""
+
 
 @cache
 def modules() -> dict[str, ast.Module]:
@@ -102,6 +113,28 @@ def test_a_name_between_backticks_is_an_option() -> None:
     assert len(named) > 50
     assert {name for _, name in named} <= known
     assert all(f"`{name}`" not in _with_flags(text, {name: "--flag"}) for text, name in named)
+
+
+def test_only_core_terms_changes_the_case_of_terms() -> None:
+    methods = {"lower", "upper", "casefold", "to_lowercase", "to_uppercase"}
+    terms = re.compile(r"\W*(terms?|words?|quer(y|ies)|mentions?|synonyms?)\b")
+    changing = {
+        path
+        for path, node in nodes()
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        if node.func.attr in methods
+        if node.func.attr not in {"lower", "upper"} or terms.match(ast.unparse(node.func.value))
+    }
+    statements = [
+        f"{path.name}: {call}"
+        for path in (PACKAGE.parent / "sql").rglob("*.sql")
+        for call in re.findall(
+            r"(?:lower|upper)\((?:\w\.)?(?:term|name)\b", path.read_text("utf-8")
+        )
+    ]
+
+    assert changing - {*CHANGE_CASE} == set()
+    assert statements == []
 
 
 def test_the_package_has_no_assert_statements() -> None:

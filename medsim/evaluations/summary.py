@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core import manifest
+from medsim.core.terms import lowered_column
 from medsim.embeddings.metrics import METRICS
 from medsim.evaluations import output
 from medsim.evaluations.inputs import EvaluationInput
@@ -158,7 +159,7 @@ def overlap_of(
     case, others by the terms that they cover. Returns ``OVERLAP``.
     """
     known_words = {
-        embedding: set(frame["word"].str.to_lowercase()) for embedding, frame in words.items()
+        embedding: set(lowered_column(frame["word"])) for embedding, frame in words.items()
     }
     known_terms = {
         embedding: set(frame.filter("covered")["term"]) for embedding, frame in terms.items()

@@ -51,7 +51,7 @@ function decisionsOn(settings, names, columns, redraw) {
   if (!settings) return null;
   const [ids, kept] = [unpacked(settings.ids), keptIn(settings.name)];
   const [first, second] = settings.texts.map((name) => columns[names.indexOf(name)]);
-  const isPair = (row) => second[row] && first[row].toLowerCase() !== second[row].toLowerCase();
+  const isPair = (row) => second[row] && lowered(first[row]) !== lowered(second[row]);
   const choicesOf = (row) => (isPair(row) ? settings.choices : settings.alone);
   const labels = { ...settings.choices, ...settings.alone };
   const status = document.createElement("output");

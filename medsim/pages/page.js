@@ -165,6 +165,7 @@ function unpacked(column) {
 // A long table shows a part of its rows at a time, of those that its search and filters choose.
 const SHOWN = 100;
 const inOrder = new Intl.Collator("en", { numeric: true });
+const lowered = (text) => text.toLowerCase().normalize(); // as in medsim.core.terms
 
 // A text whose part that differs from another text is marked.
 function marked(text, other) {
@@ -195,7 +196,7 @@ function showRows(table) {
   const names = headings.map((heading) => heading.textContent);
   const settings = JSON.parse(document.getElementById(table.dataset.settings).textContent);
   const decisions = decisionsOn(settings.decisions, names, columns, () => choose());
-  const texts = columns[0].map((_, row) => columns.map((column) => column[row] ?? "").join("\n").toLowerCase());
+  const texts = columns[0].map((_, row) => columns.map((column) => column[row] ?? "").join("\n")).map(lowered);
   let order = [...texts.keys()];
   let [rows, first] = [order, 0];
 
@@ -249,7 +250,7 @@ function showRows(table) {
   }
 
   function choose() {
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const words = lowered(search.value).split(/\s+/).filter(Boolean);
     const chosen = filters.filter(({ select }) => select.selectedIndex);
     rows = order.filter((row) => words.every((word) => texts[row].includes(word))
       && chosen.every(({ at, select }) => (columns[at][row] ?? "") === select.value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from medsim.core.terms import lowered
 from medsim.embeddings.replies import parse_answer
 from medsim.questions.reading import LETTERS
 
@@ -39,14 +40,14 @@ def parse_choice(text: str, term: str, names: Sequence[str]) -> str | None:
         term: the term of the question, which the reply may repeat.
         names: the choices.
     """
-    letters = {name.casefold(): letter for name, letter in zip(names, LETTERS, strict=False)}
-    lower = text.casefold()
+    lower, asked, *choices = lowered([text, term, *names])
+    letters = dict(zip(choices, LETTERS, strict=False))
     if (whole := lower.strip(" \n*\"'.")) in letters and len(whole) > 1:
         return letters[whole]
     if (match := _LETTER.match(text)) is not None:
         found = {match[1].upper()}
     elif not (found := {*_CUED.findall(text)}) and not _NEGATED.search(text):
-        for name in sorted({term.casefold(), *letters}, key=len, reverse=True):
+        for name in sorted({asked, *letters}, key=len, reverse=True):
             lower, n_times = re.subn(rf"(?<!\w){re.escape(name)}(?!\w)", "\n", lower)
             if n_times and len(name) > 1:
                 found.add(letters.get(name, ""))

@@ -48,7 +48,7 @@ class Many(medsim.Audit):
         ).with_columns(severity=pl.lit("warning"), distance=pl.lit(1, pl.Int32))
         others = [
             {"kind": "brackets", "term1": NASTY, "concept1": "HP:3", "severity": "warning"},
-            {"kind": "same_name", "term1": "Pain", "term2": "pain", "severity": "error"},
+            {"kind": "same_name", "term1": "P\u00e9n", "term2": "pe\u0301n", "severity": "error"},
             {"kind": "no_main_name", "concept1": "HP:4", "severity": "error"},
         ]
         found = pl.concat([pl.DataFrame(others), pairs], how="diagonal_relaxed")
@@ -109,6 +109,14 @@ def test_findings_are_filtered_linked_and_marked(visit) -> None:
     assert page.get_by_role("link", name="HP:10", exact=True).get_attribute("href") == address
 
 
+def test_a_search_ignores_case_and_the_form_of_unicode(visit) -> None:
+    page = visit().page
+
+    page.get_by_role("searchbox").fill("PE\u0301N")
+
+    assert page.get_by_role("status").last.inner_text() == "Rows 1 to 1 of 1"
+
+
 def test_decisions_are_made_by_keyboard_and_survive_a_reload(visit) -> None:
     page = visit().page
     decisions(page).nth(3).focus()
@@ -147,7 +155,7 @@ def test_saved_corrections_are_those_that_a_build_takes(visit, tmp_path: Path) -
     )
     rows = pl.read_csv(saved("Save all decisions"))
     assert rows["decision"].to_list() == ["fix", "keep", "fix", "same", "not_same"]
-    assert rows["term1"].to_list()[:4] == [NASTY, "Pain", None, "'=tumor 0"]
+    assert rows["term1"].to_list()[:4] == [NASTY, "P\u00e9n", None, "'=tumor 0"]
 
 
 def test_saved_decisions_are_opened_in_another_browser(visit, browser, file, tmp_path) -> None:

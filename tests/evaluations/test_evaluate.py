@@ -20,6 +20,7 @@ import medsim
 from medsim.evaluations import evaluate as evaluate_module
 from medsim.evaluations.inputs import pair_id_of
 from medsim.evaluations.sets import SET
+from medsim.evaluations.summary import overlap_of
 
 RATED = "term 1,term 2,mesh 1,mesh 2,score\n"
 
@@ -404,3 +405,15 @@ def test_altered_results_cannot_be_added_to(data: Path, tmp_path: Path) -> None:
     with pytest.raises(medsim.MedsimError, match="was changed; add `overwrite`"):
         run(data, folder, "two", inputs=data / "rated.csv")
     run(data, folder, "two", inputs=data / "rated.csv", overwrite=True)
+
+
+def test_vocabularies_overlap_in_words_of_any_case_and_form_of_unicode() -> None:
+    terms = pl.DataFrame({"term": ["a"], "covered": [True]})
+    words = {
+        "one": pl.DataFrame({"word": ["Me\u0301nie\u0300re", "vertigo"]}),
+        "other": pl.DataFrame({"word": ["m\u00e9ni\u00e8re", "M\u00e9ni\u00e8re"]}),
+    }
+
+    (row,) = overlap_of("pairs", dict.fromkeys(words, terms), words).rows(named=True)
+
+    assert [value for value in row.values() if isinstance(value, (int, float))] == [2, 1, 1, 0.5, 1]

@@ -389,6 +389,12 @@ def test_choices_are_found_in_texts(text: str, letter: str | None) -> None:
     assert parse_choice(text, "acute nasopharyngitis", NAMES) == letter
 
 
+@pytest.mark.parametrize("text", ["M\u00e9ni\u00e8re", "It is me\u0301nie\u0300re."])
+def test_names_in_replies_match_in_any_form_of_unicode(text: str) -> None:
+    for name in ("M\u00e9ni\u00e8re", "Me\u0301nie\u0300re"):
+        assert parse_choice(text, "vertigo", ["deafness", name]) == "B"
+
+
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 6])
 def test_marginal_homogeneity_is_the_test_of_stuart_and_maxwell(n_classes: int) -> None:
     counts = np.random.default_rng(n_classes).integers(1, 30, (n_classes, n_classes))
