@@ -20,7 +20,7 @@ from medsim.builds.output import Build
 from medsim.builds.positives import reload
 from medsim.core import manifest
 from medsim.core.config import checked_threads
-from medsim.core.errors import counted
+from medsim.core.errors import InputError, counted
 from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
 from medsim.core.output import claimed
@@ -150,11 +150,14 @@ def findings_of(audited: Audited, options: AuditOptions) -> pl.DataFrame:
         if kind.group != "model" or options.embedding is not None
     }
     store, parts = audited.store, [pl.DataFrame(schema=FINDING.dtypes)]
+    if not store.n_rows("name"):
+        raise InputError(f"{audited.source['name']} has no names of active concepts to compare")
     named = named_concepts(store, options.categories)
     categories = pl.DataFrame(named, {"name": pl.String, "concept_id": pl.String}, orient="row")
     store.put("category", categories.with_row_index("category"))
-    for query in ("evaluations/category_member", "audits/concept_category", "audits/active_name"):
+    for query in ("evaluations/category_member", "audits/concept_category"):
         store.run(query)
+    store.run("audits/active_name", rf2_rules=bool(audited.source["rf2_rules"]))
     for group in dict.fromkeys(kind.group for kind in chosen.values()):
         with audited.progress.stage(f"find {group}") as stage:
             found = _found(group, audited, options)

@@ -2,7 +2,8 @@
 --
 -- reads   concept, naming, term
 -- writes  active_name: a row per concept and spelling, key (concept_id, term); n_descriptions is
---         the number of descriptions with that spelling
+--         the number of descriptions that the source lists with that spelling
+-- params  $rf2_rules bool: whether the source lists fully specified names with a semantic tag
 
 create or replace table active_name as
 
@@ -11,7 +12,10 @@ select
     d.term,
     t.node_id,
     bool_or(d.kind = 'fsn') as is_fsn,
-    count(*) as n_descriptions
+    count(*) filter (
+        not stands_in(d.description_id)
+        and not (d.kind = 'fsn' and $rf2_rules)
+    ) as n_descriptions
 from naming as d
 inner join concept as c on d.concept_id = c.concept_id
 inner join term as t on d.term = t.term

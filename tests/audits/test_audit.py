@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from fixtures.release import Release
 from rapidfuzz.distance import Levenshtein
 from typer.testing import CliRunner
 
@@ -54,6 +55,7 @@ PLANTED = {
     "mixed_scripts": {"B:1": ["Swollen \u0430nkle"]},
     "characters": {"B:1": ["Swollen ank\u00adle"]},
     "last_character": {"B:1": ["Swollen ankle,"]},
+    "listed_twice": {"B:1": ["Swollen ankle", "Ankle", "Ankle"]},
     "repeated": {"B:1": ["Swollen ankle", "swollen ankle"]},
 }
 """Names of concepts with one finding of each kind; the first name is the main name."""
@@ -88,6 +90,43 @@ def test_clean_names_have_no_findings(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", PLANTED)
 def test_a_planted_fault_is_found_once(tmp_path: Path, kind: str) -> None:
     assert kinds_of(audited(tmp_path, {**CLEAN, **PLANTED[kind]})) == [kind]
+
+
+def test_a_name_is_listed_twice_if_the_source_has_the_same_text_twice(tmp_path: Path) -> None:
+    names = {
+        "B:1": ["Caf\u00e9 ankle", "Cafe\u0301 ankle", "Swollen ankle", "Swollen ankle"],
+        "B:2": ["Kidney of caf\u00e9", "kidney of cafe\u0301"],
+    }
+
+    found = audited(tmp_path, names, only=["listed_twice", "repeated"]).findings()
+
+    assert found.select("kind", "concept1", "term1", "term2", "concept2").rows() == [
+        ("listed_twice", "B:1", "Cafe\u0301 ankle", "Caf\u00e9 ankle", "B:1"),
+        ("listed_twice", "B:1", "Swollen ankle", "Swollen ankle", "B:1"),
+        ("repeated", "B:2", "Kidney of caf\u00e9", "kidney of cafe\u0301", "B:2"),
+    ]
+
+
+def test_a_name_in_two_languages_or_with_a_semantic_tag_is_not_listed_twice(tmp_path: Path) -> None:
+    release = Release()
+    release.named("10", "Coma (finding)", "Coma")
+    release.named("20", "Velpish coma (finding)", "Deep coma", "Deep coma")
+    release.description("10", "Coma", language="es")
+    release.write_zip(tmp_path / "release.zip")
+    build = medsim.build(tmp_path / "release.zip", tmp_path / "build", language="en,es")
+
+    for source in (tmp_path / "release.zip", build):
+        found = medsim.audit(source, tmp_path / "audit", overwrite=True).findings()
+        assert found.select("kind", "term1").rows() == [("listed_twice", "Deep coma")]
+
+
+def test_a_release_without_names_of_active_concepts_is_an_error(tmp_path: Path) -> None:
+    source = write_obo(tmp_path / "names.obo", {"B:1": ["Sore ankle\nis_obsolete: true"]})
+
+    result = CliRunner().invoke(app, ["audit", str(source), "-o", str(tmp_path / "audit")])
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "error: names.obo has no names of active concepts to compare" in result.stderr
 
 
 def test_a_retired_name_is_found_without_an_association(tmp_path: Path) -> None:
