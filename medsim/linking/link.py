@@ -160,7 +160,8 @@ def _read_corpora(
         n_mentions = len(rows) - n_before
         facts[corpus] = about | {"n_documents": len(documents), "n_mentions": n_mentions}
     mentions = pl.DataFrame(rows, {name: MENTION.dtypes[name] for name in _READ}, orient="row")
-    store.put("annotation", mentions.with_columns(lowered_column(mentions["term"])))
+    lower = lowered_column(mentions["term"].str.strip_chars())
+    store.put("annotation", mentions.with_columns(lower))
     store.put("annotation_code", pl.DataFrame(codes, _CODES, orient="row"))
     return facts
 

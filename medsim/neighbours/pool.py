@@ -43,7 +43,7 @@ def names_of(
     column: str | None = None,
     warn: Callable[[str], object] = lambda _warning: None,
 ) -> pl.Series:
-    """Return names as a column of strings.
+    """Return names as a column of strings, without blank ones.
 
     Args:
         given: a file, the folder of a build, an opened build, or a list, Series or array of
@@ -53,7 +53,7 @@ def names_of(
         warn: called with a warning about a file.
 
     Raises:
-        InputError: a file or folder cannot be read.
+        InputError: a file or folder cannot be read, or has no names.
         OptionError: an object holds something else than strings.
     """
     if isinstance(given, (str, Path)):
@@ -61,7 +61,7 @@ def names_of(
         if not path.exists():
             raise InputError(f"{path} does not exist")
         if not path.is_dir():
-            return _read(path, column, warn)
+            return _without_blanks(_read(path, column, warn), path)
         given = cast("OpenedFolder", open_output(path))
     if column is not None:
         raise OptionError(f"`{option}` has no columns; a column needs a table such as .csv")
@@ -69,7 +69,20 @@ def names_of(
         terms = getattr(given, "terms", None)
         if terms is None:
             raise InputError(f"{given.folder} has no names; give the folder of a build")
-        return cast("pl.Series", terms()["term"])
+        return _without_blanks(cast("pl.Series", terms()["term"]), given.folder)
+    return _without_blanks(_texts_of(given, option))
+
+
+def _without_blanks(names: pl.Series, place: Path | None = None) -> pl.Series:
+    """Return names without blank ones; raise InputError if a file or folder has no others."""
+    names = names.filter(names.str.strip_chars() != "")
+    if place is not None and names.is_empty():
+        raise InputError(f"{place} has no names")
+    return names
+
+
+def _texts_of(given: object, option: str) -> pl.Series:
+    """Return an object as a column of strings."""
     return _texts(given if isinstance(given, pl.Series) else _listed(given, option), f"`{option}`")
 
 
@@ -97,35 +110,31 @@ def _listed(given: Any, option: str) -> pl.Series:
 
 
 def _read(path: Path, column: str | None, warn: Callable[[str], object]) -> pl.Series:
-    """Return the names of a file, without blank ones and without white space at their ends."""
+    """Return the names of a file."""
     if is_parquet(path):
         with reading(path, "Parquet"):
             frame = scan_of_users(path)
             chosen = _column(path, frame.collect_schema().names(), column)
             cells = frame.select(chosen).collect()[chosen].drop_nulls()
-        names = _texts(cells, f"{path}: {chosen}")
-    elif path.suffix.lower() in _JSON_LINES:
+        return _texts(cells, f"{path}: {chosen}")
+    if path.suffix.lower() in _JSON_LINES:
         with reading(path, "JSON lines"):
             values = json_columns(path, bytes_of(path)[0])
             chosen = _column(path, list(values), column)
             given = [value for value in values[chosen] if value is not None]
         if not all(isinstance(value, str) for value in given):
             raise InputError(f"{path}: {chosen} has values that are not text")
-        names = pl.Series(given, dtype=pl.String)
-    else:
-        is_delimited = path.suffix.lower() in _DELIMITED
-        if column is not None and not is_delimited:
-            raise OptionError(f"{path} is read as lines; a column needs a table such as .csv")
-        text = read_text(path)
-        for warning in text.warnings:
-            warn(warning)
-        if is_delimited:
-            table = table_of(text, [column.lower()] if column else [], None).frame
-            names = table[_column(path, table.columns, column)]
-        else:
-            names = pl.Series(LINE_END.split(text.content), dtype=pl.String)
-    names = names.str.strip_chars()
-    return names.filter(names != "")
+        return pl.Series(given, dtype=pl.String)
+    is_delimited = path.suffix.lower() in _DELIMITED
+    if column is not None and not is_delimited:
+        raise OptionError(f"{path} is read as lines; a column needs a table such as .csv")
+    text = read_text(path)
+    for warning in text.warnings:
+        warn(warning)
+    if is_delimited:
+        table = table_of(text, [column.lower()] if column else [], None).frame
+        return table[_column(path, table.columns, column)]
+    return pl.Series(LINE_END.split(text.content), dtype=pl.String)
 
 
 def _column(path: Path, columns: list[str], chosen: str | None) -> str:
@@ -307,7 +316,8 @@ class Pool:
         return NearestSearch(candidates, seed=0, threads=self._threads)
 
     def _keyed(self, names: pl.Series) -> pl.DataFrame:
-        """Return names and the texts by which they are compared, name and key."""
+        """Return names without outer white space, and the texts that are compared: name, key."""
+        names = names.str.strip_chars()
         keys = names if self._match_case else lowered_column(names)
         return pl.DataFrame({"key": keys.rename("key"), "name": names.rename("name")})
 
@@ -331,7 +341,7 @@ class Pool:
             raise OptionError("`exclude` takes a table with the columns query and match")
         sides = ("query", "match")
         pairs = pl.DataFrame(
-            {side: self._keyed(names_of(exclude[side], "exclude"))["key"] for side in sides}
+            {side: self._keyed(_texts_of(exclude[side], "exclude"))["key"] for side in sides}
         )
         rows = pl.DataFrame({"query": asked}).with_row_index("row")
         ids = pl.DataFrame({"match": self._keys}).with_row_index("id")

@@ -22,7 +22,7 @@ from medsim.core.errors import InputError, OptionError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-NAMES = st.lists(st.text("abAé日 ", max_size=8), max_size=25)
+NAMES = st.lists(st.text("abAé日 \xa0", max_size=8), max_size=25)
 Rows = list[tuple[str, int, str, int]]
 
 
@@ -30,10 +30,15 @@ def key(name: str, *, match_case: bool) -> str:
     return name if match_case else unicodedata.normalize("NFC", name.lower())
 
 
+def cleaned(names: Sequence[str]) -> list[str]:
+    """Return names without white space at their ends, and without blank ones, as of a file."""
+    return [name.strip() for name in names if name.strip()]
+
+
 def first_spellings(names: Sequence[str], *, match_case: bool) -> dict[str, str]:
     """Return the names by the text that is compared, in order of these texts."""
     spellings: dict[str, str] = {}
-    for name in names:
+    for name in cleaned(names):
         spellings.setdefault(key(name, match_case=match_case), name)
     return dict(sorted(spellings.items()))
 
@@ -48,11 +53,13 @@ def brute_force(
     match_case: bool = False,
     exclude: Sequence[tuple[str, str]] = (),
 ) -> Rows:
-    pool = first_spellings(names, match_case=match_case)
+    pool, names = first_spellings(names, match_case=match_case), cleaned(names)
     own = {key(name, match_case=match_case): name for name in reversed(names)}
     given = dict.fromkeys(key(name, match_case=match_case) for name in names)
-    asked = [own[text] for text in given] if queries is None else queries
-    left_out = {tuple(key(name, match_case=match_case) for name in pair) for pair in exclude}
+    asked = [own[text] for text in given] if queries is None else cleaned(queries)
+    left_out = {
+        tuple(key(name.strip(), match_case=match_case) for name in pair) for pair in exclude
+    }
     rows: Rows = []
     for query in asked:
         text = key(query, match_case=match_case)
@@ -157,6 +164,7 @@ def test_pairs_of_two_lists_are_all_matches_within_the_distance(
 ) -> None:
     found = medsim.nearest(queries, names, max_distance=limit, threads=1)
 
+    queries = cleaned(queries)
     asked = {key(query, match_case=False): query for query in reversed(queries)}
     order = [asked[text] for text in dict.fromkeys(key(q, match_case=False) for q in queries)]
     expected = brute_force(order, names, len(names) + 1, limit=limit)
@@ -225,6 +233,34 @@ def test_all_pairs_take_a_distance_of_1_to_4(limit: int) -> None:
         medsim.Pool(["a"]).pairs(None)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("names", [["  Fever\xa0", "\u3000", "cough\t"], ["Fever ", "", " cough"]])
+def test_names_of_lists_and_of_files_are_compared_without_white_space_at_their_ends(
+    tmp_path: Path, names: list[str]
+) -> None:
+    (tmp_path / "names.txt").write_text("\n".join(names), encoding="utf-8")
+    pl.DataFrame({"term": names}).write_parquet(tmp_path / "names.parquet")
+    expected = [("Fever", 1, "fever", 0), ("cough", 1, "Cough", 0)]
+
+    for queries in (names, tmp_path / "names.txt", tmp_path / "names.parquet"):
+        assert medsim.nearest(queries, ["fever\xa0", "Cough"]).rows() == expected
+        assert medsim.nearest(queries).rows() == medsim.nearest(["Fever", "cough"]).rows()
+    exclude = pl.DataFrame({"query": [" FEVER", ""], "match": ["fever ", ""]})
+    assert medsim.nearest(names, ["fever"], exclude=exclude).rows() == [("cough", 1, "fever", 5)]
+
+
+@pytest.mark.parametrize("name", ["names.txt", "names.csv", "names.parquet"])
+def test_searching_no_names_of_a_file_is_an_error(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    if name == "names.parquet":
+        pl.DataFrame({"term": ["", " "]}).write_parquet(path)
+    else:
+        path.write_text("term\n\n" if name == "names.csv" else "\n \n", encoding="utf-8")
+
+    for lists in ([path], [["a"], path]):
+        with pytest.raises(InputError, match=f"{name} (has no names|is empty)"):
+            medsim.nearest(*lists)
+
+
 def test_empty_lists_have_no_matches() -> None:
     assert medsim.nearest([], ["a"]).rows() == []
     assert medsim.nearest(["a"], []).rows() == []
@@ -268,7 +304,7 @@ def test_a_table_without_a_usual_column_names_its_columns(tmp_path: Path) -> Non
         medsim.nearest(tmp_path / "names.txt", query_column="a")
 
 
-@given(st.lists(st.text("ab", max_size=6), min_size=1, max_size=30))
+@given(st.lists(st.text("ab", min_size=1, max_size=6), min_size=1, max_size=30))
 def test_a_query_in_the_pool_is_its_own_nearest(names: list[str]) -> None:
     found = medsim.Pool(names).nearest(names)
 
