@@ -148,10 +148,7 @@ class Options:
             if option and option.read and value is not None:
                 value = option.read(value, f"`{field.name}`")
             object.__setattr__(self, field.name, value)
-            is_path = _names_path(hint, option)
-            _check_text(field.name, value, is_path=is_path)
-            if is_path and not (option and option.metavar == NAMED_PATH):
-                _check_local(field.name, value)
+            _check_text(field.name, value, is_path=_names_path(hint, option))
             if option:
                 option.check(field.name, value)
         self.check()
@@ -327,8 +324,11 @@ def _with_args(doc: str, options: type[Options]) -> str:
     return "\n".join([f"{head}\n\nArgs:", *lines]) + heading + tail
 
 
+_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/+(.*)", re.IGNORECASE | re.DOTALL)  # also as a Path
+
+
 def _check_text(name: str, value: object, *, is_path: bool) -> None:
-    """Raise OptionError for a path or a text that is not valid UTF-8."""
+    """Raise OptionError for a text that is not valid UTF-8, or an address instead of a path."""
     names = tuple(value) if isinstance(value, Mapping) else ()
     for text in (*names, *_values_in(value)):
         try:
@@ -339,18 +339,9 @@ def _check_text(name: str, value: object, *, is_path: bool) -> None:
         except (OptionError, UnicodeEncodeError) as error:
             remedy = "rename the file" if is_path else "write it in UTF-8"
             raise OptionError(f"`{name}` {str(text)!r} is not UTF-8; {remedy}") from error
-
-
-_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/+(.*)", re.IGNORECASE | re.DOTALL)  # also as a Path
-
-
-def _check_local(name: str, value: object) -> None:
-    """Raise OptionError for an address such as s3://bucket/out, which would be a local folder."""
-    for text in _values_in(value):
-        if isinstance(text, (str, Path)) and (address := _ADDRESS.fullmatch(str(text))):
-            raise OptionError(
-                f"`{name}` takes a local path, not the address {address[1]}://{address[2]}"
-            )
+        if is_path and isinstance(text, (str, Path)) and (address := _ADDRESS.fullmatch(str(text))):
+            place = f"{address[1]}://{address[2]}"
+            raise OptionError(f"`{name}` takes a local path, not the address {place}")
 
 
 def _values_in(value: object) -> tuple[object, ...]:
