@@ -59,7 +59,7 @@ def read_corrections(corrections: str | Path | Sequence[Correction]) -> tuple[Co
         rows = [(f"number {number}", pair) for number, pair in enumerate(corrections, start=1)]
     by_terms: dict[tuple[str, ...], tuple[str, Correction]] = {}
     for place, pair in rows:
-        key = tuple(sorted(lowered((pair.term1, pair.term2))))
+        key = tuple(sorted(lowered((pair.term1.strip(), pair.term2.strip()))))
         if not key[0] or key[0] == key[1]:
             raise InputError(
                 f"{where}: {place}: {pair.term1!r} and {pair.term2!r} are not two terms"
@@ -76,7 +76,7 @@ def read_corrections(corrections: str | Path | Sequence[Correction]) -> tuple[Co
 def corrected_nodes(corrections: Sequence[Correction], terms: pl.DataFrame) -> pl.DataFrame:
     """Return the corrections of known terms: node1_id, node2_id (the smaller first) and same."""
     nodes = terms.select("lower_term", "node_id").unique()
-    rows = [(*lowered((pair.term1, pair.term2)), pair.same) for pair in corrections]
+    rows = [(*lowered((it.term1.strip(), it.term2.strip())), it.same) for it in corrections]
     schema = {"left": pl.String, "right": pl.String, "same": pl.Boolean}
     frame = pl.DataFrame(rows, schema=schema, orient="row")
     for side in ("left", "right"):

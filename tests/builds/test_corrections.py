@@ -40,9 +40,15 @@ def test_corrected_pairs_are_neither_positives_nor_negatives(
         (same[0], same[1], "same"),
         ("no such term", same[1], "same"),
     )
+    spaced = [
+        Correction(term1=f" {left}", term2=f"{right}\t", same=judged == "same")
+        for left, right, judged in pl.read_csv(file).rows()
+    ]
 
     built = medsim.build(shared_release, tmp_path / "out", corrections=file)
+    again = medsim.build(shared_release, tmp_path / "again", corrections=spaced)
 
+    assert pairs_of(again, 1) == pairs_of(built, 1)
     assert pairs_of(built, 1) == pairs_of(shared_build, 1) - {frozenset(wrong)}
     assert frozenset(same) not in pairs_of(built, 0)
     assert medsim.verify(tmp_path / "out", sample=50).holds
@@ -134,6 +140,8 @@ def test_corrections_in_python_are_checked_like_a_table() -> None:
     ]
     with pytest.raises(InputError, match="`corrections`: number 1 and number 2 contradict each"):
         read(("a", "b", True), ("B", "A", False))
+    with pytest.raises(InputError, match="number 1: ' a' and 'A ' are not two terms"):
+        read((" a", "A ", True))
     with pytest.raises(InputError, match="`corrections`: number 1: 'A' and 'a' are not two terms"):
         read(("A", "a", True))
     with pytest.raises(InputError, match="`corrections`: number 2: '' and 'b' are not two terms"):
