@@ -102,7 +102,7 @@ def _find_preferred(
     optional = replace(LANGUAGE, required=False)
     if files := find_files(releases, [optional], as_of=day)[LANGUAGE.name]:
         _load(LANGUAGE, files, store, read)
-        as_of = day and day.isoformat()
+        as_of = day.isoformat() if day else None
         store.run("terminologies/rf2/dialect/dialect_name", as_of=as_of, refset_id=None)
         store.drop("rf2_language")
     return read
