@@ -147,7 +147,8 @@ def score(
     say_missing(options.progress, form, why_missing(shown, WHY_MISSING))
     if options.out is not None:
         draws = "for a report, run medsim report {out} -o scores.html"
-        steps = [draws, *(step for name, step in _TAKES.items() if name in scores.tables)]
+        written = {name for name, rows in scores.tables.items() if rows.height}
+        steps = [draws, *(step for name, step in _TAKES.items() if name in written)]
         say_next(options.progress, *(step.format(out=quoted(options.out)) for step in steps))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -61,13 +62,21 @@ _ORDER = (*SET_COLUMNS, "pair_id", "term1", "term2")
 def judged_tables(
     items: pl.DataFrame,
     answers: pl.DataFrame,
+    missing: pl.DataFrame,
     resampling: Resampling,
-    assignment: pl.DataFrame | None = None,
+    *,
+    incomplete: bool = False,
 ) -> dict[str, pl.DataFrame]:
     """Return tables of a study of judgements.
 
-    Pairs without an answer only count as missing; there is at least one answer. The assignment has
-    the items that each annotator was shown; None if all were shown all.
+    Pairs without an answer only count as missing; there is at least one answer.
+
+    Args:
+        items: items of the study.
+        answers: ``ANSWER_COLUMNS``, at least one row.
+        missing: annotator and item_id of each judgement that was asked for and is missing.
+        resampling: settings of the bootstrap intervals.
+        incomplete: whether corrections also have pairs with missing answers.
 
     Returns:
         quality: table 3 of Schulz and Juric (2020), a row per dataset, and a row for all together,
@@ -79,14 +88,9 @@ def judged_tables(
             left out without labels.
     """
     names = answers["annotator"].unique().sort().to_list()
-    shown = np.ones((items.height, len(names)), np.bool_)
-    if assignment is not None:
-        of_names = assignment.filter(pl.col("annotator").is_in(names)).with_columns(value=1)
-        shown = ~np.isnan(answer_table(items, of_names, names).T)
-    is_answered = items["item_id"].is_in(answers["item_id"].implode())
-    n_shown, items = shown.sum(axis=0), items.filter(is_answered)
-    table = _table(items, answers, names)
-    truth = majority(table, shown[is_answered.to_numpy()].sum(axis=1))
+    items = items.filter(items["item_id"].is_in(answers["item_id"].implode()))
+    table, n_missing = _table(items, answers, names), _n_missing(items, missing)
+    truth = majority(table, (table != NONE).sum(axis=1) + n_missing)
     is_known = pl.col("truth") != NO_TRUTH
     items = items.with_columns(pl.Series("truth", truth)).with_columns(
         pl.Series("judged", _named(JUDGEMENT, truth), pl.String),
@@ -96,19 +100,20 @@ def judged_tables(
         pl.Series(f"n_{answer}", (table == value).sum(axis=1), pl.Int64)
         for value, answer in enumerate(JUDGEMENT.answers)
     ]
+    votes.append(pl.Series("n_missing", n_missing))
     items = items.with_columns(votes)
     judged = ("term1", "term2", "judged", *(column.name for column in votes))
     dropped = {"item_id", "truth", "wrong", *judged}
     tables = {
         "agreement": _agreement(JUDGEMENT, table, names, resampling),
-        "annotators": _judges(table, truth, n_shown, names),
+        "annotators": _judges(table, truth, missing, names),
         "judged": _known(items.select(*judged, pl.exclude(dropped)).sort("term1", "term2")),
         "disagreements": _misjudged(items, table, names),
     }
     if not (is_labelled := items["label"].is_not_null()).any():
         return tables
     quality = _quality(items.filter(is_labelled), table[is_labelled.to_numpy()], resampling)
-    wrong = items.filter("wrong").sort("judged", *_ORDER)
+    wrong = items.filter("wrong", (pl.col("n_missing") == 0) | incomplete).sort("judged", *_ORDER)
     return {
         "quality": quality,
         **tables,
@@ -117,7 +122,13 @@ def judged_tables(
 
 
 def compared_tables(
-    scale: Scale, items: pl.DataFrame, answers: pl.DataFrame, resampling: Resampling
+    scale: Scale,
+    items: pl.DataFrame,
+    answers: pl.DataFrame,
+    missing: pl.DataFrame,
+    resampling: Resampling,
+    *,
+    incomplete: bool = False,
 ) -> dict[str, pl.DataFrame]:
     """Return the tables of a study, the main one first.
 
@@ -125,21 +136,24 @@ def compared_tables(
         scale: CONTEXT, DOMAIN or ASSOCIATION.
         items: items of the study.
         answers: ``ANSWER_COLUMNS``, at least one row.
+        missing: annotator and item_id of each answer that was asked for and is missing.
         resampling: settings of the bootstrap intervals.
+        incomplete: whether domains and confirmed also have items with missing answers.
 
     Returns:
         accuracy: of each annotator and their mean against the labels of instances. domains: the
-            words that all annotators assign to one domain. confirmed: the pairs that all call
-            associated. agreement: Cohen's kappa of every two annotators, and Krippendorff's alpha
-            of every two and of all. annotators: counts of each annotator's answers. disagreements:
-            items with different answers, or whose answers contradict the label.
+            words that all who were asked assign to one domain. confirmed: the pairs that they all
+            call associated. agreement: Cohen's kappa of every two annotators, and Krippendorff's
+            alpha of every two and of all. annotators: counts of each annotator's answers.
+            disagreements: items with different answers, or whose answers contradict the label.
     """
     names = answers["annotator"].unique().sort().to_list()
     table = _table(items, answers, names)
     if scale is CONTEXT:
         first = _accuracy(items, table, names, resampling)
     else:
-        first = _agreed(scale, items, table)
+        is_used = (_n_missing(items, missing) == 0) | incomplete
+        first = _agreed(scale, items.filter(pl.Series(is_used)), table[is_used])
     by_name = zip(names, table.T, strict=True)
     return {
         next(iter(SCORE_TABLES[scale.name])): first,
@@ -149,20 +163,26 @@ def compared_tables(
     }
 
 
-def majority(table: Judgements, n_shown: Rows) -> NDArray[np.int8]:
-    """Return the judgement of each unit by more than half of the annotators who were shown it.
+def majority(table: Judgements, n_asked: Rows) -> NDArray[np.int8]:
+    """Return the judgement of each unit by more than half of the annotators who were asked.
 
     Ground truth is a majority vote (Schulz and Juric 2020, section 3.3): here more than half of
-    these annotators, whether they judged the unit or not. "Don't know" and a missing answer, -1,
-    are votes for neither.
+    these annotators, whether they have answered or not. "Don't know" and a missing answer, -1, are
+    votes for neither.
 
     Returns:
         int8[n_units], SAME or NOT_SAME, or ``NO_TRUTH``.
     """
     truth = np.full(len(table), NO_TRUTH, np.int8)
     for judgement in (NOT_SAME, SAME):
-        truth[2 * (table == judgement).sum(axis=1) > n_shown] = judgement
+        truth[2 * (table == judgement).sum(axis=1) > n_asked] = judgement
     return truth
+
+
+def _n_missing(items: pl.DataFrame, missing: pl.DataFrame) -> Rows:
+    """Return the number of missing answers to each item: int64[n_items]."""
+    counts = Counter(missing["item_id"])
+    return np.array([counts[item_id] for item_id in items["item_id"]], np.int64)
 
 
 def _table(items: pl.DataFrame, answers: pl.DataFrame, names: Sequence[str]) -> Judgements:
@@ -170,13 +190,15 @@ def _table(items: pl.DataFrame, answers: pl.DataFrame, names: Sequence[str]) -> 
     return np.ascontiguousarray(values.astype(np.int8).T)
 
 
-def _judges(table: Judgements, truth: Rows, n_shown: Rows, names: Sequence[str]) -> pl.DataFrame:
+def _judges(
+    table: Judgements, truth: Rows, missing: pl.DataFrame, names: Sequence[str]
+) -> pl.DataFrame:
     """Return the counts of each annotator's answers, and how often they are the majority's."""
     judges: list[Row] = []
-    for name, n_own, own_answers in zip(names, n_shown, table.T, strict=True):
+    for name, own_answers in zip(names, table.T, strict=True):
         decided = (truth != NO_TRUTH) & (own_answers != NONE) & (own_answers != DONT_KNOW)
         n_alike = int((own_answers == truth)[decided].sum())
-        n_missing = int(n_own - (own_answers != NONE).sum())
+        n_missing = missing.filter(annotator=name).height
         judges.append(
             {"annotator": name, **_counts(JUDGEMENT, own_answers), "n_missing": n_missing}
             | with_ends("with_majority", share_of(n_alike, int(decided.sum())))
@@ -306,9 +328,10 @@ def _accuracy(
 
 
 def _agreed(scale: Scale, items: pl.DataFrame, table: Judgements) -> pl.DataFrame:
-    """Return the words that all assign to one domain, or the pairs that all call associated."""
-    first = table[:, 0]
-    alike = (table == first[:, None]).all(axis=1) & (first != NONE)
+    """Return the words with the same domain, or the pairs associated, in all their answers."""
+    answered = np.ma.masked_equal(table, NONE)
+    first = answered.min(axis=1).filled(NONE)
+    alike = first == answered.max(axis=1).filled(NONE)
     if scale is ASSOCIATION:
         return items.filter(alike & (first == ASSOCIATED)).drop("item_id").sort("term1", "term2")
     domain = pl.Series("domain", _named(scale, first), pl.String)

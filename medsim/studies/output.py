@@ -189,6 +189,9 @@ def _scored(
 _ANSWERS = {
     "answer of NAME": _text("Answer of that annotator; null if there is none.", in_some_files=True)
 }
+_VOTES = _counts(JUDGEMENT) | {
+    "n_missing": _whole("Number of people who were asked and have not answered.")
+}
 _ALPHA = _estimate("alpha", "Krippendorff's alpha, 1 if all agree, 0 by chance")
 _NAMES = _text("Names of the annotators, separated by &.")
 
@@ -241,7 +244,7 @@ _JUDGED = {
         {
             **_TERMS,
             "judged": _text("Judgement of the majority, same or not_same; null if there is none."),
-            **_counts(JUDGEMENT),
+            **_VOTES,
             **{
                 name: replace(column, in_some_files=True)
                 for name, column in JUDGED_ITEMS.columns.items()
@@ -268,11 +271,12 @@ _JUDGED = {
     ),
     **_scored(
         "corrections",
-        "A row per pair whose judgement contradicts the label, for medsim build --corrections.",
+        "A row per pair whose judgement contradicts the label, for medsim build --corrections. "
+        "Pairs with missing answers are left out, unless incomplete is set.",
         {
             **_TERMS,
             "judged": _text("Judgement of the majority, same or not_same."),
-            **_counts(JUDGEMENT),
+            **_VOTES,
             **_OF_BUILDS,
         },
         key=("term1", "term2"),
@@ -534,8 +538,9 @@ SCORES = Kind(
         },
         **_scored(
             "missing",
-            "A row per entry without an answer, for annotators who answered any.",
-            {"annotator": _ANNOTATOR, "position": _POSITION, **_SHOWN},
+            "A row per entry without an answer, of all annotators who are not left out.",
+            {"annotator": _ANNOTATOR, "position": _POSITION, **_SHOWN}
+            | {"comment": _text("Comment of the annotator; null if none.")},
             key=("annotator", "position"),
         ),
     },

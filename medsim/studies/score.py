@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -86,6 +87,10 @@ def score_study(options: ScoreOptions) -> Scores:
         OutputError: ``out`` is taken or cannot be written.
     """
     study, progress = Study(folder_of(options.study)), progress_of(options.progress)
+    people = study.manifest.annotators
+    for name in options.leave_out:
+        if name not in people and not (study.scale.graded and name == OUTLIERS):
+            raise OptionError(unknown_name("annotator", name, people))
     if options.out is not None:
         answer_paths = map(Path, options.answers)
         check_not_input(Path(options.out), options.paths_read(), answer_paths)
@@ -94,13 +99,19 @@ def score_study(options: ScoreOptions) -> Scores:
         identity = StudyIdentity(study_id=study.manifest.study_id, scale=study.scale)
         answers = read_answers([*map(Path, options.answers)], study.assignment(), identity)
         n_answers = counted(answers.frame.height, "answer")
-        stage.note(f"{n_answers} of {counted(answers.missing.height, 'annotator')}")
-    progress.warn(*answers.warnings, *warnings_of_answers(study, answers, options.leave_out))
+        stage.note(f"{n_answers} of {counted(answers.frame['annotator'].n_unique(), 'annotator')}")
+    asked = study.assignment().filter(~pl.col("annotator").is_in(list(options.leave_out)))
+    missing = asked.join(answers.frame, on="entry_id", how="anti").sort("annotator", "position")
+    progress.warn(*answers.warnings, *warnings_of_answers(study, asked, missing))
     with progress.stage("score"):
-        tables = _tables(study, answers.frame, options)
-        shown = study.assignment().filter(~pl.col("annotator").is_in(list(answers.absent)))
-        missing = shown.join(answers.frame, on="entry_id", how="anti").sort("annotator", "position")
-        tables["missing"] = missing.select("annotator", "position", "left", "right")
+        tables = _tables(study, answers, missing, options)
+        comments = answers.comments.select("entry_id", "comment")
+        missing = missing.join(comments, on="entry_id", how="left", maintain_order="left")
+        tables["missing"] = missing.select("annotator", "position", "left", "right", "comment")
+    if (n_items := missing["item_id"].n_unique()) and not options.incomplete:
+        share = f"{n_items:,} of {study.items().height:,} {study.scale.noun}s"
+        for name in _OF_COMPLETE & tables.keys():
+            progress.warn(f"{share} lack answers and are not in {name}; add `incomplete`")
     progress.warn(*warnings_of_raters(tables, options.leave_out))
     scores = Scores(
         study_id=study.manifest.study_id, tables=tables, warnings=tuple(progress.warnings)
@@ -110,16 +121,14 @@ def score_study(options: ScoreOptions) -> Scores:
     return scores
 
 
-def _tables(study: Study, answers: pl.DataFrame, options: ScoreOptions) -> dict[str, pl.DataFrame]:
+def _tables(
+    study: Study, given: Answers, missing: pl.DataFrame, options: ScoreOptions
+) -> dict[str, pl.DataFrame]:
     resampling = Resampling(
         seed=options.seed, resamples=options.resamples, threads=checked_threads(options.threads)
     )
-    names = answers["annotator"].unique().sort().to_list()
-    graded = study.scale is GRADED
-    for name in options.leave_out:
-        if name not in names and not (graded and name == OUTLIERS):
-            raise OptionError(unknown_name("annotator", name, names))
-    if graded:
+    answers = given.frame
+    if study.scale is GRADED:
         return graded_tables(
             study.items(),
             answers,
@@ -128,20 +137,21 @@ def _tables(study: Study, answers: pl.DataFrame, options: ScoreOptions) -> dict[
             outlier_share=options.outlier_share,
             stratification=Stratification(options.bins, options.topic_bins, options.equal_parts),
         )
-    remaining = answers.filter(~answers["annotator"].is_in(list(options.leave_out)))
+    is_left = ~pl.col("annotator").is_in(list(options.leave_out))
+    remaining, comments = answers.filter(is_left), given.comments.filter(is_left)
     if remaining.is_empty():
         raise OptionError("`leave_out` leaves nobody")
+    items, use = study.items(), options.incomplete
     if study.scale is JUDGEMENT:
-        items = _commented(study.items(), remaining)
-        return judged_tables(items, remaining, resampling, study.assignment())
-    return compared_tables(study.scale, study.items(), remaining, resampling)
+        items = _commented(items, comments)
+        return judged_tables(items, remaining, missing, resampling, incomplete=use)
+    return compared_tables(study.scale, items, remaining, missing, resampling, incomplete=use)
 
 
-def _commented(items: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
+def _commented(items: pl.DataFrame, comments: pl.DataFrame) -> pl.DataFrame:
     """Return items with a column comments, such as "ada: a symptom; ben: …", if there are any."""
-    given = answers.filter(pl.col("comment") != "").sort("annotator")
     said = pl.concat_str("annotator", pl.lit(": "), "comment").str.join("; ")
-    by_item = given.group_by("item_id", maintain_order=True).agg(comments=said)
+    by_item = comments.group_by("item_id", maintain_order=True).agg(comments=said)
     if by_item.is_empty():
         return items
     return items.join(by_item, on="item_id", how="left", maintain_order="left")
@@ -172,25 +182,29 @@ def _write(
         output.publish()
 
 
+_OF_COMPLETE = {"corrections", "domains", "confirmed"}  # tables of items that all answered
 _ENDS = ("_low", "_high")
 _LONGEST = 80  # characters of a term in a table to be read
 _PATTERN = 10  # ratings in a row that the page also warns about
 _PATTERNS = {"longest_run": "are equal", "longest_alternation": "alternate between two values"}
 
 
-def warnings_of_answers(study: Study, answers: Answers, leave_out: Sequence[str]) -> Iterator[str]:
-    """Yield a sentence for each kind of missing answers."""
-    counting = answers.missing.filter(~answers.missing["annotator"].is_in(list(leave_out)))
-    if answers.absent:
-        yield f"no answers from {', '.join(answers.absent)}; only the others are scored"
-    items, answered = study.items()["item_id"], answers.frame["item_id"].unique()
-    if n_items := len(items) - len(answered):
-        noun = study.scale.noun
-        yield f"{n_items:,} of {len(items):,} {noun}s have no answer and are left out"
-    if counting.height == 1 and not study.scale.graded:
+def warnings_of_answers(study: Study, asked: pl.DataFrame, missing: pl.DataFrame) -> Iterator[str]:
+    """Yield a sentence for each kind of missing answers, among those that were asked for."""
+    noun, n_items = study.scale.noun, study.items().height
+    n_asked, n_missing = Counter(asked["annotator"]), Counter(missing["annotator"])
+    if missing.height:
+        yield f"{missing.height:,} of {counted(asked.height, 'answer')} are missing"
+    if late := sorted(name for name in n_missing if n_missing[name] == n_asked[name]):
+        yield f"no answers from {listed(late)}; they count as asked unless `leave_out` names them"
+    answered = asked.join(missing, on="entry_id", how="anti")["item_id"].n_unique()
+    if answered < n_items:
+        yield f"{n_items - answered:,} of {n_items:,} {noun}s have no answer and are left out"
+    if len(n_asked) - len(late) == 1 and not study.scale.graded:
         yield "there is only one annotator, so agreement cannot be measured"
-    for name, n_entries, n_answered, _ in counting.iter_rows():
-        if 2 * n_answered < n_entries:
+    for name in sorted(n_missing.keys() - late):
+        yield f"{name!r} left {n_missing[name]:,} of {n_asked[name]:,} {noun}s without an answer"
+        if 2 * n_missing[name] > n_asked[name]:
             yield f"{name} answered less than half; add `leave_out` {name} to score without"
 
 

@@ -22,8 +22,13 @@ _ALPHA = "Krippendorff's alpha"
 def score_sentences(tables: Mapping[str, pl.DataFrame]) -> list[str]:
     """Return how far annotators agree and what they found, from the tables of ``Scores``."""
     if "judged" in tables:
-        return _judged(tables)
-    return _graded(tables) if "raters" in tables else _compared(tables)
+        sentences = _judged(tables)
+    else:
+        sentences = _graded(tables) if "raters" in tables else _compared(tables)
+    if "missing" in tables and (n_missing := tables["missing"].height):
+        are = "is" if n_missing == 1 else "are"
+        sentences.append(f"{counted(n_missing, 'answer')} {are} missing.")
+    return sentences
 
 
 def _estimate(row: Row, name: str) -> str:

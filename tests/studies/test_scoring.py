@@ -68,6 +68,7 @@ def test_unanswered_items_are_reported_and_count_as_missing(
     message = "\n".join(scores.warnings)
     assert f"4 of {n_items} pairs have no answer" in message
     assert "eva answered less than half" in message
+    assert f"'ada' left 4 of {n_items} pairs without an answer" in message
     alone = medsim.score_study(study, [tmp_path / "ada.jsonl"], resamples=0)
     assert any("only one annotator" in warning for warning in alone.warnings)
     left = medsim.score_study(study, files, leave_out=["ben", "eva"], resamples=0)

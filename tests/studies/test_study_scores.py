@@ -45,6 +45,12 @@ def answers_of(values: dict[str, dict[str, int]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=ANSWER_COLUMNS, orient="row")
 
 
+def missing_of(items: pl.DataFrame, values: dict[str, dict[str, int]]) -> pl.DataFrame:
+    """Return what annotators have not answered of all items."""
+    rows = [(name, id_) for name in values for id_ in items["item_id"] if id_ not in values[name]]
+    return pl.DataFrame(rows, ["annotator", "item_id"], orient="row")
+
+
 def test_corrections_and_disagreements_match_counts_by_hand() -> None:
     items = items_of({"fsn_syn": [1, 1, 0, 0], "same_as": [1]})
     ids = items["item_id"].to_list()
@@ -54,7 +60,7 @@ def test_corrections_and_disagreements_match_counts_by_hand() -> None:
         "eva": dict(zip(ids, (SAME, SAME, DONT_KNOW, NOT_SAME, NOT_SAME), strict=True)),
     }
 
-    result = judged_tables(items, answers_of(answers), RESAMPLING)
+    result = judged_tables(items, answers_of(answers), missing_of(items, answers), RESAMPLING)
 
     assert result["quality"].filter(dataset="same_as")["accuracy"].item() is None
     wrong = result["corrections"].select("term1", "judged", "n_same", "n_not_same", "n_dont_know")
@@ -92,7 +98,7 @@ def test_scores_of_simulated_annotators_match_trusted_libraries(seed: int) -> No
             value = DONT_KNOW if fate < 0.1 else meant if rng.random() > error else 1 - meant
             given[name][item_id] = value
 
-    result = judged_tables(items, answers_of(given), RESAMPLING)
+    result = judged_tables(items, answers_of(given), missing_of(items, given), RESAMPLING)
 
     for row in result["quality"].iter_rows(named=True):
         of_set = items if row["dataset"] == "all" else items.filter(dataset=row["dataset"])
@@ -130,7 +136,7 @@ def test_two_annotators_have_one_row_and_missing_answers_are_ignored() -> None:
         "ben": {first: SAME, second: NOT_SAME},
     }
 
-    result = judged_tables(items, answers_of(answers), RESAMPLING)
+    result = judged_tables(items, answers_of(answers), missing_of(items, answers), RESAMPLING)
 
     assert result["agreement"]["annotators"].unique().to_list() == ["ada & ben"]
     quality = result["quality"].filter(dataset="one").select("n_pairs", "no_ground_truth")

@@ -93,9 +93,13 @@ function fileName() {
   return `${sheet.study}-${name}.jsonl`;
 }
 
-function withComment(record, place) {
+// An answer, a comment or both; empty if there is neither.
+function given(place) {
   const text = comments[place]?.trim();
-  return text ? { ...record, comment: text } : record;
+  return {
+    ...(answers[place] === NONE ? {} : { answer: words(answers[place]) }),
+    ...(text ? { comment: text } : {}),
+  };
 }
 
 function fileText() {
@@ -103,10 +107,10 @@ function fileText() {
     medsim: "answers", format: sheet.format, study: sheet.study, annotator: sheet.annotator,
     scale: sheet.scale.name, entries: answers.length,
   };
-  const given = sheet.entries.flatMap(([entry], place) =>
-    answers[place] === NONE ? [] : [withComment({ entry, answer: words(answers[place]) }, place)]);
-  const body = lines([header, ...given]);
-  return body + lines([{ medsim: "end", answers: given.length, checksum: crc32(utf8(body)) }]);
+  const records = sheet.entries.map(([entry], place) => ({ entry, ...given(place) }))
+    .filter((record) => Object.keys(record).length > 1);
+  const body = lines([header, ...records]);
+  return body + lines([{ medsim: "end", answers: records.length, checksum: crc32(utf8(body)) }]);
 }
 
 class Refused extends Error {}
@@ -152,11 +156,13 @@ function placed(records) {
   const imported = new Map();
   const texts = new Map();
   for (const { entry, answer, comment: text = "" } of records) {
-    refuse(!places.has(entry) || !values.has(answer) || typeof text !== "string",
+    const place = places.get(entry);
+    const isComment = answer === undefined && text !== "";
+    refuse(place === undefined || !(values.has(answer) || isComment) || typeof text !== "string",
       `The file has a ${noun} or an answer that this page does not know.`);
-    refuse(imported.has(places.get(entry)), `The file answers a ${noun} twice.`);
-    imported.set(places.get(entry), values.get(answer));
-    if (text) texts.set(places.get(entry), text);
+    refuse(imported.has(place) || texts.has(place), `The file answers a ${noun} twice.`);
+    if (!isComment) imported.set(place, values.get(answer));
+    if (text) texts.set(place, text);
   }
   return [imported, texts];
 }

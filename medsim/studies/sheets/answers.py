@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -31,6 +31,7 @@ _HOW_TO = (
     f"answers are read from {', '.join(SUFFIXES[:-1])} and {SUFFIXES[-1]} files, so save another "
     "spreadsheet as CSV and unpack an archive"
 )
+_COMMENTED = ("annotator", "entry_id", "item_id")
 _AGAIN = "export the file again"
 _PAGE_AGAIN = "export it again from the page"
 _RATING = re.compile(r"([0-9]+)[.,]0+", re.ASCII)
@@ -53,7 +54,7 @@ class GivenAnswer:
     Attributes:
         location: location in the file, such as "answers.csv: line 12".
         entry_id: the entry that it answers.
-        value: position of the answer in the scale.
+        value: position of the answer in the scale; None if there is only a comment.
         annotator: annotator according to the file; None if the file has none.
         texts: texts of the entry according to the file, left first; None if the file has none.
         comment: comment of the annotator; empty without one.
@@ -61,7 +62,7 @@ class GivenAnswer:
 
     location: str
     entry_id: str
-    value: int
+    value: int | None
     annotator: str | None = None
     texts: tuple[str, ...] | None = None
     comment: str = ""
@@ -72,17 +73,14 @@ class Answers:
     """The answers to a study.
 
     Attributes:
-        frame: ``ANSWER_COLUMNS`` and comment, in order of annotator and position.
-        missing: a row per annotator who answered anything: annotator, n_entries, n_answered,
-            n_missing.
-        absent: the annotators without any answer, in order of name.
+        frame: ``ANSWER_COLUMNS``, in order of annotator and position.
+        comments: annotator, entry_id, item_id and comment, also of entries without an answer.
         files: name and sha256 of each file with answers.
     """
 
     frame: pl.DataFrame
-    missing: pl.DataFrame
+    comments: pl.DataFrame
     warnings: tuple[str, ...]
-    absent: tuple[str, ...]
     files: tuple[dict[str, str], ...]
 
 
@@ -121,48 +119,44 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
         else:
             unanswered.append(path)
         for answer in file_answers:
-            earlier = by_entry.setdefault(answer.entry_id, answer)
-            if earlier is answer:
-                continue
-            entry, answers = entries[answer.entry_id], study.scale.answers
-            if earlier.value != answer.value:
-                shown = " and ".join(repr(entry[side]) for side in ("left", "right") if entry[side])
-                raise InputError(
-                    f"contradictory answers of {entry['annotator']!r} to {shown}: "
-                    f"{answers[earlier.value]} at {earlier.location}, "
-                    f"{answers[answer.value]} at {answer.location}; leave one out"
-                )
-            n_repeated[entry["annotator"]] += 1
-    if unanswered and not by_entry:
+            entry, earlier = entries[answer.entry_id], by_entry.get(answer.entry_id)
+            if earlier is not None and None not in (earlier.value, answer.value):
+                n_repeated[entry["annotator"]] += 1
+            by_entry[answer.entry_id] = _joined(earlier, answer, entry, study.scale)
+    if all(answer.value is None for answer in by_entry.values()):
         hint = f"; not read: {_names(unread)}; {_HOW_TO}" if unread else ""
         raise InputError(f"{', '.join(map(str, paths))}: no file there has an answer{hint}")
-    frame, missing = _frames(by_entry, assignment)
+    rows = [(entry_id, answer.value, answer.comment) for entry_id, answer in by_entry.items()]
+    columns = {"entry_id": pl.String, "value": pl.Int8, COMMENT: pl.String}
+    given = assignment.join(pl.DataFrame(rows, columns, orient="row"), on="entry_id")
+    given = given.sort("annotator", "position")
+    answered = given.drop_nulls("value").select(*ANSWER_COLUMNS)
     return Answers(
-        frame=frame,
-        missing=missing,
-        warnings=tuple(_warnings(unread, unanswered, missing, n_repeated, study.scale.noun)),
-        absent=tuple(sorted({*assignment["annotator"]} - {*missing["annotator"]})),
+        frame=answered.cast(pl.Schema(ANSWER_COLUMNS)),
+        comments=given.filter(pl.col(COMMENT) != "").select(*_COMMENTED, COMMENT),
+        warnings=tuple(_warnings(unread, unanswered, n_repeated)),
         files=tuple(files),
     )
 
 
-def _frames(
-    by_entry: dict[str, GivenAnswer], assignment: pl.DataFrame
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the checked answers, and the numbers of entries and missing answers by annotator."""
-    rows = [(entry_id, answer.value, answer.comment) for entry_id, answer in by_entry.items()]
-    columns = {"entry_id": pl.String, "value": pl.Int8, COMMENT: pl.String}
-    values = pl.DataFrame(rows, columns, orient="row")
-    joined = assignment.join(values, on="entry_id").sort("annotator", "position")
-    kept = {**ANSWER_COLUMNS, COMMENT: pl.String}
-    frame = joined.select(*kept).cast(pl.Schema(kept))
-    n_entries, n_answered = (table.group_by("annotator").len() for table in (assignment, frame))
-    counts = n_entries.join(n_answered, on="annotator", suffix="_answered").sort("annotator")
-    return frame, counts.select(
-        "annotator",
-        n_entries=pl.col("len").cast(pl.Int64),
-        n_answered=pl.col("len_answered").cast(pl.Int64),
-        n_missing=pl.col("len").cast(pl.Int64) - pl.col("len_answered").cast(pl.Int64),
+def _joined(
+    earlier: GivenAnswer | None, answer: GivenAnswer, entry: dict[str, Any], scale: Scale
+) -> GivenAnswer:
+    """Return one of two answers to an entry, with the comments of both.
+
+    Raises:
+        InputError: they contradict each other.
+    """
+    if earlier is None:
+        return answer
+    comments = "; ".join(dict.fromkeys(filter(None, (earlier.comment, answer.comment))))
+    if earlier.value is None or answer.value is None or earlier.value == answer.value:
+        return replace(answer if earlier.value is None else earlier, comment=comments)
+    shown = " and ".join(repr(entry[side]) for side in ("left", "right") if entry[side])
+    raise InputError(
+        f"contradictory answers of {entry['annotator']!r} to {shown}: "
+        f"{scale.answers[earlier.value]} at {earlier.location}, "
+        f"{scale.answers[answer.value]} at {answer.location}; leave one out"
     )
 
 
@@ -234,11 +228,7 @@ def _checked(file: Text, entries: dict[str, Any], study: StudyIdentity) -> list[
 
 
 def _warnings(
-    unread: Sequence[Path],
-    unanswered: Sequence[Path],
-    missing: pl.DataFrame,
-    n_repeated: Counter[str],
-    noun: str,
+    unread: Sequence[Path], unanswered: Sequence[Path], n_repeated: Counter[str]
 ) -> Iterator[str]:
     if unread:
         yield f"not read: {_names(unread)}; {_HOW_TO}"
@@ -246,10 +236,6 @@ def _warnings(
         yield f"no answers in {', '.join(path.name for path in unanswered)}; left out"
     for annotator, count in sorted(n_repeated.items()):
         yield f"{count:,} answers of {annotator!r} are repeated; each counts once"
-    for annotator, n_entries, _, n_missing in missing.iter_rows():
-        if n_missing:
-            share = f"{n_missing:,} of {n_entries:,} {noun}s"
-            yield f"{annotator!r} left {share} without an answer"
 
 
 def read_jsonl(path: Path, text: str, study: StudyIdentity) -> Iterator[GivenAnswer]:
@@ -265,10 +251,11 @@ def read_jsonl(path: Path, text: str, study: StudyIdentity) -> Iterator[GivenAns
     for number, line in enumerate(lines[1:], start=2):
         location = f"{path}: line {number}"
         record = parsed_json(location, line, _PAGE_AGAIN)
+        is_comment = CONTROL not in record and COMMENT in record
         yield GivenAnswer(
             location=location,
             entry_id=record["entry"],
-            value=_read_value(location, str(record["answer"]), study.scale),
+            value=None if is_comment else _read_value(location, str(record[CONTROL]), study.scale),
             annotator=head["annotator"],
             comment=_tidy(str(record.get(COMMENT, ""))),
         )
@@ -282,17 +269,17 @@ def read_csv(text: Text, study: StudyIdentity) -> Iterator[GivenAnswer]:
     table = table_of(text, study.scale.columns, (COMMENT,), filled_in=True)
     for at, row in table.rows():
         entry_id, *texts, answer = map(unguarded, row[: len(study.scale.columns)])
-        if not answer.strip():
+        comment, location = _tidy(*row[len(study.scale.columns) :]), f"{text.path}: {at}"
+        if not (given := answer.strip() or comment):
             continue
-        location = f"{text.path}: {at}"
         if not entry_id.strip():
-            raise InputError(f"{location} has the answer {answer!r} and no entry")
+            raise InputError(f"{location} has {given!r} and no entry")
         yield GivenAnswer(
             location=location,
             entry_id=entry_id.strip(),
-            value=_read_value(location, answer, study.scale),
+            value=_read_value(location, answer, study.scale) if answer.strip() else None,
             texts=tuple(texts),
-            comment=_tidy(*row[len(study.scale.columns) :]),
+            comment=comment,
         )
 
 

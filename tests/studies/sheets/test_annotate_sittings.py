@@ -13,6 +13,7 @@ from fixtures.studies import (
     answers_to,
     assignment_of,
     closed,
+    entry_id,
     put,
     sheet,
     written_jsonl,
@@ -204,15 +205,20 @@ def test_comments_are_kept_exported_and_imported(begun, sit, tmp_path: Path) -> 
     first, second = answers_to("not_same", "same")
     study = StudyIdentity(study_id=STUDY_ID, scale=JUDGEMENT)
     comment = "one is <b>a sign</b>, \u201cn\u201d sd"
-    assert read(path)[1] == [{**first, "comment": comment}, second]
-    (kept, _) = read_answers([path], assignment_of([sheet()]), study).frame["comment"]
-    assert kept == comment
+    unanswered = {"entry": entry_id("ada", 3), "comment": "of a pair without an answer"}
+    assert read(path)[1] == [{**first, "comment": comment}, second, unanswered]
+    answers = read_answers([path], assignment_of([sheet()]), study)
+    assert answers.comments["comment"].to_list() == [comment, unanswered["comment"]]
+    assert answers.frame.height == 2
     other = sit(sheet(), viewport={"width": 700, "height": 700})
     other.take(path)
     other.page.wait_for_selector("text=Imported 2 answers of the 2 in the file.")
     other.page.locator("#begin").click()
     other.press("ArrowLeft", "ArrowLeft")
     assert other.page.locator("#comment").input_value() == comment
+    other.press("ArrowRight", "ArrowRight")
+    assert other.page.locator("#comment").input_value() == unanswered["comment"]
+    assert other.text("count") == "2 of 5 answered"
     assert other.export(tmp_path / "again").read_bytes() == path.read_bytes()
     other.page.locator("#restart").click()
     other.page.get_by_role("button", name="Start over without export").click()
@@ -254,6 +260,9 @@ def test_foreign_truncated_or_changed_files_are_refused(begun, tmp_path: Path) -
         "another sheet": ({**header, "entries": 6}, answers),
         "that this page does not know": (header, answers_to("maybe")),
         "a pair twice": (header, twice),
+        "answers a pair twice": (header, [answers[0], {**answers[0], "comment": "a"}]),
+        "pair or an answer that": (header, [{"entry": answers[0]["entry"]}]),
+        "an answer that this page": (header, [{"entry": "x", "comment": "a"}]),
         "its end is missing": content[: content.index(b'{"medsim":"end"')],
         "not whole": content[:-1],
         "its end is": content + b"{}",

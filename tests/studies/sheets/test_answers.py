@@ -13,6 +13,7 @@ from fixtures.studies import (
     STUDY_ID,
     annotated_tasks,
     assignment_of,
+    closed,
     entry_id,
     put,
     sheet,
@@ -72,7 +73,7 @@ def test_answers_of_all_formats_are_in_order_of_annotator_and_position(tmp_path)
 
     answers = answers_in(tmp_path / "returned", put(tmp_path, "answers.txt", export))
 
-    assert answers.frame.schema == pl.Schema({**ANSWER_COLUMNS, "comment": pl.String})
+    assert answers.frame.schema == pl.Schema(ANSWER_COLUMNS)
     assert answers.frame.select("annotator", "position", "value").rows() == [
         ("ada", 1, SAME),
         ("ada", 3, NOT_SAME),
@@ -83,20 +84,6 @@ def test_answers_of_all_formats_are_in_order_of_annotator_and_position(tmp_path)
     ]
     key = ASSIGNMENT.select("entry_id", "annotator", "position", "item_id", "showing")
     assert answers.frame.join(key, on=key.columns).height == 6
-    assert answers.absent == ()
-
-
-def test_missing_answers_and_annotators_are_counted(tmp_path):
-    answers = answers_in(
-        put_jsonl(tmp_path, "cy.jsonl", CY, SAME), put_jsonl(tmp_path, "ada.jsonl", ADA, 0, 1, 2)
-    )
-
-    assert answers.missing.to_dicts() == [
-        {"annotator": "ada", "n_entries": 3, "n_answered": 3, "n_missing": 0},
-        {"annotator": "cy", "n_entries": 3, "n_answered": 1, "n_missing": 2},
-    ]
-    assert answers.absent == ("ben",)
-    assert answers.warnings == ("'cy' left 2 of 3 pairs without an answer",)
 
 
 def test_repeated_answer_counts_once(tmp_path):
@@ -187,7 +174,6 @@ def test_empty_sheets_in_a_folder_are_left_out(tmp_path):
 
     assert [file["name"] for file in result.files] == ["ada.jsonl"]
     assert result.warnings[0] == "no answers in sheet-ada.csv, sheet-ben.csv; left out"
-    assert result.absent == ("ben", "cy")
 
 
 def test_folder_must_have_files_of_answers(tmp_path):
@@ -238,7 +224,55 @@ def test_comments_in_sheets_are_kept_and_may_be_left_out(tmp_path):
 
     result = answers_in(put(tmp_path, "ada.csv", "\n".join(filled)))
 
-    assert result.frame["comment"].to_list() == ["a sign, not a disease", ""]
+    assert result.comments["comment"].to_list() == ["a sign, not a disease"]
+
+
+def comments_of(answers: Answers) -> dict[str, str]:
+    return dict(answers.comments.select("entry_id", "comment").iter_rows())
+
+
+def test_a_comment_without_an_answer_is_kept(tmp_path):
+    ids = [entry.entry_id for entry in ADA.entries]
+    header = "entry,left,right,answer,comment"
+    rows = [row(ADA, 0, "same") + ",", row(ADA, 1, "") + ",which chill?", row(ADA, 2, " ,  ")]
+    sheet_file = put(tmp_path, "ada.csv", "\n".join([header, *rows]))
+    lines = written_jsonl(ADA, {ids[0]: SAME}).splitlines()[:-1]
+    page = put(
+        tmp_path, "ada.jsonl", closed(*lines, {"entry": ids[1], "comment": " which\tchill? "})
+    )
+
+    for path in (sheet_file, page):
+        answers = answers_in(path)
+        assert answers.frame["entry_id"].to_list() == [ids[0]]
+        assert comments_of(answers) == {ids[1]: "which chill?"}
+    both = answers_in(sheet_file, page)
+    assert comments_of(both) == {ids[1]: "which chill?"}
+    assert both.warnings == ("1 answers of 'ada' are repeated; each counts once",)
+
+
+def test_comments_of_two_files_are_joined_and_an_answer_joins_a_comment(tmp_path):
+    ids = [entry.entry_id for entry in ADA.entries]
+    header = "entry,left,right,answer,comment"
+    first = [row(ADA, 0, "same") + ",", row(ADA, 1, "") + ",unsure", row(ADA, 2, "n") + ",one"]
+    second = [row(ADA, 0, "same") + ",a sign", row(ADA, 1, "d") + ",", row(ADA, 2, "n") + ",two"]
+    paths = [
+        put(tmp_path, f"{name}.csv", "\n".join([header, *rows]))
+        for name, rows in (("1", first), ("2", second))
+    ]
+
+    for one, other, joined in ((*paths, "one; two"), (*paths[::-1], "two; one")):
+        answers = answers_in(one, other)
+        assert answers.frame["value"].to_list() == [SAME, DONT_KNOW, NOT_SAME]
+        assert comments_of(answers) == dict(zip(ids, ("a sign", "unsure", joined), strict=True))
+
+
+def test_comments_alone_are_no_answers_and_a_comment_needs_an_entry(tmp_path):
+    header = "entry,left,right,answer,comment"
+    alone = put(tmp_path, "a.csv", f"{header}\n{row(ADA, 0, '')},which fever?\n")
+    lost = put(tmp_path, "b.csv", f"{header}\n,,,,which fever?\n")
+
+    assert refused(alone) == f"{alone}: no file there has an answer"
+    assert refused(lost) == f"{lost}: line 2 has 'which fever?' and no entry"
 
 
 def test_errors_in_workbooks_name_the_row_and_the_extra(tmp_path, monkeypatch):

@@ -336,7 +336,7 @@ REFUSED_LINES: list[tuple[list[object], str]] = [
 ]
 REFUSED_SHEETS = [
     ("entry,left,answer\n", "sheet.csv has no column 'right'; it needs entry, left, right, a"),
-    ("entry,left,right,answer\n,a,b,same\n", "sheet.csv: line 2 has the answer 'same' and no "),
+    ("entry,left,right,answer\n,a,b,same\n", "sheet.csv: line 2 has 'same' and no entry"),
     (
         "entry,left,right,answer\n\nx,a,b,\x1b]0;maybe",
         r"sheet.csv: line 3: answer '\x1b]0;maybe' is not one of not_same, same, dont_know",
