@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -50,6 +52,29 @@ _KINDS: tuple[Kind, ...] = ("matched", "labelled", "retrieval")
 _WHOLE = ("size", "n_dimensions", "n_vocabulary", "n_pairs", "n_covered")
 _NUMBERS = ("value", "low", "high", "gain", "gain_low", "gain_high", "difference", "p")
 _REQUIRED = ("name", "fingerprint", "kind", "options", "build", "model", "metric", "value")
+
+
+_EXPECTED = "the difference of the headline scores"
+_COUNT = (0, math.inf)
+_SHARE = {"value": (0, 1), "low": (0, "value"), "high": ("value", 1)}
+_DIFFERENCE = {"low": (-math.inf, "difference"), "high": ("difference", math.inf)}
+_GAIN = {"gain": (-1, 1), "gain_low": (-math.inf, "gain"), "gain_high": ("gain", math.inf)}
+_LIMITS: Mapping[str, Mapping[str, tuple[float | str, float | str]]] = {
+    "models": dict.fromkeys(_WHOLE[:3], _COUNT),
+    "headlines": _SHARE | _GAIN,
+    "tests": {"difference": (_EXPECTED, _EXPECTED), **_DIFFERENCE, "p": (0, 1)},
+    "scores": {**_SHARE, "n_pairs": _COUNT, "n_covered": (0, "n_pairs")},
+}
+"""The least and the most that a number can be, or the columns of the row with these numbers."""
+
+_TESTED = ("model1", "model2")
+_KEYS: Mapping[str, Sequence[str | pl.Expr]] = {
+    "models": ["name"],
+    "builds": ["name"],
+    "headlines": ["build", "model"],
+    "tests": ["build", pl.min_horizontal(_TESTED), pl.max_horizontal(_TESTED).alias("other")],
+    "scores": ROWS["scores"].split()[:7],
+}
 
 
 def _table(name: str, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
@@ -118,23 +143,37 @@ def _kind(about: Mapping[str, Any]) -> str:
     return next((kind for kind, fits in kinds.items() if fits), "encoder")
 
 
-def _check_agreement(tables: Mapping[str, pl.DataFrame]) -> None:
-    """Raise ValueError if numbers or names in different places contradict each other."""
-    rows = tables["headlines"]
+def _check(tables: Mapping[str, pl.DataFrame]) -> None:
+    """Raise ValueError if a number is impossible, or if rows contradict each other."""
+    rows, tests = tables["headlines"], tables["tests"]
     for name in ("model", "build"):
-        if not rows[name].is_in(tables[f"{name}s"]["name"].implode()).all():
-            raise ValueError(f"a {name} of a headline score is not listed")
-    for table in (rows, tables["scores"]):
-        low, high = table["low"] - _TOLERANCE, table["high"] + _TOLERANCE
-        if not table["value"].is_between(low, high).all():
-            raise ValueError("a value is outside its confidence interval")
-    tests = tables["tests"]
+        for unlisted in sorted({*rows[name]} - {*tables[f"{name}s"]["name"]}):
+            raise ValueError(f"headlines: {name} {unlisted!r} is not listed")
+    for name, key in _KEYS.items():
+        twice = tables[name].filter(pl.struct(key).is_duplicated()).sort(key).head(2).to_dicts()
+        for first, second in pairwise(twice):
+            unlike = [f"{k} {v!r} and {second[k]!r}" for k, v in first.items() if v != second[k]]
+            raise ValueError(f"{name}: {_model(first)} is listed twice: {', '.join(unlike)}")
+    for row in tests.filter(pl.col("model1") == pl.col("model2")).head(1).to_dicts():
+        raise ValueError(f"tests: {_model(row)} is compared with itself, p {row['p']}")
     for side in ("1", "2"):
         values = rows.select("build", pl.col("model", "value").name.suffix(side))
-        tests = tests.join(values, on=["build", f"model{side}"])
-    wrong = (pl.col("value1") - pl.col("value2") - pl.col("difference")).abs() > _TOLERANCE
-    if tests.filter(wrong).height:
-        raise ValueError("a difference is not that of the headline scores")
+        tests = tests.join(values, on=["build", f"model{side}"], how="left")
+    expected = (pl.col("value1") - pl.col("value2")).alias(_EXPECTED)
+    for name, limits in _LIMITS.items():
+        table = tests.with_columns(expected) if name == "tests" else tables[name]
+        for column, (low, high) in limits.items():
+            least, most = (pl.col(end) if isinstance(end, str) else end for end in (low, high))
+            is_possible = pl.col(column).is_between(least - _TOLERANCE, most + _TOLERANCE)
+            wrong = table.filter(pl.col(column).is_not_null(), ~is_possible.fill_null(False))
+            for row in wrong.head(1).to_dicts():
+                limit = low if low == high else f"from {low} to {high}"
+                raise ValueError(f"{name}: {column} of {_model(row)} is {row[column]}, not {limit}")
+
+
+def _model(row: Mapping[str, Any]) -> str:
+    """Return the name of the model or build of a row, for messages."""
+    return repr(next(row[name] for name in ("name", "model", "model1") if name in row))
 
 
 def read_result(path: Path) -> dict[str, pl.DataFrame]:
@@ -154,9 +193,7 @@ def read_result(path: Path) -> dict[str, pl.DataFrame]:
             required = [key for key in _REQUIRED if key in table.columns]
             if table.drop_nulls(required).height < table.height:
                 raise ValueError(f"a value is missing in {name}")
-        if not tables["headlines"]["value"].is_between(0, 1).all():
-            raise ValueError("a headline score is not from 0 to 1")
-        _check_agreement(tables)
+        _check(tables)
         options = {name: content["options"].get(name) for name in _DECIDING}
         run = {"evaluated": pl.lit(format_value(options)), "medsim": pl.lit(str(content["medsim"]))}
     return tables | {"models": tables["models"].with_columns(**run)}

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _ID = ["build_fingerprint", "key"]
-_RANKED_BY, _BOTH = {1.0: "paired tests", 0.0: "intervals"}, "paired tests and intervals"
 
 
 @public(LeaderboardOptions)
@@ -86,31 +85,56 @@ def ranked(results: Iterable[Mapping[str, pl.DataFrame]]) -> pl.DataFrame:
             for name in (side, other):
                 named = keys.rename({"model": f"model{name}"})
                 both = both.join(named, on=["build", f"model{name}"], suffix="_other")
+            both = both.filter(pl.col("key") != pl.col("key_other"), pl.col("p").is_not_null())
             tests.append(both.select(*_ID, "key_other", "p"))
     split_name = pl.format("{} {} split", "source", "split")
     rows = pl.concat(boards).with_columns(pl.coalesce(split_name, "build").alias("build"))
     rows = rows.sort("trained_on", nulls_last=True, maintain_order=True)
     rows = rows.unique(_ID, keep="first", maintain_order=True)
-    n_others = pl.len().over("build_fingerprint") - 1
-    rows = rows.with_columns(n_comparisons=n_others * (n_others + 1) / 2)
-    pairs = rows.join(rows, on="build_fingerprint", suffix="_other")
-    pairs = pairs.filter(pl.col("key") != pl.col("key_other"))
-    on_pair = [*_ID, "key_other"]
-    pairs = pairs.join(pl.concat(tests).unique(on_pair), on=on_pair, how="left")
-    is_significant = pl.col("p") * pl.col("n_comparisons") < ALPHA
-    is_below = is_significant & (pl.col("value") < pl.col("value_other"))
-    low, high = (pl.coalesce(end, "value") for end in ("low_other", "high"))
-    is_below = is_below.fill_null(high < low)
-    ranks = pairs.group_by(_ID).agg(
-        rank=is_below.sum().cast(pl.Int64) + 1,
-        ranked_by=pl.col("p").is_not_null().mean().replace_strict(_RANKED_BY, default=_BOTH),
-    )
+    rows = _with_ranks(rows, pl.concat(tests))
     return (
-        rows.join(ranks, on=_ID, how="left")
-        .with_columns(pl.col("rank").fill_null(1), trained_here=_trained_here())
+        rows.with_columns(trained_here=_trained_here())
         .sort("build", "build_fingerprint", -pl.col("value"), "model")
-        .select("build", *SHOWN, pl.exclude("build", *SHOWN, "n_comparisons"))
+        .select("build", *SHOWN, pl.exclude("build", *SHOWN))
     )
+
+
+def _with_ranks(rows: pl.DataFrame, tests: pl.DataFrame) -> pl.DataFrame:
+    """Return rows with rank and ranked_by, in memory linear in the models and tests.
+
+    Intervals count the models whose interval is above; tested pairs then replace their share of
+    this count. A model without an interval has its value instead. If several results test a pair,
+    the largest p-value counts.
+    """
+    low, high = pl.min_horizontal("low", "value"), pl.max_horizontal("high", "value")
+    n_not_above = low.sort().search_sorted(high, side="right").cast(pl.Int64)
+    rows = rows.with_columns(
+        n_above=(pl.len() - n_not_above).over("build_fingerprint"),
+        n_others=pl.len().over("build_fingerprint").cast(pl.Int64) - 1,
+    )
+    ends = rows.select(*_ID, "value", "n_others", low=low, high=high)
+    n_comparisons = pl.col("n_others") * (pl.col("n_others") + 1) / 2
+    is_significant = pl.col("p") * n_comparisons < ALPHA
+    by_test = is_significant & (pl.col("value") < pl.col("value_other"))
+    by_intervals = pl.col("high") < pl.col("low_other")
+    other = ["build_fingerprint", "key_other"]
+    pairs = tests.group_by(*_ID, "key_other").agg(pl.col("p").max()).join(ends, on=_ID)
+    pairs = pairs.join(ends, left_on=other, right_on=_ID, suffix="_other")
+    changes = pairs.group_by(_ID).agg(
+        change=by_test.cast(pl.Int64).sum() - by_intervals.cast(pl.Int64).sum(), n_tested=pl.len()
+    )
+    ranked_by = (
+        pl.when(pl.col("n_tested") == pl.col("n_others"))
+        .then(pl.lit("paired tests"))
+        .when(pl.col("n_tested") > 0)
+        .then(pl.lit("paired tests and intervals"))
+        .when(pl.col("n_others") > 0)
+        .then(pl.lit("intervals"))
+    )
+    rows = rows.join(changes, on=_ID, how="left", maintain_order="left")
+    rank = 1 + pl.col("n_above") + pl.col("change").fill_null(0)
+    rows = rows.with_columns(rank=rank, ranked_by=ranked_by)
+    return rows.drop("n_above", "n_others", "change", "n_tested")
 
 
 def _trained_here() -> pl.Expr:

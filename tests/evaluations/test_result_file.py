@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import polars as pl
@@ -88,11 +89,14 @@ def test_the_file_has_no_term_and_no_path(evaluation: medsim.Evaluation) -> None
     [
         ({"schema": 2}, "has schema 2, not 1; run medsim eval again"),
         ({"builds": [{"name": "build"}]}, "a value is missing in builds"),
-        ({"headlines": [{"build": "b", "model": "m", "metric": "cos", "value": 2}]}, "not from 0"),
+        (
+            {"headlines": [{"build": "b", "model": "m", "metric": "cos", "value": 0.5}]},
+            "'m' is not",
+        ),
         ({"scores": [{"value": "much"}]}, "cannot be read"),
         ({"tests": 1}, "cannot be read"),
-        ({"models": []}, "a model of a headline score is not listed"),
-        ({"builds": []}, "a build of a headline score is not listed"),
+        ({"models": []}, "headlines: model 'one' is not listed"),
+        ({"builds": []}, "headlines: build 'build' is not listed"),
     ],
 )
 def test_a_changed_file_is_refused_in_one_line(
@@ -111,10 +115,10 @@ def test_a_changed_file_is_refused_in_one_line(
 @pytest.mark.parametrize(
     ("part", "key", "by", "says"),
     [
-        ("headlines", "low", 0.5, "a value is outside its confidence interval"),
-        ("headlines", "high", -0.5, "a value is outside its confidence interval"),
-        ("scores", "value", -0.9, "a value is outside its confidence interval"),
-        ("tests", "difference", 2e-5, "a difference is not that of the headline scores"),
+        ("headlines", "low", 0.5, "low of 'one' is .*, not from 0 to value"),
+        ("headlines", "high", -0.4, "high of 'one' is .*, not from value to 1"),
+        ("scores", "low", 0.9, "scores: low of '.*' is .*, not from 0 to value"),
+        ("tests", "difference", 2e-5, "of 'one' is .*, not the difference of the headline scores"),
     ],
 )
 def test_a_changed_number_is_refused(
@@ -128,6 +132,67 @@ def test_a_changed_number_is_refused(
 
     with pytest.raises(InputError, match=f"cannot be read .*{says}.*damaged or was edited"):
         read_result(path)
+
+
+@pytest.mark.parametrize(
+    ("part", "change", "says"),
+    [
+        ("tests", {"p": -1}, "tests: p of 'one' is -1.0, not from 0 to 1"),
+        ("tests", {"p": 2}, "tests: p of 'one' is 2.0, not from 0 to 1"),
+        ("tests", {"p": math.nan}, "tests: p of 'one' is nan, not from 0 to 1"),
+        ("tests", {"low": 1.0}, "tests: low of 'one' is 1.0, not from -inf to difference"),
+        ("tests", {"model2": "one"}, "tests: 'one' is compared with itself, p "),
+        ("tests", {"model2": "three"}, "tests: difference of 'one' is "),
+        ("headlines", {"value": 2}, "headlines: value of 'one' is 2.0, not from 0 to 1"),
+        ("headlines", {"gain": 5}, "headlines: gain of 'one' is 5.0, not from -1 to 1"),
+        ("headlines", {"gain_high": -1}, "headlines: gain_high of 'one' is -1.0, not from gain to"),
+        ("scores", {"n_covered": 10**6}, "scores: n_covered of '.*' is 1000000, not from 0 to n_p"),
+        ("scores", {"n_pairs": -4}, "scores: n_pairs of '.*' is -4, not from 0 to inf"),
+        ("scores", {"value": math.nan}, "scores: value of '.*' is nan, not from 0 to 1"),
+        ("models", {"size": -1}, "models: size of 'one' is -1, not from 0 to inf"),
+    ],
+)
+def test_an_impossible_value_is_refused_in_one_line_that_names_file_model_and_value(
+    evaluation: medsim.Evaluation, tmp_path: Path, part: str, change: dict[str, object], says: str
+) -> None:
+    content = json.loads((evaluation.folder / "result.json").read_text(encoding="utf-8"))
+    content[part][0] |= change
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+    with pytest.raises(InputError, match=rf"^{path} cannot be read as .*\({says}") as error:
+        read_result(path)
+
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("part", "change", "says"),
+    [
+        ("models", {"fingerprint": "other"}, "models: 'one' is listed twice: fingerprint "),
+        ("builds", {"fingerprint": "other"}, "builds: 'build' is listed twice: fingerprint "),
+        ("headlines", {"value": 0.1, "low": 0}, "headlines: 'one' is listed twice: value "),
+        ("tests", {"p": 0.5}, "tests: 'one' is listed twice: p "),
+        (
+            "tests",
+            {"model1": "two", "model2": "one"},
+            "tests: '.*' is listed twice: model1 'one' a",
+        ),
+        ("scores", {"value": 0.1}, "scores: '.*' is listed twice: value .* and 0.1"),
+    ],
+)
+def test_contradicting_rows_are_refused(
+    evaluation: medsim.Evaluation, tmp_path: Path, part: str, change: dict[str, object], says: str
+) -> None:
+    content = json.loads((evaluation.folder / "result.json").read_text(encoding="utf-8"))
+    content[part].append(content[part][0] | change)
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+    with pytest.raises(InputError, match=rf"^{path} cannot be read as .*\({says}") as error:
+        read_result(path)
+
+    assert "\n" not in str(error.value)
 
 
 def test_the_published_results_can_be_read() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from typer.testing import CliRunner
 import medsim
 from medsim.cli import app
 from medsim.core.errors import InputError, OptionError
+from medsim.core.progress import Progress
 from medsim.evaluations.result_file import ROWS
 
 SCORES = {"a": 0.9, "b": 0.85, "c": 0.6}
@@ -32,7 +35,8 @@ def write_result(
         "builds": [named],
         "headlines": [
             {"build": build, "model": name, "metric": "cos", "value": value}
-            | {"low": value - 0.02, "high": value + 0.02, "baseline": "length", "gain": value - 0.5}
+            | {"low": value - 0.02, "high": min(1, value + 0.02)}
+            | {"baseline": "length", "gain": value - 0.5}
             for name, value in scores.items()
         ],
         "tests": [
@@ -79,6 +83,78 @@ def test_a_model_without_an_interval_does_not_share_the_first_rank(tmp_path: Pat
     assert ranks(*files)["c"] == (3, "intervals")
 
 
+def test_the_best_model_without_an_interval_is_ranked_by_its_value(tmp_path: Path) -> None:
+    scores = {**SCORES, "near": 0.89}
+    files = [write_result(tmp_path / f"{name}.json", {name: scores[name]}) for name in scores]
+    content = json.loads(files[0].read_text(encoding="utf-8"))
+    content["headlines"][0] |= {"low": None, "high": None}
+    files[0].write_text(json.dumps(content), encoding="utf-8")
+
+    found = {name: rank for name, (rank, _) in ranks(*files).items()}
+
+    assert found == {"a": 1, "near": 1, "b": 2, "c": 4}
+
+
+def ranks_of_pairs(
+    scores: dict[str, tuple[float, float, float]], tests: dict[tuple[str, str], float]
+) -> dict[str, int]:
+    """Rank models by looking at every pair, from value, low and high; the oracle."""
+    n_comparisons = len(scores) * (len(scores) - 1) / 2
+
+    def is_below(one: str, other: str) -> bool:
+        (value, _, high), (value_of_other, low_of_other, _) = scores[one], scores[other]
+        p = max((p for pair, p in tests.items() if {*pair} == {one, other}), default=None)
+        if p is None:
+            return high < low_of_other
+        return p * n_comparisons < 0.05 and value < value_of_other
+
+    return {
+        one: 1 + sum(is_below(one, other) for other in scores if other != one) for one in scores
+    }
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_ranks_are_those_of_comparing_every_pair(tmp_path: Path, seed: int) -> None:
+    drawn = random.Random(seed)  # noqa: S311 — no secret
+    names = list("abcdefghijkl")
+    scores = {name: drawn.choice([0.6, 0.61, 0.63, 0.66, 0.8]) for name in names}
+    p_values, files = {}, []
+    for at in range(4):  # some models and pairs are in several results
+        chosen = sorted(drawn.sample(names, 5))
+        pairs = [pair for pair in itertools.combinations(chosen, 2) if drawn.random() < 0.7]
+        of_file = {pair: drawn.choice([1e-9, 0.5]) for pair in pairs}
+        for pair, p in of_file.items():
+            p_values[pair] = max(p, p_values.get(pair, 0))
+        of_chosen = {name: scores[name] for name in chosen}
+        tests = {" ".join(pair): p for pair, p in of_file.items()}
+        files.append(write_result(tmp_path / f"{at}.json", of_chosen, tests))
+    listed = {name for file in files for name in scores_in(file)}
+
+    found = {name: rank for name, (rank, _) in ranks(*files).items()}
+
+    ends = {name: (scores[name], scores[name] - 0.02, scores[name] + 0.02) for name in listed}
+    assert found == ranks_of_pairs(ends, p_values)
+    assert found == {name: rank for name, (rank, _) in ranks(*files[::-1]).items()}
+
+
+def scores_in(file: Path) -> list[str]:
+    return [row["model"] for row in json.loads(file.read_text(encoding="utf-8"))["headlines"]]
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peaks need Linux's /proc")
+def test_memory_grows_with_the_models_and_not_with_their_pairs(tmp_path: Path) -> None:
+    progress = Progress()
+    for n_models in (10, 1500):
+        scores = {f"model {at}": 0.5 + at / 5000 for at in range(n_models)}
+        result = write_result(tmp_path / f"{n_models}.json", scores)
+        with progress.stage("rank"):
+            board = medsim.leaderboard(result)
+        assert board.height == n_models
+
+    small, large = (record.peak_mib for record in progress.records)
+    assert large < small + 300  # a table of all pairs has over 1,000
+
+
 @pytest.mark.parametrize(("p", "rank"), [(0.016, 2), (0.017, 1)])
 def test_models_of_one_evaluation_are_ranked_by_tests_corrected_for_all_comparisons(
     tmp_path: Path, p: float, rank: int
@@ -104,6 +180,17 @@ def test_a_model_in_two_results_has_one_row_with_the_tests_and_declarations_of_b
     }
     board = medsim.leaderboard(tmp_path)
     assert dict(board.select("model", "trained_on").iter_rows())["b"] == "news"
+
+
+def test_a_model_under_two_names_has_one_row_and_is_not_compared_with_itself(
+    tmp_path: Path,
+) -> None:
+    path = write_result(tmp_path / "r.json", {"a": 0.9, "b": 0.9, "c": 0.6}, {"a b": 1})
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["models"][1]["fingerprint"] = "a"
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+    assert ranks(path) == {"a": (1, "intervals"), "c": (2, "intervals")}
 
 
 def test_results_on_different_builds_are_ranked_apart(tmp_path: Path) -> None:
