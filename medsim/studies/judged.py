@@ -62,7 +62,6 @@ _ORDER = (*SET_COLUMNS, "pair_id", "term1", "term2")
 def judged_tables(
     items: pl.DataFrame,
     answers: pl.DataFrame,
-    missing: pl.DataFrame,
     resampling: Resampling,
     *,
     incomplete: bool = False,
@@ -73,8 +72,7 @@ def judged_tables(
 
     Args:
         items: items of the study.
-        answers: ``ANSWER_COLUMNS``, at least one row.
-        missing: annotator and item_id of each judgement that was asked for and is missing.
+        answers: annotator, item_id and value of all who were asked; null if missing.
         resampling: settings of the bootstrap intervals.
         incomplete: whether corrections also have pairs with missing answers.
 
@@ -87,9 +85,11 @@ def judged_tables(
             the pairs whose judgement contradicts the label, for ``medsim build --corrections``;
             left out without labels.
     """
+    late, answers = answers.filter(pl.col("value").is_null()), answers.drop_nulls("value")
     names = answers["annotator"].unique().sort().to_list()
     items = items.filter(items["item_id"].is_in(answers["item_id"].implode()))
-    table, n_missing = _table(items, answers, names), _n_missing(items, missing)
+    table, n_late = _table(items, answers, names), Counter(late["item_id"])
+    n_missing = np.array([n_late[item_id] for item_id in items["item_id"]], np.int64)
     truth = majority(table, (table != NONE).sum(axis=1) + n_missing)
     is_known = pl.col("truth") != NO_TRUTH
     items = items.with_columns(pl.Series("truth", truth)).with_columns(
@@ -106,7 +106,7 @@ def judged_tables(
     dropped = {"item_id", "truth", "wrong", *judged}
     tables = {
         "agreement": _agreement(JUDGEMENT, table, names, resampling),
-        "annotators": _judges(table, truth, missing, names),
+        "annotators": _judges(table, truth, Counter(late["annotator"]), names),
         "judged": _known(items.select(*judged, pl.exclude(dropped)).sort("term1", "term2")),
         "disagreements": _misjudged(items, table, names),
     }
@@ -122,23 +122,15 @@ def judged_tables(
 
 
 def compared_tables(
-    scale: Scale,
-    items: pl.DataFrame,
-    answers: pl.DataFrame,
-    missing: pl.DataFrame,
-    resampling: Resampling,
-    *,
-    incomplete: bool = False,
+    scale: Scale, items: pl.DataFrame, answers: pl.DataFrame, resampling: Resampling
 ) -> dict[str, pl.DataFrame]:
     """Return the tables of a study, the main one first.
 
     Args:
         scale: CONTEXT, DOMAIN or ASSOCIATION.
         items: items of the study.
-        answers: ``ANSWER_COLUMNS``, at least one row.
-        missing: annotator and item_id of each answer that was asked for and is missing.
+        answers: annotator, item_id and value of all who were asked; null if missing.
         resampling: settings of the bootstrap intervals.
-        incomplete: whether domains and confirmed also have items with missing answers.
 
     Returns:
         accuracy: of each annotator and their mean against the labels of instances. domains: the
@@ -147,13 +139,14 @@ def compared_tables(
             alpha of every two and of all. annotators: counts of each annotator's answers.
             disagreements: items with different answers, or whose answers contradict the label.
     """
+    late, answers = answers.filter(pl.col("value").is_null()), answers.drop_nulls("value")
     names = answers["annotator"].unique().sort().to_list()
     table = _table(items, answers, names)
     if scale is CONTEXT:
         first = _accuracy(items, table, names, resampling)
     else:
-        is_used = (_n_missing(items, missing) == 0) | incomplete
-        first = _agreed(scale, items.filter(pl.Series(is_used)), table[is_used])
+        is_whole = ~items["item_id"].is_in(late["item_id"].implode())
+        first = _agreed(scale, items.filter(is_whole), table[is_whole.to_numpy()])
     by_name = zip(names, table.T, strict=True)
     return {
         next(iter(SCORE_TABLES[scale.name])): first,
@@ -179,28 +172,19 @@ def majority(table: Judgements, n_asked: Rows) -> NDArray[np.int8]:
     return truth
 
 
-def _n_missing(items: pl.DataFrame, missing: pl.DataFrame) -> Rows:
-    """Return the number of missing answers to each item: int64[n_items]."""
-    counts = Counter(missing["item_id"])
-    return np.array([counts[item_id] for item_id in items["item_id"]], np.int64)
-
-
 def _table(items: pl.DataFrame, answers: pl.DataFrame, names: Sequence[str]) -> Judgements:
     values = np.nan_to_num(answer_table(items, answers, names), nan=NONE)
     return np.ascontiguousarray(values.astype(np.int8).T)
 
 
-def _judges(
-    table: Judgements, truth: Rows, missing: pl.DataFrame, names: Sequence[str]
-) -> pl.DataFrame:
+def _judges(table: Judgements, truth: Rows, late: Counter[str], names: list[str]) -> pl.DataFrame:
     """Return the counts of each annotator's answers, and how often they are the majority's."""
     judges: list[Row] = []
     for name, own_answers in zip(names, table.T, strict=True):
         decided = (truth != NO_TRUTH) & (own_answers != NONE) & (own_answers != DONT_KNOW)
         n_alike = int((own_answers == truth)[decided].sum())
-        n_missing = missing.filter(annotator=name).height
         judges.append(
-            {"annotator": name, **_counts(JUDGEMENT, own_answers), "n_missing": n_missing}
+            {"annotator": name, **_counts(JUDGEMENT, own_answers), "n_missing": late[name]}
             | with_ends("with_majority", share_of(n_alike, int(decided.sum())))
         )
     return table_of(judges)

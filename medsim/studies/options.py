@@ -243,19 +243,10 @@ class ScoreOptions(Options):
     _: KW_ONLY
     leave_out: Annotated[
         Sequence[str],
-        main_option(
-            "Annotators to leave out: ada,ben or outliers. They no longer count as asked.",
-            listed=True,
-            key="leave_out",
-        ),
+        main_option("Annotators to leave out: ada,ben or outliers.", listed=True, key="leave_out"),
     ] = ()
     incomplete: Annotated[
-        bool,
-        main_option(
-            "Also use items with missing answers. Without it, corrections, domains and confirmed "
-            "only have items that everyone who was asked has answered.",
-            key="incomplete",
-        ),
+        bool, main_option("Also correct or confirm items that lack answers.", key="incomplete")
     ] = False
     outlier_share: Annotated[
         float,

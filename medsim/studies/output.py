@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from medsim.core.kinds import Column, Columns, Kind, Table, both, columns
+from medsim.core.kinds import Column, Kind, Table, both
 from medsim.core.manifest import Manifest
 from medsim.core.opened import Opened
 from medsim.studies.sheets import ASSOCIATION, CONTEXT, DOMAIN, GRADED, JUDGEMENT
@@ -20,16 +20,6 @@ if TYPE_CHECKING:
 
 ITEMS, ASSIGNMENT = "key/items.parquet", "key/assignment.parquet"
 """The key of a study: the pairs, and the annotators who see them."""
-
-ANSWER_COLUMNS: Columns = (
-    columns(pl.String, "annotator", "entry_id", "item_id")
-    | columns(pl.Int8, "showing")
-    | columns(pl.Int32, "position")
-    | columns(pl.Int8, "value")
-)
-"""The columns of checked answers: a row per answered entry. The value is the answer's position in
-the study's scale (``medsim.studies.sheets.Scale``).
-"""
 
 _text, _whole, _number = (partial(Column, dtype) for dtype in (pl.String, pl.Int64, pl.Float64))
 _short, _flag, _place = (partial(Column, dtype) for dtype in (pl.Int8, pl.Boolean, pl.Int32))

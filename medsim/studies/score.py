@@ -98,15 +98,14 @@ def score_study(options: ScoreOptions) -> Scores:
     with progress.stage("read answers") as stage:
         identity = StudyIdentity(study_id=study.manifest.study_id, scale=study.scale)
         answers = read_answers([*map(Path, options.answers)], study.assignment(), identity)
-        n_answers = counted(answers.frame.height, "answer")
-        stage.note(f"{n_answers} of {counted(answers.frame['annotator'].n_unique(), 'annotator')}")
-    asked = study.assignment().filter(~pl.col("annotator").is_in(list(options.leave_out)))
-    missing = asked.join(answers.frame, on="entry_id", how="anti").sort("annotator", "position")
+        given = answers.entries.drop_nulls("value")
+        n_answers, n_people = given.height, given["annotator"].n_unique()
+        stage.note(f"{counted(n_answers, 'answer')} of {counted(n_people, 'annotator')}")
+    asked = answers.entries.filter(~pl.col("annotator").is_in(list(options.leave_out)))
+    missing = asked.filter(pl.col("value").is_null())
     progress.warn(*answers.warnings, *warnings_of_answers(study, asked, missing))
     with progress.stage("score"):
-        tables = _tables(study, answers, missing, options)
-        comments = answers.comments.select("entry_id", "comment")
-        missing = missing.join(comments, on="entry_id", how="left", maintain_order="left")
+        tables = _tables(study, given, asked, options)
         tables["missing"] = missing.select("annotator", "position", "left", "right", "comment")
     if (n_items := missing["item_id"].n_unique()) and not options.incomplete:
         share = f"{n_items:,} of {study.items().height:,} {study.scale.noun}s"
@@ -122,12 +121,11 @@ def score_study(options: ScoreOptions) -> Scores:
 
 
 def _tables(
-    study: Study, given: Answers, missing: pl.DataFrame, options: ScoreOptions
+    study: Study, answers: pl.DataFrame, asked: pl.DataFrame, options: ScoreOptions
 ) -> dict[str, pl.DataFrame]:
     resampling = Resampling(
         seed=options.seed, resamples=options.resamples, threads=checked_threads(options.threads)
     )
-    answers = given.frame
     if study.scale is GRADED:
         return graded_tables(
             study.items(),
@@ -137,21 +135,20 @@ def _tables(
             outlier_share=options.outlier_share,
             stratification=Stratification(options.bins, options.topic_bins, options.equal_parts),
         )
-    is_left = ~pl.col("annotator").is_in(list(options.leave_out))
-    remaining, comments = answers.filter(is_left), given.comments.filter(is_left)
+    remaining = asked.drop_nulls("value")
     if remaining.is_empty():
         raise OptionError("`leave_out` leaves nobody")
-    items, use = study.items(), options.incomplete
+    items, incomplete = study.items(), options.incomplete
     if study.scale is JUDGEMENT:
-        items = _commented(items, comments)
-        return judged_tables(items, remaining, missing, resampling, incomplete=use)
-    return compared_tables(study.scale, items, remaining, missing, resampling, incomplete=use)
+        return judged_tables(_commented(items, asked), asked, resampling, incomplete=incomplete)
+    return compared_tables(study.scale, items, remaining if incomplete else asked, resampling)
 
 
-def _commented(items: pl.DataFrame, comments: pl.DataFrame) -> pl.DataFrame:
+def _commented(items: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
     """Return items with a column comments, such as "ada: a symptom; ben: …", if there are any."""
     said = pl.concat_str("annotator", pl.lit(": "), "comment").str.join("; ")
-    by_item = comments.group_by("item_id", maintain_order=True).agg(comments=said)
+    given = answers.drop_nulls("comment")
+    by_item = given.group_by("item_id", maintain_order=True).agg(comments=said)
     if by_item.is_empty():
         return items
     return items.join(by_item, on="item_id", how="left", maintain_order="left")
@@ -203,9 +200,9 @@ def warnings_of_answers(study: Study, asked: pl.DataFrame, missing: pl.DataFrame
     if len(n_asked) - len(late) == 1 and not study.scale.graded:
         yield "there is only one annotator, so agreement cannot be measured"
     for name in sorted(n_missing.keys() - late):
-        yield f"{name!r} left {n_missing[name]:,} of {n_asked[name]:,} {noun}s without an answer"
-        if 2 * n_missing[name] > n_asked[name]:
-            yield f"{name} answered less than half; add `leave_out` {name} to score without"
+        share = f"{n_missing[name]:,} of {n_asked[name]:,} {noun}s"
+        hint = f"; add `leave_out` {name} to score without" * (2 * n_missing[name] > n_asked[name])
+        yield f"{name!r} left {share} without an answer{hint}"
 
 
 def warnings_of_raters(

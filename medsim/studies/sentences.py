@@ -21,14 +21,9 @@ _ALPHA = "Krippendorff's alpha"
 
 def score_sentences(tables: Mapping[str, pl.DataFrame]) -> list[str]:
     """Return how far annotators agree and what they found, from the tables of ``Scores``."""
-    if "judged" in tables:
-        sentences = _judged(tables)
-    else:
-        sentences = _graded(tables) if "raters" in tables else _compared(tables)
-    if "missing" in tables and (n_missing := tables["missing"].height):
-        are = "is" if n_missing == 1 else "are"
-        sentences.append(f"{counted(n_missing, 'answer')} {are} missing.")
-    return sentences
+    said = _judged if "judged" in tables else _graded if "raters" in tables else _compared
+    n_missing = tables["missing"].height if "missing" in tables else 0
+    return [*said(tables), *([f"Missing answers: {n_missing:,}."] if n_missing else [])]
 
 
 def _estimate(row: Row, name: str) -> str:

@@ -61,7 +61,7 @@ def test_a_single_vote_is_no_majority_while_others_are_late(study: Study, tmp_pa
     assert scores.table("missing").height == n_asked - n_ada
     sentences = score_sentences(scores.tables)
     assert f"0 of {n_ada} pairs had a majority." in sentences
-    assert sentences[-1] == f"{n_asked - n_ada} answers are missing."
+    assert sentences[-1] == f"Missing answers: {n_asked - n_ada}."
     text = "\n".join(scores.warnings)
     assert f"{n_asked - n_ada} of {n_asked} answers are missing" in text
     assert "no answers from ben, cy, dan, eva and fay; they count as asked" in text
@@ -204,7 +204,7 @@ def test_late_raters_are_counted_and_named(pairs: Path, tmp_path: Path) -> None:
 
     n_dan = study.assignment().filter(annotator="dan").height
     assert scores.table("missing")["annotator"].to_list() == ["dan"] * n_dan
-    assert score_sentences(scores.tables)[-1] == f"{n_dan} answers are missing."
+    assert score_sentences(scores.tables)[-1] == f"Missing answers: {n_dan}."
     left = medsim.score_study(study, some, leave_out=["dan"], resamples=0)
     assert left.table("missing").is_empty()
     assert left.table("rated").equals(scores.table("rated"))

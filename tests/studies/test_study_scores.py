@@ -19,12 +19,17 @@ from medsim.evaluations.strata import Stratification
 from medsim.statistics.resampling import Resampling
 from medsim.studies.graded import graded_tables, scaled_means, standings_of
 from medsim.studies.judged import judged_tables
-from medsim.studies.output import ANSWER_COLUMNS, GRADED_ITEMS, JUDGED_ITEMS
+from medsim.studies.output import ASSIGNED, GRADED_ITEMS, JUDGED_ITEMS
 from medsim.studies.score import warnings_of_raters
 from medsim.studies.sentences import score_sentences
 
 RESAMPLING = Resampling(seed=0, resamples=100, threads=1)
 SAME, NOT_SAME, DONT_KNOW = 1, 0, 2
+ANSWER_COLUMNS = {
+    **{name: ASSIGNED.dtypes[name] for name in ("annotator", "entry_id", "item_id")},
+    **{name: ASSIGNED.dtypes[name] for name in ("showing", "position")},
+    "value": pl.Int8,
+}
 
 
 def items_of(labels: dict[str, list[int]]) -> pl.DataFrame:
@@ -36,19 +41,14 @@ def items_of(labels: dict[str, list[int]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=JUDGED_ITEMS.dtypes, orient="row")
 
 
-def answers_of(values: dict[str, dict[str, int]]) -> pl.DataFrame:
+def answers_of(items: pl.DataFrame, values: dict[str, dict[str, int]]) -> pl.DataFrame:
+    """Return the answers of annotators to all items, null if missing."""
     rows = [
-        (name, f"{name}/{item_id}", item_id, 1, position, value)
+        (name, f"{name}/{item_id}", item_id, 1, position, answers.get(item_id))
         for name, answers in values.items()
-        for position, (item_id, value) in enumerate(answers.items(), 1)
+        for position, item_id in enumerate(items["item_id"], 1)
     ]
     return pl.DataFrame(rows, schema=ANSWER_COLUMNS, orient="row")
-
-
-def missing_of(items: pl.DataFrame, values: dict[str, dict[str, int]]) -> pl.DataFrame:
-    """Return what annotators have not answered of all items."""
-    rows = [(name, id_) for name in values for id_ in items["item_id"] if id_ not in values[name]]
-    return pl.DataFrame(rows, ["annotator", "item_id"], orient="row")
 
 
 def test_corrections_and_disagreements_match_counts_by_hand() -> None:
@@ -60,7 +60,7 @@ def test_corrections_and_disagreements_match_counts_by_hand() -> None:
         "eva": dict(zip(ids, (SAME, SAME, DONT_KNOW, NOT_SAME, NOT_SAME), strict=True)),
     }
 
-    result = judged_tables(items, answers_of(answers), missing_of(items, answers), RESAMPLING)
+    result = judged_tables(items, answers_of(items, answers), RESAMPLING)
 
     assert result["quality"].filter(dataset="same_as")["accuracy"].item() is None
     wrong = result["corrections"].select("term1", "judged", "n_same", "n_not_same", "n_dont_know")
@@ -98,7 +98,7 @@ def test_scores_of_simulated_annotators_match_trusted_libraries(seed: int) -> No
             value = DONT_KNOW if fate < 0.1 else meant if rng.random() > error else 1 - meant
             given[name][item_id] = value
 
-    result = judged_tables(items, answers_of(given), missing_of(items, given), RESAMPLING)
+    result = judged_tables(items, answers_of(items, given), RESAMPLING)
 
     for row in result["quality"].iter_rows(named=True):
         of_set = items if row["dataset"] == "all" else items.filter(dataset=row["dataset"])
@@ -136,7 +136,7 @@ def test_two_annotators_have_one_row_and_missing_answers_are_ignored() -> None:
         "ben": {first: SAME, second: NOT_SAME},
     }
 
-    result = judged_tables(items, answers_of(answers), missing_of(items, answers), RESAMPLING)
+    result = judged_tables(items, answers_of(items, answers), RESAMPLING)
 
     assert result["agreement"]["annotators"].unique().to_list() == ["ada & ben"]
     quality = result["quality"].filter(dataset="one").select("n_pairs", "no_ground_truth")

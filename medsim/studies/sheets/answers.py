@@ -13,7 +13,6 @@ import polars as pl
 from medsim.core.errors import InputError, listed
 from medsim.core.reading import WORKBOOK, is_left_behind, parsed_json, reading
 from medsim.core.tables import checked_lines, read_text, table_of, unguarded
-from medsim.studies.output import ANSWER_COLUMNS
 from medsim.studies.sheets import COMMENT, CONTROL
 from medsim.studies.sheets.workbooks import WORKBOOK_SUFFIX, read_workbook
 
@@ -31,7 +30,6 @@ _HOW_TO = (
     f"answers are read from {', '.join(SUFFIXES[:-1])} and {SUFFIXES[-1]} files, so save another "
     "spreadsheet as CSV and unpack an archive"
 )
-_COMMENTED = ("annotator", "entry_id", "item_id")
 _AGAIN = "export the file again"
 _PAGE_AGAIN = "export it again from the page"
 _RATING = re.compile(r"([0-9]+)[.,]0+", re.ASCII)
@@ -73,13 +71,12 @@ class Answers:
     """The answers to a study.
 
     Attributes:
-        frame: ``ANSWER_COLUMNS``, in order of annotator and position.
-        comments: annotator, entry_id, item_id and comment, also of entries without an answer.
+        entries: ``ASSIGNED`` in order of annotator and position, with value, the position of the
+            answer in the scale, and comment; null if missing.
         files: name and sha256 of each file with answers.
     """
 
-    frame: pl.DataFrame
-    comments: pl.DataFrame
+    entries: pl.DataFrame
     warnings: tuple[str, ...]
     files: tuple[dict[str, str], ...]
 
@@ -126,14 +123,11 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
     if all(answer.value is None for answer in by_entry.values()):
         hint = f"; not read: {_names(unread)}; {_HOW_TO}" if unread else ""
         raise InputError(f"{', '.join(map(str, paths))}: no file there has an answer{hint}")
-    rows = [(entry_id, answer.value, answer.comment) for entry_id, answer in by_entry.items()]
+    rows = [(name, answer.value, answer.comment or None) for name, answer in by_entry.items()]
     columns = {"entry_id": pl.String, "value": pl.Int8, COMMENT: pl.String}
-    given = assignment.join(pl.DataFrame(rows, columns, orient="row"), on="entry_id")
-    given = given.sort("annotator", "position")
-    answered = given.drop_nulls("value").select(*ANSWER_COLUMNS)
+    given = pl.DataFrame(rows, columns, orient="row")
     return Answers(
-        frame=answered.cast(pl.Schema(ANSWER_COLUMNS)),
-        comments=given.filter(pl.col(COMMENT) != "").select(*_COMMENTED, COMMENT),
+        entries=assignment.join(given, on="entry_id", how="left").sort("annotator", "position"),
         warnings=tuple(_warnings(unread, unanswered, n_repeated)),
         files=tuple(files),
     )

@@ -21,7 +21,7 @@ from fixtures.studies import (
 )
 
 from medsim.core.errors import InputError, OptionError
-from medsim.studies.output import ANSWER_COLUMNS
+from medsim.studies.output import ASSIGNED
 from medsim.studies.sheets import DONT_KNOW, GRADED, JUDGEMENT, NOT_SAME, SAME, Sheet
 from medsim.studies.sheets.answers import Answers, StudyIdentity, read_answers
 from medsim.studies.sheets.written import written_csv
@@ -34,6 +34,10 @@ ASSIGNMENT = assignment_of(SHEETS)
 
 def answers_in(*paths: Path, assignment: pl.DataFrame = ASSIGNMENT) -> Answers:
     return read_answers(paths, assignment, STUDY)
+
+
+def answered(answers: Answers) -> pl.DataFrame:
+    return answers.entries.drop_nulls("value")
 
 
 def refused(*paths: Path) -> str:
@@ -73,8 +77,10 @@ def test_answers_of_all_formats_are_in_order_of_annotator_and_position(tmp_path)
 
     answers = answers_in(tmp_path / "returned", put(tmp_path, "answers.txt", export))
 
-    assert answers.frame.schema == pl.Schema(ANSWER_COLUMNS)
-    assert answers.frame.select("annotator", "position", "value").rows() == [
+    added = {"value": pl.Int8, "comment": pl.String}
+    assert answers.entries.schema == pl.Schema({**ASSIGNED.dtypes, **added})
+    assert answers.entries.height == ASSIGNMENT.height
+    assert answered(answers).select("annotator", "position", "value").rows() == [
         ("ada", 1, SAME),
         ("ada", 3, NOT_SAME),
         ("ben", 2, DONT_KNOW),
@@ -83,7 +89,7 @@ def test_answers_of_all_formats_are_in_order_of_annotator_and_position(tmp_path)
         ("cy", 3, DONT_KNOW),
     ]
     key = ASSIGNMENT.select("entry_id", "annotator", "position", "item_id", "showing")
-    assert answers.frame.join(key, on=key.columns).height == 6
+    assert answered(answers).join(key, on=key.columns).height == 6
 
 
 def test_repeated_answer_counts_once(tmp_path):
@@ -92,7 +98,7 @@ def test_repeated_answer_counts_once(tmp_path):
 
     answers = answers_in(first, second)
 
-    assert answers.frame["value"].to_list() == [SAME, NOT_SAME, DONT_KNOW]
+    assert answered(answers)["value"].to_list() == [SAME, NOT_SAME, DONT_KNOW]
     assert answers.warnings == ("2 answers of 'ada' are repeated; each counts once",)
 
 
@@ -141,7 +147,7 @@ def test_white_space_changed_by_a_spreadsheet_is_not_an_edit(tmp_path):
     shown_sheet = sheet([("a\r\nb  c", "d")])
     path = put_csv(tmp_path, "a.csv", f'{shown_sheet.entries[0].entry_id},"a\nb c ",d,same')
 
-    assert answers_in(path, assignment=assignment_of([shown_sheet])).frame.height == 1
+    assert answered(answers_in(path, assignment=assignment_of([shown_sheet]))).height == 1
 
 
 @pytest.mark.parametrize(
@@ -208,12 +214,12 @@ def test_a_workbook_is_read_like_the_sheet_that_was_saved_in_it(tmp_path):
     from_workbook = answers_in(put_workbook(tmp_path, "ada.XLSX", rows))
 
     from_sheet = answers_in(put_csv(tmp_path, "ada.csv", *(",".join(cells) for cells in filled)))
-    assert from_workbook.frame.equals(from_sheet.frame)
-    assert from_workbook.frame["value"].to_list() == [SAME, NOT_SAME]
+    assert from_workbook.entries.equals(from_sheet.entries)
+    assert answered(from_workbook)["value"].to_list() == [SAME, NOT_SAME]
     ratings = [["entry", "left", "right", "answer"], *([*row(ADA, 0, "").split(",")[:3], 4.0],)]
     graded = StudyIdentity(study_id=STUDY_ID, scale=GRADED)
     rated = read_answers([put_workbook(tmp_path, "r.xlsx", ratings)], ASSIGNMENT, graded)
-    assert rated.frame["value"].to_list() == [4]
+    assert answered(rated)["value"].to_list() == [4]
 
 
 def test_comments_in_sheets_are_kept_and_may_be_left_out(tmp_path):
@@ -224,11 +230,11 @@ def test_comments_in_sheets_are_kept_and_may_be_left_out(tmp_path):
 
     result = answers_in(put(tmp_path, "ada.csv", "\n".join(filled)))
 
-    assert result.comments["comment"].to_list() == ["a sign, not a disease"]
+    assert [*comments_of(result).values()] == ["a sign, not a disease"]
 
 
 def comments_of(answers: Answers) -> dict[str, str]:
-    return dict(answers.comments.select("entry_id", "comment").iter_rows())
+    return dict(answers.entries.select("entry_id", "comment").drop_nulls().iter_rows())
 
 
 def test_a_comment_without_an_answer_is_kept(tmp_path):
@@ -243,7 +249,7 @@ def test_a_comment_without_an_answer_is_kept(tmp_path):
 
     for path in (sheet_file, page):
         answers = answers_in(path)
-        assert answers.frame["entry_id"].to_list() == [ids[0]]
+        assert answered(answers)["entry_id"].to_list() == [ids[0]]
         assert comments_of(answers) == {ids[1]: "which chill?"}
     both = answers_in(sheet_file, page)
     assert comments_of(both) == {ids[1]: "which chill?"}
@@ -262,7 +268,7 @@ def test_comments_of_two_files_are_joined_and_an_answer_joins_a_comment(tmp_path
 
     for one, other, joined in ((*paths, "one; two"), (*paths[::-1], "two; one")):
         answers = answers_in(one, other)
-        assert answers.frame["value"].to_list() == [SAME, DONT_KNOW, NOT_SAME]
+        assert answered(answers)["value"].to_list() == [SAME, DONT_KNOW, NOT_SAME]
         assert comments_of(answers) == dict(zip(ids, ("a sign", "unsure", joined), strict=True))
 
 
