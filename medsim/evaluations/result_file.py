@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -55,26 +54,19 @@ _REQUIRED = ("name", "fingerprint", "kind", "options", "build", "model", "metric
 
 
 _EXPECTED = "the difference of the headline scores"
-_COUNT = (0, math.inf)
 _SHARE = {"value": (0, 1), "low": (0, "value"), "high": ("value", 1)}
 _DIFFERENCE = {"low": (-math.inf, "difference"), "high": ("difference", math.inf)}
 _GAIN = {"gain": (-1, 1), "gain_low": (-math.inf, "gain"), "gain_high": ("gain", math.inf)}
 _LIMITS: Mapping[str, Mapping[str, tuple[float | str, float | str]]] = {
-    "models": dict.fromkeys(_WHOLE[:3], _COUNT),
     "headlines": _SHARE | _GAIN,
     "tests": {"difference": (_EXPECTED, _EXPECTED), **_DIFFERENCE, "p": (0, 1)},
-    "scores": {**_SHARE, "n_pairs": _COUNT, "n_covered": (0, "n_pairs")},
+    "scores": _SHARE | {"n_pairs": (0, math.inf), "n_covered": (0, "n_pairs")},
 }
 """The least and the most that a number can be, or the columns of the row with these numbers."""
 
-_TESTED = ("model1", "model2")
-_KEYS: Mapping[str, Sequence[str | pl.Expr]] = {
-    "models": ["name"],
-    "builds": ["name"],
-    "headlines": ["build", "model"],
-    "tests": ["build", pl.min_horizontal(_TESTED), pl.max_horizontal(_TESTED).alias("other")],
-    "scores": ROWS["scores"].split()[:7],
-}
+_PAIR = ["build", "model1", "model2"]
+_N_KEYS = {"models": 1, "builds": 1, "headlines": 2, "tests": 3, "scores": 7}
+"""The number of columns of the key of each list."""
 
 
 def _table(name: str, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
@@ -147,15 +139,13 @@ def _check(tables: Mapping[str, pl.DataFrame]) -> None:
     """Raise ValueError if a number is impossible, or if rows contradict each other."""
     rows, tests = tables["headlines"], tables["tests"]
     for name in ("model", "build"):
-        for unlisted in sorted({*rows[name]} - {*tables[f"{name}s"]["name"]}):
-            raise ValueError(f"headlines: {name} {unlisted!r} is not listed")
-    for name, key in _KEYS.items():
-        twice = tables[name].filter(pl.struct(key).is_duplicated()).sort(key).head(2).to_dicts()
-        for first, second in pairwise(twice):
-            unlike = [f"{k} {v!r} and {second[k]!r}" for k, v in first.items() if v != second[k]]
-            raise ValueError(f"{name}: {_model(first)} is listed twice: {', '.join(unlike)}")
-    for row in tests.filter(pl.col("model1") == pl.col("model2")).head(1).to_dicts():
-        raise ValueError(f"tests: {_model(row)} is compared with itself, p {row['p']}")
+        is_listed = pl.col(name).is_in(tables[f"{name}s"]["name"].implode())
+        _refuse(rows.filter(~is_listed), f"headlines: {name} is not listed")
+    for name, n_keys in _N_KEYS.items():
+        key = pl.struct(tables[name].columns[:n_keys])
+        _refuse(tables[name].filter(key.is_duplicated()), f"{name}: listed twice")
+    swapped = tests.select("build", model1="model2", model2="model1")
+    _refuse(tests.join(swapped, on=_PAIR, how="semi"), "tests: compared twice or with itself")
     for side in ("1", "2"):
         values = rows.select("build", pl.col("model", "value").name.suffix(side))
         tests = tests.join(values, on=["build", f"model{side}"], how="left")
@@ -166,14 +156,16 @@ def _check(tables: Mapping[str, pl.DataFrame]) -> None:
             least, most = (pl.col(end) if isinstance(end, str) else end for end in (low, high))
             is_possible = pl.col(column).is_between(least - _TOLERANCE, most + _TOLERANCE)
             wrong = table.filter(pl.col(column).is_not_null(), ~is_possible.fill_null(False))
-            for row in wrong.head(1).to_dicts():
-                limit = low if low == high else f"from {low} to {high}"
-                raise ValueError(f"{name}: {column} of {_model(row)} is {row[column]}, not {limit}")
+            limit = low if low == high else f"from {low} to {high}"
+            where = wrong.select(column, *table.columns[: _N_KEYS[name]])
+            _refuse(where, f"{name}: not {limit}")
 
 
-def _model(row: Mapping[str, Any]) -> str:
-    """Return the name of the model or build of a row, for messages."""
-    return repr(next(row[name] for name in ("name", "model", "model1") if name in row))
+def _refuse(wrong: pl.DataFrame, about: str) -> None:
+    """Raise ValueError if there are wrong rows, with the values of the first."""
+    for row in wrong.head(1).to_dicts():
+        facts = (f"{name} {value!r}" for name, value in row.items() if value is not None)
+        raise ValueError(f"{about}: {', '.join(facts)}")
 
 
 def read_result(path: Path) -> dict[str, pl.DataFrame]:

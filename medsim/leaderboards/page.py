@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import polars as pl
 
 from medsim.core.canonical import canonical_digest
@@ -17,16 +19,10 @@ _TRAINED = "trained on this terminology"
 _HEADINGS = {"value": "matched AUC", "gain": "above baseline", "trained_here": _TRAINED}
 _ENDS = ("low", "high")
 _HEADINGS |= {"rank": "rank", "size": "bytes", "size_class": "size"}
-_SIZE, _SMALL, _LARGE = pl.col("size"), 10_000_000, 100_000_000  # bytes
-_SIZE_CLASS = (
-    pl.when(_SIZE <= _SMALL)
-    .then(pl.lit("to 10 MB"))
-    .when(_SIZE <= _LARGE)
-    .then(pl.lit("to 100 MB"))
-    .when(_SIZE.is_not_null())
-    .then(pl.lit("over 100 MB"))
-    .otherwise(pl.lit("not known"))
-    .alias("size_class")
+_SIZES = {"to 10 MB": 1e7, "to 100 MB": 1e8, "over 100 MB": math.inf}
+_SIZE_CLASS = pl.coalesce(
+    *(pl.when(pl.col("size") <= most).then(pl.lit(name)) for name, most in _SIZES.items()),
+    pl.lit("not known"),
 )
 
 
@@ -68,7 +64,7 @@ def _section(board: pl.DataFrame) -> Section:
     name, digest = pl.col("model"), pl.col("fingerprint").str.head(FINGERPRINT // 2)
     unique = pl.when(name.is_duplicated()).then(pl.format("{}@{}", name, digest)).otherwise(name)
     digits = pl.col("fingerprint").str.head(FINGERPRINT)
-    board = board.with_columns(unique, _SIZE_CLASS, fingerprint=digits)
+    board = board.with_columns(unique, size_class=_SIZE_CLASS, fingerprint=digits)
     best = board.row(0, named=True)
     title = " ".join(filter(None, (best["build"], best["version"])))
     leaders = board.filter(rank=1)["model"].to_list()

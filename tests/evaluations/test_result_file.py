@@ -91,12 +91,12 @@ def test_the_file_has_no_term_and_no_path(evaluation: medsim.Evaluation) -> None
         ({"builds": [{"name": "build"}]}, "a value is missing in builds"),
         (
             {"headlines": [{"build": "b", "model": "m", "metric": "cos", "value": 0.5}]},
-            "'m' is not",
+            "model is not listed: build 'b', model 'm'",
         ),
         ({"scores": [{"value": "much"}]}, "cannot be read"),
         ({"tests": 1}, "cannot be read"),
-        ({"models": []}, "headlines: model 'one' is not listed"),
-        ({"builds": []}, "headlines: build 'build' is not listed"),
+        ({"models": []}, "headlines: model is not listed: build 'build', model 'one'"),
+        ({"builds": []}, "headlines: build is not listed: build 'build'"),
     ],
 )
 def test_a_changed_file_is_refused_in_one_line(
@@ -115,10 +115,15 @@ def test_a_changed_file_is_refused_in_one_line(
 @pytest.mark.parametrize(
     ("part", "key", "by", "says"),
     [
-        ("headlines", "low", 0.5, "low of 'one' is .*, not from 0 to value"),
-        ("headlines", "high", -0.4, "high of 'one' is .*, not from value to 1"),
-        ("scores", "low", 0.9, "scores: low of '.*' is .*, not from 0 to value"),
-        ("tests", "difference", 2e-5, "of 'one' is .*, not the difference of the headline scores"),
+        (
+            "headlines",
+            "low",
+            0.5,
+            "headlines: not from 0 to value: low .*, build 'build', model 'one'",
+        ),
+        ("headlines", "high", -0.4, "not from value to 1: high .*, build 'build', model 'one'"),
+        ("scores", "low", 0.9, "scores: not from 0 to value: low .*"),
+        ("tests", "difference", 2e-5, "not the difference of the headline scores: difference 0.0"),
     ],
 )
 def test_a_changed_number_is_refused(
@@ -137,19 +142,42 @@ def test_a_changed_number_is_refused(
 @pytest.mark.parametrize(
     ("part", "change", "says"),
     [
-        ("tests", {"p": -1}, "tests: p of 'one' is -1.0, not from 0 to 1"),
-        ("tests", {"p": 2}, "tests: p of 'one' is 2.0, not from 0 to 1"),
-        ("tests", {"p": math.nan}, "tests: p of 'one' is nan, not from 0 to 1"),
-        ("tests", {"low": 1.0}, "tests: low of 'one' is 1.0, not from -inf to difference"),
-        ("tests", {"model2": "one"}, "tests: 'one' is compared with itself, p "),
-        ("tests", {"model2": "three"}, "tests: difference of 'one' is "),
-        ("headlines", {"value": 2}, "headlines: value of 'one' is 2.0, not from 0 to 1"),
-        ("headlines", {"gain": 5}, "headlines: gain of 'one' is 5.0, not from -1 to 1"),
-        ("headlines", {"gain_high": -1}, "headlines: gain_high of 'one' is -1.0, not from gain to"),
-        ("scores", {"n_covered": 10**6}, "scores: n_covered of '.*' is 1000000, not from 0 to n_p"),
-        ("scores", {"n_pairs": -4}, "scores: n_pairs of '.*' is -4, not from 0 to inf"),
-        ("scores", {"value": math.nan}, "scores: value of '.*' is nan, not from 0 to 1"),
-        ("models", {"size": -1}, "models: size of 'one' is -1, not from 0 to inf"),
+        (
+            "tests",
+            {"p": -1},
+            "tests: not from 0 to 1: p -1.0, build 'build', model1 'one', model2 'two'\\)",
+        ),
+        ("tests", {"p": 2}, "tests: not from 0 to 1: p 2.0, build 'build', model1 'one'"),
+        ("tests", {"p": math.nan}, "tests: not from 0 to 1: p nan, build 'build', model1 'one'"),
+        ("tests", {"low": 1.0}, "tests: not from -inf to difference: low 1.0, "),
+        (
+            "tests",
+            {"model2": "one"},
+            "tests: compared twice or with itself: build 'build', model1 'one', ",
+        ),
+        (
+            "tests",
+            {"model2": "three"},
+            "tests: not the difference of the headline scores: difference ",
+        ),
+        (
+            "headlines",
+            {"value": 2},
+            "headlines: not from 0 to 1: value 2.0, build 'build', model 'one'",
+        ),
+        (
+            "headlines",
+            {"gain": 5},
+            "headlines: not from -1 to 1: gain 5.0, build 'build', model 'one'",
+        ),
+        ("headlines", {"gain_high": -1}, "headlines: not from gain to inf: gain_high -1.0, "),
+        (
+            "scores",
+            {"n_covered": 10**6},
+            "scores: not from 0 to n_pairs: n_covered 1000000, .* 'one', ",
+        ),
+        ("scores", {"n_pairs": -4}, "scores: not from 0 to inf: n_pairs -4, build 'build', "),
+        ("scores", {"value": math.nan}, "scores: not from 0 to 1: value nan, build 'build', "),
     ],
 )
 def test_an_impossible_value_is_refused_in_one_line_that_names_file_model_and_value(
@@ -169,16 +197,20 @@ def test_an_impossible_value_is_refused_in_one_line_that_names_file_model_and_va
 @pytest.mark.parametrize(
     ("part", "change", "says"),
     [
-        ("models", {"fingerprint": "other"}, "models: 'one' is listed twice: fingerprint "),
-        ("builds", {"fingerprint": "other"}, "builds: 'build' is listed twice: fingerprint "),
-        ("headlines", {"value": 0.1, "low": 0}, "headlines: 'one' is listed twice: value "),
-        ("tests", {"p": 0.5}, "tests: 'one' is listed twice: p "),
+        ("models", {"fingerprint": "other"}, "models: listed twice: name 'one', fingerprint '"),
+        ("builds", {"fingerprint": "other"}, "builds: listed twice: name 'build', fingerprint '"),
+        (
+            "headlines",
+            {"value": 0.1, "low": 0},
+            "headlines: listed twice: build 'build', model 'one', ",
+        ),
+        ("tests", {"p": 0.5}, "tests: listed twice: build 'build', model1 'one', "),
         (
             "tests",
             {"model1": "two", "model2": "one"},
-            "tests: '.*' is listed twice: model1 'one' a",
+            "tests: compared twice or with itself: build ",
         ),
-        ("scores", {"value": 0.1}, "scores: '.*' is listed twice: value .* and 0.1"),
+        ("scores", {"value": 0.1}, "scores: listed twice: build 'build', "),
     ],
 )
 def test_contradicting_rows_are_refused(
