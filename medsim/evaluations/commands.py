@@ -116,8 +116,8 @@ def compare(options: CompareOptions, *, form: Format = "table") -> None:
         note = " ".join(("*:" if form == "table" else "Bold:", *sentences))
         print_table(rows, form, readable=lambda frame: [article_table(frame)], note=note)
     else:
-        note = sentences.pop() if options.numbered and sentences else ""
-        _print_comparison(rows, sentences, form, as_in_paper, options.progress, note)
+        note, opening = (" ".join(sentences), []) if options.numbered else ("", sentences)
+        _print_comparison(rows, opening, form, as_in_paper, options.progress, note)
 
 
 def _print_comparison(

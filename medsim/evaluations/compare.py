@@ -81,17 +81,17 @@ def compared(options: CompareOptions) -> tuple[pl.DataFrame, list[str]]:
     """Return the table of ``compare``, and sentences about it.
 
     For the tables "best" and "standings" these are its result, see ``result_sentences``; for the
-    table "article" and those of the paper the note below it.
+    table "article" and those of the paper the note below it. The last is about a sample.
     """
     source = options.evaluation
     evaluation = source if isinstance(source, Evaluation) else Evaluation(folder_of(source))
-    name = options.paper.table
+    name, sample = options.paper.table, sample_sentences(evaluation.manifest.options)
     with reading_output(evaluation):
         if name in _WHOLE:
             return _WHOLE[name](evaluation), []
         if name == "article":
             rows = article_rows(evaluation, options)
-            return rows, article_note(rows, options.correction)
+            return rows, [*article_note(rows, options.correction), *sample]
         if name == "retrieval":
             rows = evaluation.retrieval().filter(subset=options.subset)
             return _checked(rows, evaluation, "retrieval"), []
@@ -99,8 +99,8 @@ def compared(options: CompareOptions) -> tuple[pl.DataFrame, list[str]]:
             return conclusions.separation_table(evaluation, name), []
         rows, sentences = _scores(evaluation, name, options)
         if options.numbered and "n_better" in rows.columns:
-            return rows, [_test_note(evaluation, name.rpartition("-")[2], options.correction)]
-        return rows, sentences
+            sentences = [_test_note(evaluation, name.rpartition("-")[2], options.correction)]
+        return rows, [*sentences, *sample]
 
 
 def _scores(
@@ -140,7 +140,6 @@ def _scores(
     if name in _SUMMARIZED:
         tests = comparisons if subset == "common" else comparisons.clear()
         sentences = result_sentences(rows, tests, every, correction)
-        sentences += sample_sentences(evaluation.manifest.options)
         models = rows.filter(pl.col("embedding") != BASELINE)
         return conclusions.embedding_standings(models) if name == "standings" else rows, sentences
     return with_parts(sort_parts(rows)) if name == "parts" else rows, []

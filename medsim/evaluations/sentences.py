@@ -84,9 +84,9 @@ def sample_sentences(options: Mapping[str, Any]) -> list[str]:
     size = options.get("sample")
     if not isinstance(size, int):
         return []
-    drawn = f"about {counted(size, 'positive')} of each dataset, or all if there are fewer"
+    drawn = f"{counted(size, 'positive')} of each dataset, or all if there are fewer"
     seed = options.get("seed")
-    return [f"Builds were scored on a sample: {drawn}, with their negatives (seed {seed})."]
+    return [f"Builds were scored on a sample of {drawn}, with their negatives (seed {seed})."]
 
 
 def _against_baseline(name: str, of_set: pl.DataFrame, correction: str) -> list[str]:

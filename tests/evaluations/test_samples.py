@@ -7,8 +7,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 from rapidfuzz.distance import Levenshtein
+from typer.testing import CliRunner
 
 import medsim
+from medsim.cli import app
 from medsim.core.errors import OptionError
 from medsim.evaluations.compare import compared
 from medsim.evaluations.options import CompareOptions
@@ -104,9 +106,18 @@ def test_an_evaluation_of_a_sample_records_and_says_so(build: Path, tmp_path: Pa
     assert 0 < results.filter(statistic="auc_matched")["n_pairs"].item() < n_in_set
     assert "all" not in evaluation.results().filter(statistic="auc")["difficulty"]
     assert evaluation.manifest.options["sample"] == 40
-    sentences = compared(CompareOptions(evaluation=evaluation))[1]
-    drawn = "about 40 positives of each dataset, or all if there are fewer, with their negatives"
-    assert sentences[-1] == f"Builds were scored on a sample: {drawn} (seed 0)."
+    drawn = "40 positives of each dataset, or all if there are fewer, with their negatives"
+    at_metric = {"C.1": ["avg_cos"]}
+    for table in ("best", "standings", "article", "all-auc", "C.1"):
+        metrics = at_metric.get(table)
+        options = CompareOptions(evaluation=evaluation, table=table, metrics=metrics)
+        sentences = compared(options)[1]
+        assert sentences[-1] == f"Builds were scored on a sample of {drawn} (seed 0)."
+    for table in ("article", "C.1"):
+        arguments = ["compare", str(evaluation.folder), "--table", table, "--format", "md"]
+        arguments += ["--metric", "avg_cos"] if table in at_metric else []
+        printed = " ".join(CliRunner().invoke(app, arguments).stdout.split())
+        assert printed.endswith(f"Builds were scored on a sample of {drawn} (seed 0).")
     n_positives = (
         evaluation.pairs().filter(label=1, dataset="syn_syn").collect().n_unique("pair_id")
     )
