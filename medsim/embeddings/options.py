@@ -147,8 +147,8 @@ class EmbeddingOptions(ServiceOptions):
         device: an encoder runs on a GPU if its library finds one (auto), or on the processor.
         dimensions: number of dimensions to request from a service; by default the model's.
         batch: maximum number of terms per request; OpenAI's limit is the upper bound.
-        trained_on: what the model was trained on, such as hpo-train, for leaderboards; it changes
-            nothing else.
+        trained_on: the sources that the model was trained on, such as UMLS+PubMed or hpo-train, for
+            leaderboards and warnings; it changes nothing else.
     """
 
     format: str | None = None

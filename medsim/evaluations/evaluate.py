@@ -29,6 +29,7 @@ from medsim.evaluations.output import (
 from medsim.evaluations.run import begin_run, earlier_results
 from medsim.evaluations.similarities import write_similarities
 from medsim.evaluations.summary import summarize
+from medsim.evaluations.training_data import warnings_of_leaks
 from medsim.questions.reading import files_of
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
                 with_fingerprint(named, terms, progress, threads=threads) for named in embeddings
             ]
         run = begin_run(options, output, progress, inputs, embeddings, earlier)
+        progress.warn(*warnings_of_leaks(run.inputs, run.embeddings))
         for input_ in inputs:
             run.write(path_of(PAIRS, input_.name), input_.frame)
         for named in embeddings:

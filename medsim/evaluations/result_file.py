@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from medsim.evaluations.run import Run
     from medsim.evaluations.statistic import Kind
 
+    Limits = dict[str, tuple[float | str, float | str]]
+
 SCHEMA = 1
 """The version of the file's layout."""
 
@@ -52,12 +54,11 @@ _WHOLE = ("size", "n_dimensions", "n_vocabulary", "n_pairs", "n_covered")
 _NUMBERS = ("value", "low", "high", "gain", "gain_low", "gain_high", "difference", "p")
 _REQUIRED = ("name", "fingerprint", "kind", "options", "build", "model", "metric", "value")
 
-
 _EXPECTED = "the difference of the headline scores"
-_SHARE = {"value": (0, 1), "low": (0, "value"), "high": ("value", 1)}
-_DIFFERENCE = {"low": (-math.inf, "difference"), "high": ("difference", math.inf)}
-_GAIN = {"gain": (-1, 1), "gain_low": (-math.inf, "gain"), "gain_high": ("gain", math.inf)}
-_LIMITS: Mapping[str, Mapping[str, tuple[float | str, float | str]]] = {
+_SHARE: Limits = {"value": (0, 1), "low": (0, "value"), "high": ("value", 1)}
+_DIFFERENCE: Limits = {"low": (-math.inf, "difference"), "high": ("difference", math.inf)}
+_GAIN: Limits = {"gain": (-1, 1), "gain_low": (-math.inf, "gain"), "gain_high": ("gain", math.inf)}
+_LIMITS: Mapping[str, Limits] = {
     "headlines": _SHARE | _GAIN,
     "tests": {"difference": (_EXPECTED, _EXPECTED), **_DIFFERENCE, "p": (0, 1)},
     "scores": _SHARE | {"n_pairs": (0, math.inf), "n_covered": (0, "n_pairs")},

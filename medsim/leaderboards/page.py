@@ -50,8 +50,9 @@ def leaderboard_page(rows: pl.DataFrame) -> Page:
         sections=[_section(board) for board in boards],
         words={
             "matched AUC": STATISTICS[HEADLINE].help,
-            _TRAINED: "Yes if the declared training data names the build or its terminology. Such "
-            "a score may not hold for other terminologies. medsim does not check declarations.",
+            _TRAINED: "Yes if a declared source is the terminology, contains it or is part of it. "
+            "Such a score may not hold for other terminologies. No if all sources are collections "
+            "of texts. medsim does not check declarations.",
             "coverage": "The share of the matched pairs that have vectors.",
             "above baseline": "The matched AUC minus that of the best baseline without a model.",
         },

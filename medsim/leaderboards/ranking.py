@@ -12,6 +12,7 @@ from medsim.core.options import public
 from medsim.evaluations.output import RESULT
 from medsim.evaluations.result_file import read_result
 from medsim.evaluations.sets import HEADLINE
+from medsim.evaluations.training_data import trained_here
 from medsim.leaderboards.options import SHOWN, LeaderboardOptions
 from medsim.pages.sentences import ALPHA
 
@@ -92,8 +93,11 @@ def ranked(results: Iterable[Mapping[str, pl.DataFrame]]) -> pl.DataFrame:
     rows = rows.sort("trained_on", nulls_last=True, maintain_order=True)
     rows = rows.unique(_ID, keep="first", maintain_order=True)
     rows = _with_ranks(rows, pl.concat(tests))
+    declared = rows.select("trained_on", "build", "source", "vocabulary").rows()
     return (
-        rows.with_columns(trained_here=_trained_here())
+        rows.with_columns(
+            trained_here=pl.Series([trained_here(*row) for row in declared], dtype=pl.String)
+        )
         .sort("build", "build_fingerprint", -pl.col("value"), "model")
         .select("build", *SHOWN, pl.exclude("build", *SHOWN))
     )
@@ -123,26 +127,11 @@ def _with_ranks(rows: pl.DataFrame, tests: pl.DataFrame) -> pl.DataFrame:
     changes = pairs.group_by(_ID).agg(
         change=by_test.cast(pl.Int64).sum() - by_intervals.cast(pl.Int64).sum(), n_tested=pl.len()
     )
-    ranked_by = (
-        pl.when(pl.col("n_tested") == pl.col("n_others"))
-        .then(pl.lit("paired tests"))
-        .when(pl.col("n_tested") > 0)
-        .then(pl.lit("paired tests and intervals"))
-        .when(pl.col("n_others") > 0)
-        .then(pl.lit("intervals"))
-    )
     rows = rows.join(changes, on=_ID, how="left", maintain_order="left")
-    rank = 1 + pl.col("n_above") + pl.col("change").fill_null(0)
-    rows = rows.with_columns(rank=rank, ranked_by=ranked_by)
+    rows = rows.with_columns(pl.col("change", "n_tested").fill_null(0))
+    by_tests = pl.when(pl.col("n_tested") > 0).then(pl.lit("paired tests"))
+    by_others = pl.when(pl.col("n_tested") < pl.col("n_others")).then(pl.lit("intervals"))
+    ranked_by = pl.concat_str(by_tests, by_others, separator=" and ", ignore_nulls=True)
+    rank = 1 + pl.col("n_above") + pl.col("change")
+    rows = rows.with_columns(rank=rank, ranked_by=ranked_by.replace("", None))
     return rows.drop("n_above", "n_others", "change", "n_tested")
-
-
-def _trained_here() -> pl.Expr:
-    """Return whether the declared training data names the build or its terminology as a word."""
-    trained_on, *names = (
-        pl.format(" {} ", pl.col(name).str.to_lowercase().str.replace_all(r"[^\p{L}\d]+", " "))
-        for name in ("trained_on", "build", "source", "vocabulary")
-    )
-    is_named = pl.any_horizontal(trained_on.str.contains(name, literal=True) for name in names)
-    text = pl.when(is_named).then(pl.lit("yes")).otherwise(pl.lit("no"))
-    return pl.when(trained_on.is_null()).then(pl.lit("not stated")).otherwise(text)

@@ -218,8 +218,9 @@ def test_a_split_is_named_after_its_terminology(tmp_path: Path) -> None:
     [
         (None, "not stated"),
         ("hpo-train", "yes"),
-        ("synonyms of HPO_2025", "yes"),
-        ("shpo and Wikipedia", "no"),
+        ("UMLS+PubMed", "yes"),
+        ("shpo+Wikipedia", "unknown"),
+        ("PubMed+Wikipedia", "no"),
     ],
 )
 def test_a_row_says_whether_the_model_was_trained_on_the_terminology(

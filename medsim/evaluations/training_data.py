@@ -1,0 +1,84 @@
+"""Whether the declared training data of a model has the names of a terminology."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib.resources import files
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from medsim.core.terms import lowered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_DATA = tomllib.loads((files(__package__) / "training_data.toml").read_text(encoding="utf-8"))
+_CONTAINS: Mapping[str, list[str]] = _DATA["contains"]
+_IGNORED = _DATA["ignored"].split()
+_VERSION = re.compile(r"^\S*\d\S* | \S*\d\S*$")
+_TRAIN = re.compile(r"(?<![a-z])train(ing)?(?![a-z])", re.IGNORECASE)
+
+
+def _name(text: str) -> str:
+    words = re.findall(r"[^\W_]+", lowered([text])[0])
+    return " ".join([word for word in words if word not in _IGNORED] or words)
+
+
+_KNOWN: Mapping[str, str] = {
+    _name(alias): source
+    for source, aliases in (_DATA["terminologies"] | _DATA["texts"]).items()
+    for alias in (source, *aliases)
+}
+
+
+def _source(text: str) -> str:
+    """Return the known source that a text names, as UMLS in "UMLS 2020AA", else its words."""
+    name = _name(text)
+    while name not in _KNOWN and (shorter := _VERSION.sub("", name, count=1)) != name:
+        name = shorter
+    return _KNOWN.get(name, _name(text))
+
+
+def trained_here(trained_on: str | None, *names: str | None) -> str:
+    """Return whether declared training data has names of a terminology.
+
+    Args:
+        trained_on: sources, such as "UMLS+PubMed"; None if nothing was declared.
+        names: names of the terminology, such as those of a build, its source and its vocabulary.
+
+    Returns:
+        "yes" if a source is the terminology, contains it or is part of it; "no" if all sources are
+        texts; "unknown" otherwise, and "not stated".
+    """
+    if trained_on is None:
+        return "not stated"
+    own = {_source(name) for name in names if name} - {""}
+    parts = own.union(*(_CONTAINS.get(name, ()) for name in own))
+    sources = [_source(item) for item in trained_on.split("+")]
+    if any(name in parts or own.intersection(_CONTAINS.get(name, ())) for name in sources):
+        return "yes"
+    return "no" if all(name in _DATA["texts"] for name in sources) else "unknown"
+
+
+def warnings_of_leaks(
+    inputs: Mapping[str, Mapping[str, Any]], embeddings: Mapping[str, Mapping[str, Any]]
+) -> Iterator[str]:
+    """Yield a sentence for each build with names that a model was trained on.
+
+    The validation and the test split have no names of the train split. Inputs and embeddings are
+    provenance by name.
+    """
+    for (name, about), (model, of_model) in product(inputs.items(), embeddings.items()):
+        source = about.get("source", {})
+        is_held_out = about.get("options", {}).get("split", {}).get("name") in {
+            "validation",
+            "test",
+        }
+        for item in of_model.get("trained_on", "").split("+"):
+            found = trained_here(item, name, source.get("name"), source.get("vocabulary"))
+            if source and found == "yes" and not (is_held_out and _TRAIN.search(item)):
+                yield (
+                    f"{model} was trained on {item}, which has names of {name}, so its scores may "
+                    "be too high; evaluate it on a test split that it has not seen"
+                )
