@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.audits.files import write_mappings
-from medsim.audits.kinds import KINDS, SEVERITIES
+from medsim.audits.kinds import SEVERITIES
 from medsim.audits.near import near_names
 from medsim.audits.options import AuditOptions
 from medsim.audits.output import AUDIT, CSV, FINDING, SSSOM, Audit, AuditManifest
@@ -143,13 +143,7 @@ def read_audited(
 
 def findings_of(audited: Audited, options: AuditOptions) -> pl.DataFrame:
     """Return the findings on a release in their order; ``new`` is null."""
-    chosen = {
-        name: kind
-        for name, kind in KINDS.items()
-        if not options.only or {name, kind.severity} & {*options.only}
-        if kind.group != "model" or options.embedding is not None
-    }
-    store, parts = audited.store, [pl.DataFrame(schema=FINDING.dtypes)]
+    chosen, store, parts = options.kinds, audited.store, [pl.DataFrame(schema=FINDING.dtypes)]
     if not store.n_rows("name"):
         raise InputError(f"{audited.source['name']} has no names of active concepts to compare")
     named = named_concepts(store, options.categories)

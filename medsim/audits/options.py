@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Annotated
 
-from medsim.audits.kinds import KINDS, SEVERITIES
+from medsim.audits.kinds import KINDS, SEVERITIES, FindingKind
 from medsim.builds.options import NEW_FOLDER
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import (
@@ -104,6 +104,30 @@ class AuditOptions(Options):
     overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
 
+    @property
+    def kinds(self) -> dict[str, FindingKind]:
+        """The kinds of findings that are searched for, by name."""
+        return {
+            name: kind
+            for name, kind in KINDS.items()
+            if not self.only or {name, kind.severity} & {*self.only}
+            if kind.group != "model" or self.embedding is not None
+        }
+
+    def check(self) -> None:
+        """Raise OptionError for kinds that can have no findings."""
+        self._check_searched("only", self.only)
+
+    def _check_searched(self, option: str, names: Sequence[str]) -> None:
+        """Raise OptionError if a kind or severity that an option names is not searched for."""
+        searched = {*self.kinds, *(kind.severity for kind in self.kinds.values())}
+        for name in names:
+            if name not in searched:
+                is_of_model = name in KINDS and KINDS[name].group == "model"
+                is_unasked = is_of_model and self.embedding is None
+                why = "needs `embedding`" if is_unasked else "`only` leaves out"
+                raise OptionError(f"`{option}` names {name}, which {why}")
+
 
 @dataclass(frozen=True, slots=True)
 class AuditCommandOptions(AuditOptions):
@@ -123,13 +147,9 @@ class AuditCommandOptions(AuditOptions):
     ] = ()
 
     def check(self) -> None:
-        """Raise OptionError for kinds that can have no findings."""
+        """Raise OptionError for kinds that are unknown or can have no findings."""
         AuditOptions.check(self)
         for name in self.fail_on:
             if name not in _CHOICES:
                 raise OptionError(unknown_name("kind of finding", name, list(_CHOICES)))
-        groups = {name: KINDS[name].group if name in KINDS else "" for name in self.fail_on}
-        if self.embedding is None and "model" in groups.values():
-            raise OptionError("`fail_on` names a kind that needs `embedding`")
-        if self.only and not {*self.fail_on} <= {*self.only}:
-            raise OptionError("`fail_on` takes kinds and severities that `only` has")
+        self._check_searched("fail_on", self.fail_on)

@@ -333,6 +333,42 @@ def test_fail_on_sets_the_exit_code(tmp_path: Path) -> None:
     assert exit_code("--fail-on", "plurals") == 1
 
 
+@pytest.mark.parametrize(
+    ("only", "fail_on", "code"),
+    [
+        ("plural", "warning", 3),
+        ("warning", "plural", 3),
+        ("plural,case", "plural,warning", 3),
+        ("number", "note", 3),
+        ("hyphen", "warning", 0),
+        ("plural", "error", 1),
+        ("plural", "warning,number", 1),
+        ("note", "plural", 1),
+    ],
+)
+def test_fail_on_takes_every_kind_and_severity_that_only_leaves(
+    tmp_path: Path, only: str, fail_on: str, code: int
+) -> None:
+    new, _ = write_releases(tmp_path)
+    call = ["audit", str(new), "-o", f"{tmp_path}/audit", "--only", only, "--fail-on", fail_on]
+
+    result = CliRunner().invoke(app, call)
+
+    assert result.exit_code == code, result.output
+    assert ("which --only leaves out" in result.output) == (code == 1)
+
+
+@pytest.mark.parametrize("option", ["--only", "--fail-on"])
+def test_a_kind_that_only_a_model_finds_is_refused_without_one(tmp_path: Path, option: str) -> None:
+    new, _ = write_releases(tmp_path)
+    call = ["audit", str(new), "-o", f"{tmp_path}/audit", option, "note,missing_synonym"]
+
+    result = CliRunner().invoke(app, call)
+
+    assert result.exit_code == 1
+    assert f"{option} names missing_synonym, which needs --embedding" in result.output
+
+
 def test_other_files_have_the_findings(tmp_path: Path) -> None:
     audited(tmp_path, {"B:1": ["=1+1 tumor"], "B:2": ["=1+1 tumors"], "B:3": ["=1+2 tumor"]})
 
@@ -399,7 +435,8 @@ def test_a_model_finds_missing_synonyms_and_unrelated_ones(tmp_path: Path) -> No
         ("unrelated_synonym", "alpha3", "omega3"),
     ]
     assert found["similarity"][0] == pytest.approx(1)
-    assert kinds_of(audited(tmp_path, names, only=kinds)) == []
+    with pytest.raises(medsim.MedsimError, match="missing_synonym, which needs `embedding`"):
+        audited(tmp_path, names, only=kinds)
 
 
 def test_every_kind_has_an_example() -> None:
