@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -42,7 +42,7 @@ class LinkOptions(Options):
             or_name=True,
         ),
     ]
-    embeddings: Annotated[Mapping[str, EmbeddingLike], EMBEDDINGS]
+    embeddings: Annotated[Mapping[str, EmbeddingLike], replace(EMBEDDINGS, needed=False)]
     out: Annotated[str | Path, NEW_FOLDER]
     _: KW_ONLY
     language: Annotated[str, input_option("Language code of names.", key="language")] = ENGLISH

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -46,7 +46,7 @@ class TagOptions(Options):
             many=True,
         ),
     ]
-    embeddings: Annotated[Mapping[str, EmbeddingLike], EMBEDDINGS]
+    embeddings: Annotated[Mapping[str, EmbeddingLike], replace(EMBEDDINGS, needed=False)]
     out: Annotated[str | Path, NEW_FOLDER]
     _: KW_ONLY
     trials: Annotated[

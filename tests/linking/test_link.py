@@ -272,3 +272,14 @@ def test_the_command_prints_scores_in_percent(places: dict[str, Path], tmp_path:
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     assert re.search(r"levenshtein\s+\d+\.\d \[\d+\.\d, \d+\.\d\]", result.output)
+
+
+def test_the_baselines_are_scored_without_an_embedding(
+    linked: medsim.Linking, places: dict[str, Path], tmp_path: Path
+) -> None:
+    arguments = ["link", str(places["corpus"]), "-t", str(places["ontology"])]
+    result = CliRunner().invoke(app, [*arguments, "-o", str(tmp_path / "out")])
+
+    assert result.exit_code == 0, result.output
+    scores = medsim.Linking(tmp_path / "out").results()
+    assert_frame_equal(scores, linked.results().filter(pl.col("model") != "own"))

@@ -139,6 +139,22 @@ def test_the_table_of_tasks_is_an_extrinsic_side(tagging: medsim.Tagging) -> Non
     assert correlation.select("set", "task", "n_models").row(0) == ("rated", "velps", 4)
 
 
+def test_random_vectors_are_scored_without_an_embedding(
+    tagging: medsim.Tagging, corpus: Path, tmp_path: Path
+) -> None:
+    options = [word for name, value in OPTIONS.items() for word in (f"--{name}", str(value))]
+    call = ["tag", str(corpus), "-o", f"{tmp_path}/tags"]
+    call += [word.replace("_", "-") for word in options]
+
+    result = CliRunner().invoke(app, [*call, "--random", "6"])
+
+    assert result.exit_code == 0, result.output
+    scores = medsim.Tagging(tmp_path / "tags").results()
+    assert_frame_equal(scores, tagging.results().filter(embedding="random"))
+    refused = CliRunner().invoke(app, [*call, "--overwrite"])
+    assert "name at least one embedding, such as --embedding glove=glove.txt" in refused.output
+
+
 def test_the_report_has_the_scores(tagging: medsim.Tagging, tmp_path: Path, monkeypatch) -> None:
     pytest.importorskip("altair", reason="medsim[report] is not installed")
     monkeypatch.setattr("medsim.pages.writing._library", lambda *_: "")
