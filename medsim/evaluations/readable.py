@@ -397,17 +397,13 @@ def _without_empty(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _retrieval(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return scores of retrieval with the half width of their intervals, a column per statistic."""
+    """Return scores of retrieval with their intervals, a column per statistic."""
     index = ["input", "embedding", "index", "recall", "difficulty", "length", "n_terms"]
-    cells = rows.with_columns(half=(pl.col("high") - pl.col("low")) / 2).with_columns(
+    cells = rows.with_columns(
         pl.col("difficulty", "length").fill_null("all"),
         pl.when(pl.col("subset") == "own").then("n_covered").otherwise("n_terms").alias("n_terms"),
         rounded("recall"),
-        pl.concat_str(
-            rounded("value"), pl.format(" \N{PLUS-MINUS SIGN}{}", rounded("half")).fill_null("")
-        )
-        .fill_null(MISSING)
-        .alias("value"),
+        with_ends("value", "low", "high").fill_null(MISSING).alias("value"),
     )
     table = cells.pivot("statistic", index=index, values="value")
     return table if table["recall"].null_count() < table.height else table.drop("recall")

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from fixtures.scores import COMPARISONS, EASY, RESULTS, result
 
+from medsim.core.shown import MISSING
 from medsim.evaluations import output
 from medsim.evaluations.conclusions import all_metrics, best_metrics
 from medsim.evaluations.readable import as_in_paper, readable
@@ -60,6 +61,25 @@ def test_of_many_embeddings_each_has_a_row_the_best_first() -> None:
     assert table["embedding"].to_list() == ["b", "c", "d", "a"]
     assert table["set"].unique().to_list() == ["fsn_syn"]
     assert table.columns[-3:] == ["embedding", "metric", "value"]
+
+
+def test_retrieval_has_the_ends_of_intervals_which_may_be_far_from_symmetric() -> None:
+    table = output.RETRIEVAL
+    rows = [
+        {"statistic": "mrr", "value": 1.0, "low": 0.583, "high": 1.0},
+        {"statistic": "accuracy_at_1", "value": 0.25, "low": 0.2, "high": 0.3},
+        {"statistic": "accuracy_at_5", "value": 0.5, "low": None, "high": None},
+        {"statistic": "accuracy_at_10", "value": None, "low": None, "high": None},
+    ]
+    named = {"input": "b", "embedding": "a", "index": "flat", "subset": "own", "n_covered": 9}
+    (shown,) = readable(pl.DataFrame([named | row for row in rows], table.dtypes))
+
+    assert shown.row(0)[-4:] == (
+        "1.000 [0.583, 1.000]",
+        "0.250 [0.200, 0.300]",
+        "0.500",
+        MISSING,
+    )
 
 
 def test_statistics_have_tables_of_their_own() -> None:
