@@ -95,8 +95,12 @@ def _read(path: Path, name: str) -> pl.DataFrame:
         pl.col("answer").is_between(0, n_names - 1),
         n_names <= len(LETTERS),
     )
-    if questions.is_empty():
-        raise InputError(f"{path} has no questions; export it again")
+    if questions["choices"].null_count() == questions.height:
+        raise InputError(
+            f"{path} has pairs or other rows, not multiple-choice questions; to score embeddings "
+            "give the build, and for questions export it with medsim export --for jsonl and "
+            "--choices"
+        )
     for at in questions.select((~is_question).fill_null(value=True).arg_true()).to_series():
         raise InputError(f"{path}: question {at + 1:,} is damaged or repeated; export it again")
     return questions.with_columns(input=pl.lit(name))

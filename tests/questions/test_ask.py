@@ -344,6 +344,27 @@ def test_a_damaged_question_is_named(tmp_path: Path, change: dict[str, Any]) -> 
         medsim.evaluate(questions, {}, tmp_path / "out", llms=["m=api:http://localhost:1,model=m"])
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        '{"query": "fever", "pos": ["pyrexia"], "neg": ["rigor"], "pair_id": "1", "distance": 5}\n',
+        '{"text": "fever"}\n{"text": "rigor"}\n',
+        "\n",
+    ],
+)
+def test_an_export_of_pairs_is_not_a_damaged_question(tmp_path: Path, lines: str) -> None:
+    pairs = write_questions(tmp_path / "pairs") / "test.jsonl"
+    pairs.write_text(lines, encoding="utf-8")
+    call = ["eval", str(pairs.parent), "--llm", "m=api:http://localhost:1,model=m"]
+
+    result = CliRunner().invoke(app, [*call, "-o", f"{tmp_path}/out"])
+
+    assert result.exit_code == 1
+    assert "test.jsonl has pairs or other rows, not multiple-choice questions; " in result.output
+    assert "give the build" in result.output
+    assert "medsim export --for jsonl and --choices" in result.output
+
+
 def test_a_line_of_questions_that_was_cut_is_named(tmp_path: Path) -> None:
     questions = write_questions(tmp_path / "mcq", test=ROWS[:2])
     path = questions / "test.jsonl"
