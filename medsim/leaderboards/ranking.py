@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.errors import InputError
+from medsim.core.errors import InputError, counted, listed
 from medsim.core.manifest import MANIFEST
 from medsim.core.options import public
+from medsim.core.progress import progress_of
+from medsim.core.reading import beginning_of
 from medsim.evaluations.output import RESULT
 from medsim.evaluations.result_file import read_result
 from medsim.evaluations.sets import HEADLINE
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from medsim.core.progress import Progress
+
 _ID = ["build_fingerprint", "key"]
+_NAMED = 5  # files that a warning names at most
 
 
 @public(LeaderboardOptions)
@@ -41,7 +46,8 @@ def leaderboard(options: LeaderboardOptions) -> pl.DataFrame:
         OptionError: the extra medsim[report] is not installed, or ``out`` has another ending.
         OutputError: ``out`` exists and is not a report of medsim, or cannot be written.
     """
-    rows = ranked(read_result(path) for path in _files(options.paths))
+    files = _files(options.paths, progress_of(options.progress))
+    rows = ranked(map(read_result, files))
     if rows.is_empty():
         raise InputError("no result has a headline score; evaluate models on a default build")
     if options.out is not None:
@@ -52,14 +58,26 @@ def leaderboard(options: LeaderboardOptions) -> pl.DataFrame:
     return rows
 
 
-def _files(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield the result files that paths name."""
+def _files(paths: Iterable[Path], progress: Progress) -> Iterator[Path]:
+    """Yield the result files that paths name; other JSON files in a folder are left out."""
     for path in paths:
         files = [path / RESULT] if (path / RESULT).exists() else sorted(path.rglob("*.json"))
         files = [file for file in files if file.name != MANIFEST] if path.is_dir() else [path]
-        if not files:
+        results = [file for file in files if _is_result(file, path)]
+        if others := [str(file.relative_to(path)) for file in files if file not in results]:
+            what = counted(len(others), "JSON file is", "JSON files are")
+            progress.warn(f"{path}: {what} not a {RESULT}, left out: {listed(others, _NAMED)}")
+        if not results:
             raise InputError(f"{path} has no {RESULT}; evaluate a build, not a sample of it")
-        yield from files
+        yield from results
+
+
+def _is_result(file: Path, named: Path) -> bool:
+    """Return whether a file has to be a result: it is named, or begins as one, maybe damaged."""
+    if file == named or file.name == RESULT:
+        return True
+    beginning = beginning_of(file) if file.is_file() else b""
+    return b'"schema"' in beginning and b'"medsim"' in beginning
 
 
 def ranked(results: Iterable[Mapping[str, pl.DataFrame]]) -> pl.DataFrame:

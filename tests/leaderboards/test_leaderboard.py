@@ -265,6 +265,53 @@ def test_missing_results_are_reported_in_one_line(tmp_path: Path) -> None:
         medsim.leaderboard(write_result(tmp_path / "none.json", {}))
 
 
+def test_other_files_in_a_folder_are_left_out_and_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    others = {
+        "package.json": '{"name": "velps", "dependencies": {}}',
+        "notes/empty.json": "",
+        "notes/rows.json": "[1, 2]",
+        "notes/cut.json": '{"answers": [{"ite',
+        "notes/naïve.json": '{"$schema": "https://json.example/schema"}',
+        "wic/test.json": '{"label": true}',
+    }
+    write_result(tmp_path / "published.json")
+    for name, text in others.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "folder.json").mkdir()
+
+    board = medsim.leaderboard(tmp_path, progress=medsim.Progress.to_stderr())
+
+    assert set(board["model"]) == {*SCORES}
+    (warning,) = capsys.readouterr().err.splitlines()
+    assert "7 JSON files are not a result.json, left out: folder.json, notes/cut.json" in warning
+    assert warning.endswith("and 2 more")
+    (tmp_path / "published.json").unlink()
+    with pytest.raises(InputError, match=r"has no result\.json"):
+        medsim.leaderboard(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["result.json", "deep/result.json", "published.json"])
+def test_a_damaged_result_in_a_folder_is_an_error(tmp_path: Path, name: str) -> None:
+    write_result(tmp_path / "whole.json")
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    damaged = write_result(tmp_path / name)
+    damaged.write_bytes(damaged.read_bytes()[:300])
+
+    with pytest.raises(InputError, match=f"{name} is not JSON"):
+        medsim.leaderboard(tmp_path)
+
+
+def test_a_file_that_is_named_must_be_a_result(tmp_path: Path) -> None:
+    other = tmp_path / "package.json"
+    other.write_text("{}", encoding="utf-8")
+
+    with pytest.raises(InputError, match=r"cannot be read as result\.json of medsim eval"):
+        medsim.leaderboard(other)
+
+
 @pytest.mark.slow
 def test_tables_are_filtered_by_kind_and_training_data_and_nothing_is_requested(
     browser, tmp_path: Path
