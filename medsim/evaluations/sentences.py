@@ -57,12 +57,12 @@ def result_sentences(
             for table in (tests, results.filter(statistic="matched_share").drop_nulls("value"))
         )
         differences = ordered_differences(names, of_set, "embedding", correction)
-        of_models = ranking.to_dicts()
+        of_models = ranking.with_columns(chance=pl.lit(statistic.chance or 0.0)).to_dicts()
         if not sentences:
             of_others = other_models(names[1:], differences, "pairs")
         sentences += [
             leader_sentence(of_models, differences, _place(of_models[0]), statistic.label),
-            *_against_chance(of_models[0], statistic),
+            *_against_chance(of_models, statistic),
             *_below_baseline(of_models[0], every, statistic),
         ]
         sentences, of_others = [*sentences, *of_others], []
@@ -167,15 +167,16 @@ def _place(row: Row) -> str:
     )
 
 
-def _against_chance(row: Row, statistic: Statistic[Any]) -> list[str]:
-    """Return how a value compares with chance; nothing if it is above, or has no interval."""
-    chance = 0.0 if statistic.chance is None else statistic.chance
+def _against_chance(ranking: Sequence[Row], statistic: Statistic[Any]) -> list[str]:
+    """Return how the best value compares with chance; nothing if it is above or has no interval."""
+    row, chance = ranking[0], statistic.chance or 0.0
     if row["low"] is None or row["low"] > chance:
         return []
     label = statistic.label if "'s" in statistic.label else f"The {statistic.label}"
     value = f"{label} of {row['model']}"
     if row["high"] >= chance:
-        return [f"{value} is not significantly different from chance ({chance:g})."]
+        alike = [f"{value} is not significantly different from chance ({chance:g})."]
+        return [] if ranking[1:] else alike  # else the sentence on the best says so
     if statistic.chance is None:
         return [f"{value} is negative: it ranks pairs against the ratings."]
     return [f"{value} is below chance ({chance:g}): negatives are more similar than positives."]
@@ -201,7 +202,9 @@ def _other_sets(
     n_best = {row["embedding"]: row["n_among_best"] for row in standings}
     most, leader = standings[0]["embedding"], names[0]
     is_leader = pl.col("among_best") & (pl.col("among_best").sum().over(SET) == 1)
-    n_leads = rows.filter(is_leader, embedding=leader).height
+    are_two = pl.lit(names[1:] == names[-1:])  # the sentence does not say that one leads
+    is_ahead = are_two | (pl.coalesce("low", "value") > (statistic.chance or 0.0))
+    n_leads = rows.filter(is_leader, is_ahead, embedding=leader).height
     share = f"each of the {sets}" if n_leads == n_sets else f"{n_leads or 'none'} of {sets}"
     n_reversed = _reversed_sets(rows, names, significant)
     if names[1:] == names[-1:]:  # two models

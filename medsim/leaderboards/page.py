@@ -14,6 +14,7 @@ from medsim.evaluations.sets import HEADLINE
 from medsim.evaluations.statistic import STATISTICS
 from medsim.leaderboards.options import SHOWN
 from medsim.pages.page import FINGERPRINT, Chart, Page, PageTable, Section, with_interval
+from medsim.pages.sentences import is_above
 
 _TRAINED = "trained on this terminology"
 _HEADINGS = {"value": "matched AUC", "gain": "above baseline", "trained_here": _TRAINED}
@@ -70,6 +71,10 @@ def _section(board: pl.DataFrame) -> Section:
     title = " ".join(filter(None, (best["build"], best["version"])))
     leaders = board.filter(rank=1)["model"].to_list()
     says = "leads with" if len(leaders) == 1 else "share the first rank; the best has"
+    chance = STATISTICS[HEADLINE].chance or 0.0
+    if not any(is_above(row, chance) for row in board.to_dicts()):
+        leaders = ["No model"]
+        says = f"is significantly better than chance ({chance:g}); {best['model']} has"
     facts = ["coverage", "trained_on", "metric", "options", "n_dimensions", "size", "medsim"]
     table = PageTable(
         caption=f"Models on {title}",

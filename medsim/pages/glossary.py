@@ -13,7 +13,8 @@ TERMS = {
     "if there were no true difference. With many comparisons it is corrected for their number.",
     "edits": "Edit distance. The smallest number of characters to insert, delete or replace that "
     "turns one term into the other; also called Levenshtein distance.",
-    "leads": "A model leads if it is significantly better than every other.",
+    "leads": "A model leads if it is significantly better than every other, unless no model is "
+    "significantly better than chance.",
     "majority": "Majority vote. The answer that more than half of the people asked gave.",
     "negatives": "A negative is a pair that no chain of positives connects.",
     "p": "p-value. The probability of a difference at least as large as the observed one if there "

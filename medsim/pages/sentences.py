@@ -96,16 +96,23 @@ def ordered_differences(
     return differences
 
 
+def is_above(row: Row, chance: float) -> bool:
+    """Return whether a value is above chance, with its whole interval if it has one."""
+    return bool((row["value"] if row["low"] is None else row["low"]) > chance)
+
+
 def leader_sentence(
-    ranking: Sequence[Row], differences: Differences, place: str, label: str
+    ranking: Sequence[Row], differences: Differences, place: str, label: str, chance: str = "chance"
 ) -> str:
     """Return which model leads, by how much, or from which it cannot be distinguished.
 
     Args:
-        ranking: model, value, low and high of each model, the best first.
+        ranking: model, value, low and high of each model, the best first, and chance if the score
+            has a value by chance. No model leads if none is above it.
         differences: see ``ordered_differences``; without them no model is said to lead.
         place: what the models are scored on, in a phrase after "on".
         label: of the score.
+        chance: what has the value by chance.
     """
     first, *others = ranking
     name, value = first["model"], with_interval(first)
@@ -119,15 +126,18 @@ def leader_sentence(
         other = f"{second} with {with_interval(others[0])}"
         end = "the two were not compared"
         return f"On {place}, {name} has the highest {label}, {value}, before {other}; {end}."
+    by_chance = first.get("chance")
+    leads = by_chance is None or any(is_above(row, by_chance) for row in ranking)
+    lacks = "leads" if leads else f"is significantly better than {chance} ({by_chance:.3g})"
+    highest = f"No model {lacks} on {place}: {name} has the highest {label}, {value}"
     if ties:
         (near, test), *more = ties
         also = listed([other for other, _ in more], _NAMED)
-        return (
-            f"No model leads on {place}: {name} has the highest {label}, {value}, but cannot be "
-            f"distinguished from {near} {test.bracketed}{also and f' or from {also}'}."
-        )
+        near = f"{near} {test.bracketed}{also and f' or from {also}'}"
+        return f"{highest}, but cannot be distinguished from {near}."
     next_best = ", the next best" if len(others) > 1 else ""
-    return f"{name} leads on {place}: its {label} is {value}, {lead.above} {second}{next_best}."
+    highest = f"{name} leads on {place}: its {label} is {value}" if leads else highest
+    return f"{highest}, {lead.above} {second}{next_best}."
 
 
 def p_shown(*columns: str) -> pl.Expr:
@@ -152,8 +162,10 @@ def accuracy_sentences(results: pl.DataFrame, place: str, guessing: str = "guess
         value = best["value"] - row["value"]
         test = Difference(value, None, row["p"], is_only=len(others) == 1)
         differences[best["model"], row["model"]] = test
-    sentences = [leader_sentence([best, *others], differences, place, "accuracy")]
-    if low := ranked.filter(pl.col("low") <= pl.col("chance"))["model"].to_list():
+    ranking = [best, *others]
+    sentences = [leader_sentence(ranking, differences, place, "accuracy", guessing)]
+    low = [row["model"] for row in ranking if not is_above(row, row["chance"])]
+    if low and (len(low) < len(ranking) or not others):  # else the first sentence says so
         chance = f"{guessing} ({number(best['chance'], '.3f')})"
         sentences.append(f"Not significantly better than {chance}: {listed(low, 5)}.")
     return sentences

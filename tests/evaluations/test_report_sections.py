@@ -180,6 +180,7 @@ LEADS = "a leads on PLACE: its AUC is 0.800 (95% CI 0.750 to 0.850), 0.100 (95% 
 HIGHEST = (
     "No model leads on PLACE: a has the highest AUC, 0.800 (95% CI 0.750 to 0.850), but cannot"
 )
+NONE = "No model is significantly better than chance (0.5) on PLACE: a has the highest AUC,"
 GAP = "0.100, 95% CI 0.080 to 0.120"
 OTHERS = f"{LEADS}, corrected p = 0.010) above b, the next best. On the same pairs,"
 SETS = "sets with at least 30 pairs"
@@ -215,6 +216,31 @@ def test_the_result_says_who_leads_by_how_much_and_what_cannot_be_distinguished(
 
     assert says in found
     assert found.startswith(says[:20]) or says[0].islower()
+
+
+@pytest.mark.parametrize(
+    ("values", "p", "says"),
+    [
+        ({"a": 0.56, "b": 0.4}, 0.01, "a leads on PLACE: its AUC is 0.560"),
+        ({"a": 0.54, "b": 0.4}, 0.01, f"{NONE} 0.540 (95% CI 0.490 to 0.590), 0.140 ("),
+        ({"a": 0.3, "b": 0.2}, 0.01, f"{NONE} 0.300 (95% CI 0.250 to 0.350), 0.100 ("),
+        ({"a": 0.3, "b": 0.2}, 0.9, f"{NONE} 0.300 (95% CI 0.250 to 0.350), but cannot be"),
+    ],
+)
+def test_no_model_leads_if_none_is_above_chance(values: dict, p: float, says: str) -> None:
+    found = sentences({"x": values, "y": values}, {"x": {"ab": p}, "y": {"ab": p}})
+
+    assert found.startswith(says)
+    assert ("is below chance (0.5): negatives are more similar" in found) == (values["a"] < 0.4)
+    assert "not significantly different from chance" not in found
+
+
+def test_a_model_does_not_lead_on_sets_without_a_model_above_chance() -> None:
+    values = {"x": {"a": 0.8, "b": 0.7, "c": 0.6}, "y": {"a": 0.4, "b": 0.3, "c": 0.2}}
+
+    found = sentences(values, {name: dict.fromkeys(("ab", "ac", "bc"), 0.01) for name in values})
+
+    assert f"a leads on 1 of 2 {SETS} and is among the best on 2." in found
 
 
 @pytest.mark.parametrize(

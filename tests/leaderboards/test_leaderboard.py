@@ -16,6 +16,7 @@ from medsim.cli import app
 from medsim.core.errors import InputError, OptionError
 from medsim.core.progress import Progress
 from medsim.evaluations.result_file import ROWS
+from medsim.leaderboards.page import leaderboard_page
 
 SCORES = {"a": 0.9, "b": 0.85, "c": 0.6}
 
@@ -251,6 +252,25 @@ def test_the_command_ranks_an_evaluation_and_writes_a_page(
     assert [row["model"] for row in json.loads(again.stdout)][-1] == "<script>"
 
 
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        (0.53, "a leads with a matched AUC of 0.530"),
+        (0.52, "No model is significantly better than chance (0.5); a has a matched AUC of 0.520"),
+        (0.4, "No model is significantly better than chance (0.5); a has a matched AUC of 0.400"),
+    ],
+)
+def test_no_model_leads_a_board_without_a_model_above_chance(
+    tmp_path: Path, value: float, says: str
+) -> None:
+    pytest.importorskip("altair", reason="needs medsim[report]")
+    board = medsim.leaderboard(write_result(tmp_path / "r.json", {"a": value, "b": 0.3}))
+
+    (section,) = leaderboard_page(board).sections
+
+    assert section.result[0].startswith(says)
+
+
 def test_missing_results_are_reported_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(
         InputError, match=r"has no result\.json; evaluate a build, not a sample of it"
@@ -286,7 +306,7 @@ def test_other_files_in_a_folder_are_left_out_and_named(
 
     assert set(board["model"]) == {*SCORES}
     (warning,) = capsys.readouterr().err.splitlines()
-    assert "7 JSON files are not a result.json, left out: folder.json, notes/cut.json" in warning
+    assert "7 JSON files left out, not a result.json: folder.json, notes/cut.json" in warning
     assert warning.endswith("and 2 more")
     (tmp_path / "published.json").unlink()
     with pytest.raises(InputError, match=r"has no result\.json"):

@@ -22,6 +22,7 @@ from medsim.cli import app
 from medsim.core.errors import InputError, OptionError, ServiceError
 from medsim.questions.output import AFFIRMED
 from medsim.questions.prompts import INSTRUCTIONS, parse_choice
+from medsim.questions.scores import sentences_of
 from medsim.statistics.estimates import clustered_mean
 from medsim.statistics.significance import holm, marginal_homogeneity, mcnemar
 
@@ -135,6 +136,20 @@ def test_a_model_that_always_says_a_has_that_position_bias(
     assert result.exit_code == 0
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "m0 has a position bias (p &lt; 0.001)" in page or "bias (p < 0.001)" in page
+
+
+def test_no_model_leads_below_the_accuracy_of_guessing(
+    service: LocalService, questions: Path, tmp_path: Path
+) -> None:
+    service.chat = reply_with(
+        lambda row: LETTERS[(row["answer"] + (int(row["id"][-2:]) % 6 > 0)) % 4], ROWS
+    )
+
+    says = sentences_of(run(service, questions, tmp_path / "out", "").results())
+
+    (leader,) = says
+    assert leader.startswith("No model is significantly better than guessing (0.25) on the 60 ")
+    assert "questions of mcq: levenshtein has the highest accuracy, 0.183 (" in leader
 
 
 def test_an_unbiased_model_shows_no_position_bias(
