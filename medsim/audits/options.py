@@ -124,8 +124,8 @@ class AuditOptions(Options):
         for name in names:
             if name not in searched:
                 is_of_model = name in KINDS and KINDS[name].group == "model"
-                is_unasked = is_of_model and self.embedding is None
-                why = "needs `embedding`" if is_unasked else "`only` leaves out"
+                is_asked = not is_of_model or self.embedding is not None
+                why = "`only` leaves out" if is_asked else "needs `embedding`"
                 raise OptionError(f"`{option}` names {name}, which {why}")
 
 

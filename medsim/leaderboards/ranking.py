@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from medsim.core.progress import Progress
 
 _ID = ["build_fingerprint", "key"]
-_NAMED = 5  # files that a warning names at most
 
 
 @public(LeaderboardOptions)
@@ -63,21 +62,19 @@ def _files(paths: Iterable[Path], progress: Progress) -> Iterator[Path]:
     for path in paths:
         files = [path / RESULT] if (path / RESULT).exists() else sorted(path.rglob("*.json"))
         files = [file for file in files if file.name != MANIFEST] if path.is_dir() else [path]
-        results = [file for file in files if _is_result(file, path)]
+        results = [file for file in files if file == path or _is_result(file)]
         if others := [str(file.relative_to(path)) for file in files if file not in results]:
-            what = counted(len(others), "JSON file is", "JSON files are")
-            progress.warn(f"{path}: {what} not a {RESULT}, left out: {listed(others, _NAMED)}")
+            what = f"{counted(len(others), 'JSON file')} left out, not a {RESULT}"
+            progress.warn(f"{path}: {what}: {listed(others, 5)}")
         if not results:
             raise InputError(f"{path} has no {RESULT}; evaluate a build, not a sample of it")
         yield from results
 
 
-def _is_result(file: Path, named: Path) -> bool:
-    """Return whether a file has to be a result: it is named, or begins as one, maybe damaged."""
-    if file == named or file.name == RESULT:
-        return True
+def _is_result(file: Path) -> bool:
+    """Return whether a file has the name or the beginning of a result, which may be damaged."""
     beginning = beginning_of(file) if file.is_file() else b""
-    return b'"schema"' in beginning and b'"medsim"' in beginning
+    return file.name == RESULT or (b'"schema"' in beginning and b'"medsim"' in beginning)
 
 
 def ranked(results: Iterable[Mapping[str, pl.DataFrame]]) -> pl.DataFrame:
