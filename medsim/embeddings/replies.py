@@ -7,14 +7,14 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
 from medsim.core.kinds import Column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Mapping, Sequence
 
 Messages: TypeAlias = list[dict[str, str]]
 """A chat: each message has a role and a content."""
@@ -22,6 +22,7 @@ Messages: TypeAlias = list[dict[str, str]]
 FILTERED = "content_filter"
 """The reason of services for a withheld reply."""
 
+_SHOWN = 60  # characters of a reply in a warning
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 _BEFORE = re.compile(  # if the prompt opened the thought, and words follow it
     r"\A.*</think>(?=.*[^\W\d_])", re.DOTALL | re.IGNORECASE
@@ -136,9 +137,24 @@ def chat_of(instruction: str, shots: Sequence[tuple[str, str]], question: str) -
     return [{"role": roles[at % 2], "content": text} for at, text in enumerate(texts)]
 
 
-def noted(verdicts: Iterable[str]) -> str:
-    """Return the number of replies by verdict, for the end of a stage."""
-    return ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(Counter(verdicts).items()))
+def noted(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the number of replies by verdict, for the end of a stage; see ``Reply.row``."""
+    verdicts = Counter(str(row["verdict"]) for row in rows)
+    return ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(verdicts.items()))
+
+
+def unanswered(rows: Sequence[Mapping[str, Any]], model: str, most_tokens: int) -> list[str]:
+    """Return a warning if replies were cut before an answer, or if most have no answer."""
+    without = [row for row in rows if row["prediction"] is None]
+    if n_cut := sum(row["finish"] == "length" for row in without):
+        cut = f"tokens={most_tokens} cuts {n_cut:,} of {len(rows):,} replies before an answer"
+        return [f"{model}: {cut}; raise it (models that reason first need thousands)"]
+    if 2 * len(without) <= len(rows):
+        return []
+    example = without[0]["refusal"] or without[0]["reply"] or "no text"
+    such_as = f"such as {example[:_SHOWN]!r} (all are in the view replies)"
+    unclear = f"no clear answer in {len(without):,} of {len(rows):,} replies, {such_as}"
+    return [f"{model}: {unclear}; try shots=5, or another model"]
 
 
 def parse_answer(text: str) -> bool | None:

@@ -19,7 +19,7 @@ from medsim.embeddings.chats import LanguageModel, LlmOptions
 from medsim.embeddings.embedded_terms import rows_of, similarities_of
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import COSINES
-from medsim.embeddings.replies import chat_of, noted
+from medsim.embeddings.replies import chat_of, noted, unanswered
 from medsim.questions.output import REPLIES
 from medsim.questions.prompts import INSTRUCTIONS, parse_choice, parse_pair
 from medsim.questions.reading import LETTERS
@@ -78,7 +78,8 @@ class AskedModel(LanguageModel):
                 text = reply.content
                 choice = ask == "choice" and parse_choice(text, row["term"], row["choices"])
                 rows.append(reply.row(chat, choice if ask == "choice" else parse_pair(text)))
-            stage.note(noted(str(row["verdict"]) for row in rows))
+            stage.note(noted(rows))
+        progress.warn(*unanswered(rows, self.name, self.options.tokens))
         columns = pl.DataFrame(rows, {name: REPLIES.dtypes[name] for name in rows[0]})
         return _answers(asked.hstack(columns), ask, self.name)
 

@@ -305,6 +305,55 @@ def test_the_command_prints_the_result(
     assert re.search(r"position_p", result.output)
 
 
+CUT = "m0: tokens=16 cuts 60 of 60 replies before an answer; raise it"
+UNCLEAR = "m0: no clear answer in 60 of 60 replies, such as 'Perhaps.' (all are in the view"
+REFUSED = "m0: no clear answer in 60 of 60 replies, such as 'Not \\x1b allowed.' (all are in the"
+
+
+@pytest.mark.parametrize(
+    ("reply", "warning"),
+    [
+        (lambda _: says("<think>The names are all", finish="length"), CUT),
+        (lambda _: says(None, finish="length"), CUT),
+        (lambda _: says("Perhaps."), UNCLEAR),
+        (lambda _: says("Perhaps." * 99), f"such as {'Perhaps.' * 7 + 'Perh'!r} (all are"),
+        (lambda _: says("", refusal="Not \x1b allowed."), REFUSED),
+        (lambda _: says(None), "such as 'no text' (all are in the view replies); try shots=5"),
+        (lambda _: says("A, because the names are", finish="length"), None),
+        (reply_with(lambda row: "A" if int(row["id"][-2:]) % 2 else "Perhaps.", ROWS), None),
+        (
+            reply_with(lambda row: "A" if int(row["id"][-2:]) % 3 == 0 else "Perhaps.", ROWS),
+            "m0: no clear answer in 40 of 60 replies",
+        ),
+    ],
+)
+def test_replies_without_an_answer_end_with_a_hint(
+    service: LocalService, questions: Path, tmp_path: Path, reply: Any, warning: str | None
+) -> None:
+    service.chat = reply
+    call = ["eval", str(questions), "--llm", f"m0=api:{service.url},model=m", "--cache", "none"]
+
+    result = CliRunner().invoke(app, [*call, "-o", f"{tmp_path}/out"])
+
+    assert result.exit_code == 0, result.output
+    assert ("warning: m0: " in result.stderr) == (warning is not None)
+    assert warning is None or warning in result.stderr
+    recorded = medsim.Answers(tmp_path / "out").manifest.warnings
+    assert len(recorded) == (warning is not None)
+
+
+def test_a_single_reply_that_was_cut_is_reported(
+    service: LocalService, questions: Path, tmp_path: Path
+) -> None:
+    service.chat = lambda body: (
+        says("A") if asked_in(body, ROWS) != ROWS[7] else says("The", finish="length")
+    )
+
+    (warning,) = run(service, questions, tmp_path / "out", ",tokens=2").manifest.warnings
+
+    assert warning.startswith("m0: tokens=2 cuts 1 of 60 replies before an answer")
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

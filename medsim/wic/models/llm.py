@@ -10,7 +10,7 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.embeddings.chats import LanguageModel
-from medsim.embeddings.replies import chat_of, noted, parse_answer
+from medsim.embeddings.replies import chat_of, noted, parse_answer, unanswered
 from medsim.wic.models import MODELS, Model, fixed_answers, majority
 from medsim.wic.output import REPLIES
 
@@ -62,7 +62,12 @@ class LlmModel(Model):
             arrived = self.language_model.replies(list(chats.values()), context.cache, stage)
             replies = dict(zip(chats, arrived, strict=True))
             answers = {row: parse_answer(reply.content) for row, reply in replies.items()}
-            stage.note(noted(replies[row].verdict(answer) for row, answer in answers.items()))
+            rows = [
+                {"model": self.name, "instance": at, **replies[row].row(chats[row], answers[row])}
+                for at, row in enumerate(dataset.tested.tolist(), start=1)
+            ]
+            stage.note(noted(rows))
+        context.progress.warn(*unanswered(rows, self.name, self.language_model.options.tokens))
         labels = dataset.labels
         positive, covered = np.zeros((2, len(labels)), np.bool_)
         for round_ in dataset.rounds:
@@ -71,10 +76,6 @@ class LlmModel(Model):
                 answer = answers[row]
                 if answer is not None:
                     positive[row], covered[row] = answer, True
-        rows = [
-            {"model": self.name, "instance": at, **replies[row].row(chats[row], answers[row])}
-            for at, row in enumerate(dataset.tested.tolist(), start=1)
-        ]
         table = pl.DataFrame(rows, schema=REPLIES.dtypes)
         return replace(fixed_answers(positive), covered=covered, replies=table)
 

@@ -176,8 +176,20 @@ def test_replies_without_an_answer_get_the_majority_of_train(
     counts = statistics(scores)
     assert (counts["refused"], counts["unclear"]) == (24, 24)
     assert scores.results().filter(subset="all")["n_uncovered"].item() == 48
-    (warning,) = open_output(tmp_path / "out").manifest.warnings
-    assert warning.startswith("llm gives no clear answer to 48 instances, which get")
+    example, uncovered = open_output(tmp_path / "out").manifest.warnings
+    assert uncovered.startswith("llm gives no clear answer to 48 instances, which get")
+    assert example.startswith("llm: no clear answer in 48 of 48 replies, such as '")
+
+
+def test_replies_that_were_cut_need_more_tokens(
+    service: LocalService, data: Path, tmp_path: Path
+) -> None:
+    service.chat = lambda _: says("<think>Both stand for", finish="length")
+
+    score(service, data, tmp_path / "out", ",tokens=9")
+
+    cut, _ = open_output(tmp_path / "out").manifest.warnings
+    assert cut.startswith("llm: tokens=9 cuts 48 of 48 replies before an answer")
 
 
 def test_no_chat_is_sent_twice_and_an_interrupted_run_continues(
