@@ -121,12 +121,9 @@ class AuditOptions(Options):
     def _check_searched(self, option: str, names: Sequence[str]) -> None:
         """Raise OptionError if a kind or severity that an option names is not searched for."""
         searched = {*self.kinds, *(kind.severity for kind in self.kinds.values())}
-        for name in names:
-            if name not in searched:
-                is_of_model = name in KINDS and KINDS[name].group == "model"
-                is_asked = not is_of_model or self.embedding is not None
-                why = "`only` leaves out" if is_asked else "needs `embedding`"
-                raise OptionError(f"`{option}` names {name}, which {why}")
+        if left := [name for name in names if name not in searched]:
+            why = "is not searched for; change `only` or add `embedding`"
+            raise OptionError(f"`{option}` names {left[0]}, which {why}")
 
 
 @dataclass(frozen=True, slots=True)
