@@ -74,6 +74,7 @@ VERIFYING_EXIT_CODES: Mapping[int, str] = {
 HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
 """The settings that give every command a help option."""
 
+_NAMED = 3  # commands that a message names at most
 _LONGEST_METAVAR = 64  # longer lists of choices go into the help text
 
 
@@ -195,15 +196,16 @@ def command(
             **values: Any,
         ) -> None:
             file = context.find_object(OptionFile) or OptionFile()
-            flags = {str(param.name): param.opts[0] for param in context.command.params}
-            flags |= {name: _flag(name, option) for name, option in declared(options).items()}
+            flags, program = _flags_of(context.command), context.find_root().command
             from_file_flags = [flags[key] for key in context.params if _is_from_file(context, key)]
             from_file = f"{listed(from_file_flags)} from {file.name}" if from_file_flags else ""
             # Values of the user between backticks, such as a file name, stay unchanged.
             flags |= {name: f"`{name}`" for name in re.findall(r"`(\w+)`", str(values))}
             extra_values = {param.name: values.pop(param.name) for param in extra}
             progress = Progress.to_stderr(
-                lambda line: one_line(_with_flags(line, flags)), quiet=quiet, verbose=verbose
+                lambda line: one_line(_with_flags(line, flags, program)),
+                quiet=quiet,
+                verbose=verbose,
             )
             values |= {"progress": progress} if "progress" in fields else {}
             if from_file:
@@ -212,7 +214,7 @@ def command(
                 run(_from_command_line(options, values), **extra_values)
             except MedsimError as error:
                 end = f" ({from_file})" if from_file and isinstance(error, OptionError) else ""
-                error.args = (one_line(f"{_with_flags(str(error), flags)}{end}"),)
+                error.args = (one_line(f"{_with_flags(str(error), flags, program)}{end}"),)
                 raise
 
         context, *shared, _ = inspect.signature(call, eval_str=True).parameters.values()
@@ -338,27 +340,35 @@ def _flag(field: str, option: Option) -> str:
     return option.flags[0] if option.flags else f"--{field.replace('_', '-')}"
 
 
-def _with_flags(message: str, flags: Mapping[str, str]) -> str:
+def _flags_of(command: Any) -> dict[str, str]:
+    """Return the names that users see of a command's options."""
+    flags = {str(param.name): param.opts[0] for param in command.params}
+    options = declared(getattr(command.callback, "options", Options))
+    return flags | {name: _flag(name, option) for name, option in options.items()}
+
+
+def _with_flags(message: str, flags: Mapping[str, str], program: Any = None) -> str:
     """Return a message that names options as the command line does.
 
-    Options of other commands, such as the command that makes a missing input, get their own names.
-    Text in quotes or in a path comes from the user and is never an option's name.
+    Of an option that the command lacks, the message says which commands have it. Text in quotes or
+    in a path comes from the user and is never an option's name.
     """
+    names = {match["name"] for match in _QUOTED_OR_NAME.finditer(message)}
+    if lacking := names - {None, *flags}:
+        others = {path: _flags_of(command) for path, command in _commands(program)}
+        having = {path: of_other for path, of_other in others.items() if lacking <= of_other.keys()}
+        if having:
+            flags = next(iter(having.values())) | flags
+            noun = "an option" if len(lacking) == 1 else "options"
+            message = f"{message} ({noun} of {listed([*having], _NAMED)})"
+    return _QUOTED_OR_NAME.sub(lambda match: flags.get(match["name"], match[0]), message)
 
-    def flag(match: re.Match[str]) -> str:
-        name = match["name"]
-        if name is None:
-            return match[0]
-        options = (declared(cls).get(name) for cls in _declarations(Options))
-        return flags.get(name) or next((_flag(name, opt) for opt in options if opt), match[0])
 
-    return _QUOTED_OR_NAME.sub(flag, message)
-
-
-def _declarations(options: type[Options]) -> Iterator[type[Options]]:
-    for subclass in options.__subclasses__():
-        yield subclass
-        yield from _declarations(subclass)
+def _commands(group: Any, path: str = "medsim") -> Iterator[tuple[str, Any]]:
+    """Yield the commands of a group and its groups, by their full names."""
+    for name, entry in group.commands.items() if group else ():
+        inner = hasattr(entry, "commands")
+        yield from _commands(entry, f"{path} {name}") if inner else [(f"{path} {name}", entry)]
 
 
 def completed(choices: Sequence[str]) -> Callable[[str], list[str]] | None:

@@ -195,7 +195,10 @@ def test_verify_exits_with_3_and_names_broken_promises(out: Path, tmp_path: Path
 
 @pytest.mark.parametrize(
     ("error", "message"),
-    [(MemoryError(), "out of memory"), (RefusedError("`seed` is bad", 401, ""), "--seed is bad")],
+    [
+        (MemoryError(), "out of memory"),
+        (RefusedError("`memory` is bad", 401, ""), "--memory is bad"),
+    ],
 )
 def test_errors_are_one_line(
     out: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, message: str
