@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from medsim.core.console import app, command
+from medsim.core.console import MAKING_EXIT_CODES, app, command
 from medsim.core.options import call
 from medsim.core.printing import Format, print_table, quoted, say_next
 from medsim.papers.options import ReproduceOptions
 
 
-@command(app, ReproduceOptions, then=("sql", "compare", "study score"))
+@command(
+    app,
+    ReproduceOptions,
+    then=("sql", "compare", "study score"),
+    exit_codes=MAKING_EXIT_CODES,
+)
 def reproduce(options: ReproduceOptions, *, form: Format = "table") -> None:
     """Compute the tables of a published paper, each cell beside the printed number.
 

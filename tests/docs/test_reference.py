@@ -106,6 +106,10 @@ def test_the_environment_has_every_exit_code_and_variable() -> None:
         if "environ" in source:
             variables |= set(re.findall(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)"', source))
 
+    (failed,) = re.findall(r"(?m)^\| 3 \| (.*) \|$", page)
+    failing = {name for name, item in COMMANDS.items() if 3 in item.callback.exit_codes}
+
+    assert failing == {*re.findall(r"`([a-z ]+)`", failed)}
     assert codes == {0, 1, 2, 3, 130}
     assert codes == set(map(int, re.findall(r"(?m)^\| (\d+) \|", page)))
     assert {"MEDSIM_API_KEY", "XDG_CACHE_HOME"} <= variables
