@@ -187,6 +187,8 @@ def command(
     def decorated(run: Run[Declared]) -> Run[Declared]:
         extra = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
         fields = signature_of(options).parameters
+        out = declared(options).get("out")  # which an argument reads, unless it can be replaced
+        is_writing = out is not None and (not out.argument or "overwrite" in fields)
 
         def call(
             context: typer.Context,
@@ -202,6 +204,10 @@ def command(
             # Values of the user between backticks, such as a file name, stay unchanged.
             flags |= {name: f"`{name}`" for name in re.findall(r"`(\w+)`", str(values))}
             extra_values = {param.name: values.pop(param.name) for param in extra}
+            is_made = is_writing and values["out"] is not None
+            if quiet and "form" in extra_values and (is_made or exit_codes is VERIFYING_EXIT_CODES):
+                source: Any = context.get_parameter_source("form")
+                extra_values["form"] = "" if source.name == "DEFAULT" else extra_values["form"]
             progress = Progress.to_stderr(
                 lambda line: one_line(_with_flags(line, flags, program)),
                 quiet=quiet,
@@ -232,7 +238,12 @@ def command(
 _OUTPUT: Heading = "Output"
 _Quiet = Annotated[
     bool,
-    typer.Option("--quiet", "-q", help="Print only warnings and errors.", rich_help_panel=_OUTPUT),
+    typer.Option(
+        "--quiet",
+        "-q",
+        help="Print warnings and errors; tables only with --format, or if nothing is written.",
+        rich_help_panel=_OUTPUT,
+    ),
 ]
 _Verbose = Annotated[
     bool,

@@ -80,8 +80,10 @@ def print_table(
     """Print a table to standard output.
 
     Formats for people first apply ``readable``; in the format table, sentences open the output.
-    A note is printed below the table.
+    A note is printed below the table. Without a form nothing is printed.
     """
+    if not form:
+        return
     rendering = _format(form)
     frames = readable(frame) if readable and rendering.for_people else [frame]
     if rendering.for_people and not any(table.height for table in frames):
@@ -113,7 +115,7 @@ def print_frames(frames: Iterator[pl.DataFrame], form: str) -> None:
 
 def say_signs(progress: Progress | None, form: str, signs: str) -> None:
     """Print what signs and names in a table mean, if it is printed for people."""
-    if _format(form).for_people:
+    if form and _format(form).for_people:
         progress_of(progress).say(signs)
 
 

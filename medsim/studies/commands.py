@@ -190,8 +190,7 @@ def pairs(options: PairsFileOptions, *, form: Format = "table") -> None:
     if chosen.frequency_correlation is not None:
         correlation = f"{chosen.frequency_correlation:.2f}"
         progress.say(f"Spearman's correlation of word frequencies in both corpora: {correlation}")
-    for warning in chosen.warnings:
-        progress.say(f"warning: {warning}")
+    progress.warn(*chosen.warnings)
     print_table(chosen.quarters(), form)
     say_next(
         options.progress,

@@ -221,3 +221,22 @@ def test_text_in_quotes_or_paths_is_not_an_option(text: str) -> None:
     message = _with_flags(f"it's of {text} (`seed`).", {"seed": "--seed"})
 
     assert message == f"it's of {text} (--seed)."
+
+
+def test_quiet_prints_the_table_of_a_command_that_writes_an_output_only_on_request(
+    tmp_path: Path,
+) -> None:
+    names = tmp_path / "names.csv"
+    names.write_text("concept,term\nA:1,stone\nA:2,stones\n", encoding="utf-8")
+    audit = ["audit", str(names), "-o", f"{tmp_path}/audit", "--overwrite", "-q"]
+    built = medsim.build(str(names), tmp_path / "built").folder
+
+    def printed(*arguments: str) -> str:
+        result = CliRunner().invoke(app, [*arguments])
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    assert printed(*audit) == printed("verify", str(built), "-q") == ""
+    assert printed(*audit, "--format", "csv").startswith("severity,kind")
+    assert printed("stats", str(built), "-q")
+    assert printed("sql", str(built), "select 7 as seven", "-q").split()[0] == "seven"
