@@ -369,7 +369,7 @@ def _with_flags(message: str, flags: Mapping[str, str], program: Any = None) -> 
         others = {path: _flags_of(command) for path, command in _commands(program)}
         having = {path: of_other for path, of_other in others.items() if lacking <= of_other.keys()}
         if having:
-            flags = next(iter(having.values())) | flags
+            flags = {**next(iter(having.values())), **flags}
             noun = "an option" if len(lacking) == 1 else "options"
             message = f"{message} ({noun} of {listed([*having], _NAMED)})"
     return _QUOTED_OR_NAME.sub(lambda match: flags.get(match["name"], match[0]), message)
