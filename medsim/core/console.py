@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Concatenate, TypeVar, get_args, get_origin
 
@@ -187,8 +188,6 @@ def command(
     def decorated(run: Run[Declared]) -> Run[Declared]:
         extra = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
         fields = signature_of(options).parameters
-        out = declared(options).get("out")  # which an argument reads, unless it can be replaced
-        is_writing = out is not None and (not out.argument or "overwrite" in fields)
 
         def call(
             context: typer.Context,
@@ -204,14 +203,10 @@ def command(
             # Values of the user between backticks, such as a file name, stay unchanged.
             flags |= {name: f"`{name}`" for name in re.findall(r"`(\w+)`", str(values))}
             extra_values = {param.name: values.pop(param.name) for param in extra}
-            is_made = is_writing and values["out"] is not None
-            if quiet and "form" in extra_values and (is_made or exit_codes is VERIFYING_EXIT_CODES):
-                source: Any = context.get_parameter_source("form")
-                extra_values["form"] = "" if source.name == "DEFAULT" else extra_values["form"]
+            is_made = exit_codes is VERIFYING_EXIT_CODES or _writes(options, values)
+            extra_values |= {"form": ""} if quiet and is_made and _is_default(context) else {}
             progress = Progress.to_stderr(
-                lambda line: one_line(_with_flags(line, flags, program)),
-                quiet=quiet,
-                verbose=verbose,
+                partial(_shown_line, flags, program), quiet=quiet, verbose=verbose
             )
             values |= {"progress": progress} if "progress" in fields else {}
             if from_file:
@@ -233,6 +228,21 @@ def command(
         return run
 
     return decorated
+
+
+def _is_default(context: Any) -> bool:
+    """Return whether a command has the option --format, which was not given."""
+    return getattr(context.get_parameter_source("form"), "name", "") == "DEFAULT"
+
+
+def _shown_line(flags: Mapping[str, str], program: Any, line: str) -> str:
+    return one_line(_with_flags(line, flags, program))
+
+
+def _writes(options: type[Options], values: Mapping[str, Any]) -> bool:
+    """Return whether a command writes ``out``; an argument is read, unless it can be replaced."""
+    out = declared(options).get("out")
+    return bool(out and values["out"] and (not out.argument or "overwrite" in declared(options)))
 
 
 _OUTPUT: Heading = "Output"
