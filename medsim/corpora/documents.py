@@ -16,6 +16,7 @@ from defusedxml import ElementTree as strict  # noqa: N813 — the unsafe one is
 
 from medsim.core.errors import InputError
 from medsim.core.files import HashedReader, open_hashed
+from medsim.core.identifiers import identifier_of, vocabulary_of
 from medsim.core.manifest import Skipped
 from medsim.core.reading import (
     BEGINNING,
@@ -239,7 +240,8 @@ def codes_of(column: str) -> tuple[tuple[str, str], ...] | None:
 
     Several are joined by a bar, a plus, a comma or a semicolon. MeSH's ids may have a prefix or
     not: D, or C for supplementary concepts, and six or nine digits; a C and seven digits is a
-    concept of UMLS; ids of OMIM and of all other vocabularies have a prefix, such as "HP:0001658".
+    concept of UMLS; ids of OMIM and of all other vocabularies have a prefix, such as "HP:0001658",
+    or are in another form of ``identifier_of``.
     An empty part, "-" and "-1" are not linked. The result is empty if no part is linked, has
     ``UNLINKED`` if only some are, and is None if a code has an unknown form.
     """
@@ -254,11 +256,12 @@ def codes_of(column: str) -> tuple[tuple[str, str], ...] | None:
 def _code(part: str) -> tuple[str, str] | None:
     if part in _NOTHING:
         return UNLINKED
+    part = identifier_of(part)
     for vocabulary, form in _FORMS:
         if (match := form.fullmatch(part)) is not None:
             return vocabulary, match[1].upper()
     match = _OTHER_CODE.fullmatch(part)
-    return None if match is None else (match[1], match[2])
+    return None if match is None else (vocabulary_of(match[1]).upper(), match[2])
 
 
 _BIOC = re.compile(rb'(\xef\xbb\xbf)?\s*(<(\?xml|!DOCTYPE|collection)|\{\s*"|\[\s*\{\s*")')

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import InputError
+from medsim.core.identifiers import VOCABULARIES, identifier_of
 from medsim.core.manifest import Skipped
 from medsim.core.tables import Text, table_of
 
@@ -22,20 +23,28 @@ if TYPE_CHECKING:
 FILES = re.compile(r".*\.(tsv|csv|json)(\.(gz|bz2|xz|zst))?", re.IGNORECASE)
 """The names of files with mappings."""
 
+_FORMS = ("vocabulary_prefix", "concept_identifier")
 _COLUMNS = ("subject_id", "predicate_id", "object_id")
-_METADATA = re.compile(r"^#.*", re.MULTILINE)
+_METADATA = re.compile(r'(?<![^\t,\n])("(?:[^"]|"")*")|^#.*', re.MULTILINE)
+_PREFIX = re.compile(r"""^#.*?([\w.-]+)["']?: *["']?(https?:[^\s"',}]+)""", re.MULTILINE)
 _LICENCE = re.compile(r'^#\s*license:\s*"?([^\s"]+)|"copyright"\s*:\s*"([^"]+)"', re.MULTILINE)
 
 
 NAMES = tomllib.loads((files(__package__) / "names.toml").read_text(encoding="utf-8"))
 """The names that terminologies give to the same things."""
 
-VOCABULARIES: dict[str, str] = NAMES["vocabularies"]
-"""UMLS's names of vocabularies by prefixes of ontologies and addresses of FHIR, in upper case."""
-
 
 def put_prefixes(store: Store) -> None:
-    """Put ``VOCABULARIES`` into a store as the table ``vocabulary_prefix``."""
+    """Put ``VOCABULARIES`` and other forms of identifiers into a store.
+
+    The tables are ``vocabulary_prefix``, and ``concept_identifier`` with the concepts whose
+    ``identifier_of`` differs, such as addresses.
+    """
+    ids = store.table("concept")["concept_id"]
+    ids = ids.filter(ids.str.contains("[/_]"))
+    short = {each: identifier for each in ids if (identifier := identifier_of(each)) != each}
+    concepts = {"concept_id": list(short), "identifier": list(short.values())}
+    store.put("concept_identifier", pl.DataFrame(concepts, dict.fromkeys(concepts, pl.String)))
     prefixes = {"prefix": list(VOCABULARIES), "vocabulary": list(VOCABULARIES.values())}
     store.put("vocabulary_prefix", pl.DataFrame(prefixes))
 
@@ -47,14 +56,17 @@ def strict_json(value: object) -> str:
 
 def add_mappings(
     text: str, place: str, store: Store, vocabulary: str | None
-) -> tuple[str, list[Skipped]]:
-    """Add mappings to the tables association and code; return their licence and skipped rows.
+) -> tuple[str, list[Skipped], list[str]]:
+    """Add mappings to the tables association and code; return their licence and what is left out.
 
     Args:
         text: the text of a file in SSSOM, or of a ConceptMap in JSON.
         place: its path, for messages.
         store: store with the canonical tables.
         vocabulary: the terminology's own, such as "MSH".
+
+    Returns:
+        The licence, the mappings that are left out, and warnings.
 
     Raises:
         InputError: a line is malformed, or a column is missing.
@@ -65,21 +77,36 @@ def add_mappings(
         store.put("concept_map", pl.DataFrame({"content": [strict_json(json.loads(text))]}))
         store.run("terminologies/mappings/concept_map/mapping")
     else:
-        content = _METADATA.sub("", text)  # leaves the numbers of lines
+        # A quoted cell may have lines that begin with #. The numbers of lines stay the same.
+        content = _METADATA.sub(lambda match: match[1] or "", text)
         sssom = Text(path=Path(place), content=content)
-        rows = table_of(sssom, _COLUMNS, ("predicate_modifier",), may_be_short=True)
-        store.put("sssom", rows.frame)
+        rows = table_of(sssom, _COLUMNS, ("predicate_modifier",), may_be_short=True).frame
+        names = {*rows["subject_id"], *rows["object_id"]}
+        known = set(store.table("concept")["concept_id"])
+        bases = dict(_PREFIX.findall(text))
+        whole = {name: _identifier(name, bases, known) for name in names}
+        store.put("sssom", rows.with_columns(pl.col("subject_id", "object_id").replace(whole)))
         store.run("terminologies/mappings/sssom/mapping")
     put_prefixes(store)
     store.run("terminologies/mappings/mapped", vocabulary=vocabulary)
     for table in ("association", "code"):
         store.run(f"terminologies/mappings/{table}")
     skipped = store.frame("terminologies/mappings/skipped", place=place).to_dicts()
-    store.drop("concept_map", "sssom", "mapping", "mapped", "vocabulary_prefix")
+    warnings = store.frame("terminologies/mappings/unused", place=place)["warning"].to_list()
+    store.drop("concept_map", "sssom", "mapping", "mapped", *_FORMS)
     licence = _LICENCE.search(text)
-    return (licence[1] or licence[2]) if licence else "names no licence", [
-        Skipped(**row) for row in skipped
-    ]
+    terms = (licence[1] or licence[2]) if licence else "names no licence"
+    return terms, [Skipped(**row) for row in skipped], warnings
+
+
+def _identifier(text: str, bases: dict[str, str], known: set[str]) -> str:
+    """Return an identifier of SSSOM as a concept's own, or with the usual prefix."""
+    prefix, _, local = text.partition(":")
+    address = bases[prefix] + local if prefix in bases else text
+    short = identifier_of(address)
+    return next(
+        (form for form in (text, address) if form in known), text if "//" in short else short
+    )
 
 
 def cite_codes(store: Store, vocabulary: str | None) -> None:
@@ -89,4 +116,4 @@ def cite_codes(store: Store, vocabulary: str | None) -> None:
     """
     put_prefixes(store)
     store.run("terminologies/cited_code", vocabulary=vocabulary)
-    store.drop("vocabulary_prefix")
+    store.drop(*_FORMS)

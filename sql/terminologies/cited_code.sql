@@ -3,9 +3,11 @@
 -- A code of the terminology's own vocabulary is a concept's id. An id such as HP:0001658 gives its
 -- vocabulary as a prefix, sometimes under another name, as MESH in MESH:D003920 for MSH. An id
 -- without a prefix that has the form of MeSH or UMLS is theirs if the vocabulary is unknown. Other
--- codes are codes of concepts in other vocabularies. Only active concepts count.
+-- codes are codes of concepts in other vocabularies. Only active concepts count. Vocabularies have
+-- their names in UMLS, in upper case.
 --
 -- reads   concept, code
+--         concept_identifier: ids that are addresses or have an underscore, as CURIEs
 --         vocabulary_prefix: prefixes of ids whose vocabularies have other names, key prefix
 -- writes  cited_code: a row per code, key (vocabulary, code); if it has several concepts, the
 --         smallest id is given
@@ -45,20 +47,20 @@ with cited as (
     where contains(concept_id, ':')
     union all
     select
-        p.vocabulary,
-        substr(n.concept_id, strpos(n.concept_id, ':') + 1) as code,
-        n.concept_id
-    from concept as n
-    inner join vocabulary_prefix as p on upper(split_part(n.concept_id, ':', 1)) = p.prefix
+        split_part(identifier, ':', 1) as vocabulary,
+        substr(identifier, strpos(identifier, ':') + 1) as code,
+        concept_id
+    from concept_identifier
 )
 
 select
-    d.vocabulary,
+    upper(coalesce(p.vocabulary, d.vocabulary)) as vocabulary,
     d.code,
     min(d.concept_id) as concept_id,
     count(distinct d.concept_id) as n_concepts
 from cited as d
 inner join concept as c on d.concept_id = c.concept_id
+left join vocabulary_prefix as p on upper(d.vocabulary) = p.prefix
 where c.active
 group by all
 order by all;

@@ -283,7 +283,23 @@ TWO = [("MSH", "D003920"), ("OMIM", "217000")]
         ("d003920", [("MSH", "D003920")]),
         ("MESH: D003920", [("MSH", "D003920")]),
         ("MIM:217000", [("OMIM", "217000")]),
-        ("HP:0001658", [("HP", "0001658")]),
+        *(
+            (text, [("HPO", "0001658")])
+            for text in (
+                *("HP:0001658", "hp:0001658", "HP_0001658", "obo:HP_0001658", "HP: 0001658"),
+                "http://purl.obolibrary.org/obo/HP_0001658",
+                "https://identifiers.org/hp/HP:0001658",
+                "http://bioregistry.io/HP:0001658",
+            )
+        ),
+        ("http://id.nlm.nih.gov/mesh/D003920", [("MSH", "D003920")]),
+        ("MESH_D003920", [("MSH", "D003920")]),
+        ("https://omim.org/entry/217000", [("OMIM", "217000")]),
+        ("UMLS_CUI:C0011849", [("UMLS", "C0011849")]),
+        ("snomedct:22298006", [("SNOMEDCT_US", "22298006")]),
+        ("http://snomed.info/id/22298006", [("SNOMEDCT_US", "22298006")]),
+        ("SNOMEDCT_US_2023_03_01:22298006", [("SNOMEDCT_US", "22298006")]),
+        ("https://www.ebi.ac.uk/efo/EFO_0000400", [("EFO", "0000400")]),
         ("SNOMEDCT_US:22298006", [("SNOMEDCT_US", "22298006")]),
         # in unknown formats
         *((text, None) for text in ("217000", "D00392", "D0039200", "C00065724")),

@@ -230,6 +230,14 @@ def test_ids_of_mesh_need_no_prefix_and_codes_of_one_concept_count_once(tmp_path
         linked_to(names, corpus.replace("D000001", "D000009"), tmp_path, {})
 
 
+@pytest.mark.parametrize("id_of_table", ["HP:7", "hp:7", "http://purl.obolibrary.org/obo/HP_7"])
+@pytest.mark.parametrize("code", ["HP:7", "hp:7", "HP_7", "http://purl.obolibrary.org/obo/HP_7"])
+def test_an_identifier_is_found_in_any_form(tmp_path: Path, id_of_table: str, code: str) -> None:
+    corpus = f"1|t|velp\n1|a|\n1\t0\t4\tvelp\tD\t{code}\n"
+    mentions = linked_to(f"{id_of_table},velp\nX:1,orl\n", corpus, tmp_path, {}).mentions()
+    assert mentions["concepts"].to_list() == [id_of_table]
+
+
 def test_codes_of_no_concept_are_counted(places: dict[str, Path], tmp_path: Path) -> None:
     text = places["corpus"].read_text(encoding="utf-8").replace("D90000", "D80000")
     (tmp_path / "other.txt").write_text(text, encoding="utf-8")

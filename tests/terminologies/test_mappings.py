@@ -92,7 +92,8 @@ def test_mappings_add_associations_and_codes(fever: Path) -> None:
         for reason, n_rows in {
             "cross-reference is within the terminology": 1,
             "mapping has no identifier with a prefix": 2,
-            "mapping is negated or of another predicate": 2,
+            "mapping has the predicate skos:broadMatch": 1,
+            "mapping is negated or has no object": 1,
             "mapping is of a concept to itself": 1,
             "mapping is of no concept": 1,
             "mapping to another vocabulary is not exact": 1,
@@ -101,6 +102,88 @@ def test_mappings_add_associations_and_codes(fever: Path) -> None:
     assert terminology.name == "in.obo + in.sssom.tsv"
     assert terminology.terms_of_use.endswith("in.sssom.tsv: https://invented.example/free")
     assert [file.name for file in terminology.files] == ["in.obo", "in.sssom.tsv"]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "rows"),
+    [
+        (METADATA, ("HP:2 oio:hasDbXref MESH:D5", "HP:2 SKOS:exactMatch HP:3")),
+        (
+            "",
+            (
+                "http://purl.obolibrary.org/obo/HP_2 http://any.example/oboInOwl#hasDbXref MSH:D5",
+                "obo:HP_2 http://www.w3.org/2004/02/skos/core#exactMatch HP_3",
+            ),
+        ),
+        (
+            """# curie_map:
+#   x: http://purl.obolibrary.org/obo/HP_
+#   "m": "http://id.nlm.nih.gov/mesh/"
+#   o: http://purl.obolibrary.org/obo/
+""",
+            ("x:2 oio:xref m:D5", "o:HP_2 owl:sameAs x:3"),
+        ),
+        (
+            "#curie_map:\n#  mesh: http://purl.bioontology.org/ontology/MESH/\n",
+            ("hp:2 oio:hasDbXref mesh:D5", "hp:2 owl:sameAs hp:3"),
+        ),
+    ],
+    ids=range(4),
+)
+def test_prefixes_may_have_other_names_or_be_declared(
+    fever: Path, metadata: str, rows: tuple[str, ...]
+) -> None:
+    path = fever.with_name("in.sssom.tsv")
+    path.write_text(mapped(*rows, metadata=metadata), encoding="utf-8")
+    terminology, tables = read_source(fever, extensions=[path])
+    assert tables["code"].rows() == [("HP:1", "MSH", "D1"), ("HP:2", "MSH", "D5")]
+    assert ("HP:2", "HP:3", "same_as", True) in tables["association"].rows()
+    assert n_skipped(terminology) == {}
+    assert terminology.warnings == ()
+
+
+def test_an_unknown_declared_prefix_stays(fever: Path) -> None:
+    path = fever.with_name("in.sssom.tsv")
+    metadata = "#curie_map:\n#  FOO: https://foo.example/x/\n"
+    path.write_text(mapped("HP:2 skos:exactMatch FOO:7", metadata=metadata), encoding="utf-8")
+    assert ("HP:2", "FOO", "7") in read_source(fever, extensions=[path])[1]["code"].rows()
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [("http://purl.obolibrary.org/obo/HP_1", "HP_2"), ("hp:1", "http://identifiers.org/HP:2")],
+)
+def test_ids_of_a_table_may_be_addresses(tmp_path: Path, ids: tuple[str, str]) -> None:
+    table = "id,name\n{},Fever\n{},Heat\n".format(*ids)
+    (tmp_path / "names.csv").write_text(table, encoding="utf-8")
+    path = tmp_path / "in.sssom.tsv"
+    path.write_text(mapped("HP:1 skos:exactMatch HP:2"), encoding="utf-8")
+    _, tables = read_source(tmp_path / "names.csv", extensions=[path])
+    assert tables["association"].rows() == [(*ids, "same_as", True)]
+
+
+def test_a_file_whose_mappings_are_all_left_out_is_a_warning(fever: Path) -> None:
+    path = fever.with_name("in.sssom.tsv")
+    rows = ("HP:1 x:isLike HP:2", "HP:2 x:isLike HP:3", "X:1 skos:exactMatch X:2")
+    path.write_text(mapped(*rows), encoding="utf-8")
+    terminology, _ = read_source(fever, extensions=[path])
+    reasons = "mapping has the predicate x:isLike: 2; mapping is of no concept: 1"
+    assert terminology.warnings == (f"{path}: none of its 3 mappings is used ({reasons})",)
+    path.write_text(mapped(*rows, "HP:1 owl:sameAs HP:2"), encoding="utf-8")
+    assert read_source(fever, extensions=[path])[0].warnings == ()
+
+
+def test_a_quoted_cell_may_have_a_line_that_begins_like_a_comment(fever: Path) -> None:
+    path = fever.with_name("in.sssom.tsv")
+    header = "subject_id\tpredicate_id\tobject_id\tcomment"
+    rows = 'HP:2\tskos:exactMatch\tHP:3\t"a ""first"" line\n#second"\n# left out\nHP:3\towl:sameAs'
+    path.write_text(f"{METADATA}{header}\n{rows}\tHP:1\t#7\n", encoding="utf-8")
+    terminology, tables = read_source(fever, extensions=[path])
+    assert tables["association"].filter(kind="same_as").height == 2
+    assert n_skipped(terminology) == {}
+    path.write_text(f'{METADATA}{header}\n{rows}\tHP:1\t"a"b\n', encoding="utf-8")
+    with pytest.raises(InputError, match="line 8 cannot be cut"):
+        read_source(fever, extensions=[path])
 
 
 def test_negated_mappings_are_left_out_and_files_may_be_packed(fever: Path) -> None:

@@ -200,13 +200,14 @@ def with_mappings(terminology: Terminology, file: ReleaseFile, store: Store) -> 
     """Return the facts about a terminology after adding a file of mappings to its tables."""
     with reading(file.place, "mappings"):
         text, read = read_text(file, {JSON})
-        licence, skipped = add_mappings(text, file.place, store, terminology.vocabulary)
+        licence, skipped, warnings = add_mappings(text, file.place, store, terminology.vocabulary)
     return replace(
         terminology,
         files=(*terminology.files, read),
         redistributable=terminology.redistributable and None,  # the licence may not allow it
         terms_of_use=f"{terminology.terms_of_use}; {file.inner}: {licence}",
         skipped=(*terminology.skipped, *skipped),
+        warnings=(*terminology.warnings, *warnings),
     )
 
 

@@ -4,6 +4,7 @@
 -- Prefixes are compared by UMLS's names of their vocabularies, ignoring case.
 --
 -- reads   concept, mapping
+--         concept_identifier: ids that are addresses or have an underscore, as CURIEs
 --         vocabulary_prefix: prefixes of ids whose vocabularies have other names, key prefix
 -- writes  mapped: a row per mapping and pair of concepts; source_id and target_id are null where an
 --         end is not a concept; outcome is association, code, or why the mapping is left out
@@ -25,6 +26,12 @@ with identified as (
         substr(concept_id, strpos(concept_id, ':') + 1) as code
     from concept
     where contains(concept_id, ':')
+    union all
+    select
+        concept_id,
+        split_part(identifier, ':', 1) as vocabulary,
+        substr(identifier, strpos(identifier, ':') + 1) as code
+    from concept_identifier
 ),
 
 known as (
@@ -42,6 +49,7 @@ named as (
         m.subject_code,
         coalesce(o.vocabulary, m.object_vocabulary) as object_vocabulary,
         m.object_code,
+        m.relation,
         m.kind
     from mapping as m
     left join vocabulary_prefix as s on upper(m.subject_vocabulary) = s.prefix
@@ -57,7 +65,8 @@ select
     s.concept_id as source_id,
     t.concept_id as target_id,
     case
-        when n.kind is null then 'mapping is negated or of another predicate'
+        when n.relation is null then 'mapping is negated or has no object'
+        when n.kind is null then 'mapping has the predicate ' || n.relation
         when s.concept_id is null and t.concept_id is null then 'mapping is of no concept'
         when s.concept_id = t.concept_id then 'mapping is of a concept to itself'
         when n.kind = 'cross_reference' and s.concept_id is not null and t.concept_id is not null

@@ -1,7 +1,7 @@
 -- Mappings of FHIR's concept maps, by their relationship (R5) or equivalence (R4).
 --
 -- reads   concept_map: one row with a ConceptMap, or a Bundle of them, in JSON
--- writes  mapping: a row per mapping; kind is null where it is not an equivalence
+-- writes  mapping: a row per mapping with its relation; kind is null where it is not an equivalence
 
 create or replace table mapping as
 
@@ -39,7 +39,8 @@ select
     element ->> '$.code' as subject_code,
     split_part(part ->> '$.target', '|', 1) as object_vocabulary,
     target ->> '$.code' as object_code,
-    case coalesce(target ->> '$.relationship', target ->> '$.equivalence')
+    coalesce(target ->> '$.relationship', target ->> '$.equivalence', 'none') as relation,
+    case relation
         when 'equal' then 'same_as'
         when 'equivalent' then 'same_as'
         when 'inexact' then 'possibly_equivalent_to'
