@@ -12,8 +12,8 @@ import pytest
 from fixtures.sources import n_skipped, read_source
 
 from medsim.core.errors import InputError
+from medsim.core.identifiers import curie
 from medsim.terminologies.options import SynonymScope
-from medsim.terminologies.sources.obographs import curie
 
 OBO = r"""format-version: 1.2
 data-version: invented/2026-01-31
@@ -197,6 +197,23 @@ def test_obo_graphs_and_obo_give_the_same_tables(tmp_path: Path) -> None:
 )
 def test_an_iri_has_the_identifier_of_obo(iri: str, expected: str) -> None:
     assert curie(iri) == expected
+
+
+@pytest.mark.parametrize(("text", "n_odd"), [("TRUE", 0), (" true ", 0), ("since 2020", 1)])
+def test_any_text_retires_a_term_and_a_substitute_may_have_another_name(
+    tmp_path: Path, text: str, n_odd: int
+) -> None:
+    retired = properties(replacedBy=f"{IN}2")
+    retired.append({"pred": "http://www.w3.org/2002/07/owl#deprecated", "val": text})
+    other = [{"pred": "http://www.w3.org/2002/07/owl#deprecated", "val": "False"}]
+    nodes = [
+        term(f"{IN}1", "old", basicPropertyValues=retired),
+        term(f"{IN}2", "new", basicPropertyValues=other),
+    ]
+    terminology, tables = read_source(write(tmp_path / "in.json", {"graphs": [{"nodes": nodes}]}))
+    assert tables["concept"]["active"].to_list() == [False, True]
+    assert tables["association"].rows() == [("IN:1", "IN:2", "replaced_by", True)]
+    assert sum(n_skipped(terminology).values()) == n_odd
 
 
 def node(**changes: object) -> str:

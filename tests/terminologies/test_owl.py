@@ -9,6 +9,7 @@ import sys
 import zipfile
 from contextlib import closing
 from datetime import date
+from itertools import pairwise
 from pathlib import Path
 from typing import get_args
 
@@ -273,17 +274,112 @@ def test_entities_of_xml_may_only_abbreviate(tmp_path: Path) -> None:
     for table, frame in read_source(path)[1].items():
         assert frame.equals(expected[table]), table
 
-    laughs = '<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">'
+    nested = "<!ENTITY o '&purl;obo/'><!ENTITY purl 'http://purl.obolibrary.org/'>"
+    quoted = """<!ENTITY q 'a "quoted" &amp; long'>"""
+    path.write_text(f"{head}<!DOCTYPE rdf:RDF [{quoted}\n{nested}]>{root}{body}", encoding="utf-8")
+    for table, frame in read_source(path)[1].items():
+        assert frame.equals(expected[table]), table
+
+    laughs = '<!ENTITY a "ha">' + "".join(
+        f'<!ENTITY {name} "{f"&{before};" * 9}">' for before, name in pairwise("abcdefghij")
+    )
+    cycle = "<!ENTITY a '&b;'><!ENTITY b '&a;'>"
     late = f"{head}{root}{body}<!--{' ' * 70_000}--><!DOCTYPE rdf:RDF [{entity}]>"
     for bomb in (
         f"{head}<!DOCTYPE rdf:RDF [{entity}{laughs}]>{root}{body}",
+        f"{head}<!DOCTYPE rdf:RDF [{entity}{cycle}]>{root}{body}",
         f"{head}<!DOCTYPE rdf:RDF [<!ENTITY a '&#38;b;'>{entity}]>{root}{body}",
+        f"{head}<!DOCTYPE rdf:RDF [<!ENTITY a SYSTEM 'other.xml'>{entity}]>{root}{body}",
+        f"{head}<!DOCTYPE rdf:RDF [<!ENTITY a 'x{'&amp;' * 60}'>{entity}]>{root}{body}",
         f'{head}<!DOCTYPE rdf:RDF [<!ENTITY a "{"ha" * 200}">]>{root}{body}',
         late.replace("&o;", "http://x/"),
     ):
         path.write_text(bomb, encoding="utf-8")
         with pytest.raises(InputError, match=r"in\.owl declares an XML entity that is long"):
             read_source(path)
+
+
+ODD = """
+IN:1 a owl:Class ; rdfs:label "alder", <http://invented.example/label>, [] ;
+  oio:hasExactSynonym obo:XL_1, "http://invented.example/name" .
+IN:2 a owl:Class ; rdfs:label "birch" ; owl:deprecated %s .
+IN:10 a rdfs:Class ; rdfs:label "root" .
+IN:11 a rdfs:Class ; rdfs:label "leaf" ; rdfs:subClassOf IN:10 .
+"""
+
+
+@pytest.mark.parametrize(
+    ("value", "is_active", "n_odd"),
+    [
+        *((text, False, 0) for text in ("true", '"TRUE"', '" true "', '"1"^^<x:y>', '"true"@en')),
+        *((text, False, 1) for text in ('"yes"', '"since 2020"', "IN:1")),
+        *((text, True, 0) for text in ("false", '"False"', '" 0 "', '""', '"no"')),
+    ],
+)
+def test_a_term_is_retired_by_any_text_but_false(
+    tmp_path: Path, value: str, n_odd: int, *, is_active: bool
+) -> None:
+    terminology, tables = read_source(written(tmp_path, "ttl", PREFIXES + ODD % value))
+    active = dict(tables["concept"].select("concept_id", "active").iter_rows())
+    assert active == {"IN:1": True, "IN:2": is_active, "IN:10": True, "IN:11": True}
+    odd = [n for why, n in n_skipped(terminology).items() if "owl:deprecated is not a boo" in why]
+    assert sum(odd) == n_odd
+
+
+@pytest.mark.parametrize("form", ["ttl", "db"])
+def test_addresses_and_nodes_are_no_names_and_roots_are_kept(tmp_path: Path, form: str) -> None:
+    terminology, tables = read_source(written(tmp_path, form, PREFIXES + ODD % "false"))
+    assert sorted(tables["description"]["term"]) == ["alder", "birch", "leaf", "root"]
+    assert tables["is_a"].rows() == [("IN:11", "IN:10")]
+    assert n_skipped(terminology) == {"name is an IRI or a blank node": 4}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "IN:1 obo:IAO_0100001 IN:2",
+        'IN:1 obo:IAO_0100001 "IN:2"',
+        'IN:1 obo:IAO_0100001 " IN_2 "',
+        'IN:1 obo:IAO_0100001 "obo:IN_2"',
+        'IN:1 obo:IAO_0100001 "http://purl.obolibrary.org/obo/IN_2"',
+        "IN:1 oio:replacedBy IN:2",
+        'IN:1 oio:replacedBy "IN:2"',
+        "IN:1 dct:isReplacedBy IN:2",
+        "IN:2 dct:replaces IN:1",
+    ],
+)
+def test_a_substitute_may_be_an_address_or_a_text(tmp_path: Path, statement: str) -> None:
+    terms = 'IN:1 a owl:Class ; rdfs:label "old" . IN:2 a owl:Class ; rdfs:label "new" .'
+    turtle = f"{PREFIXES}{terms}\n{statement} ."
+    association = read_source(written(tmp_path, "ttl", turtle))[1]["association"]
+    assert association.rows() == [("IN:1", "IN:2", "replaced_by", True)]
+
+
+def test_a_substitute_in_a_thesaurus_may_have_the_prefix_of_the_file(tmp_path: Path) -> None:
+    turtle = (
+        PREFIXES
+        + """
+    @prefix ex: <http://invented.example/t/> .
+    ex:a1 a skos:Concept ; skos:prefLabel "old"@en ; dct:isReplacedBy "ex:a2" .
+    ex:a2 a skos:Concept ; skos:prefLabel "new"@en .
+    """
+    )
+    association = read_source(written(tmp_path, "ttl", turtle))[1]["association"]
+    assert association.rows() == [("a1", "a2", "replaced_by", True)]
+
+
+@pytest.mark.parametrize("form", ["owl", "db"])
+def test_a_language_may_have_an_underscore(tmp_path: Path, form: str) -> None:
+    path = written(tmp_path, form, THESAURUS)
+    if form == "owl":
+        text = path.read_text(encoding="utf-8")
+        assert "en-gb" in text.lower()
+        path.write_text(re.sub("(?i)en-(gb|us)", r"en_\1", text), encoding="utf-8")
+    else:
+        with closing(sqlite3.connect(path)) as database, database:
+            database.execute("update statements set language = replace(language, '-', '_')")
+    names = read_source(path)[1]["description"].filter(concept_id="c_1", language="en")
+    assert sorted(names["term"]) == ["color", "colour", "tint"]
 
 
 XML = b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">\n'

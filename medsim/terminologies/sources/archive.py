@@ -29,7 +29,7 @@ from medsim.core.reading import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from typing_extensions import Buffer
 
@@ -83,7 +83,7 @@ class ReleaseFile:
         try:
             with reading(where, hint=hint), ExitStack() as opened:
                 streams = [part.stored(opened) for part in parts]
-                joint = io.BufferedReader(_Joined(streams)) if self.parts else streams[0]
+                joint = io.BufferedReader(Joined(streams)) if self.parts else streams[0]
                 stream = cast("io.BufferedReader", joint)
                 content = unpacked(stream, where, sum(part.stored_size() for part in parts))
                 beginning = content.peek(BEGINNING)
@@ -109,14 +109,15 @@ class ReleaseFile:
         return cast("zipfile.ZipInfo", self.entry).compress_size if is_zipped else self.size
 
 
-class _Joined(io.RawIOBase):
+class Joined(io.RawIOBase):
     """The bytes of several streams, one after the other."""
 
-    def __init__(self, streams: list[io.BufferedReader]) -> None:
+    def __init__(self, streams: Sequence[io.BufferedIOBase]) -> None:
         super().__init__()
         self._streams = streams
 
     def readable(self) -> bool:
+        """Return True: the streams are readable."""
         return True
 
     def readinto(self, buffer: Buffer) -> int:

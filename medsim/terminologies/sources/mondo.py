@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from medsim.core.errors import InputError
 from medsim.core.files import open_hashed
+from medsim.core.identifiers import curie, identifier_of
 from medsim.terminologies.sources import (
     Source,
     SourceFile,
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 _PACKAGE = "cellxgene-ontology-guide"
 _FILES = "MONDO-ontology-*.json.zst"
-_ID = re.compile(r"(?:.*[./])?(?P<prefix>[A-Za-z]+)[:_](?P<local>\w+)")
 _TERMS_OF_USE = (
     "Mondo Disease Ontology: CC BY 4.0, may be passed on with attribution; "
     "https://mondo.monarchinitiative.org"
@@ -59,9 +58,11 @@ def read_mondo(path: Path, store: Store, options: ReadingOptions) -> Terminology
         for synonym in term.get("synonyms") or ():
             rows.add_synonym(concept_id, synonym, "exact")
         if replaced_by := term.get("replaced_by"):
-            rows.association[concept_id, _identifier(replaced_by), "replaced_by", True] = None
+            rows.association[concept_id, curie(identifier_of(replaced_by)), "replaced_by", True] = (
+                None
+            )
         for target in term.get("consider") or ():
-            target_id = _identifier(target)
+            target_id = curie(identifier_of(target))
             rows.association[concept_id, target_id, "possibly_equivalent_to", True] = None
         for ancestor, distance in (term.get("ancestors") or {}).items():
             if distance == 1:
@@ -74,12 +75,6 @@ def read_mondo(path: Path, store: Store, options: ReadingOptions) -> Terminology
         terms_of_use=_TERMS_OF_USE,
         skipped=rows.skipped,
     )
-
-
-def _identifier(text: str) -> str:
-    """Return an identifier such as MONDO:0018037, which may be written as obo.MONDO_0018037."""
-    match = _ID.fullmatch(text)
-    return f"{match['prefix']}:{match['local']}" if match else text
 
 
 Source(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 from medsim.core.errors import InputError
+from medsim.core.identifiers import curie
 from medsim.core.reading import JSON
 from medsim.terminologies.sources import Source, Terminology, read_text
 from medsim.terminologies.sources.archive import begins, single_file
@@ -31,9 +31,10 @@ _SCOPE = re.compile(r"has(Exact|Narrow|Broad|Related)Synonym$")
 _IAO = "http://purl.obolibrary.org/obo/IAO_"
 _REASON, _MERGED = f"{_IAO}0000231", f"{_IAO}0000227"
 _OBO = "http://www.geneontology.org/formats/oboInOwl#"
-_ASSOCIATIONS = {f"{_IAO}0100001": "replaced_by", f"{_OBO}consider": "possibly_equivalent_to"}
+_ASSOCIATIONS = dict.fromkeys((f"{_IAO}0100001", f"{_OBO}replacedBy"), "replaced_by")
+_ASSOCIATIONS[f"{_OBO}consider"] = "possibly_equivalent_to"
 _XREFS = {f"{_OBO}hasDbXref", f"{_OBO}xref"}
-_DEPRECATED = ("http://www.w3.org/2002/07/owl#deprecated", "true")
+_DEPRECATED = "http://www.w3.org/2002/07/owl#deprecated"
 CODE = re.compile(r"([^\s:]+):(\S+)")
 """The form of a cross-reference: prefix and code."""
 
@@ -63,27 +64,6 @@ def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Termino
         terms_of_use=next(iter(licences), NO_LICENCE),
         skipped=rows.skipped,
     )
-
-
-def curie(iri: str) -> str:
-    """Return the OBO identifier of an IRI, by the mapping of OBO to OWL (5.9.2).
-
-    >>> curie("http://purl.obolibrary.org/obo/HP_0000001")
-    'HP:0000001'
-    """
-    if "://" not in iri:
-        return iri
-    last = iri.rpartition("/")[2]
-    prefix, mark, local = last.partition("#_")
-    if mark and local:
-        return f"{prefix}:{local}"
-    prefix, mark, local = last.partition("#")
-    if mark and local:
-        return f"{prefix}:{local}" if prefix in {"owl", "rdf", "rdfs"} else local
-    prefix, mark, local = last.rpartition("_")
-    if mark and local and ("_" not in prefix or local.isdecimal()):
-        return f"{prefix}:{unquote(local)}"
-    return iri
 
 
 def _read_graph(graph: Any, rows: OntologyRows) -> None:
@@ -120,7 +100,8 @@ def _read_class(node: Any, rows: OntologyRows) -> None:
     properties = [
         (item["pred"], item.get("val") or "") for item in meta.get("basicPropertyValues") or ()
     ]
-    obsolete = meta.get("deprecated") is True or _DEPRECATED in properties
+    marks = (value for pred, value in properties if pred == _DEPRECATED)
+    obsolete = meta.get("deprecated") is True or rows.is_deprecated(concept_id, marks)
     associated = [
         (curie(value), _ASSOCIATIONS[pred]) for pred, value in properties if pred in _ASSOCIATIONS
     ]

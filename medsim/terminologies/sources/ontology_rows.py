@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.core.identifiers import vocabulary_of
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import Skipped
-from medsim.terminologies.mappings import VOCABULARIES
 from medsim.terminologies.sources import day_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import date
 
     from medsim.core.store import Store
@@ -28,6 +29,7 @@ LICENCE_PROPERTY = re.compile(r"(^|[:/])license$", re.IGNORECASE)
 """The names of properties whose value is an ontology's licence."""
 
 _REASONS = ("term has a second name", "description is empty", "synonym has another scope")
+_NO_BOOLEAN = "owl:deprecated is not a boolean; the term is retired"
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -66,6 +68,13 @@ class OntologyRows:
         self._skipped[reason] += 1
         self._first.setdefault(reason, first)
 
+    def is_deprecated(self, concept_id: str, values: Iterable[str]) -> bool:
+        """Return whether a value of owl:deprecated retires a term; all texts but "false" do."""
+        marks = {value.strip().lower() for value in values} - {"false", "0", "no", ""}
+        if marks - {"true", "1"}:
+            self.skip(_NO_BOOLEAN, f", first {concept_id}: {min(marks):.60}")
+        return bool(marks)
+
     def add_term(self, concept_id: str, *, obsolete: bool) -> None:
         """Add a term; a repeated term is active unless one of its entries is obsolete."""
         self.active[concept_id] = self.active.get(concept_id, True) and not obsolete
@@ -96,8 +105,7 @@ class OntologyRows:
     def add_code(self, concept_id: str, prefix: str, local: str) -> None:
         """Add the code of a cross-reference, unless it is a web page."""
         if prefix and local and not local.startswith("//"):
-            vocabulary = VOCABULARIES.get(prefix.upper(), prefix)
-            self._code[concept_id, vocabulary, local] = None
+            self._code[concept_id, vocabulary_of(prefix), local] = None
 
     def fill(self, store: Store) -> None:
         """Put the canonical tables into a store."""

@@ -14,11 +14,12 @@ from typing import IO, TYPE_CHECKING
 
 from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
+from medsim.core.identifiers import curie, identifier_of
 from medsim.core.queries import query
 from medsim.core.reading import BEGINNING, LONGEST_LINE, RDF_XML, SQLITE, TURTLE, Watched, kind_of
 from medsim.terminologies.sources import Source, SourceFile, Terminology
-from medsim.terminologies.sources.archive import has_single, is_alone, single_file
-from medsim.terminologies.sources.obographs import CODE, curie
+from medsim.terminologies.sources.archive import Joined, has_single, is_alone, single_file
+from medsim.terminologies.sources.obographs import CODE
 from medsim.terminologies.sources.ontology_rows import LANGUAGE, NO_LICENCE, OntologyRows, day_in
 
 if TYPE_CHECKING:
@@ -42,7 +43,10 @@ READS = frozenset({RDF_XML, TURTLE, SQLITE})
 _BASE = "file:///ontology"  # relative IRIs do not depend on the folder
 _MARK = b"\xef\xbb\xbf"
 _ENTITY = b"<!ENTITY"
-_PLAIN_ENTITY = re.compile(rb'<!ENTITY\s+[\w.-]+\s+"[^"&]{0,200}"\s*>')
+_DECLARED = re.compile(rb"""<!ENTITY\s+([\w.-]+)\s+(["'])((?:(?!\2).)*)\2\s*>""", re.DOTALL)
+_REFERENCE = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)(?:([\w.-]+);)?")
+_PLAIN_ENTITY = re.compile(rb'<!ENTITY [\w.-]+ "(?=[^"]{0,200}")(?:[^"&]|&(?:amp|lt|gt|quot|apos);)*">')
+_TOO_LONG, _MAX_DEPTH = 201, 8
 
 
 def read_triples(file: ReleaseFile, read: list[SourceFile]) -> Iterator[Triple]:
@@ -67,7 +71,9 @@ def read_triples(file: ReleaseFile, read: list[SourceFile]) -> Iterator[Triple]:
         elif kind is RDF_XML:
             entities = _Entities(file.place, beginning)
             hashed = HashedReader(io.BufferedReader(Watched(stream, entities.see)))
-            yield from _of_rdf(file.place, hashed, entities)
+            hashed.read(len(beginning))
+            whole = io.BufferedReader(Joined([io.BytesIO(entities.beginning), hashed]))
+            yield from _of_rdf(file.place, whole, entities)
         else:
             hashed = HashedReader(stream)
             if hashed.peek(len(_MARK)).startswith(_MARK):
@@ -77,16 +83,28 @@ def read_triples(file: ReleaseFile, read: list[SourceFile]) -> Iterator[Triple]:
 
 
 class _Entities:
-    """Checks the declared entities of XML, which could make a small file large.
+    """Expands the declared entities of XML, and checks them, as they could make a small file large.
 
-    Only short values without references are allowed, within the beginning of the file. The lines
-    that were read are counted too, since the parser does not know them.
+    They must be short, also with the entities that they refer to, and in the beginning of the file.
+    The lines that were read are counted too, since the parser does not know them.
+
+    Attributes:
+        beginning: the beginning of the file, with entities as the parser reads them: in double
+            quotes, without references to others.
     """
 
     def __init__(self, place: str, beginning: bytes) -> None:
         self.n_lines = 1
         self._place, self._tail, self._n_seen = place, b"", 0
-        self._n_plain = len(_PLAIN_ENTITY.findall(beginning))
+        values = {name: value for name, _, value in reversed(_DECLARED.findall(beginning))}
+        for _ in range(_MAX_DEPTH):
+            for name, value in values.items():
+                whole = _REFERENCE.sub(lambda ref: values.get(ref[1], ref[0]), value)
+                values[name] = whole[:_TOO_LONG].replace(b'"', b"&quot;")
+        self.beginning = _DECLARED.sub(
+            lambda each: b'<!ENTITY %s "%s">' % (each[1], values[each[1]]), beginning
+        )
+        self._n_plain = len(_PLAIN_ENTITY.findall(self.beginning))
         self._check(beginning.count(_ENTITY))
 
     def see(self, part: bytes) -> None:
@@ -100,8 +118,8 @@ class _Entities:
     def _check(self, n_declared: int) -> None:
         if n_declared > self._n_plain:
             raise InputError(
-                f"{self._place} declares an XML entity that is long, refers to others or is not at "
-                "the beginning, like a bomb; if you trust it, replace its entities"
+                f"{self._place} declares an XML entity that is long, refers to unknown ones or is "
+                "not at the beginning, like a bomb; if you trust it, replace its entities"
             )
 
 
@@ -152,9 +170,7 @@ _MERGED = "http://purl.obolibrary.org/obo/IAO_0000227"
 _SCOPES = ("exact", "narrow", "broad", "related")
 _DATED = ("version_iri", "version", "modified", "issued")
 _LAST_PART = re.compile(r"(.*[/#])(.+)", re.DOTALL)
-_MATCHED = re.compile(
-    r"https?://(?:identifiers\.org|id\.nlm\.nih\.gov|purl\.bioontology\.org/ontology)/(\w+)[/:](.+)"
-)
+_ADDRESS = re.compile(r"\w+://\S+")
 
 Statement = tuple[str, str, str | None]
 """What a property is read as, its value, and the language as in triples."""
@@ -197,8 +213,9 @@ def read_owl(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         raise InputError(
             f"{file.place}: no owl:Class or skos:Concept has properties, so it is not an ontology"
         )
+    known = {own: own for own in ids.values()} | ids
     for iri in ids:
-        _read_term(iri, graph, ids, rows)
+        _read_term(iri, graph, known, rows)
     rows.fill(store)
     heads = [iri for iri in graph.statements if "head" in graph.types[iri]]
     for address in (value for head in heads for value in graph.values(head, "import")):
@@ -260,11 +277,18 @@ def _identifiers(graph: _Graph) -> dict[str, str]:
     return {iri: own if n_uses[own] == 1 else iri for iri, own in ids.items()}
 
 
-def _read_term(iri: str, graph: _Graph, ids: dict[str, str], rows: OntologyRows) -> None:
-    """Add the rows of a term."""
-    concept_id = ids[iri]
-    marks = {*graph.values(iri, "deprecated"), *graph.types[iri]}
-    obsolete = not marks.isdisjoint(("true", "1", "deprecated"))
+def _target(text: str, known: dict[str, str]) -> str:
+    """Return the identifier of the term that an IRI, an identifier or a CURIE means."""
+    text = text.strip()
+    forms = (text, identifier_of(text), text.rpartition(":")[2])
+    return next((known[form] for form in forms if form in known), curie(forms[1]))
+
+
+def _read_term(iri: str, graph: _Graph, known: dict[str, str], rows: OntologyRows) -> None:
+    """Add the rows of a term; ``known`` has the identifiers of terms by IRI and by themselves."""
+    concept_id = known[iri]
+    marks = graph.values(iri, "deprecated")
+    obsolete = rows.is_deprecated(concept_id, marks) or "deprecated" in graph.types[iri]
     is_merged = _MERGED in graph.values(iri, "reason")
     if obsolete and is_merged and graph.values(iri, "replaced_by"):
         rows.skip("id of a term that was merged into another")  # as in OBO graphs
@@ -272,19 +296,22 @@ def _read_term(iri: str, graph: _Graph, ids: dict[str, str], rows: OntologyRows)
     rows.add_term(concept_id, obsolete=obsolete)
     _add_names(concept_id, graph, iri, rows)
     for role, value, language in graph.statements[iri]:
-        target = ids.get(value) or curie(value)
+        target = known.get(value) or curie(value)
         is_named = not value.startswith(("_:", _NAMES["prefixes"]["owl"]))
         if role == "parent" and is_named:
             rows.is_a[concept_id, target] = None
         elif role == "child" and is_named:
             rows.is_a[target, concept_id] = None
         elif role in {"replaced_by", "possibly_equivalent_to"}:
-            rows.association[concept_id, target, role, True] = None
+            rows.association[concept_id, _target(value, known), role, True] = None
+        elif role == "replaces":
+            rows.association[_target(value, known), concept_id, "replaced_by", True] = None
         elif role == "xref":
-            code = CODE.fullmatch(curie(value) if language is None else value)
+            code = CODE.fullmatch(identifier_of(curie(value)) if language is None else value)
             rows.add_code(concept_id, *code.groups()) if code else rows.skip("malformed xref")
         elif role == "match" and not graph.is_class(iri):  # OBO files have no such codes
-            code = _MATCHED.fullmatch(value) or _LAST_PART.fullmatch(value)
+            short = identifier_of(value)
+            code = (CODE if short != value else _LAST_PART).fullmatch(short)
             rows.add_code(concept_id, *(code.groups() if code else ("", value)))
 
 
@@ -298,7 +325,11 @@ def _add_names(concept_id: str, graph: _Graph, iri: str, rows: OntologyRows) -> 
     by_language: defaultdict[str, list[Statement]] = defaultdict(list)
     for role, text, tag in graph.statements[iri]:
         if role in {"label", "preferred", *_SCOPES}:
-            by_language[(tag or LANGUAGE).lower().partition("-")[0]].append((role, text, tag))
+            if tag is None or _ADDRESS.fullmatch(text):
+                rows.skip("name is an IRI or a blank node")
+                continue
+            language = (tag or LANGUAGE).lower().replace("_", "-").partition("-")[0]
+            by_language[language].append((role, text, tag))
     for language in sorted(by_language, key=lambda code: (code != LANGUAGE, code)):
         synonyms = {(text, role) for role, text, _ in by_language[language] if role in _SCOPES}
         names = [it for it in by_language[language] if it[0] not in _SCOPES]
