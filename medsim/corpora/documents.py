@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import IO, TYPE_CHECKING, Any
 
+from defusedxml import DefusedXmlException
 from defusedxml import ElementTree as strict  # noqa: N813 — the unsafe one is never used
 
 from medsim.core.errors import InputError
@@ -33,6 +34,7 @@ from medsim.core.reading import (
     too_long,
     unpacked,
 )
+from medsim.core.tables import LINE_END
 from medsim.corpora import Annotation, Document
 
 if TYPE_CHECKING:
@@ -266,9 +268,11 @@ def _code(part: str) -> tuple[str, str] | None:
 
 _BIOC = re.compile(rb'(\xef\xbb\xbf)?\s*(<(\?xml|!DOCTYPE|collection)|\{\s*"|\[\s*\{\s*")')
 _JSON_LINES = re.compile(rb"\s*\{[^\n]*\}\r?\n+\{")
-_IDENTIFIERS = ("identifier", "normalized_id", "concept_id", "database_id", "mesh", "umls", "cui")
+_IDENTIFIERS = ("identifier", "normalized_id", "concept_id", "database_id")
 _MENTION = re.compile(r"(T\S*)\t(\S+) (\d{1,9} \d{1,9}(?:;\d{1,9} \d{1,9})*)\t(.*)", re.ASCII)
 _REFERENCE = re.compile(r"N\S*\tReference (\S+) (\S+)")
+_NOTE = re.compile(r"#\S*\tAnnotatorNotes (T\S*)\t(.*[0-9].*)")
+_REPEATED = "repeated ids of mentions"
 _KINDS = {*PACKED, JSON, XML}
 
 
@@ -289,7 +293,7 @@ def _bioc_documents(
         InputError: a document has another structure.
     """
     document_ids: set[str] = set()
-    raw_documents = _of_xml(stream) if is_xml else _of_json(stream.read(), path)
+    raw_documents = _of_xml(stream, path) if is_xml else _of_json(stream.read(), path)
     for number, raw in enumerate(raw_documents, start=1):
         place = f"{path}: document {number:,}"
         try:
@@ -305,11 +309,16 @@ def _bioc_documents(
         raise InputError(f"{path} has no document of BioC")
 
 
-def _of_xml(stream: IO[bytes]) -> Iterator[Any]:
-    for _, element in strict.iterparse(stream, events=("end",)):
-        if element.tag == "document":
-            yield _as_json(element)
-            element.clear()
+def _of_xml(stream: IO[bytes], path: Path) -> Iterator[Any]:
+    try:
+        for _, element in strict.iterparse(stream, events=("end",)):
+            if element.tag == "document":
+                yield _as_json(element)
+                element.clear()
+    except DefusedXmlException as error:
+        raise InputError(
+            f"{path} declares an XML entity, like a bomb; replace its entities"
+        ) from error
 
 
 def _as_json(element: Element) -> dict[str, Any]:
@@ -340,11 +349,15 @@ def _document(raw: Any, number: int, place: str, problems: Problems, *, linked: 
     sentences = [sentence for passage in passages for sentence in passage.get("sentences") or ()]
     units = [unit for passage in passages for unit in passage.get("sentences") or [passage]]
     texts = [unit.get("text") or "" for unit in units]
-    offsets = [int(unit["offset"]) for unit in units]
+    offsets = [_number(unit, "offset") for unit in units]
     starts = [0, *accumulate(len(text) + 1 for text in texts)]
     title, abstract = texts[0] if texts else "", "\n".join(texts[1:])
     whole = f"{title} {abstract}"
     annotations: list[Annotation] = []
+    for mention_id in raw.get(_REPEATED) or ():
+        problems.add(
+            "mention has the id of another; its codes are not read", place, str(mention_id)
+        )
     for holder in (raw, *passages, *sentences):
         for _ in holder.get("relations") or ():
             problems.count("line states a relation")
@@ -353,7 +366,7 @@ def _document(raw: Any, number: int, place: str, problems: Problems, *, linked: 
             if len(locations) != 1 or infons.get("CompositeRole") == "IndividualMention":
                 problems.count("mention has several parts, or is one of a composite mention")
                 continue
-            offset, length = int(locations[0]["offset"]), int(locations[0]["length"])
+            offset, length = (_number(locations[0], key) for key in ("offset", "length"))
             at = max(bisect_right(offsets, offset) - 1, 0)
             term = given.get("text") or ""
             begin = _place(term, texts[at], offset - offsets[at], length)
@@ -381,6 +394,14 @@ def _document(raw: Any, number: int, place: str, problems: Problems, *, linked: 
     )
 
 
+def _number(holder: Any, key: str) -> int:
+    """Return a whole number of an object, which may be a text."""
+    match = re.fullmatch(r"(-?[0-9]{1,18})(\.0)?", str(value := holder[key]).strip())
+    if not match:
+        raise ValueError(f"the {key} is {json.dumps(value)[:SHOWN]}; expected a number")
+    return int(match[1])
+
+
 def _place(term: str, text: str, begin: int, length: int) -> int | None:
     """Return the place of a term in a text, given in code points or in bytes."""
     if not term or begin < 0:
@@ -396,8 +417,10 @@ def _column(infons: dict[str, Any]) -> str:
     """Return the identifiers of a mention, as in a column of PubTator."""
     values = {key.lower(): str(value) for key, value in infons.items() if value is not None}
     if "omim" in values:
-        return re.sub(r"[0-9]+", r"OMIM:\g<0>", values["omim"].upper().replace("OMIM:", ""))
-    return next((values[key] for key in _IDENTIFIERS if key in values), "")
+        values["omim"] = re.sub("(?:O?MIM: *)?((?:PS)?[0-9]+)", r"OMIM:\1", values["omim"].upper())
+    main = next((key for key in _IDENTIFIERS if key in values), "")
+    keys = (main, "mesh", "umls", "cui", "omim")
+    return "|".join(values[key] for key in keys if values.get(key, "").strip() not in _NOTHING)
 
 
 def open_corpus(path: Path) -> HashedReader:
@@ -449,7 +472,8 @@ def _brat_as_bioc(path: Path) -> bytes:
     """Return a folder in brat's standoff format (Stenetorp et al. 2012) as JSON of BioC.
 
     Each file of annotations has its text beside it, with the suffix .txt. References of mentions to
-    other sources (N) are their codes. Relations, events, attributes and notes count as relations.
+    other sources (N), and notes that are codes, are their codes. Relations, events, attributes and
+    other notes count as relations.
 
     Raises:
         InputError: a file is missing, or a line of a mention or a reference is malformed.
@@ -459,14 +483,19 @@ def _brat_as_bioc(path: Path) -> bytes:
         text, lines = (_text_of(each) for each in (file.with_suffix(".txt"), file))
         mentions: dict[str, dict[str, Any]] = {}
         codes: dict[str, list[str]] = {}
-        relations = []
-        for number, line in enumerate(lines.splitlines(), start=1):
+        relations, repeated = [], []
+        for number, line in enumerate(LINE_END.split(lines), start=1):
             if match := _MENTION.fullmatch(line):
                 key, kind, given, term = match.groups()
                 spans = [tuple(map(int, span.split())) for span in given.split(";")]
                 locations = [{"offset": start, "length": end - start} for start, end in spans]
+                if key in mentions:
+                    repeated.append(key)
+                    key = f"{key} in line {number}"
                 mentions[key] = {"text": term, "locations": locations, "infons": {"type": kind}}
-            elif match := _REFERENCE.match(line):
+            elif (match := _REFERENCE.match(line)) or (
+                (match := _NOTE.fullmatch(line)) and codes_of(match[2])
+            ):
                 codes.setdefault(match[1], []).append(match[2])
             elif line.startswith(("T", "N")):
                 raise InputError(
@@ -475,10 +504,11 @@ def _brat_as_bioc(path: Path) -> bytes:
                 )
             elif line.strip():
                 relations.append(line)
-        for mention_id in codes.keys() & mentions.keys():
+        for mention_id in codes.keys() & mentions.keys() - {*repeated}:
             mentions[mention_id]["infons"]["identifier"] = "|".join(codes[mention_id])
         passage = {"offset": 0, "text": text, "annotations": list(mentions.values())}
-        documents.append({"id": file.stem, "passages": [passage], "relations": relations})
+        document = {"id": file.stem, "passages": [passage], "relations": relations}
+        documents.append(document | {_REPEATED: repeated})
     return json.dumps({"documents": documents}).encode()
 
 

@@ -170,6 +170,15 @@ def test_offsets_may_count_bytes_sentences_or_from_the_beginning(tmp_path: Path,
     assert skipped(problems) == {}
 
 
+def test_offsets_may_be_texts_or_written_as_floats(tmp_path: Path) -> None:
+    rows = [mention("heart", 6), mention("heart", 6)]
+    rows[1]["locations"] = [{"offset": "6", "length": 5.0}]
+    passage = {"offset": 0.0, "text": TITLE, "annotations": rows}
+    (document,), problems = read(write(tmp_path, "json", {"id": "1", "passages": [passage]}))
+    assert [(each.start, each.end) for each in document.annotations] == [(6, 11)] * 2
+    assert skipped(problems) == {}
+
+
 def test_mentions_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
     parts = mention("Cold hands", 21)
     parts["locations"].append({"offset": 0, "length": 1})
@@ -206,7 +215,7 @@ BOMB = '<!DOCTYPE a [<!ENTITY b "cc"><!ENTITY c "&b;&b;">]><collection><document
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (BOMB, r"cannot be read as a corpus \(EntitiesForbidden"),
+        (BOMB, "corpus declares an XML entity, like a bomb; replace its entities"),
         ("<collection><document>\n</collection>", r"\(mismatched tag: line 2, column 2\)"),
         ("<collection></collection>", "has no document of BioC"),
         ("<collection><document/></collection>", "has no document|corpus"),
@@ -214,7 +223,17 @@ BOMB = '<!DOCTYPE a [<!ENTITY b "cc"><!ENTITY c "&b;&b;">]><collection><document
         ('{"documents": [{}]}', r"document 1 is not in the format BioC \(KeyError: 'passages'\)"),
         ('{"documents": [3]}', "document 1 is not in the format BioC"),
         ('{"documents": []}', r"document 1 is not in the format BioC \(KeyError: 'passages'\)"),
-        ('{"id": 1, "passages": [{"offset": "x"}]}', "document 1 is not in the .*invalid literal"),
+        *(
+            (
+                f'{{"id": 1, "passages": [{{"offset": {offset}}}]}}',
+                rf"document 1 is not in the format BioC \(the offset is {offset}; expected a num",
+            )
+            for offset in ("null", '"x"', "0.5", "false")
+        ),
+        (
+            "<collection><document><passage/></document></collection>",
+            r"document 1 is not in the format BioC \(the offset is null; expected a number\)",
+        ),
         ('{"id": "\\ud800", "passages": []}', "document 1 is not in the format .*surrogates"),
         ('{"id": 1, "passages": []}\n{"id": 2', "is not JSON"),
         ('{"id": 1, "passages": []}\n{"id": 2\n', "is not JSON"),
@@ -231,6 +250,30 @@ def test_a_faulty_file_is_refused(tmp_path: Path, content: str, message: str) ->
         read(tmp_path / "corpus")
     assert "\n" not in str(caught.value)
     assert str(tmp_path / "corpus") in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("infons", "codes"),
+    [
+        ({"MESH": "D006321", "OMIM": "123456"}, [("MSH", "D006321"), ("OMIM", "123456")]),
+        ({"OMIM": "MIM:123456|PS123456"}, [("OMIM", "123456"), ("OMIM", "PS123456")]),
+        ({"MESH": "D006321", "OMIM": "-"}, [("MSH", "D006321")]),
+        ({"identifier": "MESH:D006321", "mesh": "D006321"}, [("MSH", "D006321")]),
+        ({"identifier": "MESH:D006321", "normalized_id": "D006321"}, [("MSH", "D006321")]),
+        (
+            {"identifier": "HP_0001658", "CUI": "C0027051"},
+            [("HPO", "0001658"), ("UMLS", "C0027051")],
+        ),
+        ({"identifier": "-", "OMIM": ""}, []),
+    ],
+)
+def test_the_codes_of_all_infons_are_kept(
+    tmp_path: Path, infons: dict[str, str], codes: list[tuple[str, str]]
+) -> None:
+    passage = {"offset": 0, "text": TITLE, "annotations": [mention("heart", 6, **infons)]}
+    (document,), problems = read(write(tmp_path, "json", {"id": "1", "passages": [passage]}))
+    assert document.annotations[0].codes == tuple(codes)
+    assert problems.warnings() == ()
 
 
 BRAT_TEXT = "Naïve heart\n心臓 pain.\nCold hands\n"
@@ -275,6 +318,45 @@ def test_a_folder_of_brat_is_a_corpus(tmp_path: Path, suffix: str) -> None:
         "mention has several parts, or is one of a composite mention": 1,
         "mention is not in the text at its offsets": 1,
     }
+
+
+def test_lines_of_brat_end_only_where_editors_end_them(tmp_path: Path) -> None:
+    signs = "\u2028\u2029\x85\x0b\x0c\x1c\x1d\x1e"
+    text = "".join(f"a{sign}b " for sign in signs)
+    (tmp_path / "a.txt").write_text(text, encoding="utf-8", newline="")
+    rows = [f"T{at}\tX {4 * at} {4 * at + 3}\ta{sign}b" for at, sign in enumerate(signs)]
+    for end in ("\n", "\r\n", "\r"):
+        (tmp_path / "a.ann").write_text(end.join(rows), encoding="utf-8", newline="")
+        (document,), problems = read(tmp_path)
+        assert [each.text for each in document.annotations] == [f"a{sign}b" for sign in signs]
+        assert skipped(problems) == {}
+
+
+def test_mentions_with_one_id_are_kept_and_counted(tmp_path: Path) -> None:
+    twice = BRAT.replace("T5\t", "T2\t")
+    (document,), problems = read(write_brat(tmp_path, twice))
+    found = [(each.text, each.codes) for each in document.annotations]
+    assert found == [("heart", ()), ("pain", ()), ("Cold", ())]
+    (warning,) = (each for each in problems.warnings() if "id of another" in each)
+    assert warning.endswith("its codes are not read: 1, first in " + f"{tmp_path}: document 1: T2")
+
+
+@pytest.mark.parametrize(
+    ("note", "codes"),
+    [
+        ("C0018787", (("UMLS", "C0018787"),)),
+        ("HP:0001627", (("HPO", "0001627"),)),
+        ("MESH:D006321|UMLS:C0018787", (("MSH", "D006321"), ("UMLS", "C0018787"))),
+        *((text, ()) for text in ("seen", "see 7", "10012345", "really: yes", "")),
+    ],
+)
+def test_notes_that_are_codes_are_those_of_their_mention(
+    tmp_path: Path, note: str, codes: tuple[tuple[str, str], ...]
+) -> None:
+    path = write_brat(tmp_path, f"T1\tOrgan 6 11\theart\n#1\tAnnotatorNotes T1\t{note}\n")
+    (document,), problems = read(path)
+    assert document.annotations[0].codes == codes
+    assert skipped(problems).get("line states a relation", 0) == (not codes)
 
 
 @pytest.mark.parametrize(
