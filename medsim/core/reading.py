@@ -75,6 +75,7 @@ XML = FileKind("XML", is_read=True, is_binary=False)
 JSON = FileKind("JSON", is_read=True, is_binary=False)
 UTF_16 = FileKind("UTF-16 text", "convert it to UTF-8", is_read=True, is_binary=False)
 
+_FHIR_XML = FileKind("FHIR in XML, which is not read", "give its JSON form", is_binary=False)
 _RENAME = "medsim build reads it if its name ends in .owl"
 RDF_XML = FileKind("an ontology in OWL or RDF", _RENAME, is_read=True, is_binary=False)
 TURTLE = FileKind("an ontology in Turtle", _RENAME, is_read=True, is_binary=False)
@@ -94,6 +95,7 @@ _PATTERNS: tuple[tuple[bytes, FileKind], ...] = (
     (rb"(?i)\s*(<ontology|(<\?xml|<!).*?<ontology)\s|\s*(Prefix|Ontology)(\(|:\s)", _OWL),
     (rb"(\s|#[^\n]*\n)*(@(prefix|base)\s|(?i:prefix\s+[\w.-]*:|base)\s*<)", TURTLE),
     (rb"(\s|#[^\n]*\n)*(<\w+:[^\s>]*>|_:\S+)\s+<\w+:[^\s>]*>\s", TURTLE),
+    (rb"\s*(<\?xml[^>]*>\s*)?(<!--[^>]*>\s*)*<\w+\s[^>]*xmlns=.http://hl7.org/fhir\W", _FHIR_XML),
     (rb"\s*(<\?xml|<!DOCTYPE|<!--)", XML),
     (rb"\s*(\{\s*\x22|\[\s*([{\x22]|\[\s*[-0-9{\[\x22]))", JSON),
     (rb"\xff\xfe|\xfe\xff", UTF_16),

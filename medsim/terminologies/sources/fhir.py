@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from medsim.core.errors import InputError, listed
+from medsim.core.identifiers import vocabulary_of
 from medsim.core.manifest import Skipped
 from medsim.core.reading import JSON
-from medsim.terminologies.mappings import VOCABULARIES, strict_json
+from medsim.terminologies.mappings import strict_json
 from medsim.terminologies.sources import Source, Terminology, read_text, with_mappings
 from medsim.terminologies.sources.archive import begins, has_file, release_files, single_file
 from medsim.terminologies.sources.ontology_rows import NO_LICENCE, day_in
@@ -34,25 +35,26 @@ def read_fhir(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     file = single_file(path, _NAMED if has_file(path, _NAMED) else _ANY)
     text, read = read_text(file, {JSON})
     system = _code_system(file.place, json.loads(text))
-    url, content, terms = system["url"], system["content"], system.get("copyright")
+    url, content, terms = (str(system.get(key) or "") for key in ("url", "content", "copyright"))
+    name = f"the code system {url or system.get('name') or 'without url'}"
     store.put("fhir_code_system", pl.DataFrame({"system": [strict_json(system)]}))
     for table in _TABLES.split():
         store.run(f"terminologies/fhir/{table}")
     if content == "supplement" or not store.n_rows("concept"):
         raise InputError(
-            f"{file.place}: the code system {url} has no concepts of its own (its content is "
-            f"{content!r}); give a file that has them"
+            f"{file.place}: {name} has no concepts of its own (its content is "
+            f"{content or 'not stated'}); give a file that has them"
         )
     skipped = store.frame("terminologies/fhir/skipped").to_dicts()
     store.drop("fhir_code_system", "fhir_concept", "fhir_name", "fhir_property")
-    part = f"{path.name} has only a part of the code system {url} (its content is {content!r})"
+    part = f"{path.name} has only a part of {name} (its content is {content})"
     terminology = Terminology(
-        vocabulary=VOCABULARIES.get(url.upper(), url),
-        release_date=day_in(system.get("date") or system.get("version") or ""),
+        vocabulary=vocabulary_of(url) or None,
+        release_date=day_in(str(system.get("date") or system.get("version"))),
         files=(read,),
         terms_of_use=f"as stated by the code system: {terms}" if terms else NO_LICENCE,
         skipped=tuple(Skipped(**row) for row in skipped),
-        warnings=() if content == "complete" else (part,),
+        warnings=() if content in {"complete", ""} else (part,),
     )
     for other in release_files(path):
         name = other.name.lower()
@@ -67,10 +69,10 @@ def _code_system(place: str, content: Any) -> Any:
     Raises:
         InputError: there is none, or there are several.
     """
-    resources = [content, *(entry["resource"] for entry in content.get("entry") or ())]
-    systems = [each for each in resources if each["resourceType"] == "CodeSystem"]
+    resources = [content, *(entry.get("resource") or {} for entry in content.get("entry") or ())]
+    systems = [each for each in resources if each.get("resourceType") == "CodeSystem"]
     if len(systems) != 1:
-        names = listed([system["url"] for system in systems], most=3) or "none"
+        names = listed([each.get("url") or "one without url" for each in systems], most=3) or "none"
         raise InputError(f"{place}: needs one code system, but has {names}")
     return systems[0]
 

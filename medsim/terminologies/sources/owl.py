@@ -45,7 +45,9 @@ _MARK = b"\xef\xbb\xbf"
 _ENTITY = b"<!ENTITY"
 _DECLARED = re.compile(rb"""<!ENTITY\s+([\w.-]+)\s+(["'])((?:(?!\2).)*)\2\s*>""", re.DOTALL)
 _REFERENCE = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)(?:([\w.-]+);)?")
-_PLAIN_ENTITY = re.compile(rb'<!ENTITY [\w.-]+ "(?=[^"]{0,200}")(?:[^"&]|&(?:amp|lt|gt|quot|apos);)*">')
+_PLAIN_ENTITY = re.compile(
+    rb'<!ENTITY [\w.-]+ "(?=[^"]{0,200}")(?:[^"&]|&(?:amp|lt|gt|quot|apos);)*">'
+)
 _TOO_LONG, _MAX_DEPTH = 201, 8
 
 
