@@ -198,6 +198,9 @@ FORMATS: Registry[Format] = Registry("embedding format", "medsim.embeddings.form
 """Embedding formats by name."""
 
 
+_HINTS = {".csv": "; in CSV a word or term is followed only by numbers such as 0.5"}
+
+
 def find_format(path: Path, options: EmbeddingOptions) -> tuple[str, Format]:
     """Return the format of an embedding: the one in the options, or the one that recognises it.
 
@@ -227,7 +230,8 @@ def find_format(path: Path, options: EmbeddingOptions) -> tuple[str, Format]:
         beginning = beginning_of(path)
         if (kind := kind_of(beginning)) and (kind.advice or not kind.is_read):
             raise InputError(f"{path} {kind}")
-        fault = f"is in no known format: it {what_it_is(beginning)}"
+        hint = _HINTS.get(path.suffix.lower(), "")
+        fault = f"is in no known format: it {what_it_is(beginning)}{hint}"
     names = ", ".join(matches or FORMATS.all())
     raise InputError(f"{path} {fault}; add ,format=NAME with one of: {names}")
 

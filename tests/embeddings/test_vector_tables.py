@@ -98,6 +98,36 @@ def test_a_faulty_line_of_json_is_refused(tmp_path: Path, line: str, message: st
         words_in("table", path, ["heart a"])
 
 
+@pytest.mark.parametrize("header", ["", "word,0,1\n", ",x,y\r\n", "token;d0;d1\n"])
+def test_csv_may_have_a_header(tmp_path: Path, header: str) -> None:
+    rows = 'heart,0.5,-1e1\n"hand",2, 3\n\u5fc3,nan,x\n'
+    rows = rows.replace(",", ";" if ";" in header else ",")
+    (tmp_path / "v.csv").write_text(f"\ufeff{header}{rows}", encoding="utf-8", newline="")
+    assert find_format(tmp_path / "v.csv", EmbeddingOptions())[0] == "table"
+    found = as_rows(words_in("table", tmp_path / "v.csv", ["heart", "hand"]))
+    assert found == {"heart": [0.5, -10], "hand": [2, 3]}
+    with pytest.raises(InputError, match="'\u5fc3', row 3, has a missing value"):
+        words_in("table", tmp_path / "v.csv", ["\u5fc3"])
+
+
+def test_csv_may_have_terms(tmp_path: Path) -> None:
+    path = tmp_path / "v.csv"
+    path.write_text('term,0,1\n"Heart attack, acute",1,2\nNA,3,4\n', encoding="utf-8")
+    vectors = terms_in("table", path, ["heart attack, acute", "NA"]).vectors
+    assert vectors.tolist() == [[3, 4], [1, 2]]
+    path.write_text("heart,1,2\n", encoding="utf-8")
+    assert terms_in("table", path, ["heart"], keys="terms").vectors.tolist() == [[1, 2]]
+
+
+@pytest.mark.parametrize(
+    "text", ["heart,1\n", "word,1,2\nid,heart,1,2\n", "a,b,c\n", "heart 1,5 2,5\n", "x,1,2,\n", ""]
+)
+def test_other_csv_is_not_vectors(tmp_path: Path, text: str) -> None:
+    (tmp_path / "v.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=r"in no known format.*; in CSV a word or term is"):
+        find_format(tmp_path / "v.csv", EmbeddingOptions())
+
+
 def test_named_columns_come_before_others_and_whole_numbers_are_numbers(tmp_path: Path) -> None:
     frame = pl.DataFrame(
         {

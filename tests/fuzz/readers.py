@@ -569,6 +569,9 @@ READERS: dict[str, Reader] = {
     "vectors-tabs": Reader(
         write=_file("v.txt", "heart\t0.5  1\nnaïve heart\t1 -2\npain  3\t4\n"), read=_embedding
     ),
+    "vectors-csv": Reader(
+        write=lambda folder: write_table(folder / "v.csv", ROWS), read=_embedding
+    ),
     "vectors-jsonl": Reader(
         write=lambda folder: write_table(folder / "v.jsonl", ROWS), read=_embedding
     ),

@@ -1,4 +1,4 @@
-"""Rows of vectors for words or terms, and tables of both (Parquet, Arrow, Feather, JSON lines)."""
+"""Rows of vectors for words or terms, and tables of both (Parquet, Arrow, CSV, JSON lines)."""
 
 from __future__ import annotations
 
@@ -56,11 +56,17 @@ FITTING: dict[str, tuple[str, ...]] = {
 }
 """The options that fit rows of words and rows of terms."""
 
-_DESCRIBES = "table of words or terms and their vectors (.parquet, .arrow, .feather, .jsonl)"
+_DESCRIBES = "table of words or terms and their vectors (.parquet, .arrow, .feather, .csv, .jsonl)"
 _KEYS = ("word", "token", "term", "index")
 _VECTORS = ("vector", "embedding", "vectors", "embeddings")
 _JSON_KEYS = ("word", "token", "term", "text")
 _JSON_ROW = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{[^\n]*"(vector|embedding)s?"\s*:')
+_NUMBER = rb" *+[-+]?+[0-9]++(?:\.[0-9]*+)?+(?:[eE][-+]?+[0-9]++)?+ *+"
+_CSV_ROW = re.compile(
+    rb'(?:"(?:[^"\n]|"")*+"|[^",;\n]*+)(?P<sign>[,;])%s(?:(?P=sign)%s)++\r?(?=\n|\Z)'
+    % (_NUMBER, _NUMBER)
+)
+_CSV_HEADER = re.compile(rb'(?i)("?)(word|token|term|text|index|)\1[,;]"?(0"?[,;]"?1|1"?[,;]"?2)\b')
 _LISTS = (pl.List, pl.Array)
 _SUFFIXES = (".txt", ".json", ".parquet", ".csv", ".tsv")
 _ACCEPTED = ", ".join(_SUFFIXES)
@@ -275,14 +281,17 @@ def _load(path: Path, request: Request) -> WordVectors | TermVectors:
     lists. If no column has lists, the columns of numbers whose names end in a digit are the
     dimensions. A column of text named "term" has terms, any other has words; the option ``keys``
     overrides that. Only the requested vectors are collected. In JSON lines "text" has terms, too.
+    In CSV the first column has the words or terms, and the others are the dimensions.
     """
     beginning = beginning_of(path)
     if (kind := kind_of(beginning)) in {PARQUET, ARROW}:
         table = scan_of_users(path) if kind is PARQUET else scan_ipc_of_users(path)
     elif _is_json(path):
         table = _read_json(path)
+    elif row := _csv_row(path):
+        table = _read_csv(path, row)
     else:
-        raise InputError(f"{path} is not a Parquet or Arrow file: it {what_it_is(beginning)}")
+        raise InputError(f"{path} is not such a table: it {what_it_is(beginning)}")
     keys = _table_keys(path, table, request.options.keys)
     request.options.check_fit(f"{_DESCRIBES}, rows of {keys.kind}", *FITTING[keys.kind])
     schema = table.collect_schema()
@@ -304,6 +313,25 @@ def _load(path: Path, request: Request) -> WordVectors | TermVectors:
 
 def _is_json(path: Path) -> bool:
     return _JSON_ROW.match(content_of(path)) is not None
+
+
+def _csv_row(path: Path) -> re.Match[bytes] | None:
+    """Return the first row of CSV, in the first or the second line; None if the file has none."""
+    data = content_of(path).removeprefix(BOM_UTF8)
+    first = None if _CSV_HEADER.match(data) else _CSV_ROW.match(data)
+    return first or _CSV_ROW.match(data, data.find(b"\n") + 1)
+
+
+def _read_csv(path: Path, row: re.Match[bytes]) -> pl.LazyFrame:
+    """Return a table of CSV: words or terms, then numbers, with or without a header."""
+    with open_file(path) as raw:
+        data = unpacked(raw, path, path.stat().st_size).read().removeprefix(BOM_UTF8)
+    sign, has_header = row["sign"].decode(), row.start() > 0
+    table = pl.read_csv(data, separator=sign, has_header=has_header, infer_schema=False)
+    key, *columns = table.columns
+    numbers = pl.col(columns).str.strip_chars().cast(pl.Float32, strict=False)
+    word = pl.col(key).alias((has_header and key) or "word")
+    return table.lazy().select(word, vector=pl.concat_list(numbers))
 
 
 def _read_json(path: Path) -> pl.LazyFrame:
@@ -362,7 +390,11 @@ FORMATS.register(
     "table",
     Format(
         describes=_DESCRIBES,
-        recognises=lambda path: kind_of(beginning_of(path)) in {PARQUET, ARROW} or _is_json(path),
+        recognises=lambda path: (
+            kind_of(beginning_of(path)) in {PARQUET, ARROW}
+            or _is_json(path)
+            or _csv_row(path) is not None
+        ),
         load=_load,
     ),
 )
