@@ -19,10 +19,9 @@ _REGISTERED = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"https?(://.+)[/#](.+)")
-_OBO = ("http://purl.obolibrary.org/obo/", "https://purl.obolibrary.org/obo/")
 _UNDERSCORED = re.compile(
-    r"(?:obo[.:]|https?://(?:www\.ebi\.ac\.uk/efo|www\.orpha\.net/ORDO)/)?"
-    r"([A-Za-z]\w*)_([A-Z]{0,2}[0-9]+)"
+    r"(?:obo[.:]|https?://(?:purl\.obolibrary\.org/obo|www\.ebi\.ac\.uk/efo|www\.orpha\.net/ORDO)"
+    r"/)?([A-Za-z]\w*)_([A-Z]{0,2}[0-9]+)"
 )
 
 
@@ -35,19 +34,18 @@ def vocabulary_of(prefix: str) -> str:
 def identifier_of(text: str) -> str:
     """Return an identifier as a CURIE, or the text if it is not a known form of one.
 
-    Known are addresses of OBO, EFO, Orphanet, registries and ``VOCABULARIES``, and an underscore
-    before digits.
+    Known are addresses of OBO, EFO, Orphanet, registries and ``VOCABULARIES``, perhaps in angle
+    brackets, and an underscore before digits.
 
     >>> [identifier_of(text) for text in ("http://id.nlm.nih.gov/mesh/D003920", "HP_0002076")]
     ['mesh:D003920', 'HP:0002076']
     """
+    text = text.removeprefix("<").removesuffix(">")
     if registered := _REGISTERED.fullmatch(text):
         return f"{registered[1]}:{registered[2]}"
     address = _ADDRESS.fullmatch(text)
     if address and (vocabulary := VOCABULARIES.get(f"HTTP{address[1].upper()}")):
         return f"{vocabulary}:{address[2]}"
-    if text.startswith(_OBO):
-        return curie(text)
     underscored = _UNDERSCORED.fullmatch(text)
     return f"{underscored[1]}:{underscored[2]}" if underscored else text
 

@@ -81,10 +81,10 @@ def add_mappings(
         content = _METADATA.sub(lambda match: match[1] or "", text)
         sssom = Text(path=Path(place), content=content)
         rows = table_of(sssom, _COLUMNS, ("predicate_modifier",), may_be_short=True).frame
-        names = {*rows["subject_id"], *rows["object_id"]}
-        known = set(store.table("concept")["concept_id"])
-        bases = dict(_PREFIX.findall(text))
-        whole = {name: _identifier(name, bases, known) for name in names}
+        addresses = _addresses({*rows["subject_id"], *rows["object_id"]}, text)
+        ids = store.table("concept")["concept_id"]
+        known = {*ids.filter(ids.is_in([*addresses, *addresses.values()]))}
+        whole = {name: _identifier(name, at, known) for name, at in addresses.items()}
         store.put("sssom", rows.with_columns(pl.col("subject_id", "object_id").replace(whole)))
         store.run("terminologies/mappings/sssom/mapping")
     put_prefixes(store)
@@ -99,10 +99,15 @@ def add_mappings(
     return terms, [Skipped(**row) for row in skipped], warnings
 
 
-def _identifier(text: str, bases: dict[str, str], known: set[str]) -> str:
+def _addresses(names: set[str], text: str) -> dict[str, str]:
+    """Return identifiers of SSSOM with their prefixes expanded by the file's ``curie_map``."""
+    bases = dict(_PREFIX.findall(text))
+    parts = {name: name.partition(":") for name in names}
+    return {name: bases.get(it[0], it[0] + it[1]) + it[2] for name, it in parts.items()}
+
+
+def _identifier(text: str, address: str, known: set[str]) -> str:
     """Return an identifier of SSSOM as a concept's own, or with the usual prefix."""
-    prefix, _, local = text.partition(":")
-    address = bases[prefix] + local if prefix in bases else text
     short = identifier_of(address)
     return next(
         (form for form in (text, address) if form in known), text if "//" in short else short

@@ -162,6 +162,17 @@ def test_ids_of_a_table_may_be_addresses(tmp_path: Path, ids: tuple[str, str]) -
     assert tables["association"].rows() == [(*ids, "same_as", True)]
 
 
+def test_declared_prefixes_name_addresses_that_are_ids(tmp_path: Path) -> None:
+    ids = ("http://a.example/t/7", "http://b.example/#8")
+    table = "id,name\n{},Fever\n{},Heat\n".format(*ids)
+    (tmp_path / "names.csv").write_text(table, encoding="utf-8")
+    path = tmp_path / "in.sssom.tsv"
+    metadata = "#curie_map:\n#  a: http://a.example/t/\n#  b: http://b.example/#\n"
+    path.write_text(mapped("a:7 owl:sameAs b:8", metadata=metadata), encoding="utf-8")
+    _, tables = read_source(tmp_path / "names.csv", extensions=[path])
+    assert tables["association"].rows() == [(*ids, "same_as", True)]
+
+
 def test_a_file_whose_mappings_are_all_left_out_is_a_warning(fever: Path) -> None:
     path = fever.with_name("in.sssom.tsv")
     rows = ("HP:1 x:isLike HP:2", "HP:2 x:isLike HP:3", "X:1 skos:exactMatch X:2")

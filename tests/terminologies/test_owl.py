@@ -341,6 +341,8 @@ def test_addresses_and_nodes_are_no_names_and_roots_are_kept(tmp_path: Path, for
         'IN:1 obo:IAO_0100001 "IN:2"',
         'IN:1 obo:IAO_0100001 " IN_2 "',
         'IN:1 obo:IAO_0100001 "obo:IN_2"',
+        'IN:1 obo:IAO_0100001 "in:2"',
+        'IN:1 obo:IAO_0100001 "<http://purl.obolibrary.org/obo/IN_2>"',
         'IN:1 obo:IAO_0100001 "http://purl.obolibrary.org/obo/IN_2"',
         "IN:1 oio:replacedBy IN:2",
         'IN:1 oio:replacedBy "IN:2"',

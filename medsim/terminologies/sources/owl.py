@@ -282,7 +282,7 @@ def _identifiers(graph: _Graph) -> dict[str, str]:
 def _target(text: str, known: dict[str, str]) -> str:
     """Return the identifier of the term that an IRI, an identifier or a CURIE means."""
     text = text.strip()
-    forms = (text, identifier_of(text), text.rpartition(":")[2])
+    forms = (text, identifier_of(text), text.rpartition(":")[2], identifier_of(text).upper())
     return next((known[form] for form in forms if form in known), curie(forms[1]))
 
 
