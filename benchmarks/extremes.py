@@ -53,6 +53,7 @@ CELLS = (
     *(Cell("share", "zipf", 300, at, within) for within in (0.3, 0.6) for at in (0.97, 0.05)),
     *(Cell("share", "zipf", 300, 0.97, 0.3, harder) for harder in (0.25, 0.5, 1.0)),
     *(Cell("share", "zipf", 300, at, 0.5) for at in (0.5, 0.8, 0.9, 0.99)),
+    Cell("share", "zipf", 1000, 0.1, 0.9),
     *(Cell("share", "lognormal", 100, at, 0.6) for at in (0.8, 0.97, 0.05)),
     *(Cell("share", "equal", 300, at, 0.3) for at in (0.8, 0.97, 0.99)),
     *(Cell("share", "single", 1000, at, 0.3) for at in (0.8, 0.97, 0.99)),
