@@ -200,6 +200,8 @@ def intervals_of(
     usual = (error > 0) & (spread > 0)
     size = np.full(len(values), effective)
     size[usual] = np.minimum(spread[usual] / error[usual] ** 2, n_values)
+    none_differs = np.maximum(values, 1 - values) ** effective
+    size *= np.minimum(1, effective / size) ** none_differs
     shares = (without[usual] - values[usual, None]) ** 2
     sums = shares.sum(axis=1) ** 2
     uneven = np.maximum((shares**2).sum(axis=1) - sums / len(without.T), 1e-300)

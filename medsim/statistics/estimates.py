@@ -397,6 +397,12 @@ def clustered_estimate(value: float, left_out: Values, n_values: int, effective:
     is 0, it is the effective number of clusters. The interval is NaN if fewer than
     ``FEWEST_CLUSTERS`` clusters are effective.
 
+    Near 0 and 1 only a few clusters differ from the others. If no large one does, the standard
+    error is too small. If clusters were right or wrong as a whole, all effective clusters would be
+    right with the probability value^effective. Their number replaces the effective size to the
+    degree of this probability, or of that of all being wrong, in the geometric mean of both. It is
+    1 for a value of 0 or 1, and near 0 if some effective clusters must differ.
+
     Degrees of freedom are the smaller of ``degrees_of`` and ``degrees_of_error``, since a high
     share has its misses in few clusters, however many there are. The latter never widen the
     interval beyond the one for a single value per effective cluster.
@@ -415,6 +421,8 @@ def clustered_estimate(value: float, left_out: Values, n_values: int, effective:
     if spread > 0 and error:
         size = min(spread / error**2, n_values)
         if size > effective:
+            none_differs = max(value, 1 - value) ** effective
+            size *= (effective / size) ** none_differs
             reach_of_few = student_reach(min(degrees, degrees_of_error(value, left_out)))
             reach = min(reach_of_few, reach * math.sqrt(size / effective))
     return wilson(value, size, reach)

@@ -183,6 +183,8 @@ def test_interval_of_clusters_is_wilsons_at_the_effective_size(
         size = min(auc * (1 - auc) / error**2, len(labels))
     reach = stats.t.ppf(0.975, effective / 2)
     if size > effective:  # then few clusters may dominate the error (Satterthwaite 1946)
+        none_differs = max(auc, 1 - auc) ** effective
+        size = size ** (1 - none_differs) * effective**none_differs
         shares = np.square(np.array(others) - auc)
         degrees = 2 * len(shares) * shares.mean() ** 2 / max(shares.var(), 1e-300)
         of_few = stats.t.ppf(0.975, min(effective / 2, degrees))

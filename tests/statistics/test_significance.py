@@ -207,11 +207,15 @@ def expected_interval(values: np.ndarray, clusters: np.ndarray) -> tuple[float, 
     size, standard_errors = effective(clusters), reach(clusters)
     if error and mean * (1 - mean) > 0:
         size = min(mean * (1 - mean) / error**2, len(values))
+        if size > effective(clusters):  # as if clusters were right or wrong as a whole
+            none_differs = math.exp(effective(clusters) * math.log(max(mean, 1 - mean)))
+            logarithms = [math.log(size), math.log(effective(clusters))]
+            size = math.exp(np.average(logarithms, weights=[1 - none_differs, none_differs]))
         squares = np.array([(without - mean) ** 2 for without in without_each(values, clusters)])
         relative = squares.var() / squares.mean() ** 2 / len(squares)
         if relative > 0:
             of_few = stats.t.ppf(0.975, min(effective(clusters) / 2, 2 / relative))
-            at_widest = standard_errors * math.sqrt(size / effective(clusters))
+            at_widest = standard_errors * math.sqrt(max(1, size / effective(clusters)))
             standard_errors = max(standard_errors, min(of_few, at_widest))
     return wilson(mean, size, standard_errors)
 
@@ -267,6 +271,35 @@ def test_few_clusters_with_misses_widen_intervals() -> None:
         result = clustered_mean(hits[clusters].astype(float), clusters)
         n_covered += result.low <= 0.99 <= result.high
     assert n_covered / 500 > 0.92  # 0.83 with the degrees of all clusters
+
+
+@pytest.mark.parametrize(("share", "harder"), [(0.97, 0.0), (0.05, 0.0), (0.97, 0.5)])
+def test_intervals_near_0_and_1_contain_the_share_of_clusters_that_are_alike(share, harder) -> None:
+    """Hits are beta-binomial with a correlation of 0.6, in clusters with sizes by Zipf's law."""
+    draw = np.random.default_rng(12)
+    sizes = np.maximum(1, np.round(191 / np.arange(1, 301))).astype(int)
+    clusters = np.repeat(np.arange(300), sizes)
+    misses = sizes**harder / (sizes @ sizes**harder) * sizes.sum() * (1 - share)
+    n_covered = 0
+    for _ in range(400):
+        chances = draw.beta((1 - misses) * 2 / 3, misses * 2 / 3)
+        hits = draw.random(len(clusters)) < chances[clusters]
+        result = clustered_mean(hits.astype(float), clusters)
+        n_covered += result.low <= share <= result.high
+    assert n_covered / 400 > 0.95  # 0.84, 0.87 and 0.73 with the effective size alone
+
+
+def test_a_miss_in_a_small_cluster_lowers_the_interval_of_a_perfect_score() -> None:
+    clusters = np.repeat(np.arange(30), [100, 50, *[10] * 27, 1])
+    hits = np.ones(len(clusters))
+    perfect = clustered_mean(hits, clusters)
+    hits[-1] = 0
+
+    result = clustered_mean(hits, clusters)
+
+    assert 0.6 < perfect.low < 0.8
+    assert perfect.low - 0.01 < result.low < perfect.low  # 0.97 with the effective size alone
+    assert perfect.high == 1 > result.high
 
 
 def test_degrees_of_an_error_match_a_chi_square_distribution() -> None:
