@@ -1,4 +1,4 @@
-"""Coverage of intervals and false positives of tests, for clusters of unequal sizes."""
+"""Coverage of intervals, false positives and power of tests, for clusters of unequal sizes."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ _MEAN_SIZE, _SMALL, _SPREAD = 4, 2, 0.7
 _TIE = 0.5  # similarities are rounded to its multiples
 _SHARED = 0.5  # share of the variance between clusters that positives and negatives have in common
 _PART = 500_000  # similarities drawn at a time
+_LARGE = 0.05  # share of the pairs of a cluster without which thresholds are chosen again
 _N_CHECKED = 5  # samples of each cell that are compared with medsim's functions
 
 
@@ -44,6 +45,7 @@ class Cell(NamedTuple):
         tied: whether similarities are rounded.
         within: correlation of similarities with the same cluster and label.
         n_samples: number of samples of pairs.
+        other: the area of the second embedding; None if both are equally good.
     """
 
     kind: str
@@ -52,10 +54,12 @@ class Cell(NamedTuple):
     tied: bool
     within: float
     n_samples: int
+    other: float | None = None
 
     def __str__(self) -> str:
         ties = ", tied" if self.tied else ""
-        return f"{self.kind} {self.n_clusters}, {self.area}{ties}, within {self.within}"
+        other = f" and {self.other}" if self.other else ""
+        return f"{self.kind} {self.n_clusters}, {self.area}{other}{ties}, within {self.within}"
 
 
 class Drawn(NamedTuple):
@@ -65,13 +69,16 @@ class Drawn(NamedTuple):
         areas: float64[n_samples, 2].
         without: float64[n_samples, 2, n_clusters], the areas without each cluster.
         correct: float64[n_samples, 2, n_clusters], number of correct pairs at the best threshold.
-        heldout: the same for held-out pairs, at the threshold of the other pairs.
+        fitted: the number of correct pairs without each cluster; without a large one, at the
+            threshold that is best then.
+        heldout: as ``correct`` for held-out pairs, at the threshold of the other pairs.
         hits: float64[n_samples, 2, n_clusters], number of positives above a fixed threshold.
     """
 
     areas: Values
     without: Values
     correct: Values
+    fitted: Values
     heldout: Values
     hits: Values
 
@@ -89,17 +96,23 @@ def measure(settings: Settings) -> Measured:
     cells = [
         Cell(kind, n_clusters, area, tied, within, n_samples)
         for kind, n_clusters, area, tied in product(_KINDS, _CLUSTERS, _AREAS, (False, True))
-        for within in ((0.5, 0.9) if n_clusters in {10, 30} else (0.5,))
+        for within in ((0.5, 0.9) if n_clusters in {10, 30, 300} else (0.5,))
     ]
     often = [
         Cell(kind, n_clusters, area, tied=False, within=0.5, n_samples=n_often)
         for kind, n_clusters, area in product(_KINDS[:4], (10, 30), (0.5, 0.9, 0.99))
     ]
-    shares, seconds = timed(lambda: {cell: simulated(cell) for cell in [*often, *cells]})
+    unlike = [
+        Cell(kind, n_clusters, 0.7, tied=False, within=0.5, n_samples=n_samples, other=0.9)
+        for kind, n_clusters in product(_KINDS[:4], (10, 30, 300))
+    ]
+    both = [*often, *cells, *unlike]
+    shares, seconds = timed(lambda: {cell: simulated(cell) for cell in both})
     summary = "; ".join(
         [
             *_worst({cell: shares[cell] for cell in cells}, "coverage", str(_LEVELS[0])),
             *_worst({cell: shares[cell] for cell in often}, str(_LEVELS[1])),
+            *(_power(cell, shares[cell]) for cell in unlike),
         ]
     )
     return Measured(
@@ -119,6 +132,12 @@ def _worst(results: dict[Cell, dict[str, float]], *kinds: str) -> list[str]:
             cell = (min if name.startswith("coverage") else max)(values, key=values.__getitem__)
             lines.append(f"{name} {values[cell]:.5g} ({cell})")
     return lines
+
+
+def _power(cell: Cell, shares: dict[str, float]) -> str:
+    """Return the share of samples in which McNemar's test finds the better embedding."""
+    power = shares.get(f"alarms of McNemar at {_LEVELS[0]}", math.nan)
+    return f"power of McNemar {power:.3g} ({cell})"
 
 
 def simulated(cell: Cell) -> dict[str, float]:
@@ -176,7 +195,7 @@ def _estimated(drawn: Drawn, sizes: Counts, n_heldout: Counts) -> Found:
         },
         p={
             "AUC": tests_of(a1, a2, v1, v2, n_pairs, effective),
-            "McNemar": mcnemar_of(drawn.correct[:, 0] - drawn.correct[:, 1], effective),
+            "McNemar": mcnemar_of(*_differences(drawn), sizes, effective),
             "mean": tests_of(m1, m2, w1, w2, sizes.sum(), effective),
         },
     )
@@ -237,21 +256,32 @@ def tests_of(
     return p
 
 
-def mcnemar_of(differences: Values, effective: float) -> Values:
+def _differences(drawn: Drawn) -> tuple[Values, Values]:
+    """Return the differences of both embeddings in correct pairs, see ``mcnemar_of``."""
+    return drawn.correct[:, 0] - drawn.correct[:, 1], drawn.fitted[:, 0] - drawn.fitted[:, 1]
+
+
+def mcnemar_of(differences: Values, fitted: Values, sizes: Counts, effective: float) -> Values:
     """Return p-values as in ``mcnemar`` with clusters, for all samples at once.
 
     Args:
         differences: float64[n_samples, n_clusters], correct pairs of the first less the second.
+        fitted: float64[n_samples, n_clusters], the same of all pairs without each cluster.
+        sizes: int64[n_clusters], number of positives.
         effective: the effective number of clusters.
     """
-    further = np.abs(differences.sum(axis=1))
+    sums, n_pairs = differences.sum(axis=1), 2 * sizes.sum()
+    further = np.abs(sums)
     squares = np.maximum(1, (differences**2).sum(axis=1))
     roots = np.maximum(0, further - 1) / np.sqrt(squares)
-    p: Values = 2 * stats.t.sf(roots, degrees_of(effective))
-    for row in np.flatnonzero(p < max(_LEVELS)):  # elsewhere it does not matter
-        sums = np.abs(differences[row][differences[row] != 0]).astype(np.int64)
-        if len(sums) < 25:  # noqa: PLR2004 - for fewer, all signs are tried
-            p[row] = max(p[row], _share_as_far(sums, int(further[row])))
+    error = _errors(sums / n_pairs, fitted / (n_pairs - 2 * sizes))
+    t = np.divide(further / n_pairs, error, out=np.full(len(error), np.inf), where=error > 0)
+    p_of_t = np.where(sums == 0, 1, 2 * stats.t.sf(t, degrees_of(effective)))
+    p: Values = np.maximum(2 * stats.norm.sf(roots), p_of_t)
+    for row in np.flatnonzero(p_of_t < max(_LEVELS)):  # elsewhere it does not matter
+        sizes_of_row = np.abs(differences[row][differences[row] != 0]).astype(np.int64)
+        if len(sizes_of_row) < 25:  # noqa: PLR2004 - for fewer, all signs are tried
+            p[row] = max(p_of_t[row], _share_as_far(sizes_of_row, int(further[row])))
     return p
 
 
@@ -296,15 +326,35 @@ def _similarities(
     """Return normal similarities with a shift for each cluster, and for each label in it.
 
     Returns:
-        float64[n_samples, 2, n_pairs], by two equally good embeddings.
+        float64[n_samples, 2, n_pairs], by two embeddings.
     """
     of_labels = rng.normal(size=(n_samples, 2, 2, cell.n_clusters))
     of_both = rng.normal(size=(n_samples, 2, 1, cell.n_clusters))
     shifts = math.sqrt(1 - _SHARED) * of_labels + math.sqrt(_SHARED) * of_both
     similarities: Values = rng.normal(size=(n_samples, 2, len(labels))) * math.sqrt(1 - cell.within)
     similarities += math.sqrt(cell.within) * shifts[:, :, labels.astype(int), clusters]
-    similarities += math.sqrt(2) * _NORMAL.inv_cdf(cell.area) * labels
+    for side, area in enumerate((cell.area, cell.other or cell.area)):
+        similarities[:, side] += math.sqrt(2) * _NORMAL.inv_cdf(area) * labels
     return np.round(similarities / _TIE) * _TIE if cell.tied else similarities
+
+
+@njit(cache=True)
+def _most_correct(
+    x: Values, order: Counts, labels: Flags, clusters: Counts, left_out: int
+) -> float:
+    """Return the number of pairs without a cluster that the best threshold gets right."""
+    right = 0.0
+    for pair in range(len(x)):
+        if labels[pair] and clusters[pair] != left_out:
+            right += 1
+    best = right
+    for at in range(len(x)):
+        pair = order[at]
+        if clusters[pair] != left_out:
+            right += -1.0 if labels[pair] else 1.0
+        if right > best and (at + 1 == len(x) or x[order[at + 1]] != x[pair]):
+            best = right
+    return best
 
 
 @njit(parallel=True, cache=True)
@@ -316,6 +366,7 @@ def _counted(  # noqa: C901, PLR0912, PLR0915 - one pass over each sample
     areas = np.zeros((n_samples, 2))
     without = np.zeros((n_samples, 2, n_clusters))
     correct = np.zeros((n_samples, 2, n_clusters))
+    fitted = np.zeros((n_samples, 2, n_clusters))
     heldout = np.zeros((n_samples, 2, n_clusters))
     hits = np.zeros((n_samples, 2, n_clusters))
     sizes = np.zeros(n_clusters)
@@ -386,12 +437,16 @@ def _counted(  # noqa: C901, PLR0912, PLR0915 - one pass over each sample
                     heldout[s, side, c] += 1
                 if labels[pair] and x[pair] > above:
                     hits[s, side, c] += 1
+            n_correct = correct[s, side].sum()
             for c in range(n_clusters):
                 total += won[c] / 2
+                fitted[s, side, c] = n_correct - correct[s, side, c]
+                if sizes[c] >= _LARGE * n_each:
+                    fitted[s, side, c] = _most_correct(x, order, labels, clusters, c)
             areas[s, side] = total / n_each**2
             for c in range(n_clusters):
                 without[s, side, c] = (total - won[c] + within[c]) / (n_each - sizes[c]) ** 2
-    return areas, without, correct, heldout, hits
+    return areas, without, correct, fitted, heldout, hits
 
 
 def _check(
@@ -419,14 +474,14 @@ def _check(
             np.testing.assert_allclose([*ends[0], *ends[1]], [estimate.low, estimate.high], 1e-6)
         (a1, w1), (a2, w2) = areas
         (m1, v1, n_values, _), (m2, v2, *_) = means
-        differences = counted.correct[part, 0] - counted.correct[part, 1]
+        differences = _differences(Drawn(*(of_all[part] for of_all in counted)))
         p = [
             (first.auc_difference(second).p, tests_of(a1, a2, w1, w2, len(labels), effective)),
             (
                 clustered_difference(hits[0], hits[1], clusters[labels]).p,
                 tests_of(m1, m2, v1, v2, n_values, effective),
             ),
-            (first.accuracy_difference(second).p, mcnemar_of(differences, effective)),
+            (first.accuracy_difference(second).p, mcnemar_of(*differences, sizes, effective)),
         ]
         for name, (expected, (of_all,)) in zip(("AUC", "mean", "McNemar"), p, strict=True):
             if name != "McNemar" or of_all < max(_LEVELS):

@@ -21,6 +21,7 @@ from medsim.statistics.estimates import (
     clustered_mean,
     difference_of,
     effective_clusters,
+    means_without_each,
     pearson,
     pearson_of,
     perfect_correlation,
@@ -185,6 +186,8 @@ class LabelledSample:
         threshold: pairs at least as similar are classified as positives, see ``best_threshold``;
             NaN without pairs.
         correct: bool[n_pairs], whether ``threshold`` puts each pair on the right side.
+        left_out: float64[n_clusters], the accuracy without each cluster, see
+            ``_accuracies_without_each``; empty without clusters.
     """
 
     similarities: Values
@@ -195,6 +198,7 @@ class LabelledSample:
     accuracy_heldout: Estimate
     threshold: Estimate
     correct: Flags
+    left_out: Values
 
     def auc_difference(self, other: LabelledSample) -> Test:
         """Test the difference from the AUC of another similarity of the same pairs."""
@@ -202,7 +206,9 @@ class LabelledSample:
 
     def accuracy_difference(self, other: LabelledSample) -> Test:
         """Test the difference from the accuracy of another similarity of the same pairs."""
-        return mcnemar(self.correct, other.correct, self.area.clusters, self.area.effective)
+        left_out = self.left_out - other.left_out
+        area = self.area
+        return mcnemar(self.correct, other.correct, area.clusters, area.effective, left_out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,7 +272,33 @@ def labelled_sample(
         accuracy_heldout=_share(correct_later, counted, clusters),
         threshold=Estimate(value=threshold),
         correct=correct,
+        left_out=_accuracies_without_each(distinct, ranks, labels, correct, clusters),
     )
+
+
+_LARGE = 0.05
+
+
+def _accuracies_without_each(
+    distinct: Values, ranks: Ids, labels: Flags, correct: Flags, clusters: Rows | None
+) -> Values:
+    """Return the accuracy without each cluster, float64[n_clusters]; empty without clusters.
+
+    Without a cluster that has at least a twentieth of the pairs, the threshold is the best of the
+    other pairs: such a cluster can move it, and then all others differ together.
+    """
+    if clusters is None:
+        return np.empty(0)
+    left_out = means_without_each(correct.astype(np.float64), clusters)
+    sizes = np.bincount(clusters)
+    for at, name in enumerate(np.flatnonzero(sizes)):
+        if _LARGE * len(clusters) <= sizes[name] < len(clusters):
+            others = clusters != name
+            chosen = (ranks[others & members] for members in (labels, ~labels))
+            counts = [np.bincount(of_label, minlength=len(distinct)) for of_label in chosen]
+            is_above = distinct >= best_threshold(distinct, *counts)
+            left_out[at] = (is_above[ranks] == labels)[others].mean()
+    return left_out
 
 
 def _share(correct: Flags, counted: Flags, clusters: Rows | None) -> Estimate:

@@ -54,7 +54,11 @@ class Test:
 
 
 def mcnemar(
-    correct1: Flags, correct2: Flags, clusters: Rows | None = None, effective: float | None = None
+    correct1: Flags,
+    correct2: Flags,
+    clusters: Rows | None = None,
+    effective: float | None = None,
+    left_out: Values | None = None,
 ) -> Test:
     """Test whether two classifications of the same pairs differ in accuracy.
 
@@ -69,9 +73,9 @@ def mcnemar(
     sign is random. If fewer than 25 clusters have a nonzero value, all signs are tried. Otherwise
     the chi-square is the squared sum of the values, corrected alike, divided by the sum of their
     squares (Yang et al., Statistics in Medicine 2010). A threshold that follows the largest
-    clusters makes the others differ together, so p is at least the p-value of the root of the
-    chi-square in Student's distribution (``degrees_of``), and NaN if too few clusters are
-    effective.
+    clusters makes the others differ together, so p is at least that of Student's t of the
+    difference in accuracy, with the error of the cluster jackknife. It is NaN if too few clusters
+    are effective.
 
     The statistic of an exact test is the smaller number of pairs that only one gets right;
     otherwise it is the chi-square. Without discordant pairs p is 1.
@@ -82,6 +86,8 @@ def mcnemar(
         clusters: int[n_pairs], the cluster of each pair from 0 on; None if all are independent.
         effective: the effective number of clusters, such as for the label with fewer; by default
             computed from ``clusters``.
+        left_out: float64[n_clusters], the difference in accuracy without each cluster, for
+            thresholds that depend on the clusters; by default computed from the same answers.
     """
     only1, only2 = correct1 & ~correct2, ~correct1 & correct2
     if clusters is None:
@@ -100,9 +106,12 @@ def mcnemar(
         method, statistic = f"{method}_exact", float(min(n_only1, n_only2))
         p = _share_as_far(differences, further)
     if clusters is not None:
-        degrees = degrees_of(effective_clusters(clusters) if effective is None else effective)
-        min_p = math.nan if math.isnan(degrees) else two_sided_student(chi_square**0.5, degrees)
-        p = max(min_p, p)  # NaN if the first is
+        if left_out is None:
+            left_out = means_without_each(correct1.astype(np.float64) - correct2, clusters)
+        effective = effective_clusters(clusters) if effective is None else effective
+        accuracies = [np.count_nonzero(c) / max(1, len(c)) for c in (correct1, correct2)]
+        first, second = (Estimate(value=value, low=value, high=value) for value in accuracies)
+        p = max(clustered_test(method, first, second, left_out, effective).p, p)  # NaN if it is
     return Test(method=method, statistic=statistic, p=p)
 
 

@@ -210,3 +210,39 @@ def test_accuracy_has_no_test_if_one_cluster_dominates_a_label() -> None:
 
     assert math.isnan(first.accuracy_difference(second).p)
     assert math.isnan(first.auc_difference(second).p)
+
+
+@given(st.lists(st.tuples(Similarities, st.booleans(), st.integers(0, 30)), max_size=40))
+def test_the_threshold_does_not_depend_on_a_large_cluster_that_is_left_out(rows: Rows) -> None:
+    similarities, labels, clusters = (np.array([row[at] for row in rows]) for at in range(3))
+    none = np.zeros(len(rows), np.bool_)
+
+    result = labelled_sample(
+        similarities.astype(float), labels.astype(bool), none, clusters.astype(np.int64)
+    )
+
+    names = sorted({row[2] for row in rows})
+    assert len(result.left_out) == len(names)
+    for name, accuracy in zip(names, result.left_out, strict=True):
+        others = [row for row in rows if row[2] != name]
+        if not others:
+            assert math.isnan(accuracy)
+        elif 20 * (len(rows) - len(others)) >= len(rows):
+            assert accuracy == pytest.approx(most_right(others) / len(others))
+        else:
+            expected = n_right(others, result.threshold.value) / len(others)
+            assert accuracy == pytest.approx(expected)
+
+
+def test_a_cluster_that_moves_the_thresholds_does_not_make_accuracies_differ() -> None:
+    """A quarter of the pairs have the same shift; both embeddings are equally good."""
+    draw = np.random.default_rng(14)
+    clusters = np.tile(np.r_[np.zeros(100, np.int64), np.arange(1, 301)], 2)
+    labels, none = np.arange(800) < 400, np.zeros(800, np.bool_)
+    n_alarms = 0
+    for _ in range(100):
+        shifts = draw.normal(size=(2, 2, 301))[:, labels.astype(int), clusters]
+        drawn = draw.normal(1.8 * labels + shifts, 0.1)
+        first, second = (labelled_sample(side, labels, none, clusters) for side in drawn)
+        n_alarms += first.accuracy_difference(second).p < 0.05
+    assert n_alarms <= 6  # 15 with the thresholds of all pairs

@@ -60,13 +60,14 @@ def test_many_disagreements_use_the_chi_square_distribution(only1: int, only2: i
         assert result.p == pytest.approx(expected.pvalue, rel=1e-9)
 
 
-def students_p(chi_square: float, clusters: np.ndarray) -> float:
+def students_p(correct1: np.ndarray, correct2: np.ndarray, clusters: np.ndarray) -> float:
     """Return the smallest possible p of a test of clusters; NaN if fewer than 5 are effective."""
-    _, sizes = np.unique(clusters, return_counts=True)
-    effective = sizes.sum() ** 2 / (sizes**2).sum()
-    if effective < 5 - 1e-12:
+    if effective(clusters) < 5 - 1e-12:
         return math.nan
-    return float(2 * stats.t.sf(math.sqrt(chi_square), effective / 2))
+    differences = correct1.astype(float) - correct2
+    error = jackknife(differences, clusters)
+    t = abs(differences.mean()) / error if error else math.inf
+    return float(2 * stats.t.sf(t, effective(clusters) / 2)) if differences.sum() else 1.0
 
 
 Answer = st.tuples(st.booleans(), st.booleans(), st.integers(0, 7))
@@ -85,8 +86,7 @@ def test_few_differing_clusters_are_tested_with_all_signs(rows) -> None:
     totals = [abs(sum(s * value for s, value in zip(sign, sums, strict=True))) for sign in signs]
     assert result.method == "mcnemar_clusters_exact"
     of_signs = sum(t >= abs(sum(sums)) for t in totals) / len(totals)
-    chi_square = max(0, abs(sum(sums)) - 1) ** 2 / max(1, sum(value * value for value in sums))
-    expected = np.maximum(of_signs, students_p(chi_square, clusters))  # NaN if it is
+    expected = np.maximum(of_signs, students_p(correct1, correct2, clusters))  # NaN if it is
     assert result.p == pytest.approx(expected, nan_ok=True)
 
 
@@ -100,9 +100,8 @@ def test_clusters_of_one_pair_give_nearly_the_test_of_pairs(
     result = mcnemar(*correct, clusters)
 
     expected = mcnemar(*correct)
-    chi_square = max(0, abs(only1 - only2) - 1) ** 2 / max(1, only1 + only2)
     assert result.statistic == pytest.approx(expected.statistic, rel=1e-12)
-    assert result.p == pytest.approx(max(expected.p, students_p(chi_square, clusters)))
+    assert result.p == pytest.approx(max(expected.p, students_p(*correct, clusters)))
 
 
 def test_many_clusters_use_the_squares_of_their_differences() -> None:
@@ -115,7 +114,24 @@ def test_many_clusters_use_the_squares_of_their_differences() -> None:
     sums = (correct1.astype(int) - correct2).reshape(80, 5).sum(axis=1)
     expected = (abs(sums.sum()) - 1) ** 2 / (sums**2).sum()
     assert result.statistic == pytest.approx(expected)
-    assert result.p == pytest.approx(2 * stats.t.sf(math.sqrt(expected), 40))
+    t = stats.ttest_1samp(sums, 0).statistic
+    assert result.p == pytest.approx(
+        max(stats.chi2.sf(expected, 1), 2 * stats.t.sf(abs(t), 40)), rel=1e-9
+    )
+
+
+def test_ten_clusters_that_nearly_all_agree_are_significant() -> None:
+    clusters = np.repeat(np.arange(10), 20)
+    correct1, correct2 = (np.tile(np.arange(20) < n, 10) for n in (15, 9))
+    correct1[clusters == 3] = correct2[clusters == 3]
+    correct1[np.flatnonzero(clusters == 5)[9:12]] = False
+
+    result = mcnemar(correct1, correct2, clusters)
+
+    sums = np.bincount(clusters, correct1.astype(int) - correct2)
+    t = stats.ttest_1samp(sums, 0).statistic
+    assert result.p == pytest.approx(max(2 / 2**9, 2 * stats.t.sf(t, 5)))
+    assert result.p < 0.01  # 0.03 by the chi-square in Student's distribution
 
 
 def test_no_test_if_one_cluster_has_most_pairs() -> None:
