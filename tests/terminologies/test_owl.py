@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import shutil
 import sqlite3
 import sys
 import zipfile
@@ -428,6 +429,23 @@ def test_a_malformed_file_ends_in_one_line(
 
     assert str(path) in str(error.value)
     assert str(error.value).isprintable()
+
+
+def test_the_log_beside_a_database_is_read(tmp_path: Path) -> None:
+    path = written(tmp_path, "db", THESAURUS)
+    (tmp_path / "copy").mkdir()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("pragma journal_mode = wal")
+        database.execute("update statements set value = 'newest' where value = 'tint'")
+        database.commit()
+        for end in ("", "-wal"):
+            shutil.copy(f"{path}{end}", tmp_path / "copy" / f"a.db{end}")
+
+    terminology, tables = read_source(tmp_path / "copy" / "a.db")
+
+    assert "newest" in tables["description"]["term"]
+    assert [file.name for file in terminology.files] == ["a.db", "a.db-wal"]
+    assert sorted(each.name for each in (tmp_path / "copy").iterdir()) == ["a.db", "a.db-wal"]
 
 
 def test_another_database_is_refused(tmp_path: Path) -> None:

@@ -319,6 +319,24 @@ def test_the_log_beside_a_database_is_read_and_nothing_is_written_there(
     assert names_of(tmp_path / "n.zip") == expected
 
 
+def test_a_journal_that_names_another_file_deletes_nothing(tmp_path: Path) -> None:
+    path, other = in_hot_journal(tmp_path / "n.db"), tmp_path / "other"
+    other.write_bytes(b"of somebody")
+    name = str(other).encode()
+    checksum = sum(int.from_bytes([byte], signed=True) for byte in name) % 2**32
+    with (tmp_path / "n.db-journal").open("ab") as journal:  # as SQLite ends it
+        journal.write((1 << 30).to_bytes(4) + name + len(name).to_bytes(4))
+        journal.write(checksum.to_bytes(4) + bytes.fromhex("d9d505f920a163d7"))
+
+    with pytest.raises(InputError, match=r"n\.db-journal is of several databases"):
+        read_source(path)
+
+    assert other.read_bytes() == b"of somebody"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("select * from n").fetchall()
+    assert not other.exists()  # as SQLite alone deletes it
+
+
 @pytest.mark.parametrize(
     ("text", "columns", "n_left_out"),
     [

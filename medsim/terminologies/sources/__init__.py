@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Callable, Collection
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -17,13 +18,14 @@ from medsim.core.errors import InputError, OptionError, check_unique, counted, u
 from medsim.core.files import HashedReader
 from medsim.core.kinds import CANONICAL_TABLES, SEMANTIC_TYPE_COLUMNS
 from medsim.core.manifest import Skipped
-from medsim.core.reading import JSON, beginning_of, decoded, kind_of, reading
+from medsim.core.reading import DUCKDB, JSON, SQLITE, beginning_of, decoded, kind_of, reading
 from medsim.core.registry import Registry
 from medsim.terminologies.mappings import FILES, add_mappings
 from medsim.terminologies.options import ReadingOptions
-from medsim.terminologies.sources.archive import file_alone
+from medsim.terminologies.sources.archive import beside, file_alone
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import date
 
     from medsim.core.progress import Progress
@@ -194,6 +196,39 @@ def read_text(file: ReleaseFile, reads: Collection[FileKind] = ()) -> tuple[str,
     with file.open(reads) as stream:
         hashed = HashedReader(stream)
         return decoded(hashed.read(), file.place), SourceFile.read_by(hashed, file.inner)
+
+
+_LOGS = {SQLITE: ("-wal", "-journal"), DUCKDB: (".wal",)}  # files beside it with the latest rows
+_NAMES_OTHER = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"  # the end of a journal that names a file
+
+
+@contextmanager
+def copy_of_database(
+    file: ReleaseFile, content: bytes, kind: FileKind, read: list[SourceFile]
+) -> Iterator[Path]:
+    """Yield the path of a copy of a database and of its logs, since opening it may write there.
+
+    Args:
+        file: the database; its logs are the files beside it.
+        content: its bytes.
+        kind: SQLITE or DUCKDB.
+        read: list that the logs are added to.
+
+    Raises:
+        InputError: a journal names another file, which SQLite would delete.
+    """
+    with TemporaryDirectory(prefix="medsim-") as folder:
+        path = Path(folder, "table.db")
+        path.write_bytes(content)
+        for end, log in beside(file, _LOGS[kind]).items():
+            with log.open() as stream:
+                hashed = HashedReader(stream)
+                log_content = hashed.read()
+                read.append(SourceFile.read_by(hashed, log.inner))
+            if log_content.endswith(_NAMES_OTHER):
+                raise InputError(f"{log.place} is of several databases; open them in SQLite first")
+            Path(f"{path}{end}").write_bytes(log_content)
+        yield path
 
 
 def with_mappings(terminology: Terminology, file: ReleaseFile, store: Store) -> Terminology:

@@ -229,7 +229,7 @@ def single_file(path: Path, name: str) -> ReleaseFile:
 
 
 def beside(file: ReleaseFile, ends: Collection[str]) -> dict[str, ReleaseFile]:
-    """Return the files whose name is that of a file with one of some ends, by their end."""
+    """Return the files whose name is that of a file and one of some endings, by their ending."""
     if file.entry is None:
         paths = {end: Path(f"{file.place}{end}") for end in ends}
         return {end: file_alone(path) for end, path in paths.items() if path.is_file()}

@@ -17,7 +17,7 @@ from medsim.core.files import HashedReader
 from medsim.core.identifiers import curie, identifier_of
 from medsim.core.queries import query
 from medsim.core.reading import BEGINNING, LONGEST_LINE, RDF_XML, SQLITE, TURTLE, Watched, kind_of
-from medsim.terminologies.sources import Source, SourceFile, Terminology
+from medsim.terminologies.sources import Source, SourceFile, Terminology, copy_of_database
 from medsim.terminologies.sources.archive import Joined, has_single, is_alone, single_file
 from medsim.terminologies.sources.obographs import CODE
 from medsim.terminologies.sources.ontology_rows import LANGUAGE, NO_LICENCE, OntologyRows, day_in
@@ -69,8 +69,12 @@ def read_triples(file: ReleaseFile, read: list[SourceFile]) -> Iterator[Triple]:
     with file.open(reads=READS) as stream:
         if kind is SQLITE:
             hashed = HashedReader(stream)
-            yield from _of_database(file.place, hashed.read())
-        elif kind is RDF_XML:
+            content = hashed.read()
+            read.append(SourceFile.read_by(hashed, file.inner))
+            with copy_of_database(file, content, SQLITE, read) as path:
+                yield from _of_database(file.place, path)
+            return
+        if kind is RDF_XML:
             entities = _Entities(file.place, beginning)
             hashed = HashedReader(io.BufferedReader(Watched(stream, entities.see)))
             hashed.read(len(beginning))
@@ -145,10 +149,9 @@ def _of_rdf(place: str, stream: IO[bytes], entities: _Entities | None = None) ->
         raise InputError(f"{place} is not valid RDF: {error.msg:.200}{line}") from error
 
 
-def _of_database(place: str, content: bytes) -> Iterator[Triple]:
+def _of_database(place: str, path: Path) -> Iterator[Triple]:
     try:
-        with closing(sqlite3.connect(":memory:")) as database:
-            database.deserialize(content)
+        with closing(sqlite3.connect(path)) as database:
             database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_LINE)
             yield from database.execute(query("terminologies/owl/statement").text)
     except sqlite3.Error as error:

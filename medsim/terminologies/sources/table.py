@@ -9,7 +9,6 @@ from dataclasses import replace
 from itertools import islice, takewhile
 from operator import itemgetter
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -31,14 +30,15 @@ from medsim.core.reading import (
 )
 from medsim.core.store import QueryError, database_table
 from medsim.core.tables import SEPARATORS, Text, below_title, cells_of_lines, first_lines, text_of
-from medsim.terminologies.sources import Source, SourceFile, Terminology
-from medsim.terminologies.sources.archive import beside, has_single, is_alone, single_file
+from medsim.terminologies.sources import Source, SourceFile, Terminology, copy_of_database
+from medsim.terminologies.sources.archive import has_single, is_alone, single_file
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
+    from medsim.terminologies.sources.archive import ReleaseFile
 
     Rows = Sequence[Sequence[object]]
 
@@ -70,8 +70,6 @@ A status is not used if none of its values is known.
 
 _SETTINGS = ("separator", "table", "missing")
 _MOST_COLUMNS = 10_000
-_LOGS: dict[object, tuple[str, ...]] = {SQLITE: ("-wal", "-journal"), DUCKDB: (".wal",)}
-"""The ends of the files beside a database that have its latest rows."""
 
 
 def read_table(path: Path, store: Store, options: ReadingOptions) -> Terminology:
@@ -86,14 +84,12 @@ def read_table(path: Path, store: Store, options: ReadingOptions) -> Terminology
     with file.open(reads=_KINDS) as stream:
         hashed = HashedReader(stream)
         data = hashed.read()
-        files = [SourceFile.read_by(hashed, file.inner)]
-    contents = {"": data}
-    for end, log in beside(file, _LOGS.get(kind_of(data[:BEGINNING]), ())).items():
-        with log.open() as stream:
-            hashed = HashedReader(stream)
-            contents[end] = hashed.read()
-            files.append(SourceFile.read_by(hashed, log.inner))
-    layout, warnings = _load(contents, file.place, given, table or "", store)
+        read = [SourceFile.read_by(hashed, file.inner)]
+    warnings: tuple[str, ...] = ()
+    if (values := _values(data, file, table or "", read)) is not None:
+        layout = _load_values(values, file.place, given, store)
+    else:
+        layout, warnings = _load_text(text_of(Path(file.place), data), given, store)
     for query in ("marker", "given", "word", "separator"):
         store.run(f"terminologies/table/{query}")
     layout |= dict(store.frame("terminologies/table/layout").iter_rows())
@@ -111,7 +107,7 @@ def read_table(path: Path, store: Store, options: ReadingOptions) -> Terminology
     store.drop("no_row", "setting", "raw_row", "marker", "given", "word", "separator", "name")
     store.drop("reference", "unlike")
     return Terminology(
-        files=tuple(files),
+        files=tuple(read),
         terms_of_use="the table names no licence",
         layout=layout,
         skipped=tuple(Skipped(**row) for row in skipped),
@@ -220,23 +216,6 @@ def _places(
     return places
 
 
-def _load(
-    contents: Mapping[str, bytes], place: str, given: Mapping[str, str], table: str, store: Store
-) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Fill the table ``raw_row``, and return the layout of the file, and warnings.
-
-    Args:
-        contents: the bytes of the file, and of those beside it by the ends of their names.
-        place: path of the file, for messages.
-        given: names of columns that the user gave, by role.
-        table: name of the table of a database; empty for the only one.
-        store: the store with the table ``no_row``.
-    """
-    if (values := _values(contents, place, table)) is not None:
-        return _load_values(values, place, given, store), ()
-    return _load_text(text_of(Path(place), contents[""]), given, store)
-
-
 def _layout(header: Sequence[str], places: Mapping[str, int], **others: str) -> dict[str, str]:
     """Return which column has which role, and which have none."""
     layout = {role: header[at] for role, at in places.items()}
@@ -337,17 +316,15 @@ def _load_values(
     return _layout(header, places)
 
 
-def _values(contents: Mapping[str, bytes], place: str, table: str) -> dict[str, list[Any]] | None:
+def _values(
+    data: bytes, file: ReleaseFile, table: str, read: list[SourceFile]
+) -> dict[str, list[Any]] | None:
     """Return the columns of Parquet, a database or JSON lines; None for another kind."""
-    data = contents[""]
-    kind = kind_of(data[:BEGINNING])
+    kind, place = kind_of(data[:BEGINNING]), file.place
     if kind is PARQUET:
         return frame_of_parquet(place, data).to_dict(as_series=False)
     if kind in {DUCKDB, SQLITE}:
-        with TemporaryDirectory(prefix="medsim-") as folder:  # as opening may write beside it
-            path = Path(folder, "table.db")
-            for end, content in contents.items():
-                Path(f"{path}{end}").write_bytes(content)
+        with copy_of_database(file, data, kind, read) as path:
             return database_table(path, place, table, kind="sqlite" if kind is SQLITE else "duckdb")
     return json_columns(place, data) if kind is JSON else None
 

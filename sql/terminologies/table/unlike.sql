@@ -21,7 +21,7 @@ row_name as (
         g.concept,
         g.place,
         trimmed(g.term) as term,
-        regexp_extract_all(lower(g.term), '[\p{L}\p{N}]+') as words
+        regexp_extract_all(nfc_normalize(lower(g.term)), '[\p{L}\p{N}]+') as words
     from given as g
     semi join repeated as r on g.concept = r.concept
     where trimmed(g.term) <> ''
