@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
 import numpy as np
 import polars as pl
@@ -387,8 +388,19 @@ def _format_of(folder: Path) -> str:
 
 def _fetch(place: str, name: str, revision: str | None, patterns: Sequence[str]) -> Path:
     """Return the folder of a model's commit, with the files that match a pattern."""
-    import huggingface_hub as hub  # noqa: PLC0415 — an extra
+    from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415 — slow to import
 
+    from huggingface_hub import constants, snapshot_download  # noqa: PLC0415 — an extra
+
+    from medsim.embeddings.services import is_loopback  # noqa: PLC0415 — as above
+
+    hub = urlsplit(constants.ENDPOINT)
+    is_proxied = not {hub.scheme, "all"}.isdisjoint(getproxies()) and not proxy_bypass(hub.netloc)
+    if is_proxied and is_loopback(constants.ENDPOINT):
+        raise OptionError(
+            "the hub in HF_ENDPOINT is on this machine, but a proxy would get the requests and "
+            f"your token; add {hub.hostname} to NO_PROXY"
+        )
     hint = "check its name and terms of use, log in with `hf auth login`, or run it again"
     with reading(place, "a model on a hub", hint):
-        return Path(hub.snapshot_download(name, revision=revision, allow_patterns=list(patterns)))
+        return Path(snapshot_download(name, revision=revision, allow_patterns=list(patterns)))

@@ -12,8 +12,11 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from itertools import chain
+from socket import inet_aton
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -67,7 +70,6 @@ _URL = re.compile(
     r"(?P<path>(/[!\"$->@-~]*)?)",  # neither # nor ?
     re.IGNORECASE | re.ASCII,
 )
-_NEAR = re.compile(r"localhost|127(\.[0-9]{1,3}){3}|\[::1\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,11 +125,22 @@ def _key(url: str, host: str, options: ServiceOptions) -> str | None:
     key = os.environ[name].strip()
     if not _TEXT_OF_KEY.fullmatch(key):
         raise OptionError(f"the environment variable {name} has no key that HTTP can send")
-    if options.key is None and url.startswith("http:") and not _NEAR.fullmatch(host):
+    if options.key is None and url.startswith("http:") and not is_loopback(url):
         raise OptionError(
             f"{url} would get the key of {name} unencrypted; use https, or add ,key={name}"
         )
     return key
+
+
+def is_loopback(url: str) -> bool:
+    """Return whether the host of an address is this machine: localhost, 127.0.0.0/8 or [::1]."""
+    with suppress(OSError, ValueError):  # the host is another name, or not valid
+        host = (urlsplit(url).hostname or "").removesuffix(".")
+        if host == "localhost":
+            return True
+        address = ip_address(host if ":" in host else inet_aton(host))
+        return (getattr(address, "ipv4_mapped", None) or address).is_loopback
+    return False
 
 
 class RefusedError(ServiceError):
@@ -166,11 +179,15 @@ class ServiceClient:
         self._stop = asyncio.Event()
         key = {} if service.key is None else {"Authorization": f"Bearer {service.key}"}
         connect = min(_CONNECT_SECONDS, service.options.timeout / 2)
+        limits = httpx2.Limits(max_connections=service.options.concurrency)
+        # A given transport ignores the proxies of the environment.
+        direct = httpx2.AsyncHTTPTransport(limits=limits) if is_loopback(service.url) else None
         try:
             self._http = httpx2.AsyncClient(
                 headers={"Accept": "application/json", "Accept-Encoding": "identity"} | key,
                 timeout=httpx2.Timeout(None, connect=connect),  # `_exchange` has the other bound
-                limits=httpx2.Limits(max_connections=service.options.concurrency),
+                limits=limits,
+                transport=direct,
                 follow_redirects=False,
             )
         except (ImportError, ValueError, httpx2.InvalidURL) as error:

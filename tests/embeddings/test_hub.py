@@ -191,6 +191,25 @@ def test_a_model_that_cannot_be_read_is_refused(hub: Hub, names: list[str], expe
     assert "pytorch_model.bin" not in hub.fetched
 
 
+@pytest.mark.parametrize("variable", ["HTTP_PROXY", "all_proxy"])
+def test_a_hub_on_this_machine_is_not_asked_through_a_proxy(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    hub.commit(FILES)
+    for name in ("http_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    monkeypatch.setenv(variable, "http://proxy.invalid:3128")
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://localhost:8080")
+
+    with pytest.raises(OptionError, match=r"HF_ENDPOINT .* add localhost to NO_PROXY$"):
+        opened(f"hf:{MODEL}")
+    assert not hub.fetched
+
+    monkeypatch.setenv("NO_PROXY", "localhost")
+    opened(f"hf:{MODEL}")
+
+
 @pytest.mark.parametrize("text", ["hf:", "hf:a/b/c", "hf:a@", "hf:a b", "hf:a/b@../c"])
 def test_a_text_of_another_form_is_refused(hub: Hub, text: str) -> None:
     with pytest.raises(OptionError, match=r"hf:"):

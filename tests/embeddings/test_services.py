@@ -6,7 +6,7 @@ import threading
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from fixtures.services import Fault, Handler, LocalService, answer_to, vector_of
 import medsim
 from medsim.core.errors import InputError, OptionError, ServiceError
 from medsim.embeddings import services as client
+from medsim.embeddings.chats import LanguageModel
 from medsim.embeddings.embedded_terms import open_source
 from medsim.embeddings.options import parse_embedding
 from medsim.embeddings.sources import Request, TermVectors
@@ -560,6 +561,7 @@ def test_a_wrong_address_or_option_is_a_one_line_error(text: str, message: str) 
     [
         ("nowhere.invalid", r"^api:http://nowhere.invalid/v1 cannot be reached \("),
         ("256.1.1.1:1", r"cannot be asked \("),
+        ("[1.2]:1", r"cannot be asked \("),
         ("a" * 64 + ".org", r"cannot be reached \("),
     ],
 )
@@ -568,11 +570,69 @@ def test_an_unknown_or_invalid_host_is_a_one_line_error(host: str, message: str)
         read(f"http://{host}/v1", ["a"])
 
 
-def test_an_unusable_proxy_is_a_one_line_error(service: LocalService, monkeypatch) -> None:
+def test_an_unusable_proxy_is_a_one_line_error(monkeypatch: pytest.MonkeyPatch) -> None:
     for proxy in ("socks5://127.0.0.1:9", "socks://127.0.0.1:9"):
         monkeypatch.setenv("ALL_PROXY", proxy)
         with pytest.raises(OptionError, match=r"proxy named by .*ALL_PROXY cannot be used"):
-            read(service)
+            read("http://service.invalid/v1")
+
+
+@pytest.fixture(params=["HTTP_PROXY", "http_proxy", "ALL_PROXY"])
+def proxy(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[LocalService]:
+    """A proxy of the environment, which answers every request itself; and a key."""
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    monkeypatch.setenv("MEDSIM_API_KEY", KEY)
+    monkeypatch.setattr(client, "TRIES", 1)
+    with LocalService().running() as running:
+        monkeypatch.setenv(request.param, f"http://127.0.0.1:{running.port}")
+        yield running
+
+
+def test_a_proxy_of_the_environment_gets_requests_to_other_machines(proxy: LocalService) -> None:
+    read("http://service.invalid/v1", ["a"], options="key=MEDSIM_API_KEY")
+
+    assert [path for path, *_ in proxy.requests] == ["http://service.invalid/v1/embeddings"]
+
+
+@pytest.mark.parametrize("host", ["localhost", "LocalHost", "127.0.0.1", "127.1"])
+def test_a_service_on_this_machine_is_asked_without_a_proxy(
+    service: LocalService, proxy: LocalService, monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    monkeypatch.setenv("MEDSIM_API_KEY", KEY)
+    url = service.url.replace("127.0.0.1", host)
+
+    result = read(url, ["a"])
+    llm = LanguageModel.parse(f"x=api:{url},model=m")
+    replies = llm.replies([[{"role": "user", "content": "b"}]], None, MessageStage())
+
+    assert np.array_equal(result.vectors, expected(["a"]))
+    assert replies[0].text == "TRUE"
+    assert [headers["Authorization"] for _, headers, _ in service.requests] == [f"Bearer {KEY}"] * 2
+    assert proxy.requests == []
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "localhost.",
+        "LOCALHOST.",
+        "127.0.0.2",
+        "127.255.3.4",
+        "127.0.0.1.",
+        "[::1]",
+        "[0:0:0:0:0:0:0:1]",
+        "[::ffff:127.0.0.1]",
+    ],
+)
+def test_no_address_of_this_machine_uses_a_proxy(proxy: LocalService, host: str) -> None:
+    with pytest.raises(ServiceError):
+        read(f"http://{host}:1/v1", ["a"])
+
+    assert proxy.requests == []
 
 
 def test_options_of_requests_do_not_change_the_identity() -> None:
