@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import io
+import multiprocessing
 import os
 import resource
+import select
 import signal
 import sys
+import threading
 import warnings
 from contextlib import contextmanager, suppress
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from medsim.core.errors import OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from types import FrameType
 
 
@@ -69,6 +73,8 @@ def _show_warning(message: Warning | str, *_where: Any, **_others: Any) -> None:
 
 INTERRUPTED = 130  # the shell's exit code for SIGINT
 
+_ENDS_WITHIN = 5.0  # seconds; a signal ends the program after this time, whatever it does
+
 _signals: list[int] = []
 
 
@@ -81,7 +87,8 @@ def interrupted() -> bool:
 def ending_in_one_line() -> Iterator[None]:
     """End the program with one line and exit code 130 if SIGINT or SIGTERM arrives.
 
-    Libraries turn a ``KeyboardInterrupt`` into other errors, so any error after a signal counts.
+    It ends within seconds, even during a long call. Libraries turn a ``KeyboardInterrupt`` into
+    other errors, so any error after a signal counts.
 
     Raises:
         SystemExit: the program was interrupted. Without a signal, errors pass unchanged.
@@ -91,6 +98,11 @@ def ending_in_one_line() -> Iterator[None]:
         numbers.append(signal.SIGINT)
     for number in numbers:
         signal.signal(number, _interrupt)
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer)
+    os.register_at_fork(after_in_child=partial(signal.set_wakeup_fd, -1))
+    threading.Thread(target=_end_after_signal, args=(reader, numbers), daemon=True).start()
     try:
         yield
     except BaseException as error:
@@ -98,10 +110,32 @@ def ending_in_one_line() -> Iterator[None]:
             raise
         for number in numbers:
             signal.signal(number, signal.SIG_DFL)  # a second signal ends the program at once
-        if sys.stderr is not None:
-            with suppress(OSError):
-                sys.stderr.write("interrupted\n")
+        _say_interrupted()
         raise SystemExit(INTERRUPTED) from None
+
+
+@cache
+def _say_interrupted() -> None:
+    """Print the line, once."""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            sys.stderr.write("interrupted\n")
+            sys.stderr.flush()
+
+
+def _end_after_signal(pipe: int, numbers: Collection[int]) -> None:
+    """End the program if it still runs some seconds after a signal, or if a second one comes.
+
+    The system writes signals to the pipe at once. Python raises the error for a signal only between
+    two of its own steps, which a long call of a kernel or a library delays.
+    """
+    while os.read(pipe, 1)[0] not in numbers:
+        pass
+    select.select([pipe], [], [], _ENDS_WITHIN)
+    _say_interrupted()
+    for process in multiprocessing.active_children():
+        process.kill()
+    os._exit(INTERRUPTED)
 
 
 def _interrupt(number: int, _frame: FrameType | None) -> None:

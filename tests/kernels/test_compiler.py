@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import os
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from numba import config, njit
+from numba.core.dispatcher import Dispatcher
 
 import medsim
 from medsim.kernels import compiler
@@ -146,6 +148,23 @@ def test_an_inner_kernel_is_called_by_kernels_only(
     assert njit(lambda number: inner(number) + 1)(4) == 9
     with pytest.raises(TypeError, match="_doubled is an inner kernel"):
         inner(4)
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+def test_every_kernel_runs_without_the_interpreter_lock_so_that_a_signal_can_end_it() -> None:
+    modules = [
+        importlib.import_module(f"medsim.kernels.{file.stem}")
+        for file in Path(compiler.__file__).parent.glob("[a-z]*.py")
+    ]
+    kernels = {
+        value
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, Dispatcher) and value.py_func.__module__.startswith("medsim.")
+    }
+
+    assert len(kernels) > 100
+    assert not [kernel for kernel in kernels if not kernel.targetoptions.get("nogil")]
 
 
 def test_inner_kernels_neither_create_arrays_nor_call_functions_that_do() -> None:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -35,7 +36,12 @@ def outcome(
         body=textwrap.indent(textwrap.dedent(body), "    ").strip(),
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False, **process
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=40,
+        **process,
     )
     assert done.stdout == ""
     return done.returncode, done.stderr
@@ -74,6 +80,85 @@ except KeyboardInterrupt:
 )
 def test_interrupt_is_not_lost(body: str, definitions: str) -> None:
     assert outcome(body, definitions=definitions) == (130, "interrupted\n")
+
+
+LONG_CALL = """
+import hashlib, threading
+
+def later(n_signals):
+    for _ in range(n_signals):
+        time.sleep(0.2)
+        interrupt()
+
+def stay(n_signals, seconds):
+    surroundings._ENDS_WITHIN = seconds
+    threading.Thread(target=later, args=[n_signals], daemon=True).start()
+    hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)  # never looks at signals
+"""
+KERNEL = """
+import numpy as np
+import polars as pl
+
+from medsim.neighbours.search import Candidates, NearestSearch
+
+def search(threads):
+    names = pl.Series(["a" * 4_000_000, "b" * 4_000_000])
+    of_names = Candidates(terms=names, components=np.arange(2), hashes=np.zeros(2, np.uint64))
+    search = NearestSearch(of_names, seed=0, threads=threads, sliced=False)
+    surroundings._ENDS_WITHIN = 0.2
+    threading.Thread(target=later, args=[1], daemon=True).start()
+    search.nearest(np.arange(2), np.ones(2))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("body", ["stay(1, 0.2)", "stay(2, 60)"])
+def test_a_call_that_ignores_signals_is_ended_after_some_time_or_by_the_second(
+    body: str, number: int
+) -> None:
+    assert outcome(body, definitions=LONG_CALL, number=number) == (130, "interrupted\n")
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_kernel_is_ended(threads: int) -> None:
+    definitions = textwrap.dedent(LONG_CALL) + KERNEL
+
+    assert outcome(f"search({threads})", definitions=definitions) == (130, "interrupted\n")
+
+
+def test_processes_of_a_program_that_has_to_be_ended_are_ended_too(tmp_path: Path) -> None:
+    definitions = f"""{LONG_CALL}
+import multiprocessing
+
+def child():
+    process = multiprocessing.get_context("fork").Process(target=time.sleep, args=[50], daemon=True)
+    process.start()
+    open({str(tmp_path / "pid")!r}, "w").write(str(process.pid))
+"""
+    body = "child(); stay(1, 0.2)"
+    assert outcome(body, definitions=definitions) == (130, "interrupted\n")
+
+    pid = int((tmp_path / "pid").read_text())
+    state = Path(f"/proc/{pid}/stat")
+    assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+def test_a_signal_to_a_forked_process_does_not_end_its_parent() -> None:
+    definitions = f"""{LONG_CALL}
+import multiprocessing
+
+def child():
+    surroundings._ENDS_WITHIN = 0.1
+    process = multiprocessing.get_context("fork").Process(target=time.sleep, args=[50])
+    process.start()
+    time.sleep(0.2)
+    process.terminate()
+    process.join()
+    time.sleep(0.5)
+"""
+    code, message = outcome("child(); sys.exit(5)", definitions=definitions)
+
+    assert (code, "interrupted" in message) == (5, False), message
 
 
 def test_errors_without_an_interrupt_are_unchanged() -> None:
