@@ -18,6 +18,7 @@ from medsim.core.errors import InputError, counted
 from medsim.core.files import open_hashed
 from medsim.core.parquet import frame_of_parquet
 from medsim.core.reading import BEGINNING, HTML, UTF_16, kind_of, reading
+from medsim.core.terms import MAX_NAME, TOO_LONG
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -247,6 +248,7 @@ def unguarded(cell: str) -> str:
 
 
 _LONGEST_SHOWN = 80
+_NAMES = frozenset({"term1", "term2", "word", "query", "match"})  # columns of names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -268,6 +270,12 @@ class Table:
     frame: pl.DataFrame
     warnings: tuple[str, ...] = ()
     sha256: str = ""
+
+    def __post_init__(self) -> None:
+        """Raise InputError if a name is too long."""
+        for column in _NAMES.intersection(self.frame.columns):
+            for row in (self.frame[column].str.len_chars() > MAX_NAME).arg_true().head(1):
+                raise InputError(f"{self.path}: {self.unit} {self.at[row]}: {column} {TOO_LONG}")
 
     def rows(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Yield the location of each row, such as "line 12", and its cells."""

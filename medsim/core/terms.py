@@ -18,6 +18,16 @@ if TYPE_CHECKING:
 
     from medsim.kernels.types import Codes, Starts
 
+MAX_NAME = 10_000
+"""The maximum number of characters of a name.
+
+Names in terminologies have at most some thousands; UMLS allows 3,000. The time to compare two names
+grows with the product of their lengths: milliseconds at this limit, minutes for a name of 10 MB.
+"""
+
+TOO_LONG = f"has more than {MAX_NAME:,} characters"
+"""What messages say about a name that is too long."""
+
 TERM_SCHEMA = {"term_id": pl.Int32, "term": pl.String, "lower_term": pl.String, "node_id": pl.Int32}
 
 

@@ -24,7 +24,7 @@ from medsim.core.tables import (
     read_table,
     read_text,
 )
-from medsim.core.terms import lowered
+from medsim.core.terms import MAX_NAME, TOO_LONG, lowered
 from medsim.evaluations.layouts import HOW_TO_NAME, LAYOUTS, RatedColumns
 from medsim.evaluations.strata import (
     PAIR_ONLY,
@@ -496,6 +496,8 @@ def _values(
         raise InputError(
             f"{counted(n_cells, 'cell')}, but the first line has {positions.n_columns}"
         )
+    if max(len(cells[at]) for at in (positions.term1, positions.term2)) > MAX_NAME:
+        raise InputError(f"a term {TOO_LONG}")
     values = [_rating(cells[at], layout) for at in positions.ratings.values()]
     rater_values = [_rating(cells[at], layout) for at in positions.raters]
     if not values:

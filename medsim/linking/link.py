@@ -18,7 +18,7 @@ from medsim.core.options import folder_of, public
 from medsim.core.output import claimed
 from medsim.core.progress import progress_of
 from medsim.core.store import Store
-from medsim.core.terms import lowered_column
+from medsim.core.terms import MAX_NAME, TOO_LONG, lowered_column
 from medsim.corpora import corpus_names
 from medsim.corpora.documents import Problems, digest_of, documents_of, open_corpus
 from medsim.embeddings.embedded_terms import embed_terms, identify, with_fingerprint
@@ -154,6 +154,10 @@ def _read_corpora(
             about: dict[str, object] = {"file": path.name, "sha256": digest_of(file, path)}
         for document in documents:
             for each in document.annotations:
+                if len(each.text) > MAX_NAME:
+                    where = f"{path}: document {document.document_id}"
+                    problems.add(f"mention {TOO_LONG}", where, each.text)
+                    continue
                 codes += [(len(rows), *code) for code in each.codes]
                 place = (len(rows), corpus, document.document_id, each.start, each.end)
                 rows.append((*place, each.text, each.kind))

@@ -16,7 +16,7 @@ from medsim.core.options import OpenedFolder, type_of
 from medsim.core.parquet import scan_of_users
 from medsim.core.reading import expanded, json_columns, reading
 from medsim.core.tables import LINE_END, bytes_of, is_parquet, read_text, table_of
-from medsim.core.terms import lowered_column
+from medsim.core.terms import MAX_NAME, TOO_LONG, lowered_column
 from medsim.kernels.best import FAR
 from medsim.kernels.near_pairs import MATCH, QUERY
 from medsim.neighbours.options import NearestOptions, Ties
@@ -53,7 +53,7 @@ def names_of(
         warn: called with a warning about a file.
 
     Raises:
-        InputError: a file or folder cannot be read, or has no names.
+        InputError: a file or folder cannot be read, has no names, or a name is too long.
         OptionError: an object holds something else than strings.
     """
     if isinstance(given, (str, Path)):
@@ -61,7 +61,7 @@ def names_of(
         if not path.exists():
             raise InputError(f"{path} does not exist")
         if not path.is_dir():
-            return _without_blanks(_read(path, column, warn), path)
+            return _checked(_read(path, column, warn), path)
         given = cast("OpenedFolder", open_output(path))
     if column is not None:
         raise OptionError(f"`{option}` has no columns; a column needs a table such as .csv")
@@ -69,14 +69,20 @@ def names_of(
         terms = getattr(given, "terms", None)
         if terms is None:
             raise InputError(f"{given.folder} has no names; give the folder of a build")
-        return _without_blanks(cast("pl.Series", terms()["term"]), given.folder)
-    return _without_blanks(_texts_of(given, option))
+        return _checked(cast("pl.Series", terms()["term"]), given.folder)
+    return _checked(_texts_of(given, option), f"`{option}`")
 
 
-def _without_blanks(names: pl.Series, place: Path | None = None) -> pl.Series:
-    """Return names without blank ones; raise InputError if a file or folder has no others."""
+def _checked(names: pl.Series, place: Path | str) -> pl.Series:
+    """Return names without blank ones.
+
+    Raises:
+        InputError: a name is too long, or a file or folder has no names.
+    """
+    for row in (names.str.len_chars() > MAX_NAME).arg_true().head(1):
+        raise InputError(f"{place}: row {row + 1:,} {TOO_LONG}")
     names = names.filter(names.str.strip_chars() != "")
-    if place is not None and names.is_empty():
+    if isinstance(place, Path) and names.is_empty():
         raise InputError(f"{place} has no names")
     return names
 

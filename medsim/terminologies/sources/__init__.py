@@ -20,6 +20,7 @@ from medsim.core.kinds import CANONICAL_TABLES, SEMANTIC_TYPE_COLUMNS
 from medsim.core.manifest import Skipped
 from medsim.core.reading import DUCKDB, JSON, SQLITE, beginning_of, decoded, kind_of, reading
 from medsim.core.registry import Registry
+from medsim.core.terms import MAX_NAME, TOO_LONG
 from medsim.terminologies.mappings import FILES, add_mappings
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources.archive import beside, file_alone
@@ -175,6 +176,7 @@ class Source:
                 terminology = with_mappings(terminology, file_alone(each), store)
         for term in store.frame("terminologies/quoted")["term"]:
             raise InputError(f"{path}: all names are in quotes, such as {term}; remove the quotes")
+        terminology = _without_long_names(terminology, store)
         if not terminology.rf2_rules:  # SNOMED CT has its own mark, "[D]"
             store.run("terminologies/description")
         absent = store.frame("terminologies/absent").filter(pl.col("n_rows") > 0).to_dicts()
@@ -229,6 +231,22 @@ def copy_of_database(
                 raise InputError(f"{log.place} is of several databases; open them in SQLite first")
             Path(f"{path}{end}").write_bytes(log_content)
         yield path
+
+
+def _without_long_names(terminology: Terminology, store: Store) -> Terminology:
+    """Return the facts about a terminology after removing names that are too long."""
+    concepts = store.frame("terminologies/long_name", longest=MAX_NAME)["concept_id"]
+    if concepts.is_empty():
+        return terminology
+    names = store.table("description")
+    store.put("description", names.filter(pl.col("term").str.len_chars() <= MAX_NAME))
+    reason = f"name {TOO_LONG}"
+    warning = f"{reason}, so it is left out: {len(concepts):,}, first of {concepts[0]}"
+    return replace(
+        terminology,
+        skipped=(*terminology.skipped, Skipped(reason=reason, n_rows=len(concepts))),
+        warnings=(*terminology.warnings, warning),
+    )
 
 
 def with_mappings(terminology: Terminology, file: ReleaseFile, store: Store) -> Terminology:
