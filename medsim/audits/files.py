@@ -8,6 +8,7 @@ import polars as pl
 
 from medsim.audits.kinds import KINDS
 from medsim.core.manifest import medsim_version
+from medsim.core.tables import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,5 +88,5 @@ def write_mappings(findings: pl.DataFrame, source: Mapping[str, object], path: P
     ]
     with path.open("w", encoding="utf-8", newline="") as file:
         file.writelines(f"#{line}\n" for line in head)
-        mappings.write_csv(file, separator="\t")
+        harmless(mappings).write_csv(file, separator="\t")
     return mappings.height

@@ -14,7 +14,7 @@ import polars as pl
 from medsim.builds.datasets import set_keys
 from medsim.builds.output import BUILD, PAIR
 from medsim.core.config import CROSS_LANGUAGE, EASY_DISTANCE, STRATEGIES
-from medsim.core.table_formats import markdown
+from medsim.core.table_formats import markdown, plain_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -221,7 +221,6 @@ _SIZES = (  # the hub's categories, by the digits of the number of rows: up to t
     *("1B<n<10B", "n>10B"),
 )
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
-_MARKUP = re.compile(r"[\\`*\[\]<>|]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,7 +285,7 @@ class Card:
 
     def text(self) -> str:
         """Return the card: YAML, then Markdown."""
-        notice = [f"> **{_plain(self.notice)}**"] if self.notice else []
+        notice = [f"> **{plain_markdown(self.notice)}**"] if self.notice else []
         splits = list(dict.fromkeys(split for config in self.configs for split in config.rows))
         first = splits[0] if splits else ""
         loading = [
@@ -298,11 +297,12 @@ class Card:
                 for config in self.configs[1:2]
             ),
         ]
+        terms = plain_markdown(licence_of(self.source).terms)
         parts = [
             front_matter(self.metadata()),
-            f"# {_plain(self.title)}",
+            f"# {plain_markdown(self.title)}",
             *notice,
-            _plain(self.about),
+            plain_markdown(self.about),
             "## How to load it",
             "\n".join(["```python", *loading, "```"]),
             "Sets without rows in a split cannot be loaded, so they are left out.",
@@ -310,7 +310,7 @@ class Card:
             "## Limits",
             f"{self.limits}\n{_TEXTS['no_leak' if 'split' in self.options else 'leak']}",
             "## Licence and citation",
-            f"The terms of use of the source apply: {_plain(licence_of(self.source).terms)}",
+            f"The terms of use of the source apply: {terms}",
             "Cite the terminology and its release, and this paper for the method.",
             f"```bibtex\n{CITATION}\n```",
         ]
@@ -440,8 +440,3 @@ def split_of(manifest: BuildManifest) -> str:
     """Return the name of a build's split; ``WHOLE`` if the build was not split."""
     split = manifest.options.get("split")
     return str(split["name"]) if isinstance(split, dict) else WHOLE
-
-
-def _plain(text: str) -> str:
-    """Return text in one line, with Markdown's special characters escaped."""
-    return _MARKUP.sub(r"\\\g<0>", " ".join(text.split()))

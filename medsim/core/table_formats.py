@@ -271,13 +271,22 @@ def _json_pieces(frames: Iterator[pl.DataFrame]) -> Iterator[str]:
     yield "[]" if between == "[" else "]"
 
 
-_MARKUP = re.compile(r"[|<\\]")  # characters that Markdown would take for more than text
+_INTERVAL = r"(?P<interval>\[[\d.,\s\u2013\u2212+-]*\](?![(\[:]))"  # only text to Markdown too
+_MARKUP = re.compile(  # what Markdown takes for more than text, as in [a](b), <a>, *a*, _a_ or &#1;
+    rf"{_INTERVAL}|[\\`*\[\]<|~$]|&(?=#?\w+;)|(?<![^\W_])_|_(?![^\W_])"
+)
+
+
+def plain_markdown(text: str) -> str:
+    """Return a text in one line that Markdown shows as it is, without links, images and tags."""
+    line = " ".join(text.split())
+    return _MARKUP.sub(lambda match: match["interval"] or f"\\{match[0]}", line)
 
 
 def markdown(frame: pl.DataFrame) -> str:
     """Return a frame as a table of Markdown."""
     rules = ["--:" if kind.is_numeric() else "---" for kind in frame.dtypes]
-    head, *rows = _cells(frame, "**", "**", lambda text: _MARKUP.sub(r"\\\g<0>", text))
+    head, *rows = _cells(frame, "**", "**", plain_markdown)
     return "\n".join(f"| {' | '.join(row)} |" for row in [head, rules, *rows])
 
 
@@ -325,7 +334,7 @@ TABLE_FORMATS = {
     "html": TableFormat(render=_html, paragraph=lambda text: f"<p>{escape(text, quote=False)}</p>"),
     "json": TableFormat(render=lambda df: "".join(_json_pieces(iter([df]))), pieces=_json_pieces),
     "latex": TableFormat(render=_latex, paragraph=_escaped),
-    "md": TableFormat(render=markdown),
+    "md": TableFormat(render=markdown, paragraph=plain_markdown),
     "table": TableFormat(render=_table, fitted=_fitted_table),
 }
 """The formats by name; ``printing`` repeats the names, so that help does not import Polars."""

@@ -215,11 +215,13 @@ def below_title(text: Text, number: int) -> Text:
 
 
 _MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+# A formula, in any form that spreadsheets support; it could run commands.
+_FORMULA = "\\s*[=+\\-@\uff1d\uff0b\uff0d\uff20].*|[\t\r\n].*"
+_NUMBER_OR_SIGN = r"[+-]?(\.?[0-9][0-9.,]*(e[+-]?[0-9]+)?%?)?\Z"
+_RUN_AS_FORMULA = re.compile(rf"'*+(?!{_NUMBER_OR_SIGN})({_FORMULA})", re.IGNORECASE | re.DOTALL)
 _TAKEN_FOR_MORE_THAN_TEXT = re.compile(
     # Possessive, so that a malicious cell of many apostrophes takes no longer.
-    r"'*+("
-    # A formula, in any form that spreadsheets support; it could run commands.
-    "\\s*[=+\\-@\uff1d\uff0b\uff0d\uff20].*|[\t\r\n].*|"
+    rf"'*+({_FORMULA}|"
     # A number, a date or a truth value; MARCH1 would come back as 1-Mar, an id as 1.2E+15.
     rf"(?=.*[0-9])[\W\d_]*(({_MONTH}|[de]|[ap]m?)[\W\d_]*)?|true|false"
     r")",
@@ -232,12 +234,20 @@ def guarded(cell: str) -> str:
     return f"'{cell}" if _TAKEN_FOR_MORE_THAN_TEXT.fullmatch(cell) else cell
 
 
-def write_csv(rows: pl.DataFrame, path: Path) -> int:
-    """Write rows as CSV that is safe in spreadsheets; return the number of rows."""
+def harmless(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows with an apostrophe before texts that spreadsheets would run as formulas.
+
+    Numbers and codes stay as they are, for programs.
+    """
     texts = [name for name, kind in rows.schema.items() if kind == pl.String]
     cells = {cell for name in texts for cell in rows[name].unique().drop_nulls()}
-    unsafe = {cell: safe for cell in cells if (safe := guarded(cell)) != cell}
-    rows.with_columns(pl.col(texts).replace(unsafe)).write_csv(path)
+    formulas = {cell: f"'{cell}" for cell in cells if _RUN_AS_FORMULA.fullmatch(cell)}
+    return rows.with_columns(pl.col(texts).replace(formulas))
+
+
+def write_csv(rows: pl.DataFrame, path: Path) -> int:
+    """Write ``harmless`` rows as CSV; return the number of rows."""
+    harmless(rows).write_csv(path)
     return rows.height
 
 

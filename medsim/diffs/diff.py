@@ -19,7 +19,7 @@ from medsim.core.options import public
 from medsim.core.output import claimed
 from medsim.core.progress import progress_of
 from medsim.core.store import Store
-from medsim.core.table_formats import TABLE_FORMATS
+from medsim.core.table_formats import markdown, plain_markdown
 from medsim.core.terms import lowered_column
 from medsim.diffs.options import DiffOptions
 from medsim.diffs.output import (
@@ -194,8 +194,8 @@ def changelog(
     labels: Sequence[str], summary: pl.DataFrame, tables: Mapping[str, pl.DataFrame]
 ) -> str:
     """Return the number of changes, and the changes without pairs, as Markdown."""
-    markdown = TABLE_FORMATS["md"].render
-    parts = [f"# Changes from {labels[0]} to {labels[1]}", *map(markdown, readable(summary))]
+    heading = f"# Changes from {plain_markdown(labels[0])} to {plain_markdown(labels[1])}"
+    parts = [heading, *map(markdown, readable(summary))]
     for name in _LISTED:
         table = tables[name].drop("kept")
         if not table.is_empty():

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 import pytest
 from fixtures.release import Release
 from rapidfuzz.distance import Levenshtein
@@ -371,7 +372,8 @@ def test_a_kind_that_only_a_model_finds_is_refused_without_one(tmp_path: Path, o
 
 
 def test_other_files_have_the_findings(tmp_path: Path) -> None:
-    audited(tmp_path, {"B:1": ["=1+1 tumor"], "B:2": ["=1+1 tumors"], "B:3": ["=1+2 tumor"]})
+    names = {"B:1": ["=1+1 tumor"], "B:2": ["=1+1 tumors"], "B:3": ["=1+2 tumor"]}
+    audited(tmp_path, names | {"B:4": ["-1+1 splinter"], "B:5": ["-1+1 splinters"]})
 
     def text_of(name: str) -> str:
         return (tmp_path / "audit" / name).read_text(encoding="utf-8")
@@ -381,19 +383,43 @@ def test_other_files_have_the_findings(tmp_path: Path) -> None:
     mappings = list(csv.DictReader([x for x in lines if not x.startswith("#")], delimiter="\t"))
 
     assert [(row["kind"], row["term1"], row["term2"]) for row in rows] == [
+        ("plural", "'-1+1 splinter", "'-1+1 splinters"),
         ("plural", "'=1+1 tumor", "'=1+1 tumors"),
         ("number", "'=1+1 tumor", "'=1+2 tumor"),
         ("other", "'=1+1 tumors", "'=1+2 tumor"),
     ]
     assert "#  B: http://purl.obolibrary.org/obo/B_" in lines
     assert [(row["subject_id"], row["object_id"], row["predicate_id"]) for row in mappings] == [
-        ("B:1", "B:2", "skos:closeMatch")
+        ("B:4", "B:5", "skos:closeMatch"),
+        ("B:1", "B:2", "skos:closeMatch"),
+    ]
+    assert [row["subject_label"] for row in mappings] == ["'-1+1 splinter", "'=1+1 tumor"]
+    assert [row["object_label"] for row in mappings] == ["'-1+1 splinters", "'=1+1 tumors"]
+
+
+def test_the_findings_as_csv_have_the_identifiers_and_numbers_of_the_terminology(
+    tmp_path: Path,
+) -> None:
+    codes = ["22298006", "007", "1e5", "D000001", "12-3", "MARCH1", "-5", "A00-B99"]
+    path = tmp_path / "codes.csv"
+    rows = [f"{code},{word} {at}\n" for at, code in enumerate(codes) for word in ("Grade", "-1")]
+    path.write_text("id,name\n" + "".join(rows), encoding="utf-8")
+    audit = medsim.audit(path, tmp_path / "audit")
+
+    written = pl.read_csv(tmp_path / "audit" / "findings.csv", infer_schema=False)
+
+    findings = audit.findings()
+    assert {*findings["concept1"]} | {*findings["concept2"].drop_nulls()} == {*codes}
+    for column in ("finding_id", "concept1", "concept2", "part1", "part2", "main_name1"):
+        assert written[column].to_list() == findings[column].to_list()
+    assert written.filter(pl.col("term1").str.starts_with("'"))["term1"].to_list() == [
+        f"'{term}" for term in findings["term1"] if term and term.startswith("-1 ")
     ]
 
 
 def test_hostile_names_are_audited(tmp_path: Path) -> None:
     hostile = ["</script><script>alert(1)</script>", "\u202egnp.exe", "(" * 5000, "é" * 3, "%", "?"]
-    hostile += ["a" * 20_000, "a" * 20_000 + "b", "- ", "-- ", "\U0001f600", "0", "00", "'" * 900]
+    hostile += ["a" * 9_000, "a" * 9_000 + "b", "- ", "-- ", "\U0001f600", "0", "00", "'" * 900]
 
     audit = audited(tmp_path, {f"B:{at}": [name] for at, name in enumerate(hostile)})
 

@@ -11,6 +11,7 @@ from medsim.builds.cards import front_matter, licence_of
 from medsim.core.kinds import Column, Table
 from medsim.core.manifest import medsim_version
 from medsim.core.parquet import write_batches
+from medsim.core.table_formats import plain_markdown
 from medsim.exports.formats import ANCHOR_NOTE, DRAWN, FORMATS, SPLIT_NOTE, ExportFormat, shards
 from medsim.exports.hard_negatives import OPTIONS_OF_TUPLES, tuples_of
 from medsim.exports.positives import check_some, exported_pairs
@@ -99,7 +100,8 @@ def _readme(run: Export, written: dict[str, list[str]]) -> str:
         }
         for config, splits in written.items()
     ]
-    terminology, day = source.get("name"), source.get("release_date") or "of no known date"
+    terminology = plain_markdown(str(source.get("name")))
+    day = source.get("release_date") or "of no known date"
     return "\n".join(
         (
             front_matter({**licence.metadata(), "configs": configs}),
@@ -108,7 +110,7 @@ def _readme(run: Export, written: dict[str, list[str]]) -> str:
             "sentence-transformers; see `manifest.json` for details.",
             "",
             *(f"- `{config}`: {_ABOUT[config]}" for config in written),
-            *("", f"Terms of use: {licence.terms or 'not known'}", ""),
+            *("", f"Terms of use: {plain_markdown(licence.terms) or 'not known'}", ""),
         )
     )
 
