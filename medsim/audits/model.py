@@ -54,7 +54,10 @@ def model_names(audited: Audited, model: EmbeddingLike, cache: str | Path | None
     groups, hashes = index.components[covered], index.hashes[covered]
     search = CosineSearch(embedding.vectors, groups, hashes, threads=audited.threads)
     every = np.arange(len(covered), dtype=np.int32)
-    nearest = search.nearest(every, np.ones_like(every))
+    with audited.progress.stage(f"compare {len(every):,} names with each other") as stage:
+        stage.total(len(every))
+        stage.say(f"{len(every) ** 2:,} cosines to compute at most")
+        nearest = search.nearest(every, np.ones_like(every), stage.advance)
     ends = covered[[np.repeat(every, np.diff(nearest.starts)), nearest.ids]]
     lower, upper = np.sort(ends, axis=0)
     unlinked = pl.DataFrame({"term1_id": lower, "term2_id": upper}).unique(maintain_order=True)

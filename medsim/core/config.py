@@ -58,12 +58,22 @@ def checked_threads(threads: int | None) -> int:
 
 
 def available_threads() -> int:
-    """Return the number of CPUs that this process may use, at least 1."""
-    if hasattr(os, "sched_getaffinity"):
-        return max(1, len(os.sched_getaffinity(0)))
-    return max(1, os.cpu_count() or 1)
+    """Return the number of CPUs that this process or its container may use, at least 1."""
+    has_affinity = hasattr(os, "sched_getaffinity")
+    n_cpus = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
+    for quota, period in _CPU_LIMITS:  # microseconds of CPU time in a period
+        with suppress(OSError, ValueError, ZeroDivisionError):  # no such file, or no limit ("max")
+            numbers = f"{quota.read_text(encoding='ascii')} {period.read_text(encoding='ascii')}"
+            n_quota, n_period, *_ = map(int, numbers.split())
+            n_cpus = min(n_cpus, -(-n_quota // n_period) if n_quota > 0 else n_cpus)
+    return max(1, n_cpus)
 
 
+_CPU = Path("/sys/fs/cgroup/cpu")
+_CPU_LIMITS = (
+    (_CPU.with_name("cpu.max"), Path(os.devnull)),
+    (_CPU / "cpu.cfs_quota_us", _CPU / "cpu.cfs_period_us"),
+)
 _MEMORY_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 

@@ -10,7 +10,7 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from medsim.core.errors import InputError
-from medsim.core.reading import open_file
+from medsim.core.reading import check_file, open_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,7 +27,13 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pl.DataFra
 
 
 def scan_parquet(path: Path) -> pl.LazyFrame:
-    """Return the rows of a file lazily, without columns from names of folders."""
+    """Return the rows of a file lazily, without columns from names of folders.
+
+    Raises:
+        InputError: the path is a folder, a pipe or a device.
+        OSError: it does not exist.
+    """
+    check_file(path)
     # Without explicit options, Polars calls Python for them and panics on an interrupt meanwhile.
     options = pl.ScanCastOptions()
     return pl.scan_parquet(

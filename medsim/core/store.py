@@ -20,7 +20,7 @@ import duckdb
 from medsim.core import queries
 from medsim.core.config import available_memory, thread_pool
 from medsim.core.errors import InputError, MedsimError, OutputError, StatementError, listed
-from medsim.core.reading import reading
+from medsim.core.reading import check_file, reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -221,6 +221,8 @@ class Store:
             if pattern.endswith(".csv"):
                 reader = f"read_csv({source}, header=true, sample_size=-1)"
             with reading(folder / pattern, hint=_AGAIN), _interruptible():
+                for path in folder.glob(pattern):
+                    check_file(path)
                 self._connection.execute(f"create view {identifier(view)} as from {reader}")
 
         for name in derived:

@@ -30,7 +30,8 @@ def ontology(folder: Path, mark: str) -> Path:
     folder.mkdir()
     path = folder / NAME
     stanzas = [
-        f'[Term]\nid: V:{number}\nname: {term} {number} {mark}\nsynonym: "{term} {number}" EXACT []\n'
+        f"[Term]\nid: V:{number}\nname: {term} {number} {mark}\n"
+        f'synonym: "{term} {number}" EXACT []\n'
         for number, term in enumerate(TERMS * 5)
     ]
     path.write_text("format-version: 1.2\n\n" + "\n".join(stanzas), encoding="utf-8")
