@@ -25,6 +25,9 @@ MIB = 1 << 20
 
 _PANIC = "PanicException"  # from libraries in Rust; not an Exception, and not importable
 _LONGEST_REASON = 200
+_OF_CODE = re.compile(  # in texts of errors that say nothing to users, as in f(name=…) or int()
+    r"[a-z](Error|Exception|Forbidden)\b|\w\(\w+=|\w\(\)|<[\w.]+ (object|at) |NoneType|to unpack"
+)
 _HARMLESS = MIB  # content up to this size is harmless at any compression ratio
 _MAGIC_BYTES = 10  # that identify a packed file
 BEGINNING = 1 << 16
@@ -213,11 +216,9 @@ def reason(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     text = " ".join(str(error).split())
-    is_plain = isinstance(error, Exception) and not isinstance(
-        error, (LookupError, TypeError, AttributeError)
-    )
-    if not (is_plain and text):
-        text = f"{type(error).__name__}: {text}".removesuffix(": ")
+    is_of_code = isinstance(error, (LookupError, TypeError, AttributeError))
+    if is_of_code or not text or not isinstance(error, Exception) or _OF_CODE.search(text):
+        return "its content is not as expected"
     return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}…"
 
 
@@ -267,19 +268,24 @@ def unpacked(stream: io.BufferedReader, path: Path | str, size: int) -> io.Buffe
     Args:
         stream: bytes of the file.
         path: path or name of the file, for messages.
-        size: number of bytes, for the limit on the unpacked size.
+        size: number of bytes, for the limit on the unpacked size, which also holds while reading.
     """
     kind = kind_of(stream.peek(_MAGIC_BYTES)[:_MAGIC_BYTES])
     if kind is None or kind not in PACKED:
         return stream
-    n_bytes = 0
+    n_packed = n_bytes = 0
+
+    def count_packed(part: bytes) -> None:
+        nonlocal n_packed
+        n_packed += len(part)
 
     def count(part: bytes) -> None:
         nonlocal n_bytes
         n_bytes += len(part)
-        check_ratio(path, size, n_bytes)
+        check_ratio(path, min(size, n_packed), n_bytes)
 
-    return io.BufferedReader(Watched(_unpacker(kind, stream), count))
+    packed: io.BufferedReader = io.BufferedReader(Watched(stream, count_packed))
+    return io.BufferedReader(Watched(_unpacker(kind, packed), count))
 
 
 def _unpacker(kind: FileKind, stream: io.BufferedReader) -> IO[bytes]:

@@ -369,7 +369,7 @@ class ServiceClient:
             raise _StoppedError
 
     def _shown(self, error: BaseException) -> str:
-        return self._masked(str(error) or type(error).__name__)[:_MAX_SHOWN]
+        return self._masked(str(error) or "the connection was lost")[:_MAX_SHOWN]
 
     def _masked(self, text: str) -> str:
         key = self._service.key or ""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import os
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,10 +65,14 @@ class PanicException(BaseException):
         (ValueError("bad\n  header"), "FILE cannot be read as npy (bad header)"),
         (RecursionError("maximum"), "it is nested too deeply"),
         (MemoryError(), "(out of memory)"),
-        (KeyError("descr"), "(KeyError: 'descr')"),
-        (AssertionError(), "(AssertionError)"),
+        (KeyError("descr"), "(its content is not as expected)"),
+        (AssertionError(), "(its content is not as expected)"),
+        (ValueError("EntitiesForbidden(name='a', system_id=None)"), "(its content is not as"),
+        (ValueError("<zipfile.ZipInfo object at 0x7f>"), "(its content is not as expected)"),
+        (ValueError("not enough values to unpack (expected 2, got 1)"), "(its content is not as"),
+        (ValueError("could not convert string to float: 'x'"), "convert string to float: 'x')"),
         (OSError(5, "Input/output error", "other"), "(Input/output error)"),
-        (PanicException("called unwrap"), "(PanicException: called unwrap)"),
+        (PanicException("called unwrap"), "(its content is not as expected)"),
         (UnicodeError("x" * 5000), "x" * 200 + "…)"),
     ],
 )
@@ -97,11 +104,28 @@ def test_suspicious_compression_ratio_is_refused() -> None:
                 stream.read()
 
 
+@pytest.mark.parametrize("module", [gzip, bz2, lzma])
+def test_a_bomb_is_refused_before_much_of_it_is_unpacked(module: Any) -> None:
+    part, unread = module.compress(bytes(4 * MIB)), os.urandom(8 * MIB)
+    packed = io.BufferedReader(io.BytesIO(part * 20 + unread))  # all of it has a ratio of 10
+    stream, n_read = unpacked(packed, "FILE", 20 * len(part) + len(unread)), 0
+
+    def read_all() -> None:
+        nonlocal n_read
+        while part := stream.read(MIB):
+            n_read += len(part)
+
+    with pytest.raises(InputError, match="200 times its size"):
+        read_all()
+
+    assert n_read <= 40 * MIB
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("[" * 100_000, r"is not JSON \(it is nested too deeply\)"),
-        ("9" * 5000, r"is not JSON \(Exceeds the limit .*\)"),
+        ("9" * 5000, r"is not JSON \(its content is not as expected\)"),
         ('{"a"', r"is not JSON \(Expecting .*\)"),
         (b'["\xff"]', r"is not JSON \(.utf-8. codec .*\)"),
     ],

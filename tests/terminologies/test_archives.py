@@ -193,3 +193,13 @@ def test_a_bomb_must_be_unpacked(tmp_path: Path, end: str) -> None:
     assert "if you trust it, unpack it yourself" in refused(path)
     path = put(tmp_path / f"in.tar{end}", tar_of({"in.obo": content}, f".tar{end}"))
     assert "if you trust it, unpack it yourself" in refused(path)
+
+
+def test_an_archive_of_very_many_files_is_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "release.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(10_001):
+            archive.writestr(f"{number}.txt", "")
+
+    with pytest.raises(InputError, match="has 10,001 files; a release has at most 10,000"):
+        release_files(path)

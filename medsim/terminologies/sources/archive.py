@@ -36,8 +36,10 @@ if TYPE_CHECKING:
     from medsim.core.reading import FileKind
 
 _PACKED = r"\.(gz|bz2|xz|zst)"
+_PACKED_END = re.compile(rf"{_PACKED}$", re.IGNORECASE)
 _PART = re.compile(rf"(?P<whole>.*\.RRF)\.a[a-z]({_PACKED})?", re.IGNORECASE | re.DOTALL)
 _HEAD_BYTES = 1 << 16
+_MOST_FILES = 10_000  # every source looks at all names
 _ZIP = re.compile(r".*\.(zip|nlm)", re.IGNORECASE | re.DOTALL)
 _TAR = re.compile(rf".*\.(tar({_PACKED})?|tgz|tbz2?|txz|tzst)", re.IGNORECASE | re.DOTALL)
 
@@ -63,7 +65,7 @@ class ReleaseFile:
     @property
     def name(self) -> str:
         """The file name without folders, and without the ending of a packed file."""
-        return re.sub(rf"{_PACKED}$", "", PurePosixPath(self.inner).name, flags=re.IGNORECASE)
+        return _PACKED_END.sub("", self.inner.rpartition("/")[2])
 
     @property
     def place(self) -> str:
@@ -135,15 +137,15 @@ def release_files(path: Path) -> list[ReleaseFile]:
         return [file_alone(path)]
     if path.is_dir():
         files = _folder_files(path)
-    elif _TAR.fullmatch(path.name):
-        facts = path.stat()
-        files = _tar_files(path, facts.st_size, facts.st_mtime_ns)
     else:
-        files = _zip_files(path)
+        facts, is_tar = path.stat(), _TAR.fullmatch(path.name)
+        files = (_tar_files if is_tar else _zip_files)(path, facts.st_size, facts.st_mtime_ns)
+    if len(files) > _MOST_FILES:
+        raise InputError(f"{path} has {len(files):,} files; a release has at most {_MOST_FILES:,}")
     kept = [
         file
         for file in files
-        if "__MACOSX" not in PurePosixPath(file.inner).parts and not file.name.startswith("._")
+        if "__MACOSX" not in file.inner.split("/") and not file.name.startswith("._")
     ]
     if kept and path.is_file() and all(_is_archive(file.inner) for file in kept):
         raise InputError(f"{path} has only another archive, {kept[0].inner}; unpack it first")
@@ -321,7 +323,7 @@ def _open_tar(path: Path) -> Iterator[tarfile.TarFile]:
             yield archive
 
 
-@lru_cache(maxsize=8)  # every source asks for the files, and a packed tar has no list of them
+@lru_cache(maxsize=8)  # every source asks for the files
 def _tar_files(path: Path, _size: int, _changed: int) -> list[ReleaseFile]:
     """Return the files of a tar, without links and devices."""
     reads = {TAR, *PACKED}
@@ -333,14 +335,15 @@ def _tar_files(path: Path, _size: int, _changed: int) -> list[ReleaseFile]:
         ]
 
 
-def _zip_files(path: Path) -> list[ReleaseFile]:
+@lru_cache(maxsize=8)
+def _zip_files(path: Path, size: int, _changed: int) -> list[ReleaseFile]:
     with (
         reading(path, "a zip", "download it again", reads={ZIP}),
         open_file(path) as stream,
         zipfile.ZipFile(stream) as archive,
     ):
         entries = archive.infolist()
-    if sum(entry.compress_size for entry in entries) > path.stat().st_size:
+    if sum(entry.compress_size for entry in entries) > size:
         raise InputError(f"{path}: its entries claim more bytes than it has; unpack it yourself")
     return [
         ReleaseFile(  # some programs on Windows write backslashes instead of slashes
