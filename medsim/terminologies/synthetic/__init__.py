@@ -26,7 +26,15 @@ from medsim.terminologies.synthetic.components import (
     text_definition_components,
     uuids,
 )
-from medsim.terminologies.synthetic.concepts import Draws, Model, Names, Outline, places_of
+from medsim.terminologies.synthetic.concepts import (
+    CHANCES,
+    Draws,
+    Model,
+    Names,
+    Outline,
+    places_of,
+    weights_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +42,10 @@ if TYPE_CHECKING:
 
     from medsim.terminologies.rf2_writer import ReleaseType
     from medsim.terminologies.sctid import Component
-    from medsim.terminologies.synthetic.concepts import Ints, Weights
+    from medsim.terminologies.synthetic.concepts import Ints
+
+    Make = Callable[[Ints, Outline], pl.DataFrame]
+    Finish = Callable[[pl.DataFrame, Outline], pl.DataFrame]
 
 
 Event = IntEnum(
@@ -42,17 +53,6 @@ Event = IntEnum(
 )
 """What happens to a concept, its names, parents or associations; ADDED is a concept below it."""
 
-_OF_ACTIVE: Weights = {
-    Event.NONE: 84,
-    Event.ADDED: 3,
-    Event.RETIRED: 2,
-    Event.MOVED: 2,
-    Event.NAMED: 3,
-    Event.UNNAMED: 2,
-    Event.REWORDED: 3,
-    Event.RENAMED: 1,
-}
-_OF_RETIRED: Weights = {Event.NONE: 94, Event.REVIVED: 2, Event.RELINKED: 4}
 _N_SLOTS: dict[str, int] = {"description": 8, "relationship": 6, "association": 3}
 
 _ACTIVE, _EVENT = pl.col("active"), pl.col("event")
@@ -124,7 +124,11 @@ _RULES: dict[str, list[_Rule]] = {
 
 def events_of(concepts: Ints, outline: Outline) -> Ints:
     """Return the event of each concept, given the concepts' numbers."""
-    drawn = [outline.draws.weigh("later", concepts, each) for each in (_OF_ACTIVE, _OF_RETIRED)]
+    weights = (CHANCES["events"][state] for state in ("active", "retired"))
+    drawn = [
+        outline.draws.weigh("later", concepts, weights_of(each, Event.__members__))
+        for each in weights
+    ]
     has_parent = places_of(concepts, outline.draws).ordinal > 0  # so no other family is below it
     is_active = concepts < outline.n_active
     is_retired = ~is_active & (concepts < outline.n_clinical)
@@ -156,16 +160,6 @@ def later_rows(table: str, newest: pl.DataFrame, outline: Outline, day: date) ->
     time = pl.lit(int(f"{day:%Y%m%d}"))
     return added.with_columns(_ACTIVE.cast(pl.Int64), effectiveTime=time)
 
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from medsim.terminologies.rf2_writer import ReleaseType
-    from medsim.terminologies.synthetic.concepts import Ints
-
-    Make = Callable[[Ints, Outline], pl.DataFrame]
-    Finish = Callable[[pl.DataFrame, Outline], pl.DataFrame]
 
 DEFAULT_DATE = date(2026, 1, 1)
 LATER_DATE = date(2026, 7, 1)

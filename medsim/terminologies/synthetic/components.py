@@ -14,19 +14,21 @@ from medsim.terminologies import sctid
 from medsim.terminologies.sctid import sctids
 from medsim.terminologies.synthetic.concepts import (
     BRANCHES,
+    CHANCES,
     MODEL_FSNS,
     NAMESPACES,
     Model,
     Wording,
     concept_ids,
     places_of,
+    weights_of,
 )
 
 if TYPE_CHECKING:
     from datetime import date
 
     from medsim.terminologies.sctid import Component
-    from medsim.terminologies.synthetic.concepts import Draws, Ints, Outline, Reals, Weights
+    from medsim.terminologies.synthetic.concepts import Draws, Ints, Outline
 
 
 Fate = IntEnum("Fate", "KEPT CHANGED RETIRED CHANGED_THEN_RETIRED REVIVED LATE", start=0)
@@ -37,6 +39,7 @@ _HAS_ROW = np.array(
     [[1, 0, 0], [1, 1, 0], [1, 1, 0], [1, 1, 1], [1, 1, 1], [0, 1, 0]], dtype=np.bool_
 )
 _IS_ACTIVE = np.array([[1, 1, 1], [1, 1, 1], [1, 0, 0], [1, 1, 0], [1, 0, 1], [1, 1, 1]])
+_FATES = CHANCES["fates"]
 _CHANGING = (Fate.CHANGED, Fate.CHANGED_THEN_RETIRED)
 
 # Six periods of seven half-yearly releases; associations begin after their source is retired.
@@ -82,45 +85,29 @@ class History:
         )
 
 
-USUAL_FATES: Weights = {
-    Fate.KEPT: 80,
-    Fate.CHANGED: 9,
-    Fate.RETIRED: 7,
-    Fate.CHANGED_THEN_RETIRED: 2,
-    Fate.REVIVED: 2,
-}
-"""The weight of each fate for a component that no rule requires."""
-
-_ACTIVE_FATES: Weights = {Fate.KEPT: 78, Fate.CHANGED: 19, Fate.REVIVED: 3}
-_RETIRED_FATES: Weights = {Fate.RETIRED: 85, Fate.CHANGED_THEN_RETIRED: 15}
-_DEFINED = 0.3  # share of concepts
-
-
-def components(label: str, concepts: Ints, shares: Reals, draws: Draws) -> pl.DataFrame:
-    """Return the components of concepts, int64[n], one per slot in a share of the concepts.
+def components(label: str, concepts: Ints, draws: Draws) -> pl.DataFrame:
+    """Return the components of concepts, int64[n], one per slot in the label's share of them.
 
     Each row is a component: its number as ``item``, its ``concept`` and its ``slot``.
     """
-    n_slots = len(shares)
+    n_slots = len(CHANCES["shares"][label])
     concept, slot = np.repeat(concepts, n_slots), np.tile(np.arange(n_slots), len(concepts))
     item = concept * n_slots + slot
-    exists = draws.chance(label, item, shares[slot])
+    exists = draws.chance(label, item, slot)
     return pl.DataFrame({"item": item, "concept": concept, "slot": slot}).filter(exists)
 
 
-def fates(
-    label: str, parts: pl.DataFrame, outline: Outline, *, active: Weights, retired: Weights
-) -> Ints:
+def fates(label: str, parts: pl.DataFrame, outline: Outline) -> Ints:
     """Return the fate of each component; components of the model's concepts are kept.
 
     Weights differ between components of active and of retired concepts.
     """
-    draws, item, concept = outline.draws, parts["item"].to_numpy(), parts["concept"].to_numpy()
-    return np.select(
-        [concept < outline.n_active, concept < outline.n_clinical],
-        [draws.weigh(label, item, active), draws.weigh(label, item, retired)],
-        Fate.KEPT,
-    )
+    item, concept, usual = parts["item"].to_numpy(), parts["concept"].to_numpy(), _FATES["usual"]
+    weights = (_FATES[state].get(label, usual) for state in ("active", "retired"))
+    drawn = [
+        outline.draws.weigh(label, item, weights_of(each, Fate.__members__)) for each in weights
+    ]
+    return np.select([concept < outline.n_active, concept < outline.n_clinical], drawn, Fate.KEPT)
 
 
 def ids(numbers: pl.Series, component: Component) -> pl.Series:
@@ -132,7 +119,7 @@ def ids(numbers: pl.Series, component: Component) -> pl.Series:
 def concept_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
     """Return the concepts with these numbers, with their fates."""
     parts = pl.DataFrame({"item": numbers, "concept": numbers})
-    fate = fates("concept", parts, outline, active=_ACTIVE_FATES, retired=_RETIRED_FATES)
+    fate = fates("concept", parts, outline)
     # The model's concepts were once in the clinical module.
     fate = np.where(numbers >= outline.n_clinical, Fate.CHANGED, fate)
     return parts.with_columns(fate=pl.Series(fate))
@@ -140,7 +127,7 @@ def concept_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
 
 def concept_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
     """Return dated concepts with RF2's columns."""
-    is_defined = outline.draws.chance("defined", rows["concept"].to_numpy(), _DEFINED)
+    is_defined = outline.draws.chance("defined", rows["concept"].to_numpy())
     is_model = (pl.col("concept") >= outline.n_clinical) & ~pl.col("changes_later")
     return rows.with_columns(
         id=ids(rows["concept"], "concept"),
@@ -153,34 +140,14 @@ def concept_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
     )
 
 
-# The descriptions of a concept, by slot: FSN, preferred term, three more synonyms, an FSN that was
-# replaced later, a text definition.
-_FSN, _PREFERRED, _OLD_FSN, _DEFINITION = 0, 1, 5, 6
-_SHARES = np.array([1, 1, 0.42, 0.26, 0.17, 1, 0.04])
-_PLAIN_PREFERRED, _DEFINITIONS_AMONG_NAMES, _REWORDED = 0.7, 0.1, 0.7
-_ACRONYMS = 0.03
-_FSN_FATES: Weights = {Fate.KEPT: 84, Fate.LATE: 8, Fate.CHANGED: 7, Fate.REVIVED: 1}
-_RETIRED_FSN_FATES: Weights = {Fate.KEPT: 84, Fate.LATE: 8, Fate.CHANGED: 6, Fate.RETIRED: 2}
+_FSN, _PREFERRED, _OLD_FSN, _DEFINITION = 0, 1, 5, 6  # slots
 _LONGEST_TERM, _LONGEST_DEFINITION = 255, 4096
 _CASE_RULES = (sctid.CASE_INSENSITIVE, sctid.CASE_SENSITIVE, sctid.INITIAL_CASE_INSENSITIVE)
 _SYNONYMS = (
     "REVERSED RESPELLED COMBINED PLURAL INVERTED SHORTENED REPHRASED INITIALED UPPER EPONYM TITLE"
 )
 _SYNONYM_WORDINGS = np.array([Wording[name] for name in _SYNONYMS.split()])
-_RETIRED_WORDINGS: Weights = {
-    Wording.RESPELLED: 20,
-    Wording.PLURAL: 15,
-    Wording.UNSPECIFIED: 10,
-    Wording.REVERSED: 16,
-    Wording.INVERTED: 12,
-    Wording.REPHRASED: 12,
-    Wording.COMBINED: 6,
-    Wording.D_FIRST: 3,
-    Wording.D_LAST: 3,
-    Wording.OR_IN_BRACKETS: 1,
-    Wording.AND_IN_BRACKETS: 1,
-    Wording.TITLE: 1,
-}
+_RETIRED_WORDINGS = weights_of(CHANCES["retired_wordings"], Wording.__members__)
 _TAGS = pl.Series(["", *(f" ({branch['tag']})" for branch in BRANCHES)])
 _MODEL_TEXTS = pl.Series(
     [text for m in Model for text in (MODEL_FSNS[m], MODEL_FSNS[m].rpartition(" (")[0])]
@@ -223,13 +190,13 @@ def description_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
 
 def _named(numbers: Ints, outline: Outline) -> pl.DataFrame:
     concepts = pl.DataFrame({"item": numbers, "concept": numbers})
-    fsn_fates = fates("fsn", concepts, outline, active=_FSN_FATES, retired=_RETIRED_FSN_FATES)
-    parts = components("name", numbers, _SHARES, outline.draws)
+    fsn_fates = fates("fsn", concepts, outline)
+    parts = components("name", numbers, outline.draws)
     slot, concept = parts["slot"].to_numpy(), parts["concept"].to_numpy()
     fsn_fate = fsn_fates[concept - numbers[0]]
-    other = fates("name", parts, outline, active=USUAL_FATES, retired=USUAL_FATES)
+    other = fates("name", parts, outline)
     fate = np.select([slot == _FSN, slot == _OLD_FSN], [fsn_fate, Fate.RETIRED], other)
-    among = outline.draws.chance("among", concept, _DEFINITIONS_AMONG_NAMES)
+    among = outline.draws.chance("among", concept)
     exists = (slot != _OLD_FSN) | (fsn_fate == Fate.LATE)
     exists &= (concept < outline.n_clinical) | (slot <= _PREFERRED)
     return parts.with_columns(
@@ -271,34 +238,30 @@ def _wordings(rows: pl.DataFrame, outline: Outline) -> Ints:
     fsn = np.where(concept < outline.n_active, Wording.PLAIN, retired)
     turn = draws.choose("wording", concept, len(_SYNONYM_WORDINGS)) + slot
     synonym = _SYNONYM_WORDINGS[turn % len(_SYNONYM_WORDINGS)]
-    synonym = np.where(draws.chance("acronym", item, _ACRONYMS), Wording.ACRONYM, synonym)
-    like_fsn = (slot == _PREFERRED) & draws.chance("plain", concept, _PLAIN_PREFERRED)
+    synonym = np.where(draws.chance("acronym", item), Wording.ACRONYM, synonym)
+    like_fsn = (slot == _PREFERRED) & draws.chance("plain", concept)
     wording = np.select(
         [(slot == _FSN) | like_fsn, slot == _DEFINITION],
         [fsn, Wording.DEFINITION],
         synonym,
     )
-    is_old = rows["changes_later"].to_numpy() & draws.chance("reworded", item, _REWORDED)
+    is_old = rows["changes_later"].to_numpy() & draws.chance("reworded", item)
     is_old = (is_old & (slot < _OLD_FSN)) | (slot == _OLD_FSN)
     return np.where(is_old, Wording.UNSPECIFIED, wording)
 
 
-# The relationships of a concept, by slot: three parents, two attributes, a former parent.
-_FIRST_ATTRIBUTE, _FORMER_PARENT = 3, 5
-_LINKS = np.array([1, 0.25, 0.06, 0.5, 0.35, 0.1])
-_FIRST_PARENT_FATES: Weights = {Fate.KEPT: 89, Fate.CHANGED: 10, Fate.REVIVED: 1}
-_END: Weights = {Fate.RETIRED: 1}
+_FIRST_ATTRIBUTE, _FORMER_PARENT = 3, 5  # slots
 
 
 def relationship_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
     """Return the relationships of concepts with their targets and fates."""
-    parts = components("link", numbers, _LINKS, outline.draws)
+    parts = components("link", numbers, outline.draws)
     slot, place = parts["slot"].to_numpy(), parts["concept"].to_numpy() - numbers[0]
     target = np.stack(_targets(numbers, outline), axis=1)[place, slot]
     fate = np.select(
         [slot == 0, slot == _FORMER_PARENT],
-        [fates("parent", parts, outline, active=_FIRST_PARENT_FATES, retired=_END), Fate.RETIRED],
-        fates("link", parts, outline, active=USUAL_FATES, retired=_END),
+        [fates("parent", parts, outline), Fate.RETIRED],
+        fates("link", parts, outline),
     )
     return parts.with_columns(target=pl.Series(target), fate=pl.Series(fate)).filter(
         pl.col("target") >= 0
@@ -371,27 +334,19 @@ def _earlier_of_branch(label: str, numbers: Ints, draws: Draws) -> Ints:
     return found
 
 
-# The associations of a retired concept, by slot: main and second substitute, a former one.
-_SECOND, _FORMER = 1, 2
-_SUBSTITUTES = np.array([0.97, 0.7, 0.08])
-_KINDS: Weights = {
-    sctid.SAME_AS: 40,
-    sctid.REPLACED_BY: 30,
-    sctid.POSSIBLY_EQUIVALENT_TO: 27,
-    sctid.MOVED_TO: 3,
-}
-_REPLACED_BY_NAMESPACE, _IN_MODEL_MODULE = 0.005, 0.015
+_SECOND, _FORMER = 1, 2  # slots
+_KINDS = weights_of(CHANCES["associations"], vars(sctid))
 
 
 def association_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
     """Return the associations of those concepts that are retired, with targets and fates."""
     retired = numbers[(numbers >= outline.n_active) & (numbers < outline.n_clinical)]
-    parts = components("substitute", retired, _SUBSTITUTES, outline.draws)
+    parts = components("substitute", retired, outline.draws)
     slot, concept = parts["slot"].to_numpy(), parts["concept"].to_numpy()
     item, base = parts["item"].to_numpy(), outline.bases(concept)
     kind = outline.draws.weigh("kind", concept, _KINDS)
     has_two = (kind == sctid.POSSIBLY_EQUIVALENT_TO) & (base + 1 < outline.n_active)
-    fate = fates("substitute", parts, outline, active=USUAL_FATES, retired=USUAL_FATES)
+    fate = fates("substitute", parts, outline)
     other = outline.draws.choose("other substitute", item, outline.n_active)
     target = np.select(
         [slot == _SECOND, slot == _FORMER], [base + 1, other], _substitutes(concept, kind, outline)
@@ -408,7 +363,7 @@ def association_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
 def association_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
     """Return dated associations with RF2's columns."""
     item = rows["item"].to_numpy()
-    is_model = outline.draws.chance("substitute in model", item, _IN_MODEL_MODULE)
+    is_model = outline.draws.chance("substitute in model", item)
     target = pl.when("changes_later").then("other").otherwise("target")
     return rows.with_columns(
         id=uuids(outline.draws, item),
@@ -423,7 +378,7 @@ def association_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
 
 def _substitutes(concepts: Ints, kinds: Ints, outline: Outline) -> Ints:
     draws = outline.draws
-    is_gone = draws.chance("replaced by namespace", concepts, _REPLACED_BY_NAMESPACE)
+    is_gone = draws.chance("replaced by namespace", concepts)
     is_namespace = (kinds == sctid.MOVED_TO) | ((kinds == sctid.REPLACED_BY) & is_gone)
     namespaces = np.array([outline.model_number(namespace) for namespace in NAMESPACES])
     namespace = namespaces[draws.choose("namespace", concepts, len(NAMESPACES))]

@@ -8,7 +8,7 @@ from enum import IntEnum
 from hashlib import blake2b
 from importlib.resources import files
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -21,13 +21,25 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Ints = NDArray[np.int64]
-    Reals = NDArray[np.float64]
     Flags = NDArray[np.bool_]
     Weights = Mapping[int, int]
 
-_WORDS = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
+
+def _data(name: str) -> dict[str, Any]:
+    return tomllib.loads((files(__package__) / name).read_text(encoding="utf-8"))
+
+
+CHANCES = _data("chances.toml")
+"""How often something happens."""
+
+_WORDS = _data("words.toml")
 BRANCHES = _WORDS["branches"]
 """The words of each branch of the invented terminology."""
+
+
+def weights_of(weights: Mapping[str, int], numbers: Mapping[str, int]) -> Weights:
+    """Return the weights of ``CHANCES`` by number, given the number of each name."""
+    return {numbers[name]: weight for name, weight in weights.items()}
 
 
 def _words(name: str) -> list[str]:
@@ -58,9 +70,10 @@ class Draws:
         options = np.repeat(np.array([*weights]), [*weights.values()])
         return options[self.choose(label, numbers, len(options))]
 
-    def chance(self, label: str, numbers: Ints, probability: float | Reals) -> Flags:
-        """Return, for each number, True with a probability: bool[n]."""
-        return (self.bits(label, numbers) >> np.uint64(11)) < probability * 2.0**53
+    def chance(self, label: str, numbers: Ints, slots: int | Ints = 0) -> Flags:
+        """Return True for each number in the share of ``CHANCES`` for its slot: bool[n]."""
+        share = np.ravel(CHANCES["shares"][label])[slots]
+        return (self.bits(label, numbers) >> np.uint64(11)) < share * 2.0**53
 
 
 BLOCK = 16
@@ -79,7 +92,7 @@ _CATEGORIES = {place: b["category"] for place, b in enumerate(BRANCHES) if "cate
 Mode = IntEnum("Mode", "SIDE COURSE DETAIL AGENT HEAD SITE", start=0)
 """The part of a name that differs between the members of a family."""
 
-_MODE_WEIGHTS: Weights = dict(zip(Mode, (4, 3, 1, 4, 3, 4), strict=True))
+_MODE_WEIGHTS = weights_of(CHANCES["modes"], Mode.__members__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,10 +222,6 @@ def _capitalised(text: pl.Expr) -> pl.Expr:
 
 _HEAD_COLUMNS = ("head", "heads", "other", "form")
 _APART = 1 << 40  # added to numbers of one kind, so that they never equal numbers of another
-_SHARED = 0.15  # share of families with a common course, side or detail
-_OWN = 0.05  # share of concepts with their own
-_WITH_AGENT = 0.06  # share of concepts in families of another mode
-_OWN_CLAUSES = 0.2  # share of concepts with their own tail instead of their family's
 _WITH_CLAUSE = 0.08  # share of tails that are not empty
 _WITH_ANOTHER = 0.6  # share of these with one more clause
 _N_CLAUSES = 2000
@@ -259,7 +268,7 @@ class Names:
         side = self._varied("side", concepts, places, Mode.SIDE)
         ordinal = np.where(places.mode == Mode.HEAD, places.ordinal, 0)
         parts = {
-            "before": self._seldom("before", concepts, 0.015, _WORDS["before"]),
+            "before": self._seldom("before", concepts, _WORDS["before"]),
             "course": self._courses.gather(np.where(course > 0, course + BLOCK * places.branch, 0)),
             "side": self._sides.gather(side),
             "stem": self._invented_stems("site", sites),
@@ -267,7 +276,7 @@ class Names:
             "detail": self._details.gather(self._detail_numbers(concepts, places)),
             "agent": self._agent_phrases(concepts, places),
             "clauses": self._clause_phrases(concepts, places.family),
-            "after": self._seldom("after", concepts, 0.03, _WORDS["after"]),
+            "after": self._seldom("after", concepts, _WORDS["after"]),
             "eponym": self._invented_stems("eponym", concepts),
             "site_first": pl.Series([b["site_first"] for b in BRANCHES]).gather(places.branch),
         }
@@ -283,9 +292,9 @@ class Names:
         draws, family = self._draws, places.family
         shared = draws.choose(label, family, BLOCK)
         within = np.where(places.ordinal > 0, 1 + (shared + places.ordinal) % BLOCK, 0)
-        common = np.where(draws.chance(f"{label} shared", family, _SHARED), 1 + shared, 0)
+        common = np.where(draws.chance(f"{label} shared", family), 1 + shared, 0)
         individual = 1 + draws.choose(f"{label} own", concepts, BLOCK)
-        others = np.where(draws.chance(f"{label} owned", concepts, _OWN), individual, common)
+        others = np.where(draws.chance(f"{label} owned", concepts), individual, common)
         return np.where(places.mode == mode, within, others)
 
     def _detail_numbers(self, concepts: Ints, places: Places) -> Ints:
@@ -303,7 +312,7 @@ class Names:
 
     def _agent_phrases(self, concepts: Ints, places: Places) -> pl.Series:
         draws, is_mode = self._draws, places.mode == Mode.AGENT
-        wanted = np.where(is_mode, places.ordinal > 0, draws.chance("agent", concepts, _WITH_AGENT))
+        wanted = np.where(is_mode, places.ordinal > 0, draws.chance("agent", concepts))
         keys = np.where(is_mode, concepts, places.family)
         word = places.branch * 8 + draws.choose("agent word", keys, 8)
         parts = pl.DataFrame(
@@ -323,7 +332,7 @@ class Names:
         Most members of a family share a tail, so that long names have near-duplicates too.
         """
         draws = self._draws
-        is_own = draws.chance("own clauses", concepts, _OWN_CLAUSES)
+        is_own = draws.chance("own clauses", concepts)
         keys = np.where(is_own, concepts + _APART, families)
         lot = draws.choose("clauses", keys, 1 << 30) / (1 << 30)
         clauses = {}
@@ -343,15 +352,10 @@ class Names:
     def _one_of(self, label: str, keys: Ints, words: list[str]) -> pl.Series:
         return pl.Series(words).gather(self._draws.choose(label, keys, len(words)))
 
-    def _seldom(
-        self, label: str, concepts: Ints, probability: float, words: list[str]
-    ) -> pl.Series:
+    def _seldom(self, label: str, concepts: Ints, words: list[str]) -> pl.Series:
         number = 1 + self._draws.choose(label, concepts, len(words))
-        wanted = self._draws.chance(f"{label} at all", concepts, probability)
+        wanted = self._draws.chance(f"{label} at all", concepts)
         return pl.Series(["", *words]).gather(np.where(wanted, number, 0))
-
-
-_SUBSTITUTES_RETIRED = 0.04  # share of retired concepts that the next concept could replace
 
 
 Model = IntEnum("Model", "ROOT MODULE SEAT CAUSE NAMESPACE OTHER_NAMESPACE", start=0)
@@ -409,4 +413,4 @@ class Outline:
         """Return whether a concept's substitute is the next concept, which is retired too."""
         may_be: Flags
         may_be = (numbers >= self.n_active) & (numbers + 1 < self.n_clinical) & (numbers % 2 == 0)
-        return may_be & self.draws.chance("chain", numbers, _SUBSTITUTES_RETIRED)
+        return may_be & self.draws.chance("chain", numbers)
