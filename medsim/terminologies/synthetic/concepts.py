@@ -8,6 +8,7 @@ from enum import IntEnum
 from hashlib import blake2b
 from importlib.resources import files
 from itertools import product
+from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -148,72 +149,51 @@ Wording = IntEnum(
 )
 """The ways in which the name of a concept can be worded."""
 
-_text = pl.concat_str
-_FRONT, _SITE = ("before", "course"), ("side", "stem", "ending")
-_TAIL = ("detail", "agent", "clauses", "after")
-
 
 def worded(parts: pl.DataFrame) -> pl.Series:
     """Return every wording of n names; ``wording`` of row ``i`` is at ``wording * n + i``."""
-    capitalised = parts.select(**_wordings()).with_columns(_capitalised(pl.all()))
-    texts = capitalised.with_columns(parts["other"]).with_columns(**_derived_wordings())
+    initials = [pl.col(part).str.slice(0, 1) for part in ("course", "side", "head")]
+    letters = (*initials, pl.col("stem").str.slice(0, 4), pl.col("ending").str.slice(0, 1))
+    joined = pl.when(form="").then(pl.concat_str("ending", pl.lit(" "), "head")).otherwise("form")
+    named = parts.with_columns(
+        front=pl.concat_str("before", "course"),
+        site=pl.concat_str("side", "stem", "ending"),
+        tail=pl.concat_str("detail", "agent", "clauses", "after"),
+        letters=pl.concat_str(letters).str.to_uppercase(),
+        joined=joined,
+        eponym=_capitalised(pl.col("eponym")),
+    ).with_columns(four_letters=pl.col("letters").str.slice(0, 4))
+    texts = named.select("other", **_made_of("parts")).with_columns(
+        _capitalised(pl.exclude("other"))
+    )
+    plain = pl.col("PLAIN")
+    modern = plain.str.replace_many(["ae", "oe", "our "], ["e", "e", "or "])
+    shorter = plain.str.replace_many(_WORDS["shorter"])
+    texts = texts.with_columns(
+        RESPELLED=pl.when(modern != plain).then(modern).otherwise(plain + "s"),
+        SHORTENED=pl.when(shorter != plain).then(shorter).otherwise(plain + ", NEC"),
+        UPPER=plain.str.to_uppercase(),
+        TITLE=plain.str.to_titlecase(),
+        **_made_of("wordings"),
+    )
     return pl.concat([texts[wording.name].rename("term") for wording in Wording])
 
 
-def _wordings() -> dict[str, pl.Expr]:
-    """Return the wordings made of the parts of a name."""
-    adjective = ("side", "stem", pl.lit("al "))
-    swapped = _text(*_FRONT, *_SITE, pl.lit(" "), "head", *_TAIL)
-    initials = [pl.col(part).str.slice(0, 1) for part in ("course", "side", "head")]
-    letters = _text(*initials, pl.col("stem").str.slice(0, 4), pl.col("ending").str.slice(0, 1))
+def _made_of(kind: str) -> dict[str, pl.Expr]:
+    """Return the wordings made of the parts of a name, or of other wordings, by templates."""
+    templates, site_first = _WORDS["made_of"][kind], _WORDS["made_of"]["parts_site_first"]
     return {
-        "PLAIN": _plain("head"),
-        "REVERSED": pl.when("site_first")
-        .then(_text(*_FRONT, "head", pl.lit(" "), *_SITE, *_TAIL))
-        .otherwise(_text(*_FRONT, *adjective, "head", *_TAIL)),
-        "COMBINED": pl.when(pl.col("form") == "")
-        .then(swapped)
-        .otherwise(_text(*_FRONT, "side", "stem", "form", *_TAIL)),
-        "INVERTED": _text("stem", "ending", pl.lit(", "), "side", "course", "head", *_TAIL),
-        "PLURAL": _plain("heads"),
-        "REPHRASED": _plain("other"),
-        "EPONYM": _text(_capitalised(pl.col("eponym")), pl.lit("'s "), "other", "detail"),
-        "ACRONYM": letters.str.to_uppercase() + pl.col("detail"),
-        "INITIALED": letters.str.slice(0, 4).str.to_uppercase() + " - " + _plain("head"),
-        "DEFINITION": _text(
-            pl.lit("An invented concept, defined in words: "),
-            *(*_FRONT, "head", pl.lit(" of "), *_SITE, *_TAIL),
-            pl.lit(", which lasts for more than a day and is found in the whole of the "),
-            *("stem", pl.lit("al part.")),
-        ),
+        name: pl.when("site_first").then(_filled(site_first[name])).otherwise(_filled(template))
+        if name in site_first
+        else _filled(template)
+        for name, template in templates.items()
     }
 
 
-def _derived_wordings() -> dict[str, pl.Expr]:
-    plain, plural, other = pl.col("PLAIN"), pl.col("PLURAL"), pl.col("other")
-    modern = plain.str.replace_many(["ae", "oe", "our "], ["e", "e", "or "])
-    shorter = plain.str.replace_many(_WORDS["shorter"])
-    return {
-        "RESPELLED": pl.when(modern != plain).then(modern).otherwise(plain + "s"),
-        "SHORTENED": pl.when(shorter != plain).then(shorter).otherwise(plain + ", NEC"),
-        "UNSPECIFIED": plain + " NOS",
-        "UPPER": plain.str.to_uppercase(),
-        "TITLE": plain.str.to_titlecase(),
-        "D_FIRST": "[D]" + plural,
-        "D_LAST": pl.col("REVERSED") + " [D]",
-        "OR_IN_BRACKETS": plural + " or (" + other + ")",
-        "AND_IN_BRACKETS": plural + " (& " + other + ")",
-    }
-
-
-def _plain(head: str) -> pl.Expr:
-    """Return the name in plain order with the head noun in a column."""
-    later = _text(*_FRONT, head, pl.lit(" of "), *_SITE, *_TAIL)
-    return (
-        pl.when("site_first")
-        .then(_text(*_FRONT, *_SITE, pl.lit(" "), head, *_TAIL))
-        .otherwise(later)
-    )
+def _filled(template: str) -> pl.Expr:
+    """Return a template's text with the value of a column for each name in braces."""
+    names = [name for _, name, _, _ in Formatter().parse(template) if name]
+    return pl.format(template.format_map(dict.fromkeys(names, "{}")), *names)
 
 
 def _capitalised(text: pl.Expr) -> pl.Expr:
