@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,113 +24,18 @@ if TYPE_CHECKING:
     from medsim.studies.options import DomainsOptions, PairsOptions
 
 
-# The places where oe- begins a part: at the start, after a hyphen, after a combining form in -o, or
-# after a prefix that has no o. The o of angioedema belongs to angio-.
-_OPENING = (
-    r"(^|-|(?<=o)|^(?:an|anti|di|extra|hyper|inter|intra|met|mid|non|para|peri|poly|post|pre|sub|"
-    r"supra|trans)(?=oe))"
-)
-_LEUKO = (
-    "agglutin|aria$|blast|cidin|coria|cyt|derm|dystroph|encephal|erythro|keratosis|malac|nychia|"
-    "peni|pheres|plak|poie|rrh|sis$|stasis|tact|tax|tom|trich|trien"
-)
-_BEFORE_OUR = (
-    "arb|ard|arm|behavi|cand|clam|clang|col|demean|dol|endeav|fav|ferv|flav|harb|hon|hum|lab|"
-    "neighb|od|parl|ranc|rig|rum|sav|savi|splend|succ|tum|val|vap|vig"
-)
-_BEFORE_RE = (
-    "calib|cent|fib|goit|lit|lust|meag|met|mit|nit|petr?|reconnoit|sab|scept|sepulch|somb|spect|"
-    "theat|tit"
-)
-_OF_VERBS = r"e[dr]?$|ers$|ing$|ations?$"
-_BEFORE_ISE = (
-    "al|an|ar|ard|crat|en|er|erg|ern|et|ic|id|il|im|in|ir|it|ll|log|mat|od|ol|on|or|ot|phas|"
-    "(?<!pr)om|soph|tas|thes|tiv|path|ul|un|ur|yt"
-)
-_BEFORE_ISE_FIRST = (
-    "amort|anonym|atom|bapt|caramel|dynam|evangel|iod|ion|item|ostrac|parallel|parametr|privat|"
-    "quant|racem|recogn|solemn|styl|symmetr|system"
-)
-_DOUBLING = (
-    "barrel|bevel|cancel|channel|chisel|counsel|dial|dishevel|duel|enamel|fuel|funnel|gravel|"
-    "grovel|initial|jewel|label|level|libel|marshal|marvel|model|panel|parcel|pedal|pencil|quarrel|"
-    "revel|rival|shovel|signal|spiral|stencil|swivel|total|towel|travel|tunnel|unravel"
-)
-
-_O_DROPPED = "^(?:lymph|myx|papill|scler)(?=oedem)|(?:stilb|ethinyl|ethynyl)(?=oestr)"
-_A_DROPPED = (
-    "an(?=aesth)|(?:par|dys|hyper|hypo|kin|syn)(?=aesthe)|p(?=aed(?!$))|gyn(?=aec)|"
-    "c(?=aec(?:um|al|a$|o)|aesium)|^(?:de)?f(?=aec(?:es$|al|ul|at))|^pal(?=aeo)|ph(?=aeochrom)|"
-    "^n(?=aev(?:us|i$|o))|^medi(?=aeval)"
-)
+_DATA = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
+_PARTS = {name: "|".join(words.split()) for name, words in _DATA["alternatives"].items()}
 
 
-def _compiled(*rules: tuple[str, str]) -> list[tuple[re.Pattern[str], str]]:
-    return [(re.compile(british), american) for british, american in rules]
+def _rules(kind: str) -> list[tuple[re.Pattern[str], str]]:
+    rules = _DATA["rules"][kind]
+    return [(re.compile(british.format_map(_PARTS)), american) for british, american in rules]
 
 
-# Parts that no American word has in that position, except for the excluded names.
-_BRITISH = _compiled(
-    (r"^haem(s?)$", r"heme\1"),
-    (r"(?<!ac)haem(?!ophilus|onchus|aphysalis|anthus)", "hem"),
-    (r"(?<=.)aemi", "emi"),
-    (rf"{_OPENING}o(?=edem|esoph(?!agostom)|estr)", r"\1"),
-    (rf"({_O_DROPPED})o", r"\1"),
-    (rf"({_A_DROPPED})a", r"\1"),
-    (r"(?<!asa)foet", "fet"),
-    (r"rrhoe", "rrhe"),
-    (r"pnoe", "pne"),
-    (r"coeliac", "celiac"),
-    (r"aetio(?=log|path)", "etio"),
-    (r"caesar[ei]an", "cesarean"),
-    (r"h?omoeo(?=path|sta|box)", "homeo"),
-    (r"pharmacopoei", "pharmacopei"),
-    (rf"leuco(?={_LEUKO})", "leuko"),
-    (r"leuc(?=a?emi)", "leuk"),
-    (r"sulph", "sulf"),
-    (r"(cortico|gonado|somato|thyro)trophin", r"\1tropin"),
-    (r"neurone(?=s?$)", "neuron"),
-    (r"^aluminium", "aluminum"),
-    (r"^artefact", "artifact"),
-    (r"manoeuvr(e(?=s?$)|(?=e[dr]|ing|ab))", "maneuver"),
-    (rf"({_BEFORE_OUR})our", r"\1or"),
-    (rf"({_BEFORE_RE})re(?=s?$)", r"\1er"),
-    (r"^((?:de|epi|re)?cent)r(?=ed$|ing$)", r"\1er"),
-    (r"^grey(?!hound|lag)", "gray"),
-    (r"^(re|s)?mould", r"\1mold"),
-    (r"^moult", "molt"),
-    (r"plough", "plow"),
-    (r"^sceptic", "skeptic"),
-    (r"^ageing", "aging"),
-    (r"(abridg|acknowledg|judg)ement", r"\1ment"),
-    (r"^(def|off|pret)ence", r"\1ense"),
-    (r"^licence", "license"),
-    (r"gramme(?=s?$)", "gram"),
-    (r"^(fulfil|enrol|instal)(?=s?$|ment)", r"\1l"),
-    (r"^(distil|instil)(?=s?$)", r"\1l"),
-    (r"^(un)?(skil|wil)ful", r"\1\2lful"),
-    (r"^jewellery$", "jewelry"),
-    (rf"^((?:mis|re|un)?(?:{_DOUBLING}))l(?=(?:ed|ers?|ings?|ors?)$)", r"\1"),
-    (r"^marvellous", "marvelous"),
-    (rf"((?:ana|cata|dia|electro|hemo|hydro|para)ly)s(?={_OF_VERBS})", r"\1z"),
-    (rf"(?<=..)({_BEFORE_ISE})is(?=es$|{_OF_VERBS})", r"\1iz"),
-    (rf"^((?:de|re|un)?(?:{_BEFORE_ISE_FIRST}))is(?=es$|{_OF_VERBS})", r"\1iz"),
-)
-
-# Parts that some American writers keep: changed only if the corpus uses the other spelling.
-_DOUBTFUL = _compiled(
-    (r"^amoeb", "ameb"),
-    (r"^archaeo", "archeo"),
-    (r"^aesthet", "esthet"),
-    (r"(ana|cata|homo)logue(?=s?$)", r"\1log"),
-)
+_BRITISH, _DOUBTFUL = _rules("british"), _rules("doubtful")
 _RARER_AT_MOST = 10
-
-# Nouns in -is and their plurals, which look like verbs.
-_NOUNS = re.compile(
-    r"(?:amaryllis|chrysalis|clematis|clitoris|cullis|digitalis|itis|(?<!mono)polis|syphilis|"
-    r"trellis)es$|(?:cullis|trellis)(?:ed|ing)$"
-)
+_NOUNS, _GREEK, _AUXILIARY = (re.compile(_PARTS[name]) for name in ("nouns", "greek", "auxiliary"))
 
 
 def american(word: str, counts: Mapping[str, int]) -> str:
@@ -158,12 +65,7 @@ def _without_british_parts(word: str) -> str:
     return word
 
 
-_CLASSES = {  # patterns of the names that taggers use
-    "NOUN": re.compile(r"n|noun.*|nn.*|propn"),
-    "VERB": re.compile(r"v|verb.*|vb.*"),
-    "ADJ": re.compile(r"a|adj.*|jj.*"),
-    "ADV": re.compile(r"r|adv.*|rb.*"),
-}
+_CLASSES = {tag: re.compile(names) for tag, names in _DATA["classes"].items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -366,16 +268,6 @@ def read_subjects(path: Path) -> dict[str, list[str]]:
 
 def _names_in(cell: str) -> list[str]:
     return [name for name in map(str.strip, cell.split(";")) if name]
-
-
-_GREEK = re.compile(
-    "alpha|beta|gamma|delta|epsilon|zeta|eta|theta|iota|kappa|lambda|mu|nu|xi|omicron|pi|rho|sigma|"
-    "tau|upsilon|phi|chi|psi|omega"
-)
-_AUXILIARY = re.compile(
-    "be|am|is|are|was|were|been|being|have|has|had|having|do|does|did|done|doing|"
-    "can|could|may|might|must|shall|should|will|would|ought"
-)
 
 
 def has_white_space(word: str) -> bool:
