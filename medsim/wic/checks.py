@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from dataclasses import dataclass
 from functools import partial
+from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
@@ -33,36 +35,10 @@ if TYPE_CHECKING:
     Splits: TypeAlias = Mapping[str, Sequence["Instance"]]
 
 
+_PROMISES = tomllib.loads((files(__package__) / "promises.toml").read_text(encoding="utf-8"))
 PROMISES = {
-    "outputs": "Every file holds the rows of the manifest.",
-    "one_row": "A sentence has one mention in mentions.parquet.",
-    "names": "relations/name.parquet has the terminology's names for the terms.",
-    "related": "relations/related.parquet has the related concepts of the terminology.",
-    "concepts": "Mentions have active concepts of the terminology.",
-    "offsets": "Start and end lie within the sentence, the start before the end.",
-    "term": "Each sentence has its term at its offsets.",
-    "two_sentences": "The two sentences of an instance differ.",
-    "group": "An instance is in the first group that applies.",
-    "lemma": "Different terms are in term_identity exactly if their lemmas are equal.",
-    "synonyms": "Synonyms are names of one concept, terms of label_similarity are not.",
-    "similarity": f"Terms of label_similarity have a ratio above {SIMILARITY}, or the limit in the "
-    "manifest.",
-    "balance": "Half of every group has label 1.",
-    "quota": "A group has no more instances than its quota.",
-    "one_mention": "A sentence always has the same mention.",
-    "repeated_instance": "No instance occurs twice, in either direction, in any split.",
-    "sentence_limit": f"No sentence occurs in train and dev more than {MOST_REPEATS} times, or the "
-    "limit in the manifest.",
-    "repeated_sentence": "No sentence occurs twice.",
-    "repeated_pair": "No pair of terms occurs twice, in either order, ignoring case.",
-    "repeated_lemma_pair": "No pair of lemmas occurs twice.",
-    "leaked_sentence": "No sentence of test occurs in this split.",
-    "leaked_pair": "No pair of terms of test occurs in this split, in either order, ignoring case.",
-    "leaked_lemma_pair": "No pair of lemmas of test occurs in this split.",
-    "rows": "The JSON file has the rows of instances.parquet.",
-    "label": "The label is 1 exactly where both mentions have the same concept.",
-    "mention": "Both mentions are in mentions.parquet with their concepts.",
-    "excluded": "No instance has two concepts that are related in related.parquet.",
+    check: str(promise).format(similarity=SIMILARITY, most_repeats=MOST_REPEATS)
+    for check, promise in _PROMISES.items()
 }
 """The guarantees in the order in which they are checked."""
 
