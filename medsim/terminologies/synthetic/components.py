@@ -34,23 +34,13 @@ if TYPE_CHECKING:
 Fate = IntEnum("Fate", "KEPT CHANGED RETIRED CHANGED_THEN_RETIRED REVIVED LATE", start=0)
 """The events of a component between its first row and the release."""
 
-# A component has rows at up to three times. Each line is a fate, each column a time.
-_HAS_ROW = np.array(
-    [[1, 0, 0], [1, 1, 0], [1, 1, 0], [1, 1, 1], [1, 1, 1], [0, 1, 0]], dtype=np.bool_
-)
-_IS_ACTIVE = np.array([[1, 1, 1], [1, 1, 1], [1, 0, 0], [1, 1, 0], [1, 0, 1], [1, 1, 1]])
+# A row at a time: 1 if it makes the component active, 0 if inactive, -1 if there is no row.
+_ROWS = np.array([CHANCES["histories"][fate.name] for fate in Fate])
 _FATES = CHANCES["fates"]
 _CHANGING = (Fate.CHANGED, Fate.CHANGED_THEN_RETIRED)
 
-# Six periods of seven half-yearly releases; associations begin after their source is retired.
+# Six periods of seven half-yearly releases.
 _N_PERIODS, _PER_PERIOD, _DAYS_PER_RELEASE = 6, 7, 182
-_PERIODS: dict[str, tuple[int, int, int]] = {
-    "concept": (0, 1, 2),
-    "description": (0, 1, 5),
-    "text_definition": (0, 1, 5),
-    "relationship": (0, 1, 2),
-    "association": (3, 4, 5),
-}
 
 
 class History:
@@ -70,17 +60,17 @@ class History:
         and ``changes_later``.
         """
         fate = components["fate"].to_numpy()
-        has_row = _HAS_ROW[fate]
+        has_row = _ROWS[fate] >= 0
         if newest_only:
             newest = 2 - np.argmax(has_row[:, ::-1], axis=1)
             has_row = newest[:, None] == np.arange(3)
         component, event = np.nonzero(has_row)
-        period = np.array(_PERIODS[table])[event]
+        period = np.array(CHANCES["periods"][table])[event]
         moment = components["concept"].to_numpy()[component] * _N_PERIODS + period
         release = period * _PER_PERIOD + self._draws.choose("release", moment, _PER_PERIOD)
         return components[component].with_columns(
             effectiveTime=pl.Series(self._releases[release]),
-            active=pl.Series(_IS_ACTIVE[fate[component], event]),
+            active=pl.Series(_ROWS[fate[component], event]),
             changes_later=pl.Series(np.isin(fate[component], _CHANGING) & (event == 0)),
         )
 
@@ -149,9 +139,7 @@ _SYNONYMS = (
 _SYNONYM_WORDINGS = np.array([Wording[name] for name in _SYNONYMS.split()])
 _RETIRED_WORDINGS = weights_of(CHANCES["retired_wordings"], Wording.__members__)
 _TAGS = pl.Series(["", *(f" ({branch['tag']})" for branch in BRANCHES)])
-_MODEL_TEXTS = pl.Series(
-    [text for m in Model for text in (MODEL_FSNS[m], MODEL_FSNS[m].rpartition(" (")[0])]
-)
+_MODEL_TEXTS = pl.Series([text for fsn in MODEL_FSNS for text in (fsn, fsn.rpartition(" (")[0])])
 _UNTAGGED = (Wording.OR_IN_BRACKETS, Wording.AND_IN_BRACKETS)
 
 

@@ -341,14 +341,7 @@ class Names:
 Model = IntEnum("Model", "ROOT MODULE SEAT CAUSE NAMESPACE OTHER_NAMESPACE", start=0)
 """The concepts of the model, by their position after the clinical concepts."""
 
-MODEL_FSNS = {
-    Model.ROOT: "Invented model component (metadata)",
-    Model.MODULE: "Invented edition module (core metadata concept)",
-    Model.SEAT: "Invented seat (attribute)",
-    Model.CAUSE: "Invented cause (attribute)",
-    Model.NAMESPACE: "Invented namespace 1000997 (namespace concept)",
-    Model.OTHER_NAMESPACE: "Invented namespace 1000998 (namespace concept)",
-}
+MODEL_FSNS = [_WORDS["model"][concept.name] for concept in Model]
 NAMESPACES = (Model.NAMESPACE, Model.OTHER_NAMESPACE)
 
 
