@@ -25,18 +25,11 @@ if TYPE_CHECKING:
     from medsim.core.manifest import Output
 
 
+_TEXTS = tomllib.loads((files(__package__) / "card.toml").read_text(encoding="utf-8"))
+
 OTHER = "other"
 """The hub's identifier for licences without an identifier."""
 
-_ON_THE_HUB = {
-    "cc0": ("1.0",),
-    "cc-by": ("2.0", "2.5", "3.0", "4.0"),
-    "cc-by-sa": ("3.0", "4.0"),
-    "cc-by-nc": ("2.0", "3.0", "4.0"),
-    "cc-by-nc-sa": ("2.0", "3.0", "4.0"),
-    "cc-by-nd": ("4.0",),
-    "cc-by-nc-nd": ("3.0", "4.0"),
-}
 _COMMONS = re.compile(
     r"creativecommons\.org/(?:licenses|publicdomain)/(?P<of_link>[a-z-]+)/(?P<link_version>\d\.\d)"
     r"|\bcc[ -]?(?P<of_words>0|by(?:-[a-z]{2})*)[ -](?P<version>\d\.\d)",
@@ -84,7 +77,7 @@ def licence_of(source: Mapping[str, object]) -> Licence:
         kind = (match["of_link"] or match["of_words"]).lower()
         version = match["link_version"] or match["version"]
         family = "cc0" if kind in {"zero", "0"} else f"cc-{kind}"
-        hub_id = f"{family}-{version}" if version in _ON_THE_HUB.get(family, ()) else OTHER
+        hub_id = f"{family}-{version}" if version in _TEXTS["licences"].get(family, ()) else OTHER
     allowed = source.get("redistributable")
     if allowed is None and hub_id != OTHER and "-nd" not in hub_id:
         allowed = True
@@ -210,16 +203,9 @@ def yaml_of(metadata: Mapping[str, object]) -> str:
 WHOLE = "train"
 """The name of the only split of a build that was not split, as in ``datasets``."""
 
-_TEXTS: dict[str, str] = tomllib.loads(
-    (files(__package__) / "card.toml").read_text(encoding="utf-8")
-)
-CITATION = _TEXTS["citation"]
+CITATION: str = _TEXTS["citation"]
 """The paper that describes the method, as BibTeX."""
 
-_SIZES = (  # the hub's categories, by the digits of the number of rows: up to three, four, ...
-    *("n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B"),
-    *("1B<n<10B", "n>10B"),
-)
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 
 
@@ -325,13 +311,14 @@ class Card:
             if config.view not in BUILD.views.keys() - {"pair"}
             if config.name not in {ALL_PAIRS, SIMILAR_PAIRS}
         )
+        sizes = _TEXTS["sizes"]
         gate = {"viewer": False, "extra_gated_prompt": self.notice} if self.notice else {}
         return {
             "pretty_name": self.title,
             **licence_of(self.source).metadata(),
             **({"language": languages} if languages else {}),
             "multilinguality": ["multilingual" if len(self._languages) > 1 else "monolingual"],
-            "size_categories": [_SIZES[min(max(len(str(n_pairs)) - 3, 0), len(_SIZES) - 1)]],
+            "size_categories": [sizes[min(max(len(str(n_pairs)) - 3, 0), len(sizes) - 1)]],
             **self.tasks,
             "annotations_creators": ["expert-generated", "machine-generated"],
             "language_creators": ["expert-generated"],
