@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.resources import files
@@ -37,35 +38,11 @@ MAX_QUERIES = 50_000
 a time, which takes 10 GB in single precision."""
 
 _SPLIT = "test"
-_LANGUAGES = """
-ar=ara-Arab bg=bul-Cyrl ca=cat-Latn cs=ces-Latn da=dan-Latn de=deu-Latn el=ell-Grek
-en=eng-Latn es=spa-Latn et=est-Latn eu=eus-Latn fi=fin-Latn fr=fra-Latn he=heb-Hebr
-hr=hrv-Latn hu=hun-Latn it=ita-Latn ja=jpn-Jpan ko=kor-Hang lt=lit-Latn lv=lav-Latn
-nl=nld-Latn no=nob-Latn pl=pol-Latn pt=por-Latn ru=rus-Cyrl sk=slk-Latn sl=slv-Latn
-sv=swe-Latn tr=tur-Latn uk=ukr-Cyrl zh=zho-Hans
-"""  # from ISO 639-1, as in sources, to ISO 639-3 and the script, as in mteb
-_LANGUAGE_CODES = dict(code.split("=") for code in _LANGUAGES.split())
+_WORDS = tomllib.loads((files(__package__) / "mteb.toml").read_text(encoding="utf-8"))
 _LICENCES = re.compile(
     r"cc0-1\.0|cc-by-[234]\.0|cc-by-(sa|nc|nc-sa)-[34]\.0|cc-by-(nd|nc-nd)-4\.0"
 )  # Creative Commons licences that mteb knows by name; others are given by their address
 _UNSAFE = re.compile(r"[^\w+.-]")  # characters not allowed in names of tasks and files
-
-
-_KINDS: Mapping[str, tuple[str, object]] = {
-    "PairClassification": (
-        "cosine_ap",
-        "Retrieve medical terms that mean the same as the given term",
-    ),
-    "Retrieval": (
-        "mrr_at_10",
-        {"query": "Given a medical term, retrieve terms that mean the same"},
-    ),
-    "STS": (
-        "cosine_spearman",
-        "Retrieve medical terms that are similar in meaning to the given term",
-    ),
-}
-"""mteb's types of tasks: the main score, and the instruction for models."""
 
 
 def _task(
@@ -90,14 +67,13 @@ def _task(
         facts: metadata that it shares with other tasks of the same data.
         members: members of the task's class.
     """
-    fingerprint, (main_score, prompt) = output.outputs[file].fingerprint, _KINDS[kind]
+    fingerprint = output.outputs[file].fingerprint
     metadata = {
         "name": f"{name}-{fingerprint[:8]}",
         "description": about,
         "type": kind,
         "category": "t2t",
-        "main_score": main_score,
-        "prompt": prompt,
+        **_WORDS["kinds"][kind],
         "dataset": {"path": file, "revision": fingerprint},
         "domains": ["Medical", "Written"],
         "task_subtypes": [],
@@ -156,7 +132,7 @@ def _source(build: Build, *, private: bool) -> _Source:
     day, split_options = source.get("release_date"), options.get("split")
     split = str(split_options["name"]) if isinstance(split_options, dict) else None
     of_day, of_split = f" of {day}" if day else "", f", the split {split}" if split else ""
-    languages = map(_LANGUAGE_CODES.get, str(options.get("language")).split(","))
+    languages = map(_WORDS["languages"].get, str(options.get("language")).split(","))
     is_known = _LICENCES.fullmatch(licence.hub_id)
     return _Source(
         build=build,
