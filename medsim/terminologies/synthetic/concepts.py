@@ -72,7 +72,10 @@ class Draws:
         return options[self.choose(label, numbers, len(options))]
 
     def chance(self, label: str, numbers: Ints, slots: int | Ints = 0) -> Flags:
-        """Return True for each number in the share of ``CHANCES`` for its slot: bool[n]."""
+        """Return, for each number, True with the label's probability in ``CHANCES``: bool[n].
+
+        A label of components has a probability for each slot.
+        """
         share = np.ravel(CHANCES["shares"][label])[slots]
         return (self.bits(label, numbers) >> np.uint64(11)) < share * 2.0**53
 
@@ -247,12 +250,13 @@ class Names:
         course = self._varied("course", concepts, places, Mode.COURSE)
         side = self._varied("side", concepts, places, Mode.SIDE)
         ordinal = np.where(places.mode == Mode.HEAD, places.ordinal, 0)
+        endings = pl.Series(_words("endings"))
         parts = {
             "before": self._seldom("before", concepts, _WORDS["before"]),
             "course": self._courses.gather(np.where(course > 0, course + BLOCK * places.branch, 0)),
             "side": self._sides.gather(side),
             "stem": self._invented_stems("site", sites),
-            "ending": self._one_of("ending", sites, _words("endings")),
+            "ending": endings.gather(self._draws.choose("ending", sites, len(endings))),
             "detail": self._details.gather(self._detail_numbers(concepts, places)),
             "agent": self._agent_phrases(concepts, places),
             "clauses": self._clause_phrases(concepts, places.family),
@@ -328,9 +332,6 @@ class Names:
         start = self._stems.gather(self._draws.choose(f"{label} start", keys, len(self._stems)))
         middle = self._draws.choose(f"{label} middle", keys, len(self._middles))
         return start + self._middles.gather(middle)
-
-    def _one_of(self, label: str, keys: Ints, words: list[str]) -> pl.Series:
-        return pl.Series(words).gather(self._draws.choose(label, keys, len(words)))
 
     def _seldom(self, label: str, concepts: Ints, words: list[str]) -> pl.Series:
         number = 1 + self._draws.choose(label, concepts, len(words))
