@@ -16,6 +16,7 @@ import polars as pl
 from medsim.core.errors import InputError
 from medsim.core.files import read_own_json
 from medsim.core.manifest import MANIFEST, Manifest, Output, kind_of, medsim_version
+from medsim.core.reading import reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -144,7 +145,7 @@ def read_manifest(folder: Path, kind: Kind[M]) -> M:
     try:
         content = read_own_json(path)
         if (name := content.pop("kind", kind.name)) != kind.name:
-            raise TypeError(f"its kind is {name!r}")  # noqa: TRY301 — one of several faults
+            raise ValueError(f"its kind is {name!r}")  # noqa: TRY301 — one of several faults
         if isinstance(version := content.get("medsim"), str) and version != medsim_version():
             raise InputError(f"{folder} was made by medsim {version}; run {kind.command} again")
         outputs = {name: Output(**output) for name, output in content.pop("outputs").items()}
@@ -156,8 +157,8 @@ def read_manifest(folder: Path, kind: Kind[M]) -> M:
         raise InputError(f"{fault}; {kind.command} makes one") from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
-            f"{path} cannot be read as a manifest of medsim ({error}); rebuild the {kind.noun} "
-            f"with {kind.command}, or copy it again from its source"
+            f"{path} cannot be read as a manifest of medsim ({reason(error)}); rebuild the "
+            f"{kind.noun} with {kind.command}, or copy it again from its source"
         ) from error
     return manifest
 

@@ -216,7 +216,7 @@ def reason(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     text = " ".join(str(error).split())
-    is_of_code = isinstance(error, (LookupError, TypeError, AttributeError))
+    is_of_code = isinstance(error, (KeyError, IndexError, TypeError, AttributeError))
     if is_of_code or not text or not isinstance(error, Exception) or _OF_CODE.search(text):
         return "its content is not as expected"
     return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}…"
@@ -284,7 +284,7 @@ def unpacked(stream: io.BufferedReader, path: Path | str, size: int) -> io.Buffe
         n_bytes += len(part)
         check_ratio(path, min(size, n_packed), n_bytes)
 
-    packed: io.BufferedReader = io.BufferedReader(Watched(stream, count_packed))
+    packed: io.BufferedReader = io.BufferedReader(Watched(stream, count_packed, closes=False))
     return io.BufferedReader(Watched(_unpacker(kind, packed), count))
 
 
@@ -312,11 +312,16 @@ def check_ratio(path: Path | str, n_packed: int, n_bytes: int) -> None:
 
 
 class Watched(io.RawIOBase):
-    """The bytes of a stream; a function sees each part before the reader gets it."""
+    """The bytes of a stream; a function sees each part before the reader gets it.
 
-    def __init__(self, stream: IO[bytes], see: Callable[[bytes], object]) -> None:
+    With ``closes``, closing it closes the stream.
+    """
+
+    def __init__(
+        self, stream: IO[bytes], see: Callable[[bytes], object], *, closes: bool = True
+    ) -> None:
         super().__init__()
-        self._stream, self._see = stream, see
+        self._stream, self._see, self._closes = stream, see, closes
 
     def readable(self) -> bool:
         """Return True: the stream is readable."""
@@ -331,8 +336,9 @@ class Watched(io.RawIOBase):
         return len(part)
 
     def close(self) -> None:
-        """Close the stream."""
-        self._stream.close()
+        """Close the stream, unless it stays open for others."""
+        if self._closes:
+            self._stream.close()
         super().close()
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _DATA = tomllib.loads((files(__package__) / "training_data.toml").read_text(encoding="utf-8"))
 _CONTAINS: Mapping[str, list[str]] = _DATA["contains"]
 _IGNORED = _DATA["ignored"].split()
-_VERSION = re.compile(r"^\S*\d\S* | \S*\d\S*$")
+_DIGIT = re.compile(r"\d")
 _TRAIN = re.compile(r"(?<![a-z])train(ing)?(?![a-z])", re.IGNORECASE)
 
 
@@ -35,9 +35,15 @@ _KNOWN: Mapping[str, str] = {
 def _source(text: str) -> str:
     """Return the known source that a text names, as UMLS in "UMLS 2020AA", else its words."""
     name = _name(text)
-    while name not in _KNOWN and (shorter := _VERSION.sub("", name, count=1)) != name:
-        name = shorter
-    return _KNOWN.get(name, _name(text))
+    words = name.split()
+    while " ".join(words) not in _KNOWN and len(words) > 1:
+        if _DIGIT.search(words[0]):
+            del words[0]
+        elif _DIGIT.search(words[-1]):
+            del words[-1]
+        else:
+            break
+    return _KNOWN.get(" ".join(words), name)
 
 
 def trained_here(trained_on: str | None, *names: str | None) -> str:

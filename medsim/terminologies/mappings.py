@@ -26,7 +26,8 @@ FILES = re.compile(r".*\.(tsv|csv|json)(\.(gz|bz2|xz|zst))?", re.IGNORECASE)
 _FORMS = ("vocabulary_prefix", "concept_identifier")
 _COLUMNS = ("subject_id", "predicate_id", "object_id")
 _METADATA = re.compile(r'(?<![^\t,\n])("(?:[^"]|"")*")|^#.*', re.MULTILINE)
-_PREFIX = re.compile(r"""^#.*?([\w.-]+)["']?: *["']?(https?:[^\s"',}]+)""", re.MULTILINE)
+_COMMENT = re.compile(r"^#.*", re.MULTILINE)
+_PREFIX = re.compile(r"""(?<![\w.-])([\w.-]++)["']?: *+["']?(https?:[^\s"',}]+)""")
 _LICENCE = re.compile(r'^#\s*license:\s*"?([^\s"]+)|"copyright"\s*:\s*"([^"]+)"', re.MULTILINE)
 
 
@@ -101,7 +102,7 @@ def add_mappings(
 
 def _addresses(names: set[str], text: str) -> dict[str, str]:
     """Return identifiers of SSSOM with their prefixes expanded by the file's ``curie_map``."""
-    bases = dict(_PREFIX.findall(text))
+    bases = dict(_PREFIX.findall("\n".join(_COMMENT.findall(text))))
     parts = {name: name.partition(":") for name in names}
     return {name: bases.get(it[0], it[0] + it[1]) + it[2] for name, it in parts.items()}
 

@@ -155,8 +155,8 @@ EXTERNAL = (
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (BOMB, "EntitiesForbidden(name='a'"),
-        (EXTERNAL, "EntitiesForbidden(name='a'"),
+        (BOMB, "cannot be read (its content is not as expected)"),
+        (EXTERNAL, "cannot be read (its content is not as expected)"),
         ("D000001\tCalcimycin\n", "syntax error: line 1"),
         ("<rows>\n</rows>", "outermost element 'rows'; expected DescriptorRecordSet or"),
         (document("Descriptor", [FEVER]).replace("Glow", "Gl\udcff"), "not well-formed (invalid"),

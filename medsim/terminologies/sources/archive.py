@@ -138,7 +138,8 @@ def release_files(path: Path) -> list[ReleaseFile]:
     if path.is_dir():
         files = _folder_files(path)
     else:
-        facts, is_tar = path.stat(), _TAR.fullmatch(path.name)
+        with reading(path):
+            facts, is_tar = path.stat(), _TAR.fullmatch(path.name)
         files = (_tar_files if is_tar else _zip_files)(path, facts.st_size, facts.st_mtime_ns)
     if len(files) > _MOST_FILES:
         raise InputError(f"{path} has {len(files):,} files; a release has at most {_MOST_FILES:,}")

@@ -323,7 +323,7 @@ REFUSED_LINES: list[tuple[list[object], str]] = [
     ([{**HEAD, "study": None}], "ada.jsonl is of study None, not of '5eed5eed5eed5eed'"),
     ([HEAD, "{]"], "ada.jsonl: line 2 is not JSON"),
     ([HEAD, "[" * 100_000], "ada.jsonl: line 2 is not JSON (it is nested too deeply"),
-    ([HEAD, "9" * 5_000], "ada.jsonl: line 2 is not JSON (Exceeds the limit"),
+    ([HEAD, "9" * 5_000], "ada.jsonl: line 2 is not JSON (its content is not as"),
     ([HEAD, "x" * 1_200_000], "ada.jsonl: line 2 has more than 1,048,576 characters"),
     (
         [HEAD, {"entry": IDS[0], "answer": "maybe\x1b[31m"}],
