@@ -17,7 +17,7 @@ from defusedxml import ElementTree as strict  # noqa: N813 — the unsafe one is
 
 from medsim.core.errors import InputError
 from medsim.core.files import HashedReader, open_hashed
-from medsim.core.identifiers import identifier_of, vocabulary_of
+from medsim.core.identifiers import VOCABULARIES, identifier_of, vocabulary_of
 from medsim.core.manifest import Skipped
 from medsim.core.reading import (
     BEGINNING,
@@ -269,6 +269,7 @@ def _code(part: str) -> tuple[str, str] | None:
 _BIOC = re.compile(rb'(\xef\xbb\xbf)?\s*(<(\?xml|!DOCTYPE|collection)|\{\s*"|\[\s*\{\s*")')
 _JSON_LINES = re.compile(rb"\s*\{[^\n]*\}\r?\n+\{")
 _IDENTIFIERS = ("identifier", "normalized_id", "concept_id", "database_id")
+_NAMED_AFTER_VOCABULARIES = {name.lower() for item in VOCABULARIES.items() for name in item}
 _MENTION = re.compile(r"(T\S*)\t(\S+) (\d{1,9} \d{1,9}(?:;\d{1,9} \d{1,9})*)\t(.*)", re.ASCII)
 _REFERENCE = re.compile(r"^N\S*\tReference (\S+) (\S+)")
 _NOTE = re.compile(r"#\S*\tAnnotatorNotes (T\S*)\t(.*[0-9].*)")
@@ -416,11 +417,13 @@ def _place(term: str, text: str, begin: int, length: int) -> int | None:
 def _column(infons: dict[str, Any]) -> str:
     """Return the identifiers of a mention, as in a column of PubTator."""
     values = {key.lower(): str(value) for key, value in infons.items() if value is not None}
-    if "omim" in values:
-        values["omim"] = re.sub("(?:O?MIM: *)?((?:PS)?[0-9]+)", r"OMIM:\1", values["omim"].upper())
     main = next((key for key in _IDENTIFIERS if key in values), "")
-    keys = (main, "mesh", "umls", "cui", "omim")
-    return "|".join(values[key] for key in keys if values.get(key, "").strip() not in _NOTHING)
+    parts = [values.get(main, "")]
+    for key in [key for key in values if key in _NAMED_AFTER_VOCABULARIES]:
+        for part in map(str.strip, re.split("[|+,;]", values[key])):
+            is_whole = part in _NOTHING or identifier_of(part) != part or ":" in part
+            parts.append(part.replace(": ", ":") if is_whole else f"{key}:{part}")
+    return "|".join(part for part in parts if part.strip() not in _NOTHING)
 
 
 def open_corpus(path: Path) -> HashedReader:

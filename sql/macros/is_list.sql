@@ -1,11 +1,10 @@
 -- Whether a cell is a list as programs write it: texts in quotes between brackets, as in Python,
--- JSON and NumPy, or values in braces, as in PostgreSQL.
+-- JSON and NumPy.
 --
 -- writes  macro is_list(cell)
 
 create or replace macro is_list(cell) as
 regexp_matches(
     cell,
-    '(?i)^\s*([\[(]\s*((''([^''\\]|\\.)*''|"([^"\\]|\\.)*"|none|null|nan)[\s,]*)*[\])]'
-    || '|\{[^{}]*\})\s*$'
+    '(?i)^\s*[\[(]\s*((''([^''\\]|\\.)*''|"([^"\\]|\\.)*"|none|null|nan)[\s,]*)*[\])]\s*$'
 );

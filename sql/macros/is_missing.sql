@@ -3,7 +3,7 @@
 -- writes  macro is_missing(cell)
 
 create or replace macro is_missing(cell) as
-trimmed(cell) in (
-    'NA', 'N/A', 'n/a', 'n.a.', 'N.A.', '<NA>', 'NULL', 'Null', 'null', '(null)', '\N', 'None',
-    'NaN', 'nan', '-nan', '-NaN', 'NaT', '-', '--'
+length(cell) < 9
+and lower(trimmed(cell)) in (
+    'na', 'n/a', 'n.a.', '<na>', 'null', '(null)', '\n', 'none', 'nan', '-nan', 'nat', '-', '--'
 );

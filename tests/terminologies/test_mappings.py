@@ -124,11 +124,15 @@ def test_mappings_add_associations_and_codes(fever: Path) -> None:
             ("x:2 oio:xref m:D5", "o:HP_2 owl:sameAs x:3"),
         ),
         (
+            '# curie_map: {"x": "http://purl.obolibrary.org/obo/HP_", m: http://id.nlm.nih.gov/mesh/}\n',
+            ("x:2 oio:xref m:D5", "x:2 owl:sameAs x:3"),
+        ),
+        (
             "#curie_map:\n#  mesh: http://purl.bioontology.org/ontology/MESH/\n",
             ("hp:2 oio:hasDbXref mesh:D5", "hp:2 owl:sameAs hp:3"),
         ),
     ],
-    ids=range(4),
+    ids=range(5),
 )
 def test_prefixes_may_have_other_names_or_be_declared(
     fever: Path, metadata: str, rows: tuple[str, ...]

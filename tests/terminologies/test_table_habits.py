@@ -46,7 +46,7 @@ def warning_of(path: Path, *columns: str) -> str:
     return warning
 
 
-@pytest.mark.parametrize("start", [0, 1])
+@pytest.mark.parametrize("start", [0, 1, 1000])
 def test_a_column_that_counts_the_rows_has_no_concepts(tmp_path: Path, start: int) -> None:
     codes = [("A00", "cholera"), ("A00", "cholera disease"), ("B01", "varicella")]
     expected = {"A00": ["cholera", "cholera disease"], "B01": ["varicella"]}
@@ -63,6 +63,42 @@ def test_a_column_that_counts_the_rows_has_no_concepts(tmp_path: Path, start: in
     assert list(names_of(gaps)) == ["1", "3"]
     text = "id,code,term,parent_id\n1,A00,cholera,\n2,B01,varicella,1.0\n"
     assert parents_of(put(tmp_path / "parents.csv", text)) == [("2", "1")]
+
+
+def test_a_column_that_counts_the_rows_has_concepts_if_no_other_is_filled(tmp_path: Path) -> None:
+    rows = "".join(f"{at},{at if at % 20 else ''},name {at}\n" for at in range(1, 101))
+    assert len(names_of(put(tmp_path / "n.csv", f"id,code,name\n{rows}"))) == 100
+
+
+@pytest.mark.parametrize("parents", ["1", "1|2", "[1, 2]", "1.0"])
+def test_parents_far_below_may_refer_to_a_column_that_counts_the_rows(
+    tmp_path: Path, parents: str
+) -> None:
+    rows = "".join(f"{at},K{at},name {at},\n" for at in range(1, 101))
+    path = put(tmp_path / "n.csv", f'id,code,name,parent\n{rows}101,K101,last,"{parents}"\n')
+    assert len(names_of(path)) == 101
+    assert "101" in names_of(path)
+
+
+def test_a_header_may_be_below_many_comments(tmp_path: Path) -> None:
+    text = "".join(f"# line {at}\n" for at in range(130))
+    assert names_of(put(tmp_path / "n.csv", f"{text}code,name\n1,fever\n")) == {"1": ["fever"]}
+
+
+def test_markers_among_synonyms_are_no_names_if_there_are_several(tmp_path: Path) -> None:
+    path = put(tmp_path / "n.csv", "code,name,synonyms\n1,a,NA|y\n2,b,none|z\n3,c,x\n")
+    assert names_of(path) == {"1": ["a", "y"], "2": ["b", "z"], "3": ["c", "x"]}
+    path = put(tmp_path / "one.csv", "code,name,synonyms\n1,sodium,NA|natrium\n2,b,x|z\n")
+    assert names_of(path)["1"] == ["sodium", "NA", "natrium"]
+    path = put(tmp_path / "l.csv", "code,name,synonyms\n1,a,\"['NA', 'y']\"\n2,b,\"['NA']\"\n")
+    assert names_of(path) == {"1": ["a", "y"], "2": ["b"]}
+
+
+def test_braces_in_few_cells_are_part_of_names(tmp_path: Path) -> None:
+    cells = ["{2,3-dimethyl}", "b|c", "d"]
+    rows = "".join(f'{at},n{at},"{cell}"\n' for at, cell in enumerate(cells))
+    names = names_of(put(tmp_path / "n.csv", f"code,name,synonyms\n{rows}"))
+    assert names == {"0": ["n0", "{2,3-dimethyl}"], "1": ["n1", "b", "c"], "2": ["n2", "d"]}
 
 
 @pytest.mark.parametrize(

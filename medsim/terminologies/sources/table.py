@@ -46,7 +46,8 @@ _NOT_OF_RELEASES = r"(?!(x|mono)?(sct2|der2)_|concept(_\w+)?\.csv)"
 _NAME = rf"{_NOT_OF_RELEASES}.*\.(csv|tsv|tab|parquet|jsonl|ndjson|duckdb|db|sqlite3?)"
 _NAME_ALONE = rf"{_NAME}|{_NOT_OF_RELEASES}.*\.txt"
 _KINDS = {DUCKDB, JSON, PARQUET, SQLITE, UTF_16}
-_SAMPLED_ROWS, _SAMPLED_CHARACTERS = 50, 1 << 20  # to find the separator
+_SAMPLED_ROWS, _SAMPLED_CHARACTERS = 5_000, 1 << 20  # to find the separator and the columns
+_MOST_TITLES = 50  # rows below comments in which the header is
 _UNIT_SEPARATOR = "\x1f"  # between the values of a list, as macros/cell_values expects
 
 _ROLES = {
@@ -69,6 +70,7 @@ A status is not used if none of its values is known.
 """
 
 _SETTINGS = ("separator", "table", "missing")
+_WHOLE = re.compile(r"\.0$")
 _MOST_COLUMNS = 10_000
 
 
@@ -156,16 +158,22 @@ def _found(header: Sequence[str], given: Mapping[str, str]) -> dict[str, int]:
 def _of_concepts(header: Sequence[str], found: Mapping[str, int], rows: Rows) -> int:
     """Return the position of the column of concepts: the usual one, or the next if it counts rows.
 
-    A column to which parents refer has concepts, even if it counts rows.
+    It counts them from any number on. The next must be filled, and a column to which parents refer
+    has concepts, even if it counts rows.
     """
     usual, first = _ROLES["concept"].split(), found["concept"]
     plain = [_plain(name) for name in header]
     others = [plain.index(name) for name in usual if name in plain and name != plain[first]]
-    numbers = [str(row[first]) for row in rows]
-    counts = [list(map(str, range(start, start + len(rows)))) for start in (0, 1)]
+    numbers = [_WHOLE.sub("", str(row[first])) for row in rows]
+    start = int(numbers[0]) if rows and numbers[0].isdecimal() else 0
+    if not others or numbers != list(map(str, range(start, start + len(rows)))):
+        return first
+    values = [str(row[others[0]] or "").strip() for row in rows]
     referring = [found[role] for role in ("parent", "replaced_by") if role in found]
-    targets = {str(row[at]).removesuffix(".0") for row in rows for at in referring}
-    return others[0] if others and numbers in counts and targets.isdisjoint(numbers) else first
+    cells = [str(row[at] or "") for row in rows for at in referring]
+    targets = {part for cell in cells for part in re.split(r"[\s|;,\[\]'\"]+|\.0\b", cell) if part}
+    refers = len(targets.intersection(numbers)) > len(targets.intersection(values))
+    return others[0] if all(values) and not refers else first
 
 
 def _is_whole(roles: Collection[str]) -> bool:
@@ -279,12 +287,13 @@ def _first_rows(
         with suppress(InputError):  # what comes before the error is enough
             rows.extend(islice(cells_of_lines(sample, separator), _SAMPLED_ROWS))
         comments = range(len(list(takewhile(lambda row: row[1][0].startswith("#"), rows))))
-        heads = [at for at, (_, cells) in enumerate(rows) if _is_whole(_found(cells, given))]
+        first = rows[: len(comments) + _MOST_TITLES]
+        heads = [at for at, (_, cells) in enumerate(first) if _is_whole(_found(cells, given))]
         if not _has_header(given):
             heads = [at for at in heads if at not in comments] or heads
         at = next(iter(heads), max(comments, key=lambda at: len(rows[at][1]), default=0))
-        number, (first, *others) = rows[at]
-        header = [re.sub(r"^#+\s*", "", first), *others]
+        number, header = rows[at]
+        header = [re.sub(r"^#+\s*", "", header[0]), *header[1:]]
         n_alike = sum(len(cells) == len(header) > 1 for _, cells in rows[at:])
         rank = (len(_found(header, given)), n_alike, len(header))
         ranked.append((rank, separator, [(number, header), *rows[at + 1 :]], at))

@@ -7,5 +7,5 @@ select
     role || '_separator' as name,
     sign
 from separator
-where sign <> chr(31)
+where sign not in (chr(31), '{')
 order by name;

@@ -1,5 +1,7 @@
 -- The names that the rows of a table give to concepts.
 --
+-- Markers of missing values among several synonyms of a cell are empty, if there are two or more.
+--
 -- reads   given, setting, separator, word
 -- writes  name: a row per name; place is the number of its row, part its number in the row;
 --         concept_id may be null, and term empty
@@ -57,14 +59,31 @@ stated as (
         active
     from given_row
     where synonyms is not null
+),
+
+missing as (
+    select count(*) > 1 as are_several
+    from stated as s
+    cross join setting as p
+    where
+        s.part > 0
+        and if(p.missing is null, is_missing(s.term), trimmed(s.term) = nullif(p.missing, ''))
 )
 
 select
-    place,
-    part,
-    concept_id,
-    coalesce(trimmed(term), '') as term,
-    kind,
-    language,
-    active
-from stated;
+    s.place,
+    s.part,
+    s.concept_id,
+    if(
+        m.are_several
+        and s.part > 0
+        and if(p.missing is null, is_missing(s.term), trimmed(s.term) = nullif(p.missing, '')),
+        '',
+        coalesce(trimmed(s.term), '')
+    ) as term,
+    s.kind,
+    s.language,
+    s.active
+from stated as s
+cross join missing as m
+cross join setting as p;
