@@ -26,7 +26,8 @@ MIB = 1 << 20
 _PANIC = "PanicException"  # from libraries in Rust; not an Exception, and not importable
 _LONGEST_REASON = 200
 _OF_CODE = re.compile(  # in texts of errors that say nothing to users, as in f(name=…) or int()
-    r"[a-z](Error|Exception|Forbidden)\b|\w\(\w+=|\w\(\)|<[\w.]+ (object|at) |NoneType|to unpack"
+    r"[a-z](Error|Exception|Forbidden)\b|\w\(\w+=|\w\(\)|<[\w.]+ (object|at) |NoneType|to unpack|"
+    r"infer_schema"
 )
 _HARMLESS = MIB  # content up to this size is harmless at any compression ratio
 _MAGIC_BYTES = 10  # that identify a packed file

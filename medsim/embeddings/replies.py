@@ -151,8 +151,9 @@ def unanswered(rows: Sequence[Mapping[str, Any]], model: str, most_tokens: int) 
         return [f"{model}: {cut}; raise it (models that reason first need thousands)"]
     if 2 * len(without) <= len(rows):
         return []
-    example = without[0]["refusal"] or without[0]["reply"] or "no text"
-    such_as = f"such as {example[:_SHOWN]!r} (all are in the view replies)"
+    example = without[0]["refusal"] or without[0]["reply"]
+    shown = repr(example[:_SHOWN]) if example else "an empty one"
+    such_as = f"such as {shown} (all are in the view replies)"
     unclear = f"no clear answer in {len(without):,} of {len(rows):,} replies, {such_as}"
     return [f"{model}: {unclear}; try shots=5, or another model"]
 

@@ -65,6 +65,7 @@ _jitter = random.SystemRandom()  # does not affect results
 
 _OPENAI_HOST, _OPENAI_KEY = "api.openai.com", "OPENAI_API_KEY"
 _TEXT_OF_KEY = re.compile(r"[\x21-\x7e]{1,10000}")  # as allowed in a header of HTTP
+_LOCAL_NAMES = {"localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback"}
 _URL = re.compile(
     r"(?P<beginning>https?://(?P<host>[a-z0-9._-]{1,253}|\[[0-9a-f:.]+\])(:[0-9]{1,5})?)"
     r"(?P<path>(/[!\"$->@-~]*)?)",  # neither # nor ?
@@ -133,13 +134,14 @@ def _key(url: str, host: str, options: ServiceOptions) -> str | None:
 
 
 def is_loopback(url: str) -> bool:
-    """Return whether the host of an address is this machine: localhost, 127.0.0.0/8 or [::1]."""
+    """Return whether a host is this machine: localhost, 127.0.0.0/8, [::1], 0.0.0.0 or [::]."""
     with suppress(OSError, ValueError):  # the host is another name, or not valid
         host = (urlsplit(url).hostname or "").removesuffix(".")
-        if host == "localhost":
+        if host in _LOCAL_NAMES or host.endswith(".localhost"):  # RFC 6761
             return True
         address = ip_address(host if ":" in host else inet_aton(host))
-        return (getattr(address, "ipv4_mapped", None) or address).is_loopback
+        address = getattr(address, "ipv4_mapped", None) or address
+        return address.is_loopback or address.is_unspecified
     return False
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from medsim.core.progress import Progress
 
 _ID = ["build_fingerprint", "key"]
+_SAME = 1e-4  # scores of one model on machines of other kinds differ less
 
 
 @public(LeaderboardOptions)
@@ -105,6 +106,20 @@ def ranked(results: Iterable[Mapping[str, pl.DataFrame]]) -> pl.DataFrame:
             tests.append(both.select(*_ID, "key_other", "p"))
     split_name = pl.format("{} {} split", "source", "split")
     rows = pl.concat(boards).with_columns(pl.coalesce(split_name, "build").alias("build"))
+    apart = (pl.col("value").max() - pl.col("value").min()).over(_ID) > _SAME
+    for model, build, *scores in (
+        rows.filter(apart)
+        .group_by(_ID, maintain_order=True)
+        .agg(
+            pl.col("model", "build").first(), low=pl.col("value").min(), high=pl.col("value").max()
+        )
+        .select("model", "build", "low", "high")
+        .iter_rows()
+    ):
+        low, high = (f"{score:.3f}" for score in scores)
+        raise InputError(
+            f"{model} has the scores {low} and {high} on {build}; leave one result out"
+        )
     rows = rows.sort("trained_on", nulls_last=True, maintain_order=True)
     rows = rows.unique(_ID, keep="first", maintain_order=True)
     rows = _with_ranks(rows, pl.concat(tests))

@@ -71,7 +71,7 @@ def graded_tables(
     if OUTLIERS in leave_out:
         accepted &= ~standings.outlying
     if not accepted.any():
-        raise OptionError("`leave_out` leaves nobody")
+        raise OptionError("`leave_out` leaves no answers")
     rated = (
         items.hstack(scaled_means(ratings[accepted]))
         .filter(pl.col("n_ratings") > 0)

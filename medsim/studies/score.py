@@ -137,7 +137,7 @@ def _tables(
         )
     remaining = asked.drop_nulls("value")
     if remaining.is_empty():
-        raise OptionError("`leave_out` leaves nobody")
+        raise OptionError("`leave_out` leaves no answers")
     items, incomplete = study.items(), options.incomplete
     if study.scale is JUDGEMENT:
         return judged_tables(_commented(items, asked), asked, resampling, incomplete=incomplete)

@@ -626,6 +626,10 @@ def test_a_service_on_this_machine_is_asked_without_a_proxy(
         "[::1]",
         "[0:0:0:0:0:0:0:1]",
         "[::ffff:127.0.0.1]",
+        "0.0.0.0",  # noqa: S104 — asked, not bound
+        "[::]",
+        "ip6-localhost",
+        "service.localhost",
     ],
 )
 def test_no_address_of_this_machine_uses_a_proxy(proxy: LocalService, host: str) -> None:

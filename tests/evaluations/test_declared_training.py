@@ -122,6 +122,9 @@ def leaks(declared: str | None, split: str | None = None) -> list[str]:
         ("hpo", "test", True),
         ("hpo", None, True),
         ("UMLS", "test", True),
+        ("UMLS train", "test", True),
+        ("UMLS2020AA training split", "test", True),
+        ("UMLS;PubMed", None, True),
         ("PubMed", None, False),
         ("not HPO", None, False),
         (None, None, False),
@@ -136,6 +139,18 @@ def test_a_model_scored_on_names_of_its_training_data_has_a_warning(
     if is_leak:
         assert found[0].startswith("mine was trained on ")
         assert ", which has names of board, so its scores may be too high; " in found[0]
+
+
+@pytest.mark.parametrize(
+    ("split", "is_leak"), [("train", True), ("test", False), ("validation", False), (None, False)]
+)
+def test_a_train_split_of_an_unknown_name_may_be_the_one_that_is_scored(
+    split: str | None, *, is_leak: bool
+) -> None:
+    found = leaks("B-train", split)
+
+    assert len(found) == is_leak
+    assert all("B-train, which may have names of board" in sentence for sentence in found)
 
 
 def test_an_evaluation_warns_of_the_whole_build_and_not_of_its_test_split(

@@ -75,6 +75,15 @@ def test_models_of_different_evaluations_are_ranked_by_intervals(tmp_path: Path)
     assert ranks(files[0]) == {"a": (1, None)}
 
 
+def test_a_model_with_two_scores_on_one_build_is_refused(tmp_path: Path) -> None:
+    files = [write_result(tmp_path / f"{at}.json", {"a": at / 10}) for at in (9, 5)]
+    for given in (files, files[::-1]):
+        with pytest.raises(InputError, match=r"a has the scores 0\.500 and 0\.900 on hpo"):
+            medsim.leaderboard(given)
+    near = [write_result(tmp_path / f"n{at}.json", {"a": 0.9 + at / 1e6}) for at in (0, 1)]
+    assert len(ranks(*near)) == 1
+
+
 def test_a_model_without_an_interval_does_not_share_the_first_rank(tmp_path: Path) -> None:
     files = [write_result(tmp_path / f"{name}.json", {name: SCORES[name]}) for name in "abc"]
     content = json.loads(files[2].read_text(encoding="utf-8"))

@@ -318,7 +318,7 @@ REFUSED = "m0: no clear answer in 60 of 60 replies, such as 'Not \\x1b allowed.'
         (lambda _: says("Perhaps."), UNCLEAR),
         (lambda _: says("Perhaps." * 99), f"such as {'Perhaps.' * 7 + 'Perh'!r} (all are"),
         (lambda _: says("", refusal="Not \x1b allowed."), REFUSED),
-        (lambda _: says(None), "such as 'no text' (all are in the view replies); try shots=5"),
+        (lambda _: says(None), "such as an empty one (all are in the view replies); try shots=5"),
         (lambda _: says("A, because the names are", finish="length"), None),
         (reply_with(lambda row: "A" if int(row["id"][-2:]) % 2 else "Perhaps.", ROWS), None),
         (

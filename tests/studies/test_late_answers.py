@@ -135,7 +135,7 @@ def test_somebody_who_will_not_answer_is_left_out_of_those_asked(
     assert two.table("corrections").height == len(asked)
     with pytest.raises(OptionError, match=r"unknown annotator 'fray'.* fay"):
         medsim.score_study(study, some, leave_out=["fray"])
-    with pytest.raises(OptionError, match="`leave_out` leaves nobody"):
+    with pytest.raises(OptionError, match="`leave_out` leaves no answers"):
         medsim.score_study(study, files(tmp_path / "answers", "ada"), leave_out=["ada"])
 
 

@@ -204,7 +204,7 @@ def test_bad_rater_is_detected_and_left_out_on_request() -> None:
     )
     assert iaa["accepted"] == pytest.approx(spearmanr(both["ada"], both["ben"]).statistic)
     assert group["n_pairs"].to_list() == [20 + 60] * 2
-    with pytest.raises(OptionError, match="leaves nobody"):
+    with pytest.raises(OptionError, match="leaves no answers"):
         graded_tables(items, answers, ("ada", "ben", "eva", "tom", "uma", "vic"), RESAMPLING)
 
     result = without["agreement"]  # averaged over groups, which share the consistency set
