@@ -1,8 +1,9 @@
 -- The languages that have active descriptions, the most frequent first.
 --
 -- reads   concept, description
--- writes  a row per language, key language; n_main_names counts its fully specified names, without
---         those of retired concepts and of the model component module
+-- writes  a row per language, key language; n_main_names counts its fully specified names, and
+--         n_concepts the concepts that it names, without those that are retired or of the model
+--         component module
 
 with ineligible as (
     select concept_id
@@ -14,7 +15,8 @@ with ineligible as (
 
 select
     d.language,
-    count(*) filter (d.kind = 'fsn' and i.concept_id is null) as n_main_names
+    count(*) filter (d.kind = 'fsn' and i.concept_id is null) as n_main_names,
+    count(distinct d.concept_id) filter (i.concept_id is null) as n_concepts
 from description as d
 left join ineligible as i on d.concept_id = i.concept_id
 where d.active

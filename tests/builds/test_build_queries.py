@@ -61,7 +61,11 @@ def test_languages_are_sorted_by_frequency_with_the_main_names_of_eligible_conce
     )
     put(store, "concept", ("1", True, CORE, ""), ("2", False, CORE, ""), ("3", True, MODEL, ""))
 
-    assert store.frame("terminologies/language").rows() == [("da", 0), ("en", 0), ("sv", 1)]
+    assert store.frame("terminologies/language").rows() == [
+        ("da", 0, 1),
+        ("en", 0, 1),
+        ("sv", 1, 1),
+    ]
 
 
 def test_names_are_distinct_and_sorted_with_the_fully_specified_name_first(store: Store) -> None:

@@ -119,7 +119,9 @@ def test_a_dialect_gives_the_preferred_names(tmp_path: Path) -> None:
     assert names == {at: MAIN[at] for at in (("1001", "es"), ("1002", "es"))}
 
 
-def test_one_fully_specified_name_in_the_language_changes_nothing(tmp_path: Path) -> None:
+def test_one_fully_specified_name_in_the_language_adds_no_others_and_has_a_warning(
+    tmp_path: Path,
+) -> None:
     release = translated_release()
     release.description("1002", "Fiebre vélpica (trastorno)", language="es")
     path = release.write_folder(tmp_path, "Snapshot")
@@ -131,7 +133,11 @@ def test_one_fully_specified_name_in_the_language_changes_nothing(tmp_path: Path
         names = store.table("description").filter(kind="fsn", language="es")
 
     assert names["term"].to_list() == ["Fiebre vélpica"]
-    assert terminology.warnings == ()
+    (warning,) = terminology.warnings
+    assert warning == (
+        "only 1 of 3 concepts with names in 'es' have a fully specified name in it; the others are "
+        "left out"
+    )
 
 
 def test_names_of_retired_and_model_concepts_do_not_count_as_names_of_the_language(

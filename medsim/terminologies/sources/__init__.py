@@ -395,15 +395,20 @@ def read_terminology(
     source, path = find_source(location)
     with progress.stage(f"read {path.name}") as stage:
         terminology = source.read(path, store, reading)
-        n_main_names = dict(store.frame("terminologies/language").iter_rows())
+        counts = {name: of_name for name, *of_name in store.frame("terminologies/language").rows()}
         for language in reading.languages:
-            if language not in n_main_names:
+            if language not in counts:
                 raise InputError(
                     f"{path}: no active descriptions in language {language!r}; "
-                    f"languages found: {', '.join(n_main_names) or 'none'}"
+                    f"languages found: {', '.join(counts) or 'none'}"
                 )
-        if not n_main_names[reading.languages[0]]:
-            terminology = with_main_names(terminology, store, reading.languages[0])
+        n_main_names, n_concepts = counts[language := reading.languages[0]]
+        if not n_main_names:
+            terminology = with_main_names(terminology, store, language)
+        elif 2 * n_main_names < n_concepts:
+            few = f"only {n_main_names:,} of {n_concepts:,} concepts with names in {language!r}"
+            lost = f"{few} have a fully specified name in it; the others are left out"
+            terminology = replace(terminology, warnings=(*terminology.warnings, lost))
         stage.note(
             f"{store.n_rows('concept'):,} concepts, {store.n_rows('description'):,} descriptions"
         )

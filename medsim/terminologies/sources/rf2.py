@@ -52,7 +52,7 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
                 f"`as_of` {as_of} is before the oldest description of {path} ({oldest or 'none'})"
             )
     skipped = _fill_tables(store, as_of, options)
-    n_main_names = dict(store.frame("terminologies/language").iter_rows())
+    n_main_names = {row[0]: row[1] for row in store.frame("terminologies/language").iter_rows()}
     if not n_main_names.get(options.languages[0], True):
         if options.dialect is None:
             read += _find_preferred(releases, store, options.as_of)
