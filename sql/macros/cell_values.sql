@@ -1,7 +1,8 @@
 -- The values of a cell: those of a list (see is_list), or the parts between separators; null for an
--- empty list. If the sign is a brace, cells are lists in braces, as PostgreSQL writes them.
+-- empty list.
 --
--- Lists that were no text have the unit separator of ASCII between their values.
+-- If the sign is a brace, cells in braces are lists, as PostgreSQL writes them. Lists that were no
+-- text have the unit separator of ASCII between their values.
 --
 -- writes  macro cell_values(cell, sign)
 

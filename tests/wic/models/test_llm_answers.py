@@ -178,7 +178,7 @@ def test_replies_without_an_answer_get_the_majority_of_train(
     assert scores.results().filter(subset="all")["n_uncovered"].item() == 48
     example, uncovered = open_output(tmp_path / "out").manifest.warnings
     assert uncovered.startswith("llm gives no clear answer to 48 instances, which get")
-    assert example.startswith("llm: no clear answer in 48 of 48 replies, such as '")
+    assert example.startswith("llm: no clear answer in 48 of 48 replies, such as ")
 
 
 def test_replies_that_were_cut_need_more_tokens(
