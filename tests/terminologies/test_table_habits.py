@@ -57,6 +57,12 @@ def test_a_column_that_counts_the_rows_has_no_concepts(tmp_path: Path, start: in
     frame.write_parquet(tmp_path / "n.parquet")
     assert names_of(tmp_path / "n.parquet") == expected
 
+    frame = pl.DataFrame({"id": [1, 2], "code": [0, 10], "term": ["cholera", "varicella"]})
+    frame.write_parquet(tmp_path / "zero.parquet")
+    assert list(names_of(tmp_path / "zero.parquet")) == ["0", "10"]
+    long = "9" * 5_000  # more digits than Python converts
+    assert names_of(put(tmp_path / "l.csv", f"id,code,term\n{long},A,fever\n"))[long] == ["fever"]
+
     alone = put(tmp_path / "alone.csv", "id,term\n1,cholera\n2,varicella\n")
     assert names_of(alone) == {"1": ["cholera"], "2": ["varicella"]}
     gaps = put(tmp_path / "gaps.csv", "id,code,term\n1,A00,cholera\n3,B01,varicella\n")

@@ -71,6 +71,7 @@ A status is not used if none of its values is known.
 
 _SETTINGS = ("separator", "table", "missing")
 _WHOLE = re.compile(r"\.0$")
+_ROW_NUMBER = re.compile("[0-9]{1,18}")
 _MOST_COLUMNS = 10_000
 
 
@@ -165,10 +166,10 @@ def _of_concepts(header: Sequence[str], found: Mapping[str, int], rows: Rows) ->
     plain = [_plain(name) for name in header]
     others = [plain.index(name) for name in usual if name in plain and name != plain[first]]
     numbers = [_WHOLE.sub("", str(row[first])) for row in rows]
-    start = int(numbers[0]) if rows and numbers[0].isdecimal() else 0
+    start = int(numbers[0]) if rows and _ROW_NUMBER.fullmatch(numbers[0]) else 0
     if not others or numbers != list(map(str, range(start, start + len(rows)))):
         return first
-    values = [str(row[others[0]] or "").strip() for row in rows]
+    values = ["" if row[others[0]] is None else str(row[others[0]]).strip() for row in rows]
     referring = [found[role] for role in ("parent", "replaced_by") if role in found]
     cells = [str(row[at] or "") for row in rows for at in referring]
     targets = {part for cell in cells for part in re.split(r"[\s|;,\[\]'\"]+|\.0\b", cell) if part}
