@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ import polars as pl
 
 from medsim.audits.files import write_mappings
 from medsim.audits.kinds import SEVERITIES
-from medsim.audits.near import near_names
+from medsim.audits.near import Audited, near_names
 from medsim.audits.options import AuditOptions
 from medsim.audits.output import AUDIT, CSV, FINDING, SSSOM, Audit, AuditManifest
 from medsim.builds.build import Run, check_no_extensions, derive, is_output, paths_of
@@ -32,7 +31,6 @@ from medsim.evaluations.targets import named_concepts
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from medsim.builds.positives import Derived
     from medsim.core.options import OpenedFolder
     from medsim.core.progress import Progress
 
@@ -40,23 +38,6 @@ _QUERIES: Mapping[str, Sequence[str]] = {
     "names": ("shared_name", "retired_name", "malformed", "repeated", "no_main_name"),
     "chains": ("chain",),
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Audited:
-    """A release that is audited.
-
-    Attributes:
-        source: the facts about the terminology, as in the manifest of a build.
-        store: store with the canonical tables and those of ``derive_positives``.
-        derived: the positives, and the terms that they link.
-    """
-
-    source: Mapping[str, object]
-    store: Store
-    derived: Derived
-    threads: int
-    progress: Progress
 
 
 @public(AuditOptions)

@@ -9,19 +9,13 @@ import polars as pl
 from medsim.audits.kinds import KINDS
 from medsim.core.manifest import medsim_version
 from medsim.core.tables import harmless
+from medsim.terminologies.sources import vocabularies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
 _OBO = "http://purl.obolibrary.org/obo/"
-_PREFIXES: Mapping[str, tuple[str, str]] = {
-    "SNOMEDCT_US": ("SCTID", "http://snomed.info/id/"),
-    "MSH": ("MESH", "http://id.nlm.nih.gov/mesh/"),
-    "UMLS": ("UMLS", "https://uts.nlm.nih.gov/uts/umls/concept/"),
-    "RXNORM": ("RXNORM", "https://mor.nlm.nih.gov/RxNav/search?searchBy=RXCUI&searchTerm="),
-    "LNC": ("LOINC", "https://loinc.org/"),
-}
 _OBO_ID = r"^([A-Za-z][A-Za-z0-9_]*):([A-Za-z0-9_]+)$"
 _JUSTIFICATIONS = {
     "names": "semapv:LexicalMatching",
@@ -32,16 +26,16 @@ _JUSTIFICATIONS = {
 
 def prefixes_of(source: Mapping[str, object], concepts: pl.Series) -> dict[str, str]:
     """Return the address that each prefix of an identifier stands for."""
-    if known := _PREFIXES.get(str(source.get("vocabulary"))):
-        return {known[0]: known[1]}
+    if known := vocabularies().get(str(source.get("vocabulary"))):
+        return {known.prefix: known.address}
     names = concepts.str.extract(_OBO_ID, 1).drop_nulls().unique().sort()
     return {name: f"{_OBO}{name}_" for name in names}
 
 
 def curie_prefix(source: Mapping[str, object]) -> str:
     """Return what precedes the identifiers of concepts in mappings; empty if they have a prefix."""
-    known = _PREFIXES.get(str(source.get("vocabulary")))
-    return f"{known[0]}:" if known else ""
+    known = vocabularies().get(str(source.get("vocabulary")))
+    return f"{known.prefix}:" if known else ""
 
 
 def links_of(source: Mapping[str, object], concepts: pl.Series) -> dict[str, str]:

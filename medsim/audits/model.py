@@ -22,7 +22,7 @@ from medsim.neighbours.difference import Differences
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from medsim.audits.audit import Audited
+    from medsim.audits.near import Audited
     from medsim.embeddings.options import EmbeddingLike
 
 _SAME = 0.9  # share of synonyms that are less similar than names that are taken for the same

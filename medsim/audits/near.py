@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -11,10 +12,31 @@ from medsim.neighbours.difference import Difference, Differences, folded, ordere
 from medsim.neighbours.search import pairs_within
 
 if TYPE_CHECKING:
-    from medsim.audits.audit import Audited
+    from collections.abc import Mapping
+
+    from medsim.builds.positives import Derived
+    from medsim.core.progress import Progress
+    from medsim.core.store import Store
 
 _SHORT = 8  # characters; names of at most this length are near only at distance 1
 _ROWS = ["row1", "row2"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audited:
+    """A release that is audited.
+
+    Attributes:
+        source: the facts about the terminology, as in the manifest of a build.
+        store: store with the canonical tables and those of ``derive_positives``.
+        derived: the positives, and the terms that they link.
+    """
+
+    source: Mapping[str, object]
+    store: Store
+    derived: Derived
+    threads: int
+    progress: Progress
 
 
 def near_names(audited: Audited, distance: int) -> pl.DataFrame:

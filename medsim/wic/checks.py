@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -27,13 +27,13 @@ from medsim.wic.rules import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
-    from typing import TypeAlias
-
-    from medsim.wic.verify import ConceptsByName
 
     Keys: TypeAlias = Callable[["Instance"], Sequence[Hashable]]
     Splits: TypeAlias = Mapping[str, Sequence["Instance"]]
 
+
+ConceptsByName: TypeAlias = "Mapping[str, frozenset[str]]"
+"""The concepts of a name, by the name in lower case."""
 
 _PROMISES = tomllib.loads((files(__package__) / "promises.toml").read_text(encoding="utf-8"))
 PROMISES = {

@@ -42,10 +42,7 @@ if TYPE_CHECKING:
 
     from medsim.core.manifest import Output
     from medsim.wic.benchmark import Benchmark, BenchmarkFiles
-    from medsim.wic.checks import Instance, SplitFinding
-
-ConceptsByName: TypeAlias = Mapping[str, frozenset[str]]
-"""The concepts of a name, by the name in lower case."""
+    from medsim.wic.checks import ConceptsByName, Instance, SplitFinding
 
 Provenance: TypeAlias = Mapping[str, pl.DataFrame]
 """The tables of a benchmark with the provenance of its instances, by their files."""

@@ -108,6 +108,21 @@ fit. Any other error is reported as an unreadable file.
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The vocabulary of concepts, and how they are named on the web.
+
+    Attributes:
+        name: its name in UMLS, such as "MSH".
+        prefix: what precedes identifiers of concepts in mappings, without the colon.
+        address: what precedes them in their addresses.
+    """
+
+    name: str
+    prefix: str
+    address: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """A format of terminology, or a built-in terminology.
@@ -119,6 +134,7 @@ class Source:
         address: page to download such files or the package from.
         example: name of such a file, for an example; empty for a built-in.
         load: function that reads it.
+        vocabulary: of its concepts, if it is always the same and their ids have no prefix.
         recognises: function that returns whether a path looks like this format.
         locate: for a built-in, function that finds its file.
         accepts: the attributes of ``ReadingOptions`` that it accepts besides the language: any of
@@ -132,6 +148,7 @@ class Source:
     files: str
     address: str
     load: Load
+    vocabulary: Vocabulary | None = None
     example: str = ""
     recognises: Callable[[Path], bool] = lambda _path: False
     locate: Callable[[], Path] | None = None
@@ -171,6 +188,8 @@ class Source:
         store.put("dialect_name", pl.DataFrame(schema=_DIALECT_NAME))
         with reading(path, self.name):
             terminology = self.load(path, store, options)
+        if self.vocabulary:
+            terminology = replace(terminology, vocabulary=self.vocabulary.name)
         for each in mappings:
             with reading(each):
                 terminology = with_mappings(terminology, file_alone(each), store)
@@ -301,6 +320,12 @@ _DIALECT_NAME = {"description_id": pl.String, "preferred": pl.Boolean}
 _MANY_ABSENT = 0.25  # of a table's rows; in ontologies up to a fifth name terms of others
 
 SOURCES: Registry[Source] = Registry("source", "medsim.terminologies.sources")
+
+
+def vocabularies() -> dict[str, Vocabulary]:
+    """Return the vocabularies that sources declare, by name."""
+    declared = (source.vocabulary for source in SOURCES.all().values())
+    return {vocabulary.name: vocabulary for vocabulary in declared if vocabulary}
 
 
 def package_folder(package: str, built_in: str) -> Path:

@@ -10,7 +10,7 @@ import polars as pl
 
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import Skipped
-from medsim.terminologies.sources import Source, SourceFile, Terminology
+from medsim.terminologies.sources import Source, SourceFile, Terminology, Vocabulary
 from medsim.terminologies.sources.archive import (
     ReleaseFile,
     file_named,
@@ -76,7 +76,6 @@ def read_loinc(path: Path, store: Store, options: ReadingOptions) -> Terminology
         frame = pl.DataFrame(list(pairs), schema=CANONICAL_TABLES[name].dtypes, orient="row")
         store.put(name, frame.sort(frame.columns))
     return Terminology(
-        vocabulary="LNC",
         files=tuple(read),
         terms_of_use=_LICENCE,
         skipped=tuple(Skipped(reason=why, n_rows=n) for why, n in skipped.items()),
@@ -152,5 +151,6 @@ Source(
     address="https://loinc.org/downloads",
     recognises=lambda path: has_single(path, r"Loinc(TableCore)?\.csv"),
     load=read_loinc,
+    vocabulary=Vocabulary("LNC", "LOINC", "https://loinc.org/"),
     accepts=frozenset({"synonyms"}),
 ).register()

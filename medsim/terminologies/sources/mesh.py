@@ -19,7 +19,7 @@ from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import Skipped
 from medsim.core.reading import RDF_XML, XML, kind_of
 from medsim.terminologies.mappings import NAMES
-from medsim.terminologies.sources import Source, SourceFile, Terminology
+from medsim.terminologies.sources import Source, SourceFile, Terminology, Vocabulary
 from medsim.terminologies.sources.archive import (
     ReleaseFile,
     has_file,
@@ -67,7 +67,6 @@ def read_mesh(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     # MeSH is valid from the first day of the year in its file names.
     years = [int(named["year"]) for file in files if (named := _NAME.fullmatch(file.name))]
     return Terminology(
-        vocabulary="MSH",
         release_date=date(max(years), 1, 1) if any(years) else None,
         files=read,
         redistributable=None if rows.translated else True,
@@ -320,5 +319,6 @@ Source(
     address="https://www.nlm.nih.gov/databases/download/mesh.html",
     recognises=recognises,
     load=read_mesh,
+    vocabulary=Vocabulary("MSH", "MESH", "http://id.nlm.nih.gov/mesh/"),
     accepts=frozenset({"synonyms"}),
 ).register()

@@ -14,7 +14,7 @@ from medsim.core.manifest import Skipped
 from medsim.core.reading import JSON, LONGEST_LINE, parsed_json
 from medsim.terminologies.mappings import NAMES
 from medsim.terminologies.rf2_writer import COLUMNS, ORIGIN_FILE
-from medsim.terminologies.sources import LISTED, Source, SourceFile, Terminology, day_of
+from medsim.terminologies.sources import LISTED, Source, SourceFile, Terminology, Vocabulary, day_of
 from medsim.terminologies.sources.archive import ReleaseFile, is_alone, release_files
 from medsim.terminologies.sources.text_rows import RowFormat, load_rows
 
@@ -64,7 +64,6 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     days = (day_of(text, "%Y%m%d") for text in _DATE.findall(names))
     dates = [options.as_of, max(filter(None, days), default=None)]
     return Terminology(
-        vocabulary="SNOMEDCT_US",
         release_date=min(filter(None, dates), default=None),
         files=tuple(read),
         rf2_rules=True,
@@ -317,6 +316,7 @@ Source(
     address="https://mlds.ihtsdotools.org",
     recognises=lambda path: path.exists() and not is_alone(path),
     load=read_rf2,
+    vocabulary=Vocabulary("SNOMEDCT_US", "SCTID", "http://snomed.info/id/"),
     accepts=frozenset({"as_of", "dialect", "extensions"}),
     turn=2,
     if_lacking="if it is an extension, give its edition as the source, and it with `extensions`",

@@ -6,7 +6,7 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from medsim.terminologies.sources import Source, Terminology, day_of
+from medsim.terminologies.sources import Source, Terminology, Vocabulary, day_of
 from medsim.terminologies.sources.archive import has_file, is_named, release_files
 from medsim.terminologies.sources.umls import RRFFile, fill_tables, load_files
 
@@ -42,7 +42,6 @@ def read_rxnorm(path: Path, store: Store, options: ReadingOptions) -> Terminolog
     store.run("terminologies/rxnorm/umls_relation")
     store.drop("archived_atom")
     return Terminology(
-        vocabulary="RXNORM",
         release_date=_release_date(path, files),
         files=tuple(read),
         terms_of_use=_LICENCE,
@@ -67,5 +66,10 @@ Source(
     address="https://www.nlm.nih.gov/research/umls/rxnorm",
     recognises=lambda path: has_file(path, r"RXNCONSO\.RRF"),
     load=read_rxnorm,
+    vocabulary=Vocabulary(
+        "RXNORM",
+        "RXNORM",
+        "https://mor.nlm.nih.gov/RxNav/search?searchBy=RXCUI&searchTerm=",
+    ),
     accepts=frozenset({"vocabularies"}),
 ).register()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.core.manifest import Skipped
-from medsim.terminologies.sources import Source, SourceFile, Terminology, day_of
+from medsim.terminologies.sources import Source, SourceFile, Terminology, Vocabulary, day_of
 from medsim.terminologies.sources.archive import (
     file_named,
     has_file,
@@ -78,7 +78,6 @@ def read_umls(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         store.run(f"terminologies/umls/retired/{table}")
     store.drop("umls_retired")
     return Terminology(
-        vocabulary="UMLS",
         release_date=_release_date(everything),
         files=tuple(read),
         redistributable=False,
@@ -159,5 +158,6 @@ Source(
     address="https://www.nlm.nih.gov/research/umls",
     recognises=lambda path: has_single(path, _NAME) or has_file(path, _NLM),
     load=read_umls,
+    vocabulary=Vocabulary("UMLS", "UMLS", "https://uts.nlm.nih.gov/uts/umls/concept/"),
     accepts=frozenset({"vocabularies"}),
 ).register()
