@@ -16,7 +16,7 @@ from medsim.builds.options import MAX_NAMES, Correction
 from medsim.builds.output import LANGUAGES, TERM
 from medsim.core import queries
 from medsim.core.config import DIFFICULTIES, EASY_DISTANCE
-from medsim.core.errors import InputError
+from medsim.core.errors import InputError, OptionError
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import Skipped
 from medsim.core.tables import read_table, unguarded
@@ -222,6 +222,35 @@ def derive_names(store: Store, options: SearchOptions, *, rf2_rules: bool) -> pl
             "`most_names` if this is intended"
         )
     return terms
+
+
+def named_concepts(store: Store, named: Sequence[str], advice: str = "") -> list[tuple[str, str]]:
+    """Return the name and concept_id of each category, given as [NAME=]CONCEPT_ID.
+
+    Args:
+        store: store with the tables of ``derive_names``.
+        named: the concepts, with names or without.
+        advice: end of the message about an unknown concept.
+    """
+    # A split has the relationships of the whole terminology, but not every concept.
+    known_ids = {*store.table("concept")["concept_id"], *store.table("is_a")["parent_id"]}
+    fsns = store.table("name").filter("is_fsn").join(store.table("term"), on="term_id")
+    term_of = dict(fsns.select("concept_id", "term").iter_rows())
+    concepts: list[tuple[str, str]] = []
+    for text in named:
+        name, equals, concept_id = (part.strip() for part in text.rpartition("="))
+        if not concept_id or (equals and not name) or not text.isprintable():
+            raise OptionError(f"a category is CONCEPT_ID or NAME=CONCEPT_ID, not {text!r}")
+        if concept_id not in known_ids:
+            raise OptionError(f"the build has no concept {concept_id!r}{advice}")
+        name = name or term_of.get(concept_id, concept_id)
+        if any(name == other or concept_id == known_id for other, known_id in concepts):
+            raise OptionError(
+                f"category {name!r} ({concept_id}) has the name or the concept of another; give "
+                "different ones as NAME=CONCEPT_ID"
+            )
+        concepts.append((name, concept_id))
+    return concepts
 
 
 def numbers_of(names: pl.Series, distinct: pl.Series) -> pl.Series:

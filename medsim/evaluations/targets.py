@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.builds.positives import reload_names
+from medsim.builds.positives import named_concepts, reload_names
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import OptionError
 from medsim.core.store import Store
@@ -156,32 +156,3 @@ def categories_of(
         n_shared_concepts=members.filter("is_shared")["concept_id"].n_unique(),
         n_shared_terms=terms.filter("is_shared")["node_id"].n_unique(),
     )
-
-
-def named_concepts(store: Store, named: Sequence[str], advice: str = "") -> list[tuple[str, str]]:
-    """Return the name and concept_id of each category, given as [NAME=]CONCEPT_ID.
-
-    Args:
-        store: store with the tables of ``derive_names``.
-        named: the concepts, with names or without.
-        advice: end of the message about an unknown concept.
-    """
-    # A split has the relationships of the whole terminology, but not every concept.
-    known_ids = {*store.table("concept")["concept_id"], *store.table("is_a")["parent_id"]}
-    fsns = store.table("name").filter("is_fsn").join(store.table("term"), on="term_id")
-    term_of = dict(fsns.select("concept_id", "term").iter_rows())
-    concepts: list[tuple[str, str]] = []
-    for text in named:
-        name, equals, concept_id = (part.strip() for part in text.rpartition("="))
-        if not concept_id or (equals and not name) or not text.isprintable():
-            raise OptionError(f"a category is CONCEPT_ID or NAME=CONCEPT_ID, not {text!r}")
-        if concept_id not in known_ids:
-            raise OptionError(f"the build has no concept {concept_id!r}{advice}")
-        name = name or term_of.get(concept_id, concept_id)
-        if any(name == other or concept_id == known_id for other, known_id in concepts):
-            raise OptionError(
-                f"category {name!r} ({concept_id}) has the name or the concept of another; give "
-                "different ones as NAME=CONCEPT_ID"
-            )
-        concepts.append((name, concept_id))
-    return concepts
