@@ -13,10 +13,10 @@ from medsim.audits.kinds import SEVERITIES
 from medsim.audits.near import Audited, near_names
 from medsim.audits.options import AuditOptions
 from medsim.audits.output import AUDIT, CSV, FINDING, SSSOM, Audit, AuditManifest
-from medsim.builds.build import Run, check_no_extensions, derive, is_output, paths_of
+from medsim.builds.build import BuildRun, check_no_extensions, derive, is_output, paths_of
 from medsim.builds.options import SearchOptions
 from medsim.builds.output import Build
-from medsim.builds.positives import reload
+from medsim.builds.positives import named_concepts, reload
 from medsim.core import manifest
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError, counted
@@ -26,7 +26,6 @@ from medsim.core.output import claimed
 from medsim.core.progress import progress_of
 from medsim.core.store import Store
 from medsim.core.tables import write_csv
-from medsim.evaluations.targets import named_concepts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -117,7 +116,7 @@ def read_audited(
         options = SearchOptions(
             source=str(place), extensions=extensions, threads=threads, progress=progress
         )
-        run = Run.from_options(options, store)
+        run = BuildRun.from_options(options, store)
         source, derived = run.terminology.to_json(), derive(run)
     return Audited(source=source, store=store, derived=derived, threads=threads, progress=progress)
 

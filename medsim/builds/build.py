@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.terminologies.sources import Terminology
 
-    FirstSearch = Callable[["Run", TermIndex, Sequence[SearchRequest]], Sequence[SearchResult]]
+    FirstSearch = Callable[[TermIndex, Sequence[SearchRequest], Progress], Sequence[SearchResult]]
 
 
 _LARGE_COMPONENT = 0.01  # of all terms; chains of wrong positives can join unrelated terms
@@ -76,7 +76,7 @@ def build(options: BuildOptions) -> Build:
     with needing("`dask` needs Dask", "dask"):
         from medsim.builds.cluster import on_cluster  # noqa: PLC0415 — needs the extra
     threads, progress = checked_threads(options.threads), progress_of(options.progress)
-    with on_cluster(options.dask, threads=threads, progress=progress) as search:
+    with on_cluster(options.dask, seed=options.seed, threads=threads, progress=progress) as search:
         return complete(options, search)
 
 
@@ -104,7 +104,7 @@ def complete(
         ) as output,
         Store(threads=checked_threads(options.threads), spill=output.spill) as store,
     ):
-        run = replace(Run.from_options(options, store), compiled=wait)
+        run = replace(BuildRun.from_options(options, store), compiled=wait)
         if check is not None:
             check(run_key(run))
         early = None
@@ -166,7 +166,7 @@ def opened_or_built(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class BuildRun:
     """The context of a build or of one of its shards.
 
     Attributes:
@@ -190,7 +190,7 @@ class Run:
     compiled: Callable[[Progress], object] = no_wait
 
     @classmethod
-    def from_options(cls, options: SearchOptions, store: Store) -> Run:
+    def from_options(cls, options: SearchOptions, store: Store) -> BuildRun:
         """Read the source, and return the run of a build or a shard."""
         progress = progress_of(options.progress)
         options = replace(options, corrections=read_corrections(options.corrections))
@@ -211,7 +211,7 @@ class Run:
             progress=progress,
         )
 
-    def with_fingerprint(self, derived: Derived) -> Run:
+    def with_fingerprint(self, derived: Derived) -> BuildRun:
         """Return the run with the fingerprint of its embedding, if there is an embedding."""
         if self.embedding is None:
             return self
@@ -238,7 +238,7 @@ class Run:
         return {**recorded, "split": self.split} if self.split else recorded
 
 
-def run_key(run: Run) -> dict[str, str]:
+def run_key(run: BuildRun) -> dict[str, str]:
     """Return everything that affects the rows of a build, and whether they may be passed on.
 
     It contains no times and no paths. Every file of the build stores it as metadata.
@@ -256,7 +256,7 @@ def run_key(run: Run) -> dict[str, str]:
     }
 
 
-def derive(run: Run) -> Derived:
+def derive(run: BuildRun) -> Derived:
     """Return the positives of the canonical tables, and the terms that they link."""
     options, rf2_rules = run.options, run.terminology.rf2_rules
     with run.progress.stage("derive positives") as stage:
@@ -296,7 +296,7 @@ def requests_of_sets(derived: Derived, keys: Sequence[SetKey]) -> list[SearchReq
     return list(search_plan(derived.index, sets)[0].values())
 
 
-def write_terminology(run: Run, output: OutputFolder) -> None:
+def write_terminology(run: BuildRun, output: OutputFolder) -> None:
     """Write the canonical tables, before positives take memory."""
     key = run_key(run)
     with run.progress.stage("write the terminology"):
@@ -305,7 +305,7 @@ def write_terminology(run: Run, output: OutputFolder) -> None:
 
 
 def write_build(
-    run: Run, derived: Derived, output: OutputFolder, search: FirstSearch | None = None
+    run: BuildRun, derived: Derived, output: OutputFolder, search: FirstSearch | None = None
 ) -> None:
     """Write the files of a build except its terminology, with the manifest last.
 
@@ -343,13 +343,13 @@ def write_build(
     results: Sequence[SearchResult] = ()
     if search is not None:
         keys = [key for key in set_keys(1, "levenshtein") if not output.exists(key.path)]
-        results = search(run, derived.index, requests_of_sets(derived, keys))
+        results = search(derived.index, requests_of_sets(derived, keys), run.progress)
     stats = _write_sets(run, derived, results, output)
     _write_manifest(run, derived, int(stats["shortfall"].sum()), output)
 
 
 def _write_sets(
-    run: Run, derived: Derived, results: Sequence[SearchResult], output: OutputFolder
+    run: BuildRun, derived: Derived, results: Sequence[SearchResult], output: OutputFolder
 ) -> pl.DataFrame:
     """Write the datasets and check their rules; return their statistics."""
     key, store, rows = run_key(run), run.store, []
@@ -399,7 +399,7 @@ def _write_sets(
     return stats
 
 
-def _write_manifest(run: Run, derived: Derived, shortfall: int, output: OutputFolder) -> None:
+def _write_manifest(run: BuildRun, derived: Derived, shortfall: int, output: OutputFolder) -> None:
     if shortfall:
         run.progress.warn(
             f"{counted(shortfall, 'negative')} could not be made; the view stats has the "

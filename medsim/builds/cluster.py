@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from distributed import Future
 
-    from medsim.builds.build import Run
     from medsim.builds.negatives import SearchResult, TermIndex
     from medsim.builds.negatives.candidates import SearchRequest
     from medsim.core.progress import Progress, Stage
@@ -36,7 +35,9 @@ _IGNORE_INTERRUPTS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN
 
 
 @contextmanager
-def on_cluster(address: str, *, threads: int, progress: Progress) -> Iterator[ClusterSearch]:
+def on_cluster(
+    address: str, *, seed: int, threads: int, progress: Progress
+) -> Iterator[ClusterSearch]:
     """Connect to a cluster, and yield a search on it.
 
     Raises:
@@ -71,18 +72,19 @@ def on_cluster(address: str, *, threads: int, progress: Progress) -> Iterator[Cl
                 ) from error
             for worker, versions in worker_versions.items():
                 _check_versions(worker, versions, _versions())
-        yield ClusterSearch(client, address)
+        yield ClusterSearch(client, address, seed)
 
 
 class ClusterSearch:
     """Searches shares on the workers of a cluster; see ``builds.build.complete``."""
 
-    def __init__(self, client: Client, address: str) -> None:
+    def __init__(self, client: Client, address: str, seed: int) -> None:
         self._client = client
         self._address = address
+        self._seed = seed
 
     def __call__(
-        self, run: Run, index: TermIndex, requests: Sequence[SearchRequest]
+        self, index: TermIndex, requests: Sequence[SearchRequest], progress: Progress
     ) -> Sequence[SearchResult]:
         """Return the nearest candidates for all requests.
 
@@ -97,18 +99,18 @@ class ClusterSearch:
             shares += [share_of(index, request, number + 1, n_shares) for number in range(n_shares)]
         pending = dict(enumerate(shares))
         results: list[SearchResult] = []
-        with run.progress.stage(f"search on {self._address}") as stage:
+        with progress.stage(f"search on {self._address}") as stage:
             stage.total(sum(len(share.term1_ids) for share in pending.values()))
             for _ in range(_RETRIES):
                 if pending:
-                    results += self._searched(index, pending, run.options.seed, stage)
+                    results += self._searched(index, pending, stage)
             if pending:
                 raise ClusterError(f"the workers of {self._address} were lost {_RETRIES} times")
             stage.note(f"{len(results):,} shares on {n_workers:,} workers")
         return results
 
     def _searched(
-        self, index: TermIndex, pending: dict[int, SearchRequest], seed: int, stage: Stage
+        self, index: TermIndex, pending: dict[int, SearchRequest], stage: Stage
     ) -> Iterator[SearchResult]:
         """Yield the results of shares, and remove the shares.
 
@@ -117,7 +119,7 @@ class ClusterSearch:
         pools = {}
         for name, request in {share.pool: share for share in pending.values()}.items():
             candidates = candidates_of(index, request.pool_ids)
-            pool = _Pool(name, candidates, request.pool_ids, seed)
+            pool = _Pool(name, candidates, request.pool_ids, self._seed)
             pools[name] = self._client.scatter(pool, broadcast=True, hash=False)
         shares: dict[Future[SearchResult], int] = {}
         for number, share in pending.items():

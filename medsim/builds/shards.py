@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.builds.build import Run, complete, derive, requests_of_sets, run_key
+from medsim.builds.build import BuildRun, complete, derive, requests_of_sets, run_key
 from medsim.builds.datasets import set_keys
 from medsim.builds.negatives import SearchResult
 from medsim.builds.negatives.candidates import candidate_source, share_of
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from medsim.builds.negatives import TermIndex
     from medsim.builds.negatives.candidates import SearchRequest
     from medsim.builds.output import Build
+    from medsim.core.progress import Progress
 
 
 @public(ShardOptions)
@@ -72,7 +73,7 @@ def build_shard(options: ShardOptions) -> pl.DataFrame:
         folder.spill() as spill,
         Store(threads=checked_threads(options.threads), spill=spill) as store,
     ):
-        run = Run.from_options(options, store)
+        run = BuildRun.from_options(options, store)
         extensions = tuple(str(Path(each).absolute()) for each in options.extensions)
         sharded = ShardedRun(
             key=run_key(run), total=total, source=source_place, extensions=extensions
@@ -114,9 +115,9 @@ def merge(options: MergeOptions) -> Build:
     results = folder.read_all(sharded)
 
     def take_over(
-        run: Run, _index: TermIndex, _requests: Sequence[SearchRequest]
+        _index: TermIndex, _requests: Sequence[SearchRequest], progress: Progress
     ) -> Sequence[SearchResult]:
-        with run.progress.stage("take over the shards") as stage:
+        with progress.stage("take over the shards") as stage:
             n_firsts = sum(len(result.term1_ids) for result in results)
             stage.note(f"{sharded.total:,} with {n_firsts:,} first terms")
         return results
@@ -142,7 +143,7 @@ def merge(options: MergeOptions) -> Build:
     return build
 
 
-def _search(run: Run, number: int, total: int) -> list[SearchResult]:
+def _search(run: BuildRun, number: int, total: int) -> list[SearchResult]:
     """Return the nearest candidates of the first terms of one shard."""
     derived = derive(run)
     index = derived.index

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from medsim.builds.build import (
-    Run,
+    BuildRun,
     derive,
     opened_or_built,
     paths_of,
@@ -500,7 +500,7 @@ def _write_split(
         facts = {"name": name, **options.recorded(), "build": build_digest(build)}
         if "split" in build.manifest.options:
             facts["of"] = build.manifest.options["split"]
-        run = Run(
+        run = BuildRun(
             options=replace(build.options, corrections=partition.corrections[name]),
             terminology=replace(terminology_of(build), skipped=partition.skipped(name)),
             embedding=partition.embedding,

@@ -237,8 +237,10 @@ def test_rows_of_missing_concepts_are_counted_with_a_warning(tmp_path: Path) -> 
     }
     cause = "if it is an extension, give its edition as the source, and it with `extensions`"
     assert built.manifest.warnings == [
-        "only 1 of 7 concepts with names in 'en' have a fully specified name in it; "
-        "the others are left out",
+        (
+            "only 1 of 7 concepts with names in 'en' have a fully specified name in it; "
+            "the others are left out"
+        ),
         f"extension lacks the concepts of 6 descriptions; {cause}",
         f"extension lacks the concepts of 1 association; {cause}",
         NO_SYNONYMS,
