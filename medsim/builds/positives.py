@@ -390,6 +390,30 @@ def reload_names(build: Build, store: Store) -> pl.DataFrame:
     return derive_names(store, options, rf2_rules=rf2_rules)
 
 
+def linked_terms(build: Build) -> pl.DataFrame:
+    """Return the terms that a build draws negatives from, and which of them are linked.
+
+    These are the terms of all positives, or of the whole terminology with ``pool=terminology``. Of
+    terms that differ only in case, the first in order of text is used.
+
+    Returns:
+        A row per term in order of text: term, component (equal for terms that positives link),
+        difficulty (of the nearest positive, null if there is none), n_words,
+        is_linked (whether another term has the same component).
+    """
+    return (
+        build.terms()
+        .unique("lower_term", keep="first", maintain_order=True)
+        .select(
+            "term",
+            "component",
+            "difficulty",
+            pl.col("term").map_elements(lambda term: len(term.split()), pl.Int32).alias("n_words"),
+            (pl.len().over("component") > 1).alias("is_linked"),
+        )
+    )
+
+
 def node_components(build: Build, store: Store, threads: int) -> pl.DataFrame:
     """Return the terms that positives link: node_id and component.
 

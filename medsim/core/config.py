@@ -21,6 +21,9 @@ Dataset = Literal[
 ]
 """The names of datasets, which SQL files declare; see ``queries.datasets``."""
 
+SET_COLUMNS = ("dataset", "difficulty", "negatives")
+"""The columns that name a set of pairs within a build."""
+
 CROSS_LANGUAGE = "cross_language"
 """The dataset that only builds in several languages have."""
 

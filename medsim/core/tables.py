@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from collections import Counter
 from contextlib import suppress
@@ -258,6 +259,8 @@ def unguarded(cell: str) -> str:
 
 
 _LONGEST_SHOWN = 80
+_DECIMAL = re.compile(r"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_MISSING = frozenset({"", "-", "na", "n/a", "nan", "none", "null"})
 _NAMES = frozenset({"term1", "term2", "word", "query", "match"})  # columns of names
 
 
@@ -373,6 +376,19 @@ def table_of(
 def is_parquet(path: Path) -> bool:
     """Return whether a file is Parquet, by its name."""
     return path.suffix.lower() == ".parquet"
+
+
+def is_missing(cell: str) -> bool:
+    """Return whether a cell is a missing value."""
+    return cell.lower() in _MISSING
+
+
+def number_in(cell: str) -> float | None:
+    """Return the number in a cell, with a decimal point; None if it is not finite."""
+    if _DECIMAL.fullmatch(cell) is None:
+        return None
+    number = float(cell)
+    return number if math.isfinite(number) else None
 
 
 def _as_text(column: pl.Series, name: str) -> pl.Series:

@@ -16,7 +16,7 @@ from medsim.kernels.types import starts_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from medsim.kernels.types import Codes, Starts
+    from medsim.kernels.types import Codes, Hashes, Starts
 
 MAX_NAME = 10_000
 """The maximum number of characters of a name.
@@ -122,6 +122,26 @@ def _packed_column(terms: pl.Series) -> PackedTerms:
         else:
             room[:] = np.frombuffer(str(text, "utf-8").encode("utf-32-le"), np.uint32)
     return PackedTerms(codes=codes, starts=starts)
+
+
+_TRIGRAM, _CODE_BITS = 3, 21  # bits of a code point
+
+
+def trigrams_of(texts: pl.Series) -> tuple[Hashes, Starts]:
+    """Return the character trigrams of texts of at least two characters, as numbers.
+
+    Those of text ``i`` are ``trigrams[starts[i]:starts[i + 1]]``, in order of the text.
+    """
+    packed = pack(texts)
+    codes = packed.codes.astype(np.uint64)
+    begins = np.ones(len(codes), np.bool_)  # whether a trigram begins at each character
+    for last in range(1, _TRIGRAM):
+        begins[packed.starts[1:] - last] = False
+    trigrams = np.zeros(len(codes), np.uint64)
+    for place in range(_TRIGRAM):
+        trigrams = (trigrams << np.uint64(_CODE_BITS)) | np.roll(codes, -place)
+    starts = packed.starts - (_TRIGRAM - 1) * np.arange(len(packed.starts))
+    return trigrams[begins], starts
 
 
 def unpack(packed: PackedTerms) -> list[str]:

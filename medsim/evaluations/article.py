@@ -12,9 +12,10 @@ from medsim.core.progress import progress_of
 from medsim.core.shown import MISSING
 from medsim.core.table_formats import BOLD
 from medsim.evaluations.conclusions import best_metrics, with_standing
-from medsim.evaluations.readable import LABELS, apart, set_name, with_ends
+from medsim.evaluations.readable import LABELS, apart, set_name
 from medsim.evaluations.sets import ALL, BASELINE, FEW, HEADLINE, HEADLINE_DATASET, SET, whole_sets
 from medsim.evaluations.statistic import tabulated_names
+from medsim.pages.readable import with_ends
 from medsim.pages.sentences import ALPHA
 
 if TYPE_CHECKING:

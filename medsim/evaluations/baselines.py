@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from medsim.builds.positives import numbers_of, pair_distances
-from medsim.core.terms import lowered_column, pack
+from medsim.core.terms import lowered_column, trigrams_of
 from medsim.kernels.overlap import jaccard
 from medsim.kernels.types import starts_of
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Hashes, Ids, Singles, Starts
 
 _SUM_STEP = 5  # characters: the largest step that keeps all four shortcuts within 0.03 of 0.5
-_TRIGRAM, _CODE_BITS = 3, 21  # bits of a code point
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,23 +97,6 @@ def _word_overlap(spelling: Spelling) -> Singles:
 
 def _trigram_overlap(spelling: Spelling) -> Singles:
     return _jaccard(*trigrams_of("  " + spelling.terms + " "), spelling)
-
-
-def trigrams_of(texts: pl.Series) -> tuple[Hashes, Starts]:
-    """Return the character trigrams of texts of at least two characters, as numbers.
-
-    Those of text ``i`` are ``trigrams[starts[i]:starts[i + 1]]``, in order of the text.
-    """
-    packed = pack(texts)
-    codes = packed.codes.astype(np.uint64)
-    begins = np.ones(len(codes), np.bool_)  # whether a trigram begins at each character
-    for last in range(1, _TRIGRAM):
-        begins[packed.starts[1:] - last] = False
-    trigrams = np.zeros(len(codes), np.uint64)
-    for place in range(_TRIGRAM):
-        trigrams = (trigrams << np.uint64(_CODE_BITS)) | np.roll(codes, -place)
-    starts = packed.starts - (_TRIGRAM - 1) * np.arange(len(packed.starts))
-    return trigrams[begins], starts
 
 
 def _jaccard(items: Hashes, starts: Starts, spelling: Spelling) -> Singles:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from medsim.core.config import checked_threads
+from medsim.core.config import SET_COLUMNS, checked_threads
 from medsim.core.errors import InputError
 from medsim.core.kinds import Columns, columns
 from medsim.core.opened import reading_output
@@ -28,7 +28,6 @@ from medsim.evaluations.sentences import result_sentences, sample_sentences
 from medsim.evaluations.sets import (
     BASELINE,
     SET,
-    SET_COLUMNS,
     parts_of_sets,
     sort_parts,
     whole_sets,

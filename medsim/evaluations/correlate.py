@@ -16,13 +16,12 @@ from medsim.core.kinds import Columns, columns
 from medsim.core.opened import read_rows, reading_output
 from medsim.core.options import public
 from medsim.core.progress import Progress, progress_of
-from medsim.core.tables import is_parquet, read_table
+from medsim.core.tables import is_missing, is_parquet, number_in, read_table
 from medsim.evaluations.conclusions import best_metrics
 from medsim.evaluations.options import CorrelateOptions
 from medsim.evaluations.output import COMPARISONS, Evaluation
 from medsim.evaluations.sets import BASELINE, SET, whole_sets
 from medsim.evaluations.statistic import statistics_of, tabulated_names
-from medsim.evaluations.strata import is_missing, number_in
 from medsim.pages.sentences import ALPHA
 from medsim.statistics.estimates import (
     FEWEST_FOR_TEST,

@@ -15,11 +15,10 @@ from medsim.evaluations.conclusions import (
 )
 from medsim.evaluations.options import PAPER
 from medsim.evaluations.readable import (
+    LABELS,
     hardest_first,
-    headed,
     in_order_of,
     present,
-    rounded,
     set_name,
     with_contenders,
 )
@@ -27,6 +26,7 @@ from medsim.evaluations.sets import SET
 from medsim.evaluations.statistic import STATISTICS, statistics_of
 from medsim.pages import charts
 from medsim.pages.page import Chart, Folded, PageTable, Section, distinct
+from medsim.pages.readable import headed, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,7 +89,9 @@ def roc_curves(data: EvaluationReportData, embeddings: Sequence[str]) -> Section
         spec=charts.curves(embeddings, hardest_first(drawn["choice"])),
         rows=drawn,
         table=PageTable(
-            caption="Areas under the curves", frame=headed(table, [*key, *areas]), view="results"
+            caption="Areas under the curves",
+            frame=headed(table, [*key, *areas], **LABELS),
+            view="results",
         ),
         narrow=True,
     )
@@ -138,7 +140,9 @@ def _retrieval_errors(retrieved: pl.DataFrame) -> list[Folded]:
     groups = retrieved.group_by("input", "embedding", "index", maintain_order=True)
     for (name, embedding, index), group in groups:
         title = f"Terms of {name} whose nearest term means something else, by {embedding} ({index})"
-        frame = headed(group, ("term", "nearest_term", "nearest_similarity", *linked))
+        frame = headed(
+            group, ("term", "nearest_term", "nearest_similarity", *linked), rank="its rank"
+        )
         folded.append(Folded(summary=title, tables=[PageTable(caption=title, frame=frame)]))
     return folded
 

@@ -15,27 +15,36 @@ import numpy as np
 import polars as pl
 
 from medsim.builds.output import LANGUAGES, Build
+from medsim.builds.positives import linked_terms
 from medsim.core.canonical import canonical_digest, canonical_text
-from medsim.core.config import CROSS_LANGUAGE
+from medsim.core.config import CROSS_LANGUAGE, SET_COLUMNS
 from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.manifest import fingerprint
+from medsim.core.tables import read_table
+from medsim.core.terms import lowered, pack
 from medsim.evaluations.baselines import spelling_of, strata_of_spelling
 from medsim.evaluations.layouts import RatedColumns, parse_rated
 from medsim.evaluations.output import PAIRS
 from medsim.evaluations.ratings import read_rated
-from medsim.evaluations.samples import sampled
 from medsim.evaluations.sets import (
     ALL,
     HEADLINE_DATASET,
     HEADLINE_NEGATIVES,
-    SET_COLUMNS,
     parts_of_sets,
     whole_sets,
     with_parts,
 )
-from medsim.evaluations.strata import Stratification, read_words, strata_of
 from medsim.kernels.components import components
+from medsim.kernels.packing import term_hashes, tie_hashes
 from medsim.statistics.estimates import defined
+from medsim.statistics.strata import (
+    MEMBERS,
+    WORD_PROPERTIES,
+    Stratification,
+    parts_of,
+    property_in,
+    topic_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -43,6 +52,7 @@ if TYPE_CHECKING:
     from medsim.core.progress import Progress
     from medsim.evaluations.baselines import Spelling
     from medsim.evaluations.options import EvaluateOptions
+    from medsim.evaluations.ratings import RatedPairs
     from medsim.evaluations.statistic import Kind
     from medsim.evaluations.targets import Categories
     from medsim.kernels.types import Ids, Values
@@ -219,7 +229,7 @@ def read_inputs(options: EvaluateOptions, progress: Progress) -> list[Evaluation
     with progress.stage("read inputs") as stage:
         words = None if options.words is None else read_words(Path(options.words))
         bins = (options.bins, options.topic_bins, options.equal_parts)
-        stratification = Stratification(*bins, words=words)
+        stratification = Stratification(*bins)
         sizes = []
         for path in map(str, options.input_paths):
             if os.path.isdir(path):  # noqa: PTH112 — a path with its columns may be too long for Path
@@ -229,7 +239,7 @@ def read_inputs(options: EvaluateOptions, progress: Progress) -> list[Evaluation
                     pairs = sampled(input_.frame, options.sample, options.seed)
                     input_ = replace(input_, frame=pairs)
             else:
-                input_ = _read_rated_file(*parse_rated(path), stratification)
+                input_ = _read_rated_file(*parse_rated(path), stratification, words)
             if input_.name in inputs:
                 raise OptionError(f"two inputs are named {input_.name!r}; rename one of them")
             inputs[input_.name] = input_
@@ -269,7 +279,7 @@ def _with_targets(
     build = input_.build
     if build is None or not (options.retrieval or options.separates):
         return input_
-    from medsim.evaluations.targets import categories_of, linked_terms  # noqa: PLC0415 — if asked for
+    from medsim.evaluations.targets import categories_of  # noqa: PLC0415 — if asked for
 
     if options.retrieval:
         with progress.stage(f"link terms of {input_.name}") as stage:
@@ -363,11 +373,14 @@ def read_build(folder: Path, chosen: Sequence[Sequence[str]] = ((), (), ())) -> 
 
 
 def _read_rated_file(
-    path: Path, columns: RatedColumns | None, stratification: Stratification
+    path: Path,
+    columns: RatedColumns | None,
+    stratification: Stratification,
+    words: WordTable | None,
 ) -> EvaluationInput:
     """Return a rated file with a row per pair and rating, and one for each part with the pair."""
     rated = read_rated(path, columns)
-    parts, part_warnings = strata_of(rated, stratification)
+    parts, part_warnings = strata_of(rated, stratification, words)
     skipped = [f"lines left out: {skip.n_rows} ({skip.reason})" for skip in rated.skipped]
     facts = {}
     if (agreement := rated.agreement) is not None:
@@ -383,6 +396,8 @@ def _read_rated_file(
         pl.format("{}/{}={}", "dataset", "part", "part_value").alias("dataset")
     )
     frames = [pl.DataFrame(schema=PAIRS.dtypes), whole, part_rows.select(whole.columns)]
+    about_words = None if words is None else {"name": words.name, "sha256": words.digest}
+    about_parts = {"words": about_words, **stratification.provenance()}
     identity = f"{rated.sha256} {canonical_text(columns)}"
     if columns is not None and columns.raters:
         identity += f" {canonical_text(columns.raters)}"
@@ -399,10 +414,184 @@ def _read_rated_file(
             "range": rated.range,
             "higher_is_similar": rated.higher_is_similar,
             "skipped": [asdict(skip) for skip in rated.skipped],
-            "parts": None if parts.is_empty() else stratification.provenance(),
+            "parts": None if parts.is_empty() else about_parts,
             **facts,
         },
         warnings=tuple(
             f"{path.name}: {warning}" for warning in (*skipped, *rated.warnings, *part_warnings)
         ),
     )
+
+
+_MAX_DOMAINS = 20  # a column with more values is probably something else
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordTable:
+    """A table of words.
+
+    Attributes:
+        digest: SHA-256 of its bytes as they were read.
+        frame: a row per word: ``word`` in lower case, and any of ``count`` (Float64), ``topics``
+            (Float64, their number) and ``domain`` (String) that the file has.
+        warnings: for readers of the results, a sentence each.
+    """
+
+    name: str
+    digest: str
+    frame: pl.DataFrame
+    warnings: tuple[str, ...] = ()
+
+
+def read_words(path: Path) -> WordTable:
+    """Return the table of words in a CSV, TSV or Parquet file, ignoring case.
+
+    If a word has several rows, such as one per word class, its counts are summed, every named topic
+    counts once, and the highest number of topics is used. A word with two domains has none.
+
+    Args:
+        path: of the file, with a column ``word`` and at least one of ``count``, ``topics`` (how
+            many, or their names joined by semicolons) and ``domain``.
+
+    Raises:
+        InputError: the file cannot be read or has no such columns, or a cell is invalid; the
+            message names the line and the value.
+    """
+    table = read_table(path, ("word",), WORD_PROPERTIES)
+    names = table.frame.columns[1:]
+    if not names:
+        raise InputError(
+            f"{path} has none of the columns {', '.join(WORD_PROPERTIES)} beside word; add one"
+        )
+    rows = []
+    for place, (word, *cells) in table.rows():
+        row = dict(zip(names, cells, strict=True))
+        try:
+            properties = {name: property_in(name, cell) for name, cell in row.items()}
+        except InputError as error:
+            raise InputError(f"{path}: {place}: {error}") from error
+        topics = None if properties.get("topics") is None else topic_names(row["topics"])
+        rows.append({"word": word, **properties, "names": None if topics is None else [*topics]})
+    schema = {"word": pl.String, "count": pl.Float64, "topics": pl.Float64, "domain": pl.String}
+    frame = pl.DataFrame(rows, {**schema, "names": pl.List(pl.String)})
+    count, domain = pl.col("count"), pl.col("domain").drop_nulls()
+    n_topics = pl.max_horizontal(
+        pl.col("topics").max(), pl.col("names").explode().drop_nulls().n_unique()
+    )
+    frame = (
+        frame.with_columns(word=pl.Series(lowered(frame["word"].to_list()), dtype=pl.String))
+        .group_by("word", maintain_order=True)
+        .agg(
+            count=pl.when(count.count() > 0).then(count.sum()),
+            topics=pl.when(pl.col("topics").count() > 0).then(n_topics),
+            domain=pl.when(domain.n_unique() == 1).then(domain.first()),
+        )
+    )
+    return WordTable(
+        name=path.name,
+        digest=table.sha256,
+        frame=frame.select("word", *names),
+        warnings=table.warnings,
+    )
+
+
+def strata_of(
+    rated: RatedPairs, stratification: Stratification, words: WordTable | None = None
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Return the parts of a rated file, see ``parts_of``.
+
+    A table of words takes precedence over the columns of the file.
+
+    Returns:
+        ``MEMBERS``, a row for every part that a pair belongs to; and warnings about pairs that
+        belong to none.
+    """
+    frames = [pl.DataFrame(schema=MEMBERS)]
+    warnings = []
+    for name, members in parts_of(_properties(rated, words), stratification).items():
+        n_values = members["part_value"].n_unique()
+        if name == "domain" and n_values > _MAX_DOMAINS:
+            raise InputError(
+                f"{rated.name} has {n_values:,} domains, but at most {_MAX_DOMAINS} are allowed; "
+                "if the column holds something else, rename it"
+            )
+        frames.append(members)
+        if n_none := rated.pairs.height - members.height:
+            n_pairs = counted(rated.pairs.height, "pair")
+            warnings.append(
+                f"{n_none:,} of {n_pairs} left out of parts by {name}: a word has no value, or the "
+                "two words belong to different parts"
+            )
+    return pl.concat(frames), tuple(warnings)
+
+
+def _properties(rated: RatedPairs, words: WordTable | None) -> pl.DataFrame:
+    """Return the properties of all pairs, such as "count1"; those of whole pairs end in 1."""
+    properties = rated.properties.rename(
+        {"domain": "domain1", "associated": "associated1"}, strict=False
+    )
+    if words is None:
+        return properties
+    frames = [properties]
+    for side in "12":
+        terms = pl.DataFrame(
+            {"word": lowered(rated.pairs[f"term{side}"].to_list())}, {"word": pl.String}
+        )
+        columns = terms.join(words.frame, on="word", how="left", maintain_order="left").drop("word")
+        frames.append(columns.rename({name: f"{name}{side}" for name in columns.columns}))
+        frames[0] = frames[0].drop(frames[-1].columns, strict=False)
+    return pl.concat(frames, how="horizontal")
+
+
+_DRAW = np.uint64(0x5A4D504C45)  # tells these hashes from others of the same seed
+
+_LEAST_MATCHES = 5  # negatives of a stratum; with more the headline score is hardly more precise
+
+
+def sampled(frame: pl.DataFrame, n_positives: int, seed: int) -> pl.DataFrame:
+    """Return the pairs of a sample of each dataset, easy and hard in their proportions.
+
+    First terms are drawn, each with all its positives and all their negatives, until a dataset has
+    ``n_positives`` positives or no more. The draw orders first terms by a hash of their text and
+    the seed, so it does not depend on the machine, the order of pairs or the other datasets, and a
+    larger sample contains the smaller ones.
+
+    Rows with difficulty "all" are further negatives, for the headline score only. Without them its
+    estimate would be biased, since a drawn positive is rarely matched by a drawn negative.
+
+    Args:
+        frame: labelled pairs, with the columns of ``PAIRS``.
+        n_positives: the number of positives of each dataset.
+        seed: random seed.
+    """
+    packed = pack(terms := frame["term1"].unique().sort())
+    hashes = tie_hashes(np.uint64(seed), _DRAW, term_hashes(packed.codes, packed.starts))
+    draws = pl.DataFrame({"term1": terms, "draw": hashes})
+    positives = frame.filter(label=1).unique(["dataset", "pair_id"])
+    drawn = (
+        positives.group_by("dataset", "term1")
+        .len("n")
+        .join(draws, on="term1")
+        .sort("dataset", "draw", "term1")
+    )
+    n_before = pl.col("n").cum_sum().over("dataset") - pl.col("n")
+    chosen = drawn.filter(n_before < n_positives)
+    sample = frame.join(chosen, on=["dataset", "term1"], how="semi", maintain_order="left")
+    return pl.concat([sample, _matches(frame, sample, draws)])
+
+
+def _matches(frame: pl.DataFrame, sample: pl.DataFrame, draws: pl.DataFrame) -> pl.DataFrame:
+    """Return negatives of the strata of sampled positives, the first of each in order of draw."""
+    of_headline = pl.col("negatives").is_in(HEADLINE_NEGATIVES)
+    of_headline &= pl.col("dataset") == HEADLINE_DATASET
+    pairs = frame.filter(of_headline)
+    drawn = pl.col("pair_id").is_in(sample.filter(of_headline)["pair_id"].unique().implode())
+    if pairs["negatives"].n_unique() < len(HEADLINE_NEGATIVES) or pairs.select(drawn.all()).item():
+        return frame.clear()
+    pairs = pairs.unique("pair_id").join(draws, on="term1").sort("draw", "pair_id")
+    pairs = pairs.with_columns(stratum=strata_of_spelling(spelling_of(pairs)))
+    negatives = pairs.filter(label=0)
+    first = negatives.filter(pl.int_range(pl.len()).over("stratum") < _LEAST_MATCHES).filter(~drawn)
+    matching = first.join(pairs.filter(drawn, label=1), on="stratum", how="semi")
+    every = pl.lit(ALL)
+    return matching.with_columns(difficulty=every, negatives=every).select(frame.columns)

@@ -37,6 +37,7 @@ from medsim.embeddings.options import (
 )
 from medsim.evaluations.sets import BASELINE
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
+from medsim.statistics.options import BINS, EQUAL_PARTS, TOPIC_BINS, check_bins
 from medsim.statistics.resampling import (
     FEWEST_RESAMPLES,
     MOST_RESAMPLES,
@@ -117,36 +118,6 @@ def number_of(text: str) -> str | None:
     return plain.get(re.sub(r"[ .-]", "", text.lower()).removeprefix("table"))
 
 
-BINS = Option(
-    "Lower bounds of bins of counts in a corpus; default: powers of ten.", (), "N,N,…", listed=True
-)
-TOPIC_BINS = Option(
-    "Lower bounds of bins of topic counts; default: 1,2,5.", (), "N,N,…", listed=True
-)
-EQUAL_PARTS = Option(
-    "Use this many bins of equal size, instead of --bins and --topic-bins. Each has about equally "
-    "many pairs; Chiu et al. (2018) use three.",
-    least=2,
-    most=20,
-)
-
-
-def check_bins(options: Any) -> None:
-    """Make the bins of options integers; the command line gives them as text.
-
-    Raises:
-        OptionError: bins are not ascending counts, or are combined with equal parts.
-    """
-    if options.equal_parts is not None and (options.bins or options.topic_bins):
-        raise OptionError("`equal_parts` replaces `bins` and `topic_bins`; give one or the other")
-    for name in ("bins", "topic_bins"):
-        texts = ",".join(map(str, getattr(options, name)))
-        bins = tuple(sorted({int(text) for text in texts.split(",") if _COUNT.fullmatch(text)}))
-        if ",".join(map(str, bins)) != texts:
-            raise OptionError(f"`{name}` {texts} must be ascending counts from 1, such as 5,50,500")
-        object.__setattr__(options, name, bins)
-
-
 if TYPE_CHECKING:
     import polars as pl
 
@@ -176,7 +147,6 @@ FIXABLE = ("best", "standings", "parts", *tabulated_names())
 """The tables that can compare embeddings at fixed metrics."""
 
 _N_NEAR = 2
-_COUNT = re.compile(r"[1-9][0-9]{0,17}")
 
 _SHOWN_SETS = "With --table article: sets to show; default: syn_syn and all rated files."
 _REFERENCE = "With --table article: compare the others with this embedding; default: the best."

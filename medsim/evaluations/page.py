@@ -11,7 +11,7 @@ from medsim.core.errors import listed
 from medsim.embeddings.metrics import METRICS
 from medsim.evaluations import detail_sections, score_sections
 from medsim.evaluations.baselines import BASELINES
-from medsim.evaluations.readable import MATCHED, headed, set_columns
+from medsim.evaluations.readable import MATCHED, set_columns
 from medsim.evaluations.sets import SET
 from medsim.evaluations.statistic import STATISTICS
 from medsim.pages.page import (
@@ -23,6 +23,7 @@ from medsim.pages.page import (
     license_notice,
     report,
 )
+from medsim.pages.readable import headed
 
 if TYPE_CHECKING:
     from medsim.evaluations.output import EvaluationManifest

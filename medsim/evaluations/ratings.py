@@ -19,22 +19,18 @@ from medsim.core.tables import (
     Text,
     cells_of_lines,
     first_lines,
+    is_missing,
     is_parquet,
     lines_of,
+    number_in,
     read_table,
     read_text,
 )
 from medsim.core.terms import MAX_NAME, TOO_LONG, lowered
 from medsim.evaluations.layouts import HOW_TO_NAME, LAYOUTS, RatedColumns
-from medsim.evaluations.strata import (
-    PAIR_ONLY,
-    PAIR_PROPERTIES,
-    is_missing,
-    number_in,
-    property_in,
-)
 from medsim.statistics.ranks import without_rounding_errors
 from medsim.statistics.rater_agreement import rater_agreement
+from medsim.statistics.strata import PAIR_ONLY, PAIR_PROPERTIES, property_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

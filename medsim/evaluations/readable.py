@@ -11,6 +11,7 @@ from medsim.core.errors import listed
 from medsim.core.shown import MISSING, number
 from medsim.evaluations.sets import ALL, FEW, SET, parts_of_sets
 from medsim.evaluations.statistic import STATISTICS, statistics_of
+from medsim.pages.readable import cents, percent, rounded, with_ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,47 +21,8 @@ _NAMED = 3  # sets that a sentence names at most
 LABELS = {name: statistic.label for name, statistic in STATISTICS.items()}
 """The labels of statistics by their names."""
 
-HEADINGS = LABELS | {
-    "among_best": "among the best",
-    "category1": "category",
-    "category2": "other category",
-    "embedding1": "embedding",
-    "embedding2": "other embedding",
-    "high": "CI high",
-    "length": "words",
-    "linked_similarity": "its similarity",
-    "linked_term": "nearest synonym",
-    "low": "CI low",
-    "metric1": "metric",
-    "metric2": "other metric",
-    "n_better": "better than",
-    "n_pairs_common": "pairs covered by all",
-    "n_pairs_uncovered": "pairs not covered",
-    "n_terms1": "terms",
-    "n_terms2": "other terms",
-    "n_terms_uncovered": "terms not covered",
-    "n_worse": "worse than",
-    "of": "statistic",
-    "nearest_similarity": "similarity",
-    "p_bonferroni": "p, Bonferroni",
-    "rank": "its rank",
-}
-"""The headings of columns on pages that differ from the columns' names."""
-
-
 MATCHED = "matched by spelling"
 """The kind of the matched set."""
-
-
-def headed(frame: pl.DataFrame, columns: Iterable[str] | pl.Expr, **names: str) -> pl.DataFrame:
-    """Return columns of a frame under their headings.
-
-    A heading is from ``names`` or ``HEADINGS``, else the name with spaces and without "n_".
-    """
-    headings = HEADINGS | names
-    return frame.select(columns).rename(
-        lambda name: headings.get(name, name.removeprefix("n_").replace("_", " "))
-    )
 
 
 def set_columns(frame: pl.DataFrame) -> list[str]:
@@ -146,22 +108,6 @@ def apart(column: str, used: Sequence[str]) -> pl.Expr:
     """Return a column's names for use as columns; names already in use become "statistic (set)"."""
     with_kind = pl.format("{} ({})", column, pl.lit(column))
     return pl.when(pl.col(column).is_in(used)).then(with_kind).otherwise(column).alias(column)
-
-
-def rounded(column: str, form: str = ".3f") -> pl.Expr:
-    """Return numbers as texts, by default with three decimals; nulls stay."""
-    return pl.col(column).map_elements(lambda value: number(value, form), pl.String)
-
-
-def with_ends(value: str, low: str, high: str) -> pl.Expr:
-    """Return values as texts, followed by the ends of their intervals, if any, in brackets."""
-    ends = pl.format(" [{}, {}]", rounded(low), rounded(high)).fill_null("")
-    return pl.concat_str(rounded(value), ends)
-
-
-def percent(column: str) -> pl.Expr:
-    """Return shares as texts in per cent, with one decimal."""
-    return pl.format("{}%", _cents(pl.col(column), ".1f")).alias(column)
 
 
 _MANY = 4  # embeddings, whose columns would not fit a terminal
@@ -490,9 +436,9 @@ def readable_coverage(rows: pl.DataFrame) -> pl.DataFrame:
     share = 1 - pl.col("n_pairs_oov") / pl.col("n_pairs")
     ranges = {
         f"{name} covered": pl.concat_str(
-            _cents(share.filter(of_kind).min(), ".1f"),
+            cents(share.filter(of_kind).min(), ".1f"),
             pl.lit("\N{EN DASH}"),
-            _cents(share.filter(of_kind).max(), ".1f"),
+            cents(share.filter(of_kind).max(), ".1f"),
             pl.lit("%"),
         )
         for name, of_kind in (
@@ -524,13 +470,8 @@ def readable_vocabularies(rows: pl.DataFrame) -> pl.DataFrame:
     ).sort("embedding", "of")
     own = apart("of", ["embedding", "average"])
     names = both.select(of="embedding").select(own).to_series().unique(maintain_order=True)
-    means = both.group_by("embedding").agg(_cents(pl.col("share").mean(), ".2f").alias("average"))
-    table = both.with_columns(own, _cents(pl.col("share"), ".2f")).pivot(
+    means = both.group_by("embedding").agg(cents(pl.col("share").mean(), ".2f").alias("average"))
+    table = both.with_columns(own, cents(pl.col("share"), ".2f")).pivot(
         "of", index="embedding", values="share"
     )
     return table.select("embedding", *names).join(means, on="embedding", maintain_order="left")
-
-
-def _cents(share: pl.Expr, form: str) -> pl.Expr:
-    """Return shares as texts in per cent."""
-    return (share * 100).map_elements(lambda value: number(value, form), pl.String)

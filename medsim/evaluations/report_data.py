@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from medsim.core.config import SET_COLUMNS
 from medsim.evaluations.compare import common_pairs, similarities_of, stored_input
 from medsim.evaluations.conclusions import best_metrics
 from medsim.evaluations.output import RETRIEVED, SCORES, TERMS, path_of
-from medsim.evaluations.sets import SET, SET_COLUMNS, parts_of_sets, sort_parts, whole_sets
+from medsim.evaluations.sets import SET, parts_of_sets, sort_parts, whole_sets
 from medsim.evaluations.statistic import statistics_of
 from medsim.statistics.ranks import histogram, roc_curve
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from medsim.builds.positives import content_hashes
 from medsim.core.config import DIFFICULTIES
 from medsim.embeddings.embedded_terms import rows_of
 from medsim.embeddings.lookup import INDEXES, CosineSearch, Neighbours
@@ -18,9 +19,8 @@ from medsim.embeddings.metrics.averages import COSINES, points_of
 from medsim.evaluations.output import COMPARISONS, RESULTS, RETRIEVAL, RETRIEVED, path_of
 from medsim.evaluations.scoring import Row, Score, family_rows
 from medsim.evaluations.statistic import statistics_of
-from medsim.evaluations.targets import hashes_of
-from medsim.statistics.estimates import clustered_mean, interval_of
-from medsim.statistics.significance import clustered_difference
+from medsim.statistics.estimates import interval_of
+from medsim.statistics.ranks import NOT_FOUND, RankSample
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,51 +28,10 @@ if TYPE_CHECKING:
     from medsim.core.progress import Stage
     from medsim.embeddings.embedded_terms import EmbeddedTerms
     from medsim.evaluations.run import Run
-    from medsim.kernels.types import Counts, Flags, Hashes, Ids, Rows, Singles, Values, Vectors
-    from medsim.statistics.estimates import Estimate
-    from medsim.statistics.significance import Test
+    from medsim.kernels.types import Counts, Flags, Hashes, Ids, Rows, Singles, Vectors
 
 LENGTHS = ("1", "2", "3", "4", "5+")
 """Numbers of words that terms are grouped by."""
-
-NOT_FOUND = 0
-"""The rank of a linked term that was not found."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankSample:
-    """Ranks of the nearest linked term of each term.
-
-    Attributes:
-        ranks: int64[n_terms], from 1, or ``NOT_FOUND``.
-        clusters: int[n_terms]; terms of a cluster are linked.
-    """
-
-    ranks: Counts
-    clusters: Rows
-
-    def accuracy_at(self, depth: int) -> Estimate:
-        """Return the share of terms with a linked term among the nearest ``depth``."""
-        return clustered_mean(self._hits_at(depth), self.clusters)
-
-    def accuracy_difference(self, other: RankSample, depth: int) -> Test:
-        """Test the difference in accuracy from other ranks of the same terms."""
-        return clustered_difference(self._hits_at(depth), other._hits_at(depth), self.clusters)
-
-    def mean_reciprocal_rank(self) -> Estimate:
-        """Return the mean reciprocal rank, 0 for terms not found (Voorhees, TREC-8, 1999)."""
-        return clustered_mean(self._reciprocal(), self.clusters)
-
-    def reciprocal_difference(self, other: RankSample) -> Test:
-        """Test the difference in mean reciprocal rank from other ranks."""
-        return clustered_difference(self._reciprocal(), other._reciprocal(), self.clusters)
-
-    def _hits_at(self, depth: int) -> Values:
-        return ((self.ranks > NOT_FOUND) & (self.ranks <= depth)).astype(np.float64)
-
-    def _reciprocal(self) -> Values:
-        return np.where(self.ranks > NOT_FOUND, 1 / np.maximum(self.ranks, 1), 0.0)
-
 
 _MAX_DEPTH = 10
 _N_NEAREST = {"flat": _MAX_DEPTH + 1, "ivf": 100, "hnsw": 100}
@@ -191,7 +150,7 @@ def _pool(linked: pl.DataFrame, embedded: EmbeddedTerms, threads: int) -> _Pool:
         terms=terms,
         vectors=points_of(embedded.embedded, rows[terms], Workers(threads=threads)),
         components=components.astype(np.int32),
-        hashes=hashes_of(linked["term"])[terms],
+        hashes=content_hashes(linked["term"])[terms],
         queries=queries,
         findable=np.bincount(components)[components[queries]] > 1,
     )

@@ -16,9 +16,7 @@ from medsim.evaluations.conclusions import (
 from medsim.evaluations.readable import (
     LABELS,
     hardest_first,
-    headed,
     present,
-    rounded,
     set_columns,
     set_kind,
     set_name,
@@ -29,6 +27,7 @@ from medsim.evaluations.sets import BASELINE, FEW, HEADLINE, SET, with_enough_pa
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
 from medsim.pages import charts
 from medsim.pages.page import Chart, PageTable, Section, distinct
+from medsim.pages.readable import headed, rounded
 from medsim.pages.sentences import ALPHA, p_text
 
 if TYPE_CHECKING:
@@ -320,7 +319,9 @@ def significance(comparisons: pl.DataFrame, embeddings: Sequence[str]) -> Sectio
         rows=rows,
         table=PageTable(
             caption="Differences between embeddings",
-            frame=headed(best_first, [*set_columns(between), "of", *sides, *numbers]),
+            frame=headed(
+                best_first, [*set_columns(between), "of", *sides, *numbers], of="statistic"
+            ),
             view="comparisons",
             formats={"p": ".2g", "p, Bonferroni": ".2g"},
         ),

@@ -5,13 +5,11 @@ from __future__ import annotations
 import polars as pl
 
 from medsim.core import queries
-from medsim.evaluations.strata import PARTS
+from medsim.core.config import SET_COLUMNS
+from medsim.statistics.strata import PARTS
 
-SET = ("input", "dataset", "difficulty", "negatives")
+SET = ("input", *SET_COLUMNS)
 """The columns that name a set of pairs."""
-
-SET_COLUMNS = SET[1:]
-"""The columns that name a set of pairs within an input."""
 
 HEADLINE = "auc_matched"
 """The statistic of the headline score."""

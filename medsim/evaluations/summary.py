@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core import manifest
+from medsim.core.config import SET_COLUMNS
 from medsim.core.terms import lowered_column
 from medsim.embeddings.metrics import METRICS
 from medsim.evaluations import output
@@ -25,7 +26,6 @@ from medsim.evaluations.scoring import (
     score_sets,
     warn_of_reach,
 )
-from medsim.evaluations.sets import SET_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,51 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 from medsim.builds.positives import named_concepts, reload_names
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import OptionError
 from medsim.core.store import Store
-from medsim.core.terms import pack
-from medsim.kernels.packing import term_hashes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from medsim.builds.output import Build
-    from medsim.kernels.types import Hashes
-
-
-def linked_terms(build: Build) -> pl.DataFrame:
-    """Return the terms that a build draws negatives from, and which of them are linked.
-
-    These are the terms of all positives, or of the whole terminology with ``pool=terminology``. Of
-    terms that differ only in case, the first in order of text is used.
-
-    Returns:
-        A row per term in order of text: term, component (equal for terms that positives link),
-        difficulty (of the nearest positive, null if there is none), n_words,
-        is_linked (whether another term has the same component).
-    """
-    return (
-        build.terms()
-        .unique("lower_term", keep="first", maintain_order=True)
-        .select(
-            "term",
-            "component",
-            "difficulty",
-            pl.col("term").map_elements(lambda term: len(term.split()), pl.Int32).alias("n_words"),
-            (pl.len().over("component") > 1).alias("is_linked"),
-        )
-    )
-
-
-def hashes_of(terms: pl.Series) -> Hashes:
-    """Return a hash of each term's content: uint64[n_terms]."""
-    packed = pack(terms.to_list())
-    return np.asarray(term_hashes(packed.codes, packed.starts), np.uint64)
 
 
 RF2_CATEGORIES = ("103693007", "277132007", "410607006")

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from medsim.core.config import SET_COLUMNS
 from medsim.core.errors import OptionError, needing
 from medsim.core.progress import Progress, Stage
 from medsim.embeddings.embedded_terms import NamedEmbedding, embed_terms, rows_of, similarities_of
@@ -19,7 +20,7 @@ from medsim.evaluations.inputs import distinct_terms, read_inputs
 from medsim.evaluations.options import EvaluateOptions
 from medsim.evaluations.run import resampling_of
 from medsim.evaluations.scoring import ScoredModel, baseline_models, score_sets
-from medsim.evaluations.sets import BASELINE, HEADLINE, SET_COLUMNS
+from medsim.evaluations.sets import BASELINE, HEADLINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

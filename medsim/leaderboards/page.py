@@ -9,17 +9,17 @@ import polars as pl
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import counted, listed
 from medsim.core.manifest import medsim_version
-from medsim.evaluations.readable import headed, rounded, with_ends
 from medsim.evaluations.sets import HEADLINE
 from medsim.evaluations.statistic import STATISTICS
 from medsim.leaderboards.options import SHOWN
 from medsim.pages.page import FINGERPRINT, Chart, Page, PageTable, Section, with_interval
+from medsim.pages.readable import headed, rounded, with_ends
 from medsim.pages.sentences import is_above
 
 _TRAINED = "trained on this terminology"
 _HEADINGS = {"value": "matched AUC", "gain": "above baseline", "trained_here": _TRAINED}
 _ENDS = ("low", "high")
-_HEADINGS |= {"rank": "rank", "size": "bytes", "size_class": "size"}
+_HEADINGS |= {"size": "bytes", "size_class": "size"}
 _SIZES = {"to 10 MB": 1e7, "to 100 MB": 1e8, "over 100 MB": math.inf}
 _SIZE_CLASS = pl.coalesce(
     *(pl.when(pl.col("size") <= most).then(pl.lit(name)) for name, most in _SIZES.items()),

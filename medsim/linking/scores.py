@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.shown import MISSING
-from medsim.evaluations.retrieval import NOT_FOUND, RankSample
 from medsim.linking.output import RESULTS
 from medsim.statistics.estimates import interval_of
+from medsim.statistics.ranks import NOT_FOUND, RankSample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

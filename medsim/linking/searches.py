@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 
 from medsim.core.config import in_threads
+from medsim.core.terms import trigrams_of
 from medsim.embeddings.lookup import CosineSearch
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import points_of
-from medsim.evaluations.baselines import trigrams_of
 from medsim.kernels.dot_products import InvertedLists, largest_dot_products
 from medsim.linking.output import DEPTH
 from medsim.neighbours.pool import Pool

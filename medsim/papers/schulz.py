@@ -15,8 +15,9 @@ from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.shown import MISSING
 from medsim.evaluations.compare import compare
 from medsim.evaluations.evaluate import evaluate
-from medsim.evaluations.readable import as_in_paper, rounded
+from medsim.evaluations.readable import as_in_paper
 from medsim.evaluations.targets import RF2_CATEGORIES
+from medsim.pages.readable import rounded
 from medsim.papers.options import PUBLISHED
 from medsim.papers.printed import Computed, printed_tables
 from medsim.studies.asking import sample_study

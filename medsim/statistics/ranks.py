@@ -1,17 +1,21 @@
-"""Ranks of values, rank correlations, and the histograms and ROC curves of similarities."""
+"""Ranks of values, rank correlations, scores of ranks, and histograms and ROC curves."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
 from medsim.kernels.resampling import concordance_below
-from medsim.statistics.estimates import quotients
+from medsim.statistics.estimates import clustered_mean, quotients
+from medsim.statistics.significance import clustered_difference
 
 if TYPE_CHECKING:
-    from medsim.kernels.types import Counts, Flags, Ids, Table, Values
+    from medsim.kernels.types import Counts, Flags, Ids, Rows, Table, Values
+    from medsim.statistics.estimates import Estimate
+    from medsim.statistics.significance import Test
 
     _Numbers = TypeVar("_Numbers", Values, Table)
 
@@ -168,3 +172,42 @@ def roc_curve(similarities: Values, labels: Flags, n_points: int = 120) -> Table
         return curve
     steps = np.linspace(0, along[-1], n_points)
     return curve[:, np.unique(np.searchsorted(along, steps).clip(0, len(along) - 1))]
+
+
+NOT_FOUND = 0
+"""The rank of a linked term that was not found."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankSample:
+    """Ranks of the nearest linked term of each term.
+
+    Attributes:
+        ranks: int64[n_terms], from 1, or ``NOT_FOUND``.
+        clusters: int[n_terms]; terms of a cluster are linked.
+    """
+
+    ranks: Counts
+    clusters: Rows
+
+    def accuracy_at(self, depth: int) -> Estimate:
+        """Return the share of terms with a linked term among the nearest ``depth``."""
+        return clustered_mean(self._hits_at(depth), self.clusters)
+
+    def accuracy_difference(self, other: RankSample, depth: int) -> Test:
+        """Test the difference in accuracy from other ranks of the same terms."""
+        return clustered_difference(self._hits_at(depth), other._hits_at(depth), self.clusters)
+
+    def mean_reciprocal_rank(self) -> Estimate:
+        """Return the mean reciprocal rank, 0 for terms not found (Voorhees, TREC-8, 1999)."""
+        return clustered_mean(self._reciprocal(), self.clusters)
+
+    def reciprocal_difference(self, other: RankSample) -> Test:
+        """Test the difference in mean reciprocal rank from other ranks."""
+        return clustered_difference(self._reciprocal(), other._reciprocal(), self.clusters)
+
+    def _hits_at(self, depth: int) -> Values:
+        return ((self.ranks > NOT_FOUND) & (self.ranks <= depth)).astype(np.float64)
+
+    def _reciprocal(self) -> Values:
+        return np.where(self.ranks > NOT_FOUND, 1 / np.maximum(self.ranks, 1), 0.0)

@@ -13,6 +13,7 @@ import polars as pl
 from medsim.builds.datasets import set_keys
 from medsim.builds.output import PAIR, Build
 from medsim.core.canonical import canonical_digest
+from medsim.core.config import SET_COLUMNS
 from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.instances import check_terms, file_of, published_instances
 from medsim.core.manifest import fingerprint
@@ -21,9 +22,8 @@ from medsim.core.options import folder_of, public
 from medsim.core.progress import Progress, progress_of
 from medsim.core.tables import read_table
 from medsim.core.terms import lowered
-from medsim.evaluations.sets import SET_COLUMNS
-from medsim.evaluations.strata import PAIR_PROPERTIES, property_in
 from medsim.kernels.packing import tie_hashes
+from medsim.statistics.strata import PAIR_PROPERTIES, property_in
 from medsim.studies.folder import Study, draw_id, presentations_of, write_study
 from medsim.studies.options import (
     PER_CLASS,

@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 
 from medsim.core.errors import OptionError
-from medsim.evaluations.strata import PAIR_PROPERTIES, Stratification, parts_of, property_in
 from medsim.statistics.estimates import defined
 from medsim.statistics.ranks import without_rounding_errors
 from medsim.statistics.rater_agreement import (
@@ -19,6 +18,7 @@ from medsim.statistics.rater_agreement import (
     rater_agreement,
     row_means,
 )
+from medsim.statistics.strata import PAIR_PROPERTIES, Stratification, parts_of, property_in
 from medsim.studies.agreement import Row, answer_table, table_of, with_ends
 from medsim.studies.options import OUTLIER_SHARE
 from medsim.studies.output import RATED_COLUMNS
@@ -229,17 +229,20 @@ def _parts_of(rated: pl.DataFrame, stratification: Stratification) -> pl.DataFra
             "`bins`, `topic_bins` and `equal_parts` need the columns count1, count2, topics1 or "
             "topics2, which the pairs of this study lack"
         )
-    in_bins = parts_of(properties, stratification).with_columns(
-        pl.format("{}={}", "part", "part_value").alias("part"),
-        pl.col("part").alias("of"),
-        pl.col("part_value").str.extract(r"^([0-9.]+)").cast(pl.Float64).alias("begin"),
+    in_bins = (
+        part.with_columns(
+            pl.format("{}={}", "part", "part_value").alias("part"),
+            pl.col("part").alias("of"),
+            pl.col("part_value").str.extract(r"^([0-9.]+)").cast(pl.Float64).alias("begin"),
+        )
+        for part in parts_of(properties, stratification).values()
     )
     described = [
         name for name in rated.columns[len(RATED_COLUMNS) :] if name not in properties.columns
     ]
     telling = [name for name in described if 1 < rated[name].n_unique() <= _MOST_VALUES]
     numbered = rated.select("rating", "deviation").with_row_index("row")
-    members = [numbered.select("row", part=pl.lit("all"), of=pl.lit(""), begin=0.0), in_bins]
+    members = [numbered.select("row", part=pl.lit("all"), of=pl.lit(""), begin=0.0), *in_bins]
     for name in telling:
         named = pl.format("{}={}", pl.lit(name), rated[name]).alias("part")
         members.append(numbered.select("row", named, of=pl.lit(name), begin=0.0))

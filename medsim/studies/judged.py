@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.evaluations.sets import SET_COLUMNS
+from medsim.core.config import SET_COLUMNS
 from medsim.statistics.bca import accuracy_of
 from medsim.statistics.estimates import Estimate, share_of
 from medsim.studies.agreement import (

@@ -22,7 +22,7 @@ from medsim.core.options import (
     output_option,
     several,
 )
-from medsim.evaluations.options import BINS, EQUAL_PARTS, TOPIC_BINS, check_bins
+from medsim.statistics.options import BINS, EQUAL_PARTS, TOPIC_BINS, check_bins
 from medsim.statistics.resampling import FEWEST_RESAMPLES, MOST_RESAMPLES
 
 CountOrNames: TypeAlias = int | str | Sequence[str]

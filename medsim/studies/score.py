@@ -17,9 +17,9 @@ from medsim.core.output import check_free, check_not_input, claimed, resolved
 from medsim.core.progress import progress_of
 from medsim.core.shown import MISSING, Shown, Summary, readable_text, texts
 from medsim.core.tables import guarded
-from medsim.evaluations.readable import with_ends
-from medsim.evaluations.strata import Stratification
+from medsim.pages.readable import with_ends
 from medsim.statistics.resampling import Resampling
+from medsim.statistics.strata import Stratification
 from medsim.studies.folder import Study
 from medsim.studies.graded import LEAST_AGREEMENT, OUTLIERS, graded_tables
 from medsim.studies.judged import compared_tables, judged_tables

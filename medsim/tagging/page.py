@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import counted, listed
-from medsim.evaluations.readable import headed
 from medsim.pages import charts
 from medsim.pages.page import Chart, Page, PageTable, Section, distinct, facts, report
+from medsim.pages.readable import headed
 from medsim.pages.sentences import leader_sentence
 from medsim.tagging.scores import ALL
 

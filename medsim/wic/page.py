@@ -9,9 +9,9 @@ import polars as pl
 
 from medsim.core.errors import InputError, counted, listed
 from medsim.core.manifest import fingerprint
-from medsim.evaluations.readable import headed
 from medsim.pages import charts
 from medsim.pages.page import Chart, Folded, Page, PageTable, Section, facts, license_notice, report
+from medsim.pages.readable import headed
 from medsim.wic.benchmark import read_instances
 from medsim.wic.describe import describe_wic
 from medsim.wic.scores import CHANCE, readable_accuracies, sentences_of

@@ -10,7 +10,7 @@ import polars as pl
 from medsim.core.errors import counted, listed
 from medsim.core.shown import MISSING
 from medsim.embeddings.replies import COUNTED
-from medsim.evaluations.readable import rounded, with_ends
+from medsim.pages.readable import rounded, with_ends
 from medsim.pages.sentences import accuracy_sentences, p_shown
 from medsim.statistics.bca import accuracy_of
 from medsim.statistics.estimates import interval_of

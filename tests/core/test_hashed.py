@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from medsim.core.files import HashedReader, open_hashed
 from medsim.core.store import Store
 from medsim.core.tables import read_table
-from medsim.evaluations import strata
-from medsim.evaluations.strata import read_words
+from medsim.evaluations import inputs
+from medsim.evaluations.inputs import read_words
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import obo
 from medsim.terminologies.sources.ontology_rows import OntologyRows
@@ -101,6 +101,6 @@ def test_replaced_word_table_has_the_digest_of_the_parsed_bytes(
         path.write_bytes(OTHER)
         return result
 
-    monkeypatch.setattr(strata, "read_table", replaced)
+    monkeypatch.setattr(inputs, "read_table", replaced)
 
     assert read_words(path).digest == digest(data)

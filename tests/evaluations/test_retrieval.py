@@ -14,12 +14,12 @@ from fixtures.embeddings import write_words
 from fixtures.release import random_release
 
 import medsim
+from medsim.builds.positives import content_hashes
 from medsim.core.progress import Stage
 from medsim.embeddings.embedded_terms import EmbeddedTerms
 from medsim.embeddings.lookup import CosineSearch
 from medsim.embeddings.metrics import TermPoints
 from medsim.evaluations.retrieval import retrieve
-from medsim.evaluations.targets import hashes_of
 
 LENGTHS = ("1", "2", "3", "4", "5+")
 POOLS = pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_an_approximate_index_gives_the_rank_of_the_first_linked_term_that_it_fi
         n_dimensions=5,
         n_vocabulary=None,
     )
-    hashes, rows = hashes_of(linked["term"]), np.arange(600, dtype=np.int32)
+    hashes, rows = content_hashes(linked["term"]), np.arange(600, dtype=np.int32)
     search = CosineSearch(vectors, rows, hashes, index="ivf", seed=3)
     neighbours = search.nearest(rows, np.full(600, 100, np.int32))
 

@@ -20,10 +20,11 @@ from scipy import stats
 
 import medsim
 from medsim.core.errors import InputError
+from medsim.evaluations.inputs import WordTable, strata_of
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.readable import readable
 from medsim.evaluations.sets import parts_of_sets, sort_parts, whole_sets
-from medsim.evaluations.strata import Stratification, WordTable, equal_part_starts, strata_of
+from medsim.statistics.strata import Stratification, equal_part_starts
 
 WORDS = [f"word{number}" for number in range(40)]
 
@@ -192,7 +193,7 @@ def test_parts_use_properties_of_both_words(
 ) -> None:
     table = words and WordTable(name="words.csv", digest="0" * 64, frame=pl.DataFrame(words))
 
-    assert parts_of(rated_file(tmp_path, header, *lines), Stratification(words=table)) == expected
+    assert parts_of(rated_file(tmp_path, header, *lines), Stratification(), table) == expected
 
 
 def test_a_domain_with_too_many_values_is_refused(tmp_path: Path) -> None:

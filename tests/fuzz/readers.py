@@ -57,9 +57,9 @@ from medsim.embeddings.chats import read_reply
 from medsim.embeddings.options import EmbeddingOptions
 from medsim.embeddings.services import read_vectors
 from medsim.embeddings.sources import find_format
+from medsim.evaluations.inputs import read_words
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.result_file import read_result
-from medsim.evaluations.strata import read_words
 from medsim.neighbours.pool import names_of
 from medsim.questions.answers import asked_of
 from medsim.questions.reading import read_questions

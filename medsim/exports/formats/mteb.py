@@ -14,14 +14,14 @@ import numpy as np
 import polars as pl
 
 from medsim.builds.cards import CITATION, licence_of
+from medsim.builds.positives import content_hashes, linked_terms
+from medsim.core.config import SET_COLUMNS
 from medsim.core.errors import OptionError, counted
 from medsim.core.kinds import Column, Table
 from medsim.core.manifest import Skipped, medsim_version
 from medsim.core.parquet import write_lazily
 from medsim.evaluations.layouts import LAYOUTS, parse_rated
 from medsim.evaluations.ratings import read_rated
-from medsim.evaluations.sets import SET_COLUMNS
-from medsim.evaluations.targets import hashes_of, linked_terms
 from medsim.exports.formats import FORMATS, ExportFormat, check_passed_on
 from medsim.exports.positives import check_some
 from medsim.splits.output import Splits
@@ -186,7 +186,7 @@ def _retrieval_tasks(run: Export, source: _Source) -> Iterator[dict[str, object]
     if not len(rows):
         return
     if (n_more := len(rows) - MAX_QUERIES) > 0:  # take the queries with the smallest hashes
-        hashes = hashes_of(linked["term"][rows])
+        hashes = content_hashes(linked["term"][rows])
         rows = rows[np.argsort(hashes, kind="stable")[:MAX_QUERIES]]
         why = f"term is not a query, since a retrieval has at most {MAX_QUERIES:,}"
         run.skipped.append(Skipped(reason=why, n_rows=n_more))

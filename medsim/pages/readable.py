@@ -1,0 +1,69 @@
+"""Tables for reading: headings of columns, and numbers as text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.core.shown import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+HEADINGS = {
+    "among_best": "among the best",
+    "category1": "category",
+    "category2": "other category",
+    "embedding1": "embedding",
+    "embedding2": "other embedding",
+    "high": "CI high",
+    "length": "words",
+    "linked_similarity": "its similarity",
+    "linked_term": "nearest synonym",
+    "low": "CI low",
+    "metric1": "metric",
+    "metric2": "other metric",
+    "n_better": "better than",
+    "n_pairs_common": "pairs covered by all",
+    "n_pairs_uncovered": "pairs not covered",
+    "n_terms1": "terms",
+    "n_terms2": "other terms",
+    "n_terms_uncovered": "terms not covered",
+    "n_worse": "worse than",
+    "nearest_similarity": "similarity",
+    "p_bonferroni": "p, Bonferroni",
+}
+"""The headings of columns that differ from the columns' names."""
+
+
+def headed(frame: pl.DataFrame, columns: Iterable[str] | pl.Expr, **names: str) -> pl.DataFrame:
+    """Return columns of a frame under their headings.
+
+    A heading is from ``names`` or ``HEADINGS``, else the name with spaces and without "n_".
+    """
+    headings = HEADINGS | names
+    return frame.select(columns).rename(
+        lambda name: headings.get(name, name.removeprefix("n_").replace("_", " "))
+    )
+
+
+def rounded(column: str, form: str = ".3f") -> pl.Expr:
+    """Return numbers as texts, by default with three decimals; nulls stay."""
+    return pl.col(column).map_elements(lambda value: number(value, form), pl.String)
+
+
+def with_ends(value: str, low: str, high: str) -> pl.Expr:
+    """Return values as texts, followed by the ends of their intervals, if any, in brackets."""
+    ends = pl.format(" [{}, {}]", rounded(low), rounded(high)).fill_null("")
+    return pl.concat_str(rounded(value), ends)
+
+
+def percent(column: str) -> pl.Expr:
+    """Return shares as texts in per cent, with one decimal."""
+    return pl.format("{}%", cents(pl.col(column), ".1f")).alias(column)
+
+
+def cents(share: pl.Expr, form: str) -> pl.Expr:
+    """Return shares as texts in per cent, without the sign."""
+    return (share * 100).map_elements(lambda value: number(value, form), pl.String)
