@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from medsim.core.progress import Progress
-    from medsim.questions.output import Answers
-
 
 _ListTerms = Annotated[
     Path | None,
@@ -54,13 +52,14 @@ def evaluate(
     from medsim.evaluations.evaluate import write_terms
     from medsim.evaluations.readable import readable
     from medsim.questions.output import Answers
+    from medsim.questions.scores import print_answers
 
     if list_terms is not None:
         write_terms(options, list_terms)
         return
     evaluated = call(run, options)
     if isinstance(evaluated, Answers):
-        _print_answers(evaluated, form, options.progress)
+        print_answers(evaluated, form, options.progress)
         return
     compare_options = CompareOptions(evaluation=evaluated)
     _print_comparison(*compared(compare_options), form, readable, options.progress)
@@ -74,21 +73,6 @@ def evaluate(
     say_next(
         options.progress,
         *(f"for {what}, run medsim compare {place} --table {table}" for what, table in tables),
-        f"for a report, run medsim report {place} -o report.html",
-    )
-
-
-def _print_answers(answers: Answers, form: str, progress: Progress | None) -> None:
-    """Print the scores of answers to questions."""
-    from medsim.questions.scores import readable_results, sentences_of
-
-    results = answers.results()
-    print_table(results, form, readable=readable_results, opening=sentences_of(results))
-    say_signs(progress, form, "low, high: 95% confidence interval by concept; p: of differences")
-    place = quoted(answers.folder)
-    say_next(
-        progress,
-        f'for wrong names that models take for synonyms, run medsim sql {place} "from affirmed"',
         f"for a report, run medsim report {place} -o report.html",
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.files import write_file
-from medsim.core.options import public
+from medsim.core.options import declared, public
 from medsim.core.output import claimed
 from medsim.core.progress import progress_of
 from medsim.embeddings.embedded_terms import embed_terms, identify, open_source, with_fingerprint
@@ -30,7 +30,7 @@ from medsim.evaluations.run import begin_run, earlier_results
 from medsim.evaluations.similarities import write_similarities
 from medsim.evaluations.summary import summarize
 from medsim.evaluations.training_data import warnings_of_leaks
-from medsim.questions.reading import files_of
+from medsim.questions.question import has_questions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,10 +56,8 @@ def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
         ServiceError: a service cannot be reached, or gives an invalid answer.
         OutputError: ``out`` is taken, holds results that cannot be added to, or cannot be written.
     """
-    if any(files_of(Path(place)) for place in options.input_paths):
-        from medsim.evaluations.questions import answer_questions  # noqa: PLC0415 — brings asyncio
-
-        return answer_questions(options)
+    if any(has_questions(Path(path)) for path in options.input_paths):
+        return _answers(options)
     if options.llms:
         raise OptionError("`llms` are asked questions; give folders of questions as `inputs`")
     for name in options.metrics or ():
@@ -88,6 +86,36 @@ def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
         summarize(run)
         output.publish()
     return Evaluation(out)
+
+
+def _answers(options: EvaluateOptions) -> Answers:
+    """Return the answers of models to the questions of the inputs.
+
+    Raises:
+        OptionError: an option is given that does not apply to questions.
+    """
+    from medsim.questions.asking import Contenders, ask_questions  # noqa: PLC0415 — brings asyncio
+
+    standard = EvaluateOptions(options.inputs, options.embeddings, options.out, llms=options.llms)
+    applicable = {"threads", "cache", "overwrite", "coverage"}
+    for name in sorted(declared(EvaluateOptions).keys() - applicable):
+        if getattr(options, name) != getattr(standard, name):
+            raise OptionError(f"`{name}` does not apply to questions; leave it out")
+    contenders = Contenders(
+        llms=options.llms,
+        embeddings=options.specs,
+        coverage=options.coverage,
+        cache=cache_folder(options.cache),
+        threads=options.n_threads,
+    )
+    return ask_questions(
+        list(map(Path, options.input_paths)),
+        Path(options.out),
+        contenders,
+        recorded=options.recorded(),
+        overwrite=options.overwrite,
+        progress=progress_of(options.progress),
+    )
 
 
 def write_terms(options: EvaluateOptions, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Hard negatives for positives, as tuples of an anchor, a positive and hard negatives."""
+"""Hard negatives for positives, in tuples or as the wrong names of questions."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from medsim.embeddings.embedded_terms import embed_terms, with_fingerprint
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import points_of
+from medsim.exports.formats import check_passed_on
 from medsim.exports.positives import exported_pairs
 from medsim.kernels.drawing import draw_distinct, pair_seeds
 from medsim.neighbours.search import Candidates, NearestSearch
+from medsim.questions.making import make_questions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,6 +37,11 @@ OPTIONS_OF_TUPLES = frozenset(
     ("negatives", "n_negatives", "datasets", "difficulty", "seed", "embedding", "cache")
 )
 """The options of tuples that formats accept."""
+
+OPTIONS_OF_QUESTIONS = OPTIONS_OF_TUPLES - {"n_negatives"} | {"choices", "private"}
+"""The options of questions that formats accept."""
+
+_WRONG_NAMES = 3  # per question, by default
 
 _TEXTS_AT_ONCE = 1 << 19
 
@@ -214,3 +221,37 @@ def _nearest(
             result = search.nearest(batch, np.full(len(batch), n_wanted, np.int32), stage.advance)
             nearest[begin : begin + len(batch)] = result.ids.reshape(-1, n_wanted)
     return nearest
+
+
+def questions_by_split(run: Export) -> dict[str, pl.DataFrame]:
+    """Return the questions of each split, ``medsim.questions.question.QUESTION``.
+
+    Raises:
+        OptionError: there are no questions, or the licence forbids sharing; see
+            ``check_passed_on``.
+    """
+    check_passed_on(run.exported.manifest.source, private=run.options.private)
+    questions = {name: _questions(run, build) for name, build in run.splits.items()}
+    if not any(map(len, questions.values())):
+        fault = "has no questions for these `datasets`, `difficulty` and `choices`; choose others"
+        raise OptionError(f"{run.exported.folder} {fault}")
+    return questions
+
+
+def _questions(run: Export, build: Build) -> pl.DataFrame:
+    """Return the questions of a split, in an order drawn from the seed."""
+
+    def choose_wrong(names: pl.DataFrame, pairs: pl.DataFrame) -> tuple[Rows, Ranks]:
+        tuples = with_negatives(run, build, names, pairs, run.options.choices or _WRONG_NAMES)
+        return tuples.rows, tuples.negatives(slice(len(tuples.rows)))
+
+    terms = build.terms()
+    return make_questions(
+        terms,
+        exported_pairs(run, build, terms, n_languages=1),
+        choose_wrong,
+        strategy=run.options.negatives or "levenshtein",
+        seed=run.options.seed,
+        threads=run.threads,
+        progress=run.progress,
+    )

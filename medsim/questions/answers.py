@@ -1,4 +1,4 @@
-"""Answers to questions: of language models, and by similarity of names.
+"""Answers to questions: of language models, from their replies, and by similarity of names.
 
 Answers have the columns of ``asked_of``, and: ask, model and prediction (see
 ``medsim.questions.output.REPLIES``), name, which is asked about or chosen, and is_correct.
@@ -6,6 +6,7 @@ Answers have the columns of ``asked_of``, and: ask, model and prediction (see
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
@@ -14,25 +15,34 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cpdist
 
 from medsim.core.options import Option
-from medsim.core.terms import lowered_column
+from medsim.core.terms import lowered, lowered_column
 from medsim.embeddings.chats import LanguageModel, LlmOptions
 from medsim.embeddings.embedded_terms import rows_of, similarities_of
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import COSINES
-from medsim.embeddings.replies import chat_of, noted, unanswered
+from medsim.embeddings.replies import chat_of, noted, parse_answer, unanswered
 from medsim.questions.output import REPLIES
-from medsim.questions.prompts import INSTRUCTIONS, parse_choice, parse_pair
-from medsim.questions.reading import LETTERS
+from medsim.questions.question import LETTERS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from medsim.core.progress import Progress
     from medsim.embeddings.embedded_terms import EmbeddedTerms
-    from medsim.questions.reading import Questions
+    from medsim.questions.question import Questions
 
 LEVENSHTEIN = "levenshtein"
 """The name of the baseline by edit distance."""
+
+INSTRUCTIONS = {
+    "choice": "Answer the question about medical names. Exactly one of the lettered names is "
+    "right. Answer with its letter only.",
+    "pairs": "You are given two medical terms. Decide whether they mean the same, that is, whether "
+    "both stand for the same concept. Answer with one word: YES if they mean the same, NO if they "
+    "do not.",
+}
+"""The instructions by way of asking."""
 
 _LETTERS = pl.Series([*LETTERS])
 _NUMBERS = {letter: number for number, letter in enumerate(LETTERS)}
@@ -77,7 +87,7 @@ class AskedModel(LanguageModel):
             for chat, reply, row in zip(chats, replies, asked.iter_rows(named=True), strict=True):
                 text = reply.content
                 choice = ask == "choice" and parse_choice(text, row["term"], row["choices"])
-                rows.append(reply.row(chat, choice if ask == "choice" else parse_pair(text)))
+                rows.append(reply.row(chat, choice if ask == "choice" else _parse_pair(text)))
             stage.note(noted(rows))
         progress.warn(*unanswered(rows, self.name, self.options.tokens))
         columns = pl.DataFrame(rows, {name: REPLIES.dtypes[name] for name in rows[0]})
@@ -143,3 +153,43 @@ def nearest(questions: pl.DataFrame, model: str, embedded: EmbeddedTerms | None)
     best = scored.group_by("id", maintain_order=True).agg(pl.col("score").arg_max())["score"]
     asked = asked_of(questions, "choice").with_columns(prediction=_LETTERS.gather(best))
     return _answers(asked, "choice", model)
+
+
+_LETTER = re.compile(r"[\W_]*([A-Za-z])(?:[\W_]*\Z|[).:,*\]_]|\s*\n)")
+_CUED = re.compile(
+    r"(?i:\b(?:answer|choice|option|letter|boxed)\b(?: is)?)[\W_]{0,9}([A-Z])\b"
+    r"(?!['\u2019]| (?:or|and)\b| ?/)"
+)
+_NEGATED = re.compile(r"\b(?:not|none|neither|nor|except)\b|n['\u2019]t\b", re.IGNORECASE)
+
+
+def parse_choice(text: str, term: str, names: Sequence[str]) -> str | None:
+    """Return the letter of the chosen name in a reply; None if it is not clear.
+
+    A reply may be the name, begin with its letter, have its letter after a word such as "answer",
+    or have the name of only one choice and no negation. Case of names does not count.
+
+    Args:
+        text: ``Reply.content``.
+        term: the term of the question, which the reply may repeat.
+        names: the choices.
+    """
+    lower, asked, *choices = lowered([text, term, *names])
+    letters = dict(zip(choices, LETTERS, strict=False))
+    if (whole := lower.strip(" \n*\"'.")) in letters and len(whole) > 1:
+        return letters[whole]
+    if (match := _LETTER.match(text)) is not None:
+        found = {match[1].upper()}
+    elif not (found := {*_CUED.findall(text)}) and not _NEGATED.search(text):
+        for name in sorted({asked, *letters}, key=len, reverse=True):
+            lower, n_times = re.subn(rf"(?<!\w){re.escape(name)}(?!\w)", "\n", lower)
+            if n_times and len(name) > 1:
+                found.add(letters.get(name, ""))
+    found.discard("")
+    return found.pop() if len(found) == 1 and found <= {*letters.values()} else None
+
+
+def _parse_pair(text: str) -> str | None:
+    """Return yes or no from a reply; None if it is not clear."""
+    answer = parse_answer(text)
+    return None if answer is None else ("no", "yes")[answer]

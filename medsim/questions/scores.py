@@ -9,15 +9,18 @@ import numpy as np
 import polars as pl
 
 from medsim.core.errors import counted
+from medsim.core.printing import print_table, quoted, say_next, say_signs
 from medsim.embeddings.replies import COUNTED
 from medsim.pages.sentences import ALPHA, accuracy_sentences, p_text
 from medsim.questions.output import AFFIRMED, RESULTS
-from medsim.questions.reading import LETTERS
+from medsim.questions.question import LETTERS
 from medsim.statistics.estimates import clustered_mean, defined, interval_of
 from medsim.statistics.significance import against_best, marginal_homogeneity, mcnemar
 
 if TYPE_CHECKING:
+    from medsim.core.progress import Progress
     from medsim.kernels.types import Rows
+    from medsim.questions.output import Answers
 
 ALL = "all"
 _GROUPS = {
@@ -113,3 +116,16 @@ def readable_results(results: pl.DataFrame) -> list[pl.DataFrame]:
     parts = results.filter(pl.col("by") != ALL)
     index = ["input", "ask", "by", "group", "n_asked"]
     return [whole, parts.pivot("model", index=index, values="accuracy")]
+
+
+def print_answers(answers: Answers, form: str, progress: Progress | None) -> None:
+    """Print the scores of answers to questions."""
+    results = answers.results()
+    print_table(results, form, readable=readable_results, opening=sentences_of(results))
+    say_signs(progress, form, "low, high: 95% confidence interval by concept; p: of differences")
+    place = quoted(answers.folder)
+    say_next(
+        progress,
+        f'for wrong names that models take for synonyms, run medsim sql {place} "from affirmed"',
+        f"for a report, run medsim report {place} -o report.html",
+    )

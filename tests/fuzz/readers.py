@@ -62,7 +62,7 @@ from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.result_file import read_result
 from medsim.neighbours.pool import names_of
 from medsim.questions.answers import asked_of
-from medsim.questions.reading import read_questions
+from medsim.questions.question import read_questions
 from medsim.studies.asking import read_pairs
 from medsim.studies.relations import read_lexicon
 from medsim.studies.sheets import JUDGEMENT

@@ -26,7 +26,7 @@ from medsim.core.kinds import Table
 from medsim.core.manifest import medsim_version
 from medsim.core.parquet import write_lazily
 from medsim.exports.formats import FORMATS, SPLIT_NOTE, ExportFormat, check_passed_on, shards
-from medsim.exports.questions import OPTIONS_OF_QUESTIONS, questions_by_split
+from medsim.exports.hard_negatives import OPTIONS_OF_QUESTIONS, questions_by_split
 from medsim.questions.question import QUESTION
 from medsim.splits.output import Splits
 

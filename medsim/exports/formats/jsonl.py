@@ -11,9 +11,13 @@ import polars as pl
 from medsim.builds.output import PAIR
 from medsim.core.kinds import Column, Table
 from medsim.exports.formats import ANCHOR_NOTE, DRAWN, FORMATS, SPLIT_NOTE, ExportFormat
-from medsim.exports.hard_negatives import OPTIONS_OF_TUPLES, tuples_of
+from medsim.exports.hard_negatives import (
+    OPTIONS_OF_QUESTIONS,
+    OPTIONS_OF_TUPLES,
+    questions_by_split,
+    tuples_of,
+)
 from medsim.exports.positives import check_some
-from medsim.exports.questions import OPTIONS_OF_QUESTIONS, questions_by_split
 from medsim.questions.question import QUESTION
 
 if TYPE_CHECKING:

@@ -1,0 +1,128 @@
+"""Asks language models and embeddings multiple-choice questions on names, beside a baseline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.core import manifest
+from medsim.core.errors import OptionError, check_unique
+from medsim.core.output import claimed
+from medsim.core.tables import write_csv
+from medsim.embeddings.embedded_terms import embed_terms, identify, with_fingerprint
+from medsim.questions.answers import LEVENSHTEIN, AskedModel, nearest
+from medsim.questions.output import AFFIRMED, CSV, REPLIES, RESULTS, Answers, AnswersManifest
+from medsim.questions.question import read_questions
+from medsim.questions.scores import affirmed_of, results_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from medsim.core.progress import Progress
+    from medsim.embeddings.options import Coverage, EmbeddingSpec
+    from medsim.questions.question import Questions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contenders:
+    """The models that answer questions, and how names are embedded.
+
+    Attributes:
+        llms: language models, as texts for ``AskedModel.parse``.
+        embeddings: embeddings with their options.
+        coverage: whether a name needs vectors for all its words.
+        cache: folder for cached vectors and replies; None for no cache.
+        threads: number of threads.
+    """
+
+    llms: Sequence[str]
+    embeddings: Sequence[EmbeddingSpec]
+    coverage: Coverage
+    cache: Path | None
+    threads: int
+
+
+def ask_questions(
+    folders: Sequence[Path],
+    out: Path,
+    contenders: Contenders,
+    *,
+    recorded: dict[str, object],
+    overwrite: bool,
+    progress: Progress,
+) -> Answers:
+    """Ask models multiple-choice questions on names, and return their answers in ``out``.
+
+    Language models choose the name that means the same as a term, or judge each of the names with
+    the term. An embedding chooses the name with the highest cosine; if the term or all names lack a
+    vector, it has no answer. No answer counts as wrong. The baseline is the nearest name by edit
+    distance. Of equally near names the first is chosen.
+
+    Args:
+        folders: folders of questions.
+        out: folder to write.
+        contenders: the models.
+        recorded: the options for the manifest.
+        overwrite: whether an earlier output is replaced.
+        progress: receives the stages.
+
+    Raises:
+        InputError: a folder has no questions, or an embedding cannot be read.
+        OptionError: two models have the same name, or there are too few examples.
+    """
+    llms, threads = list(map(AskedModel.parse, contenders.llms)), contenders.threads
+    names = [*(llm.name for llm in llms), *(spec.name for spec in contenders.embeddings)]
+    check_unique("models", [*names, LEVENSHTEIN])
+    with claimed(out, Answers.kind, overwrite=overwrite, input_folders=folders) as output:
+        inputs = list(map(read_questions, folders))
+        check_unique("folders of questions", [each.name for each in inputs])
+        n_examples = min(each.examples.height for each in inputs)
+        if (n_shots := max((llm.options.shots for llm in llms), default=0)) > n_examples:
+            raise OptionError(f"shots={n_shots} needs as many questions of train; export splits")
+        frames = [llm.answers(each, contenders.cache, progress) for each in inputs for llm in llms]
+        embedded, about = _of_embeddings(contenders, inputs, progress)
+        frames += embedded
+        if any(frame["ask"][0] == "choice" for frame in frames):
+            frames += [nearest(each.asked, LEVENSHTEIN, None) for each in inputs]
+        answers = pl.concat([pl.DataFrame(schema=REPLIES.dtypes), *frames], how="diagonal")
+        replies = answers.filter(pl.col("model").is_in([llm.name for llm in llms]))
+        affirmed = affirmed_of(replies)
+        tables = [(RESULTS, results_of(answers)), (REPLIES, replies), (AFFIRMED, affirmed)]
+        for table, rows in tables:
+            metadata = {"medsim": manifest.medsim_version()}
+            output.write(table.files, rows.select(*table.dtypes), metadata)
+        output.write_file(CSV, partial(write_csv, affirmed))
+        AnswersManifest(
+            questions={each.name: each.provenance for each in inputs},
+            models=about | {llm.name: llm.recorded(replies.filter(model=llm.name)) for llm in llms},
+            options=recorded,
+            **manifest.run_facts(progress, output.outputs, threads, *manifest.ENCODERS),
+        ).write(output.folder)
+        output.publish()
+    return Answers(out)
+
+
+def _of_embeddings(
+    contenders: Contenders, inputs: Sequence[Questions], progress: Progress
+) -> tuple[list[pl.DataFrame], dict[str, dict[str, object]]]:
+    """Return the answers of embeddings, and facts about them for the manifest by name."""
+    texts = [each.asked[name].explode() for each in inputs for name in ("term", "choices")]
+    terms = pl.concat([column.alias("term") for column in texts]).unique().sort().to_list()
+    frames, about, threads = [], {}, contenders.threads
+    for spec in contenders.embeddings:
+        source = with_fingerprint(identify(spec, progress), terms, progress, threads=threads)
+        embedded = embed_terms(
+            source,
+            terms,
+            progress,
+            threads=threads,
+            cache=contenders.cache,
+            coverage=contenders.coverage,
+        )
+        frames += [nearest(each.asked, spec.name, embedded) for each in inputs]
+        about[spec.name] = source.provenance()
+    return frames, about

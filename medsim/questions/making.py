@@ -1,0 +1,121 @@
+"""Makes multiple-choice questions: another name of a term, among names without a link to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from medsim.builds.positives import content_hashes, pair_distances
+from medsim.kernels.components import components
+from medsim.kernels.drawing import pair_seeds
+from medsim.neighbours.difference import Differences, folded
+from medsim.questions.question import LETTERS, QUESTION, TIERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from medsim.core.progress import Progress
+    from medsim.kernels.types import Ids, Ranks, Rows
+
+_ENDS = ("term1_id", "term2_id")
+
+
+def make_questions(
+    terms: pl.DataFrame,
+    positives: pl.DataFrame,
+    choose_wrong: Callable[[pl.DataFrame, pl.DataFrame], tuple[Rows, Ranks]],
+    *,
+    strategy: str,
+    seed: int,
+    threads: int,
+    progress: Progress,
+) -> pl.DataFrame:
+    """Return a question for each positive, ``QUESTION``, in the order of the positives.
+
+    Positives between equal names are left out, and repeated ones. The right name is equally often
+    at each position, in each tier and in all tiers together.
+
+    Args:
+        terms: terms of a build, ``medsim.builds.output.TERM``.
+        positives: pair_id, term1_id, term2_id, concept1 and concept2; ids are rows of ``terms``.
+        choose_wrong: takes distinct names, with the columns of ``terms``, and positives whose ids
+            are rows of these names. Returns the rows of the positives that have enough wrong names,
+            int64[n_questions], and the rows of the wrong names, int32[n_questions, n_wrong].
+        strategy: the strategy of wrong names, to be named in the questions.
+        seed: random seed; it decides the order of choices.
+        threads: number of threads.
+        progress: receives the stage.
+    """
+    names, numbers = _distinct(terms)
+    either = pl.min_horizontal(_ENDS), pl.max_horizontal(_ENDS)
+    pairs = positives.with_columns(pl.Series(end, numbers[positives[end]]) for end in _ENDS).filter(
+        pl.col(_ENDS[0]) != pl.col(_ENDS[1]),
+        pl.col("pair_id") == pl.min("pair_id").over(either),
+    )
+    rows, wrong = choose_wrong(names, pairs)
+    with progress.stage(f"write {len(rows):,} questions"):
+        questions = _with_choices(pairs[rows], wrong, names, seed, threads)
+        return questions.with_columns(negatives=pl.lit(strategy)).select(*QUESTION.columns)
+
+
+def _with_choices(
+    pairs: pl.DataFrame, wrong: Ranks, names: pl.DataFrame, seed: int, threads: int
+) -> pl.DataFrame:
+    """Return positives with the columns of their questions, except for the strategy.
+
+    Args:
+        pairs: positives whose ids are rows of ``names``.
+        wrong: int32[n_questions, n_wrong], rows of the wrong names.
+        names: distinct names.
+        seed: random seed.
+        threads: number of threads.
+    """
+    n_wrong, shape = wrong.shape[1], (len(pairs), wrong.shape[1] + 1)
+    asked, right = (pairs[end].to_numpy() for end in _ENDS)
+    hashes, each = content_hashes(names["term"]), np.repeat(asked, n_wrong)
+    drawn = pair_seeds(np.uint64(seed), hashes, each, wrong.ravel()).reshape(wrong.shape)
+    wrong = np.take_along_axis(wrong, drawn.argsort(axis=1), axis=1)
+    lower = names["lower_term"]
+    distances = pair_distances(lower, pl.Series(each), pl.Series(wrong.ravel()), threads)
+    smallest = distances.to_numpy().reshape(wrong.shape).min(axis=1)
+    tiers = np.searchsorted([*filter(None, TIERS.values())], smallest)
+    answer = np.empty(len(pairs), np.int64)
+    by_tier = np.lexsort((pair_seeds(np.uint64(seed), hashes, asked, right), tiers))
+    answer[by_tier] = np.arange(len(pairs)) % shape[1]
+    is_right = np.arange(shape[1]) == answer[:, None]
+    ids = np.empty(shape, np.int32)
+    ids[is_right], ids[~is_right] = right, wrong.ravel()
+    compared = lower.gather(np.repeat(asked, shape[1])), lower.gather(ids.ravel())
+    between = Differences(lower).between
+    kinds = [between(*both).kind for both in zip(*compared, strict=True)]
+    term = names["term"].gather(asked)
+    return pairs.with_columns(
+        id="pair_id",
+        question='Which of these names means the same as "' + term + '"?',
+        term=term,
+        choices=names["term"].gather(ids.ravel()).reshape(shape).arr.to_list(),
+        answer=answer,
+        label=pl.Series([*LETTERS]).gather(answer),
+        distance=pair_distances(lower, pl.Series(asked), pl.Series(right), threads),
+        tier=pl.Series([*TIERS]).gather(tiers),
+        differences=pl.Series(kinds, dtype=pl.String).reshape(shape).arr.to_list(),
+    )
+
+
+def _distinct(terms: pl.DataFrame) -> tuple[pl.DataFrame, Ids]:
+    """Return each name once: names that are equal without case, accents, hyphens and spaces.
+
+    Returns:
+        The first term of equal names, in order of text, with the component of all linked names; and
+        the row of each term's name in it: int32[n_terms].
+    """
+    folds = pl.Series([folded(name) for name in terms["lower_term"]])
+    _, rows, numbers = np.unique(folds.rank("dense"), return_index=True, return_inverse=True)
+    component = terms["component"].to_numpy()
+    ends = component, component[rows[numbers]]
+    linked = components(int(component.max(initial=-1)) + 1, *ends)[component]
+    in_order = np.argsort(rows)
+    names = terms.with_columns(component=pl.Series(linked))[rows[in_order]]
+    return names, np.argsort(in_order).astype(np.int32)[numbers]
