@@ -20,8 +20,8 @@ from typer.testing import CliRunner
 import medsim
 from medsim.cli import app
 from medsim.core.errors import InputError, OptionError, ServiceError
-from medsim.questions.output import AFFIRMED
 from medsim.questions.answers import INSTRUCTIONS, parse_choice
+from medsim.questions.output import AFFIRMED
 from medsim.questions.scores import sentences_of
 from medsim.statistics.estimates import clustered_mean
 from medsim.statistics.significance import holm, marginal_homogeneity, mcnemar
