@@ -26,6 +26,7 @@ from medsim.core.options import (
     Options,
     Reporting,
     Threads,
+    declared,
     input_option,
     machine_option,
     main_option,
@@ -116,14 +117,14 @@ class SearchOptions(ReadingOptions):
             "the same are removed from the positives, and pairs that do from the negatives."
         ),
     ] = ()
-    most_names: Annotated[
+    max_names: Annotated[
         int | None,
         Option(
             "Stop if a concept has more names than this; default: 1,000. The number of pairs "
             "grows with the square of the number of names.",
             least=1,
             most=MOST_COUNT,
-            key="most_names",
+            key="max_names",
             kept_empty=False,
         ),
     ] = None
@@ -184,6 +185,11 @@ class SearchOptions(ReadingOptions):
             raise OptionError(
                 f"`{option}` is for Levenshtein negatives, which `negatives` lacks; leave it out"
             )
+
+    def parameters(self) -> dict[str, object]:
+        """Return the options that affect the rows, as queries take them."""
+        options = declared(type(self)).items()
+        return {name: getattr(self, name) for name, option in options if option.key is not None}
 
     def recorded(self) -> dict[str, object]:
         """Return what affects the rows, except the embedding; corrections must have been read."""

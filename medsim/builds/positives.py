@@ -201,11 +201,13 @@ def derive_positives(
 def derive_names(store: Store, options: SearchOptions, *, rf2_rules: bool) -> pl.DataFrame:
     """Derive all terms from the canonical tables of ``store``, as ``Positives.terms``.
 
-    The tables term, name and named remain in the store, with their intermediate tables.
+    The tables term, name and named remain in the store, with their intermediate tables, and the
+    options as parameters of queries.
 
     Raises:
-        InputError: a concept has more than ``most_names`` names; pairs grow with the square.
+        InputError: a concept has more than ``max_names`` names; pairs grow with the square.
     """
+    store.parameters |= options.parameters()
     languages = pl.DataFrame({"language": options.languages})
     store.put("build_language", languages.with_row_index("language_number"))
     store.run("builds/terms/naming")
@@ -215,11 +217,12 @@ def derive_names(store: Store, options: SearchOptions, *, rf2_rules: bool) -> pl
     store.run("builds/terms/named")
     store.run("builds/terms/name")
     store.run("builds/terms/translation")
-    most = options.most_names or MAX_NAMES
-    for concept, n_names in store.frame("builds/terms/most_named", most=most).iter_rows():
+    max_names = options.max_names or MAX_NAMES
+    crowded = store.frame("builds/terms/over_max_names", max_names=max_names)
+    for concept, n_names in crowded.iter_rows():
         raise InputError(
-            f"the concept {concept!r} has {n_names:,} names, but the limit is {most:,}; raise "
-            "`most_names` if this is intended"
+            f"the concept {concept!r} has {n_names:,} names, but the limit is {max_names:,}; raise "
+            "`max_names` if this is intended"
         )
     return terms
 
@@ -352,7 +355,7 @@ def index_terms(positives: Positives, store: Store, *, pool: str) -> TermIndex:
     store.put("term_component", terms.select("term_id", component_ids))
     usable = pairs if pool == "terminology" else pairs.clear()
     store.put("positive", usable.select("term1_id", "term2_id", "language2"))
-    store.run("builds/terms/pool", pool=pool)
+    store.run("builds/terms/pool")
     store.drop("positive")
     rows = store.table("pool").sort("term_id").partition_by("language_number", as_dict=True)
     pools = {number: part["term_id"].to_numpy() for (number,), part in rows.items()}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _FIELD = re.compile(r"^-- (reads|writes|params|cites|order|contains) +(.*)$")
 _MORE = re.compile(r"^--  +(\S.*)$")
+_PARAMETER = re.compile(r"^\$(\w+)")
 _CALL = re.compile(r"\b([a-z_]\w*)\(")
 
 
@@ -30,6 +31,11 @@ class Query:
     sentence: str
     header: dict[str, tuple[str, ...]]
     macros: frozenset[str]
+
+    @property
+    def parameters(self) -> set[str]:
+        """The names of the parameters that the header declares, without the dollar sign."""
+        return {name for line in self.header.get("params", ()) for name in _PARAMETER.findall(line)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

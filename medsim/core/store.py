@@ -56,7 +56,13 @@ class QueryError(MedsimError):
 
 
 class Store:
-    """An in-memory DuckDB database for one run, closed at the end of a ``with``."""
+    """An in-memory DuckDB database for one run, closed at the end of a ``with``.
+
+    Attributes:
+        parameters: values of the parameters of queries, by name, for those that a call leaves out.
+            Options of a build are among them, so a query takes the option ``pool`` as ``$pool``
+            once its header declares it.
+    """
 
     def __init__(
         self, *, threads: int, spill: Path | None = None, memory: int | None = None
@@ -69,6 +75,7 @@ class Store:
             memory: memory for rows in bytes; by default some gigabytes if rows may spill, else most
                 of the machine's.
         """
+        self.parameters: dict[str, Any] = {}
         self._links, self._linked = ExitStack(), dict[Path, str]()
         self._spill = None if spill is None else self._plain_path(spill)
         self._parts: dict[str, list[str]] = {}  # files of each table that rows are appended to
@@ -98,12 +105,13 @@ class Store:
     def run(self, name: str, **params: Parameter) -> None:
         """Run the query named ``name``, which creates a table or a macro."""
         with _named_errors(f"sql/{name}.sql"):
-            self._connection.execute(self._text(name), dict(params))
+            self._connection.execute(self._text(name), self._values(name, params))
 
     def frame(self, name: str, **params: Parameter) -> pl.DataFrame:
         """Return the rows of the query named ``name``."""
         with _named_errors(f"sql/{name}.sql"):
-            frame: pl.DataFrame = self._connection.sql(self._text(name), params=dict(params)).pl()
+            rows = self._connection.sql(self._text(name), params=self._values(name, params))
+            frame: pl.DataFrame = rows.pl()
         return frame
 
     def run_on_stream(self, name: str, chunks: Iterable[bytes], **params: Parameter) -> None:
@@ -370,6 +378,11 @@ class Store:
                 raise OutputError(f"DuckDB cannot read below {link.parent}; set TMPDIR")
             self._linked[place] = str(link)
         return self._linked[place]
+
+    def _values(self, name: str, params: Mapping[str, Parameter]) -> dict[str, Any]:
+        """Return the values of a query's parameters: those of a call, and ``parameters``."""
+        left_out = queries.query(name).parameters & self.parameters.keys()
+        return {parameter: self.parameters[parameter] for parameter in left_out} | dict(params)
 
     def _text(self, name: str) -> str:
         """Return the text of a query, after creating the macros that it uses."""

@@ -20,7 +20,7 @@ from medsim.builds.options import SearchOptions, VerifyOptions
 from medsim.builds.output import TERM
 from medsim.builds.verify import statistics_agree, with_seed
 from medsim.core.errors import MedsimError
-from medsim.core.options import declared
+from medsim.core.options import Option, declared
 from medsim.core.store import Store
 from medsim.evaluations.targets import categories_of
 
@@ -271,21 +271,33 @@ def test_statistics_that_differ_do_not_agree(other: pl.DataFrame) -> None:
     assert not statistics_agree(other, STATS)
 
 
-OTHERWISE: dict[str, object] = {
-    "language": "sv",
-    "as_of": "2015-01-31",
-    "dialect": "en-GB",
-    "synonym_scopes": ["broad"],
-    "vocabularies": ["MSH"],
-    "standard_concepts": True,
-    "columns": ["concept=1"],
-    "pool": "terminology",
-    "strategies": ["random"],
-    "most_names": 7,
-    "as_published": True,
-    "seed": 5,
+TEXTS = {"language": "sv", "dialect": "en-GB", "columns": "concept=1"}
+
+
+def other_value(name: str, option: Option) -> object:
+    """Return a value of an option that is not its default, as in manifests."""
+    default = getattr(SearchOptions(), name)
+    if isinstance(default, tuple):
+        texts = default[1:] or option.choices or [TEXTS.get(name, "MSH")]
+        return [next(text for text in texts if (text,) != default)]
+    if option.choices:
+        return next(choice for choice in option.choices if choice != default)
+    if isinstance(default, bool):
+        return not default
+    if option.least is not None:
+        return (default or 0) + 5
+    return "2015-01-31" if name == "as_of" else TEXTS[name]
+
+
+OTHERWISE = {
+    option.key: other_value(name, option)
+    for name, option in declared(SearchOptions).items()
+    if option.key is not None
 }
-"""A value other than the default for each option that affects rows, as in manifests."""
+"""A value other than the default for each option that affects rows, by its key in manifests.
+
+An option whose values are texts without choices needs a valid one in ``TEXTS``.
+"""
 
 CALLERS: dict[str, Callable[[Path], object]] = {
     "verify": medsim.verify,

@@ -220,16 +220,16 @@ def test_concept_with_too_many_names_is_refused_before_pairing(tmp_path: Path) -
 
     for count, options, message in (
         (5_000, [], "'V:1' has 5,001 names, but the limit is"),
-        (5, ["--most-names", "5"], "has 6 names, but the limit is 5"),
-        (5, ["--most-names", "6"], ""),
+        (5, ["--max-names", "5"], "has 6 names, but the limit is 5"),
+        (5, ["--max-names", "6"], ""),
     ):
         path.write_text(CROWDED + "".join(names[:count]))
         ask = ["build", str(path), "-o", out, "--negatives", "random", *options]
         result = CliRunner().invoke(app, ask)
         assert message in result.stderr
         assert (result.exit_code == 0) == (not message), result.output
-        assert ("raise --most-names if this is intended" in result.stderr) == bool(message)
-    assert medsim.open(out).manifest.options["most_names"] == 6
+        assert ("raise --max-names if this is intended" in result.stderr) == bool(message)
+    assert medsim.open(out).manifest.options["max_names"] == 6
 
 
 DEEP = "[" * 100_000

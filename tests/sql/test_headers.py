@@ -53,6 +53,13 @@ def test_the_body_uses_the_declared_params() -> None:
         assert declared == used, name
 
 
+def test_a_view_has_no_parameters() -> None:
+    for name in NAMES:
+        _, body = parts_of(name)
+        advice = "DuckDB's views take no parameters: filter in a table that reads the view"
+        assert "create or replace view" not in body or "$" not in body, f"{name}: {advice}"
+
+
 def test_a_file_is_one_statement_that_creates_its_name_or_returns_sorted_rows() -> None:
     with duckdb.connect(":memory:") as parser:  # it parses statements without running them
         for name in NAMES:

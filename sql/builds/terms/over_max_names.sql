@@ -2,7 +2,7 @@
 --
 -- reads   name, translation
 -- writes  one row at most: concept_id, n_names
--- params  $most int: maximum number of names of a concept
+-- params  $max_names int: maximum number of names of a concept
 
 with spelt as (
     select concept_id from name
@@ -15,7 +15,7 @@ select
     count(*) as n_names
 from spelt
 group by concept_id
-having count(*) > $most
+having count(*) > $max_names
 order by
     n_names desc,
     concept_id asc
