@@ -23,47 +23,22 @@ from medsim.core.options import declared, union_members
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = get_command(app)
+COMMANDS = commands()
+KEYWORDS = {"with": "extension", "for": "to"}
+"""The Python names of flags that are keywords of Python."""
+
+PUBLIC = {
+    options: name
+    for name in medsim.__all__
+    if isinstance(options := getattr(getattr(medsim, name), "options", None), type)
+}
 FUNCTIONS = {
-    "build": "build",
-    "compare": "compare",
-    "convert": "convert",
-    "correlate": "correlate",
-    "eval": "evaluate",
-    "merge": "merge",
-    "report": "write_report",
-    "study domains": "domains_study",
-    "study grade": "grade_study",
-    "study inspect": "inspect_study",
-    "study instances": "instances_study",
-    "study pairs": "choose_pairs",
-    "study sample": "sample_study",
-    "study score": "score_study",
-    "synth": "synth",
-    "verify": "verify",
-    "warm": "warm",
-    "wic build": "build_wic",
-    "wic eval": "evaluate_wic",
-    "wic stats": "describe_wic",
-    "wic verify": "verify_wic",
+    name: PUBLIC[options]
+    for name, command in COMMANDS.items()
+    for options in command.callback.options.__mro__
+    if options in PUBLIC
 }
-"""The public function of each command that has one, by command."""
-
-OF_ALL_COMMANDS = {"quiet", "verbose"}
-
-_OF_SOME = {
-    "report": set(),
-    "warm": set(),
-    "build": {"shard", "known", "form"},
-    "eval": {"list_terms", "form"},
-    "nearest": {"out", "overwrite", "form"},
-    "study pairs": {"out", "overwrite", "form"},
-    "study score": {"table", "form"},
-    "wic eval": {"form"},
-    "wic verify": {"list_all", "form"},
-}
-
-OF_THE_COMMAND_LINE = {name: _OF_SOME.get(name, {"form"}) | OF_ALL_COMMANDS for name in commands()}
-"""The options of commands that their functions do not have."""
+"""The public function of each command that has one; it has the same options or some of them."""
 
 OF_PYTHON = {"progress"}
 """The parameters of functions that their commands do not have."""
@@ -71,38 +46,33 @@ OF_PYTHON = {"progress"}
 MAY_BE_EMPTY = {"embeddings"}
 """The required parameters of functions whose options commands may lack."""
 
-UNDECLARED = {"wic stats"}
-"""The commands with only a folder, whose options are declared in the command."""
-
-COMMANDS = commands()
-DECLARED = {name: entry for name, entry in COMMANDS.items() if hasattr(entry.callback, "options")}
-
 
 def function_of(command: str) -> Any:
     return getattr(medsim, FUNCTIONS[command])
 
 
-def test_every_command_has_declared_options() -> None:
-    assert set(COMMANDS) - set(DECLARED) <= UNDECLARED
+def of_the_command_line(command: str) -> set[str]:
+    """Return the options of a command that its function does not have."""
+    of_function = {*declared(function_of(command).options)}
+    return {parameter.name for parameter in COMMANDS[command].params} - of_function
 
 
-def test_commands_have_the_declared_and_the_listed_options() -> None:
-    for command, declared_command in DECLARED.items():
-        names = [parameter.name for parameter in declared_command.params]
-        options = list(declared(declared_command.callback.options))
+def test_commands_have_the_declared_options_then_their_own() -> None:
+    for name, command in COMMANDS.items():
+        names = [parameter.name for parameter in command.params]
+        options = list(declared(command.callback.options))
+        assert names[: len(options)] == options, name
+        assert names[-2:] == ["quiet", "verbose"], name
 
-        assert names[: len(options)] == options, command
-        assert set(names[len(options) :]) <= OF_THE_COMMAND_LINE[command] <= set(names), command
 
-
-@pytest.mark.parametrize("command", [name for name in FUNCTIONS if name in DECLARED])
+@pytest.mark.parametrize("command", FUNCTIONS)
 def test_options_are_the_same_on_the_command_line_and_in_python(command: str) -> None:
     signature = inspect.signature(function_of(command)).parameters
     hints = get_type_hints(COMMANDS[command].callback.options)
-    names = {parameter.name for parameter in COMMANDS[command].params}
-    assert {*signature} - OF_PYTHON == names - OF_THE_COMMAND_LINE[command]
+    own = of_the_command_line(command)
+    assert {*signature} - OF_PYTHON == {param.name for param in COMMANDS[command].params} - own
     for parameter in COMMANDS[command].params:
-        if parameter.name not in OF_THE_COMMAND_LINE[command]:
+        if parameter.name not in own:
             check_option(parameter, signature[parameter.name], hints[parameter.name])
 
 
@@ -127,7 +97,7 @@ def check_option(parameter: Any, python: inspect.Parameter, hint: object) -> Non
     long = next((option for option in parameter.opts if option.startswith("--")), None)
     if long is not None:
         flag = long.removeprefix("--").replace("-", "_")
-        flag = "extension" if flag == "with" else flag  # a keyword of Python
+        flag = KEYWORDS.get(flag, flag)
         plurals = {flag, f"{flag}s", f"{flag.removesuffix('y')}ies"} if several else {flag}
         assert parameter.name in plurals
 
@@ -152,7 +122,7 @@ def test_an_option_has_the_same_help_in_every_command(name: str) -> None:
 
 
 def test_messages_of_a_command_name_its_flags() -> None:
-    for declared_command in DECLARED.values():
+    for declared_command in COMMANDS.values():
         options = declared(declared_command.callback.options)
         flags = {name: _flag(name, option) for name, option in options.items()}
         for parameter in declared_command.params:
