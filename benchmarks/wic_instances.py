@@ -23,7 +23,7 @@ from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import read_terminology
 from medsim.wic import GROUPS
 from medsim.wic.candidates import Blocks, blocks_of, forms_with_relations
-from medsim.wic.mentions import chosen_mentions, content_hashes, read_corpora
+from medsim.wic.mentions import chosen_mentions, mention_hashes, read_mentions
 from medsim.wic.rules import QUOTAS, lemma_of
 from medsim.wic.splits import Splitter
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from medsim.kernels.types import Hashes
-    from medsim.wic.splits import Split
+    from medsim.wic.splits import DrawnSplit
 
 _FILES = ("BC5CDR.txt", "NCBI.txt")
 _ALL = 1 << 40
@@ -124,7 +124,7 @@ def measure(settings: Settings) -> Measured:
 def race(job: Job) -> Race:
     """Return the times of both sides, after comparing their results in the sample."""
     progress = Progress()
-    corpora = read_corpora(job.corpora, threads=job.threads)
+    corpora = read_mentions(job.corpora, threads=job.threads)
     with Store(threads=job.threads) as store:
         read_terminology(str(job.mesh), store, ReadingOptions(), progress)
         store.put("mention", corpora.mentions)
@@ -147,18 +147,20 @@ def race(job: Job) -> Race:
         n_sentences=mentions.height,
         n_candidates=int(blocks.n_pairs.sum()),
         peak_mib=progress.records[-1].peak_mib,
-        fingerprint=_fingerprint(splits, content_hashes(mentions)),
+        fingerprint=_fingerprint(splits, mention_hashes(mentions)),
     )
 
 
-def _instances(store: Store, mentions: pl.DataFrame, job: Job) -> tuple[Blocks, dict[str, Split]]:
+def _instances(
+    store: Store, mentions: pl.DataFrame, job: Job
+) -> tuple[Blocks, dict[str, DrawnSplit]]:
     blocks = _blocks(store, mentions, job.threads)
     splitter = Splitter(
         blocks=blocks,
-        hashes=content_hashes(mentions),
+        hashes=mention_hashes(mentions),
         seed=0,
         quotas=QUOTAS["test"],
-        most_train=_ALL,
+        max_train=_ALL,
     )
     return blocks, splitter.split()
 
@@ -222,7 +224,7 @@ def _group_of(mention: _Plain, other: _Plain) -> str | None:
     return None
 
 
-def _fingerprint(splits: dict[str, Split], hashes: Hashes) -> str:
+def _fingerprint(splits: dict[str, DrawnSplit], hashes: Hashes) -> str:
     """Return a hash of the content of all splits' mentions in their order."""
     digest = hashlib.sha256()
     for split in splits.values():

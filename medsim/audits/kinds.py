@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-PAIRS = frozenset({"same", "near", "model"})
-"""The groups whose findings are two names that may mean the same."""
-
 
 @dataclass(frozen=True, slots=True)
 class FindingKind:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain, count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from medsim.core.errors import OptionError
 
@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 ENGLISH = "en"
 """The language of BioWiC, and of corpora and benchmarks that do not name one."""
+
+CorpusSplit = Literal["train", "dev", "test"]
+
+CORPUS_SPLITS: tuple[str, ...] = get_args(CorpusSplit)
+"""The splits of a corpus or benchmark: to fit, to choose epochs or thresholds, to test."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -95,13 +95,15 @@ class Problems:
         )
 
 
-def digest_of(file: HashedReader, path: Path) -> str:
+def corpus_digest(file: HashedReader, path: Path) -> str:
     """Return the SHA-256 of a file whose documents were read, in hex."""
     with reading(path):
         return file.finish()
 
 
-def lines_of(file: BufferedReader, path: Path, *, blank: bool = False) -> Iterator[tuple[int, str]]:
+def corpus_lines(
+    file: BufferedReader, path: Path, *, blank: bool = False
+) -> Iterator[tuple[int, str]]:
     """Yield the lines of an open file, plain or packed, and their numbers from 1.
 
     Lines have no line ends; blank lines are skipped unless ``blank`` is True.
@@ -157,7 +159,7 @@ def pubtator_documents(
 
 def is_pubtator(file: BufferedReader, path: Path) -> bool:
     """Return whether a file begins like a document in PubTator format."""
-    first = next((line for _, line in lines_of(file, path)), "")
+    first = next((line for _, line in corpus_lines(file, path)), "")
     return _TEXT.fullmatch(first) is not None
 
 
@@ -165,7 +167,7 @@ def _drafts(file: BufferedReader, path: Path, problems: Problems) -> Iterator[_D
     """Yield documents with all their lines."""
     draft: _Draft | None = None
     first = ""
-    for number, line in lines_of(file, path):
+    for number, line in corpus_lines(file, path):
         first = first or line
         text = _TEXT.fullmatch(line)
         if text is not None and text[2] == "t":

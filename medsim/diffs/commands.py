@@ -19,9 +19,9 @@ def diff(options: DiffOptions, *, form: Format = "table") -> None:
     Example: medsim diff hpo-2024 hpo-2026 -o changes
     """
     from medsim.diffs.diff import diff as run
-    from medsim.diffs.output import readable
+    from medsim.diffs.output import readable_changes
 
-    print_table(call(run, options).summary(), form, readable=readable)
+    print_table(call(run, options).summary(), form, readable=readable_changes)
     say_signs(
         options.progress, form, "of kept concepts: of concepts that are active in both releases"
     )

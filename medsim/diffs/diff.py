@@ -31,7 +31,7 @@ from medsim.diffs.output import (
     Diff,
     DiffManifest,
     label,
-    readable,
+    readable_changes,
 )
 from medsim.splits.split import build_digest
 
@@ -79,7 +79,7 @@ def diff(options: DiffOptions) -> Diff:
         strategies = [name for name in old.strategies if name in new.strategies]
         store.put("strategy", pl.DataFrame({"negatives": strategies}))
         with progress.stage("compare the releases") as stage:
-            tables = compared(old, new, store, threads)
+            tables = changes_between(old, new, store, threads)
             stage.note(f"{sum(table.height for table in tables.values()):,} changes")
         if not store.table("release_concept")["kept"].any():
             progress.warn(
@@ -126,7 +126,7 @@ def _check_comparable(old: BuildManifest, new: BuildManifest, progress: Progress
         progress.warn(f"`old` is of {days[0]}, which is later than `new`, of {days[1]}")
 
 
-def compared(old: Build, new: Build, store: Store, threads: int) -> dict[str, pl.DataFrame]:
+def changes_between(old: Build, new: Build, store: Store, threads: int) -> dict[str, pl.DataFrame]:
     """Return the changes between two builds, by the name of their table."""
     for prefix, build in (("old", old), ("new", new)):
         views = {**CANONICAL_TABLES, "pair": PAIR}
@@ -195,7 +195,7 @@ def changelog(
 ) -> str:
     """Return the number of changes, and the changes without pairs, as Markdown."""
     heading = f"# Changes from {plain_markdown(labels[0])} to {plain_markdown(labels[1])}"
-    parts = [heading, *map(markdown, readable(summary))]
+    parts = [heading, *map(markdown, readable_changes(summary))]
     for name in _LISTED:
         table = tables[name].drop("kept")
         if not table.is_empty():

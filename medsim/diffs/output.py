@@ -214,7 +214,7 @@ def label(source: Mapping[str, Any]) -> str:
     return " ".join(filter(None, (source["name"], source["release_date"])))
 
 
-def readable(summary: pl.DataFrame) -> Sequence[pl.DataFrame]:
+def readable_changes(summary: pl.DataFrame) -> Sequence[pl.DataFrame]:
     """Return the numbers of changes as two tables: of the terminology, and of the datasets.
 
     Random negatives are left out: nearly all change with every release.

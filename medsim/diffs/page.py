@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from medsim.core.errors import listed
-from medsim.diffs.output import CHANGES, DIFF_TABLES, label, readable
+from medsim.diffs.output import CHANGES, DIFF_TABLES, label, readable_changes
 from medsim.pages.page import LongTable, Page, PageTable, Section, license_notice, report
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def diff_page(diff: Diff) -> Page:
     counts = summary.filter(subject="concept").select("n", "change").iter_rows()
     concepts = listed([f"{n:,} {change}" for n, change in counts])
     names = summary.filter(subject="name")["n"].sum()
-    terminology, pairs = readable(summary)
+    terminology, pairs = readable_changes(summary)
     result = Section(
         title="Result",
         prose="Random negatives are not counted: nearly all change with every release.",

@@ -89,12 +89,12 @@ def pairs_between(
 
 @kernel
 def take_in_order(
-    pairs: Places, forms: Ids, uses: Counts, most_uses: int, used: Flags, n_wanted: int
+    pairs: Places, forms: Ids, uses: Counts, max_uses: int, used: Flags, n_wanted: int
 ) -> Rows:
     """Choose up to ``n_wanted`` allowed pairs in order, and return their rows.
 
     A pair of mentions, int64[n_pairs, 2], is allowed if both mentions were chosen fewer than
-    ``most_uses`` times and its pair of terms is not used yet. ``forms`` are the pairs of terms, -1
+    ``max_uses`` times and its pair of terms is not used yet. ``forms`` are the pairs of terms, -1
     for those that may be used again. Updates ``uses``, the counts of mentions, and ``used``, the
     flags of term pairs.
     """
@@ -104,7 +104,7 @@ def take_in_order(
         if n_chosen == n_wanted:
             break
         mention, other = pairs[row]
-        if uses[mention] >= most_uses or uses[other] >= most_uses:
+        if uses[mention] >= max_uses or uses[other] >= max_uses:
             continue
         if forms[row] >= 0:
             if used[forms[row]]:

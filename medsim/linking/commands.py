@@ -20,9 +20,9 @@ def link(options: LinkOptions, *, form: Format = "table") -> None:
     Example: medsim link BC5CDR.txt --terminology mesh -e glove=glove.6B.300d.txt -o linked
     """
     from medsim.linking.link import link as run
-    from medsim.linking.scores import readable_results
+    from medsim.linking.scores import readable_link_scores
 
-    print_table(call(run, options).results(), form, readable=readable_results)
+    print_table(call(run, options).results(), form, readable=readable_link_scores)
     say_signs(
         options.progress, form, "in percent, with 95% confidence intervals by document in brackets"
     )

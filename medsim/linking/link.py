@@ -20,14 +20,14 @@ from medsim.core.progress import progress_of
 from medsim.core.store import Store
 from medsim.core.terms import MAX_NAME, TOO_LONG, lowered_column
 from medsim.corpora import corpus_names
-from medsim.corpora.documents import Problems, digest_of, documents_of, open_corpus
+from medsim.corpora.documents import Problems, corpus_digest, documents_of, open_corpus
 from medsim.embeddings.embedded_terms import embed_terms, identify, with_fingerprint
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.options import embedding_spec
 from medsim.linking import searches
 from medsim.linking.options import LinkOptions
-from medsim.linking.output import LINK, LINKING, MENTION, RESULTS, Linking, LinkingManifest
-from medsim.linking.scores import results_of
+from medsim.linking.output import LINK, LINK_SCORES, LINKING, MENTION, Linking, LinkingManifest
+from medsim.linking.scores import link_scores
 from medsim.splits.split import build_digest
 from medsim.terminologies.mappings import cite_codes
 from medsim.terminologies.options import ReadingOptions
@@ -88,7 +88,7 @@ def link(options: LinkOptions) -> Linking:
                 ranks = store.frame("linking/link")
                 links.append(ranks.select(pl.lit(model).alias("model"), pl.all()))
         ranked, metadata = pl.concat(links), {"medsim": manifest.medsim_version()}
-        output.write(RESULTS.files, results_of(mentions, ranked), metadata)
+        output.write(LINK_SCORES.files, link_scores(mentions, ranked), metadata)
         output.write(MENTION.files, mentions, metadata)
         output.write(LINK.files, ranked, metadata)
         LinkingManifest(
@@ -151,7 +151,7 @@ def _read_corpora(
     for path, corpus in zip(paths, corpus_names(paths), strict=True):
         with open_corpus(path) as file:
             n_before, documents = len(rows), list(documents_of(file, path, problems))
-            about: dict[str, object] = {"file": path.name, "sha256": digest_of(file, path)}
+            about: dict[str, object] = {"file": path.name, "sha256": corpus_digest(file, path)}
         for document in documents:
             for each in document.annotations:
                 if len(each.text) > MAX_NAME:

@@ -22,7 +22,7 @@ _text, _number, _whole = (partial(Column, dtype) for dtype in (pl.String, pl.Flo
 _id = partial(Column, pl.Int32)
 _MODEL = _text("Name of the embedding, or of the baseline: exact, levenshtein or tfidf.")
 
-RESULTS = Table(
+LINK_SCORES = Table(
     "results.parquet",
     "A row per corpus, type of mention, stratum, model and statistic.",
     {
@@ -120,7 +120,7 @@ LINKING = Kind(
     noun="linking",
     command="medsim link",
     manifest=LinkingManifest,
-    views={"results": RESULTS, "mention": MENTION, "link": LINK},
+    views={"results": LINK_SCORES, "mention": MENTION, "link": LINK},
 )
 
 
@@ -134,8 +134,8 @@ class Linking(Opened[LinkingManifest]):
         return self._summarized(facts, [".results()", ".mentions()", ".links()"], self.results)
 
     def results(self) -> pl.DataFrame:
-        """Return a row per corpus, type, stratum, model and statistic: ``RESULTS``."""
-        return self._checked(RESULTS.files)
+        """Return a row per corpus, type, stratum, model and statistic: ``LINK_SCORES``."""
+        return self._checked(LINK_SCORES.files)
 
     def mentions(self) -> pl.DataFrame:
         """Return a row per mention: ``MENTION``."""

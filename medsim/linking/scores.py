@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.shown import MISSING
-from medsim.linking.output import RESULTS
+from medsim.linking.output import LINK_SCORES
 from medsim.statistics.estimates import interval_of
 from medsim.statistics.ranks import NOT_FOUND, RankSample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-ALL = "all"
+_ALL = "all"
 """The type of all mentions, and the stratum of all mentions of one known concept."""
 
 _IS_KNOWN = pl.col("status") == "known"
 _STRATA = {
-    ALL: _IS_KNOWN,
+    _ALL: _IS_KNOWN,
     "name": _IS_KNOWN & (pl.col("n_named") > 0),
     "not_name": _IS_KNOWN & (pl.col("n_named") == 0),
     "homonym": _IS_KNOWN & (pl.col("n_named") > 1),
@@ -33,10 +33,10 @@ _STATISTICS = {
 }
 
 
-def results_of(mentions: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
-    """Return the scores of all models, the rows of ``RESULTS``."""
+def link_scores(mentions: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
+    """Return the scores of all models, the rows of ``LINK_SCORES``."""
     rows = []
-    every = pl.concat([mentions.with_columns(type=pl.lit(ALL)), mentions.sort("type")])
+    every = pl.concat([mentions.with_columns(type=pl.lit(_ALL)), mentions.sort("type")])
     for (corpus, kind), of_type in every.group_by("corpus", "type", maintain_order=True):
         for stratum, chosen in _STRATA.items():
             counted = of_type.filter(chosen)
@@ -51,17 +51,17 @@ def results_of(mentions: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
                 for statistic, compute in _STATISTICS.items():
                     values = interval_of(compute(sample)).values()
                     rows.append((*where, statistic, *values, *n_counted))
-    return pl.DataFrame(rows, RESULTS.dtypes, orient="row")
+    return pl.DataFrame(rows, LINK_SCORES.dtypes, orient="row")
 
 
-def readable_results(results: pl.DataFrame) -> Sequence[pl.DataFrame]:
+def readable_link_scores(results: pl.DataFrame) -> Sequence[pl.DataFrame]:
     """Return the scores of all mentions in percent, and accuracy@1 of the strata."""
     value, low, high = (
         (100 * pl.col(name)).round(1).cast(pl.String) for name in ("value", "low", "high")
     )
     cell = pl.coalesce(pl.format("{} [{}, {}]", value, low, high), value, pl.lit(MISSING))
     shown = results.rename({"n_mentions": "mentions"}).with_columns(cell=cell)
-    total, strata = shown.filter(stratum=ALL), shown.filter(type=ALL, statistic="accuracy_at_1")
+    total, strata = shown.filter(stratum=_ALL), shown.filter(type=_ALL, statistic="accuracy_at_1")
     return [
         total.pivot("statistic", index=["corpus", "type", "mentions", "model"], values="cell"),
         strata.pivot("model", index=["corpus", "mentions", "stratum"], values="cell"),

@@ -8,8 +8,8 @@ from medsim.core.errors import counted
 from medsim.pages.page import PAPER as SCHULZ
 from medsim.pages.page import Page, PageTable, Section, license_notice, report
 from medsim.papers.output import laid_out
-from medsim.tagging.page import PAPER as CHIU
-from medsim.wic.page import PAPER as ROUHIZADEH
+from medsim.tagging.page import CHIU_2018
+from medsim.wic.page import ROUHIZADEH_2024
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 TITLES = {
     "schulz-2020": ("Schulz and Juric (AAAI 2020)", SCHULZ),
-    "chiu-2018": ("Chiu et al. (BMC Bioinformatics 2018)", CHIU),
-    "rouhizadeh-2024": ("Rouhizadeh et al. (Scientific Data 2024)", ROUHIZADEH),
+    "chiu-2018": ("Chiu et al. (BMC Bioinformatics 2018)", CHIU_2018),
+    "rouhizadeh-2024": ("Rouhizadeh et al. (Scientific Data 2024)", ROUHIZADEH_2024),
 }
 """The papers by name, and how to cite them."""
 

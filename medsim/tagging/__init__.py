@@ -4,8 +4,3 @@ A corpus has sentences, and a tag for each of their words. A small network that 
 vectors of a few words is trained on its train split, and the entities that it finds in the test
 split are compared with the entities of the corpus (Collobert et al. 2011; Chiu et al. 2018).
 """
-
-from __future__ import annotations
-
-SPLITS = ("train", "dev", "test")
-"""The splits of a corpus: for training, for early stopping, for results."""

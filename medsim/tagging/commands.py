@@ -20,11 +20,11 @@ def tag(options: TagOptions, *, form: Format = "table") -> None:
 
     Example: medsim tag BC5CDR.txt -e glove=glove.6B.300d.txt -o tags
     """
-    from medsim.tagging.scores import readable_results
+    from medsim.tagging.scores import readable_f1
     from medsim.tagging.tag import tag as run
 
     tagging = call(run, options)
-    print_table(tagging.results(), form, readable=lambda frame: [readable_results(frame)])
+    print_table(tagging.results(), form, readable=lambda frame: [readable_f1(frame)])
     say_signs(
         options.progress,
         form,
@@ -36,5 +36,5 @@ def tag(options: TagOptions, *, form: Format = "table") -> None:
     say_next(
         options.progress,
         f"for a report, run medsim report {quoted(options.out)} -o report.html",
-        f"to compare, run medsim correlate RESULTS {quoted(options.out)}/tasks.parquet",
+        f"to compare, run medsim correlate ENTITY_SCORES {quoted(options.out)}/tasks.parquet",
     )

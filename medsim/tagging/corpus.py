@@ -15,18 +15,17 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import InputError, counted
 from medsim.core.options import several
 from medsim.core.reading import is_left_behind, reading
-from medsim.corpora import corpus_names
+from medsim.corpora import CORPUS_SPLITS, corpus_names
 from medsim.corpora.documents import (
     Problems,
     brat_files,
-    digest_of,
+    corpus_digest,
+    corpus_lines,
     documents_of,
     has_documents,
-    lines_of,
     open_corpus,
 )
 from medsim.corpora.sentences import cut_documents, short_enough
-from medsim.tagging import SPLITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -139,7 +138,7 @@ def read_conll(file: HashedReader, path: Path) -> list[Sentence]:
     words: list[str] = []
     tags: list[str] = []
     n_documents = 0
-    for number, line in (*lines_of(file, path, blank=True), (0, "")):
+    for number, line in (*corpus_lines(file, path, blank=True), (0, "")):
         cells = line.split("\t") if "\t" in line else line.split()
         if cells and cells[0] == _DOCUMENT:
             n_documents += 1
@@ -180,7 +179,7 @@ def conll_text(sentences: Sequence[Sentence]) -> str:
     return "".join(parts)
 
 
-WHOLE = "all"
+_WHOLE = "all"
 """The name of the only file of a corpus that medsim splits."""
 
 ONE_TYPE = "entity"
@@ -196,8 +195,8 @@ class Corpus:
 
     Attributes:
         name: of its file or folder.
-        splits: the sentences by name of the split, see ``medsim.tagging.SPLITS``.
-        files: of each split, or of the ``WHOLE``, its path and the SHA-256 of its bytes.
+        splits: the sentences by name of the split, see ``medsim.tagging.CORPUS_SPLITS``.
+        files: of each split, or of the ``_WHOLE``, its path and the SHA-256 of its bytes.
         skipped: the numbers of mentions and documents left out, with reasons.
         warnings: a line for each kind of fault in the files.
     """
@@ -241,7 +240,7 @@ class Corpus:
         return sorted({entity.kind for sentence in sentences for entity in sentence.entities})
 
 
-def split_of(document_id: str, options: TagOptions) -> str:
+def hashed_split(document_id: str, options: TagOptions) -> str:
     """Return the split of a document, by a hash of its id: adding others never moves it."""
     digest = hashlib.sha256(document_id.encode()).digest()
     place = int.from_bytes(digest[:8], "big") / (1 << 64)
@@ -259,7 +258,7 @@ def read_corpora(options: TagOptions, progress: Progress) -> list[Corpus]:
         with progress.stage(f"read {name}") as stage:
             corpus = _read_corpus(path, name, options)
             corpus = corpus.merge_types() if options.one_type else corpus
-            sizes = (f"{len(corpus.splits[split]):,} {split}" for split in SPLITS)
+            sizes = (f"{len(corpus.splits[split]):,} {split}" for split in CORPUS_SPLITS)
             stage.note(f"{', '.join(sizes)} sentences of {', '.join(corpus.kinds())}")
         progress.warn(*corpus.warnings)
         corpora.append(corpus)
@@ -268,7 +267,7 @@ def read_corpora(options: TagOptions, progress: Progress) -> list[Corpus]:
 
 def _read_corpus(path: Path, name: str, options: TagOptions) -> Corpus:
     problems = Problems()
-    splits: dict[str, list[Sentence]] = {split: [] for split in SPLITS}
+    splits: dict[str, list[Sentence]] = {split: [] for split in CORPUS_SPLITS}
     files: dict[str, dict[str, str]] = {}
     n_with_documents = 0
     for split, file in _files_of(path).items():
@@ -277,16 +276,16 @@ def _read_corpus(path: Path, name: str, options: TagOptions) -> Corpus:
                 n_with_documents += 1
                 documents = documents_of(stream, file, problems, linked=False)
                 sentences = list(tagged_sentences(documents, name, options, problems))
-            elif split == WHOLE:
+            elif split == _WHOLE:
                 raise InputError(
                     f"{file} is not in PubTator format, which begins with ID|t|title, or in BioC; "
                     "for CoNLL's layout give a folder with train, dev and test files"
                 )
             else:
                 sentences = read_conll(stream, file)
-            files[split] = {"path": str(file), "sha256": digest_of(stream, file)}
+            files[split] = {"path": str(file), "sha256": corpus_digest(stream, file)}
         for sentence in sentences:
-            part = split_of(sentence.document_id, options) if split == WHOLE else split
+            part = hashed_split(sentence.document_id, options) if split == _WHOLE else split
             splits[part].append(sentence)
     for split, sentences in splits.items():
         if not any(sentence.entities for sentence in sentences):
@@ -311,7 +310,7 @@ def _read_corpus(path: Path, name: str, options: TagOptions) -> Corpus:
 def _files_of(path: Path) -> dict[str, Path]:
     """Return the files of a corpus by split, or a single file or folder of brat."""
     if not path.is_dir() or brat_files(path):
-        return {WHOLE: path}
+        return {_WHOLE: path}
     file_of: dict[str, Path] = {}
     with reading(path):
         files = sorted(file for file in path.iterdir() if file.is_file() or brat_files(file))
@@ -325,9 +324,9 @@ def _files_of(path: Path) -> dict[str, Path]:
                 f"{path} has two {split} files, {file_of[split].name} and {file.name}; remove one"
             )
         file_of[split] = file
-    if missing := [split for split in SPLITS if split not in file_of]:
+    if missing := [split for split in CORPUS_SPLITS if split not in file_of]:
         raise InputError(f"{path} has no {missing[0]} file; names must contain train, dev and test")
-    return {split: file_of[split] for split in SPLITS}
+    return {split: file_of[split] for split in CORPUS_SPLITS}
 
 
 def tagged_sentences(

@@ -30,7 +30,7 @@ _STOP = {
     "dev_f1": _number("F1 of the entities of the dev split after that epoch, 0 to 1."),
 }
 
-RESULTS = Table(
+ENTITY_SCORES = Table(
     "results.parquet",
     "A row per corpus, embedding, type of entity and statistic: means over trials.",
     {
@@ -135,7 +135,7 @@ TAGGING = Kind(
     command="medsim tag",
     manifest=TaggingManifest,
     views={
-        "results": RESULTS,
+        "results": ENTITY_SCORES,
         "trials": TRIALS,
         "tasks": TASKS,
         "prediction": PREDICTION,
@@ -168,8 +168,8 @@ class Tagging(Opened[TaggingManifest]):
         return self._summarized(facts, calls, self.tasks)
 
     def results(self) -> pl.DataFrame:
-        """Return a row per corpus, embedding, type and statistic: ``RESULTS``."""
-        return self._checked(RESULTS.files)
+        """Return a row per corpus, embedding, type and statistic: ``ENTITY_SCORES``."""
+        return self._checked(ENTITY_SCORES.files)
 
     def trials(self) -> pl.DataFrame:
         """Return a row per corpus, embedding and trial: ``TRIALS``."""

@@ -11,12 +11,12 @@ from medsim.pages import charts
 from medsim.pages.page import Chart, Page, PageTable, Section, distinct, facts, report
 from medsim.pages.readable import headed
 from medsim.pages.sentences import leader_sentence
-from medsim.tagging.scores import ALL
+from medsim.tagging.scores import ALL_TYPES
 
 if TYPE_CHECKING:
     from medsim.tagging.output import Tagging
 
-PAPER = (
+CHIU_2018 = (
     "Chiu, B. et al. (2018). Bio-SimVerb and Bio-SimLex: wide-coverage evaluation sets of word "
     "similarity in biomedicine. BMC Bioinformatics 19."
 )
@@ -63,14 +63,14 @@ def tagging_page(tagging: Tagging) -> Page:
             *(facts(f"Corpus {key}", about.items()) for key, about in corpora),
             *(facts(f"Embedding {key}", about.items()) for key, about in embeddings),
         ],
-        commands="medsim sql TAGS\nmedsim correlate RESULTS TAGS/tasks.parquet",
-        paper=PAPER,
+        commands="medsim sql TAGS\nmedsim correlate ENTITY_SCORES TAGS/tasks.parquet",
+        paper=CHIU_2018,
     )
 
 
-def result_sentences(results: pl.DataFrame) -> list[str]:
+def f1_sentences(results: pl.DataFrame) -> list[str]:
     """Return the sizes of the largest corpora, and which embedding has the highest F1 on each."""
-    rows = results.filter(type=ALL, statistic="f1").drop_nulls("value")
+    rows = results.filter(type=ALL_TYPES, statistic="f1").drop_nulls("value")
     rows = rows.sort("n_entities", "value", descending=True, maintain_order=True)
     names = distinct(rows["corpus"])
     of_corpora = [rows.filter(corpus=name).rename({"embedding": "model"}) for name in names]
@@ -88,7 +88,7 @@ def result_sentences(results: pl.DataFrame) -> list[str]:
 
 def _result(results: pl.DataFrame) -> Section:
     corpora, embeddings = distinct(results["corpus"]), distinct(results["embedding"])
-    whole = results.filter(type=ALL, statistic="f1")
+    whole = results.filter(type=ALL_TYPES, statistic="f1")
     chart = Chart(
         title="F1 of all entities",
         says="Points are means over the taggers of an embedding. Bars are 95% confidence "
@@ -107,5 +107,5 @@ def _result(results: pl.DataFrame) -> Section:
         title="Result",
         prose="Small taggers that see only the vectors of five words find named entities.",
         parts=[chart, PageTable(caption="All scores", frame=headed(results, pl.all()))],
-        result=result_sentences(results),
+        result=f1_sentences(results),
     )

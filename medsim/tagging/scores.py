@@ -12,14 +12,14 @@ from medsim.core.shown import MISSING
 from medsim.statistics.entity_scores import STATISTICS, estimates_of
 from medsim.statistics.estimates import defined, interval_of
 from medsim.tagging.corpus import entities_of
-from medsim.tagging.output import RESULTS, TASK_MODEL, TRIALS
+from medsim.tagging.output import ENTITY_SCORES, TASK_MODEL, TRIALS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from medsim.statistics.entity_scores import EntityCounts
 
-ALL = "all"
+ALL_TYPES = "all"
 """The type for the entities of all types together."""
 
 
@@ -32,7 +32,7 @@ def counts_of(predictions: pl.DataFrame, kinds: Sequence[str]) -> EntityCounts:
 
     Returns:
         int64[n_documents, 1 + n_kinds, n_trials, 3], documents in their order, or sentences if
-        there is only one document; the first type is ``ALL``.
+        there is only one document; the first type is ``ALL_TYPES``.
     """
     if predictions["document_id"].n_unique() == 1:  # resamples of one document never differ
         predictions = predictions.with_columns(pl.col("sentence").cast(str).alias("document_id"))
@@ -65,10 +65,10 @@ def trials_of(
     return scores.select(list(TRIALS.dtypes)).cast(pl.Schema(TRIALS.dtypes))
 
 
-def results_of(
+def tagger_scores(
     corpus: str, kinds: Sequence[str], counts: Mapping[str, EntityCounts], seed: int
 ) -> pl.DataFrame:
-    """Return the scores of all embeddings on a corpus: ``RESULTS``.
+    """Return the scores of all embeddings on a corpus: ``ENTITY_SCORES``.
 
     Args:
         corpus: its name.
@@ -80,7 +80,7 @@ def results_of(
     estimates = iter(estimates_of(every, seed=seed))
     rows = []
     for embedding, embedding_counts in counts.items():
-        for at, kind in enumerate((ALL, *kinds)):
+        for at, kind in enumerate((ALL_TYPES, *kinds)):
             whole = embedding_counts[:, at].sum(axis=0)
             n_trials = embedding_counts.shape[2]
             for name, estimate in next(estimates).items():
@@ -99,23 +99,23 @@ def results_of(
                         "n_documents": len(embedding_counts),
                     }
                 )
-    return pl.DataFrame(rows, RESULTS.dtypes)
+    return pl.DataFrame(rows, ENTITY_SCORES.dtypes)
 
 
 def tasks_of(results: pl.DataFrame) -> pl.DataFrame:
     """Return F1 of all entities: a row per embedding, a column per corpus."""
-    f1 = results.filter(type=ALL, statistic="f1").select("corpus", "embedding", "value")
+    f1 = results.filter(type=ALL_TYPES, statistic="f1").select("corpus", "embedding", "value")
     table = f1.pivot("corpus", index="embedding", values="value")
     return table.rename({"embedding": TASK_MODEL})
 
 
-def readable_results(results: pl.DataFrame) -> pl.DataFrame:
+def readable_f1(results: pl.DataFrame) -> pl.DataFrame:
     """Return F1 in percent: mean ± deviation of trials, and the mean's 95% interval."""
     rows: dict[str, dict[str, str]] = {}
     n_types = pl.col("type").n_unique().over("corpus")
-    several = pl.col("type").eq(ALL) | n_types.gt(2)  # else one type is all
+    several = pl.col("type").eq(ALL_TYPES) | n_types.gt(2)  # else one type is all
     for row in results.filter(several, statistic="f1").iter_rows(named=True):
-        name = row["corpus"] if row["type"] == ALL else f"{row['corpus']} {row['type']}"
+        name = row["corpus"] if row["type"] == ALL_TYPES else f"{row['corpus']} {row['type']}"
         cells = rows.setdefault(row["embedding"], {"embedding": row["embedding"]})
         cells[name] = _cell(row)
     return pl.DataFrame(list(rows.values()), infer_schema_length=None)

@@ -21,14 +21,14 @@ from medsim.embeddings.options import embedding_spec
 from medsim.tagging.corpus import conll_text, read_corpora
 from medsim.tagging.options import RANDOM, TagOptions
 from medsim.tagging.output import EPOCH, PREDICTION, TAGGING, Tagging, TaggingManifest
-from medsim.tagging.scores import counts_of, results_of, tasks_of, trials_of
+from medsim.tagging.scores import counts_of, tagger_scores, tasks_of, trials_of
 from medsim.tagging.tagger import (
     WINDOW,
+    embed_words,
     encode_corpus,
-    random_table,
+    random_words,
     train_tagger,
     with_capitals,
-    word_table,
 )
 
 if TYPE_CHECKING:
@@ -126,10 +126,10 @@ def _tag_all(run: _Run, name: str, named: NamedEmbedding | None) -> dict[str, fl
     """
     options = run.options
     if named is None:
-        table = random_table(run.words, options.random or 0, options.seed)
+        table = random_words(run.words, options.random or 0, options.seed)
     else:
         cache = cache_folder(options.cache)
-        table = word_table(named, run.words, run.progress, run.threads, cache)
+        table = embed_words(named, run.words, run.progress, run.threads, cache)
     for data in run.corpora:
         if not table.knows(data.vocabulary).any():
             raise InputError(f"{name} has no vector of any word of {data.corpus.name}")
@@ -214,7 +214,7 @@ def _write_scores(run: _Run, names: Sequence[str]) -> None:
                 predictions, stops = map(run.output.load, _paths(data, name))
                 counts[name] = counts_of(predictions, kinds)
                 trials.append(trials_of(corpus, name, stops, counts[name]))
-            results.append(results_of(corpus, kinds, counts, run.options.seed))
+            results.append(tagger_scores(corpus, kinds, counts, run.options.seed))
     scores = pl.concat(results)
     tables = {"results": scores, "trials": pl.concat(trials), "tasks": tasks_of(scores)}
     for name, frame in tables.items():

@@ -51,7 +51,7 @@ SPREAD = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WordTable:
+class EmbeddedWords:
     """The vectors of words in an embedding.
 
     Attributes:
@@ -85,13 +85,13 @@ class WordTable:
         return vectors
 
 
-def word_table(
+def embed_words(
     named: NamedEmbedding,
     words: Sequence[str],
     progress: Progress,
     threads: int,
     cache: Path | None,
-) -> WordTable:
+) -> EmbeddedWords:
     """Return an embedding's vectors of words, which are distinct and in order.
 
     Words are looked up like the words of terms, with the embedding's options; but punctuation,
@@ -114,17 +114,17 @@ def word_table(
         else:
             vectors, covered = embedded.vectors, embedded.covered
         stage.note(f"{int(covered.sum()):,} known, {vectors.shape[1]} dimensions")
-    return WordTable(rows=_rows(words), vectors=vectors, covered=covered)
+    return EmbeddedWords(rows=_rows(words), vectors=vectors, covered=covered)
 
 
-def random_table(words: Sequence[str], n_dimensions: int, seed: int) -> WordTable:
+def random_words(words: Sequence[str], n_dimensions: int, seed: int) -> EmbeddedWords:
     """Return vectors from a normal distribution, drawn by a hash of the seed and the word."""
     vectors = np.empty((len(words), n_dimensions), np.float32)
     for row, word in enumerate(words):
         digest = hashlib.sha256(f"{seed}\0{word}".encode()).digest()
         rng = np.random.default_rng(int.from_bytes(digest, "big"))
         vectors[row] = rng.standard_normal(n_dimensions, np.float32)
-    return WordTable(rows=_rows(words), vectors=vectors, covered=np.ones(len(words), np.bool_))
+    return EmbeddedWords(rows=_rows(words), vectors=vectors, covered=np.ones(len(words), np.bool_))
 
 
 def with_capitals(vectors: Vectors, words: Sequence[str]) -> Vectors:

@@ -6,17 +6,10 @@ meaning there (Rouhizadeh et al. 2024, BioWiC).
 
 from __future__ import annotations
 
-from typing import Literal, get_args
-
 GROUPS = ("term_identity", "abbreviations", "synonyms", "label_similarity")
 """The groups of instances, by the similarity of the two terms; the first that applies is used."""
 
-Split = Literal["train", "dev", "test"]
-
-SPLITS: tuple[str, ...] = get_args(Split)
-"""The splits of a benchmark: for fitting models, for choosing thresholds, for results."""
-
-MOST_REPEATS = 100
+MAX_REPEATS = 100
 """The maximum occurrences of a sentence in train and dev of BioWiC together."""
 
 SIMILARITY = 0.75

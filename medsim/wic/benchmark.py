@@ -17,8 +17,9 @@ from medsim.core.kinds import WIC_COLUMNS
 from medsim.core.manifest import MANIFEST
 from medsim.core.opened import Opened, reading_output
 from medsim.core.options import folder_of
-from medsim.wic import GROUPS, SPLITS, Split
-from medsim.wic.output import INSTANCE, MENTION, SEMANTIC_TYPE, WIC, WicManifest
+from medsim.corpora import CORPUS_SPLITS, CorpusSplit
+from medsim.wic import GROUPS
+from medsim.wic.output import CHOSEN_MENTION, INSTANCE, SEMANTIC_TYPE, WIC, WicManifest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,7 +49,7 @@ class Benchmark(Opened[WicManifest]):
     def _summary(self) -> Summary:
         facts = [
             f"{counted(self._rows_below(INSTANCE.files), 'instance')} of words in context",
-            counted(self._rows_below(MENTION.files), "sentence"),
+            counted(self._rows_below(CHOSEN_MENTION.files), "sentence"),
             counted(len(self.manifest.corpora), "corpus", "corpora"),
         ]
         calls = ['.instances("test")', "medsim.evaluate_wic(benchmark, …)"]
@@ -59,20 +60,20 @@ class Benchmark(Opened[WicManifest]):
         groups = self.instances().group_by("split", "cat", "label", maintain_order=True)
         return groups.agg(pl.len().alias("instances"))
 
-    def instances(self, split: Split | None = None) -> pl.DataFrame:
+    def instances(self, split: CorpusSplit | None = None) -> pl.DataFrame:
         """Return the instances of one split or of all: ``INSTANCE``.
 
         Raises:
             OptionError: there is no such split.
         """
-        if split is not None and split not in SPLITS:
-            raise OptionError(unknown_name("split", split, list(SPLITS)))
+        if split is not None and split not in CORPUS_SPLITS:
+            raise OptionError(unknown_name("split", split, list(CORPUS_SPLITS)))
         instances = self.read(INSTANCE.files)
         return instances if split is None else instances.filter(pl.col("split") == split)
 
     def mentions(self) -> pl.DataFrame:
-        """Return the mention of every sentence: ``MENTION``."""
-        return self.read(MENTION.files)
+        """Return the mention of every sentence: ``CHOSEN_MENTION``."""
+        return self.read(CHOSEN_MENTION.files)
 
     def semantic_types(self) -> pl.DataFrame | None:
         """Return the types of its concepts, ``SEMANTIC_TYPE``; None where unknown."""
@@ -105,8 +106,8 @@ class BenchmarkFiles:
 
     Attributes:
         name: of the folder or file.
-        splits: the instances of each existing split, in the order of ``SPLITS``: ``WIC_COLUMNS`` in
-            the order of the file.
+        splits: the instances of each existing split, in the order of ``CORPUS_SPLITS``:
+            ``WIC_COLUMNS`` in the order of the file.
         build: the folder that ``medsim wic build`` wrote; None for other benchmarks.
     """
 
@@ -134,24 +135,24 @@ def read_benchmark(options: BenchmarkFilesOptions) -> BenchmarkFiles:
     elif split is not None:
         raise OptionError(f"`split` {split} applies to a single file; {data} is a folder")
     else:
-        files = {name: file_of(data, name) for name in SPLITS}
+        files = {name: file_of(data, name) for name in CORPUS_SPLITS}
         paths = {name: path for name, path in files.items() if path.exists()}
         if not paths:
-            names = ", ".join(f"{name}.json" for name in SPLITS)
+            names = ", ".join(f"{name}.json" for name in CORPUS_SPLITS)
             raise InputError(f"{data} is not a benchmark of words in context: it has no {names}")
     for name, path in options.values_for().items():
-        if name in SPLITS and path is not None:
+        if name in CORPUS_SPLITS and path is not None:
             if name in paths:
                 raise OptionError(f"`{name}` {path}: {paths[name]} is the {name} split already")
             paths[name] = Path(path)
-    splits = {name: read_instances(paths[name]) for name in SPLITS if name in paths}
+    splits = {name: read_instances(paths[name]) for name in CORPUS_SPLITS if name in paths}
     build = Benchmark(data) if (data / MANIFEST).exists() else None
     return BenchmarkFiles(name=data.name, splits=splits, build=build)
 
 
 def _split_of(path: Path) -> str:
     """Return the split that the name of a file contains."""
-    named = [split for split in SPLITS if split in _LETTERS.findall(path.stem.lower())]
+    named = [split for split in CORPUS_SPLITS if split in _LETTERS.findall(path.stem.lower())]
     if len(named) != 1:
-        raise OptionError(f"the name of {path} has no split; add `split` {'|'.join(SPLITS)}")
+        raise OptionError(f"the name of {path} has no split; add `split` {'|'.join(CORPUS_SPLITS)}")
     return named[0]

@@ -17,15 +17,24 @@ from medsim.core.options import public
 from medsim.core.output import claimed
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
+from medsim.corpora import CORPUS_SPLITS
 from medsim.corpora.sentences import check_language
 from medsim.terminologies.mappings import cite_codes
 from medsim.terminologies.sources import find_source, read_terminology, source_paths
-from medsim.wic import GROUPS, SPLITS
+from medsim.wic import GROUPS
 from medsim.wic.benchmark import Benchmark, instances_text
 from medsim.wic.candidates import blocks_of, forms_with_relations
-from medsim.wic.mentions import chosen_mentions, codes_of_corpora, content_hashes, read_corpora
+from medsim.wic.mentions import chosen_mentions, codes_of_corpora, mention_hashes, read_mentions
 from medsim.wic.options import WicBuildOptions
-from medsim.wic.output import INSTANCE, MENTION, NAME, RELATED, SEMANTIC_TYPE, WIC, WicManifest
+from medsim.wic.output import (
+    CHOSEN_MENTION,
+    INSTANCE,
+    NAME,
+    RELATED,
+    SEMANTIC_TYPE,
+    WIC,
+    WicManifest,
+)
 from medsim.wic.rules import QUOTAS
 from medsim.wic.splits import Splitter, benchmark_mentions, instance_rows
 
@@ -71,12 +80,12 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
         corpora, mentions, unlinked = _linked_mentions(store, options, threads, progress)
         instances = _instances(store, options, mentions, terminology.vocabulary, threads, progress)
         quotas = _quotas(instances, progress)
-        for split in SPLITS:
+        for split in CORPUS_SPLITS:
             rows = instances.filter(split=split)
             output.write_text(f"{split}.json", instances_text(rows) + "\n", rows.height)
         metadata = _metadata(options, corpora, terminology)
         output.write(INSTANCE.files, instances, metadata)
-        output.write(MENTION.files, benchmark_mentions(mentions), metadata)
+        output.write(CHOSEN_MENTION.files, benchmark_mentions(mentions), metadata)
         output.write(NAME.files, store.frame("wic/benchmark_name"), metadata)
         output.write(RELATED.files, store.table("related_concept"), metadata)
         if (types := store.frame("wic/semantic_type")).height:
@@ -112,7 +121,7 @@ def _linked_mentions(
     """Return corpora, one mention of each sentence with its concept, and the number without one."""
     paths = [Path(path) for path in options.corpora]
     with progress.stage("read corpora") as stage:
-        corpora = read_corpora(
+        corpora = read_mentions(
             paths, language=options.language, threads=threads, advance=stage.advance
         )
         n_sentences = sum(facts["n_sentences"] for facts in corpora.facts)
@@ -146,14 +155,14 @@ def _instances(
     with progress.stage("draw splits") as stage:
         splits = Splitter(
             blocks=blocks,
-            hashes=content_hashes(mentions),
+            hashes=mention_hashes(mentions),
             seed=options.seed,
             quotas=QUOTAS["test"],
-            most_train=options.most_train,
-            most_repeats=options.most_repeats,
+            max_train=options.max_train,
+            max_repeats=options.max_repeats,
         ).split()
-        instances = pl.concat(instance_rows(name, splits[name], mentions) for name in SPLITS)
-        stage.note(", ".join(f"{name} {len(splits[name].labels):,}" for name in SPLITS))
+        instances = pl.concat(instance_rows(name, splits[name], mentions) for name in CORPUS_SPLITS)
+        stage.note(", ".join(f"{name} {len(splits[name].labels):,}" for name in CORPUS_SPLITS))
     if not instances.height:
         raise InputError(
             "no two sentences make an instance; use more sentences, or a terminology with more of "
@@ -168,7 +177,7 @@ def _quotas(instances: pl.DataFrame, progress: Progress) -> dict[str, dict[str, 
     Warn of groups that are smaller in test than in BioWiC.
     """
     counts = Counter(instances.select("split", "cat").iter_rows())
-    quotas = {split: {cat: counts[split, cat] // 2 for cat in GROUPS} for split in SPLITS}
+    quotas = {split: {cat: counts[split, cat] // 2 for cat in GROUPS} for split in CORPUS_SPLITS}
     published, in_test = QUOTAS["test"].items(), quotas["test"]
     small = [f"{cat} {2 * in_test[cat]} of {2 * n}" for cat, n in published if in_test[cat] < n]
     if small:

@@ -15,7 +15,7 @@ from medsim.core.checks import Finding
 from medsim.core.kinds import columns
 from medsim.core.terms import lowered
 from medsim.corpora import ENGLISH
-from medsim.wic import GROUPS, MOST_REPEATS, SIMILARITY
+from medsim.wic import GROUPS, MAX_REPEATS, SIMILARITY
 from medsim.wic.rules import (
     QUOTAS,
     equal_ignoring_case,
@@ -37,7 +37,7 @@ ConceptsByName: TypeAlias = "Mapping[str, frozenset[str]]"
 
 _PROMISES = tomllib.loads((files(__package__) / "promises.toml").read_text(encoding="utf-8"))
 PROMISES = {
-    check: str(promise).format(similarity=SIMILARITY, most_repeats=MOST_REPEATS)
+    check: str(promise).format(similarity=SIMILARITY, max_repeats=MAX_REPEATS)
     for check, promise in _PROMISES.items()
 }
 """The guarantees in the order in which they are checked."""
@@ -115,7 +115,7 @@ class SplitFinding(Finding):
     """The outcome of one check in one split.
 
     Attributes:
-        split: of ``SPLITS``; "" for none.
+        split: of ``CORPUS_SPLITS``; "" for none.
         n_checked: the number of items that were checked.
     """
 
@@ -267,7 +267,7 @@ def check_splits(
     quotas: Mapping[str, Mapping[str, int]] | None,
     *,
     language: str = ENGLISH,
-    most_repeats: int = MOST_REPEATS,
+    max_repeats: int = MAX_REPEATS,
 ) -> dict[str, list[SplitFinding]]:
     """Return the checks of instances together, by split, with lemmas in a language.
 
@@ -305,7 +305,7 @@ def check_splits(
             check_each(split, "repeated_instance", instances, partial(repeated, split)),
         ]
         if split != "test":
-            findings[split].append(_sentence_limit(split, instances, most_repeats, times))
+            findings[split].append(_sentence_limit(split, instances, max_repeats, times))
         findings[split] += [_shared(split, splits, *part) for part in keys.items()]
     return findings
 

@@ -17,9 +17,9 @@ from medsim.core.manifest import fingerprint
 from medsim.core.reading import reading
 from medsim.core.tables import read_text
 from medsim.core.terms import pack
+from medsim.corpora import CORPUS_SPLITS
 from medsim.kernels.components import components
 from medsim.kernels.packing import term_hashes, tie_hashes
-from medsim.wic import SPLITS
 from medsim.wic.benchmark import read_instances
 from medsim.wic.rules import term_pair
 
@@ -189,7 +189,7 @@ def read_dataset(
         [*parts, "train"],
         [*(part.height for part in parts.values()), instances.height - benchmark.height],
     )
-    of_train, of_dev, of_test = (order[split_of[order] == split] for split in SPLITS)
+    of_train, of_dev, of_test = (order[split_of[order] == split] for split in CORPUS_SPLITS)
     only_round = Round(fold=None, train=of_train, dev=of_dev, held_back=of_dev, test=of_test)
     rounds = _folded_rounds(benchmark, order, seed) if crossed else (only_round,)
     return WicDataset(
@@ -213,13 +213,17 @@ def _files(data: Path, train: str | Path | None, dev: str | Path | None) -> dict
     """Return the file of each existing split."""
     if not data.exists():
         raise InputError(f"{data} does not exist")
-    paths = {split: file_of(data, split) for split in SPLITS} if data.is_dir() else {"test": data}
+    paths = (
+        {split: file_of(data, split) for split in CORPUS_SPLITS}
+        if data.is_dir()
+        else {"test": data}
+    )
     files = {split: path for split, path in paths.items() if path.exists()}
     if "test" not in files:
         raise InputError(f"{data} has no test.json; give a folder with one, or a file")
     options = {"train": train, "dev": dev}
     files |= {split: Path(path) for split, path in options.items() if path is not None}
-    return {split: files[split] for split in SPLITS if split in files}
+    return {split: files[split] for split in CORPUS_SPLITS if split in files}
 
 
 def _read_training(path: Path) -> pl.DataFrame:

@@ -231,7 +231,7 @@ def curve(benchmark: Benchmark, threads: int) -> pl.DataFrame:
     the folder; test is the same in all.
     """
     from medsim.wic.candidates import blocks_of  # noqa: PLC0415 — compiles kernels
-    from medsim.wic.mentions import content_hashes, forms_of  # noqa: PLC0415 — as above
+    from medsim.wic.mentions import forms_of, mention_hashes  # noqa: PLC0415 — as above
     from medsim.wic.splits import Splitter  # noqa: PLC0415 — as above
 
     types, chosen = benchmark.semantic_types(), benchmark.mentions()
@@ -248,10 +248,10 @@ def curve(benchmark: Benchmark, threads: int) -> pl.DataFrame:
         blocks = blocks_of(store, mentions, forms, similarity, threads=threads)
     splitter = Splitter(
         blocks=blocks,
-        hashes=content_hashes(mentions),
+        hashes=mention_hashes(mentions),
         seed=options["seed"],
         quotas=QUOTAS["test"],
-        most_train=options["most_train"],
+        max_train=options["max_train"],
     )
     rows = []
     for repeats, train in zip(REPEATS, splitter.trains(REPEATS), strict=True):

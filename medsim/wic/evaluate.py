@@ -25,14 +25,14 @@ from medsim.wic.models.llm import LlmModel
 from medsim.wic.models.predicted import PredictedModel
 from medsim.wic.options import WicEvaluateOptions
 from medsim.wic.output import (
+    ACCURACIES,
+    INSTANCE_REPLIES,
     PREDICTIONS,
-    REPLIES,
-    RESULTS,
     WIC_EVALUATION,
     WicEvaluationManifest,
     WicScores,
 )
-from medsim.wic.scores import predictions_of, results_of
+from medsim.wic.scores import accuracies_of, predictions_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from medsim.core.opened import Opened
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.wic.dataset import WicDataset
-    from medsim.wic.models import Model, ModelAnswers
+    from medsim.wic.models import ModelAnswers, WicModel
 
 _SCORES, _TABLE = "scores", "accuracy.csv"
 
@@ -82,10 +82,10 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
         answers = {model.name: _runs(model, dataset, context) for model in models}
         with context.progress.stage("score"):
             predictions = predictions_of(dataset, answers)
-            results = results_of(dataset.name, predictions, answers)
-        tables = {RESULTS.files: results, PREDICTIONS.files: predictions}
+            results = accuracies_of(dataset.name, predictions, answers)
+        tables = {ACCURACIES.files: results, PREDICTIONS.files: predictions}
         if replies := [run.replies for run, *_ in answers.values() if run.replies is not None]:
-            tables[REPLIES.files] = pl.concat(replies)
+            tables[INSTANCE_REPLIES.files] = pl.concat(replies)
         metadata = {"medsim": manifest.medsim_version(), "fitted": dataset.fitted}
         for path, table in tables.items():
             output.write(path, table, metadata)
@@ -105,11 +105,11 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
     return WicScores(folder)
 
 
-def _models(options: WicEvaluateOptions) -> list[Model]:
+def _models(options: WicEvaluateOptions) -> list[WicModel]:
     """Return the models, at least one, with unique names."""
     items = options.models
     named = items.items() if isinstance(items, Mapping) else ((None, item) for item in items)
-    models: list[Model] = [model_of(item, name) for name, item in named]
+    models: list[WicModel] = [model_of(item, name) for name, item in named]
     models += map(LlmModel.parse, options.llms)
     models += map(PredictedModel.parse, options.predictions)
     if not models:
@@ -138,7 +138,7 @@ def _read_dataset(options: WicEvaluateOptions, context: Context) -> WicDataset:
     return dataset
 
 
-def _check_splits(models: Sequence[Model], dataset: WicDataset) -> None:
+def _check_splits(models: Sequence[WicModel], dataset: WicDataset) -> None:
     """Raise OptionError if a model needs a split that is missing."""
     for model in models:
         for split in model.needs:
@@ -163,7 +163,7 @@ def _people(options: WicEvaluateOptions, dataset: WicDataset) -> float | None:
 
 
 def _embeddings(
-    models: Sequence[Model], dataset: WicDataset, context: Context
+    models: Sequence[WicModel], dataset: WicDataset, context: Context
 ) -> dict[str, NamedEmbedding]:
     """Return the embeddings of models with their fingerprints, by the name of the model."""
     embeddings = {}
@@ -177,7 +177,7 @@ def _embeddings(
     return embeddings
 
 
-def _runs(model: Model, dataset: WicDataset, context: Context) -> list[ModelAnswers]:
+def _runs(model: WicModel, dataset: WicDataset, context: Context) -> list[ModelAnswers]:
     """Return the answers of a model for each seed, or once if it is not fitted."""
     if not model.is_fitted:
         return [model.answers(dataset, context)]

@@ -12,7 +12,7 @@ import polars as pl
 
 from medsim.core.terms import lowered_column, pack
 from medsim.corpora import ENGLISH, corpus_names
-from medsim.corpora.documents import Problems, digest_of, documents_of, open_corpus
+from medsim.corpora.documents import Problems, corpus_digest, documents_of, open_corpus
 from medsim.corpora.sentences import cut_documents, short_enough
 from medsim.kernels.packing import term_hashes, tie_hashes
 from medsim.wic.output import MENTION_COLUMNS
@@ -53,7 +53,7 @@ class Corpora:
     warnings: tuple[str, ...]
 
 
-def read_corpora(
+def read_mentions(
     paths: Sequence[Path],
     *,
     language: str = ENGLISH,
@@ -80,7 +80,7 @@ def read_corpora(
                 threads=threads,
                 advance=advance,
             )
-            about = {"name": corpus, "file": path.name, "sha256": digest_of(file, path)}
+            about = {"name": corpus, "file": path.name, "sha256": corpus_digest(file, path)}
         mentions.append(of_corpus)
         values = of_corpus.select(pl.col("vocabulary", "kind").unique().sort().implode())
         vocabularies, kinds = values.row(0)
@@ -171,7 +171,7 @@ def chosen_mentions(linked: pl.DataFrame, seed: int) -> pl.DataFrame:
     They have the columns of ``linked`` and lower_term, in order of lower_term, concept_id and
     sentence.
     """
-    draws = tie_hashes(np.uint64(seed), _NO_QUERY, content_hashes(linked))
+    draws = tie_hashes(np.uint64(seed), _NO_QUERY, mention_hashes(linked))
     with_draws = linked.with_columns(draw=pl.Series(draws, dtype=pl.UInt64))
     chosen = with_draws.sort("sentence", "draw", "start_at", "end_at").unique(
         "sentence", keep="first", maintain_order=True
@@ -180,7 +180,7 @@ def chosen_mentions(linked: pl.DataFrame, seed: int) -> pl.DataFrame:
     return with_lower.sort("lower_term", "concept_id", "sentence")
 
 
-def content_hashes(mentions: pl.DataFrame) -> Hashes:
+def mention_hashes(mentions: pl.DataFrame) -> Hashes:
     """Return a hash of each mention's sentence, place in it and concept: uint64[n_mentions]."""
     columns = ("sentence", "start_at", "end_at", "concept_id")
     texts = ["\n".join(map(str, row)) for row in mentions.select(columns).iter_rows()]

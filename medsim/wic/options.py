@@ -22,10 +22,10 @@ from medsim.core.options import (
     machine_option,
     main_option,
 )
-from medsim.corpora import ENGLISH
+from medsim.corpora import ENGLISH, CorpusSplit
 from medsim.embeddings.options import EmbeddingLike, wrap
 from medsim.terminologies.options import ReadingOptions, extensions_option
-from medsim.wic import MOST_REPEATS, SIMILARITY, Split
+from medsim.wic import MAX_REPEATS, SIMILARITY
 
 Broader = Literal["direct", "any"]
 """Meanings of broader concepts: the parents of a concept, or all its ancestors."""
@@ -78,23 +78,23 @@ class WicBuildOptions(ReadingOptions):
             key="label_similarity",
         ),
     ] = SIMILARITY
-    most_train: Annotated[
+    max_train: Annotated[
         int | None,
         Option(
             "Maximum train instances per group and label. All by default.",
             least=1,
-            key="most_train",
+            key="max_train",
         ),
     ] = None
-    most_repeats: Annotated[
+    max_repeats: Annotated[
         int,
         Option(
             "Maximum uses of a sentence in train and dev together.",
             least=1,
             most=1_000_000,
-            key="most_repeats",
+            key="max_repeats",
         ),
-    ] = MOST_REPEATS
+    ] = MAX_REPEATS
     seed: Annotated[int, Option("Random seed.", least=0, most=MOST_SEED, key="seed")] = 0
     threads: Threads = None
     overwrite: Annotated[bool, OVERWRITE] = False
@@ -111,7 +111,7 @@ class BenchmarkFilesOptions(Options):
     ]
     _: KW_ONLY
     split: Annotated[
-        Split | None,
+        CorpusSplit | None,
         input_option(
             "Split of DATA, if it is one file. It is needed if the file name lacks it.",
             noun="split",

@@ -11,8 +11,8 @@ import polars as pl
 from medsim.core.kinds import Column, Columns, Kind, Table, both, columns
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
+from medsim.corpora import CORPUS_SPLITS
 from medsim.embeddings.replies import reply_columns
-from medsim.wic import SPLITS
 
 if TYPE_CHECKING:
     from medsim.core.shown import Summary
@@ -73,7 +73,7 @@ INSTANCE = Table(
     order="By split (train, dev, test), then as in the JSON file.",
 )
 
-MENTION = Table(
+CHOSEN_MENTION = Table(
     "mentions.parquet",
     "A row per sentence: its chosen mention.",
     {**_PLACE, "concept_id": _text("Concept of the term.")},
@@ -124,7 +124,7 @@ _DATA = _text("Name of the benchmark.")
 _MODEL = _text("Name of the model.")
 _NUMBER = _whole("Number of the instance in the file of the test split, from 1.")
 
-RESULTS = Table(
+ACCURACIES = Table(
     "results.parquet",
     "A row per model and subset of the instances.",
     {
@@ -177,7 +177,7 @@ PREDICTIONS = Table(
     order="By model in the order given, then by seed and instance.",
 )
 
-REPLIES = Table(
+INSTANCE_REPLIES = Table(
     "replies.parquet",
     "A row per language model and instance of the test split.",
     {
@@ -234,14 +234,14 @@ WIC = Kind(
     manifest=WicManifest,
     views={
         "instance": INSTANCE,
-        "mention": MENTION,
+        "mention": CHOSEN_MENTION,
         "name": NAME,
         "related": RELATED,
         "semantic_type": SEMANTIC_TYPE,
     },
     others={
         f"{name}.json": f"The instances of the split {name}, in the layout of BioWiC."
-        for name in SPLITS
+        for name in CORPUS_SPLITS
     },
 )
 
@@ -250,9 +250,9 @@ WIC_EVALUATION = Kind(
     command="medsim wic eval",
     manifest=WicEvaluationManifest,
     views={
-        "results": RESULTS,
+        "results": ACCURACIES,
         "predictions": PREDICTIONS,
-        "replies": REPLIES,
+        "replies": INSTANCE_REPLIES,
     },
     recorded={
         "seed": "Random seed; the first of several.",
@@ -277,17 +277,17 @@ class WicScores(Opened[WicEvaluationManifest]):
         return cast("float | None", self.manifest.options["people"])
 
     def results(self) -> pl.DataFrame:
-        """Return a row per model and subset of the instances: ``RESULTS``."""
-        return self.read(RESULTS.files)
+        """Return a row per model and subset of the instances: ``ACCURACIES``."""
+        return self.read(ACCURACIES.files)
 
     def predictions(self) -> pl.DataFrame:
         """Return a row per model, seed and instance: ``PREDICTIONS``."""
         return self.read(PREDICTIONS.files)
 
     def replies(self) -> pl.DataFrame:
-        """Return the replies of language models: ``REPLIES``.
+        """Return the replies of language models: ``INSTANCE_REPLIES``.
 
         Raises:
             InputError: no language model was scored.
         """
-        return self.read(REPLIES.files)
+        return self.read(INSTANCE_REPLIES.files)

@@ -14,7 +14,7 @@ from medsim.pages.page import Chart, Folded, Page, PageTable, Section, facts, li
 from medsim.pages.readable import headed
 from medsim.wic.benchmark import read_instances
 from medsim.wic.describe import describe_wic
-from medsim.wic.scores import CHANCE, readable_accuracies, sentences_of
+from medsim.wic.scores import leader_sentences, readable_accuracies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from medsim.wic.output import WicScores
 
 
-PAPER = (
+ROUHIZADEH_2024 = (
     "Rouhizadeh, H. et al. (2024). A Dataset for Evaluating Contextualized Representation of "
     "Biomedical Concepts in Language Models. Scientific Data 11."
 )
@@ -80,7 +80,7 @@ def benchmark_page(benchmark: Benchmark) -> Page:
         benchmark.folder.name,
         parts=[facts("Terminology", rights.items())],
         commands="medsim wic stats WIC\nmedsim wic verify WIC",
-        paper=PAPER,
+        paper=ROUHIZADEH_2024,
     )
 
 
@@ -127,7 +127,7 @@ def _repeats(benchmark: Benchmark) -> Section:
     chart = Chart(
         title="Figure 3: size of train by the limit on repeats of a sentence",
         says="The limit is on how often a sentence may occur in train and dev together. "
-        f"It is {benchmark.manifest.options.get('most_repeats', 100)} in this benchmark.",
+        f"It is {benchmark.manifest.options.get('max_repeats', 100)} in this benchmark.",
         spec=charts.lines(names, x="repeats of a sentence"),
         rows=curve.unpivot(
             names, index="repeats", variable_name="panel", value_name="value"
@@ -194,7 +194,7 @@ def wic_scores_page(opened: WicScores) -> Page:
             title=f"Models on words in context of {manifest.data}",
             lead=f"{counted(len(manifest.models), 'model')}; {manifest.fitted}.",
             sections=[
-                _result(whole, sentences_of(results, opened.people)),
+                _result(whole, leader_sentences(results, opened.people)),
                 *([] if worst is None else [worst]),
                 parts,
             ],
@@ -205,7 +205,7 @@ def wic_scores_page(opened: WicScores) -> Page:
         parts=[facts(title, about.items()) for title, about in recorded.items()],
         commands="medsim sql SCORES                # lists the views\n"
         'medsim sql SCORES "select * from predictions where label <> prediction"',
-        paper=PAPER,
+        paper=ROUHIZADEH_2024,
     )
 
 
@@ -218,7 +218,7 @@ def _result(whole: pl.DataFrame, sentences: Sequence[str]) -> Section:
         "all or none of the answers are correct, by Wilson's method. The dashed line at 0.5 is "
         "chance.",
         spec=charts.ranking(
-            whole["model"].to_list(), charts.ValueAxis(title="accuracy", line=CHANCE)
+            whole["model"].to_list(), charts.ValueAxis(title="accuracy", line=charts.CHANCE)
         ),
         rows=charts.points(
             whole.with_columns(contender=pl.lit("")),

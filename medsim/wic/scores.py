@@ -10,6 +10,7 @@ import polars as pl
 from medsim.core.errors import counted, listed
 from medsim.core.shown import MISSING
 from medsim.embeddings.replies import COUNTED
+from medsim.pages.charts import CHANCE
 from medsim.pages.readable import rounded, with_ends
 from medsim.pages.sentences import accuracy_sentences, p_shown
 from medsim.statistics.bca import accuracy_of
@@ -17,7 +18,7 @@ from medsim.statistics.estimates import interval_of
 from medsim.statistics.significance import against_best, mcnemar_of_runs
 from medsim.wic import GROUPS
 from medsim.wic.dataset import SEEN
-from medsim.wic.output import PREDICTIONS, RESULTS
+from medsim.wic.output import ACCURACIES, PREDICTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,10 +28,7 @@ if TYPE_CHECKING:
     from medsim.wic.models import ModelAnswers
 
 
-CHANCE = 0.5
-"""The accuracy of random answers if half of the labels are True."""
-
-ALL = "all"
+_ALL = "all"
 
 _NAMED = 5  # models that a sentence names at most
 
@@ -79,10 +77,10 @@ def predictions_of(
     return pl.concat(frames).select(list(PREDICTIONS.dtypes)).cast(pl.Schema(PREDICTIONS.dtypes))
 
 
-def results_of(
+def accuracies_of(
     name: str, predictions: pl.DataFrame, answers: Mapping[str, Sequence[ModelAnswers]]
 ) -> pl.DataFrame:
-    """Return the accuracies of every model on a benchmark: ``RESULTS``.
+    """Return the accuracies of every model on a benchmark: ``ACCURACIES``.
 
     They are on all instances, on groups, and on instances with seen or unseen terms (``SEEN``); a
     subset without instances has no row.
@@ -103,13 +101,13 @@ def results_of(
                 row["deviation"] = float(correct.mean(axis=1).std(ddof=1))
             row["n_instances"] = correct.shape[1]
             row["n_uncovered"] = int((~part["covered"]).sum()) // len(correct)
-            rows.append(row | of_all if subset == ALL else row)
-    return pl.DataFrame(rows, RESULTS.dtypes)
+            rows.append(row | of_all if subset == _ALL else row)
+    return pl.DataFrame(rows, ACCURACIES.dtypes)
 
 
 def _subsets(predictions: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield the non-empty subsets of a model's predictions, by name."""
-    yield ALL, predictions
+    yield _ALL, predictions
     by_group = {name: pl.col("cat") == name for name in GROUPS}
     by_terms = {name: pl.col("seen_terms").is_in(numbers) for name, numbers in SEEN.items()}
     for name, is_in in (by_group | by_terms).items():
@@ -124,10 +122,10 @@ def _correct(predictions: pl.DataFrame) -> FlagTable:
     return right.to_numpy().reshape(n_seeds, -1)
 
 
-def sentences_of(results: pl.DataFrame, people: float | None) -> list[str]:
+def leader_sentences(results: pl.DataFrame, people: float | None) -> list[str]:
     """Return which model leads on all instances, and which are like guessing or like people."""
     quoted = pl.format("“{}”", "model").alias("model")  # a name may be a common word
-    whole = results.filter(subset=ALL).with_columns(quoted, chance=pl.lit(CHANCE))
+    whole = results.filter(subset=_ALL).with_columns(quoted, chance=pl.lit(CHANCE))
     place = f"the {counted(whole['n_instances'][0], 'instance')}"
     sentences = accuracy_sentences(whole, place)
     if people is not None:
@@ -143,9 +141,9 @@ def readable_accuracies(results: pl.DataFrame, people: float | None = None) -> p
     The accuracy on all instances has its 95% confidence interval and, if human accuracy is known,
     the difference from it. Columns without any value are left out.
     """
-    parts = results.filter(pl.col("subset") != ALL).with_columns(rounded("accuracy"))
+    parts = results.filter(pl.col("subset") != _ALL).with_columns(rounded("accuracy"))
     parts = parts.pivot("subset", index="model", values="accuracy")
-    whole = results.filter(subset=ALL).join(parts, on="model", maintain_order="left")
+    whole = results.filter(subset=_ALL).join(parts, on="model", maintain_order="left")
     table = whole.with_columns(to_people=pl.col("accuracy") - people).select(
         "model",
         with_ends("accuracy", "low", "high"),

@@ -10,8 +10,8 @@ import polars as pl
 
 from medsim.kernels.drawing import pairs_between, take_in_order
 from medsim.kernels.packing import tie_hashes
-from medsim.wic import GROUPS, MOST_REPEATS
-from medsim.wic.output import INSTANCE, MENTION
+from medsim.wic import GROUPS, MAX_REPEATS
+from medsim.wic.output import CHOSEN_MENTION, INSTANCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -24,7 +24,7 @@ _DRAWS = 1 << 64
 _FIRST_WINDOW, _LAST_WINDOW = 1 << 14, 1 << 21  # expected pairs; a pair takes 32 bytes
 _DEVIATIONS = 8  # the spare room, in standard deviations
 
-LABELS = (0, 1)
+_LABELS = (0, 1)
 """The labels of instances."""
 
 _ALL = 1 << 62
@@ -125,7 +125,7 @@ def _keys(selection: Selection, n_mentions: int) -> Counts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Split:
+class DrawnSplit:
     """The instances of one split, in an order drawn by the seed.
 
     Attributes:
@@ -142,37 +142,37 @@ class Splitter:
     """Divides candidate instances among splits, in order of their draws.
 
     Attributes:
-        hashes: uint64[n_mentions], see ``medsim.wic.mentions.content_hashes``.
+        hashes: uint64[n_mentions], see ``medsim.wic.mentions.mention_hashes``.
         quotas: of either label in test, by group.
-        most_train: of either label of a group in train; None for all.
-        most_repeats: of a sentence in train and dev together.
+        max_train: of either label of a group in train; None for all.
+        max_repeats: of a sentence in train and dev together.
     """
 
     blocks: Blocks
     hashes: Hashes
     seed: int
     quotas: Mapping[str, int]
-    most_train: int | None
-    most_repeats: int = MOST_REPEATS
+    max_train: int | None
+    max_repeats: int = MAX_REPEATS
 
-    def split(self) -> dict[str, Split]:
+    def split(self) -> dict[str, DrawnSplit]:
         """Return the instances of train, dev and test.
 
         Test takes its quota of each group and label, with no repeated sentence or pair of terms;
         but at most half of the pairs of terms of a group's rarer label, so that some remain. Dev
         takes half as many as test, and train the rest: both without the sentences and the pairs of
-        terms of test, and with no sentence more than ``most_repeats`` times in both together. Every
+        terms of test, and with no sentence more than ``max_repeats`` times in both together. Every
         group of a split has equally many instances of both labels.
         """
         test = self._test()
-        train, dev = self._others(test, self.most_repeats)
+        train, dev = self._others(test, self.max_repeats)
         return {"train": _shuffle(train), "dev": _shuffle(dev), "test": _shuffle(test)}
 
     def trains(self, repeats: Iterable[int]) -> Iterator[Selection]:
         """Yield the train split for each limit of a sentence's occurrences; see ``split``."""
         test = self._test()
-        for most_repeats in repeats:
-            train, _ = self._others(test, most_repeats)
+        for max_repeats in repeats:
+            train, _ = self._others(test, max_repeats)
             yield join(list(train.values()))
 
     def _test(self) -> _Classes:
@@ -182,17 +182,17 @@ class Splitter:
         )
         quotas: dict[_Class, int] = {}
         for group, name in enumerate(GROUPS):
-            terms = (self.blocks.terms[_in_class(self.blocks, group, label)] for label in LABELS)
+            terms = (self.blocks.terms[_in_class(self.blocks, group, label)] for label in _LABELS)
             n_pairs = min(len(np.unique(part)) for part in terms)  # of terms, of the rarer label
-            quotas |= {(group, label): min(self.quotas[name], n_pairs // 2) for label in LABELS}
+            quotas |= {(group, label): min(self.quotas[name], n_pairs // 2) for label in _LABELS}
         return self._select_all(self.blocks, uses, quotas)
 
-    def _others(self, test: _Classes, most_repeats: int) -> tuple[_Classes, _Classes]:
+    def _others(self, test: _Classes, max_repeats: int) -> tuple[_Classes, _Classes]:
         """Return train and dev, given a test split."""
         used = join(list(test.values()))
         mentions = np.zeros(len(self.hashes), np.int64)
-        mentions[used.mentions.ravel()] = most_repeats
-        uses = Uses(mentions=mentions, most=most_repeats, terms=None)
+        mentions[used.mentions.ravel()] = max_repeats
+        uses = Uses(mentions=mentions, most=max_repeats, terms=None)
         remaining = self.blocks.take(~np.isin(self.blocks.terms, used.terms))
         halves = {key: len(selection) // 2 for key, selection in test.items()}
         dev = self._select_all(remaining, uses, halves)
@@ -211,14 +211,14 @@ class Splitter:
         """Return the instances of train; the rarer label of each group is served first."""
         n_pairs = blocks.n_pairs
         numbers = [
-            [int(n_pairs[_in_class(blocks, group, label)].sum()) for label in LABELS]
+            [int(n_pairs[_in_class(blocks, group, label)].sum()) for label in _LABELS]
             for group in range(len(GROUPS))
         ]
         rarer = np.argmin(numbers, axis=1).tolist()
         train: _Classes = {}
         for group, label in enumerate(rarer):
             before = dev[group, label]
-            most = self.most_train or _ALL
+            most = self.max_train or _ALL
             train[group, label] = self._select(blocks, group, label, uses, most, before)
         for group, label in enumerate(rarer):
             other, limit = 1 - label, len(train[group, label])
@@ -272,19 +272,19 @@ def _balance(classes: _Classes) -> _Classes:
     }
 
 
-def _shuffle(classes: _Classes) -> Split:
+def _shuffle(classes: _Classes) -> DrawnSplit:
     """Return the instances of all groups and labels, in order of a hash of their draws."""
     selection = join(list(classes.values()))
     numbers = [len(part) for part in classes.values()]
     order = np.argsort(tie_hashes(_SHUFFLED, _SHUFFLED, selection.draws), kind="stable")
-    return Split(
+    return DrawnSplit(
         selection=selection.rows(order),
         groups=np.repeat([group for group, _ in classes], numbers)[order],
         labels=np.repeat([label for _, label in classes], numbers)[order],
     )
 
 
-def instance_rows(name: str, split: Split, mentions: pl.DataFrame) -> pl.DataFrame:
+def instance_rows(name: str, split: DrawnSplit, mentions: pl.DataFrame) -> pl.DataFrame:
     """Return the instances of one split: ``INSTANCE``.
 
     The order of the two mentions is drawn, so that it carries no information.
@@ -304,7 +304,7 @@ def instance_rows(name: str, split: Split, mentions: pl.DataFrame) -> pl.DataFra
 
 
 def benchmark_mentions(mentions: pl.DataFrame) -> pl.DataFrame:
-    """Return mentions for writing: ``MENTION``."""
+    """Return mentions for writing: ``CHOSEN_MENTION``."""
     place = pl.col("place").struct
     return mentions.select(
         corpus=place.field("c"),
@@ -315,4 +315,4 @@ def benchmark_mentions(mentions: pl.DataFrame) -> pl.DataFrame:
         end="end_at",
         term="term",
         concept_id="concept_id",
-    ).cast(pl.Schema(MENTION.dtypes))
+    ).cast(pl.Schema(CHOSEN_MENTION.dtypes))

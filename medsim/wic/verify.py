@@ -18,10 +18,10 @@ from medsim.core.options import public
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
 from medsim.core.terms import lowered, lowered_column
-from medsim.corpora import ENGLISH
+from medsim.corpora import CORPUS_SPLITS, ENGLISH
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import read_terminology
-from medsim.wic import MOST_REPEATS, SIMILARITY, SPLITS
+from medsim.wic import MAX_REPEATS, SIMILARITY
 from medsim.wic.benchmark import read_benchmark
 from medsim.wic.candidates import forms_with_relations
 from medsim.wic.checks import (
@@ -34,7 +34,7 @@ from medsim.wic.checks import (
     instances_of,
 )
 from medsim.wic.options import WicVerifyOptions
-from medsim.wic.output import INSTANCE, MENTION, NAME, RELATED
+from medsim.wic.output import CHOSEN_MENTION, INSTANCE, NAME, RELATED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -44,10 +44,10 @@ if TYPE_CHECKING:
     from medsim.wic.benchmark import Benchmark, BenchmarkFiles
     from medsim.wic.checks import ConceptsByName, Instance, SplitFinding
 
-Provenance: TypeAlias = Mapping[str, pl.DataFrame]
+_Provenance: TypeAlias = Mapping[str, pl.DataFrame]
 """The tables of a benchmark with the provenance of its instances, by their files."""
 
-_TABLES = (INSTANCE, MENTION, NAME, RELATED)
+_TABLES = (INSTANCE, CHOSEN_MENTION, NAME, RELATED)
 """The tables of a folder with the provenance of its instances."""
 
 
@@ -101,7 +101,7 @@ def verify_wic(options: WicVerifyOptions) -> Verified:
     return Verified(findings=findings_table(findings), breaches=breaches_table(findings))
 
 
-def _check_folder(build: Benchmark) -> tuple[list[SplitFinding], Provenance | None]:
+def _check_folder(build: Benchmark) -> tuple[list[SplitFinding], _Provenance | None]:
     """Return the findings on the files of a folder, and their provenance if they are intact."""
     outputs = check_outputs(build)
     try:
@@ -112,13 +112,13 @@ def _check_folder(build: Benchmark) -> tuple[list[SplitFinding], Provenance | No
         if not outputs.violations:
             raise
         return [outputs], None
-    counts = Counter(provenance[MENTION.files]["sentence"].to_list())
+    counts = Counter(provenance[CHOSEN_MENTION.files]["sentence"].to_list())
     breaches = [Breach(fault=f"{n} mentions in {text!r}") for text, n in counts.items() if n > 1]
     return [outputs, finding("", "one_row", len(counts), breaches)], provenance
 
 
 def _check_all(
-    benchmark: BenchmarkFiles, provenance: Provenance | None, names: pl.DataFrame | None
+    benchmark: BenchmarkFiles, provenance: _Provenance | None, names: pl.DataFrame | None
 ) -> list[SplitFinding]:
     """Return the findings on the instances, split by split; ``names`` are names of concepts."""
     splits = {split: instances_of(frame) for split, frame in benchmark.splits.items()}
@@ -130,7 +130,7 @@ def _check_all(
         splits,
         benchmark.build.manifest.quotas if benchmark.build else None,
         language=language,
-        most_repeats=int(str(benchmark.options.get("most_repeats", MOST_REPEATS))),
+        max_repeats=int(str(benchmark.options.get("max_repeats", MAX_REPEATS))),
     )
     findings = []
     for split, instances in splits.items():
@@ -144,7 +144,11 @@ def _check_all(
 def check_outputs(build: Benchmark) -> SplitFinding:
     """Return the check of the files of a folder against its manifest."""
     outputs = build.manifest.outputs
-    paths = {*outputs, *(table.files for table in _TABLES), *(f"{split}.json" for split in SPLITS)}
+    paths = {
+        *outputs,
+        *(table.files for table in _TABLES),
+        *(f"{split}.json" for split in CORPUS_SPLITS),
+    }
     faults = [_fault(build, path, outputs.get(path)) for path in sorted(paths)]
     return finding("", "outputs", len(paths), [Breach(fault=words) for words in faults if words])
 
@@ -162,7 +166,7 @@ def _fault(build: Benchmark, path: str, output: Output | None) -> str:
 
 
 def check_provenance(
-    split: str, instances: pl.DataFrame, provenance: Provenance
+    split: str, instances: pl.DataFrame, provenance: _Provenance
 ) -> list[SplitFinding]:
     """Return the checks of a split's JSON file against the provenance."""
     rows = provenance[INSTANCE.files].filter(split=split)
@@ -182,7 +186,7 @@ def check_provenance(
     ]
 
 
-def _concepts(split: str, rows: pl.DataFrame, provenance: Provenance) -> list[SplitFinding]:
+def _concepts(split: str, rows: pl.DataFrame, provenance: _Provenance) -> list[SplitFinding]:
     """Return the check of labels against concepts."""
     concepts = rows.select("concept1", "concept2").rows()
     related = {frozenset(pair): relation for *pair, relation in provenance[RELATED.files].rows()}
@@ -205,15 +209,15 @@ def _concepts(split: str, rows: pl.DataFrame, provenance: Provenance) -> list[Sp
     ]
 
 
-def _mentions(split: str, rows: pl.DataFrame, provenance: Provenance) -> SplitFinding:
+def _mentions(split: str, rows: pl.DataFrame, provenance: _Provenance) -> SplitFinding:
     """Return the check that mentions.parquet has all mentions of a split."""
-    mentions = set(provenance[MENTION.files].rows())
-    names = [name.removesuffix("_id") for name in MENTION.dtypes]
+    mentions = set(provenance[CHOSEN_MENTION.files].rows())
+    names = [name.removesuffix("_id") for name in CHOSEN_MENTION.dtypes]
     sides = [rows.select(f"{name}{side}" for name in names).rows() for side in (1, 2)]
 
     def unknown(instance: Instance) -> str:
         wrong = [n for n, side in enumerate(sides, 1) if side[instance.number - 1] not in mentions]
-        return f"mention {wrong[0]} is not in {MENTION.files}" if wrong else ""
+        return f"mention {wrong[0]} is not in {CHOSEN_MENTION.files}" if wrong else ""
 
     return check_each(split, "mention", instances_of(rows), unknown)
 
@@ -231,12 +235,12 @@ def concepts_by_name(terms: Collection[str], names: pl.DataFrame) -> ConceptsByN
 def check_terminology(
     location: str,
     build: Benchmark,
-    provenance: Provenance,
+    provenance: _Provenance,
     progress: Progress,
     extensions: Sequence[str | Path] = (),
 ) -> list[SplitFinding]:
     """Return the checks of names, related and mentioned concepts against the terminology."""
-    mentions, options = provenance[MENTION.files], build.manifest.options
+    mentions, options = provenance[CHOSEN_MENTION.files], build.manifest.options
     with Store(threads=available_threads()) as store:
         reading = ReadingOptions.from_record(options, extensions=extensions)
         terminology = read_terminology(location, store, reading, progress)

@@ -164,7 +164,7 @@ def test_bug_in_medsim_is_not_reported_as_damage(
         json.loads(5)  # type: ignore[arg-type] — like a library on damaged input
 
 
-@pytest.mark.parametrize(("option", "value"), [("language", 5), ("most_repeats", "text")])
+@pytest.mark.parametrize(("option", "value"), [("language", 5), ("max_repeats", "text")])
 def test_benchmark_with_an_option_of_wrong_type_is_reported_as_changed(
     shared_benchmark: medsim.Benchmark, tmp_path: Path, option: str, value: object
 ) -> None:

@@ -349,7 +349,7 @@ def stopped(*_):
     print("comparing", flush=True)
     time.sleep(120)
 
-diff.compared = stopped
+diff.changes_between = stopped
 main()
 """
 

@@ -15,7 +15,7 @@ import medsim
 from medsim.core.progress import Progress
 from medsim.embeddings.embedded_terms import identify
 from medsim.embeddings.options import embedding_spec
-from medsim.tagging.tagger import word_table
+from medsim.tagging.tagger import embed_words
 
 WORDS = {
     "brook": [0.0, 0.0, -0.0],
@@ -130,7 +130,7 @@ def test_taggers_treat_a_word_with_a_zero_vector_as_unknown() -> None:
     named = identify(embedding_spec(WORDS | {",": [0, 0, 0]}, "own"), progress)
     words = sorted({*WORDS, ","})
 
-    table = word_table(named, words, progress, 1, None)
+    table = embed_words(named, words, progress, 1, None)
 
     assert table.knows(words).tolist() == [bool(np.any(WORDS.get(word, 0))) for word in words]
     assert progress.warnings == [warning_of(2, "word")]

@@ -158,7 +158,7 @@ def candidates_of(mentions: list[Mention], terminology: Terminology, seed: int) 
 
 
 def splits_of(
-    candidates: list[Candidate], quotas: dict[str, int], most_uses: int = 100
+    candidates: list[Candidate], quotas: dict[str, int], max_uses: int = 100
 ) -> dict[str, list[Candidate]]:
     """Return the instances of every split, by the rules of ``medsim.wic.splits``."""
     test = _test(candidates, quotas)
@@ -174,13 +174,13 @@ def splits_of(
             for chosen in _served(
                 [c for c in left if (c.group, c.label) == (group, label)],
                 uses,
-                most_uses,
+                max_uses,
                 sum((c.group, c.label) == (group, label) for c in test) // 2,
             )
         ]
     )
     return {
-        "train": _train(candidates, left, terms, dev, uses, most_uses),
+        "train": _train(candidates, left, terms, dev, uses, max_uses),
         "dev": dev,
         "test": test,
     }
@@ -217,7 +217,7 @@ def _train(
     terms: set[tuple[str, ...]],
     dev: list[Candidate],
     uses: Counter[str],
-    most_uses: int,
+    max_uses: int,
 ) -> list[Candidate]:
     rarer = {}
     for group in GROUPS:
@@ -230,21 +230,21 @@ def _train(
     train: list[Candidate] = []
     for group, label in rarer.items():
         instances = [c for c in fresh if (c.group, c.label) == (group, label)]
-        train += _served(instances, uses, most_uses, len(instances))
+        train += _served(instances, uses, max_uses, len(instances))
     for group, label in rarer.items():
         instances = [c for c in fresh if (c.group, c.label) == (group, 1 - label)]
-        train += _served(instances, uses, most_uses, sum(c.group == group for c in train))
+        train += _served(instances, uses, max_uses, sum(c.group == group for c in train))
     return _balanced(train)
 
 
 def _served(
-    candidates: list[Candidate], uses: Counter[str], most_uses: int, wanted: int
+    candidates: list[Candidate], uses: Counter[str], max_uses: int, wanted: int
 ) -> list[Candidate]:
     taken: list[Candidate] = []
     for candidate in candidates:
         if len(taken) == wanted:
             break
-        if all(uses[sentence] < most_uses for sentence in candidate.sentences):
+        if all(uses[sentence] < max_uses for sentence in candidate.sentences):
             uses.update(candidate.sentences)
             taken.append(candidate)
     return taken

@@ -6,9 +6,10 @@ from fixtures.words_in_context import invented, put_tables
 from oracles.wic import candidates_of, mentions_of, splits_of
 
 from medsim.core.store import Store
-from medsim.wic import GROUPS, SPLITS
+from medsim.corpora import CORPUS_SPLITS
+from medsim.wic import GROUPS
 from medsim.wic.candidates import blocks_of, forms_with_relations
-from medsim.wic.mentions import chosen_mentions, content_hashes
+from medsim.wic.mentions import chosen_mentions, mention_hashes
 from medsim.wic.rules import QUOTAS
 from medsim.wic.splits import Splitter
 
@@ -31,7 +32,7 @@ def instances_of(rows, terminology, seed: int, **limits: int) -> Instances:
 
 
 def splitter_of(
-    rows, terminology, seed: int, *, threads: int = 1, most_train: int = 1 << 40, most_repeats=100
+    rows, terminology, seed: int, *, threads: int = 1, max_train: int = 1 << 40, max_repeats=100
 ) -> tuple[Splitter, pl.DataFrame]:
     """Return a splitter of invented sentences, and their mentions."""
     with Store(threads=threads) as store:
@@ -43,11 +44,11 @@ def splitter_of(
         blocks = blocks_of(store, mentions, forms, threads=threads)
     splitter = Splitter(
         blocks=blocks,
-        hashes=content_hashes(mentions),
+        hashes=mention_hashes(mentions),
         seed=seed,
         quotas=QUOTAS["test"],
-        most_train=most_train,
-        most_repeats=most_repeats,
+        max_train=max_train,
+        max_repeats=max_repeats,
     )
     return splitter, mentions
 
@@ -60,7 +61,7 @@ def test_splits_equal_those_of_all_pairs_compared(seed: int, n_sentences: int) -
     expected = splits_of(candidates_of(mentions, terminology, seed), QUOTAS["test"])
     splits = instances_of(rows, terminology, seed)
     assert {group for _, group, _ in splits["test"]} >= {"term_identity", "abbreviations"}
-    for split in SPLITS:
+    for split in CORPUS_SPLITS:
         expected_rows = {(item.sentences, item.group, item.label) for item in expected[split]}
         assert len(splits[split]) == len(expected[split])
         assert set(splits[split]) == expected_rows
@@ -69,7 +70,7 @@ def test_splits_equal_those_of_all_pairs_compared(seed: int, n_sentences: int) -
 def test_every_split_of_an_invented_benchmark_has_every_group_with_both_labels() -> None:
     rows, terminology = invented(3, 1_500)
     splits = instances_of(rows, terminology, 3)
-    for split in SPLITS:
+    for split in CORPUS_SPLITS:
         assert {(group, label) for _, group, label in splits[split]} == {
             (group, label) for group in GROUPS for label in (0, 1)
         }
@@ -78,24 +79,24 @@ def test_every_split_of_an_invented_benchmark_has_every_group_with_both_labels()
 def test_train_has_at_most_the_requested_size() -> None:
     rows, terminology = invented(2, 150)
     everything = instances_of(rows, terminology, 2)["train"]
-    few = instances_of(rows, terminology, 2, most_train=3)["train"]
+    few = instances_of(rows, terminology, 2, max_train=3)["train"]
     for group in GROUPS:
         n_all = sum(row[1] == group for row in everything)
         assert sum(row[1] == group for row in few) == min(6, n_all)
 
 
-@pytest.mark.parametrize("most_repeats", [1, pytest.param(5, marks=pytest.mark.slow)])
-def test_a_sentence_is_repeated_at_most_the_requested_times(most_repeats: int) -> None:
+@pytest.mark.parametrize("max_repeats", [1, pytest.param(5, marks=pytest.mark.slow)])
+def test_a_sentence_is_repeated_at_most_the_requested_times(max_repeats: int) -> None:
     rows, terminology = invented(1, 120)
     mentions = mentions_of(rows, terminology, 1)
     candidates = candidates_of(mentions, terminology, 1)
-    expected = splits_of(candidates, QUOTAS["test"], most_repeats)
+    expected = splits_of(candidates, QUOTAS["test"], max_repeats)
 
     splitter, linked = splitter_of(rows, terminology, 1)
-    (train,) = splitter.trains([most_repeats])
-    splits = instances_of(rows, terminology, 1, most_repeats=most_repeats)
+    (train,) = splitter.trains([max_repeats])
+    splits = instances_of(rows, terminology, 1, max_repeats=max_repeats)
 
-    for split in SPLITS:
+    for split in CORPUS_SPLITS:
         expected_rows = {(item.sentences, item.group, item.label) for item in expected[split]}
         assert set(splits[split]) == expected_rows
     sentences = linked["sentence"].to_list()

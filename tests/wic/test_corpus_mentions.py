@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 from medsim.corpora import Annotation, Document, sentences
 from medsim.corpora.documents import Problems
 from medsim.wic import mentions
-from medsim.wic.mentions import mentions_in_sentences, read_corpora
+from medsim.wic.mentions import mentions_in_sentences, read_mentions
 from medsim.wic.output import MENTION_COLUMNS
 
 
@@ -99,8 +99,8 @@ def test_processes_make_no_difference(tmp_path: Path, monkeypatch) -> None:
     paths = [tmp_path / "orl.txt", tmp_path / "dup.txt.gz"]
     done: list[int] = []
 
-    single = read_corpora(paths, threads=1, advance=done.append)
-    several = read_corpora(paths, threads=2)
+    single = read_mentions(paths, threads=1, advance=done.append)
+    several = read_mentions(paths, threads=2)
 
     assert_frame_equal(single.mentions, several.mentions)
     assert (single.skipped, single.warnings) == (several.skipped, several.warnings)

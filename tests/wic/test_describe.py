@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from medsim import build_wic, describe_wic
 from medsim.core.errors import OptionError
 from medsim.core.kinds import WIC_COLUMNS
-from medsim.wic import GROUPS, SPLITS
+from medsim.corpora import CORPUS_SPLITS
+from medsim.wic import GROUPS
 from medsim.wic.benchmark import read_instances
 from medsim.wic.describe import GROUP_OF, n_words
 
@@ -38,8 +39,8 @@ def sides(rows: list[dict[str, object]], column: str) -> list[str]:
 def test_table_3_counts_the_instances_of_the_files(built: Benchmark) -> None:
     table = describe_wic(built)
 
-    assert table["split"].to_list() == [*SPLITS, "all"]
-    for split, row in zip((*SPLITS, None), table.to_dicts(), strict=True):
+    assert table["split"].to_list() == [*CORPUS_SPLITS, "all"]
+    for split, row in zip((*CORPUS_SPLITS, None), table.to_dicts(), strict=True):
         rows = built.instances(split).to_dicts()
         assert row["all"] == len(rows) > 0
         for group in GROUPS:
@@ -136,8 +137,8 @@ def test_figure_3_matches_builds_with_each_limit(built: Benchmark, tmp_path: Pat
             built.folder.parent / "META",
             tmp_path / str(repeats),
             threads=1,
-            most_train=60,
-            most_repeats=repeats,
+            max_train=60,
+            max_repeats=repeats,
         )
         rows = benchmark.instances("train").to_dicts()
         concepts = set(sides(rows, "concept"))

@@ -14,10 +14,11 @@ from fixtures.umls import Metathesaurus
 
 from medsim.core.errors import InputError, OptionError
 from medsim.core.kinds import WIC_COLUMNS
-from medsim.wic import SPLITS, build
+from medsim.corpora import CORPUS_SPLITS
+from medsim.wic import build
 from medsim.wic.benchmark import read_instances
 from medsim.wic.build import build_wic
-from medsim.wic.output import INSTANCE, MENTION
+from medsim.wic.output import CHOSEN_MENTION, INSTANCE
 from medsim.wic.rules import label_ratio
 from medsim.wic.verify import verify_wic as verify
 
@@ -58,7 +59,7 @@ def test_similar_labels_are_those_above_the_chosen_ratio(inputs, tmp_path: Path)
     ]
     assert pairs
     assert all(label_ratio(*row[:2]) > Fraction(6, 10) for row in pairs)
-    alone = [verify(more.folder / f"{split}.json").broken for split in SPLITS]
+    alone = [verify(more.folder / f"{split}.json").broken for split in CORPUS_SPLITS]
     assert ["similarity"] in alone  # without the limit in the manifest
 
 
@@ -208,8 +209,8 @@ def test_a_language_without_sentences_or_lemmas_is_refused(tmp_path: Path) -> No
 
 def test_files_have_their_columns_and_terms_of_use(built: Benchmark) -> None:
     assert built.instances().schema == pl.Schema(INSTANCE.dtypes)
-    assert built.mentions().schema == pl.Schema(MENTION.dtypes)
-    for split in SPLITS:
+    assert built.mentions().schema == pl.Schema(CHOSEN_MENTION.dtypes)
+    for split in CORPUS_SPLITS:
         instances = built.instances(split).select(list(WIC_COLUMNS))
         assert read_instances(built.folder / f"{split}.json").equals(instances)
     for path in built.manifest.outputs:
@@ -235,7 +236,7 @@ def test_the_manifest_lists_corpora_and_skipped_mentions(built: Benchmark) -> No
 def test_a_terminology_without_any_code_is_refused_before_sentences_are_split(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(build, "read_corpora", lambda *_, **__: pytest.fail("cuts sentences"))
+    monkeypatch.setattr(build, "read_mentions", lambda *_, **__: pytest.fail("cuts sentences"))
     few = write_corpus(tmp_path, NAMES, "few", 1, n_documents=3)
     other = tmp_path / "other.obo"
     other.write_text("format-version: 1.2\n\n[Term]\nid: X:1\nname: velp\n", encoding="utf-8")

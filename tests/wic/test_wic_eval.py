@@ -32,7 +32,7 @@ from medsim.wic.benchmark import read_instances
 from medsim.wic.dataset import read_dataset
 from medsim.wic.models import bilstm
 from medsim.wic.models.training import Training
-from medsim.wic.output import PREDICTIONS, RESULTS
+from medsim.wic.output import ACCURACIES, PREDICTIONS
 from medsim.wic.scores import WHY_MISSING, readable_accuracies
 
 pytestmark = pytest.mark.skipif(
@@ -99,7 +99,7 @@ def shuffled(path: Path, to: Path) -> np.ndarray:
 
 def test_every_model_is_scored_on_every_part(scored: WicScores) -> None:
     for name, columns in (
-        ("results", RESULTS.dtypes),
+        ("results", ACCURACIES.dtypes),
         ("predictions", PREDICTIONS.dtypes),
     ):
         frame = getattr(scored, name)()
@@ -631,7 +631,7 @@ def run(place: Path, tmp_path: Path, *arguments: str):
 def test_the_command_prints_all_columns_for_programs(place: Path, tmp_path: Path) -> None:
     rows = run(place, tmp_path, "--format", "csv")
 
-    assert pl.read_csv(rows.stdout.encode()).columns == list(RESULTS.dtypes)
+    assert pl.read_csv(rows.stdout.encode()).columns == list(ACCURACIES.dtypes)
 
 
 def test_data_leakage_gives_a_warning(place: Path, tmp_path: Path) -> None:

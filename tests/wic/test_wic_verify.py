@@ -247,8 +247,8 @@ def test_the_published_dev_split_has_the_known_violations() -> None:
 def test_repeats_are_limited_by_the_manifest(shared_benchmark: Benchmark, tmp_path: Path) -> None:
     folder = shutil.copytree(shared_benchmark.folder, tmp_path / "wic")
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    assert manifest["options"]["most_repeats"] == 100
-    manifest["options"]["most_repeats"] = 1
+    assert manifest["options"]["max_repeats"] == 100
+    manifest["options"]["max_repeats"] = 1
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
 
     assert verify(folder).broken == ["sentence_limit"]

@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Flags, Rows, Values
     from medsim.wic.dataset import Round, WicDataset
 
-RANDOM = "random"
-"""The name of the model with random answers."""
+_RANDOM = "random"  # the name of the model with random answers
 
 SENTENCE, TARGET, QUOTED = "sentence", "target", "quoted"
 """The input of a model: the words of a sentence; only the target (within its sentence if the model
@@ -97,7 +96,7 @@ class ModelAnswers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Model(ABC):
+class WicModel(ABC):
     """A model with its name in the results; each class is registered in ``MODELS``.
 
     Attributes:
@@ -122,7 +121,7 @@ class Model(ABC):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddedModel(Model):
+class EmbeddedModel(WicModel):
     """A model with an embedding.
 
     Attributes:
@@ -176,11 +175,11 @@ class TrainedModel(EmbeddedModel):
         return about
 
 
-MODELS: Registry[type[Model]] = Registry("model of words in context", "medsim.wic.models")
+MODELS: Registry[type[WicModel]] = Registry("model of words in context", "medsim.wic.models")
 """The classes of models by method."""
 
 
-def model_of(source: EmbeddingLike, name: str | None = None) -> Model:
+def model_of(source: EmbeddingLike, name: str | None = None) -> WicModel:
     """Return the model of an item of ``models``; ``name`` is for texts without a name, and objects.
 
     An example of a text is "minilm=model.onnx,input=quoted". A perceptron or a BiLSTM reads word
@@ -191,18 +190,18 @@ def model_of(source: EmbeddingLike, name: str | None = None) -> Model:
     place: Any
     if isinstance(source, (str, Path)):
         text = str(source) if name is None else f"{name}={source}"
-        if text == RANDOM:
-            return MODELS.get("coin")(name=RANDOM)
-        named = parse_named(text, "`models`", f"minilm=model.onnx,input=quoted, or {RANDOM}")
+        if text == _RANDOM:
+            return MODELS.get("coin")(name=_RANDOM)
+        named = parse_named(text, "`models`", f"minilm=model.onnx,input=quoted, or {_RANDOM}")
         name, place, options = named.name, parse_place(named.path), named.options
-        if named.path == RANDOM and not options:
+        if named.path == _RANDOM and not options:
             return MODELS.get("coin")(name=name)
     else:
         place = as_embedding(source)
         name, options, text = name or place.name or DEFAULT_NAME, place.options, repr(place)
         check_name(name, f"`models` {name!r}")
     try:
-        if place == Path(RANDOM):
+        if place == Path(_RANDOM):
             _check_options(options, ())
         return _embedded_model(name, place, options)
     except OptionError as error:

@@ -9,7 +9,7 @@ import numpy as np
 
 from medsim.embeddings.sources import WORDS
 from medsim.wic.models import MODELS, SENTENCE, TARGET, TrainedModel, round_name, threshold_answers
-from medsim.wic.models.perceptron import word_pairs
+from medsim.wic.models.perceptron import embedded_sides
 from medsim.wic.models.training import TRAINING_OPTIONS, Fitted, Training, prepare_torch, train
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class BilstmModel(TrainedModel):
         et al. (2024) do not say how they trained theirs.
         """
         prepare_torch("a BiLSTM over word vectors", context.threads)
-        words, covered = word_pairs(self, dataset, context)
+        words, covered = embedded_sides(self, dataset, context)
 
         def scores_in(round_: Round) -> Values:
             train = round_.train[~np.isin(round_.train, round_.held_back)]

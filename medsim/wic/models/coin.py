@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from medsim.wic.dataset import coin_flips
-from medsim.wic.models import MODELS, Model, ModelAnswers, fixed_answers
+from medsim.wic.models import MODELS, ModelAnswers, WicModel, fixed_answers
 
 if TYPE_CHECKING:
     from medsim.wic.dataset import WicDataset
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CoinModel(Model):
+class CoinModel(WicModel):
     """A model with random answers, from a hash of the seed and of each instance."""
 
     way: ClassVar[str] = "coin"

@@ -29,13 +29,7 @@ TUNABLE = (NAME, "transformers")
 
 ONLINE_CONTRASTIVE, COSINE = "online-contrastive", "cosine"  # losses
 
-MARGIN = 0.5
-"""The cosine distance above which a pair with two meanings does not contribute to the loss.
-
-The code of Rouhizadeh et al. (2024) has the same margin.
-"""
-
-
+_MARGIN = 0.5  # cosine distance of two meanings without loss, as Rouhizadeh et al. (2024) have it
 _TEXTS_A_RUN = 16
 
 
@@ -159,7 +153,7 @@ def contrastive_loss(cosines: Any, labels: Any) -> Any:
 
     Only hard pairs count: negatives nearer than the farthest positive, and positives farther apart
     than the nearest negative. The loss is the sum over them of the squared cosine distance for
-    positives, and of the squared difference from ``MARGIN`` for negatives. If a batch has no pair
+    positives, and of the squared difference from a margin for negatives. If a batch has no pair
     of one label, the pairs of the other are compared with their mean. It is defined as in
     sentence-transformers, and Rouhizadeh et al. (2024) fine-tuned with it.
 
@@ -171,7 +165,7 @@ def contrastive_loss(cosines: Any, labels: Any) -> Any:
     alike, unlike = distances[labels], distances[~labels]
     near = unlike[unlike < (alike.max() if len(alike) else unlike.mean())]
     far = alike[alike > (unlike.min() if len(unlike) else alike.mean())]
-    return far.square().sum() + (MARGIN - near).clamp(min=0).square().sum()
+    return far.square().sum() + (_MARGIN - near).clamp(min=0).square().sum()
 
 
 def cosine_loss(cosines: Any, labels: Any) -> Any:

@@ -11,8 +11,8 @@ import polars as pl
 from medsim.core.errors import InputError
 from medsim.embeddings.chats import LanguageModel
 from medsim.embeddings.replies import chat_of, noted, parse_answer, unanswered
-from medsim.wic.models import MODELS, Model, fixed_answers, majority
-from medsim.wic.output import REPLIES
+from medsim.wic.models import MODELS, WicModel, fixed_answers, majority
+from medsim.wic.output import INSTANCE_REPLIES
 
 if TYPE_CHECKING:
     from medsim.embeddings.replies import Messages
@@ -34,7 +34,7 @@ quotation marks and both sentences after it; the paper prints no instruction.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LlmModel(Model):
+class LlmModel(WicModel):
     """A language model that a service runs."""
 
     way: ClassVar[str] = "prompted"
@@ -76,7 +76,7 @@ class LlmModel(Model):
                 answer = answers[row]
                 if answer is not None:
                     positive[row], covered[row] = answer, True
-        table = pl.DataFrame(rows, schema=REPLIES.dtypes)
+        table = pl.DataFrame(rows, schema=INSTANCE_REPLIES.dtypes)
         return replace(fixed_answers(positive), covered=covered, replies=table)
 
     def recorded(self, answers: ModelAnswers, context: Context) -> dict[str, object]:  # noqa: ARG002

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from medsim.wic.dataset import WicDataset
     from medsim.wic.models import Context, ModelAnswers
 
-N_HIDDEN = 128
+_N_HIDDEN = 128
 """Units of the hidden layer (Rouhizadeh et al. 2024)."""
 
 _EVEN = 0.5
@@ -62,7 +62,7 @@ class PerceptronModel(EmbeddedModel):
         without any comparison of them. An instance with a side without known words is not covered
         and not used for fitting.
         """
-        words, covered = word_pairs(self, dataset, context)
+        words, covered = embedded_sides(self, dataset, context)
         every_text = np.arange(len(words.bags.starts) - 1, dtype=np.int32)
         points = points_of(words.bags, every_text, Workers(threads=context.threads))
         features = np.hstack([points[words.left], points[words.right]]).astype(np.float64)
@@ -85,7 +85,7 @@ class PerceptronModel(EmbeddedModel):
 MODELS.register(PerceptronModel.way, PerceptronModel)
 
 
-def word_pairs(
+def embedded_sides(
     model: EmbeddedModel, dataset: WicDataset, context: Context
 ) -> tuple[WordPairs, Flags]:
     """Return the words of both sides of all instances, and whether both have a known word."""
@@ -131,7 +131,7 @@ def perceptron_scores(features: Table, labels: Flags, tested: Table, seed: int) 
         from threadpoolctl import threadpool_limits  # noqa: PLC0415 — comes with it
     mean, deviation = features.mean(axis=0), features.std(axis=0)
     scale = np.where(deviation > 0, deviation, np.inf)
-    model = MLPClassifier((N_HIDDEN,), max_iter=_MOST_EPOCHS, random_state=seed % _SEEDS)
+    model = MLPClassifier((_N_HIDDEN,), max_iter=_MOST_EPOCHS, random_state=seed % _SEEDS)
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # 200 epochs are the limit
         model.fit((features - mean) / scale, labels)

@@ -14,7 +14,7 @@ from medsim.core.reading import expanded, parsed_json, reading
 from medsim.core.tables import Table, read_table, read_text
 from medsim.embeddings.options import parse_named
 from medsim.wic.dataset import IDENTITY
-from medsim.wic.models import MODELS, Model, ModelAnswers, fixed_answers, threshold_answers
+from medsim.wic.models import MODELS, ModelAnswers, WicModel, fixed_answers, threshold_answers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,7 +49,7 @@ class Predictions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PredictedModel(Model):
+class PredictedModel(WicModel):
     """A model whose predictions are in a file.
 
     Attributes:

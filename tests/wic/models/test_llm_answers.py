@@ -18,7 +18,7 @@ from medsim import WicScores, evaluate_wic
 from medsim.core.errors import InputError, OptionError, ServiceError
 from medsim.core.opened import open_output
 from medsim.wic.models.llm import INSTRUCTION
-from medsim.wic.output import REPLIES
+from medsim.wic.output import INSTANCE_REPLIES
 from medsim.wic.scores import readable_accuracies
 
 pytest.importorskip("httpx2", reason="medsim[api] is not installed")
@@ -98,7 +98,7 @@ def test_a_language_model_is_scored_like_any_other(
     }
     replies = pl.read_parquet(tmp_path / "out/replies.parquet")
     assert replies.equals(scores.replies())
-    assert replies.schema == pl.Schema(REPLIES.dtypes)
+    assert replies.schema == pl.Schema(INSTANCE_REPLIES.dtypes)
     sent = {json.dumps(body["messages"]): body for _, _, body in service.requests}
     for instance, row in zip(test, replies.iter_rows(named=True), strict=True):
         messages = json.loads(row["messages"])

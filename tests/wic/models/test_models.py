@@ -21,8 +21,8 @@ from medsim.wic.models import (
     SENTENCE,
     TARGET,
     EmbeddedModel,
-    Model,
     TrainedModel,
+    WicModel,
     model_of,
 )
 from medsim.wic.models.coin import CoinModel
@@ -44,9 +44,9 @@ def quoted_word(texts: Sequence[str]) -> np.ndarray:
 def test_every_registered_model_declares_its_needs(way: str) -> None:
     kind = MODELS.get(way)
 
-    assert issubclass(kind, Model)
+    assert issubclass(kind, WicModel)
     assert kind.way == way
-    assert kind.answers is not Model.answers
+    assert kind.answers is not WicModel.answers
     assert kind.__doc__
     if issubclass(kind, EmbeddedModel):
         assert set(kind.inputs) <= {SENTENCE, TARGET, QUOTED}
