@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from functools import partial
+from importlib.resources import files
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import polars as pl
 
-from medsim.core.checks import Verification, findings_table
+from medsim.core.checks import Finding, Verification, findings_table
 from medsim.core.config import available_threads
 from medsim.core.errors import InputError
 from medsim.core.files import digest_of
+from medsim.core.kinds import columns
 from medsim.core.manifest import fingerprint
 from medsim.core.options import public
 from medsim.core.progress import Progress, progress_of
@@ -21,34 +25,54 @@ from medsim.core.terms import lowered, lowered_column
 from medsim.corpora import CORPUS_SPLITS, ENGLISH
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import read_terminology
-from medsim.wic import MAX_REPEATS, SIMILARITY
+from medsim.wic import GROUPS, MAX_REPEATS, SIMILARITY
 from medsim.wic.benchmark import read_benchmark
 from medsim.wic.candidates import forms_with_relations
-from medsim.wic.checks import (
-    Breach,
-    breaches_table,
-    check_each,
-    check_instances,
-    check_splits,
-    finding,
-    instances_of,
-)
 from medsim.wic.options import WicVerifyOptions
 from medsim.wic.output import CHOSEN_MENTION, INSTANCE, NAME, RELATED
+from medsim.wic.rules import (
+    QUOTAS,
+    equal_ignoring_case,
+    group_of,
+    label_ratio,
+    lemma_pair,
+    term_pair,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Hashable
     from pathlib import Path
 
     from medsim.core.manifest import Output
     from medsim.wic.benchmark import Benchmark, BenchmarkFiles
-    from medsim.wic.checks import ConceptsByName, Instance, SplitFinding
+
+    Keys: TypeAlias = Callable[["Instance"], Sequence[Hashable]]
+    Splits: TypeAlias = Mapping[str, Sequence["Instance"]]
+
+ConceptsByName: TypeAlias = Mapping[str, frozenset[str]]
+"""The concepts of a name, by the name in lower case."""
 
 _Provenance: TypeAlias = Mapping[str, pl.DataFrame]
 """The tables of a benchmark with the provenance of its instances, by their files."""
 
 _TABLES = (INSTANCE, CHOSEN_MENTION, NAME, RELATED)
 """The tables of a folder with the provenance of its instances."""
+
+_PROMISES = {
+    check: str(promise).format(similarity=SIMILARITY, max_repeats=MAX_REPEATS)
+    for check, promise in tomllib.loads(
+        (files(__package__) / "promises.toml").read_text(encoding="utf-8")
+    ).items()
+}
+"""The guarantees in the order in which they are checked."""
+
+_BREACH_COLUMNS = (
+    columns(pl.String, "split", "check")
+    | columns(pl.Int64, "instance")
+    | columns(pl.String, "term1", "term2", "found")
+)
+
+_GROUP_CHECKS = ("group", "lemma", "synonyms", "similarity")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -58,10 +82,89 @@ class Verified(Verification):
     Attributes:
         findings: a row per split and check: its guarantee, the numbers of checked items and of
             violations, and the first of these or a note.
-        breaches: a row per violation.
+        breaches: a row per violation; instances are numbered from 1 in their file, null if it is
+            not in a single instance.
     """
 
     breaches: pl.DataFrame
+
+
+class Mention(NamedTuple):
+    """A mention in its sentence: one half of an instance.
+
+    Attributes:
+        start: the first code point of the term.
+        end: one past its last.
+        term: the text at these offsets, according to the file.
+    """
+
+    sentence: str
+    start: int
+    end: int
+    term: str
+
+
+class Instance(NamedTuple):
+    """Two mentions in their sentences.
+
+    Attributes:
+        number: in its file, from 1.
+        mentions: both of them, in order.
+        cat: its group, according to the file.
+        label: whether both terms have the same meaning, according to the file.
+    """
+
+    number: int
+    mentions: tuple[Mention, Mention]
+    cat: str
+    label: bool
+
+    @property
+    def terms(self) -> tuple[str, str]:
+        """Both terms."""
+        return self.mentions[0].term, self.mentions[1].term
+
+    @property
+    def sentences(self) -> tuple[str, str]:
+        """Both sentences."""
+        return self.mentions[0].sentence, self.mentions[1].sentence
+
+
+class Breach(NamedTuple):
+    """One violation of a rule.
+
+    Attributes:
+        found: what is wrong.
+        instance: with the violation; None if it is not in a single instance.
+    """
+
+    found: str
+    instance: Instance | None = None
+
+    def __str__(self) -> str:
+        if self.instance is None:
+            return self.found
+        term1, term2 = self.instance.terms
+        return f"instance {self.instance.number}, {term1!r} and {term2!r}: {self.found}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitFinding(Finding):
+    """The outcome of one check in one split.
+
+    Attributes:
+        split: of ``CORPUS_SPLITS``; "" for none.
+        n_checked: the number of items that were checked.
+    """
+
+    split: str
+    n_checked: int
+    violations: Sequence[Breach] = ()
+
+    def row(self) -> dict[str, object]:
+        """Return the row of a finding with its split and the number of checked items."""
+        first = {"split": self.split, "check": self.check, "guarantee": self.promise}
+        return first | {"checked": self.n_checked} | Finding.row(self)
 
 
 @public(WicVerifyOptions)
@@ -98,23 +201,18 @@ def verify_wic(options: WicVerifyOptions) -> Verified:
                 names = store.frame("terminologies/concept_name", language=reading.language)
         with progress.stage("check the guarantees"):
             findings += _check_all(benchmark, provenance, names)
-    return Verified(findings=findings_table(findings), breaches=breaches_table(findings))
-
-
-def _check_folder(build: Benchmark) -> tuple[list[SplitFinding], _Provenance | None]:
-    """Return the findings on the files of a folder, and their provenance if they are intact."""
-    outputs = check_outputs(build)
-    try:
-        provenance = {
-            table.files: build.read(table.files).select(list(table.dtypes)) for table in _TABLES
-        }
-    except (InputError, pl.exceptions.ColumnNotFoundError):
-        if not outputs.violations:
-            raise
-        return [outputs], None
-    counts = Counter(provenance[CHOSEN_MENTION.files]["sentence"].to_list())
-    breaches = [Breach(fault=f"{n} mentions in {text!r}") for text, n in counts.items() if n > 1]
-    return [outputs, finding("", "one_row", len(counts), breaches)], provenance
+    rows = [
+        (
+            found.split,
+            found.check,
+            *((each.instance.number, *each.instance.terms) if each.instance else (None,) * 3),
+            each.found,
+        )
+        for found in findings
+        for each in found.violations
+    ]
+    breaches = pl.DataFrame(rows, _BREACH_COLUMNS, orient="row")
+    return Verified(findings=findings_table(findings), breaches=breaches)
 
 
 def _check_all(
@@ -141,6 +239,249 @@ def _check_all(
     return findings
 
 
+def finding(
+    split: str, check: str, n_checked: int, breaches: Sequence[Breach] = (), note: str = ""
+) -> SplitFinding:
+    """Return the outcome of a check; see ``SplitFinding``."""
+    return SplitFinding(
+        check=check,
+        promise=_PROMISES[check],
+        violations=breaches,
+        note=note,
+        split=split,
+        n_checked=n_checked,
+    )
+
+
+def instances_of(frame: pl.DataFrame) -> list[Instance]:
+    """Return the rows of a frame with ``WIC_COLUMNS`` as instances."""
+    sides = [frame.select(f"{name}{side}" for name in Mention._fields).rows() for side in (1, 2)]
+    rows = zip(*sides, frame["cat"], frame["label"], strict=True)
+    return [
+        Instance(number, (Mention(*first), Mention(*second)), cat, label == 1)
+        for number, (first, second, cat, label) in enumerate(rows, start=1)
+    ]
+
+
+def check_each(
+    split: str, check: str, instances: Sequence[Instance], fault: Callable[[Instance], str]
+) -> SplitFinding:
+    """Return the violations of a rule by instances; ``fault`` returns "" if there is none."""
+    breaches = [Breach(found, each) for each in instances if (found := fault(each))]
+    return finding(split, check, len(instances), breaches)
+
+
+def check_instances(
+    split: str,
+    instances: Sequence[Instance],
+    concepts: ConceptsByName | None,
+    language: str,
+    similarity: float = SIMILARITY,
+) -> list[SplitFinding]:
+    """Return the checks of single instances, by lemmas in a language.
+
+    Without concepts, synonyms are not checked.
+    """
+
+    def wrong_offsets(mention: Mention) -> str:
+        start, end, length = mention.start, mention.end, len(mention.sentence)
+        return "" if 0 <= start < end <= length else f"{start} to {end} of {length} characters"
+
+    def wrong_term(mention: Mention) -> str:
+        actual = mention.sentence[mention.start : mention.end]
+        return "" if actual == mention.term else f"the sentence has {actual!r} there"
+
+    def in_mentions(fault: Callable[[Mention], str], instance: Instance) -> str:
+        faults = enumerate(map(fault, instance.mentions), start=1)
+        return "; ".join(f"sentence {side}: {found}" for side, found in faults if found)
+
+    def one_sentence(instance: Instance) -> str:
+        first, second = instance.sentences
+        return "both sentences are the same" if first == second else ""
+
+    by_rules = partial(group_of, language=language, similarity=similarity)
+    return [
+        check_each(split, "offsets", instances, partial(in_mentions, wrong_offsets)),
+        check_each(split, "term", instances, partial(in_mentions, wrong_term)),
+        check_each(split, "two_sentences", instances, one_sentence),
+        *_groups(split, instances, concepts, by_rules),
+    ]
+
+
+def _groups(
+    split: str,
+    instances: Sequence[Instance],
+    concepts: ConceptsByName | None,
+    group_of: Callable[..., str | None],
+) -> list[SplitFinding]:
+    """Return the checks of groups, one for each kind of disagreement."""
+    breaches: dict[str, list[Breach]] = {check: [] for check in _GROUP_CHECKS}
+    for instance in instances:
+        shared = None
+        if concepts is not None:
+            first, second = (concepts.get(lower, frozenset()) for lower in lowered(instance.terms))
+            shared = not first.isdisjoint(second)
+        by_rules = group_of(*instance.terms, share_concept=shared)
+        is_clear = concepts is not None or instance.cat != "synonyms"
+        if by_rules != instance.cat and (is_clear or by_rules not in {None, "label_similarity"}):
+            fault = f"in {instance.cat}, by the rules in {by_rules or 'none'}"
+            check = _disagreement(instance, by_rules)
+            if check == "similarity":
+                fault = f"{fault}: the ratio is {float(label_ratio(*instance.terms)):.3g}"
+            breaches[check].append(Breach(fault, instance))
+    return [
+        finding(split, check, 0, breaches[check], "not checked: no terminology was given")
+        if check == "synonyms" and concepts is None
+        else finding(split, check, len(instances), breaches[check])
+        for check in _GROUP_CHECKS
+    ]
+
+
+def _disagreement(instance: Instance, by_rules: str | None) -> str:
+    """Return the check for a wrong group.
+
+    Lemmas depend on the library, synonyms on the terminology, other groups on neither.
+    """
+    groups = {instance.cat, by_rules}
+    if "term_identity" in groups and not equal_ignoring_case(*instance.terms):
+        return "lemma"
+    if "synonyms" in groups and not groups & {"term_identity", "abbreviations"}:
+        return "synonyms"
+    return "similarity" if groups == {"label_similarity", None} else "group"
+
+
+def check_splits(
+    splits: Splits,
+    quotas: Mapping[str, Mapping[str, int]] | None,
+    *,
+    language: str = ENGLISH,
+    max_repeats: int = MAX_REPEATS,
+) -> dict[str, list[SplitFinding]]:
+    """Return the checks of instances together, by split, with lemmas in a language.
+
+    Quotas for each label, group and split in the manifest must be reached exactly; None uses
+    BioWiC's, which a smaller benchmark need not reach.
+    """
+    keys: dict[str, Keys] = {  # the parts that occur once in test, and not in train and dev
+        "sentence": lambda instance: instance.sentences,
+        "pair": lambda instance: (term_pair(*instance.terms),),
+        "lemma_pair": lambda instance: (lemma_pair(*instance.terms, language),),
+    }
+    span_of: dict[str, tuple[int, int]] = {}
+    first_of: dict[Hashable, str] = {}
+    times: Counter[str] = Counter()
+
+    def other_mention(instance: Instance) -> str:
+        for number, mention in enumerate(instance.mentions, start=1):
+            span = mention.start, mention.end
+            start, end = span_of.setdefault(mention.sentence, span)
+            if span != (start, end):
+                return f"sentence {number} has its mention from {start} to {end} elsewhere"
+        return ""
+
+    def repeated(split: str, instance: Instance) -> str:
+        this = f"{split} {instance.number}"
+        first = first_of.setdefault(frozenset(instance.mentions), this)
+        return "" if first == this else f"{first} is the same"
+
+    findings = {}
+    for split, instances in splits.items():
+        findings[split] = [
+            _balance(split, instances),
+            *_quota(split, instances, quotas),
+            check_each(split, "one_mention", instances, other_mention),
+            check_each(split, "repeated_instance", instances, partial(repeated, split)),
+        ]
+        if split != "test":
+            findings[split].append(_sentence_limit(split, instances, max_repeats, times))
+        findings[split] += [_shared(split, splits, *part) for part in keys.items()]
+    return findings
+
+
+def _counts(instances: Sequence[Instance]) -> dict[str, tuple[int, int]]:
+    """Return the numbers of instances of each group with label 1 and with label 0."""
+    counted = Counter((instance.cat, instance.label) for instance in instances)
+    return {group: (counted[group, True], counted[group, False]) for group in GROUPS}
+
+
+def _balance(split: str, instances: Sequence[Instance]) -> SplitFinding:
+    counts = _counts(instances)
+    breaches = [
+        Breach(f"{group} has label 1 in {n_true:,} instances and 0 in {n_false:,}")
+        for group, (n_true, n_false) in counts.items()
+        if n_true != n_false
+    ]
+    return finding(split, "balance", sum(map(any, counts.values())), breaches)
+
+
+def _quota(
+    split: str, instances: Sequence[Instance], quotas: Mapping[str, Mapping[str, int]] | None
+) -> list[SplitFinding]:
+    """Return the checks of the numbers of instances in groups; empty if the numbers are unknown."""
+    of_split = (QUOTAS if quotas is None else quotas).get(split)
+    if of_split is None:
+        return []
+    breaches, smaller = [], []
+    for group, both in _counts(instances).items():
+        quota = of_split[group]
+        if max(both) > quota or (quotas is not None and min(both) < quota):
+            numbers = f"label 1 in {both[0]:,} instances and 0 in {both[1]:,}, not {quota:,} each"
+            breaches.append(Breach(f"{group} has {numbers}"))
+        elif max(both) < quota:
+            smaller.append(f"{group} {both[0]:,} of {quota:,}")
+    note = f"smaller than published: {', '.join(smaller)}" if smaller else ""
+    return [finding(split, "quota", len(GROUPS), breaches, note)]
+
+
+def _sentence_limit(
+    split: str, instances: Sequence[Instance], most: int, times: Counter[str]
+) -> SplitFinding:
+    """Return sentences that occur too often; ``times`` has earlier counts."""
+    times.update(text for instance in instances for text in instance.sentences)
+    first = {text: instance for instance in reversed(instances) for text in instance.sentences}
+    breaches = [
+        Breach(f"one of its sentences occurs {times[text]:,} times", instance)
+        for text, instance in first.items()
+        if times[text] > most
+    ]
+    return finding(split, "sentence_limit", len(first), breaches)
+
+
+def _shared(split: str, splits: Splits, part: str, keys: Keys) -> SplitFinding:
+    """Return the check of repeated parts in test, or of data leakage into train or dev."""
+    is_test = split == "test"
+    check = f"{'repeated' if is_test else 'leaked'}_{part}"
+    if "test" not in splits:
+        return finding(split, check, 0, note="not checked: no test split")
+    first: dict[Hashable, int] = {}
+    for instance in splits["test"]:
+        for key in keys(instance):
+            first.setdefault(key, instance.number)
+
+    def fault(instance: Instance) -> str:
+        same = [first[key] for key in keys(instance) if key in first]
+        others = [number for number in same if not is_test or number != instance.number]
+        return f"test {others[0]} has the same {part.replace('_', ' ')}" if others else ""
+
+    return check_each(split, check, splits[split], fault)
+
+
+def _check_folder(build: Benchmark) -> tuple[list[SplitFinding], _Provenance | None]:
+    """Return the findings on the files of a folder, and their provenance if they are intact."""
+    outputs = check_outputs(build)
+    try:
+        provenance = {
+            table.files: build.read(table.files).select(list(table.dtypes)) for table in _TABLES
+        }
+    except (InputError, pl.exceptions.ColumnNotFoundError):
+        if not outputs.violations:
+            raise
+        return [outputs], None
+    counts = Counter(provenance[CHOSEN_MENTION.files]["sentence"].to_list())
+    breaches = [Breach(f"{n} mentions in {text!r}") for text, n in counts.items() if n > 1]
+    return [outputs, finding("", "one_row", len(counts), breaches)], provenance
+
+
 def check_outputs(build: Benchmark) -> SplitFinding:
     """Return the check of the files of a folder against its manifest."""
     outputs = build.manifest.outputs
@@ -150,7 +491,7 @@ def check_outputs(build: Benchmark) -> SplitFinding:
         *(f"{split}.json" for split in CORPUS_SPLITS),
     }
     faults = [_fault(build, path, outputs.get(path)) for path in sorted(paths)]
-    return finding("", "outputs", len(paths), [Breach(fault=words) for words in faults if words])
+    return finding("", "outputs", len(paths), [Breach(words) for words in faults if words])
 
 
 def _fault(build: Benchmark, path: str, output: Output | None) -> str:
@@ -166,30 +507,40 @@ def _fault(build: Benchmark, path: str, output: Output | None) -> str:
 
 
 def check_provenance(
-    split: str, instances: pl.DataFrame, provenance: _Provenance
+    split: str, frame: pl.DataFrame, provenance: _Provenance
 ) -> list[SplitFinding]:
     """Return the checks of a split's JSON file against the provenance."""
     rows = provenance[INSTANCE.files].filter(split=split)
-    pairs = zip(instances_of(instances), instances_of(rows), strict=False)
+    instances = instances_of(rows)
     breaches = [
-        Breach(instance=instance, fault="it differs in instances.parquet")
-        for instance, other in pairs
-        if instance != other
+        Breach("it differs in instances.parquet", actual)
+        for actual, expected in zip(instances_of(frame), instances, strict=False)
+        if actual != expected
     ]
-    if instances.height != rows.height:
-        text = f"{instances.height:,} instances, but {rows.height:,} in instances.parquet"
-        breaches.append(Breach(fault=text))
+    if frame.height != rows.height:
+        text = f"{frame.height:,} instances, but {rows.height:,} in instances.parquet"
+        breaches.append(Breach(text))
+    mentions = set(provenance[CHOSEN_MENTION.files].rows())
+    names = [name.removesuffix("_id") for name in CHOSEN_MENTION.dtypes]
+    sides = [rows.select(f"{name}{side}" for name in names).rows() for side in (1, 2)]
+
+    def unknown(instance: Instance) -> str:
+        wrong = [n for n, side in enumerate(sides, 1) if side[instance.number - 1] not in mentions]
+        return f"mention {wrong[0]} is not in {CHOSEN_MENTION.files}" if wrong else ""
+
     return [
-        finding(split, "rows", instances.height, breaches),
-        _mentions(split, rows, provenance),
-        *_concepts(split, rows, provenance),
+        finding(split, "rows", frame.height, breaches),
+        check_each(split, "mention", instances, unknown),
+        *_concepts(split, instances, rows, provenance[RELATED.files]),
     ]
 
 
-def _concepts(split: str, rows: pl.DataFrame, provenance: _Provenance) -> list[SplitFinding]:
-    """Return the check of labels against concepts."""
+def _concepts(
+    split: str, instances: Sequence[Instance], rows: pl.DataFrame, relations: pl.DataFrame
+) -> list[SplitFinding]:
+    """Return the checks of labels against concepts, and of related concepts."""
     concepts = rows.select("concept1", "concept2").rows()
-    related = {frozenset(pair): relation for *pair, relation in provenance[RELATED.files].rows()}
+    related = {frozenset(pair): relation for *pair, relation in relations.rows()}
 
     def wrong_label(instance: Instance) -> str:
         concept1, concept2 = concepts[instance.number - 1]
@@ -202,24 +553,10 @@ def _concepts(split: str, rows: pl.DataFrame, provenance: _Provenance) -> list[S
         relation = related.get(frozenset((concept1, concept2)))
         return f"{concept1} and {concept2} are related: {relation}" if relation else ""
 
-    instances = instances_of(rows)
     return [
         check_each(split, "label", instances, wrong_label),
         check_each(split, "excluded", instances, left_out),
     ]
-
-
-def _mentions(split: str, rows: pl.DataFrame, provenance: _Provenance) -> SplitFinding:
-    """Return the check that mentions.parquet has all mentions of a split."""
-    mentions = set(provenance[CHOSEN_MENTION.files].rows())
-    names = [name.removesuffix("_id") for name in CHOSEN_MENTION.dtypes]
-    sides = [rows.select(f"{name}{side}" for name in names).rows() for side in (1, 2)]
-
-    def unknown(instance: Instance) -> str:
-        wrong = [n for n, side in enumerate(sides, 1) if side[instance.number - 1] not in mentions]
-        return f"mention {wrong[0]} is not in {CHOSEN_MENTION.files}" if wrong else ""
-
-    return check_each(split, "mention", instances_of(rows), unknown)
 
 
 def concepts_by_name(terms: Collection[str], names: pl.DataFrame) -> ConceptsByName:
@@ -261,4 +598,4 @@ def _compare(check: str, benchmark: pl.DataFrame, terminology: pl.DataFrame) -> 
     actual, expected = (set(table.select(columns).rows()) for table in (benchmark, terminology))
     faults = [f"{row} is not in the terminology" for row in sorted(actual - expected)]
     faults += [f"{row} is missing" for row in sorted(expected - actual)]
-    return finding("", check, terminology.height, [Breach(fault=fault) for fault in faults])
+    return finding("", check, terminology.height, [Breach(fault) for fault in faults])

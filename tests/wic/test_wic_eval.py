@@ -30,7 +30,7 @@ from medsim.statistics.significance import holm, mcnemar
 from medsim.wic import GROUPS
 from medsim.wic.benchmark import read_instances
 from medsim.wic.dataset import read_dataset
-from medsim.wic.models import bilstm
+from medsim.wic.models import word_vectors
 from medsim.wic.models.training import Training
 from medsim.wic.output import ACCURACIES, PREDICTIONS
 from medsim.wic.scores import WHY_MISSING, readable_accuracies
@@ -45,7 +45,7 @@ pytestmark = pytest.mark.skipif(
 def _setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Fit perceptrons for fewer epochs, which is enough here, and keep vectors out of the home."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("medsim.wic.models.perceptron._MOST_EPOCHS", 50)
+        patch.setattr("medsim.wic.models.word_vectors._MOST_EPOCHS", 50)
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
         yield
 
@@ -417,7 +417,7 @@ def test_scores_of_a_single_file_are_cross_fitted(place: Path, tmp_path: Path) -
 def test_a_bilstm_without_known_words_in_train_covers_nothing(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bilstm, "prepare_torch", lambda _name, _threads: None)
+    monkeypatch.setattr(word_vectors, "prepare_torch", lambda _name, _threads: None)
     (tmp_path / "few.txt").write_text("velp 1 2\norl 2 1\n", encoding="utf-8")
     test = written(tmp_path / "test.json", ("velp", "orl", 1), ("velp", "orl", 0))
 
@@ -484,8 +484,8 @@ def test_fitting_a_bilstm_uses_no_instance_for_testing_or_thresholds(
         sides = zip(pairs.left[rows], pairs.right[rows], strict=True)
         return np.array([float(not words[a].isdisjoint(words[b])) for a, b in sides]), 1
 
-    monkeypatch.setattr(bilstm, "prepare_torch", lambda _name, _threads: None)
-    monkeypatch.setattr(bilstm, "bilstm_scores", by_shared_words)
+    monkeypatch.setattr(word_vectors, "prepare_torch", lambda _name, _threads: None)
+    monkeypatch.setattr(word_vectors, "bilstm_scores", by_shared_words)
     options = "input=target,network=bilstm,epochs=3,rate=1e-2,batch=8"
 
     scores = evaluate_wic(

@@ -28,6 +28,7 @@ from medsim.embeddings.options import (
 from medsim.embeddings.sources import TERMS, WORDS
 from medsim.statistics.ranks import ranked
 from medsim.statistics.scores import best_threshold
+from medsim.wic.dataset import coin_flips
 from medsim.wic.models.training import Training
 
 if TYPE_CHECKING:
@@ -179,6 +180,20 @@ MODELS: Registry[type[WicModel]] = Registry("model of words in context", "medsim
 """The classes of models by method."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoinModel(WicModel):
+    """A model with random answers, from a hash of the seed and of each instance."""
+
+    way: ClassVar[str] = "coin"
+
+    def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:
+        """Return random answers."""
+        return fixed_answers(coin_flips(dataset.instances, context.seed))
+
+
+MODELS.register(CoinModel.way, CoinModel)
+
+
 def model_of(source: EmbeddingLike, name: str | None = None) -> WicModel:
     """Return the model of an item of ``models``; ``name`` is for texts without a name, and objects.
 
@@ -191,11 +206,11 @@ def model_of(source: EmbeddingLike, name: str | None = None) -> WicModel:
     if isinstance(source, (str, Path)):
         text = str(source) if name is None else f"{name}={source}"
         if text == _RANDOM:
-            return MODELS.get("coin")(name=_RANDOM)
+            return CoinModel(name=_RANDOM)
         named = parse_named(text, "`models`", f"minilm=model.onnx,input=quoted, or {_RANDOM}")
         name, place, options = named.name, parse_place(named.path), named.options
         if named.path == _RANDOM and not options:
-            return MODELS.get("coin")(name=name)
+            return CoinModel(name=name)
     else:
         place = as_embedding(source)
         name, options, text = name or place.name or DEFAULT_NAME, place.options, repr(place)

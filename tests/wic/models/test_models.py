@@ -20,15 +20,15 @@ from medsim.wic.models import (
     QUOTED,
     SENTENCE,
     TARGET,
+    CoinModel,
     EmbeddedModel,
     TrainedModel,
     WicModel,
     model_of,
 )
-from medsim.wic.models.coin import CoinModel
-from medsim.wic.models.cosine import CosineModel
-from medsim.wic.models.perceptron import PerceptronModel
+from medsim.wic.models.encoders import CosineModel
 from medsim.wic.models.predicted import PredictedModel
+from medsim.wic.models.word_vectors import PerceptronModel
 from medsim.wic.output import WicScores
 
 VECTORS = {"pain": [1.0, 0.0], "fever": [0.0, 1.0]}

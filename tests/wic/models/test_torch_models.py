@@ -15,10 +15,9 @@ from medsim.embeddings.formats.sentence_transformers import SentenceEncoder
 from medsim.embeddings.metrics import WordBags
 from medsim.embeddings.options import EmbeddingOptions
 from medsim.wic.dataset import Round
-from medsim.wic.models.bilstm import N_UNITS, bilstm_scores
-from medsim.wic.models.fine_tuned import TextPairs, contrastive_loss, cosine_loss, tune
-from medsim.wic.models.perceptron import WordPairs
+from medsim.wic.models.encoders import TextPairs, contrastive_loss, cosine_loss, tune
 from medsim.wic.models.training import Training, precision_of
+from medsim.wic.models.word_vectors import N_UNITS, WordPairs, bilstm_scores
 
 torch = pytest.importorskip("torch", reason="medsim[baselines] is not installed")
 library = pytest.importorskip("sentence_transformers", reason="medsim[baselines] is not installed")
@@ -136,7 +135,7 @@ def test_the_weights_of_the_best_epoch_are_kept(folders) -> None:
 
 
 def test_texts_have_the_same_vectors_in_a_batch_and_alone(folders) -> None:
-    from medsim.wic.models.fine_tuned import _embed
+    from medsim.wic.models.encoders import _embed
 
     encoder = SentenceEncoder(folders["saved"], EmbeddingOptions(prefix="note "), 1)
     texts = pairs_of(20, 4).left
@@ -185,7 +184,7 @@ def test_a_bilstm_matches_pytorch_text_by_text(monkeypatch) -> None:
         modules.append(fitted.module)
         return 1
 
-    monkeypatch.setattr("medsim.wic.models.bilstm.train", untrained)
+    monkeypatch.setattr("medsim.wic.models.word_vectors.train", untrained)
     round_ = round_of(np.arange(0), np.arange(0), np.arange(6))
     training = Training(epochs=1, rate=1e-3, batch=2)
 

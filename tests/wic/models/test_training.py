@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from medsim.core.errors import OptionError
-from medsim.wic.models.perceptron import perceptron_scores
 from medsim.wic.models.training import precision_of, prepare_torch, relative_rate
+from medsim.wic.models.word_vectors import perceptron_scores
 
 
 @pytest.mark.parametrize(("n_steps", "peak"), [(10_000, 999), (50, 9), (1, 0), (2, 0)])
