@@ -20,7 +20,7 @@ def link(options: LinkOptions, *, form: Format = "table") -> None:
     Example: medsim link BC5CDR.txt --terminology mesh -e glove=glove.6B.300d.txt -o linked
     """
     from medsim.linking.link import link as run
-    from medsim.linking.scores import readable_link_scores
+    from medsim.linking.link import readable_link_scores
 
     print_table(call(run, options).results(), form, readable=readable_link_scores)
     say_signs(
