@@ -10,7 +10,7 @@ import polars as pl
 
 from docs.tools.markdown import page
 from medsim.core.opened import _CLASSES, _class_of
-from medsim.exports.formats import FORMATS, SPLIT_NOTE
+from medsim.exports.formats import EXPORT_FORMATS, SPLIT_NOTE
 from medsim.studies.output import WORD_PAIRS
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def _groups(kind: Kind[Any]) -> Iterator[Group]:
         if of_scale:
             yield Group(name=f"Scale {scale}", command=command, tables=of_scale, others={})
     if kind.name == "export":
-        for name, form in FORMATS.all().items():
+        for name, form in EXPORT_FORMATS.all().items():
             tables = [_table(table, view) for table, view in form.tables.items()]
             yield Group(name=f"For {name}", command="export", tables=tables, others=form.others)
             if form.questions:

@@ -136,7 +136,9 @@ def _answers(asked: pl.DataFrame, ask: str, model: str) -> pl.DataFrame:
     )
 
 
-def nearest(questions: pl.DataFrame, model: str, embedded: EmbeddedTerms | None) -> pl.DataFrame:
+def answers_by_similarity(
+    questions: pl.DataFrame, model: str, embedded: EmbeddedTerms | None
+) -> pl.DataFrame:
     """Return answers that choose the name with the highest cosine of an embedding.
 
     Without an embedding, it is the name with the smallest normalised edit distance.

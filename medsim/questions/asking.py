@@ -13,7 +13,7 @@ from medsim.core.errors import OptionError, check_unique
 from medsim.core.output import claimed
 from medsim.core.tables import write_csv
 from medsim.embeddings.embedded_terms import embed_terms, identify, with_fingerprint
-from medsim.questions.answers import LEVENSHTEIN, AskedModel, nearest
+from medsim.questions.answers import LEVENSHTEIN, AskedModel, answers_by_similarity
 from medsim.questions.output import AFFIRMED, CSV, REPLIES, RESULTS, Answers, AnswersManifest
 from medsim.questions.question import read_questions
 from medsim.questions.scores import affirmed_of, results_of
@@ -87,7 +87,7 @@ def ask_questions(
         embedded, about = _of_embeddings(contenders, inputs, progress)
         frames += embedded
         if any(frame["ask"][0] == "choice" for frame in frames):
-            frames += [nearest(each.asked, LEVENSHTEIN, None) for each in inputs]
+            frames += [answers_by_similarity(each.asked, LEVENSHTEIN, None) for each in inputs]
         answers = pl.concat([pl.DataFrame(schema=REPLIES.dtypes), *frames], how="diagonal")
         replies = answers.filter(pl.col("model").is_in([llm.name for llm in llms]))
         affirmed = affirmed_of(replies)
@@ -123,6 +123,6 @@ def _of_embeddings(
             cache=contenders.cache,
             coverage=contenders.coverage,
         )
-        frames += [nearest(each.asked, spec.name, embedded) for each in inputs]
+        frames += [answers_by_similarity(each.asked, spec.name, embedded) for each in inputs]
         about[spec.name] = source.provenance()
     return frames, about

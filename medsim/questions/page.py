@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from medsim.pages.page import LongTable, Page, PageTable, Section, facts, license_notice, report
 from medsim.pages.sentences import p_shown
 from medsim.questions.output import AFFIRMED, CSV, RESULTS
-from medsim.questions.scores import readable_results, sentences_of
+from medsim.questions.scores import answer_sentences, readable_results
 
 if TYPE_CHECKING:
     from medsim.questions.output import Answers
@@ -34,7 +34,7 @@ def answers_page(answers: Answers) -> Page:
         prose="Intervals are 95% confidence intervals by concept. Tiers are edit distances from "
         "the term to the nearest wrong name. Wrong names that models take for synonyms may be "
         "synonyms that the terminology does not list: have people judge them.",
-        result=sentences_of(shown),
+        result=answer_sentences(shown),
         parts=[*tables, affirmed],
     )
     return report(

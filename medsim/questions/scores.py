@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Rows
     from medsim.questions.output import Answers
 
-ALL = "all"
+_ALL = "all"
 _GROUPS = {
-    ALL: pl.lit(ALL),
+    _ALL: pl.lit(_ALL),
     "tier": pl.col("tier"),
     "negatives": pl.col("negatives"),
     "difference": pl.col("kinds"),
@@ -60,7 +60,7 @@ def results_of(answers: pl.DataFrame) -> pl.DataFrame:
                     row = {"input": input_, "ask": ask, "model": whole["model"][0], "by": by}
                     row |= {"group": name, "accuracy": estimate.pop("value"), **estimate}
                     row |= part.select(**_COUNTS).row(0, named=True)
-                    rows.append(row | of_all if by == ALL else row)
+                    rows.append(row | of_all if by == _ALL else row)
     return pl.DataFrame(rows, RESULTS.dtypes)
 
 
@@ -98,10 +98,10 @@ def affirmed_of(replies: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def sentences_of(results: pl.DataFrame) -> list[str]:
+def answer_sentences(results: pl.DataFrame) -> list[str]:
     """Return who leads, who is not better than guessing, and who has a position bias."""
     sentences = []
-    for (name, ask), rows in results.filter(by=ALL).group_by("input", "ask", maintain_order=True):
+    for (name, ask), rows in results.filter(by=_ALL).group_by("input", "ask", maintain_order=True):
         item, guessing = ("question", "guessing") if ask == "choice" else ("pair", "always no")
         place = f"the {counted(rows['n_asked'][0], item)} of {name}"
         sentences += accuracy_sentences(rows, place, guessing)
@@ -112,8 +112,8 @@ def sentences_of(results: pl.DataFrame) -> list[str]:
 
 def readable_results(results: pl.DataFrame) -> list[pl.DataFrame]:
     """Return a table of all questions, and accuracies by group."""
-    whole = results.filter(by=ALL).drop("by", "group", "n_concepts")
-    parts = results.filter(pl.col("by") != ALL)
+    whole = results.filter(by=_ALL).drop("by", "group", "n_concepts")
+    parts = results.filter(pl.col("by") != _ALL)
     index = ["input", "ask", "by", "group", "n_asked"]
     return [whole, parts.pivot("model", index=index, values="accuracy")]
 
@@ -121,7 +121,7 @@ def readable_results(results: pl.DataFrame) -> list[pl.DataFrame]:
 def print_answers(answers: Answers, form: str, progress: Progress | None) -> None:
     """Print the scores of answers to questions."""
     results = answers.results()
-    print_table(results, form, readable=readable_results, opening=sentences_of(results))
+    print_table(results, form, readable=readable_results, opening=answer_sentences(results))
     say_signs(progress, form, "low, high: 95% confidence interval by concept; p: of differences")
     place = quoted(answers.folder)
     say_next(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Counts, Table, Values
     from medsim.statistics.resampling import Resampling
 
-Row: TypeAlias = dict[str, object]
+ScoreRow: TypeAlias = dict[str, object]
 
 Judgements: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int8]]
 """The value of each annotator for each unit, -1 if missing: int8[n_units, n_annotators]."""
@@ -177,13 +177,13 @@ def answer_table(items: pl.DataFrame, answers: pl.DataFrame, names: Sequence[str
     return table
 
 
-def with_ends(name: str, estimate: Estimate) -> Row:
+def estimate_columns(name: str, estimate: Estimate) -> ScoreRow:
     """Return an estimate as the columns NAME, NAME_low and NAME_high; undefined values are None."""
     ends = {"": estimate.value, "_low": estimate.low, "_high": estimate.high}
     return {name + end: defined(value) for end, value in ends.items()}
 
 
-def table_of(rows: Sequence[Row]) -> pl.DataFrame:
+def score_table(rows: Sequence[ScoreRow]) -> pl.DataFrame:
     """Return rows with the same columns as a table; columns with only None are numbers."""
     frame = pl.DataFrame(rows, infer_schema_length=None)
     return frame.with_columns(pl.col(pl.Null).cast(pl.Float64))

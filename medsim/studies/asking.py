@@ -32,14 +32,13 @@ from medsim.studies.options import (
     InspectOptions,
     InstancesOptions,
     SampleOptions,
-    annotators_of,
 )
 from medsim.studies.output import (
     CONTEXT_ITEMS,
     DOMAIN_ITEMS,
     GRADED_ITEMS,
     JUDGED_ITEMS,
-    RATED_COLUMNS,
+    RATING_COLUMNS,
     SCORE_TABLES,
 )
 from medsim.studies.sheets import ASSOCIATION, CONTEXT, DOMAIN, GRADED, JUDGEMENT, MARKS
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from medsim.core.tables import Table
-    from medsim.studies.options import AskedOptions
+    from medsim.studies.options import StudyOptions
     from medsim.studies.sheets import Scale
 
 
@@ -218,7 +217,7 @@ _SIDES = ("term1", "term2")
 _TAKEN_OF_JUDGED = {"item_id", "comments", *SCORE_TABLES[JUDGEMENT.name]["judged"].dtypes} - {
     *_SIDES
 }
-_TAKEN = frozenset({*GRADED_ITEMS.dtypes, *RATED_COLUMNS} - set(_SIDES))
+_TAKEN = frozenset({*GRADED_ITEMS.dtypes, *RATING_COLUMNS} - set(_SIDES))
 
 
 @public(GradeOptions)
@@ -236,7 +235,7 @@ def grade_study(options: GradeOptions) -> Study:
         OptionError: an option is out of range, or the pairs are too few for it.
         OutputError: ``out`` is taken or cannot be written.
     """
-    raters = annotators_of(options.raters, stem="rater")
+    raters = options.names
     path, progress = Path(options.pairs), progress_of(options.progress)
     with progress.stage("share pairs out") as stage:
         table = read_pairs(path, progress)
@@ -275,7 +274,7 @@ def grade_study(options: GradeOptions) -> Study:
         return write_study(GRADED, items, parts, options, progress, **manifest_fields)
 
 
-def shares_of(study: Study) -> pl.DataFrame:
+def rater_counts(study: Study) -> pl.DataFrame:
     """Return the number of pairs of each rater of a graded study, and the rater's group."""
     shown = study.assignment().join(study.items().select("item_id", "group"), on="item_id")
     first = pl.col("showing") == 1
@@ -490,7 +489,7 @@ def _write_asked(
     items: pl.DataFrame,
     shown: Sequence[str],
     source: dict[str, object],
-    options: AskedOptions,
+    options: StudyOptions,
     progress: Progress,
 ) -> Study:
     """Return the study of items that it writes to ``out``.

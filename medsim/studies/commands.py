@@ -12,7 +12,6 @@ from medsim.core.options import call
 from medsim.core.printing import Format, print_table, quoted, say_missing, say_next, say_signs
 from medsim.core.progress import progress_of
 from medsim.studies.options import (
-    AskedOptions,
     DomainsOptions,
     GradeOptions,
     InspectOptions,
@@ -20,6 +19,7 @@ from medsim.studies.options import (
     PairsFileOptions,
     SampleOptions,
     ScoreOptions,
+    StudyOptions,
 )
 
 if TYPE_CHECKING:
@@ -59,9 +59,9 @@ def grade(options: GradeOptions, *, form: Format = "table") -> None:
 
     Example: medsim study grade pairs.csv -o study --raters 12
     """
-    from medsim.studies.asking import grade_study, shares_of
+    from medsim.studies.asking import grade_study, rater_counts
 
-    _print_asked(shares_of(call(grade_study, options)), options, form)
+    _print_asked(rater_counts(call(grade_study, options)), options, form)
 
 
 @command(study, InstancesOptions, then=("study score",))
@@ -134,8 +134,8 @@ def score(
     """
     from medsim.core.shown import why_missing
     from medsim.studies.output import WHY_MISSING
+    from medsim.studies.page import score_sentences
     from medsim.studies.score import check_table, readable_scores, score_study
-    from medsim.studies.sentences import score_sentences
 
     check_table(options.study, table)  # before the slow steps
     scores = call(score_study, options)
@@ -223,9 +223,7 @@ _TAKES = {
 """The command that uses a table of scores."""
 
 
-def _print_asked(
-    table: pl.DataFrame, options: SampleOptions | GradeOptions | AskedOptions, form: Format
-) -> None:
+def _print_asked(table: pl.DataFrame, options: StudyOptions, form: Format) -> None:
     print_table(table, form)
     say_next(
         options.progress,

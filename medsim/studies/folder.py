@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -17,17 +17,23 @@ from medsim.core.opened import Opened
 from medsim.core.output import claimed
 from medsim.core.tables import read_text
 from medsim.studies.output import ASSIGNED, ASSIGNMENT, ITEMS, STUDY, StudyManifest
-from medsim.studies.sheets import SCALES, Entry, Scale, Sheet
-from medsim.studies.sheets.written import labelling_config, rendered_sheet, tasks, written_csv
+from medsim.studies.sheets import (
+    SCALES,
+    Entry,
+    Scale,
+    Sheet,
+    label_studio_config,
+    label_studio_tasks,
+    rendered_sheet,
+    written_csv,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from medsim.core.progress import Progress
     from medsim.core.shown import Summary
-    from medsim.studies.options import AskedOptions, GradeOptions, SampleOptions
-
-    StudyOptions: TypeAlias = SampleOptions | GradeOptions | AskedOptions
+    from medsim.studies.options import StudyOptions
 
 _ID_LENGTH = 16  # hexadecimal digits: 64 bits
 
@@ -226,8 +232,8 @@ def _files_of(sheet: Sheet) -> dict[str, str]:
         "annotate.html": rendered_sheet(sheet),
         f"sheet-{sheet.annotator}.csv": written_csv(sheet),
         "instructions.txt": "\n\n".join(instructions) + "\n",
-        f"label_studio-{sheet.annotator}.json": tasks(sheet),
-        "label_studio.xml": labelling_config(sheet.scale, paragraphs),
+        f"label_studio-{sheet.annotator}.json": label_studio_tasks(sheet),
+        "label_studio.xml": label_studio_config(sheet.scale, paragraphs),
     }
 
 

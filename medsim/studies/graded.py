@@ -19,9 +19,9 @@ from medsim.statistics.rater_agreement import (
     row_means,
 )
 from medsim.statistics.strata import PAIR_PROPERTIES, Stratification, parts_of, property_in
-from medsim.studies.agreement import Row, answer_table, table_of, with_ends
+from medsim.studies.agreement import ScoreRow, answer_table, estimate_columns, score_table
 from medsim.studies.options import OUTLIER_SHARE
-from medsim.studies.output import RATED_COLUMNS
+from medsim.studies.output import RATING_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -77,7 +77,7 @@ def graded_tables(
         .filter(pl.col("n_ratings") > 0)
         .sort("term1", "term2")
         .with_columns(pl.col(pl.String).replace("", None))
-        .select(*RATED_COLUMNS, pl.exclude(*RATED_COLUMNS, "item_id"))
+        .select(*RATING_COLUMNS, pl.exclude(*RATING_COLUMNS, "item_id"))
     )
     return {
         "agreement": _agreement(items, ratings, accepted, resampling),
@@ -90,8 +90,8 @@ def graded_tables(
 def _agreement(
     items: pl.DataFrame, ratings: Table, accepted: Flags, resampling: Resampling
 ) -> pl.DataFrame:
-    rows: list[Row] = []
-    group_rows: dict[str, list[Row]] = {"all": [], "accepted": []}
+    rows: list[ScoreRow] = []
+    group_rows: dict[str, list[ScoreRow]] = {"all": [], "accepted": []}
     for pairs, own_columns, columns in _groups(items["group"]):
         rated_any = ~np.isnan(ratings[:, own_columns]).all(axis=1)
         part, row = ratings[:, columns], None
@@ -106,7 +106,9 @@ def _agreement(
                 )
                 n_pairs = int((~np.isnan(rated)).any(axis=0).sum())
                 row = {"pairs": pairs, "raters": raters, "n_raters": len(rated), "n_pairs": n_pairs}
-                row |= with_ends("iaa1", agreement.iaa1) | with_ends("iaa2", agreement.iaa2)
+                row |= estimate_columns("iaa1", agreement.iaa1) | estimate_columns(
+                    "iaa2", agreement.iaa2
+                )
                 rows.append(row)
             if pairs.startswith(_GROUP):
                 group_rows[raters].append(row)
@@ -116,7 +118,7 @@ def _agreement(
             means = pl.DataFrame(group_rows[raters], infer_schema_length=None).mean().to_dicts()[0]
             row = dict.fromkeys(rows[0]) | {"pairs": "mean of groups", "raters": raters}
             rows.append(row | {name: means[name] for name in ("iaa1", "iaa2")})
-    return table_of(rows)
+    return score_table(rows)
 
 
 def _groups(groups: pl.Series) -> Iterator[tuple[str, Rows, Rows]]:
@@ -141,7 +143,7 @@ def _raters(
     accepted: Flags,
 ) -> pl.DataFrame:
     agreement = rater_agreement(ratings, resamples=0)
-    rows: list[Row] = []
+    rows: list[ScoreRow] = []
     for at, name in enumerate(names):
         own_answers = answers.filter(annotator=name).sort("position")
         rows.append(
@@ -159,7 +161,7 @@ def _raters(
             }
             | _consistency(own_answers)
         )
-    return table_of(rows)
+    return score_table(rows)
 
 
 def _longest_alternation(ratings: pl.Series) -> int:
@@ -169,7 +171,7 @@ def _longest_alternation(ratings: pl.Series) -> int:
     return max(runs) + 2 if runs else 0
 
 
-def _consistency(answers: pl.DataFrame) -> Row:
+def _consistency(answers: pl.DataFrame) -> ScoreRow:
     """Return the agreement of a rater's first and second ratings of repeated pairs.
 
     ``twice_difference`` is the mean absolute difference; undefined values are None.
@@ -238,7 +240,7 @@ def _parts_of(rated: pl.DataFrame, stratification: Stratification) -> pl.DataFra
         for part in parts_of(properties, stratification).values()
     )
     described = [
-        name for name in rated.columns[len(RATED_COLUMNS) :] if name not in properties.columns
+        name for name in rated.columns[len(RATING_COLUMNS) :] if name not in properties.columns
     ]
     telling = [name for name in described if 1 < rated[name].n_unique() <= _MOST_VALUES]
     numbered = rated.select("rating", "deviation").with_row_index("row")

@@ -16,13 +16,13 @@ from medsim.statistics.bca import accuracy_of
 from medsim.statistics.estimates import Estimate, share_of
 from medsim.studies.agreement import (
     NONE,
-    Row,
+    ScoreRow,
     answer_table,
     cohens_kappa,
+    estimate_columns,
     mean_accuracy,
     nominal_alpha,
-    table_of,
-    with_ends,
+    score_table,
 )
 from medsim.studies.output import JUDGED_ITEMS, SCORE_TABLES
 from medsim.studies.sheets import (
@@ -151,7 +151,9 @@ def compared_tables(
     return {
         next(iter(SCORE_TABLES[scale.name])): first,
         "agreement": _agreement(scale, table, names, resampling),
-        "annotators": table_of([{"annotator": name, **_counts(scale, a)} for name, a in by_name]),
+        "annotators": score_table(
+            [{"annotator": name, **_counts(scale, a)} for name, a in by_name]
+        ),
         "disagreements": _disagreements(scale, items, table, names),
     }
 
@@ -179,15 +181,15 @@ def _table(items: pl.DataFrame, answers: pl.DataFrame, names: Sequence[str]) -> 
 
 def _judges(table: Judgements, truth: Rows, late: Counter[str], names: list[str]) -> pl.DataFrame:
     """Return the counts of each annotator's answers, and how often they are the majority's."""
-    judges: list[Row] = []
+    judges: list[ScoreRow] = []
     for name, own_answers in zip(names, table.T, strict=True):
         decided = (truth != NO_TRUTH) & (own_answers != NONE) & (own_answers != DONT_KNOW)
         n_alike = int((own_answers == truth)[decided].sum())
         judges.append(
             {"annotator": name, **_counts(JUDGEMENT, own_answers), "n_missing": late[name]}
-            | with_ends("with_majority", share_of(n_alike, int(decided.sum())))
+            | estimate_columns("with_majority", share_of(n_alike, int(decided.sum())))
         )
-    return table_of(judges)
+    return score_table(judges)
 
 
 def _quality(items: pl.DataFrame, table: Judgements, resampling: Resampling) -> pl.DataFrame:
@@ -196,7 +198,7 @@ def _quality(items: pl.DataFrame, table: Judgements, resampling: Resampling) -> 
     groups = [(("all", None, None), numbered)]
     of_sets = numbered.drop_nulls("dataset").group_by(SET_COLUMNS)
     groups += sorted(of_sets, key=lambda group: group[0])
-    rows: list[Row] = []
+    rows: list[ScoreRow] = []
     for named, group in groups:
         judgements = table[group["row"].to_numpy().astype(np.int64)]
         decided = group.filter(pl.col("truth") != NO_TRUTH)
@@ -209,11 +211,11 @@ def _quality(items: pl.DataFrame, table: Judgements, resampling: Resampling) -> 
             "recall": share_of(n_found, int(same.sum())),
             "precision": share_of(n_found, int(positive.sum())),
         }
-        row: Row = dict(zip(SET_COLUMNS, named, strict=True)) | {"n_pairs": group.height}
+        row: ScoreRow = dict(zip(SET_COLUMNS, named, strict=True)) | {"n_pairs": group.height}
         for name, share in shares.items():
-            row |= with_ends(name, share)
+            row |= estimate_columns(name, share)
         rows.append(row)
-    return table_of(rows)
+    return score_table(rows)
 
 
 def _agreement(
@@ -229,20 +231,20 @@ def _agreement(
         tables = {"a judgement": table, "left out": decided}
     everyone = list(range(len(names)))
     pairs = combinations(everyone, _TWO) if len(names) > _TWO else ()
-    rows: list[Row] = []
+    rows: list[ScoreRow] = []
     for members in (everyone, *map(list, pairs)):
         for dont_know, values in tables.items():
             part = np.ascontiguousarray(values[:, members])
-            row: Row = {"annotators": " & ".join(names[at] for at in members)}
+            row: ScoreRow = {"annotators": " & ".join(names[at] for at in members)}
             row |= {"dont_know": dont_know} if scale is JUDGEMENT else {}
             row[f"n_{scale.noun}s"] = n_shared = _n_shared(part)
             if scale is not JUDGEMENT:
                 kappa = Estimate(value=math.nan)
                 if len(members) == _TWO:
                     kappa = cohens_kappa(part, len(scale), _for_units(resampling, n_shared))
-                row |= with_ends("kappa", kappa)
-            rows.append(row | with_ends("alpha", _alpha(part, len(scale), resampling)))
-    return table_of(rows)
+                row |= estimate_columns("kappa", kappa)
+            rows.append(row | estimate_columns("alpha", _alpha(part, len(scale), resampling)))
+    return score_table(rows)
 
 
 def _n_shared(table: Judgements) -> int:
@@ -303,9 +305,9 @@ def _accuracy(
     ]
     accuracies.append(mean_accuracy(correct, _for_units(resampling, n_answered)))
     counts = [*answered.sum(axis=0).tolist(), n_answered]
-    return table_of(
+    return score_table(
         [
-            {"annotator": name, "n_instances": n} | with_ends("accuracy", estimate)
+            {"annotator": name, "n_instances": n} | estimate_columns("accuracy", estimate)
             for name, n, estimate in zip([*names, MEAN], counts, accuracies, strict=True)
         ]
     )

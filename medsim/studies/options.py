@@ -211,11 +211,16 @@ class GradeOptions(SheetsOptions):
     ] = PAGE_SIZE
     title: Title = "How similar are these words?"
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the raters."""
+        return annotators_of(self.raters, stem="rater")
+
     def check(self) -> None:
         """Raise OptionError if there are too few raters for the groups."""
         if self.consistency is None:
             object.__setattr__(self, "consistency", CONSISTENCY if self.groups > 1 else 0)
-        n_raters = len(annotators_of(self.raters, stem="rater"))
+        n_raters = len(self.names)
         if n_raters < _LEAST_RATERS * self.groups:
             raise OptionError(
                 f"`raters` {n_raters} cannot make `groups` {self.groups} of {_LEAST_RATERS} or more"
@@ -317,7 +322,7 @@ class InstancesOptions(AskingOptions):
             raise OptionError(f"`common` {self.n_common} is more than `size` {self.size}")
 
 
-Words = Annotated[
+FrequencyTable = Annotated[
     str | Path,
     Option("Frequency table of a biomedical corpus: word, class, count, …", argument=True),
 ]
@@ -346,7 +351,7 @@ NoLemmas = Annotated[bool, Option("Do not lemmatise if the table has no lemmas."
 class DomainsOptions(AskingOptions):
     """The options of ``medsim study domains``."""
 
-    words: Words
+    words: FrequencyTable
     out: Out
     _: KW_ONLY
     word_class: WordClass = None
@@ -360,7 +365,10 @@ class DomainsOptions(AskingOptions):
     title: Title = "Which domain does it belong to?"
 
 
-AskedOptions: TypeAlias = InstancesOptions | DomainsOptions | InspectOptions
+StudyOptions: TypeAlias = (
+    SampleOptions | GradeOptions | InstancesOptions | DomainsOptions | InspectOptions
+)
+"""The options of the commands that write a study."""
 
 NORM_PARTICIPANTS = 11
 """The minimum number of people who saw the cue of a norm: more than ten (Chiu et al. 2018)."""
@@ -374,7 +382,7 @@ MOST_PAIRS = 10_000
 Paths: TypeAlias = str | Path | Sequence[str | Path] | None
 
 
-def paths_of(paths: Paths) -> list[Path]:
+def path_list(paths: Paths) -> list[Path]:
     """Return the paths of an option that takes any number of them."""
     return list(map(Path, several(paths or ())))
 
@@ -383,7 +391,7 @@ def paths_of(paths: Paths) -> list[Path]:
 class PairsOptions(Options):
     """The options for choosing pairs of words."""
 
-    words: Words
+    words: FrequencyTable
     _: KW_ONLY
     word_class: WordClass = None
     terminology: Annotated[
@@ -472,7 +480,7 @@ class PairsOptions(Options):
             raise OptionError(
                 "say which words are biomedical: add `biomedical`, `general` or `domains`"
             )
-        if not paths_of(self.terminology) and not paths_of(self.norms) and self.confirmed is None:
+        if not path_list(self.terminology) and not path_list(self.norms) and self.confirmed is None:
             raise OptionError(
                 "say which words are associated: add `terminology`, `norms` or `confirmed`"
             )

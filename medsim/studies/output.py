@@ -289,7 +289,7 @@ _RATED = _scored(
     },
     key=("term1", "term2"),
 )
-RATED_COLUMNS = _RATED["rated"].dtypes
+RATING_COLUMNS = _RATED["rated"].dtypes
 """The first columns of a rated set; the others are columns of the file of pairs."""
 
 _GRADED = {
@@ -509,7 +509,7 @@ STUDY = Kind(
     },
 )
 
-SCORES = Kind(
+STUDY_SCORES = Kind(
     noun="set of scores",
     command="medsim study score",
     manifest=ScoresManifest,
@@ -540,4 +540,4 @@ SCORES = Kind(
 class ScoresFolder(Opened[ScoresManifest]):
     """The scores of a study, as ``medsim study score`` writes them."""
 
-    kind = SCORES
+    kind = STUDY_SCORES

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from medsim.core.errors import counted
+from medsim.core.errors import counted, listed
+from medsim.core.shown import number
 from medsim.pages import charts
 from medsim.pages.page import (
     Chart,
@@ -18,13 +19,17 @@ from medsim.pages.page import (
     facts,
     license_notice,
     report,
+    with_interval,
 )
-from medsim.studies.sentences import score_sentences
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from medsim.studies.output import ScoresFolder
 
 _ENDS = ("_low", "_high")
+_NAMED = 3  # annotators that a sentence names at most
+_ALPHA = "Krippendorff's alpha"
 _WORDS = {
     "alpha": "Krippendorff's alpha: agreement beyond chance; 1 is perfect.",
     "kappa": "Cohen's kappa: agreement of two beyond chance; 1 is perfect.",
@@ -128,3 +133,121 @@ def _section(name: str, estimates: pl.DataFrame, table: pl.DataFrame) -> Section
 
 def _spaced(name: str) -> str:
     return name.removeprefix("n_").replace("_", " ")
+
+
+def score_sentences(tables: Mapping[str, pl.DataFrame]) -> list[str]:
+    """Return how far annotators agree and what they found, from the tables of ``Scores``."""
+    said = _judged if "judged" in tables else _graded if "raters" in tables else _compared
+    n_missing = tables["missing"].height if "missing" in tables else 0
+    return [*said(tables), *([f"Missing answers: {n_missing:,}."] if n_missing else [])]
+
+
+def _estimate(row: Mapping[str, Any], name: str) -> str:
+    """Return an estimate with its confidence interval."""
+    return with_interval(
+        {"value": row[name], "low": row[f"{name}_low"], "high": row[f"{name}_high"]}
+    )
+
+
+def _judged(tables: Mapping[str, pl.DataFrame]) -> list[str]:
+    whole, annotators = tables["agreement"].row(0, named=True), tables["annotators"]
+    pairs, n_pairs = tables["judged"], tables["judged"].height
+    judged = f"{counted(annotators.height, 'annotator')} judged {counted(n_pairs, 'pair')}"
+    votes = pairs.select(pl.sum_horizontal("n_same", "n_not_same", "n_dont_know"))
+    ends = sorted({*votes.min().row(0), *votes.max().row(0)})
+    if ends[-1] < annotators.height:
+        judged += f", each pair by {' to '.join(map(str, ends))} of them"
+    agreed = "; their agreement cannot be measured"
+    if whole["alpha"] is not None:
+        agreed = f": {_ALPHA} is {_estimate(whole, 'alpha')}"
+    sentences = [f"{judged}{agreed}."]
+    decided = pairs.drop_nulls("judged")
+    n_decided, is_same = decided.height, decided["judged"] == "same"
+    had = f"{n_decided:,} of {counted(n_pairs, 'pair')} had a majority"
+    if not n_decided:
+        return [*sentences, f"{had}."]
+    whole = tables["quality"].row(0, named=True) if "quality" in tables else {"accuracy": None}
+    if whole["accuracy"] is None:
+        n_same = int(is_same.sum())
+        sentences.append(f"{had}: {n_same:,} same and {n_decided - n_same:,} not same.")
+    else:
+        n_right = int((is_same == (decided["label"] == 1)).sum())
+        n_labelled = decided["label"].count()
+        known = "" if n_labelled == n_decided else f" of the {n_labelled:,} with a label"
+        sentences.append(
+            f"{had}, which matched the label of {n_right:,}{known}: the accuracy of labels is "
+            f"{_estimate(whole, 'accuracy')}."
+        )
+    ranked = annotators.drop_nulls("with_majority").sort("with_majority", "annotator").to_dicts()
+    least, most = ranked[0], ranked[-1]
+    if least["with_majority"] < most["with_majority"]:
+        names = [
+            row["annotator"] for row in ranked if row["with_majority"] == least["with_majority"]
+        ]
+        share, highest = (_estimate(row, "with_majority") for row in (least, most))
+        sentences.append(
+            f"{listed(names, _NAMED)} agreed least with the majority, in {share} of answers; the "
+            f"highest share is {highest}."
+        )
+    return sentences
+
+
+def _graded(tables: Mapping[str, pl.DataFrame]) -> list[str]:
+    agreement, raters = tables["agreement"], tables["raters"]
+    whole = agreement.filter(pairs="all").row(-1, named=True)  # of accepted raters, if some are not
+    rated = f"{counted(whole['n_raters'], 'rater')} rated {counted(whole['n_pairs'], 'pair')}"
+    agreed = "; their agreement cannot be measured"
+    if whole["iaa1"] is not None:
+        agreed = (
+            f": the mean of Spearman's correlations is {_estimate(whole, 'iaa1')} between two "
+            f"raters (IAA-1), and {_estimate(whole, 'iaa2')} between a rater and the mean of the "
+            "others (IAA-2)"
+        )
+    sentences = [f"{rated}{agreed}."]
+    of_groups = agreement.filter(pl.col("pairs").str.starts_with("group ")).drop_nulls("iaa1")
+    of_groups = of_groups.unique("pairs", keep="last", maintain_order=True)
+    if of_groups.height > 1:
+        least, *_, most = of_groups.sort("iaa1", "pairs").to_dicts()
+        sentences.append(
+            f"IAA-1 is lowest in {least['pairs']}, {_estimate(least, 'iaa1')}, and highest in "
+            f"{most['pairs']}, {_estimate(most, 'iaa1')}."
+        )
+    outliers = [
+        row["rater"]
+        + ("" if row["with_others"] is None else f" ({number(row['with_others'], '.3f')})")
+        for row in raters.filter("outlier").iter_rows(named=True)
+    ]
+    if not outliers:
+        return [*sentences, "No rater is an outlier."]
+    title = "Outliers, with their mean correlation with the other raters"
+    return [*sentences, f"{title}: {listed(outliers)}."]
+
+
+def _compared(tables: Mapping[str, pl.DataFrame]) -> list[str]:
+    agreement = tables["agreement"]
+    sentences = []
+    if agreement.height:
+        whole = agreement.row(0, named=True)
+        items = next(name for name in agreement.columns if name.startswith("n_"))
+        noun = items.removeprefix("n_").removesuffix("s")
+        names = {"kappa": "Cohen's kappa", "alpha": _ALPHA}
+        known = [
+            f"{names[key]} is {_estimate(whole, key)}" for key in names if whole[key] is not None
+        ]
+        agreed = listed(known) or "agreement cannot be measured"
+        sentences.append(
+            f"On the {counted(whole[items], noun)} with at least two answers, {agreed}."
+        )
+    if "accuracy" in tables:
+        mean = tables["accuracy"].row(-1, named=True)
+        accuracy = _estimate(mean, "accuracy")
+        sentences.append(f"Their mean accuracy against the labels is {accuracy}.")
+    if "domains" in tables:
+        by_domain = dict(tables["domains"].group_by("domain").len().sort("domain").iter_rows())
+        domains = listed([f"{n:,} {domain}" for domain, n in by_domain.items()])
+        n_words = counted(tables["domains"].height, "word")
+        sentences.append(f"All put {n_words} into the same domain{domains and f': {domains}'}.")
+    if "confirmed" in tables:
+        n_pairs = counted(tables["confirmed"].height, "pair")
+        sentences.append(f"All call {n_pairs} associated.")
+    return sentences

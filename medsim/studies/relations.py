@@ -235,12 +235,12 @@ def listed_words(
     if path.is_dir():
         with Store(threads=threads) as store:
             reload_names(Build(path), store)
-            return frozenset(names_of(store, forms, lexicon)["word"])
+            return frozenset(single_words(store, forms, lexicon)["word"])
     words = [line.strip() for line in lines_of(read_text(path)) if line.strip()]
     return frozenset(map(forms.form_of, lowered(words)))
 
 
-def names_of(store: Store, forms: Forms, lexicon: Lexicon | None = None) -> pl.DataFrame:
+def single_words(store: Store, forms: Forms, lexicon: Lexicon | None = None) -> pl.DataFrame:
     """Return the single words that are names of active concepts, in the forms of a corpus.
 
     With a lexicon, all variants of these names are included: if phosphorylation is a name, so is

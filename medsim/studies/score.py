@@ -24,14 +24,14 @@ from medsim.studies.folder import Study
 from medsim.studies.graded import LEAST_AGREEMENT, OUTLIERS, graded_tables
 from medsim.studies.judged import compared_tables, judged_tables
 from medsim.studies.options import Place, ScoreOptions
-from medsim.studies.output import SCORE_TABLES, SCORES, WHY_MISSING, ScoresManifest
+from medsim.studies.output import SCORE_TABLES, STUDY_SCORES, WHY_MISSING, ScoresManifest
 from medsim.studies.sheets import GRADED, JUDGEMENT
 from medsim.studies.sheets.answers import StudyIdentity, read_answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from medsim.studies.sheets.answers import Answers
+    from medsim.studies.sheets.answers import StudyAnswers
 
 
 def check_table(study: Place, name: str | None) -> None:
@@ -94,7 +94,7 @@ def score_study(options: ScoreOptions) -> Scores:
     if options.out is not None:
         answer_paths = map(Path, options.answers)
         check_not_input(Path(options.out), options.paths_read(), answer_paths)
-        check_free(resolved(Path(options.out)), SCORES, overwrite=options.overwrite)
+        check_free(resolved(Path(options.out)), STUDY_SCORES, overwrite=options.overwrite)
     with progress.stage("read answers") as stage:
         identity = StudyIdentity(study_id=study.manifest.study_id, scale=study.scale)
         answers = read_answers([*map(Path, options.answers)], study.assignment(), identity)
@@ -155,10 +155,12 @@ def _commented(items: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
 
 
 def _write(
-    scores: Scores, study: Study, answers: Answers, options: ScoreOptions, out: Path
+    scores: Scores, study: Study, answers: StudyAnswers, options: ScoreOptions, out: Path
 ) -> None:
     """Write tables as CSV to a folder that appears complete or not at all."""
-    with claimed(out, SCORES, overwrite=options.overwrite, inputs=options.paths_read()) as output:
+    with claimed(
+        out, STUDY_SCORES, overwrite=options.overwrite, inputs=options.paths_read()
+    ) as output:
         for name, table in scores.tables.items():
             texts = [] if name == "rated" else table.select(pl.col(pl.String)).columns
             harmless = table.with_columns(  # for spreadsheets; the rated set is for programs

@@ -24,16 +24,16 @@ from medsim.core.store import Store
 from medsim.core.terms import pack
 from medsim.kernels.drawing import pair_seeds
 from medsim.kernels.packing import mixed, term_hashes, tie_hashes
-from medsim.studies.options import N_QUARTERS, PairsOptions, paths_of
+from medsim.studies.options import N_QUARTERS, PairsOptions, path_list
 from medsim.studies.output import WORD_PAIRS
 from medsim.studies.relations import (
     associated,
     listed_words,
-    names_of,
     read_confirmed,
     read_lexicon,
     read_norms,
     relations,
+    single_words,
 )
 from medsim.studies.words import (
     BIOMEDICAL,
@@ -107,10 +107,10 @@ def check_pairs_place(out: Path, *, overwrite: bool) -> None:
         raise OutputError(f"{out} must end in .csv or .parquet")
 
 
-RANDOM = "random"
+_RANDOM = "random"
 """The reason of unassociated pairs."""
 
-PAIR = ("word1_id", "word2_id")
+WORD_IDS = ("word1_id", "word2_id")
 
 _FEWEST_PAIRED = 2_048
 
@@ -147,7 +147,7 @@ class Quarters:
         }
         self._associated = {
             domain: frame.filter(
-                pl.all_horizontal(pl.col(PAIR).is_in(pl.Series(self._ids[domain]).implode()))
+                pl.all_horizontal(pl.col(WORD_IDS).is_in(pl.Series(self._ids[domain]).implode()))
             )
             for domain, frame in associated.items()
         }
@@ -165,7 +165,7 @@ class Quarters:
         }
         for domain, ids in self._ids.items():
             pairs = self._take(self.unassociated(ids, n_pairs), n_pairs, uses_left)
-            quarters[domain, False] = pairs.with_columns(pl.lit(RANDOM).alias("reason"))
+            quarters[domain, False] = pairs.with_columns(pl.lit(_RANDOM).alias("reason"))
         return quarters
 
     def largest(self, n_pairs: int) -> int:
@@ -191,8 +191,8 @@ class Quarters:
         sampled = words[np.argsort(ties, kind="stable")][: max(_FEWEST_PAIRED, 2 * n_pairs)]
         sampled = np.sort(sampled)
         sides = np.triu_indices(len(sampled), 1)
-        pairs = pl.DataFrame([sampled[side] for side in sides], PAIR)
-        return pairs.join(self._related, on=PAIR, how="anti", maintain_order="left")
+        pairs = pl.DataFrame([sampled[side] for side in sides], WORD_IDS)
+        return pairs.join(self._related, on=WORD_IDS, how="anti", maintain_order="left")
 
     def _take(self, pairs: pl.DataFrame, n_pairs: int, uses_left: Counts) -> pl.DataFrame:
         """Return at most ``n_pairs``, and reduce the remaining uses of their words.
@@ -201,7 +201,7 @@ class Quarters:
         """
         ordered = pairs[self._order(pairs, self._seed)]
         rows: list[int] = []
-        for at, (first, second) in enumerate(ordered.select(PAIR).iter_rows()):
+        for at, (first, second) in enumerate(ordered.select(WORD_IDS).iter_rows()):
             if len(rows) == n_pairs:
                 break
             if uses_left[first] and uses_left[second]:
@@ -212,7 +212,7 @@ class Quarters:
 
     def _order(self, pairs: pl.DataFrame, seed: np.uint64) -> np.ndarray:
         """Return the rows of pairs in order of their hashes."""
-        firsts, seconds = (pairs[side].to_numpy(writable=True) for side in PAIR)
+        firsts, seconds = (pairs[side].to_numpy(writable=True) for side in WORD_IDS)
         return np.argsort(pair_seeds(seed, self._hashes, firsts, seconds), kind="stable")
 
 
@@ -236,7 +236,7 @@ def choose_pairs(options: PairsOptions) -> WordPairs:
         OptionError: an option is out of range, or a quarter has too few pairs.
     """
     threads, progress = checked_threads(options.threads), progress_of(options.progress)
-    lexicon_files, general = paths_of(options.lexicon), None
+    lexicon_files, general = path_list(options.lexicon), None
     with progress.stage(f"read {Path(options.words).name}"):
         subjects = None if options.documents is None else read_subjects(Path(options.documents))
         candidates = kept_words(options, subjects)
@@ -305,18 +305,22 @@ def _related(
     by_domain: dict[str, pl.DataFrame] = {}
     related: list[pl.DataFrame] = []
     warnings: tuple[str, ...] = ()
-    for build in paths_of(options.terminology):
+    for build in path_list(options.terminology):
         with Store(threads=threads) as store:
             components = node_components(Build(build), store, threads)
-            related += relations(store, names_of(store, forms, lexicon), words, components)
+            related += relations(store, single_words(store, forms, lexicon), words, components)
         earlier = [by_domain[BIOMEDICAL]] if BIOMEDICAL in by_domain else []
         both = pl.concat([*earlier, related[-2]])
-        by_domain[BIOMEDICAL] = both.unique(PAIR, keep="first", maintain_order=True).sort(PAIR)
+        by_domain[BIOMEDICAL] = both.unique(WORD_IDS, keep="first", maintain_order=True).sort(
+            WORD_IDS
+        )
     if options.confirmed is not None:
         related.append(read_confirmed(Path(options.confirmed), forms, words))
         either = by_domain.get(BIOMEDICAL, related[-1])
-        by_domain[BIOMEDICAL] = either.join(related[-1], on=PAIR, how="semi", maintain_order="left")
-    if norm_files := paths_of(options.norms):
+        by_domain[BIOMEDICAL] = either.join(
+            related[-1], on=WORD_IDS, how="semi", maintain_order="left"
+        )
+    if norm_files := path_list(options.norms):
         norms, warnings = read_norms(
             norm_files,
             participants=options.norm_participants,
@@ -325,8 +329,8 @@ def _related(
         )
         related.append(associated(norms, forms, words))
         by_domain[GENERAL] = related[-1].filter("counts").drop("counts")
-    all_related = pl.concat([frame.select(PAIR) for frame in related])
-    return by_domain, all_related.unique().sort(PAIR), warnings
+    all_related = pl.concat([frame.select(WORD_IDS) for frame in related])
+    return by_domain, all_related.unique().sort(WORD_IDS), warnings
 
 
 def _draw_quarters(quarters: Quarters, options: PairsOptions) -> pl.DataFrame:

@@ -14,7 +14,7 @@ from medsim.core.kinds import Kind
 from medsim.core.opened import _CLASSES, _class_of, open_output
 from medsim.core.output import claimed
 from medsim.evaluations.output import Evaluation
-from medsim.exports.formats import FORMATS
+from medsim.exports.formats import EXPORT_FORMATS
 from medsim.studies.folder import Study
 from medsim.wic.output import WIC
 
@@ -32,7 +32,9 @@ def test_every_kind_is_listed_and_its_tables_are_described(name: str) -> None:
     tables = {**kind.views, **kind.unseen}
     if name == "export":
         tables |= {
-            view: table for form in FORMATS.all().values() for view, table in form.tables.items()
+            view: table
+            for form in EXPORT_FORMATS.all().values()
+            for view, table in form.tables.items()
         }
 
     assert tables

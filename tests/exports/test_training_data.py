@@ -20,7 +20,7 @@ from rapidfuzz.distance import Levenshtein
 import medsim
 from medsim.core.errors import OptionError
 from medsim.exports import formats, hard_negatives
-from medsim.exports.formats import FORMATS, sentence_transformers
+from medsim.exports.formats import EXPORT_FORMATS, sentence_transformers
 from medsim.exports.options import Tool
 
 Pair = dict[str, object]
@@ -364,7 +364,7 @@ def test_each_split_has_its_own_files_and_candidates(
 
 
 def test_the_option_lists_the_registered_tools() -> None:
-    assert set(get_args(Tool)) == set(FORMATS.all())
+    assert set(get_args(Tool)) == set(EXPORT_FORMATS.all())
 
 
 def vector_of(term: str) -> list[float] | None:

@@ -65,9 +65,8 @@ from medsim.questions.answers import asked_of
 from medsim.questions.question import read_questions
 from medsim.studies.asking import read_pairs
 from medsim.studies.relations import read_lexicon
-from medsim.studies.sheets import JUDGEMENT
+from medsim.studies.sheets import JUDGEMENT, written_csv
 from medsim.studies.sheets.answers import StudyIdentity, read_answers
-from medsim.studies.sheets.written import written_csv
 from medsim.tagging.corpus import read_conll
 from medsim.wic.benchmark import read_instances
 from medsim.wic.dataset import read_wic

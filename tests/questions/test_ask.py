@@ -22,7 +22,7 @@ from medsim.cli import app
 from medsim.core.errors import InputError, OptionError, ServiceError
 from medsim.questions.answers import INSTRUCTIONS, parse_choice
 from medsim.questions.output import AFFIRMED
-from medsim.questions.scores import sentences_of
+from medsim.questions.scores import answer_sentences
 from medsim.statistics.estimates import clustered_mean
 from medsim.statistics.significance import holm, marginal_homogeneity, mcnemar
 
@@ -145,7 +145,7 @@ def test_no_model_leads_below_the_accuracy_of_guessing(
         lambda row: LETTERS[(row["answer"] + (int(row["id"][-2:]) % 6 > 0)) % 4], ROWS
     )
 
-    says = sentences_of(run(service, questions, tmp_path / "out", "").results())
+    says = answer_sentences(run(service, questions, tmp_path / "out", "").results())
 
     (leader,) = says
     assert leader.startswith("No model is significantly better than guessing (0.25) on the 60 ")

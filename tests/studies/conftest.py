@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from medsim.studies.sheets.written import rendered_sheet
+from medsim.studies.sheets import rendered_sheet
 
 if TYPE_CHECKING:
     from fixtures.sittings import Sitting

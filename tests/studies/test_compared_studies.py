@@ -16,7 +16,7 @@ from fixtures.wic import invented_instances, write_instances
 import medsim
 from medsim.core.errors import InputError, OptionError
 from medsim.core.kinds import WIC_COLUMNS
-from medsim.studies.sentences import score_sentences
+from medsim.studies.page import score_sentences
 from medsim.studies.sheets import MARKS
 
 NAMES = ("ada", "ben")

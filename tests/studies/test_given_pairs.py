@@ -19,8 +19,7 @@ import medsim
 from medsim.core.errors import InputError, OptionError
 from medsim.studies.folder import Study
 from medsim.studies.output import ScoresFolder
-from medsim.studies.page import scores_page
-from medsim.studies.sentences import score_sentences
+from medsim.studies.page import score_sentences, scores_page
 
 NAMES = ("ada", "ben", "cy", "dan", "eva", "fay")
 VALUES = {"not_same": 0, "same": 1, "dont_know": 2}

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import medsim
 from medsim.cli import app
 from medsim.core.errors import OptionError
-from medsim.studies.sentences import score_sentences
+from medsim.studies.page import score_sentences
 
 if TYPE_CHECKING:
     from medsim.studies.folder import Study

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.hashing import tie_hash
 
-from medsim.studies.word_pairs import PAIR, Quarters
+from medsim.studies.word_pairs import WORD_IDS, Quarters
 
 WORDS = sorted(f"{a}{b}" for a in "abcdef" for b in "xyz")
 ALL = list(combinations(range(len(WORDS)), 2))
@@ -19,7 +19,7 @@ SOME_PAIRS = st.lists(st.sampled_from(ALL), unique=True, max_size=60)
 
 
 def frame(pairs: list[tuple[int, int]]) -> pl.DataFrame:
-    return pl.DataFrame(pairs, dict.fromkeys(PAIR, pl.Int32), orient="row")
+    return pl.DataFrame(pairs, dict.fromkeys(WORD_IDS, pl.Int32), orient="row")
 
 
 def greedy(pairs: list[tuple[int, int]], n_pairs: int, per_word: int, seed: int) -> list[tuple]:

@@ -16,10 +16,10 @@ from medsim.core.errors import InputError
 from medsim.studies.relations import (
     Lexicon,
     associated,
-    names_of,
     read_lexicon,
     read_norms,
     relations,
+    single_words,
 )
 from medsim.studies.words import Forms
 
@@ -55,7 +55,7 @@ def related(
         schema={"node_id": pl.Int32, "component": pl.Int32},
         orient="row",
     )
-    result = relations(store, names_of(store, FORMS, lexicon), ids, linked)
+    result = relations(store, single_words(store, FORMS, lexicon), ids, linked)
     associated = {(words[a], words[b]): why for a, b, why in result[0].iter_rows()}
     return associated, {(words[a], words[b]) for a, b in result[1].iter_rows()}
 

@@ -20,8 +20,8 @@ from medsim.statistics.strata import Stratification
 from medsim.studies.graded import graded_tables, scaled_means, standings_of
 from medsim.studies.judged import judged_tables
 from medsim.studies.output import ASSIGNED, GRADED_ITEMS, JUDGED_ITEMS
+from medsim.studies.page import score_sentences
 from medsim.studies.score import warnings_of_raters
-from medsim.studies.sentences import score_sentences
 
 RESAMPLING = Resampling(seed=0, resamples=100, threads=1)
 SAME, NOT_SAME, DONT_KNOW = 1, 0, 2

@@ -76,13 +76,13 @@ class ExportFormat:
     questions: ExportFormat | None = None
 
 
-FORMATS: Registry[ExportFormat] = Registry("tool", "medsim.exports.formats")
+EXPORT_FORMATS: Registry[ExportFormat] = Registry("tool", "medsim.exports.formats")
 """The formats by the name of the tool in ``medsim export --for``."""
 
 
 def format_of(options: ExportOptions) -> ExportFormat:
     """Return the format of an export: of its tool, and of questions if it has `choices`."""
-    form = FORMATS.get(options.to)
+    form = EXPORT_FORMATS.get(options.to)
     return form if options.choices is None else form.questions or form
 
 

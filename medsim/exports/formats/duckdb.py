@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from medsim.core.opened import show_views
 from medsim.core.store import Store
-from medsim.exports.formats import FORMATS, ExportFormat
+from medsim.exports.formats import EXPORT_FORMATS, ExportFormat
 from medsim.splits.options import SPLIT_NAMES
 from medsim.splits.output import Splits
 
@@ -46,7 +46,7 @@ def write_database(run: Export) -> None:
         stage.note(f"{run.output.outputs[name].rows:,} rows")
 
 
-FORMATS.register(
+EXPORT_FORMATS.register(
     "duckdb",
     ExportFormat(
         write=write_database,

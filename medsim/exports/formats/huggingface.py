@@ -25,7 +25,7 @@ from medsim.core.errors import OptionError
 from medsim.core.kinds import Table
 from medsim.core.manifest import medsim_version
 from medsim.core.parquet import write_lazily
-from medsim.exports.formats import FORMATS, SPLIT_NOTE, ExportFormat, check_passed_on, shards
+from medsim.exports.formats import EXPORT_FORMATS, SPLIT_NOTE, ExportFormat, check_passed_on, shards
 from medsim.exports.hard_negatives import OPTIONS_OF_QUESTIONS, questions_by_split
 from medsim.questions.question import QUESTION
 from medsim.splits.output import Splits
@@ -262,7 +262,7 @@ _TABLES = {
     ),
 }
 
-FORMATS.register(
+EXPORT_FORMATS.register(
     "huggingface",
     ExportFormat(
         write=write_dataset,

@@ -10,7 +10,7 @@ import polars as pl
 
 from medsim.builds.output import PAIR
 from medsim.core.kinds import Column, Table
-from medsim.exports.formats import ANCHOR_NOTE, DRAWN, FORMATS, SPLIT_NOTE, ExportFormat
+from medsim.exports.formats import ANCHOR_NOTE, DRAWN, EXPORT_FORMATS, SPLIT_NOTE, ExportFormat
 from medsim.exports.hard_negatives import (
     OPTIONS_OF_QUESTIONS,
     OPTIONS_OF_TUPLES,
@@ -85,7 +85,7 @@ _TUPLES = Table(
     order=DRAWN,
 )
 
-FORMATS.register(
+EXPORT_FORMATS.register(
     "jsonl",
     ExportFormat(
         write=write_json_lines,

@@ -9,7 +9,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from medsim.builds.cards import yaml_of
-from medsim.exports.formats import FORMATS, ExportFormat
+from medsim.exports.formats import EXPORT_FORMATS, ExportFormat
 from medsim.exports.formats.jsonl import write_lines
 from medsim.exports.hard_negatives import OPTIONS_OF_QUESTIONS, questions_by_split
 from medsim.questions.question import QUESTION
@@ -50,7 +50,7 @@ def write_lm_eval(run: Export) -> None:
         run.output.write_text(f"{group}.yaml", yaml_of(whole), 0)
 
 
-FORMATS.register(
+EXPORT_FORMATS.register(
     "lm-eval",
     ExportFormat(
         write=write_lm_eval,

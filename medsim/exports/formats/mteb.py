@@ -22,7 +22,7 @@ from medsim.core.manifest import Skipped, medsim_version
 from medsim.core.parquet import write_lazily
 from medsim.evaluations.layouts import LAYOUTS, parse_rated
 from medsim.evaluations.ratings import read_rated
-from medsim.exports.formats import FORMATS, ExportFormat, check_passed_on
+from medsim.exports.formats import EXPORT_FORMATS, ExportFormat, check_passed_on
 from medsim.exports.positives import check_some
 from medsim.splits.output import Splits
 
@@ -271,7 +271,7 @@ _TABLES = {
     ),
 }
 
-FORMATS.register(
+EXPORT_FORMATS.register(
     "mteb",
     ExportFormat(
         write=write_mteb,

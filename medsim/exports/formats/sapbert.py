@@ -8,7 +8,7 @@ import polars as pl
 
 from medsim.core.kinds import Column, Table
 from medsim.core.manifest import Skipped
-from medsim.exports.formats import DRAWN, FORMATS, SPLIT_NOTE, ExportFormat
+from medsim.exports.formats import DRAWN, EXPORT_FORMATS, SPLIT_NOTE, ExportFormat
 from medsim.exports.positives import check_some, exported_pairs
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ _NAMES = Table(
     order=DRAWN,
 )
 
-FORMATS.register(
+EXPORT_FORMATS.register(
     "sapbert",
     ExportFormat(
         write=write_sapbert,

@@ -12,7 +12,14 @@ from medsim.core.kinds import Column, Table
 from medsim.core.manifest import medsim_version
 from medsim.core.parquet import write_batches
 from medsim.core.table_formats import plain_markdown
-from medsim.exports.formats import ANCHOR_NOTE, DRAWN, FORMATS, SPLIT_NOTE, ExportFormat, shards
+from medsim.exports.formats import (
+    ANCHOR_NOTE,
+    DRAWN,
+    EXPORT_FORMATS,
+    SPLIT_NOTE,
+    ExportFormat,
+    shards,
+)
 from medsim.exports.hard_negatives import OPTIONS_OF_TUPLES, tuples_of
 from medsim.exports.positives import check_some, exported_pairs
 
@@ -148,7 +155,7 @@ _TABLES = {
     ),
 }
 
-FORMATS.register(
+EXPORT_FORMATS.register(
     "sentence-transformers",
     ExportFormat(
         write=write_sentence_transformers,

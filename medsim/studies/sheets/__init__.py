@@ -1,9 +1,16 @@
-"""Sheets that annotators see, and the answers that they send back."""
+"""Sheets that annotators see: the scales of answers, and a page, a table and tasks to fill in."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+from medsim.core.tables import guarded
+from medsim.pages.markup import asset, document, embedded_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -11,7 +18,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 """Version of the format of sheets and answers."""
 
-CONTROL = "answer"
+ANSWER = "answer"
 """The name of the choice in Label Studio, and the column of answers."""
 
 COMMENT = "comment"
@@ -19,6 +26,9 @@ COMMENT = "comment"
 
 MARKS = ("\u27e6", "\u27e7")
 """The signs around the target of a sentence; they do not occur in the sentence itself."""
+
+
+_BYTE_ORDER_MARK = "\ufeff"  # without it Excel does not read UTF-8
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +86,7 @@ class Scale:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of a sheet for a spreadsheet."""
-        return ("entry", *self.parts, CONTROL)
+        return ("entry", *self.parts, ANSWER)
 
 
 NOT_SAME, SAME, DONT_KNOW = 0, 1, 2
@@ -177,3 +187,91 @@ class Sheet:
     notice: str | None
     entries: Sequence[Entry]
     page_size: int = 0
+
+
+def rendered_sheet(sheet: Sheet) -> str:
+    """Return the page of a sheet as HTML; the same sheet always gives the same text.
+
+    All data of the sheet is in one JSON script element, and is shown only as text. The browser
+    stores answers by study, annotator and entries; the page can export them to a file and import
+    it again.
+    """
+    scale = sheet.scale
+    declared = {
+        "name": scale.name,
+        "question": scale.question,
+        "parts": scale.parts,
+        "noun": scale.noun,
+        "graded": scale.graded,
+        "marks": MARKS if scale.marked else None,
+        "commented": scale.commented,
+        "answers": scale.answers,
+        "choices": [[choice.name, choice.label, choice.key] for choice in scale.choices],
+    }
+    content = {
+        "format": FORMAT,
+        "study": sheet.study_id,
+        "title": sheet.title,
+        "annotator": sheet.annotator,
+        "scale": declared,
+        "instructions": list(sheet.instructions),
+        "notice": sheet.notice,
+        "page_size": sheet.page_size,
+        "entries": [[choice.entry_id, *choice.texts(scale).values()] for choice in sheet.entries],
+    }
+    embedded = f'<script type="application/json" id="sheet">{embedded_json(content)}</script>\n'
+    return document(
+        "document.html",
+        title=f"{sheet.title}: {sheet.annotator}",
+        style=asset(__name__, "annotate.css"),
+        body=asset(__name__, "annotate.html") + embedded,
+        scripts=(asset(__name__, "annotate.js"), asset(__name__, "annotate_view.js")),
+    )
+
+
+def written_csv(sheet: Sheet) -> str:
+    """Return a sheet as CSV with columns of answers and, if the scale has them, comments.
+
+    It begins with a byte order mark, and lines end with CR LF (RFC 4180). A cell that a spreadsheet
+    would read as a formula, a number or a date begins with an apostrophe.
+    """
+    text = io.StringIO()
+    text.write(_BYTE_ORDER_MARK)
+    writer = csv.writer(text)
+    others = (COMMENT,) if sheet.scale.commented else ()
+    writer.writerow(sheet.scale.columns + others)
+    for entry in sheet.entries:
+        texts = entry.texts(sheet.scale).values()
+        writer.writerow([*map(guarded, (entry.entry_id, *texts)), "", *("" for _ in others)])
+    return text.getvalue()
+
+
+def label_studio_tasks(sheet: Sheet) -> str:
+    """Return a sheet as tasks for Label Studio, in JSON, one line per task."""
+    shared = {"study": sheet.study_id, "annotator": sheet.annotator}
+    records = (
+        {"data": {**shared, "entry": entry.entry_id, **entry.texts(sheet.scale)}}
+        for entry in sheet.entries
+    )
+    lines = (json.dumps(task, ensure_ascii=False, separators=(",", ":")) for task in records)
+    return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+def label_studio_config(scale: Scale, instructions: Sequence[str] = ()) -> str:
+    """Return the labelling configuration for such tasks as XML, with hotkeys.
+
+    Ratings are choices too, since Label Studio's stars have no 0.
+    """
+    view = ET.Element("View")
+    for paragraph in instructions:
+        ET.SubElement(view, "Header", value=paragraph, size="5")
+    ET.SubElement(view, "Header", value=scale.question, size="4")
+    for name in scale.parts:
+        ET.SubElement(view, "Text", name=name, value=f"${name}", valueType="text")
+    # With two names in toName Label Studio exports no answers (issue 4699).
+    about, kind = {"name": ANSWER, "toName": scale.parts[0]}, {"choice": "single-radio"}
+    choices = ET.SubElement(view, "Choices", about | kind, required="true", showInline="true")
+    for choice in scale.choices:
+        ET.SubElement(choices, "Choice", value=choice.label, alias=choice.name, hotkey=choice.key)
+    ET.indent(view)
+    return ET.tostring(view, encoding="unicode") + "\n"

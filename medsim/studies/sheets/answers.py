@@ -2,33 +2,44 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
+import warnings
 import zlib
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile
 
 import polars as pl
 
-from medsim.core.errors import InputError, listed
+from medsim.core.errors import InputError, OptionError, listed
 from medsim.core.reading import WORKBOOK, is_left_behind, parsed_json, reading
-from medsim.core.tables import checked_lines, read_text, table_of, unguarded
-from medsim.studies.sheets import COMMENT, CONTROL
-from medsim.studies.sheets.workbooks import WORKBOOK_SUFFIX, read_workbook
+from medsim.core.tables import (
+    LARGEST_FILE,
+    Text,
+    bytes_of,
+    checked_lines,
+    read_text,
+    table_of,
+    unguarded,
+)
+from medsim.studies.sheets import ANSWER, COMMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from medsim.core.tables import Text
     from medsim.studies.sheets import Scale
 
-SUFFIXES = (".csv", ".tsv", WORKBOOK_SUFFIX, ".json", ".jsonl")
+_WORKBOOK_SUFFIX = ".xlsx"
+ANSWER_SUFFIXES = (".csv", ".tsv", _WORKBOOK_SUFFIX, ".json", ".jsonl")
 """The suffixes of the files that are read from a folder."""
 
 _HOW_TO = (
-    f"answers are read from {', '.join(SUFFIXES[:-1])} and {SUFFIXES[-1]} files, so save another "
-    "spreadsheet as CSV and unpack an archive"
+    f"answers are read from {', '.join(ANSWER_SUFFIXES[:-1])} and {ANSWER_SUFFIXES[-1]} files, so "
+    "save another spreadsheet as CSV and unpack an archive"
 )
 _AGAIN = "export the file again"
 _PAGE_AGAIN = "export it again from the page"
@@ -67,7 +78,7 @@ class GivenAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
+class StudyAnswers:
     """The answers to a study.
 
     Attributes:
@@ -81,14 +92,15 @@ class Answers:
     files: tuple[dict[str, str], ...]
 
 
-def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyIdentity) -> Answers:
+def read_answers(
+    paths: Sequence[Path], assignment: pl.DataFrame, study: StudyIdentity
+) -> StudyAnswers:
     """Return the answers in files that annotators sent back.
 
     The content decides the format: the page's JSONL, a filled-in CSV sheet, or Label Studio's JSON;
     only workbooks are known by their suffix. A repeated answer counts once. From a folder, the
-    files with one of ``SUFFIXES`` are read, also in its subfolders; others are left out with a
-    warning, and so are empty sheets. The assignment has the presentations of all
-    annotators.
+    files with one of ``ANSWER_SUFFIXES`` are read, also in its subfolders; others are left out with
+    a warning, and so are empty sheets. The assignment has the presentations of all annotators.
 
     Raises:
         InputError: a file cannot be read or has no answer, is of another study or scale, was edited
@@ -102,10 +114,10 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
     unanswered: list[Path] = []
     named, unread = _files(paths)
     for path, is_named in named:
-        is_workbook = path.suffix.lower() == WORKBOOK_SUFFIX
+        is_workbook = path.suffix.lower() == _WORKBOOK_SUFFIX
         with reading(path, "answers", reads={WORKBOOK} if is_workbook else None):
             if is_workbook:
-                text = read_workbook(path, study.scale.columns[0])
+                text = _read_workbook(path, study.scale.columns[0])
             else:
                 text = read_text(path, guess=False)
             file_answers = _checked(text, entries, study)
@@ -126,7 +138,7 @@ def read_answers(paths: Sequence[Path], assignment: pl.DataFrame, study: StudyId
     rows = [(name, answer.value, answer.comment or None) for name, answer in by_entry.items()]
     columns = {"entry_id": pl.String, "value": pl.Int8, COMMENT: pl.String}
     given = pl.DataFrame(rows, columns, orient="row")
-    return Answers(
+    return StudyAnswers(
         entries=assignment.join(given, on="entry_id", how="left").sort("annotator", "position"),
         warnings=tuple(_warnings(unread, unanswered, n_repeated)),
         files=tuple(files),
@@ -171,7 +183,7 @@ def _files(paths: Sequence[Path]) -> tuple[list[tuple[Path, bool]], list[Path]]:
             for file in sorted(path.rglob("*"))
             if not file.is_dir() and not any(map(is_left_behind, file.relative_to(path).parts))
         ]
-        readable = [file for file in candidates if file.suffix.lower() in SUFFIXES]
+        readable = [file for file in candidates if file.suffix.lower() in ANSWER_SUFFIXES]
         others = [file for file in candidates if file not in readable]
         if not readable:
             content = f"only {_names(others)}" if others else "no file"
@@ -245,11 +257,11 @@ def read_jsonl(path: Path, text: str, study: StudyIdentity) -> Iterator[GivenAns
     for number, line in enumerate(lines[1:], start=2):
         location = f"{path}: line {number}"
         record = parsed_json(location, line, _PAGE_AGAIN)
-        is_comment = CONTROL not in record and COMMENT in record
+        is_comment = ANSWER not in record and COMMENT in record
         yield GivenAnswer(
             location=location,
             entry_id=record["entry"],
-            value=None if is_comment else _read_value(location, str(record[CONTROL]), study.scale),
+            value=None if is_comment else _read_value(location, str(record[ANSWER]), study.scale),
             annotator=head["annotator"],
             comment=_tidy(str(record.get(COMMENT, ""))),
         )
@@ -296,7 +308,7 @@ def read_label_studio(path: Path, text: str, study: StudyIdentity) -> Iterator[G
         annotator = None if data is task else data.get("annotator")
         try:
             texts = tuple(_text(data[name]) for name in study.scale.parts)
-            for answer in [data[CONTROL]] if CONTROL in data else _answers(task):
+            for answer in [data[ANSWER]] if ANSWER in data else _answers(task):
                 yield GivenAnswer(
                     location=location,
                     entry_id=data["entry"],
@@ -318,7 +330,7 @@ def _answers(task: dict[str, Any]) -> list[object]:
         for annotation in task.get("annotations") or []
         if not annotation.get("was_cancelled")
         for result in annotation.get("result") or []
-        if result.get("from_name") == CONTROL
+        if result.get("from_name") == ANSWER
         for (only,) in [result["value"]["choices"]]
     ]
 
@@ -360,3 +372,55 @@ def _read_value(location: str, answer: str, scale: Scale) -> int:
 
 def _plain(text: str) -> str:
     return _INSIGNIFICANT.sub("", text.lower())
+
+
+def _read_workbook(path: Path, column: str) -> Text:
+    """Return the first sheet of a workbook with a given column as CSV, with one line per row.
+
+    If no sheet has it, the first one is returned.
+
+    White space in a cell becomes a single space, and a whole number has no decimal point.
+
+    Raises:
+        InputError: the file cannot be read or unpacks to more than the limit.
+        OptionError: the extra ``xlsx`` is not installed.
+    """
+    try:
+        from openpyxl import load_workbook  # noqa: PLC0415 — an extra
+    except ImportError as error:
+        raise OptionError(
+            f"{path} is a workbook; install medsim with its extra xlsx, or save the sheet as CSV"
+        ) from error
+    data, sha256 = bytes_of(path)
+    with ZipFile(io.BytesIO(data)) as archive:
+        _check_size(path, sum(part.file_size for part in archive.infolist()))
+    content = io.StringIO()
+    rows = csv.writer(content)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about formats of cells and the like
+        book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+        sheets = book.worksheets
+        for sheet in sheets:
+            sheet.reset_dimensions()  # programs may declare other dimensions than the sheet has
+        sheet = next((sheet for sheet in sheets if _has_cell(sheet.values, column)), sheets[0])
+        for row in sheet.iter_rows(values_only=True):
+            cells = [_cell_text(cell) for cell in row]
+            _check_size(path, content.tell() + sum(map(len, cells)))
+            rows.writerow(cells)
+    return Text(path=path, content=content.getvalue(), sha256=sha256, unit="row")
+
+
+def _has_cell(rows: Iterable[Iterable[object]], text: str) -> bool:
+    """Return whether a row has a text as a cell, in any case."""
+    return any(text in {_cell_text(cell).lower() for cell in row} for row in rows)
+
+
+def _check_size(path: Path, size: int) -> None:
+    if size > LARGEST_FILE:
+        raise InputError(f"{path} unpacks to more than the limit of {LARGEST_FILE >> 20} MiB")
+
+
+def _cell_text(cell: object) -> str:
+    if isinstance(cell, float) and cell.is_integer():
+        cell = int(cell)
+    return "" if cell is None else " ".join(str(cell).split())

@@ -10,8 +10,7 @@ from fixtures.studies import HOSTILE, PAIRS, STUDY_ID, entry_id, sheet
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.studies.sheets import GRADED
-from medsim.studies.sheets.written import rendered_sheet
+from medsim.studies.sheets import GRADED, rendered_sheet
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.sampled_from(HOSTILE)
 

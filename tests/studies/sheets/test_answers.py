@@ -22,9 +22,8 @@ from fixtures.studies import (
 
 from medsim.core.errors import InputError, OptionError
 from medsim.studies.output import ASSIGNED
-from medsim.studies.sheets import DONT_KNOW, GRADED, JUDGEMENT, NOT_SAME, SAME, Sheet
-from medsim.studies.sheets.answers import Answers, StudyIdentity, read_answers
-from medsim.studies.sheets.written import written_csv
+from medsim.studies.sheets import DONT_KNOW, GRADED, JUDGEMENT, NOT_SAME, SAME, Sheet, written_csv
+from medsim.studies.sheets.answers import StudyAnswers, StudyIdentity, read_answers
 
 STUDY = StudyIdentity(study_id=STUDY_ID, scale=JUDGEMENT)
 SHEETS = [sheet(PAIRS[:3], annotator=name) for name in ("cy", "ada", "ben")]
@@ -32,11 +31,11 @@ CY, ADA, BEN = SHEETS
 ASSIGNMENT = assignment_of(SHEETS)
 
 
-def answers_in(*paths: Path, assignment: pl.DataFrame = ASSIGNMENT) -> Answers:
+def answers_in(*paths: Path, assignment: pl.DataFrame = ASSIGNMENT) -> StudyAnswers:
     return read_answers(paths, assignment, STUDY)
 
 
-def answered(answers: Answers) -> pl.DataFrame:
+def answered(answers: StudyAnswers) -> pl.DataFrame:
     return answers.entries.drop_nulls("value")
 
 
@@ -233,7 +232,7 @@ def test_comments_in_sheets_are_kept_and_may_be_left_out(tmp_path):
     assert [*comments_of(result).values()] == ["a sign, not a disease"]
 
 
-def comments_of(answers: Answers) -> dict[str, str]:
+def comments_of(answers: StudyAnswers) -> dict[str, str]:
     return dict(answers.entries.select("entry_id", "comment").drop_nulls().iter_rows())
 
 
@@ -291,7 +290,7 @@ def test_errors_in_workbooks_name_the_row_and_the_extra(tmp_path, monkeypatch):
     assert refused(put(tmp_path, "zip.xlsx", b"PK\x03\x04")).endswith("is a zip; unpack it")
     damaged = put(tmp_path, "part.xlsx", path.read_bytes()[:-300])
     assert refused(damaged).startswith(f"{damaged} cannot be read as answers (")
-    monkeypatch.setattr("medsim.studies.sheets.workbooks.LARGEST_FILE", 1000)
+    monkeypatch.setattr("medsim.studies.sheets.answers.LARGEST_FILE", 1000)
     assert refused(path).startswith(f"{path} unpacks to more than the limit of")
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(OptionError, match="install medsim with its extra xlsx, or save the sheet"):
@@ -301,7 +300,7 @@ def test_errors_in_workbooks_name_the_row_and_the_extra(tmp_path, monkeypatch):
 def test_a_workbook_that_repeats_a_long_text_is_refused(tmp_path, monkeypatch):
     rows = [["entry", "left", "right", "answer"], *([["x" * 30_000]] * 100)]
     path = put_workbook(tmp_path, "ada.xlsx", rows)
-    monkeypatch.setattr("medsim.studies.sheets.workbooks.LARGEST_FILE", 100_000)
+    monkeypatch.setattr("medsim.studies.sheets.answers.LARGEST_FILE", 100_000)
 
     assert refused(path).startswith(f"{path} unpacks to more than the limit of")
 

@@ -24,7 +24,18 @@ from hypothesis import strategies as st
 
 from medsim.core.errors import InputError
 from medsim.core.tables import Text, guarded, unguarded
-from medsim.studies.sheets import ASSOCIATION, DONT_KNOW, GRADED, JUDGEMENT, NOT_SAME, SAME, Scale
+from medsim.studies.sheets import (
+    ASSOCIATION,
+    DONT_KNOW,
+    GRADED,
+    JUDGEMENT,
+    NOT_SAME,
+    SAME,
+    Scale,
+    label_studio_config,
+    label_studio_tasks,
+    written_csv,
+)
 from medsim.studies.sheets.answers import (
     GivenAnswer,
     StudyIdentity,
@@ -32,7 +43,6 @@ from medsim.studies.sheets.answers import (
     read_jsonl,
     read_label_studio,
 )
-from medsim.studies.sheets.written import labelling_config, tasks, written_csv
 
 IDS = [entry_id("ada", position) for position in (1, 2, 3)]
 
@@ -255,8 +265,11 @@ def task(*annotations: object, at: int = 0, **changes: object) -> dict[str, obje
 
 
 def test_tasks_have_the_texts_and_the_annotator():
-    assert json.loads(tasks(sheet(PAIRS[:2]))) == [{"data": data(0)}, {"data": data(1)}]
-    assert read_tasks(tasks(sheet())) == []
+    assert json.loads(label_studio_tasks(sheet(PAIRS[:2]))) == [
+        {"data": data(0)},
+        {"data": data(1)},
+    ]
+    assert read_tasks(label_studio_tasks(sheet())) == []
 
 
 @given(
@@ -282,8 +295,8 @@ def test_annotated_tasks_are_read_as_the_same_answers(
 
 def test_choices_match_the_page_and_instructions_are_escaped():
     hostile = 'Same "thing"?</View><Choices name="x"/> & more'
-    view = ET.fromstring(labelling_config(JUDGEMENT, [hostile]))  # noqa: S314 — medsim wrote it
-    graded = ET.fromstring(labelling_config(GRADED))  # noqa: S314 — as above
+    view = ET.fromstring(label_studio_config(JUDGEMENT, [hostile]))  # noqa: S314 — medsim wrote it
+    graded = ET.fromstring(label_studio_config(GRADED))  # noqa: S314 — as above
 
     assert [tag.attrib for tag in view.iter("Choice")] == [
         {"value": "Same", "alias": "same", "hotkey": "s"},
