@@ -22,12 +22,11 @@ from medsim.core.progress import Progress
 
 if TYPE_CHECKING:
     from medsim.core.config import Strategy
-    from medsim.exports.options import Tool
 
 _CONCEPTS_A_WARM_UP = 300
 _N_NEGATIVES = 5
 _COMPARED_AT_ONCE = 64
-_EXPORTS: dict[str, tuple[Tool, Strategy | None]] = {
+_EXPORTS: dict[str, tuple[str, Strategy | None]] = {
     "sentence-transformers": ("sentence-transformers", "levenshtein"),
     "sentence-transformers, random": ("sentence-transformers", "random"),
     "sapbert": ("sapbert", None),

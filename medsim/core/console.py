@@ -40,6 +40,7 @@ from medsim.core.options import (
 )
 from medsim.core.progress import Progress
 from medsim.core.reading import open_file, reading
+from medsim.core.registry import RegisteredNames
 
 Declared = TypeVar("Declared", bound=Options)
 Run = Callable[Concatenate[Declared, ...], None]
@@ -114,9 +115,14 @@ class _HelpedCommand(TyperCommand):
         """Write the arguments, then the options of each heading."""
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": []}
         sections |= {heading: [] for heading in get_args(Heading)}
-        for parameter in sorted(self.get_params(ctx), key=lambda param: not param.required):
+        options = declared(getattr(self.callback, "options", Options))
+        parameters: list[Any] = sorted(self.get_params(ctx), key=lambda param: not param.required)
+        for parameter in parameters:
             is_argument = parameter.param_type_name == "argument"
             heading = "Output" if parameter.name == "help" else _heading_of(parameter)
+            option = options.get(parameter.name)
+            if option and isinstance(option.choices, RegisteredNames):
+                parameter.help = f"{_first_sentence(option)} One of {', '.join(option.choices)}."
             if record := parameter.get_help_record(ctx):
                 name = record[0].partition(" <")[0] if is_argument else record[0]
                 name = name.replace("<%Y-%m-%d|%Y%m%d>", "<date>").replace("list[str]", "str")
@@ -315,8 +321,8 @@ def _parameter(field: inspect.Parameter, option: Option) -> inspect.Parameter:
     elif isinstance(default, (tuple, Mapping)) or not option.needed:
         default = None  # Typer's own empty list
     metavar = field.name.upper() if option.argument else None
-    text = option.help if option.argument else f"{option.help.partition('. ')[0].rstrip('.')}."
-    if option.choices:
+    text = option.help if option.argument else _first_sentence(option)
+    if option.choices and not isinstance(option.choices, RegisteredNames):
         repeat = ",..." if option.listed or value_type == list[str] else ""
         metavar = f"<{'|'.join(option.choices)}>{repeat}"
         if len(metavar) > _LONGEST_METAVAR:
@@ -335,6 +341,10 @@ def _parameter(field: inspect.Parameter, option: Option) -> inspect.Parameter:
     wide = value_type | None if default is None or type(None) in union_members(hint) else value_type
     kind, annotation = inspect.Parameter.KEYWORD_ONLY, Annotated[wide, info]
     return inspect.Parameter(field.name, kind, default=default, annotation=annotation)
+
+
+def _first_sentence(option: Option) -> str:
+    return f"{option.help.partition('. ')[0].rstrip('.')}."
 
 
 def _kinds(hint: Any) -> list[Any]:

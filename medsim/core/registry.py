@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from typing import Generic, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Generic, TypeVar, cast, overload
 
 from medsim.core.errors import OptionError, unknown_name
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint, EntryPoints
 
 T = TypeVar("T")
 
@@ -14,14 +18,32 @@ T = TypeVar("T")
 class Registry(Generic[T]):
     """The plug-ins of one kind, by name.
 
+    Other packages add plug-ins by entry points in a group: the name of an entry point is the
+    plug-in's, and its object is the plug-in.
+
     Args:
         kind: noun for a plug-in in messages, such as "source".
         package: package whose modules register the plug-ins; imported at the first look-up.
+        group: group of the entry points, such as "medsim.sources"; none by default.
+        entry_type: class of the plug-ins of a group.
+        named_as_modules: whether each module of the package registers one plug-in, with the
+            module's name and "-" for "_". Then ``names`` imports no module.
     """
 
-    def __init__(self, kind: str, package: str) -> None:
+    def __init__(
+        self,
+        kind: str,
+        package: str,
+        *,
+        group: str = "",
+        entry_type: type[T] | None = None,
+        named_as_modules: bool = False,
+    ) -> None:
         self._kind = kind
         self._package = package
+        self._group = group
+        self._entry_type = entry_type
+        self._named_as_modules = named_as_modules
         self._entries: dict[str, T] = {}
         self._discovered = False
 
@@ -34,13 +56,27 @@ class Registry(Generic[T]):
         return entry
 
     def all(self) -> dict[str, T]:
-        """Return all plug-ins by name, sorted by name."""
+        """Return all plug-ins by name, sorted by name.
+
+        Raises:
+            OptionError: an entry point of another package cannot be used.
+        """
         if not self._discovered:
-            package = importlib.import_module(self._package)
-            for module in sorted(m.name for m in pkgutil.iter_modules(package.__path__)):
+            for module in self._modules():
                 importlib.import_module(f"{self._package}.{module}")
+            added: dict[str, T] = {}
+            for point in self._entry_points():
+                added[point.name] = self._loaded(point, {*self._entries, *added})
+            self._entries |= added
             self._discovered = True
         return dict(sorted(self._entries.items()))
+
+    def names(self) -> list[str]:
+        """Return the names of all plug-ins, sorted."""
+        if not self._named_as_modules:
+            return list(self.all())
+        own = (module.replace("_", "-") for module in self._modules())
+        return sorted({*own, *self._entry_points().names})
 
     def get(self, name: str) -> T:
         """Return the plug-in named ``name``."""
@@ -48,3 +84,63 @@ class Registry(Generic[T]):
         if name not in entries:
             raise OptionError(unknown_name(self._kind, name, list(entries)))
         return entries[name]
+
+    def _modules(self) -> list[str]:
+        package = importlib.import_module(self._package)
+        return sorted(module.name for module in pkgutil.iter_modules(package.__path__))
+
+    def _entry_points(self) -> EntryPoints:
+        from importlib.metadata import entry_points  # noqa: PLC0415 — takes long to import
+
+        return entry_points(group=self._group)  # none has an empty group
+
+    def _loaded(self, point: EntryPoint, taken: set[str]) -> T:
+        """Return the plug-in of an entry point; raise OptionError if it cannot be used."""
+        package = point.dist.name if point.dist else point.module
+        adds, remedy = (
+            f"the package {package} adds the {self._kind} {point.name!r}",
+            "update or uninstall it",
+        )
+        if point.name in taken:
+            raise OptionError(f"{adds}, but there is one of this name; {remedy}")
+        try:
+            entry = point.load()
+        except Exception as error:  # the package may raise anything
+            fault = f"cannot be loaded ({type(error).__name__}: {error})"
+            raise OptionError(f"{adds}, but {point.value} {fault}; {remedy}") from error
+        if self._entry_type is not None and not isinstance(entry, self._entry_type):
+            fault = f"is of the class {type(entry).__name__}, not {self._entry_type.__name__}"
+            raise OptionError(f"{adds}, but {point.value} {fault}; {remedy}")
+        if (name := getattr(entry, "name", point.name)) != point.name:
+            raise OptionError(f"{adds}, but {point.value} is named {name!r}; {remedy}")
+        return cast("T", entry)
+
+
+class RegisteredNames(Sequence[str]):
+    """The names in a registry, which is imported when they are first read.
+
+    Args:
+        module: module of the registry.
+        registry: name of the registry in the module.
+    """
+
+    def __init__(self, module: str, registry: str) -> None:
+        self._module = module
+        self._registry = registry
+
+    def _names(self) -> list[str]:
+        registry: Registry[object] = getattr(importlib.import_module(self._module), self._registry)
+        return registry.names()
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        return self._names()[index]
+
+    def __len__(self) -> int:
+        return len(self._names())
+
+    def __bool__(self) -> bool:
+        return True

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from medsim.core.progress import Progress
     from medsim.embeddings.metrics import Embedded, Workers
     from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
-    from medsim.embeddings.sources import Format
+    from medsim.embeddings.sources import EmbeddingFormat
     from medsim.kernels.types import Flags, Ids, Singles
 
 
@@ -280,7 +280,7 @@ class FileSource(VectorSource):
 
     path: Path
     options: EmbeddingOptions
-    format: Format
+    format: EmbeddingFormat
 
     def fingerprint(self) -> str:
         """Return a SHA-256 of the files that decide the vectors."""
@@ -292,7 +292,7 @@ class FileSource(VectorSource):
         return sum(file.stat().st_size for file in files)
 
     def read(self, request: Request) -> WordVectors | TermVectors:
-        """Return the vectors for a request; see ``medsim.embeddings.sources.Load``."""
+        """Return the vectors for a request; see ``sources.LoadVectors``."""
         return self.format.read(self.path, request)
 
 

@@ -21,7 +21,7 @@ from medsim.core.files import put_in_place
 from medsim.core.reading import open_file
 from medsim.embeddings.formats import first_not_finite
 from medsim.embeddings.formats.model_folder import kind
-from medsim.embeddings.sources import FORMATS, TERMS, Format, TermVectors, fingerprint
+from medsim.embeddings.sources import FORMATS, TERMS, EmbeddingFormat, TermVectors, fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -232,14 +232,14 @@ def register_encoder(
     describes: str,
     open_encoder: Callable[[Path, EmbeddingOptions, int], Encoder],
     files: Callable[[Path, EmbeddingOptions], list[Path]],
-) -> Format:
+) -> EmbeddingFormat:
     """Register a kind of encoder as a format, and return the format."""
 
     def load(path: Path, request: Request) -> TermVectors:
         encoder = open_encoder(path, request.options, request.threads)
         return encode_terms(encoder, request, fingerprint(path, file_format, request.options))
 
-    file_format = Format(
+    file_format = EmbeddingFormat(
         describes=describes,
         recognises=lambda path: kind(path) == name,
         files=files,

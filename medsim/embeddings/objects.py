@@ -124,7 +124,7 @@ class TableSource(ObjectSource):
         return super().fingerprint() or _hash_of(keys.kind, keys.values, vectors)
 
     def read(self, request: Request) -> WordVectors | TermVectors:
-        """Return the vectors for a request; see ``medsim.embeddings.sources.Load``."""
+        """Return the vectors for a request; see ``sources.LoadVectors``."""
         keys, vectors = self._table
         return look_up(keys, request, lambda rows: vectors[rows])
 
@@ -133,7 +133,7 @@ class ModelSource(ObjectSource):
     """A function or a model, which embeds any term; its vectors are cached if it has a version."""
 
     def read(self, request: Request) -> TermVectors:
-        """Return the vectors for a request; see ``medsim.embeddings.sources.Load``.
+        """Return the vectors for a request; see ``sources.LoadVectors``.
 
         Raises:
             InputError: the model fails, or does not return one finite vector per text; or its

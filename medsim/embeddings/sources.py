@@ -107,8 +107,12 @@ class TermVectors:
     n_repeated: int = 0
 
 
-Load: TypeAlias = Callable[["Path", Request], WordVectors | TermVectors]
+LoadVectors: TypeAlias = Callable[["Path", Request], WordVectors | TermVectors]
 """Returns the vectors that an embedding has for a request.
+
+The function gets the path and the request, and returns ``WordVectors`` if rows are words and
+``TermVectors`` if they are terms or texts that a model encodes. It refuses options that do not fit,
+with ``EmbeddingOptions.check_fit``.
 
 Raises:
     InputError: a file is missing, damaged, or not of its format; the message names the file, the
@@ -124,14 +128,16 @@ WORDS, TERMS = "words", "terms"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Format:
+class EmbeddingFormat:
     """A format of embeddings.
+
+    Packages add formats by entry points in the group ``medsim.embedding_formats``.
 
     Attributes:
         describes: what it is, for the help and for messages, such as "word2vec, binary".
         recognises: whether a file or folder is of this format, by its content if that is
             distinctive, else by its suffix; cheap. An error counts as no.
-        load: see ``Load``.
+        load: see ``LoadVectors``.
         files: returns the files whose content decides the vectors, given the path and the options;
             by default the file at the path.
         gives: ``WORDS`` or ``TERMS``, the keys of its vectors; None if the file or options decide.
@@ -139,12 +145,12 @@ class Format:
 
     describes: str
     recognises: Callable[[Path], bool]
-    load: Load
+    load: LoadVectors
     files: Callable[[Path, EmbeddingOptions], list[Path]] = lambda path, _options: [path]
     gives: str | None = None
 
     def read(self, path: Path, request: Request) -> WordVectors | TermVectors:
-        """Return the vectors that an embedding has for a request; see ``Load``."""
+        """Return the vectors that an embedding has for a request; see ``LoadVectors``."""
         self.checked_files(path, request.options)
         with reading(path, self.describes):
             return self.load(path, request)
@@ -190,18 +196,23 @@ class VectorSource:
         return None
 
     def read(self, request: Request) -> WordVectors | TermVectors:
-        """Return the vectors for a request; see ``Load``."""
+        """Return the vectors for a request; see ``LoadVectors``."""
         raise NotImplementedError
 
 
-FORMATS: Registry[Format] = Registry("embedding format", "medsim.embeddings.formats")
+FORMATS = Registry(
+    "embedding format",
+    "medsim.embeddings.formats",
+    group="medsim.embedding_formats",
+    entry_type=EmbeddingFormat,
+)
 """Embedding formats by name."""
 
 
 _HINTS = {".csv": "; in CSV a word or term is followed only by numbers such as 0.5"}
 
 
-def find_format(path: Path, options: EmbeddingOptions) -> tuple[str, Format]:
+def find_format(path: Path, options: EmbeddingOptions) -> tuple[str, EmbeddingFormat]:
     """Return the format of an embedding: the one in the options, or the one that recognises it.
 
     Raises:
@@ -244,7 +255,7 @@ def _hub_name(path: Path) -> str:
     return f"; if it is a model on a hub, name it as {HUB}{name}"
 
 
-def fingerprint(path: Path, file_format: Format, options: EmbeddingOptions) -> str:
+def fingerprint(path: Path, file_format: EmbeddingFormat, options: EmbeddingOptions) -> str:
     """Return a SHA-256 of the content of the files that decide an embedding's vectors."""
     digest = hashlib.sha256()
     for file in file_format.checked_files(path, options):

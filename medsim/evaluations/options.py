@@ -26,6 +26,7 @@ from medsim.core.options import (
     main_option,
     several,
 )
+from medsim.core.registry import RegisteredNames
 from medsim.embeddings.options import (
     COVERAGES,
     EMBEDDINGS,
@@ -50,23 +51,7 @@ Correction = Literal["bonferroni", "holm"]
 CorrelationCorrection = Literal["holm", "none"]
 Index = Literal["flat", "ivf", "hnsw"]
 
-MetricName = Literal[
-    "avg_cos",
-    "avg_kendall",
-    "avg_pearson",
-    "avg_spearman",
-    "cos",
-    "fuzzy_jaccard",
-    "kendall",
-    "max_jaccard",
-    "pair_cos",
-    "pair_kendall",
-    "pair_pearson",
-    "pair_spearman",
-    "pearson",
-    "spearman",
-]
-"""The metrics of ``medsim.embeddings.metrics``."""
+_METRIC_NAMES = RegisteredNames("medsim.embeddings.metrics", "METRICS")
 
 RATED_METRICS, LABELLED_METRICS = ("avg_cos", "kendall"), ("fuzzy_jaccard", "kendall")
 """The paper's metrics on rated and on labelled pairs: for word embeddings, and for others."""
@@ -194,9 +179,12 @@ class EvaluateOptions(Options):
         ),
     ] = ()
     metrics: Annotated[
-        Sequence[MetricName] | None,
+        Sequence[str] | None,
         main_option(
-            "Metric to compute, repeatable; default: all that apply.", ("--metric",), noun="metric"
+            "Metric to compute, repeatable; default: all that apply.",
+            ("--metric",),
+            noun="metric",
+            choices=_METRIC_NAMES,
         ),
     ] = None
     seed: Annotated[int, Option("Random seed.", least=0, most=MOST_SEED, key="seed")] = 0
@@ -429,11 +417,11 @@ class CorrelateOptions(Options):
     ]
     _: KW_ONLY
     metric: Annotated[
-        MetricName | None,
+        str | None,
         main_option(
             "Metric for all embeddings; default: each one's best. It applies to an evaluation, "
             "not to a table.",
-            choices=(),
+            suggested=_METRIC_NAMES,
         ),
     ] = None
     statistic: Annotated[

@@ -15,8 +15,7 @@ from medsim.embeddings.embedded_terms import embed_terms, with_fingerprint
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import points_of
-from medsim.exports.formats import check_passed_on
-from medsim.exports.positives import exported_pairs
+from medsim.exports.positives import check_passed_on, exported_pairs
 from medsim.kernels.drawing import draw_distinct, pair_seeds
 from medsim.neighbours.search import Candidates, NearestSearch
 from medsim.questions.making import make_questions

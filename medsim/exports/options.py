@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from medsim.builds.options import MOVED_EMBEDDING, NEW_FOLDER
 from medsim.core.config import Dataset, Difficulty, Strategy
@@ -24,13 +24,8 @@ from medsim.core.options import (
     output_option,
     seed_option,
 )
+from medsim.core.registry import RegisteredNames
 from medsim.embeddings.options import EmbeddingLike, wrap
-
-Tool = Literal[
-    "duckdb", "huggingface", "jsonl", "lm-eval", "mteb", "sapbert", "sentence-transformers"
-]
-"""The tools that exports are made for; see ``medsim.exports.formats``."""
-
 
 _main = partial(main_option, kept_empty=False)
 
@@ -44,7 +39,16 @@ class ExportOptions(Options):
         Option("Folder of a build or of splits.", argument=True, metavar="FOLDER"),
     ]
     out: Annotated[str | Path, NEW_FOLDER]
-    to: Annotated[Tool, Option("Tool that reads the files.", ("--for",), key="to", noun="tool")]
+    to: Annotated[
+        str,
+        Option(
+            "Tool that reads the files.",
+            ("--for",),
+            key="to",
+            noun="tool",
+            choices=RegisteredNames("medsim.exports.formats", "EXPORT_FORMATS"),
+        ),
+    ]
     _: KW_ONLY
     negatives: Annotated[
         Strategy | None,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.builds.cards import licence_of
 from medsim.builds.output import PAIR
 from medsim.core import queries
 from medsim.core.config import DIFFICULTIES
@@ -13,7 +14,7 @@ from medsim.core.errors import OptionError
 from medsim.core.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from medsim.builds.output import Build
     from medsim.core.config import Strategy
@@ -70,3 +71,15 @@ def check_some(run: Export, n_positives: int) -> None:
     if not n_positives:
         fault = "has no positives for these `datasets` and `difficulty`; choose others"
         raise OptionError(f"{run.exported.folder} {fault}")
+
+
+def check_passed_on(source: Mapping[str, object], *, private: bool) -> None:
+    """Raise OptionError if content may not be passed on, unless the export is private."""
+    licence = licence_of(source)
+    if licence.allows_passing_on or private:
+        return
+    is_known = licence.allows_passing_on is False
+    fault = "may not be passed on" if is_known else "is not known to be free to pass on"
+    raise OptionError(
+        f"{source.get('name')} {fault} ({licence.terms}); add `private` to keep it to yourself"
+    )

@@ -16,11 +16,10 @@ from medsim.papers.schulz import check_rated, rated_set
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from medsim.evaluations.options import MetricName
     from medsim.papers.options import ReproduceOptions
     from medsim.papers.printed import Cells, Facts
 
-_COSINES: tuple[MetricName, ...] = ("avg_cos", "cos")
+_COSINES: tuple[str, ...] = ("avg_cos", "cos")
 _NO_TASKS = "no scores of tasks were given; add --tasks"
 
 

@@ -12,7 +12,6 @@ import pytest
 
 from medsim.core import config, kinds, queries
 from medsim.core.options import Options, declared
-from medsim.embeddings.metrics import METRICS
 from medsim.evaluations import options
 from medsim.evaluations.statistic import tabulated_names
 from medsim.terminologies.options import ReadingOptions
@@ -28,7 +27,7 @@ build.pairs("fsn_sny")  # 6
 build.pairs(difficulty="medium")  # 7
 build.table("concepts")  # 8
 results = medsim.evaluate(build, {"one": np.zeros((3, 2))}, "out")  # 9
-medsim.evaluate(build, {"one": "words.txt"}, "out", metrics=["avg_cosine"])  # 10
+medsim.evaluate(build, {"one": "words.txt"}, "out", coverage="most")  # 10
 medsim.compare(results, subset="all")  # 11
 medsim.Embedding({"hand": [1.0]}, cases="lower")  # 12
 medsim.Embedding({"hand": [1.0]}, case="lwer")  # 13
@@ -66,7 +65,6 @@ def test_names_for_editors_are_the_existing_ones() -> None:
 
     assert set(get_args(config.Dataset)) == datasets
     assert set(get_args(kinds.CanonicalTable)) == set(kinds.CANONICAL_TABLES)
-    assert set(get_args(options.MetricName)) == set(METRICS.all())
     assert set(options.FIXABLE) | {f"all-{name}" for name in tabulated_names()} <= {*options.TABLES}
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from medsim.core.errors import OptionError
+from medsim.core.registry import RegisteredNames
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +30,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     folder = tmp_path / name
     folder.mkdir()
     (folder / "__init__.py").write_text(
-        f"from medsim.core.registry import Registry\n\nREGISTRY = Registry('strategy', {name!r})\n"
+        "from medsim.core.registry import Registry\n\n"
+        f"REGISTRY = Registry('strategy', {name!r}, group={name!r}, entry_type=str)\n"
     )
     (folder / "first.py").write_text(PLUG_IN.format(package=name, name="random"))
     (folder / "second.py").write_text(PLUG_IN.format(package=name, name="exact"))
@@ -57,4 +60,56 @@ def test_plug_ins_are_registered_by_the_modules_of_the_package(package: str) -> 
 def test_failed_import_is_not_an_unknown_name(package: str, tmp_path: Path) -> None:
     (tmp_path / package / "third.py").write_text("import a_module_that_is_not_there\n")
     with pytest.raises(ModuleNotFoundError, match="a_module_that_is_not_there"):
+        registry_of(package).all()
+
+
+def install(folder: Path, package: str, module: str, group: str, *points: str) -> None:
+    """Write a module, and the facts of its package with its entry points."""
+    (folder / f"{package}.py").write_text(module)
+    facts = folder / f"{package}-1.0.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+    (facts / "entry_points.txt").write_text("\n".join([f"[{group}]", *points, ""]))
+
+
+def test_other_packages_add_plug_ins_by_entry_points(package: str, tmp_path: Path) -> None:
+    install(tmp_path, "others", "NEAR, FAR = 'NEAR', 'FAR'", package, "near = others:NEAR")
+
+    assert registry_of(package).get("near") == "NEAR"
+    assert [*RegisteredNames(package, "REGISTRY")] == ["exact", "near", "random"]
+
+
+@pytest.mark.parametrize(
+    ("module", "point", "fault"),
+    [
+        (
+            "1 / 0",
+            "near = broken:X",
+            r"broken:X cannot be loaded \(ZeroDivisionError: .* by zero\)",
+        ),
+        ("", "near = broken:X", r"broken:X cannot be loaded \(AttributeError: .*'X'\)"),
+        ("", "near = nowhere:X", r"nowhere:X cannot be loaded \(ModuleNotFoundError: .*\)"),
+        ("X = 1", "near = broken:X", "broken:X is of the class int, not str"),
+        ("X = 'NEAR'", "exact = broken:X", "there is one of this name"),
+    ],
+)
+def test_a_broken_entry_point_is_an_error_that_names_its_package(
+    package: str, tmp_path: Path, module: str, point: str, fault: str
+) -> None:
+    name = point.partition(" ")[0]
+    install(tmp_path, "broken", module, package, point)
+    sys.modules.pop("broken", None)
+    message = (
+        rf"^the package broken adds the strategy '{name}', but {fault}; update or uninstall it$"
+    )
+    for _ in range(2):
+        with pytest.raises(OptionError, match=message):
+            registry_of(package).all()
+
+
+def test_two_packages_cannot_add_the_same_name(package: str, tmp_path: Path) -> None:
+    install(tmp_path, "first_of_two", "X = 'NEAR'", package, "near = first_of_two:X")
+    install(tmp_path, "second_of_two", "X = 'NEAR'", package, "near = second_of_two:X")
+
+    with pytest.raises(OptionError, match=r"of_two adds the strategy 'near', but there is one"):
         registry_of(package).all()

@@ -23,7 +23,7 @@ from medsim.embeddings.formats.tables import (
     vocabularies_of,
 )
 from medsim.embeddings.formats.word2vec import parsed_numbers, text_lines, wrong_count
-from medsim.embeddings.sources import FORMATS, TERMS, WORDS, Format
+from medsim.embeddings.sources import FORMATS, TERMS, WORDS, EmbeddingFormat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,7 +99,7 @@ def _own_words(file: Path, kind: str | None) -> Keys:
 
 
 def _load(path: Path, request: Request) -> WordVectors | TermVectors:
-    """Return the vectors of the wanted words or terms; see ``medsim.embeddings.sources.Load``.
+    """Return the vectors of the wanted words or terms; see ``sources.LoadVectors``.
 
     Supported are floating-point numbers of 16 (also bfloat16), 32 or 64 bits and integers of 8
     bits; and as text, with a line of numbers for each line of the vocabulary.
@@ -197,5 +197,5 @@ def _only(file: Path, names: list[str]) -> str:
 
 
 FORMATS.register(
-    "array", Format(describes=_DESCRIBES, recognises=_recognises, load=_load, files=_files)
+    "array", EmbeddingFormat(describes=_DESCRIBES, recognises=_recognises, load=_load, files=_files)
 )

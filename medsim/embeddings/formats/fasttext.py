@@ -13,7 +13,7 @@ from medsim.core.reading import beginning_of, open_file, what_it_is
 from medsim.embeddings.formats import check_dimensions, first_not_finite
 from medsim.embeddings.metrics import slices_of
 from medsim.embeddings.options import TOKEN_OPTIONS
-from medsim.embeddings.sources import FORMATS, WORDS, Format, WordVectors
+from medsim.embeddings.sources import FORMATS, WORDS, EmbeddingFormat, WordVectors
 from medsim.embeddings.tokens import unseen_forms
 from medsim.kernels.subwords import Subwords, gram_rows, subword_means
 from medsim.kernels.types import starts_of
@@ -43,7 +43,7 @@ _WORDS_AT_ONCE = 1_024
 
 
 def _load(path: Path, request: Request) -> WordVectors:
-    """Return vectors of the wanted words; see ``medsim.embeddings.sources.Load``.
+    """Return vectors of the wanted words; see ``sources.LoadVectors``.
 
     The vector of a word in the dictionary is the mean of its own row and the rows of its n-grams.
     The vector of any other word is the mean of the rows of its n-grams; it is only computed if
@@ -167,7 +167,7 @@ def _after_matrix(
 
 FORMATS.register(
     "fasttext",
-    Format(
+    EmbeddingFormat(
         describes=_DESCRIBES,
         recognises=lambda path: beginning_of(path).startswith(_MAGIC),
         gives=WORDS,

@@ -37,7 +37,7 @@ from medsim.embeddings.sources import (
     FORMATS,
     TERMS,
     WORDS,
-    Format,
+    EmbeddingFormat,
     TermVectors,
     Wanted,
     WordVectors,
@@ -275,7 +275,7 @@ def _chosen_column(
 
 
 def _load(path: Path, request: Request) -> WordVectors | TermVectors:
-    """Return the vectors of the wanted words or terms; see ``medsim.embeddings.sources.Load``.
+    """Return the vectors of the wanted words or terms; see ``sources.LoadVectors``.
 
     Vectors are lists of numbers, in a column with a name in ``_VECTORS`` or in the only column of
     lists. If no column has lists, the columns of numbers whose names end in a digit are the
@@ -388,7 +388,7 @@ def _vectors(keys: Keys, vectors: pl.LazyFrame, rows: Rows) -> Vectors:
 
 FORMATS.register(
     "table",
-    Format(
+    EmbeddingFormat(
         describes=_DESCRIBES,
         recognises=lambda path: (
             kind_of(beginning_of(path)) in {PARQUET, ARROW}

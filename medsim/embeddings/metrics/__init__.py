@@ -104,9 +104,11 @@ Embedded: TypeAlias = WordBags | TermPoints
 Similarities: TypeAlias = Callable[[Any, "Ids", "Ids", "Workers"], "Values"]
 """Returns the similarity of each pair of terms, given as two arrays.
 
-The terms are of the kind that the metric compares; each has a word or a vector. Workers divide the
-work, and report finished pairs. Similarities are float64[n_pairs], finite, larger for more similar
-terms. They are symmetric up to rounding, and each depends only on its pair.
+The function takes terms of the kind that the metric compares, two arrays int32[n_pairs] of rows of
+terms, and workers that may divide the work and report finished pairs. Each term has a word or a
+vector. Similarities are float64[n_pairs], finite, larger for more similar terms, and 1 for a term
+of one word, or of one vector, and itself. They are symmetric up to rounding, and each depends only
+on its pair.
 """
 
 Tabulate: TypeAlias = Callable[[Any, "Ids", "Workers"], Callable[[slice], "Vectors"]]
@@ -120,8 +122,11 @@ terms: float32[n_rows, n_terms], the values of ``Similarities`` rounded to singl
 class Metric:
     """A measure of the similarity of two embedded terms.
 
+    Packages add metrics by entry points in the group ``medsim.metrics``.
+
     Attributes:
-        kind: the kind of terms that it compares.
+        kind: ``WordBags`` to compare terms as bags of word vectors, ``TermPoints`` to compare one
+            vector per term.
         describes: the metric in a few words, for help and reports.
         similarities: see ``Similarities``.
         tabulate: see ``Tabulate``; without it terms are compared pair by pair.
@@ -148,7 +153,7 @@ class Metric:
         return table
 
 
-METRICS: Registry[Metric] = Registry("metric", __name__)
+METRICS = Registry("metric", __name__, group="medsim.metrics", entry_type=Metric)
 """The registered metrics."""
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from medsim.builds.cards import licence_of
-from medsim.core.errors import OptionError
 from medsim.core.registry import Registry
 
 if TYPE_CHECKING:
@@ -58,8 +56,10 @@ class Export:
 class ExportFormat:
     """The files that one tool reads.
 
+    Packages add formats by entry points in the group ``medsim.exports``.
+
     Attributes:
-        write: function that writes the files.
+        write: function that writes the files of an export, with ``Export.output.write_file``.
         next: next step, with ``{out}`` for the folder and ``{file}`` for the first file of the
             split train, or else the first file.
         accepts: options that apply, besides the options of every export.
@@ -76,7 +76,9 @@ class ExportFormat:
     questions: ExportFormat | None = None
 
 
-EXPORT_FORMATS: Registry[ExportFormat] = Registry("tool", "medsim.exports.formats")
+EXPORT_FORMATS = Registry(
+    "tool", __name__, group="medsim.exports", entry_type=ExportFormat, named_as_modules=True
+)
 """The formats by the name of the tool in ``medsim export --for``."""
 
 
@@ -84,18 +86,6 @@ def format_of(options: ExportOptions) -> ExportFormat:
     """Return the format of an export: of its tool, and of questions if it has `choices`."""
     form = EXPORT_FORMATS.get(options.to)
     return form if options.choices is None else form.questions or form
-
-
-def check_passed_on(source: Mapping[str, object], *, private: bool) -> None:
-    """Raise OptionError if content may not be passed on, unless the export is private."""
-    licence = licence_of(source)
-    if licence.allows_passing_on or private:
-        return
-    is_known = licence.allows_passing_on is False
-    fault = "may not be passed on" if is_known else "is not known to be free to pass on"
-    raise OptionError(
-        f"{source.get('name')} {fault} ({licence.terms}); add `private` to keep it to yourself"
-    )
 
 
 MAX_ROWS = 1_000_000

@@ -25,8 +25,9 @@ from medsim.core.errors import OptionError
 from medsim.core.kinds import Table
 from medsim.core.manifest import medsim_version
 from medsim.core.parquet import write_lazily
-from medsim.exports.formats import EXPORT_FORMATS, SPLIT_NOTE, ExportFormat, check_passed_on, shards
+from medsim.exports.formats import EXPORT_FORMATS, SPLIT_NOTE, ExportFormat, shards
 from medsim.exports.hard_negatives import OPTIONS_OF_QUESTIONS, questions_by_split
+from medsim.exports.positives import check_passed_on
 from medsim.questions.question import QUESTION
 from medsim.splits.output import Splits
 

@@ -22,8 +22,8 @@ from medsim.core.manifest import Skipped, medsim_version
 from medsim.core.parquet import write_lazily
 from medsim.evaluations.layouts import LAYOUTS, parse_rated
 from medsim.evaluations.ratings import read_rated
-from medsim.exports.formats import EXPORT_FORMATS, ExportFormat, check_passed_on
-from medsim.exports.positives import check_some
+from medsim.exports.formats import EXPORT_FORMATS, ExportFormat
+from medsim.exports.positives import check_passed_on, check_some
 from medsim.splits.output import Splits
 
 if TYPE_CHECKING:

@@ -94,14 +94,15 @@ class Terminology:
         return {**known, "release_date": self.release_date and self.release_date.isoformat()}
 
 
-Load = Callable[[Path, "Store", ReadingOptions], Terminology]
+LoadTables = Callable[[Path, "Store", ReadingOptions], Terminology]
 """Fills the tables concept, description, association and is_a of a store from a path.
 
-The contract of the tables: ids and texts are never null; a term is trimmed and not empty; a concept
-has at most one active fully specified name per language; rows are distinct by their key
-(``description_id``, ``concept_id``, ...). The tables code and semantic_type exist and are empty; a
-source that knows codes of other vocabularies, or types of UMLS's Semantic Network, fills them. If a
-dialect is given, description has one more column, preferred. RF2 alone adds effective_time.
+The contract of the tables: columns are those of ``core.kinds.CANONICAL_TABLES``; ids and texts are
+never null; a term is trimmed and not empty; a concept has at most one active fully specified name
+per language; rows are distinct by their key (``description_id``, ``concept_id``, ...) and sorted by
+it. The tables code and semantic_type exist and are empty; a source that knows codes of other
+vocabularies, or types of UMLS's Semantic Network, fills them. If a dialect is given, description
+has one more column, preferred. RF2 alone adds effective_time. ``OntologyRows`` fills tables so.
 
 Raises InputError if the file is damaged or in another format, and OptionError if an option does not
 fit. Any other error is reported as an unreadable file.
@@ -127,6 +128,8 @@ class Vocabulary:
 class Source:
     """A format of terminology, or a built-in terminology.
 
+    Packages add sources by entry points in the group ``medsim.sources``.
+
     Attributes:
         name: name of the source; for a built-in, the name that users type.
         about: description of the format or the built-in terminology, in a few words.
@@ -147,7 +150,7 @@ class Source:
     about: str
     files: str
     address: str
-    load: Load
+    load: LoadTables
     vocabulary: Vocabulary | None = None
     example: str = ""
     recognises: Callable[[Path], bool] = lambda _path: False
@@ -157,7 +160,7 @@ class Source:
     if_lacking: str = "is it only part of a terminology?"
 
     def read(self, path: Path, store: Store, options: ReadingOptions) -> Terminology:
-        """Fill all canonical tables of a store; see ``Load``, and ``accepts`` for its options.
+        """Fill all canonical tables of a store; see ``LoadTables``, and ``accepts`` for options.
 
         For every source, mappings among the extensions are added, marks of obsolescence are removed
         from names of inactive concepts, and rows that refer to missing concepts are counted. The
@@ -319,7 +322,8 @@ _ADDED = [
 _DIALECT_NAME = {"description_id": pl.String, "preferred": pl.Boolean}
 _MANY_ABSENT = 0.25  # of a table's rows; in ontologies up to a fifth name terms of others
 
-SOURCES: Registry[Source] = Registry("source", "medsim.terminologies.sources")
+SOURCES = Registry("source", __name__, group="medsim.sources", entry_type=Source)
+"""The sources by name."""
 
 
 def vocabularies() -> dict[str, Vocabulary]:

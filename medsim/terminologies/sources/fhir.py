@@ -31,7 +31,7 @@ _TABLES = "fhir_concept fhir_name fhir_property concept description is_a associa
 
 
 def read_fhir(path: Path, store: Store, options: ReadingOptions) -> Terminology:  # noqa: ARG001 — sources are called alike
-    """Fill the canonical tables from a code system; see ``medsim.terminologies.sources.Load``."""
+    """Fill the canonical tables from a code system; see ``sources.LoadTables``."""
     file = single_file(path, _NAMED if has_file(path, _NAMED) else _ANY)
     text, read = read_text(file, {JSON})
     system = _code_system(file.place, json.loads(text))

@@ -20,7 +20,7 @@ _TERMS_OF_USE = (
 
 
 def read_hpo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
-    """Fill the canonical tables from the ontology; see ``medsim.terminologies.sources.Load``."""
+    """Fill the canonical tables from the ontology; see ``sources.LoadTables``."""
     return replace(
         obo.read_obo(path, store, options),
         source="obo",

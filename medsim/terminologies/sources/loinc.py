@@ -53,7 +53,7 @@ _REASONS = (
 
 
 def read_loinc(path: Path, store: Store, options: ReadingOptions) -> Terminology:
-    """Fill the canonical tables from LOINC; see ``medsim.terminologies.sources.Load``."""
+    """Fill the canonical tables from LOINC; see ``sources.LoadTables``."""
     files = release_files(path)
     tables = [file for file in files if _is_table(file)]
     main = [file for file in tables if _ACCESSORIES not in file.inner.lower().split("/")] or tables

@@ -54,7 +54,7 @@ _BEGINNING_BYTES = 1 << 20  # the outermost element begins within these
 
 
 def read_mesh(path: Path, store: Store, options: ReadingOptions) -> Terminology:
-    """Fill the canonical tables from MeSH's XML; see ``medsim.terminologies.sources.Load``."""
+    """Fill the canonical tables from MeSH's XML; see ``sources.LoadTables``."""
     files = _files(path)
     rows = _Rows(scopes=frozenset(options.synonyms))
     read = tuple(_read_file(file, rows) for file in files)

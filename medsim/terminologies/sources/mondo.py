@@ -41,7 +41,7 @@ def locate() -> Path:
 
 
 def read_mondo(path: Path, store: Store, options: ReadingOptions) -> Terminology:  # noqa: ARG001 — sources are called alike
-    """Fill the canonical tables from the ontology; see ``medsim.terminologies.sources.Load``.
+    """Fill the canonical tables from the ontology; see ``sources.LoadTables``.
 
     For each term the package has the name, the exact synonyms, the ancestors with their distance,
     and the terms that replace it or may replace it.

@@ -37,7 +37,7 @@ _ASSOCIATIONS = {"replaced_by": "replaced_by", "consider": "possibly_equivalent_
 
 
 def read_obo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
-    """Fill the canonical tables from an OBO file; see ``medsim.terminologies.sources.Load``."""
+    """Fill the canonical tables from an OBO file; see ``sources.LoadTables``."""
     rows = OntologyRows(frozenset(options.synonyms))
     file = single_file(path, _NAME)
     with file.open() as stream:

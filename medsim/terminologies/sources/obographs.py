@@ -40,7 +40,7 @@ CODE = re.compile(r"([^\s:]+):(\S+)")
 
 
 def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Terminology:
-    """Fill the canonical tables from OBO graphs; see ``medsim.terminologies.sources.Load``."""
+    """Fill the canonical tables from OBO graphs; see ``sources.LoadTables``."""
     rows = OntologyRows(frozenset(options.synonyms))
     file = single_file(path, _NAME)
     text, read = read_text(file, {JSON})

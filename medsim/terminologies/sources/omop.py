@@ -50,7 +50,7 @@ _VOCABULARIES = "VOCABULARY.csv"
 
 
 def read_omop(path: Path, store: Store, options: ReadingOptions) -> Terminology:
-    """Fill the canonical tables from an export of Athena; see ``sources.Load``."""
+    """Fill the canonical tables from an export of Athena; see ``sources.LoadTables``."""
     everything = release_files(path)
     read = _load_files(path, everything, store)
     release_date = None

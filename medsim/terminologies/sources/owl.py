@@ -208,7 +208,7 @@ class _Graph:
 
 
 def read_owl(path: Path, store: Store, options: ReadingOptions) -> Terminology:
-    """Fill the canonical tables from OWL or SKOS; see ``medsim.terminologies.sources.Load``."""
+    """Fill the canonical tables from OWL or SKOS; see ``sources.LoadTables``."""
     rows = OntologyRows(frozenset(options.synonyms))
     read: list[SourceFile] = []
     file = single_file(path, _NAME if has_single(path, _NAME) else _DATABASE)

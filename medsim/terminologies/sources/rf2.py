@@ -32,7 +32,7 @@ _LICENCE = (
 
 
 def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
-    """Fill the canonical tables from an RF2 release; see ``medsim.terminologies.sources.Load``."""
+    """Fill the canonical tables from an RF2 release; see ``sources.LoadTables``."""
     releases = {each: release_files(each) for each in (path, *map(Path, options.extensions))}
     dialect = options.dialect
     refset_id = None if dialect is None else reference_set(dialect)

@@ -33,7 +33,7 @@ _ARCHIVE = RRFFile("RXNATOMARCHIVE.RRF", "rxnorm/archived_atom", 16, None)
 
 
 def read_rxnorm(path: Path, store: Store, options: ReadingOptions) -> Terminology:
-    """Fill the canonical tables from a release of RxNorm; see ``sources.Load``."""
+    """Fill the canonical tables from a release of RxNorm; see ``sources.LoadTables``."""
     files = release_files(path)
     whole = [file for file in files if _SUBSET not in PurePosixPath(file.inner).parts]
     files = whole if any(is_named(file, _ATOMS.name) for file in whole) else files

@@ -76,7 +76,7 @@ _MOST_COLUMNS = 10_000
 
 
 def read_table(path: Path, store: Store, options: ReadingOptions) -> Terminology:
-    """Fill the canonical tables from a table of names; see ``sources.Load``."""
+    """Fill the canonical tables from a table of names; see ``sources.LoadTables``."""
     given = _given(options)
     separator, table, missing = (given.pop(setting, None) for setting in _SETTINGS)
     file = single_file(path, _NAME)

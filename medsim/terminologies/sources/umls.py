@@ -63,7 +63,7 @@ _NLM = r".*\.nlm"
 
 
 def read_umls(path: Path, store: Store, options: ReadingOptions) -> Terminology:
-    """Fill the canonical tables from a release of UMLS; see ``sources.Load``."""
+    """Fill the canonical tables from a release of UMLS; see ``sources.LoadTables``."""
     everything = release_files(path)
     for file in everything:
         if re.fullmatch(_NLM, file.name, re.IGNORECASE):
