@@ -59,7 +59,7 @@ def pytorch(_: Path) -> None:
 
 
 @pytest.fixture
-def needs(once: Once) -> dict[str, Callable[[Path], object]]:
+def needs(once: Once, monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[Path], object]]:
     """Return the possible inputs of pages by name."""
 
     def hpo(folder: Path) -> None:
@@ -74,8 +74,17 @@ def needs(once: Once) -> dict[str, Callable[[Path], object]]:
         made = once("embeddings", lambda to: at_terminal(DOWNLOAD, to))
         (folder / "embeddings").symlink_to(made / "embeddings")
 
+    def glossary_package(folder: Path) -> None:
+        """Install the package of the page beside the environment."""
+        packages = folder / "packages"
+        pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-build-isolation"]
+        package = [folder / "medsim-glossary", "--target", packages]
+        subprocess.run([*pip, "-q", "--no-index", *package], check=True)
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(packages), str(ROOT)]))
+
     return {
         "the build hpo": hpo,
+        "the package medsim-glossary": glossary_package,
         "the embeddings": embeddings,
         "a package index": package_index,
         "the package datasets": hugging_face_datasets,

@@ -99,7 +99,7 @@ def test_every_block_of_code_is_closed() -> None:
 def test_pages_for_users_name_no_internal_modules() -> None:
     module = re.compile(r"\bfrom medsim[\w.]* import\b|\bmedsim\.[a-z_]+\.[a-z_]|(?<!/)\bmedsim/")
     for page in FOR_USERS:
-        if page.name.startswith("add-a-"):  # says where developers put a new file
+        if page.name == "extend-medsim.md":  # names the classes of plug-ins
             continue
         assert module.search(page.read_text(encoding="utf-8")) is None, page
 
