@@ -127,9 +127,9 @@ class LanguageModel:
             key = limit
             body = {"model": self.service.model, "messages": messages, "temperature": 0}
             body[key] = self.options.tokens
-            most_bytes = _BYTES_AN_ANSWER + self.options.tokens * _BYTES_A_TOKEN
+            max_bytes = _BYTES_AN_ANSWER + self.options.tokens * _BYTES_A_TOKEN
             try:
-                answer = await client.ask("/chat/completions", body, most_bytes)
+                answer = await client.ask("/chat/completions", body, max_bytes)
             except RefusedError as error:
                 if error.code == FILTERED:
                     return Reply(text=None, finish=FILTERED)

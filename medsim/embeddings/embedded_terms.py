@@ -23,10 +23,10 @@ from medsim.embeddings.sources import (
     TermVectors,
     VectorSource,
     WordVectors,
+    files_fingerprint,
     find_format,
-    fingerprint,
 )
-from medsim.embeddings.tokens import fitted, forms, phrases_of, words_of
+from medsim.embeddings.tokens import find_words, fitted, forms, phrases_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -178,7 +178,7 @@ def embed_terms(
         embedded: Embedded = TermPoints(vectors=vectors.vectors)
         words = n_words = n_unknown = vocabulary = None
         if isinstance(vectors, WordVectors):
-            bags = words_of(terms, vectors, options, coverage)
+            bags = find_words(terms, vectors, options, coverage)
             embedded = WordBags(vectors=vectors.vectors, words=bags.word_ids, starts=bags.starts)
             words = pl.Series("word", vectors.words, pl.String)
             # bytes that are not UTF-8 are written as escapes
@@ -220,7 +220,7 @@ def similarities_of(
     return values
 
 
-def rows_of(embedded: EmbeddedTerms, terms: pl.Series) -> Ids:
+def term_rows(embedded: EmbeddedTerms, terms: pl.Series) -> Ids:
     """Return the positions of terms among those of an embedding: int32[n_terms]."""
     rows = embedded.terms.select("term").with_row_index("row")
     keys = terms.alias("term").to_frame()
@@ -284,7 +284,7 @@ class FileSource(VectorSource):
 
     def fingerprint(self) -> str:
         """Return a SHA-256 of the files that decide the vectors."""
-        return fingerprint(self.path, self.format, self.options)
+        return files_fingerprint(self.path, self.format, self.options)
 
     def size(self) -> int:
         """Return the size of these files in bytes."""

@@ -21,7 +21,13 @@ from medsim.core.files import put_in_place
 from medsim.core.reading import open_file
 from medsim.embeddings.formats import first_not_finite
 from medsim.embeddings.formats.model_folder import kind
-from medsim.embeddings.sources import FORMATS, TERMS, EmbeddingFormat, TermVectors, fingerprint
+from medsim.embeddings.sources import (
+    FORMATS,
+    TERMS,
+    EmbeddingFormat,
+    TermVectors,
+    files_fingerprint,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -75,7 +81,7 @@ def cache_folder(chosen: str | Path | None) -> Path | None:
     return folder if os.access(folder, os.W_OK) else None
 
 
-Part: TypeAlias = "tuple[Sequence[str], Vectors]"
+EncodedBatch: TypeAlias = "tuple[Sequence[str], Vectors]"
 """Terms and their vectors, which are computed and written together."""
 
 
@@ -89,7 +95,7 @@ class VectorCache:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def parts(self, wanted: Container[str] | None = None) -> Iterator[Part]:
+    def parts(self, wanted: Container[str] | None = None) -> Iterator[EncodedBatch]:
         """Yield the requested vectors of every intact part, and remove damaged parts.
 
         The bytes of a part are checked against its name once per process. Then its terms are read,
@@ -105,7 +111,7 @@ class VectorCache:
             if part is not None:
                 yield part
 
-    def add(self, part: Part) -> None:
+    def add(self, part: EncodedBatch) -> None:
         """Write a part; it is on the disk when this returns."""
         terms = np.frombuffer(json.dumps(list(part[0])).encode("ascii"), np.uint8)
         content = save({"terms": terms, "vectors": np.ascontiguousarray(part[1], np.float32)})
@@ -123,7 +129,7 @@ class VectorCache:
             raise OutputError(f"cannot cache vectors in {self._folder}: {fault}") from error
 
 
-def _read_part(path: Path, wanted: Container[str] | None) -> Part | None:
+def _read_part(path: Path, wanted: Container[str] | None) -> EncodedBatch | None:
     """Return the requested terms of a part with their vectors; None if it has none of them.
 
     Its bytes are checked against its name once for every state of the file.
@@ -157,21 +163,25 @@ def encode_terms(encoder: Encoder, request: Request, files: str) -> TermVectors:
     """Return the vectors of the request's terms, each encoded once and then cached.
 
     Every batch is on the disk before the next begins. So an interrupted run loses at most one
-    batch, and the next run continues from there. ``files`` is the ``fingerprint`` of the files that
-    decide the vectors.
+    batch, and the next run continues from there.
+
+    Args:
+        encoder: model that embeds the terms.
+        request: terms, and where vectors are cached.
+        files: ``files_fingerprint`` of the files that decide the vectors.
     """
 
-    def embed(terms: Sequence[str]) -> Iterator[Part]:
+    def embed(terms: Sequence[str]) -> Iterator[EncodedBatch]:
         for batch in batches(terms):
             yield batch, encoder.encode(batch)
 
-    return collect(request, key_of(encoder, files), embed, encoder.n_dimensions)
+    return collect(request, cache_key(encoder, files), embed, encoder.n_dimensions)
 
 
 def collect(
     request: Request,
     identity: str,
-    embed: Callable[[Sequence[str]], Iterable[Part]],
+    embed: Callable[[Sequence[str]], Iterable[EncodedBatch]],
     n_dimensions: int | None = None,
 ) -> TermVectors:
     """Return the vectors of the request's terms, from the cache or from ``embed``.
@@ -221,7 +231,7 @@ def collect(
     return TermVectors(vectors=vectors, covered=done, n_vocabulary=None)
 
 
-def key_of(encoder: Encoder, files: str) -> str:
+def cache_key(encoder: Encoder, files: str) -> str:
     """Return the name of the cache folder of an encoder's vectors."""
     key = json.dumps([LAYOUT, files, encoder.identity], sort_keys=True).encode()
     return hashlib.sha256(key).hexdigest()
@@ -237,7 +247,7 @@ def register_encoder(
 
     def load(path: Path, request: Request) -> TermVectors:
         encoder = open_encoder(path, request.options, request.threads)
-        return encode_terms(encoder, request, fingerprint(path, file_format, request.options))
+        return encode_terms(encoder, request, files_fingerprint(path, file_format, request.options))
 
     file_format = EmbeddingFormat(
         describes=describes,

@@ -52,7 +52,7 @@ points that it visits in a graph of neighbours."""
 FEWEST_POINTS = 80
 """With fewer points any index is flat, since there would be a single cell."""
 
-BLOCK = 4096
+POINTS_AT_ONCE = 4096
 """Points that are added at once."""
 
 _COLUMNS = 1 << 14  # values per query on a GPU at once
@@ -126,7 +126,7 @@ class TorchIndex:
         """
         units, low, high, query_components = queries
         with self._telling():
-            cosines = units @ self._blocks[begin // BLOCK].T
+            cosines = units @ self._blocks[begin // POINTS_AT_ONCE].T
             above = cosines > high[:, None]
             counts = np.zeros(len(cosines), np.int64)
             for at in range(0, len(points), _COLUMNS):
@@ -216,7 +216,7 @@ def made_index(
                 faiss.METRIC_INNER_PRODUCT,
             )
             made.hnsw.efConstruction, made.hnsw.efSearch = _TRIED_TO_LINK, _TRIED
-        for block in slices_of(n_points, BLOCK):
+        for block in slices_of(n_points, POINTS_AT_ONCE):
             made.add(units(block))
     finally:
         faiss.omp_set_num_threads(before)
@@ -257,7 +257,7 @@ def distinct_rows(vectors: Vectors) -> Rows:
     """
     _, first, same = np.unique(vector_hashes(vectors), return_index=True, return_inverse=True)
     likeness = first[same]
-    for block in slices_of(len(vectors), BLOCK):
+    for block in slices_of(len(vectors), POINTS_AT_ONCE):
         bits, others = (rows.view(np.uint32) for rows in (vectors[block], vectors[likeness[block]]))
         likeness[block] = np.where(
             (bits == others).all(axis=1), likeness[block], block.start + np.arange(len(bits))
@@ -438,7 +438,7 @@ class CosineSearch:
         counts = np.zeros(len(queries), np.int64)
         shape = (self._index.ntotal, self._index.d)
         stored = faiss.rev_swig_ptr(self._index.get_xb(), shape[0] * shape[1]).reshape(shape)
-        for block in slices_of(len(self._points.starts) - 1, BLOCK):
+        for block in slices_of(len(self._points.starts) - 1, POINTS_AT_ONCE):
             cosines = units @ stored[block].T
             estimates = Candidates(_NO_IDS, cosines, of_queries, self._error)
             counts += count_as_similar(
@@ -456,7 +456,7 @@ class CosineSearch:
         counts = np.zeros(len(queries), np.int64)
         with index.precise():
             there = index.on_device(units, low, high, components[queries])
-            for block in slices_of(len(starts) - 1, BLOCK):
+            for block in slices_of(len(starts) - 1, POINTS_AT_ONCE):
                 begin, end = block.start, block.stop
                 points = np.repeat(np.arange(end - begin), np.diff(starts[begin : end + 1]))
                 block_components = components[members[starts[begin] : starts[end]]]

@@ -13,7 +13,7 @@ import numpy as np
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, counted
 from medsim.core.reading import reading, reason
-from medsim.embeddings.encoders import VectorCache, encode_terms, key_of, unit
+from medsim.embeddings.encoders import VectorCache, cache_key, encode_terms, unit
 from medsim.embeddings.formats import check_dimensions, first_not_finite
 from medsim.embeddings.formats.tables import FITTING, Keys, look_up
 from medsim.embeddings.metrics import slices_of
@@ -146,7 +146,7 @@ class ModelSource(ObjectSource):
         encoder, digest = _ObjectEncoder(self, request.terms), self.fingerprint()
         if not digest:
             request = replace(request, cache=None)
-        kept = request.cache and VectorCache(request.cache / key_of(encoder, digest))
+        kept = request.cache and VectorCache(request.cache / cache_key(encoder, digest))
         if kept and (part := next(kept.parts(), None)):
             terms, vectors = part[0][:_N_PROBED], part[1][:_N_PROBED]
             if not _are_same(encoder.encode(terms), vectors):

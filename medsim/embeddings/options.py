@@ -99,7 +99,7 @@ COVERAGES: tuple[Coverage, ...] = get_args(Coverage)
 Device = Literal["auto", "cpu"]
 """The place of computation: on a GPU if a library finds one, or only on the processor."""
 
-Keys = Literal["words", "terms"]
+KeyKind = Literal["words", "terms"]
 Case = Literal["fallback", "lower", "upper", "keep"]
 Parts = Literal["fallback", "always", "never"]
 Digits = Literal["keep", "hash", "zero"]
@@ -153,7 +153,7 @@ class EmbeddingOptions(ServiceOptions):
 
     format: str | None = None
     vocabulary: Path | None = None
-    keys: Annotated[Keys | None, Option("Kind of the rows.")] = None
+    keys: Annotated[KeyKind | None, Option("Kind of the rows.")] = None
     case: Annotated[Case, Option("Case of words.")] = "fallback"
     parts: Annotated[Parts, Option("Splitting of words.")] = "fallback"
     phrases: Annotated[Parts, Option("Terms as phrases.")] = "fallback"
@@ -307,7 +307,7 @@ class ObjectOptions(TypedDict, total=False):
         input: the text that a model of words in context embeds; see ``medsim.evaluate_wic``.
     """
 
-    keys: Keys
+    keys: KeyKind
     case: Case
     parts: Parts
     phrases: Parts

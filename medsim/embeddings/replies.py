@@ -143,11 +143,11 @@ def noted(rows: Sequence[Mapping[str, Any]]) -> str:
     return ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(verdicts.items()))
 
 
-def unanswered(rows: Sequence[Mapping[str, Any]], model: str, most_tokens: int) -> list[str]:
+def unanswered(rows: Sequence[Mapping[str, Any]], model: str, max_tokens: int) -> list[str]:
     """Return a warning if replies were cut before an answer, or if most have no answer."""
     without = [row for row in rows if row["prediction"] is None]
     if n_cut := sum(row["finish"] == "length" for row in without):
-        cut = f"tokens={most_tokens} cuts {n_cut:,} of {len(rows):,} replies before an answer"
+        cut = f"tokens={max_tokens} cuts {n_cut:,} of {len(rows):,} replies before an answer"
         return [f"{model}: {cut}; raise it (models that reason first need thousands)"]
     if 2 * len(without) <= len(rows):
         return []

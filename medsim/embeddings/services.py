@@ -23,7 +23,7 @@ import numpy as np
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, OptionError, ServiceError, needing
 from medsim.core.reading import parsed_json
-from medsim.embeddings.encoders import LAYOUT, Part, collect
+from medsim.embeddings.encoders import LAYOUT, EncodedBatch, collect
 from medsim.embeddings.options import ASKING, KEY, SERVICE
 from medsim.embeddings.sources import TERMS, VectorSource
 
@@ -238,7 +238,7 @@ class ServiceClient:
                 loop.call_soon_threadsafe(asking.cancel)
             thread.join(_SECONDS_A_LOOK)
 
-    async def ask(self, path: str, body: Mapping[str, object], most_bytes: int) -> dict[str, Any]:
+    async def ask(self, path: str, body: Mapping[str, object], max_bytes: int) -> dict[str, Any]:
         """Return the JSON object that a service answers, with its key masked.
 
         The request is repeated, after a growing delay or the one that the service asks for, if the
@@ -248,7 +248,7 @@ class ServiceClient:
         Args:
             path: the path after the address, such as "/embeddings".
             body: the body, sent as JSON.
-            most_bytes: the maximum size of the answer.
+            max_bytes: the maximum size of the answer.
 
         Raises:
             RefusedError: the service refuses the request.
@@ -263,7 +263,7 @@ class ServiceClient:
             self._next = at + self._distance
             await self._sleep(at - time.monotonic())
             try:
-                status, headers, text = await self._exchange(path, content, most_bytes)
+                status, headers, text = await self._exchange(path, content, max_bytes)
             except _LostError as error:
                 fault = str(error)
             else:
@@ -306,7 +306,7 @@ class ServiceClient:
             raise failures[0]
 
     async def _exchange(
-        self, path: str, content: bytes, most_bytes: int
+        self, path: str, content: bytes, max_bytes: int
     ) -> tuple[int, Mapping[str, str], str]:
         """Return status, headers and text of the answer to one request.
 
@@ -323,8 +323,8 @@ class ServiceClient:
             ):
                 async for part in response.aiter_bytes():
                     data += part
-                    if len(data) > most_bytes:
-                        raise self._error(f"answers with more than {most_bytes >> 20:,} MiB")
+                    if len(data) > max_bytes:
+                        raise self._error(f"answers with more than {max_bytes >> 20:,} MiB")
         except TimeoutError:
             raise _LostError(f"no complete answer in {seconds:,} seconds") from None
         except self._library.TransportError as error:
@@ -465,7 +465,9 @@ def service_source(place: str, options: EmbeddingOptions) -> ServiceSource:
     )
 
 
-def _request_parts(source: ServiceSource, terms: Sequence[str], request: Request) -> Iterator[Part]:
+def _request_parts(
+    source: ServiceSource, terms: Sequence[str], request: Request
+) -> Iterator[EncodedBatch]:
     """Yield the vectors of terms as answers of a service arrive."""
     prefix = source.options.prefix
     n_tokens = sum(len(prefix) + len(term) for term in terms) // CHARACTERS_A_TOKEN
@@ -527,7 +529,7 @@ class _Asking:
             body["dimensions"] = options.dimensions
         most = _BYTES_AN_ANSWER + len(terms) * _BYTES_A_VECTOR
         answer = await self._client.ask("/embeddings", body, most)
-        vectors = read_vectors(answer, len(terms), service.location)
+        vectors = parse_vectors(answer, len(terms), service.location)
         self.n_tokens += tokens_of(answer, "prompt_tokens")
         if self._n_dimensions not in {None, vectors.shape[1]}:
             fault = f"vectors of {vectors.shape[1]:,} dimensions, not {self._n_dimensions:,}"
@@ -543,7 +545,7 @@ def tokens_of(answer: Mapping[str, Any], name: str) -> int:
     return n_tokens if type(n_tokens) is int and 0 <= n_tokens <= _MOST_TOKENS else 0
 
 
-def read_vectors(answer: Mapping[str, Any], n_terms: int, location: str) -> Vectors:
+def parse_vectors(answer: Mapping[str, Any], n_terms: int, location: str) -> Vectors:
     """Return the vectors of an answer in order of its terms: float32[n_terms, n_dimensions].
 
     Vectors are lists of numbers, ordered by ``index``, which all or none of them must have.

@@ -255,7 +255,7 @@ def _hub_name(path: Path) -> str:
     return f"; if it is a model on a hub, name it as {HUB}{name}"
 
 
-def fingerprint(path: Path, file_format: EmbeddingFormat, options: EmbeddingOptions) -> str:
+def files_fingerprint(path: Path, file_format: EmbeddingFormat, options: EmbeddingOptions) -> str:
     """Return a SHA-256 of the content of the files that decide an embedding's vectors."""
     digest = hashlib.sha256()
     for file in file_format.checked_files(path, options):

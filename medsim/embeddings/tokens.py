@@ -123,7 +123,7 @@ def unseen_forms(
     return frozenset(form for form in read if form not in known)
 
 
-def words_of(
+def find_words(
     terms: Iterable[str], vectors: WordVectors, options: EmbeddingOptions, coverage: str = "any"
 ) -> TermWords:
     """Return the words of each term, given the embedding's vectors of their forms.

@@ -12,7 +12,7 @@ import polars as pl
 
 from medsim.builds.positives import content_hashes
 from medsim.core.config import DIFFICULTIES
-from medsim.embeddings.embedded_terms import rows_of
+from medsim.embeddings.embedded_terms import term_rows
 from medsim.embeddings.lookup import INDEXES, CosineSearch, Neighbours
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import COSINES, points_of
@@ -142,7 +142,7 @@ def retrieve(
 
 
 def _pool(linked: pl.DataFrame, embedded: EmbeddedTerms, threads: int) -> _Pool:
-    rows = rows_of(embedded, linked["term"])
+    rows = term_rows(embedded, linked["term"])
     terms = np.flatnonzero(embedded.covered[rows])
     _, components = np.unique(linked["component"].to_numpy()[terms], return_inverse=True)
     queries = np.flatnonzero(linked["is_linked"].to_numpy()[terms]).astype(np.int32)

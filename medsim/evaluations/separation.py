@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.config import in_threads
-from medsim.embeddings.embedded_terms import check_finite, rows_of
+from medsim.embeddings.embedded_terms import check_finite, term_rows
 from medsim.embeddings.metrics import METRICS, Workers
 from medsim.evaluations.output import RESULTS, SEPARATED, SEPARATION, SEPARATION_PARTS, path_of
 from medsim.evaluations.statistic import STATISTICS
@@ -164,7 +164,7 @@ def write_separation(
     interrupted run are kept.
     """
     terms = [term for category in categories.categories for term in category.terms]
-    rows = rows_of(embedded, pl.Series(terms, dtype=pl.String))
+    rows = term_rows(embedded, pl.Series(terms, dtype=pl.String))
     covered = embedded.covered[rows]
     ends = [0, *accumulate(len(category.terms) for category in categories.categories)]
     starts = np.concatenate([[0], np.cumsum(covered)])[ends]

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.errors import counted
-from medsim.embeddings.embedded_terms import rows_of, similarities_of
+from medsim.embeddings.embedded_terms import similarities_of, term_rows
 from medsim.embeddings.metrics import WordBags, Workers
 from medsim.evaluations.output import SCORES, TERMS, WORDS, path_of
 
@@ -40,7 +40,7 @@ def write_similarities(
     with run.progress.stage(f"compare pairs of {input_.name} with {name}") as stage:
         stage.total(pairs.height * len(metrics))
         workers = Workers(threads=run.options.n_threads, advance=stage.advance)
-        first, second = (rows_of(embedded, pairs[side]) for side in ("term1", "term2"))
+        first, second = (term_rows(embedded, pairs[side]) for side in ("term1", "term2"))
         rows = np.union1d(first, second)
         run.write(terms_path, embedded.terms[rows])
         words, bags = pl.Series("word", [], pl.String), embedded.embedded

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from medsim.core.config import SET_COLUMNS
 from medsim.core.errors import OptionError, needing
 from medsim.core.progress import Progress, Stage
-from medsim.embeddings.embedded_terms import NamedEmbedding, embed_terms, rows_of, similarities_of
+from medsim.embeddings.embedded_terms import NamedEmbedding, embed_terms, similarities_of, term_rows
 from medsim.embeddings.encoders import batches, collect
 from medsim.embeddings.formats.sentence_transformers import NAME, encode_batch
 from medsim.embeddings.metrics import TermPoints, Workers
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.core.options import OpenedFolder
-    from medsim.embeddings.encoders import Part
+    from medsim.embeddings.encoders import EncodedBatch
 
 T = TypeVar("T")
 
@@ -111,7 +111,9 @@ class TermSimilarityEvaluator:
         )
         silent, threads = Progress(), self._threads
         embedded = embed_terms(embedding, self._terms, silent, threads=threads, cache=None)
-        first, second = (rows_of(embedded, self._input.pairs[side]) for side in ("term1", "term2"))
+        first, second = (
+            term_rows(embedded, self._input.pairs[side]) for side in ("term1", "term2")
+        )
         values = similarities_of(embedded, _METRIC, first, second, Workers(threads=threads))
         scored = ScoredModel(embedding=_MODEL, metric=_METRIC, similarities=values)
         models = [scored, *self._baselines]
@@ -153,7 +155,7 @@ class _ModelInTraining(VectorSource):
     def read(self, request: Request) -> TermVectors:
         """Return the vectors for a request, from the same batches as for a saved model."""
 
-        def embed(terms: Sequence[str]) -> Iterator[Part]:
+        def embed(terms: Sequence[str]) -> Iterator[EncodedBatch]:
             return ((batch, encode_batch(self.model, batch)) for batch in batches(terms))
 
         return collect(request, "", embed)

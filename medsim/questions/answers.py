@@ -17,7 +17,7 @@ from rapidfuzz.process import cpdist
 from medsim.core.options import Option
 from medsim.core.terms import lowered, lowered_column
 from medsim.embeddings.chats import LanguageModel, LlmOptions
-from medsim.embeddings.embedded_terms import rows_of, similarities_of
+from medsim.embeddings.embedded_terms import similarities_of, term_rows
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.embeddings.replies import chat_of, noted, parse_answer, unanswered
@@ -148,7 +148,7 @@ def answers_by_similarity(
         terms, names = (lowered_column(pairs[side]).to_list() for side in ("term", "name"))
         similarities = cpdist(terms, names, scorer=Levenshtein.normalized_similarity)
     else:
-        first, second = (rows_of(embedded, pairs[side]) for side in ("term", "name"))
+        first, second = (term_rows(embedded, pairs[side]) for side in ("term", "name"))
         metric, workers = COSINES[type(embedded.embedded)], Workers(threads=1)
         similarities = similarities_of(embedded, metric, first, second, workers)
     scored = pairs.select("id", score=pl.Series(similarities).fill_nan(None))

@@ -13,7 +13,7 @@ from medsim.embeddings.embedded_terms import read_vectors
 from medsim.embeddings.metrics import WordBags, Workers, slices_of
 from medsim.embeddings.metrics.averages import points_of
 from medsim.embeddings.sources import Request, WordVectors
-from medsim.embeddings.tokens import forms, words_of
+from medsim.embeddings.tokens import find_words, forms
 from medsim.tagging.corpus import OUTSIDE, entities_of
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def _rows(words: Iterable[str]) -> dict[str, int]:
 
 def _word_vectors(embedded: WordVectors, request: Request) -> tuple[Vectors, Flags]:
     """Return the vector of each word, and whether there is one."""
-    words = words_of(request.terms, embedded, request.options)
+    words = find_words(request.terms, embedded, request.options)
     bags = WordBags(vectors=embedded.vectors, words=words.word_ids, starts=words.starts)
     every = np.arange(len(request.terms), dtype=np.int32)
     vectors = points_of(bags, every, Workers(threads=request.threads)).astype(np.float32)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from medsim.core.store import Store
 
 
-FILES = re.compile(r".*\.(tsv|csv|json)(\.(gz|bz2|xz|zst))?", re.IGNORECASE)
+MAPPING_FILES = re.compile(r".*\.(tsv|csv|json)(\.(gz|bz2|xz|zst))?", re.IGNORECASE)
 """The names of files with mappings."""
 
 _FORMS = ("vocabulary_prefix", "concept_identifier")

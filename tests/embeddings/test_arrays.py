@@ -15,7 +15,7 @@ from fixtures.embeddings import ROWS, as_float32, as_rows, request, terms_in, wo
 
 from medsim.core.errors import InputError
 from medsim.embeddings.options import EmbeddingOptions, parse_options
-from medsim.embeddings.sources import FORMATS, find_format, fingerprint
+from medsim.embeddings.sources import FORMATS, files_fingerprint, find_format
 
 VECTORS = np.array(list(ROWS.values()))
 WORDS = list(ROWS)
@@ -383,9 +383,9 @@ def test_a_folder_of_words_and_lines_of_numbers_is_an_embedding(tmp_path: Path) 
     result = words_in("array", folder, ["lung", *WORDS[:3]])
     assert as_rows(result) == as_float32(dict(list(ROWS.items())[:3]))
     assert (result.n_vocabulary, words_in("array", folder, ["lung"]).vectors.shape) == (4, (0, 3))
-    before = fingerprint(folder, FORMATS.get("array"), EmbeddingOptions())
+    before = files_fingerprint(folder, FORMATS.get("array"), EmbeddingOptions())
     write_lines(folder / "types.txt", WORDS[::-1])
-    assert fingerprint(folder, FORMATS.get("array"), EmbeddingOptions()) != before
+    assert files_fingerprint(folder, FORMATS.get("array"), EmbeddingOptions()) != before
     reversed_rows = dict(zip(WORDS, list(ROWS.values())[::-1], strict=True))
     assert as_rows(words_in("array", folder, WORDS)) == as_float32(reversed_rows)
 

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 
 from medsim.core.errors import InputError, OptionError
 from medsim.embeddings.options import EmbeddingOptions
-from medsim.embeddings.sources import FORMATS, find_format, fingerprint
+from medsim.embeddings.sources import FORMATS, files_fingerprint, find_format
 
 Words = st.text(
     st.characters(codec="utf-8", exclude_characters="\0\t\n\r \ufeff"), min_size=1, max_size=5
@@ -144,11 +144,11 @@ def test_a_truncated_file_is_refused(tmp_path: Path, file: str) -> None:
 def test_the_fingerprint_changes_with_every_file(tmp_path: Path, file: str) -> None:
     name, path = sample(tmp_path, file)
     options = EmbeddingOptions()
-    seen = {fingerprint(path, FORMATS.get(name), options)}
+    seen = {files_fingerprint(path, FORMATS.get(name), options)}
 
     for form in FORMATS.get(name).files(path, options):
         form.write_bytes(form.read_bytes() + b"x")
-        seen.add(fingerprint(path, FORMATS.get(name), options))
+        seen.add(files_fingerprint(path, FORMATS.get(name), options))
 
     assert len(seen) == 1 + len(FORMATS.get(name).files(path, options))
 

@@ -14,7 +14,13 @@ from oracles.hashing import mixed
 
 from medsim.core.errors import OptionError
 from medsim.embeddings import lookup
-from medsim.embeddings.lookup import BLOCK, INDEXES, CosineSearch, TorchIndex, distinct_rows
+from medsim.embeddings.lookup import (
+    INDEXES,
+    POINTS_AT_ONCE,
+    CosineSearch,
+    TorchIndex,
+    distinct_rows,
+)
 
 
 def rounded_cosines(vectors: np.ndarray) -> np.ndarray:
@@ -277,7 +283,7 @@ def torch(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return result
 
 
-@pytest.mark.parametrize("block", [7, BLOCK])
+@pytest.mark.parametrize("block", [7, POINTS_AT_ONCE])
 @pytest.mark.parametrize("columns", [11, 1 << 14])
 @pytest.mark.parametrize("is_real", [False, True])
 def test_a_gpu_gives_the_same_as_the_processor(
@@ -291,7 +297,7 @@ def test_a_gpu_gives_the_same_as_the_processor(
     torch = request.getfixturevalue("torch") if is_real else fake_torch()
     monkeypatch.setattr(lookup, "gpu_library", lambda: torch)
     monkeypatch.setattr(lookup, "_COLUMNS", columns)
-    monkeypatch.setattr(lookup, "BLOCK", block)
+    monkeypatch.setattr(lookup, "POINTS_AT_ONCE", block)
     vectors, groups, hashes = points(5, 90, 4)
     queries, sizes = np.arange(90, dtype=np.int32), np.full(90, 8, np.int32)
     there, here = (

@@ -30,7 +30,7 @@ from medsim.embeddings.formats import onnx as format_onnx
 from medsim.embeddings.formats.model_folder import onnx_weights
 from medsim.embeddings.formats.onnx import FORMAT, OnnxEncoder
 from medsim.embeddings.options import EmbeddingOptions
-from medsim.embeddings.sources import FORMATS, TermVectors, fingerprint
+from medsim.embeddings.sources import FORMATS, TermVectors, files_fingerprint
 
 load = FORMAT.load
 
@@ -296,12 +296,12 @@ def test_every_file_that_decides_vectors_is_in_the_fingerprint(folder: Path) -> 
     write_modules(folder, ("Transformer", {}), ("Pooling", {"pooling_mode": "max"}))
     (folder / "model.onnx_data").write_bytes(b"weights")
     options = EmbeddingOptions()
-    seen = {fingerprint(folder, format_onnx.FORMAT, options)}
+    seen = {files_fingerprint(folder, format_onnx.FORMAT, options)}
     files = [path for path in folder.rglob("*") if path.is_file()]
 
     for path in files:
         path.write_bytes(path.read_bytes() + b" ")
-        seen.add(fingerprint(folder, format_onnx.FORMAT, options))
+        seen.add(files_fingerprint(folder, format_onnx.FORMAT, options))
 
     assert len(files) == 6
     assert len(seen) == len(files) + 1
@@ -318,15 +318,15 @@ def test_weights_under_any_name_are_in_the_fingerprint(folder: Path, name: str) 
     (folder / "other.bin").write_bytes(b"of another program")
     Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.txt")).touch()
     options = EmbeddingOptions()
-    before = fingerprint(folder, format_onnx.FORMAT, options)
+    before = files_fingerprint(folder, format_onnx.FORMAT, options)
     assert vectors_of(folder, "pain").tolist() == expected
 
     (folder / "other.bin").write_bytes(b"changed")
-    assert fingerprint(folder, format_onnx.FORMAT, options) == before
+    assert files_fingerprint(folder, format_onnx.FORMAT, options) == before
     weights = bytearray((folder / name).read_bytes())
     weights[0] ^= 1
     (folder / name).write_bytes(weights)
-    assert fingerprint(folder, format_onnx.FORMAT, options) != before
+    assert files_fingerprint(folder, format_onnx.FORMAT, options) != before
 
 
 @pytest.mark.parametrize(

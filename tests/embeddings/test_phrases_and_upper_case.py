@@ -34,7 +34,7 @@ def embedded(path: Path, *terms: str, options: str = "") -> EmbeddedTerms:
     return embed_terms(named, sorted(terms), Progress(), threads=1, cache=None)
 
 
-def words_of(terms: EmbeddedTerms) -> list[list[str]]:
+def find_words(terms: EmbeddedTerms) -> list[list[str]]:
     """Return the words whose vectors each term gets."""
     assert terms.words is not None
     bags, words = terms.embedded, terms.words.to_list()
@@ -52,11 +52,11 @@ def test_phrases_of_a_file_are_found(tmp_path: Path, file: str) -> None:
     terms = ("Acute pain", "Heart attack", "heart", "no pain")
     pain = [list(rows)[1]]
 
-    assert words_of(embedded(path, *terms)) == [pain, ["heart"], ["heart"], []]
+    assert find_words(embedded(path, *terms)) == [pain, ["heart"], ["heart"], []]
     always = embedded(path, *terms, options=",phrases=always")
-    assert words_of(always) == [pain, ["Heart_attack"], ["heart"], []]
+    assert find_words(always) == [pain, ["Heart_attack"], ["heart"], []]
     assert always.terms["n_words"].to_list() == [1, 1, 1, 2]
-    assert words_of(embedded(path, *terms, options=",phrases=never"))[0] == []
+    assert find_words(embedded(path, *terms, options=",phrases=never"))[0] == []
 
 
 @every
@@ -66,7 +66,7 @@ def test_conceptnet_has_phrases(tmp_path: Path, file: str) -> None:
 
     result = embedded(path, "heart attack", "pain", options=",phrases=always")
 
-    assert words_of(result) == [["heart_attack"], []]
+    assert find_words(result) == [["heart_attack"], []]
 
 
 @every
@@ -75,23 +75,23 @@ def test_a_vocabulary_in_upper_case_is_found(tmp_path: Path, file: str) -> None:
     path = WRITERS[file](tmp_path / file, rows)
 
     terms = ("Heart 2", "chronic pain", "heart", "lung")
-    assert words_of(embedded(path, *terms)) == [["HEART", "2"], ["CHRONIC_PAIN"], ["HEART"], []]
+    assert find_words(embedded(path, *terms)) == [["HEART", "2"], ["CHRONIC_PAIN"], ["HEART"], []]
     for case in ("lower", "keep"):
-        assert words_of(embedded(path, "heart", options=f",case={case}")) == [[]]
+        assert find_words(embedded(path, "heart", options=f",case={case}")) == [[]]
 
 
 @every
 def test_only_a_whole_vocabulary_in_upper_case_is_searched_so(tmp_path: Path, file: str) -> None:
     path = WRITERS[file](tmp_path / file, {"HIV": [1, 2], "Heart": [3, 4]})
 
-    assert words_of(embedded(path, "hiv")) == [[]]
-    assert words_of(embedded(path, "hiv", options=",case=upper")) == [["HIV"]]
+    assert find_words(embedded(path, "hiv")) == [[]]
+    assert find_words(embedded(path, "hiv", options=",case=upper")) == [["HIV"]]
 
 
 def test_a_model_of_fasttext_in_upper_case_makes_vectors_in_upper_case(tmp_path: Path) -> None:
     path = write_fasttext(tmp_path / "model.bin", {"HEART": [1, 2], "LUNG": [3, 4]}, 7)
 
-    assert words_of(embedded(path, "heart liver")) == [["HEART", "LIVER"]]
+    assert find_words(embedded(path, "heart liver")) == [["HEART", "LIVER"]]
 
 
 @every

@@ -18,7 +18,7 @@ from medsim.core.errors import InputError, OptionError
 from medsim.embeddings.formats.model_folder import read_settings
 from medsim.embeddings.formats.sentence_transformers import FORMAT, SentenceEncoder
 from medsim.embeddings.options import EmbeddingOptions
-from medsim.embeddings.sources import FORMATS, find_format, fingerprint
+from medsim.embeddings.sources import FORMATS, files_fingerprint, find_format
 
 load = FORMAT.load
 
@@ -220,13 +220,13 @@ def test_a_plain_folder_is_found_by_its_files(plain: Path) -> None:
 def test_its_fingerprint_covers_all_that_decides_the_vectors(plain: Path) -> None:
     write_shards(plain)
     form, options = FORMATS.get("transformers"), EmbeddingOptions()
-    digests = [fingerprint(plain, form, options)]
+    digests = [files_fingerprint(plain, form, options)]
     for name in ("README.md", "pytorch_model.bin", "model.fp16.safetensors", "logs"):
         (plain / name).write_bytes(b"other")
-    assert fingerprint(plain, form, options) == digests[0]
+    assert files_fingerprint(plain, form, options) == digests[0]
     for name in (SHARDS[1], "tokenizer.json", "vocab.txt"):
         (plain / name).write_bytes(b"other")
-        digests.append(fingerprint(plain, form, options))
+        digests.append(files_fingerprint(plain, form, options))
 
     assert len(set(digests)) == 4
 
@@ -256,7 +256,7 @@ def test_an_incomplete_folder_is_refused_in_one_line(plain: Path, case: str) -> 
     name, form = find_format(plain, EmbeddingOptions())
     assert name == "transformers"
     with pytest.raises(InputError, match=expected) as caught:
-        fingerprint(plain, form, EmbeddingOptions())
+        files_fingerprint(plain, form, EmbeddingOptions())
 
     assert "\n" not in str(caught.value)
 

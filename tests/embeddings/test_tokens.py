@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from medsim.core.options import declared
 from medsim.embeddings.options import EmbeddingOptions
 from medsim.embeddings.sources import WordVectors
-from medsim.embeddings.tokens import forms, unseen_forms, words_of
+from medsim.embeddings.tokens import find_words, forms, unseen_forms
 
 Terms = st.lists(st.text("aB1é\u0301ΣI+-'/( \u00a0", max_size=9), max_size=6)
 OPTIONS = declared(EmbeddingOptions)
@@ -41,7 +41,7 @@ def embedding(words: Iterable[str], made: Iterable[str] = ()) -> WordVectors:
 def read(term: str, *words: str, made: Iterable[str] = (), **options: str) -> list[str]:
     """Return the forms in which a term's words are found."""
     made_vectors = embedding(words, made)
-    result = words_of([term], made_vectors, EmbeddingOptions(**options))
+    result = find_words([term], made_vectors, EmbeddingOptions(**options))
     return [made_vectors.words[row] for row in result.word_ids]
 
 
@@ -162,7 +162,7 @@ def test_a_term_may_be_a_phrase(
 
 
 def test_punctuation_alone_is_not_a_word() -> None:
-    result = words_of(["-", "heart - lung", ""], embedding(["heart", "-"]), EmbeddingOptions())
+    result = find_words(["-", "heart - lung", ""], embedding(["heart", "-"]), EmbeddingOptions())
 
     assert result.covered.tolist() == [False, True, False]
     assert result.n_words.tolist() == [0, 2, 0]
@@ -186,7 +186,7 @@ def test_words_agree_with_a_plain_reading_of_the_rules(
     known, made = some_of(forms(terms, options), data), some_of(forms(terms, options), data)
     vectors = embedding(known, [form for form in made if form not in known])
 
-    result = words_of(terms, vectors, options)
+    result = find_words(terms, vectors, options)
 
     assert len(result.starts) - 1 == len(result.covered) == len(result.n_words) == len(terms)
     assert result.word_ids.dtype == result.n_words.dtype == np.int32
@@ -207,7 +207,7 @@ def test_every_word_has_a_vector_if_unseen_words_are_embedded(
     known = some_of(every, data)
 
     made = unseen_forms(terms, known, options)
-    result = words_of(terms, embedding(known, made), options)
+    result = find_words(terms, embedding(known, made), options)
 
     assert made <= every - set(known)
     assert np.array_equal(result.n_words, np.diff(result.starts))

@@ -55,7 +55,7 @@ from medsim.core.reading import open_file, parsed_json
 from medsim.corpora.documents import Problems, digest_of, documents_of, open_corpus
 from medsim.embeddings.chats import read_reply
 from medsim.embeddings.options import EmbeddingOptions
-from medsim.embeddings.services import read_vectors
+from medsim.embeddings.services import parse_vectors
 from medsim.embeddings.sources import find_format
 from medsim.evaluations.inputs import read_words
 from medsim.evaluations.ratings import read_rated
@@ -614,7 +614,7 @@ READERS: dict[str, Reader] = {
     ),
     "service-vectors": Reader(
         write=_file("v.json", json.dumps(answer_to({"model": "m", "input": list(TERMS)}))),
-        read=lambda path: read_vectors(_answer(path), len(TERMS), "the service"),
+        read=lambda path: parse_vectors(_answer(path), len(TERMS), "the service"),
     ),
     "service-chat": Reader(
         write=_file("c.json", json.dumps(says("The answer is TRUE."))),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from medsim.kernels.types import Vectors
 
-BLOCK = 1 << 23
+READ_BYTES = 1 << 23
 """Bytes read at a time."""
 
 MAX_DIMENSIONS = 65_536

@@ -47,7 +47,7 @@ def _load(path: Path, request: Request) -> WordVectors:
 
     The vector of a word in the dictionary is the mean of its own row and the rows of its n-grams.
     The vector of any other word is the mean of the rows of its n-grams; it is only computed if
-    ``tokens.words_of`` needs it. Only the needed rows of the input matrix are read. A supervised
+    ``tokens.find_words`` needs it. Only the needed rows of the input matrix are read. A supervised
     model is read in the same way; its labels do not count as words.
     """
     request.options.check_fit(_DESCRIBES, *TOKEN_OPTIONS)

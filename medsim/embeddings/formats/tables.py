@@ -31,7 +31,7 @@ from medsim.core.reading import (
 )
 from medsim.core.terms import lowered
 from medsim.embeddings.formats import check_dimensions, first_not_finite
-from medsim.embeddings.formats.word2vec import content_of
+from medsim.embeddings.formats.word2vec import unpacked_start
 from medsim.embeddings.options import TOKEN_OPTIONS
 from medsim.embeddings.sources import (
     FORMATS,
@@ -312,12 +312,12 @@ def _load(path: Path, request: Request) -> WordVectors | TermVectors:
 
 
 def _is_json(path: Path) -> bool:
-    return _JSON_ROW.match(content_of(path)) is not None
+    return _JSON_ROW.match(unpacked_start(path)) is not None
 
 
 def _csv_row(path: Path) -> re.Match[bytes] | None:
     """Return the first row of CSV, in the first or the second line; None if the file has none."""
-    data = content_of(path).removeprefix(BOM_UTF8)
+    data = unpacked_start(path).removeprefix(BOM_UTF8)
     first = None if _CSV_HEADER.match(data) else _CSV_ROW.match(data)
     return first or _CSV_ROW.match(data, data.find(b"\n") + 1)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from medsim.core.errors import InputError
 from medsim.core.reading import open_file, unpacked, what_it_is
-from medsim.embeddings.formats import BLOCK, check_dimensions, first_not_finite
+from medsim.embeddings.formats import READ_BYTES, check_dimensions, first_not_finite
 from medsim.embeddings.options import TOKEN_OPTIONS
 from medsim.embeddings.sources import FORMATS, WORDS, EmbeddingFormat, Wanted, WordVectors
 
@@ -30,7 +30,7 @@ _HEADER = re.compile(rb"([0-9]{1,18})[ \t]+([0-9]{1,18})[ \t\r]*(\n|$)")
 _GAP = re.compile(rb"[ \t]+")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _NUMBER_SIZE = 4
-_LONGEST_LINE = BLOCK
+_LONGEST_LINE = READ_BYTES
 _MAX_WORD = 65_536
 _TEXT_BYTES = 1 << 16  # to decide whether rows are text
 _LONGEST_CHARACTER = 4  # in UTF-8
@@ -90,7 +90,7 @@ class _WantedWords:
 
 def _format_of(path: Path) -> str | None:
     """Return the format of a file, one of three, by its header and its first row."""
-    beginning = content_of(path)
+    beginning = unpacked_start(path)
     text = beginning.removeprefix(_BYTE_ORDER_MARK)
     header = _header_of(text)
     if header is None:
@@ -107,7 +107,7 @@ def _load_binary(path: Path, request: Request) -> WordVectors:
     A word ends at the first space. The file is read in blocks, and only wanted vectors are kept.
     """
     request.options.check_fit(_BINARY, *TOKEN_OPTIONS)
-    beginning = content_of(path)
+    beginning = unpacked_start(path)
     header = _checked_header(path, beginning)
     if _is_text(beginning[header.size :], header.n_dimensions):
         raise InputError(f"{path} is text; expected word2vec's binary format")
@@ -151,7 +151,7 @@ def _scan(block: bytes, n_rows: int, header: _Header, words: _WantedWords) -> tu
 
 def _load_with_header(path: Path, request: Request) -> WordVectors:
     request.options.check_fit(_WITH_HEADER, *TOKEN_OPTIONS)
-    beginning = content_of(path).removeprefix(_BYTE_ORDER_MARK)
+    beginning = unpacked_start(path).removeprefix(_BYTE_ORDER_MARK)
     header = _checked_header(path, beginning)
     vectors = _read_lines(path, request, header.n_dimensions, n_header=1)
     if vectors.n_vocabulary != header.n_words:
@@ -166,7 +166,7 @@ def _load_without_header(path: Path, request: Request) -> WordVectors:
     The first line decides the number of dimensions.
     """
     request.options.check_fit(_WITHOUT_HEADER, *TOKEN_OPTIONS)
-    beginning = content_of(path).removeprefix(_BYTE_ORDER_MARK)
+    beginning = unpacked_start(path).removeprefix(_BYTE_ORDER_MARK)
     n_dimensions = _n_numbers(beginning)
     if n_dimensions == 0:
         raise InputError(f"{path} has no word with numbers: it {what_it_is(beginning)}")
@@ -246,13 +246,13 @@ def _blocks(path: Path, stage: Stage) -> Iterator[bytes]:
     with open_file(path) as raw:
         stream = unpacked(raw, path, size)
         n_read = 0
-        while block := stream.read(BLOCK):
+        while block := stream.read(READ_BYTES):
             stage.advance(raw.tell() - n_read)
             n_read = raw.tell()
             yield block
 
 
-def content_of(path: Path) -> bytes:
+def unpacked_start(path: Path) -> bytes:
     """Return the first 2 MiB of a file's content."""
     with open_file(path) as raw:
         return unpacked(raw, path, path.stat().st_size).read(_PEEK)

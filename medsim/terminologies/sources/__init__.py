@@ -21,7 +21,7 @@ from medsim.core.manifest import Skipped
 from medsim.core.reading import DUCKDB, JSON, SQLITE, beginning_of, decoded, kind_of, reading
 from medsim.core.registry import Registry
 from medsim.core.terms import MAX_NAME, TOO_LONG
-from medsim.terminologies.mappings import FILES, add_mappings
+from medsim.terminologies.mappings import MAPPING_FILES, add_mappings
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources.archive import beside, file_alone
 
@@ -168,7 +168,7 @@ class Source:
         """
         paths = [Path(extension) for extension in options.extensions]
         check_unique("releases", [str(each) for each in (path, *paths)])
-        mappings = [each for each in paths if FILES.fullmatch(each.name)]
+        mappings = [each for each in paths if MAPPING_FILES.fullmatch(each.name)]
         others = tuple(each for each in paths if each not in mappings)
         options = replace(options, extensions=others)
         for option in fields(ReadingOptions):
@@ -215,7 +215,9 @@ class Source:
         SOURCES.register(self.name, self)
 
 
-def read_text(file: ReleaseFile, reads: Collection[FileKind] = ()) -> tuple[str, SourceFile]:
+def read_release_text(
+    file: ReleaseFile, reads: Collection[FileKind] = ()
+) -> tuple[str, SourceFile]:
     """Return the text of a file in UTF-8 and the facts about the file."""
     with file.open(reads) as stream:
         hashed = HashedReader(stream)
@@ -274,7 +276,7 @@ def _without_long_names(terminology: Terminology, store: Store) -> Terminology:
 def with_mappings(terminology: Terminology, file: ReleaseFile, store: Store) -> Terminology:
     """Return the facts about a terminology after adding a file of mappings to its tables."""
     with reading(file.place, "mappings"):
-        text, read = read_text(file, {JSON})
+        text, read = read_release_text(file, {JSON})
         licence, skipped, warnings = add_mappings(text, file.place, store, terminology.vocabulary)
     return replace(
         terminology,

@@ -13,7 +13,7 @@ from medsim.core.identifiers import vocabulary_of
 from medsim.core.manifest import Skipped
 from medsim.core.reading import JSON
 from medsim.terminologies.mappings import strict_json
-from medsim.terminologies.sources import Source, Terminology, read_text, with_mappings
+from medsim.terminologies.sources import Source, Terminology, read_release_text, with_mappings
 from medsim.terminologies.sources.archive import begins, has_file, release_files, single_file
 from medsim.terminologies.sources.ontology_rows import NO_LICENCE, day_in
 
@@ -33,7 +33,7 @@ _TABLES = "fhir_concept fhir_name fhir_property concept description is_a associa
 def read_fhir(path: Path, store: Store, options: ReadingOptions) -> Terminology:  # noqa: ARG001 — sources are called alike
     """Fill the canonical tables from a code system; see ``sources.LoadTables``."""
     file = single_file(path, _NAMED if has_file(path, _NAMED) else _ANY)
-    text, read = read_text(file, {JSON})
+    text, read = read_release_text(file, {JSON})
     system = _code_system(file.place, json.loads(text))
     url, content, terms = (str(system.get(key) or "") for key in ("url", "content", "copyright"))
     name = f"the code system {url or system.get('name') or 'without url'}"

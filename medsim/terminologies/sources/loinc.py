@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
 
-LANGUAGE = "en"
+_LANGUAGE = "en"
 """The language of LOINC's table; other languages are in other files."""
 
 _LICENCE = (
@@ -127,7 +127,7 @@ def _read_table(
                 names[synonym] = None
         for place, name in enumerate(names, start=1):
             kind = "fsn" if name == full else "synonym"
-            description.add(f"{number}/{place}", number, name, kind, True, LANGUAGE)
+            description.add(f"{number}/{place}", number, name, kind, True, _LANGUAGE)
     store.put("concept", concept.frame())
     store.put("description", description.frame())
     return skipped

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from medsim.core.errors import InputError
 from medsim.core.identifiers import curie
 from medsim.core.reading import JSON
-from medsim.terminologies.sources import Source, Terminology, read_text
+from medsim.terminologies.sources import Source, Terminology, read_release_text
 from medsim.terminologies.sources.archive import begins, single_file
 from medsim.terminologies.sources.ontology_rows import (
     LICENCE_PROPERTY,
@@ -43,7 +43,7 @@ def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Termino
     """Fill the canonical tables from OBO graphs; see ``sources.LoadTables``."""
     rows = OntologyRows(frozenset(options.synonyms))
     file = single_file(path, _NAME)
-    text, read = read_text(file, {JSON})
+    text, read = read_release_text(file, {JSON})
     graphs = json.loads(text)["graphs"]
     for graph in graphs:
         _read_graph(graph, rows)

@@ -36,14 +36,14 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     releases = {each: release_files(each) for each in (path, *map(Path, options.extensions))}
     dialect = options.dialect
     refset_id = None if dialect is None else reference_set(dialect)
-    kinds = FILES if dialect is None else (LANGUAGE, *FILES)
+    kinds = RF2_FILES if dialect is None else (LANGUAGE_REFSETS, *RF2_FILES)
     files_of = find_files(releases, kinds, as_of=options.as_of)
     as_of = None if options.as_of is None else options.as_of.isoformat()  # None means the newest
     read: list[SourceFile] = []
     n_repeated = 0
     for kind in kinds:
         n_repeated += _load(kind, files_of[kind.name], store, read)
-        if refset_id is not None and kind is LANGUAGE:
+        if refset_id is not None and kind is LANGUAGE_REFSETS:
             _find_names(path, store, refset_id, as_of)
     if options.as_of is not None:
         oldest = store.frame("terminologies/rf2/oldest_description")["effective_time"].item()
@@ -76,7 +76,7 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
 def _load(kind: RF2File, files: list[ReleaseFile], store: Store, read: list[SourceFile]) -> int:
     """Fill the table of a kind of file, add the files to those read, and count repeated rows."""
     table = f"rf2_{kind.name}"
-    query = f"dialect/{table}" if kind is LANGUAGE else table
+    query = f"dialect/{table}" if kind is LANGUAGE_REFSETS else table
     rows = RowFormat(
         separator=b"\t",
         n_separators=len(COLUMNS[kind.name]) - 1,
@@ -98,9 +98,9 @@ def _find_preferred(
 ) -> list[SourceFile]:
     """Fill dialect_name from all language reference sets; return the files."""
     read: list[SourceFile] = []
-    optional = replace(LANGUAGE, required=False)
-    if files := find_files(releases, [optional], as_of=day)[LANGUAGE.name]:
-        _load(LANGUAGE, files, store, read)
+    optional = replace(LANGUAGE_REFSETS, required=False)
+    if files := find_files(releases, [optional], as_of=day)[LANGUAGE_REFSETS.name]:
+        _load(LANGUAGE_REFSETS, files, store, read)
         as_of = day.isoformat() if day else None
         store.run("terminologies/rf2/dialect/dialect_name", as_of=as_of, refset_id=None)
         store.drop("rf2_language")
@@ -167,7 +167,7 @@ class RF2File:
         return rf"(?:x|MONO)?{self.stem}[^_]*(_.*)?\.txt"
 
 
-FILES = (
+RF2_FILES = (
     RF2File(name="concept", stem="sct2_Concept_"),
     RF2File(name="description", stem="sct2_Description_"),
     RF2File(
@@ -180,7 +180,7 @@ FILES = (
 )
 """The files that medsim reads. Associations and is-a are optional."""
 
-LANGUAGE = RF2File(name="language", stem="der2_(?:cRefset_)?Language")
+LANGUAGE_REFSETS = RF2File(name="language", stem="der2_(?:cRefset_)?Language")
 """The language reference sets, which are only read for a dialect."""
 
 

@@ -75,7 +75,7 @@ _ROW_NUMBER = re.compile("[0-9]{1,18}")
 _MOST_COLUMNS = 10_000
 
 
-def read_table(path: Path, store: Store, options: ReadingOptions) -> Terminology:
+def read_table_of_names(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from a table of names; see ``sources.LoadTables``."""
     given = _given(options)
     separator, table, missing = (given.pop(setting, None) for setting in _SETTINGS)
@@ -360,7 +360,7 @@ Source(
     example="signs.csv",
     address="https://bioportal.bioontology.org",
     recognises=recognises,
-    load=read_table,
+    load=read_table_of_names,
     accepts=frozenset({"columns"}),
     turn=1,
 ).register()

@@ -32,7 +32,7 @@ from medsim.terminologies.synthetic.concepts import (
     Model,
     Names,
     Outline,
-    places_of,
+    families_of,
     weights_of,
 )
 
@@ -129,7 +129,7 @@ def events_of(concepts: Ints, outline: Outline) -> Ints:
         outline.draws.weigh("later", concepts, weights_of(each, Event.__members__))
         for each in weights
     ]
-    has_parent = places_of(concepts, outline.draws).ordinal > 0  # so no other family is below it
+    has_parent = families_of(concepts, outline.draws).ordinal > 0  # so no other family is below it
     is_active = concepts < outline.n_active
     is_retired = ~is_active & (concepts < outline.n_clinical)
     return np.select([is_active & has_parent, is_retired], drawn, Event.NONE)

@@ -20,7 +20,7 @@ from medsim.terminologies.synthetic.concepts import (
     Model,
     Wording,
     concept_ids,
-    places_of,
+    families_of,
     weights_of,
 )
 
@@ -75,7 +75,7 @@ class History:
         )
 
 
-def components(label: str, concepts: Ints, draws: Draws) -> pl.DataFrame:
+def draw_components(label: str, concepts: Ints, draws: Draws) -> pl.DataFrame:
     """Return the components of concepts, int64[n], one per slot in the label's share of them.
 
     Each row is a component: its number as ``item``, its ``concept`` and its ``slot``.
@@ -179,7 +179,7 @@ def description_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
 def _named(numbers: Ints, outline: Outline) -> pl.DataFrame:
     concepts = pl.DataFrame({"item": numbers, "concept": numbers})
     fsn_fates = fates("fsn", concepts, outline)
-    parts = components("name", numbers, outline.draws)
+    parts = draw_components("name", numbers, outline.draws)
     slot, concept = parts["slot"].to_numpy(), parts["concept"].to_numpy()
     fsn_fate = fsn_fates[concept - numbers[0]]
     other = fates("name", parts, outline)
@@ -198,7 +198,7 @@ def _terms(rows: pl.DataFrame, outline: Outline) -> pl.Series:
     concepts, place = np.unique(rows["concept"].to_numpy(), return_inverse=True)
     bases = outline.bases(concepts)
     texts = outline.names.wordings(bases).gather(wording * len(concepts) + place)
-    branch = places_of(bases, outline.draws).branch[place]
+    branch = families_of(bases, outline.draws).branch[place]
     is_fsn = (rows["typeId"] == sctid.FULLY_SPECIFIED_NAME).to_numpy()
     is_tagged = is_fsn & ~np.isin(wording, _UNTAGGED)
     model = np.maximum(rows["concept"].to_numpy() - outline.n_clinical, 0)
@@ -243,7 +243,7 @@ _FIRST_ATTRIBUTE, _FORMER_PARENT = 3, 5  # slots
 
 def relationship_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
     """Return the relationships of concepts with their targets and fates."""
-    parts = components("link", numbers, outline.draws)
+    parts = draw_components("link", numbers, outline.draws)
     slot, place = parts["slot"].to_numpy(), parts["concept"].to_numpy() - numbers[0]
     target = np.stack(_targets(numbers, outline), axis=1)[place, slot]
     fate = np.select(
@@ -288,14 +288,14 @@ def _targets(numbers: Ints, outline: Outline) -> list[Ints]:
     cycles, and all paths of active concepts end at concept 0. Parents are of the same branch, or
     above it.
     """
-    draws, places = outline.draws, places_of(numbers, outline.draws)
+    draws, places = outline.draws, families_of(numbers, outline.draws)
     is_active, is_retired = numbers < outline.n_active, numbers >= outline.n_active
     before = np.maximum(numbers, 1)
     earlier = [_earlier_of_branch(each, numbers, draws) for each in ("parent", "second", "third")]
     top = np.where(places.top < numbers, places.top, 0)
     near = np.where(earlier[0] < 0, top, earlier[0])
     near = np.where(places.ordinal > 0, numbers, near)  # members are below their family's head
-    first = np.where(numbers > 0, near - places_of(near, draws).ordinal, -1)
+    first = np.where(numbers > 0, near - families_of(near, draws).ordinal, -1)
     second = np.where(places.ordinal > 1, numbers - 1, earlier[1])
     third = earlier[2]
     former = draws.choose("former", numbers, before)
@@ -315,10 +315,10 @@ def _targets(numbers: Ints, outline: Outline) -> list[Ints]:
 
 def _earlier_of_branch(label: str, numbers: Ints, draws: Draws) -> Ints:
     """Return an earlier concept of each concept's branch, or -1 if three draws find none."""
-    branch, found = places_of(numbers, draws).branch, np.full_like(numbers, -1)
+    branch, found = families_of(numbers, draws).branch, np.full_like(numbers, -1)
     for attempt in range(3):
         drawn = draws.choose(f"{label} {attempt}", numbers, np.maximum(numbers, 1))
-        found = np.where(places_of(drawn, draws).branch == branch, drawn, found)
+        found = np.where(families_of(drawn, draws).branch == branch, drawn, found)
     return found
 
 
@@ -329,7 +329,7 @@ _KINDS = weights_of(CHANCES["associations"], vars(sctid))
 def association_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
     """Return the associations of those concepts that are retired, with targets and fates."""
     retired = numbers[(numbers >= outline.n_active) & (numbers < outline.n_clinical)]
-    parts = components("substitute", retired, outline.draws)
+    parts = draw_components("substitute", retired, outline.draws)
     slot, concept = parts["slot"].to_numpy(), parts["concept"].to_numpy()
     item, base = parts["item"].to_numpy(), outline.bases(concept)
     kind = outline.draws.weigh("kind", concept, _KINDS)

@@ -100,7 +100,7 @@ _MODE_WEIGHTS = weights_of(CHANCES["modes"], Mode.__members__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
+class Families:
     """The families and branches of concepts; every array is int64[n].
 
     Attributes:
@@ -118,7 +118,7 @@ class Places:
     mode: Ints
 
 
-def places_of(concepts: Ints, draws: Draws) -> Places:
+def families_of(concepts: Ints, draws: Draws) -> Families:
     """Return the places of concepts, given their numbers, int64[n].
 
     After the first ``PER_CATEGORY`` concepts as many belong to each category, and the first of
@@ -135,7 +135,7 @@ def places_of(concepts: Ints, draws: Draws) -> Places:
     branch = np.select(is_categorys, [*categories], drawn)
     is_in_category = branch[:, None] == categories
     top = is_in_category @ (PER_CATEGORY * (1 + np.arange(len(categories))))
-    return Places(
+    return Families(
         family=family,
         ordinal=concepts % BLOCK - np.where(is_second, cut, 0),
         branch=branch,
@@ -240,7 +240,7 @@ class Names:
 
     def wordings(self, concepts: Ints) -> pl.Series:
         """Return every wording of every concept; see ``worded``."""
-        places = places_of(concepts, self._draws)
+        places = families_of(concepts, self._draws)
         # The site depends on the concept's group, its family or the concept itself.
         sites = np.select(
             [places.mode == Mode.SITE, places.mode == Mode.HEAD],
@@ -267,7 +267,7 @@ class Names:
         heads = self._heads[self._head_numbers(places, ordinal)]
         return worded(pl.DataFrame(parts).hstack(heads))
 
-    def _varied(self, label: str, concepts: Ints, places: Places, mode: Mode) -> Ints:
+    def _varied(self, label: str, concepts: Ints, places: Families, mode: Mode) -> Ints:
         """Return a word from 1 to 16 for each concept, or 0 for none.
 
         In families of this mode the head has none and every other member has a different word. In
@@ -281,12 +281,12 @@ class Names:
         others = np.where(draws.chance(f"{label} owned", concepts), individual, common)
         return np.where(places.mode == mode, within, others)
 
-    def _detail_numbers(self, concepts: Ints, places: Places) -> Ints:
+    def _detail_numbers(self, concepts: Ints, places: Families) -> Ints:
         number = self._varied("detail", concepts, places, Mode.DETAIL)
         kind = self._draws.choose("detail kind", places.family, len(_words("details")))
         return np.where(number > 0, kind * BLOCK + number, 0)
 
-    def _head_numbers(self, places: Places, ordinal: Ints) -> Ints:
+    def _head_numbers(self, places: Families, ordinal: Ints) -> Ints:
         """Return the row of each concept's head noun; families of a group get different ones."""
         n_heads = np.take(self._n_heads, places.branch)
         base = self._draws.choose("head", places.family // GROUP, n_heads)
@@ -294,7 +294,7 @@ class Names:
         noun: Ints = first + (base + 5 * (places.family % GROUP) + ordinal) % n_heads
         return noun
 
-    def _agent_phrases(self, concepts: Ints, places: Places) -> pl.Series:
+    def _agent_phrases(self, concepts: Ints, places: Families) -> pl.Series:
         draws, is_mode = self._draws, places.mode == Mode.AGENT
         wanted = np.where(is_mode, places.ordinal > 0, draws.chance("agent", concepts))
         keys = np.where(is_mode, concepts, places.family)
