@@ -14,6 +14,7 @@ check:
     for each in test examples; do step $each || status=1; done
     exit $status
 
+# The environment's programs; `just bin=FOLDER/bin/ RECIPE` uses those of another environment.
 bin := if path_exists(".venv/bin") == "true" { ".venv/bin/" } else { "" }
 
 # Style and format of Python.
@@ -48,6 +49,10 @@ test *arguments:
 # The examples of README and docs.
 examples *arguments:
     {{ bin }}python -m pytest -n 2 --dist worksteal tests/docs/test_examples.py {{ arguments }}
+
+# What the other tests try a part of, in full: random examples, damaged files, texts for patterns.
+test-full *arguments:
+    MEDSIM_TESTS=full {{ bin }}python -m pytest -n 2 --dist loadfile --ignore tests/docs/test_examples.py {{ arguments }}
 
 # The tests without processes, browsers, clusters and killed runs, with few examples.
 test-quick *arguments:

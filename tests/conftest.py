@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 sys.path.insert(0, str(Path(__file__).parent))
 
 from fixtures.shared import *  # noqa: F403 — fixtures that are made once a run
+from fixtures.sizes import FULL, sized
 
 typer.testing._get_command = cache(typer.testing._get_command)  # a process makes them once
 gc.disable()  # until all tests are collected, since nearly all objects made until then stay
@@ -129,14 +130,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         weights[item.path] += SLOW if item.get_closest_marker("slow") else 1
     items.sort(key=lambda item: -weights[item.path])
+    random = {item for item in items if is_hypothesis_test(getattr(item, "obj", None))}
+    if FULL:
+        items[:] = [item for item in items if item in random or item.get_closest_marker("sized")]
     if (half := config.option.half) is not None:  # files on the command line are in both halves
         items[:] = [item for item in items if item.path in halves()[half]]
-    if config.getoption("--hypothesis-profile", None) == "quick":
-        for test in {item.obj for item in items if is_hypothesis_test(getattr(item, "obj", None))}:
-            declared = test._hypothesis_internal_use_settings
-            test._hypothesis_internal_use_settings = settings(
-                declared, max_examples=min(declared.max_examples, settings.default.max_examples)
-            )
+    if UNCOMPILED:
+        return
+    quick = config.getoption("--hypothesis-profile", None) == "quick"
+    for test in {item.obj for item in random}:
+        declared = test._hypothesis_internal_use_settings
+        most = settings.default.max_examples if quick else sized(declared.max_examples)
+        test._hypothesis_internal_use_settings = settings(
+            declared, max_examples=min(declared.max_examples, most)
+        )
 
 
 def pytest_collection_finish() -> None:
@@ -161,6 +168,9 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers",
         "slow: processes, browsers, clusters, killed runs, what takes over 2 seconds, and further "
         "cases of what quicker tests show",
+    )
+    config.addinivalue_line(
+        "markers", "sized: tries more with MEDSIM_TESTS=full, which runs only these"
     )
     config.option.loadscopereorder = False  # as xdist does by the number of a file's tests alone
     # One collection shows objects not freed; five with so many objects take seconds.

@@ -10,15 +10,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from fixtures.sizes import sized
 from fuzz.mutations import mutated
 from fuzz.readers import READERS
 
 import medsim
 from medsim.core.errors import MedsimError
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("alarm")]
+pytestmark = [pytest.mark.slow, pytest.mark.sized, pytest.mark.usefixtures("alarm")]
 
-ROUNDS = 12  # of damage for each reader
+ROUNDS = sized(12)  # of damage for each reader
 CODE = re.compile(
     r"\b[A-Z]\w*(Error|Exception|Forbidden|Warning)\b|\w\(\w+=|\w\(\)|NoneType|<[\w.]+ object"
     r"|\bobject has no attribute\b|\bto unpack\b|\bindex out of range\b"

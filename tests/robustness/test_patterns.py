@@ -14,12 +14,14 @@ import signal
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import pytest
+from fixtures.sizes import sized
 
 import medsim
 
@@ -27,15 +29,15 @@ METHODS = ("search", "match", "fullmatch", "sub", "split", "findall", "finditer"
 PACKAGE = Path(medsim.__file__).parent
 CHARACTERS = "0 _/\n\t\"'\\-.,:;|<>([{!é="
 ANY_NUMBER = 100  # of repetitions; fewer are never slow
-N_SMALL, SECONDS_SMALL = 20_000, 0.5  # of CPU time; a linear pattern needs some milliseconds
-N_LARGE, SECONDS_LARGE = 1_000_000, 10  # a linear pattern needs some tenths
+N_SMALL, SECONDS_SMALL = sized(20_000, 2_000), 0.5  # of CPU time; a linear pattern needs little
+N_LARGE, SECONDS_LARGE = sized(1_000_000, 40_000), sized(10, 1)
 
 TREES = {
     path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
     for path in sorted(PACKAGE.rglob("*.py"))
 }
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sized]
 
 parser = import_module("re._parser")
 
@@ -146,6 +148,12 @@ class Hard:
         return [sign for sign in fits if kind != "NOT_LITERAL" or ord(sign) != value][:12]
 
 
+@cache
+def hard_repetitions(pattern: re.Pattern[Any]) -> list[tuple[str, str]]:
+    """Return the texts before repetitions of a pattern, each with a text that it repeats."""
+    return sorted(Hard(pattern).repetitions)
+
+
 def literals(tree: Any) -> Iterator[str]:
     """Yield the literal characters of a tree."""
     if isinstance(tree, tuple) and len(tree) == 2 and str(tree[0]) in {"LITERAL", "NOT_LITERAL"}:
@@ -183,7 +191,7 @@ def seconds(pattern: re.Pattern[Any], way: str, text: str, most: float) -> float
 
     whole = text.encode("utf-8", "replace") if isinstance(pattern.pattern, bytes) else text
     before = signal.signal(signal.SIGVTALRM, stop)
-    began = time.perf_counter()
+    began = time.process_time()
     signal.setitimer(signal.ITIMER_VIRTUAL, most)
     try:
         arguments = (lambda match: match[0], whole) if way == "sub" else (whole,)
@@ -193,7 +201,7 @@ def seconds(pattern: re.Pattern[Any], way: str, text: str, most: float) -> float
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
-    return time.perf_counter() - began
+    return time.process_time() - began
 
 
 def check(pattern: re.Pattern[Any], way: str) -> None:
@@ -202,7 +210,7 @@ def check(pattern: re.Pattern[Any], way: str) -> None:
         (start, unit, end): seconds(
             pattern, way, start + unit * (N_SMALL // len(unit)) + end, SECONDS_SMALL
         )
-        for start, unit in sorted(Hard(pattern).repetitions)
+        for start, unit in hard_repetitions(pattern)
         for end in ("", "\0")
     }
     start, unit, end = max(durations, key=durations.__getitem__)
