@@ -19,6 +19,7 @@ import medsim
 
 pytest.importorskip("distributed", reason="the extra dask is not installed")
 
+import dask
 from distributed import CancelledError, Client, Future, LocalCluster
 
 from medsim.builds import cluster
@@ -32,6 +33,15 @@ pytestmark = pytest.mark.slow
 
 ANY_PORT = "127.0.0.1:0"
 PATIENCE = 120  # seconds to wait for a condition before a test fails
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Wait for a busy machine, on which a process may not answer for half a minute."""
+    monkeypatch.setattr(cluster, "_TIMEOUT", PATIENCE)
+    timeouts = {"connect": f"{PATIENCE}s", "tcp": f"{PATIENCE}s"}
+    with dask.config.set({"distributed.comm.timeouts": timeouts}):
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -169,13 +169,17 @@ def test_no_request_is_sent_before_the_time_a_service_requests(
 
 def test_the_number_of_parallel_requests_is_limited(service: LocalService) -> None:
     under_way, most = 0, 0
+    reached = threading.Event()
 
     def counted(handler: Handler, body: dict[str, Any]) -> None:
         nonlocal under_way, most
         with service.lock:
             under_way += 1
             most = max(most, under_way)
-        time.sleep(0.02)
+            if most == 3:
+                reached.set()
+        reached.wait(20)
+        time.sleep(0.02)  # for a fourth to come
         with service.lock:
             under_way -= 1
         handler.reply(answer_to(body))
