@@ -133,7 +133,7 @@ def score(
     Example: medsim study score study answers/ --format latex
     """
     from medsim.core.shown import why_missing
-    from medsim.studies.output import WHY_MISSING
+    from medsim.studies.output import WHY_MISSING, texts_of_statistics
     from medsim.studies.page import score_sentences
     from medsim.studies.score import check_table, readable_scores, score_study
 
@@ -142,7 +142,8 @@ def score(
     shown = scores.table(table)
     opening = score_sentences(scores.tables) if table is None else ()
     print_table(shown, form, readable=lambda frame: [readable_scores(frame)], opening=opening)
-    if signs := "; ".join(text for name, text in _SIGNS.items() if name in shown.columns):
+    lines = texts_of_statistics("line")
+    if signs := "; ".join(line for name, line in lines.items() if name in shown.columns):
         say_signs(options.progress, form, signs)
     say_missing(options.progress, form, why_missing(shown, WHY_MISSING))
     if options.out is not None:
@@ -198,17 +199,6 @@ def pairs(options: PairsFileOptions, *, form: Format = "table") -> None:
         f"to check associations, run medsim study inspect {quoted(options.out)} -o STUDY",
     )
 
-
-_SIGNS = {
-    "alpha": "alpha: Krippendorff's, 1 for full agreement, 0 for chance",
-    "iaa1": "iaa1: mean Spearman correlation of any two raters",
-    "iaa2": "iaa2: of each rater with the mean of the others",
-    "with_others": "with_others: mean Spearman correlation with each other rater",
-    "with_mean": "with_mean: with the mean of the others",
-    "others_iaa1": "others_iaa1: iaa1 of the others",
-    "twice_equal": "twice_: of pairs that were rated twice",
-}
-"""The meanings of columns of scores."""
 
 _TAKES = {
     "corrections": "to apply them, run medsim build SOURCE -o FOLDER "

@@ -21,6 +21,7 @@ from medsim.pages.page import (
     report,
     with_interval,
 )
+from medsim.studies.output import texts_of_statistics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,16 +31,6 @@ if TYPE_CHECKING:
 _ENDS = ("_low", "_high")
 _NAMED = 3  # annotators that a sentence names at most
 _ALPHA = "Krippendorff's alpha"
-_WORDS = {
-    "alpha": "Krippendorff's alpha: agreement beyond chance; 1 is perfect.",
-    "kappa": "Cohen's kappa: agreement of two beyond chance; 1 is perfect.",
-    "iaa1": "The mean of Spearman's correlations of every two raters.",
-    "iaa2": "The mean of Spearman's correlations of each rater with the mean of the others.",
-    "no ground truth": "The share of pairs without a majority.",
-    "accuracy": "The share of pairs on which labels and ground truth agree.",
-    "recall": "The share of pairs judged the same that are labelled the same.",
-    "precision": "The share of pairs labelled the same that are judged the same.",
-}
 
 
 def scores_page(opened: ScoresFolder) -> Page:
@@ -68,6 +59,7 @@ def scores_page(opened: ScoresFolder) -> Page:
         ),
     ]
     answers = [(file.get("name", ""), file.get("sha256")) for file in manifest.answers]
+    meanings = {_spaced(name): text for name, text in texts_of_statistics("meaning").items()}
     words = {
         name.partition(" without ")[0] for rows in estimates.values() for name in rows["contender"]
     }
@@ -78,7 +70,7 @@ def scores_page(opened: ScoresFolder) -> Page:
             f"question “{manifest.question}”",
             sections=[section for section in sections if section.parts or section.result],
             notice=license_notice({str(manifest.source.get("name")): manifest.source}),
-            words={key: meaning for key, meaning in _WORDS.items() if key in words},
+            words={key: meaning for key, meaning in meanings.items() if key in words},
         ),
         manifest,
         opened.folder.name,
