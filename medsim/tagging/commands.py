@@ -36,5 +36,5 @@ def tag(options: TagOptions, *, form: Format = "table") -> None:
     say_next(
         options.progress,
         f"for a report, run medsim report {quoted(options.out)} -o report.html",
-        f"to compare, run medsim correlate ENTITY_SCORES {quoted(options.out)}/tasks.parquet",
+        f"to compare, run medsim correlate RESULTS {quoted(options.out)}/tasks.parquet",
     )

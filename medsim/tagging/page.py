@@ -63,7 +63,7 @@ def tagging_page(tagging: Tagging) -> Page:
             *(facts(f"Corpus {key}", about.items()) for key, about in corpora),
             *(facts(f"Embedding {key}", about.items()) for key, about in embeddings),
         ],
-        commands="medsim sql TAGS\nmedsim correlate ENTITY_SCORES TAGS/tasks.parquet",
+        commands="medsim sql TAGS\nmedsim correlate RESULTS TAGS/tasks.parquet",
         paper=CHIU_2018,
     )
 
