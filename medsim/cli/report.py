@@ -97,7 +97,7 @@ _PAGES: Mapping[type[Opened[Any]], str] = {
     Audit: "medsim.audits.page:audit_page",
     Benchmark: "medsim.wic.page:benchmark_page",
     Diff: "medsim.diffs.page:diff_page",
-    Reproduction: "medsim.papers.page:reproduction_page",
+    Reproduction: "medsim.papers.reproduce:reproduction_page",
     ScoresFolder: "medsim.studies.page:scores_page",
     Tagging: "medsim.tagging.page:tagging_page",
     WicScores: "medsim.wic.page:wic_scores_page",

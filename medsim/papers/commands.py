@@ -17,10 +17,9 @@ from medsim.papers.options import ReproduceOptions
 def reproduce(options: ReproduceOptions, *, form: Format = "table") -> None:
     """Compute the tables of a published paper, each cell beside the printed number.
 
-    Papers: schulz-2020 (Schulz and Juric), chiu-2018 (Chiu et al.), rouhizadeh-2024 (Rouhizadeh et
-    al.). Writes to OUT the build, study and evaluation behind the tables, and OUT/tables with all
-    cells as Parquet, CSV and LaTeX, and the page OUT/tables.html. Run the same command to continue
-    an interrupted run. Prints how many cells of each table were computed.
+    Writes to OUT the build, study and evaluation behind the tables, and OUT/tables with all cells
+    as Parquet, CSV and LaTeX, and the page OUT/tables.html. Run the same command to continue an
+    interrupted run. Prints how many cells of each table were computed.
 
     Example: medsim reproduce schulz-2020 snomed.zip MayoSRS.csv -e "GloVe=glove.txt" -o paper
     """

@@ -6,15 +6,18 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated
 
 from medsim.core.config import MOST_SEED
-from medsim.core.errors import OptionError
+from medsim.core.errors import OptionError, listed
 from medsim.core.options import Cache, Option, Options, Reporting, Threads, main_option
 from medsim.embeddings.options import EMBEDDINGS, EmbeddingLike, wrap, wrap_by_name
+from medsim.papers.printed import printed_papers
 
-Paper: TypeAlias = Literal["schulz-2020", "chiu-2018", "rouhizadeh-2024"]
-"""The papers whose tables can be reproduced."""
+_PAPERS = listed(
+    [f"{name} ({about.authors})" for name, about in printed_papers().items()], word="or"
+)
+_INPUTS = "; ".join(f"{name}: {about.inputs}" for name, about in printed_papers().items())
 
 PUBLISHED = dt.date(2019, 1, 31)
 """The release of SNOMED CT that Schulz and Juric used."""
@@ -25,10 +28,11 @@ class ReproduceOptions(Options):
     """The options of ``medsim reproduce``."""
 
     paper: Annotated[
-        Paper,
+        str,
         Option(
-            "The paper: schulz-2020, chiu-2018 or rouhizadeh-2024.",
+            f"The paper: {_PAPERS}.",
             argument=True,
+            choices=tuple(printed_papers()),
             metavar="PAPER",
             key="paper",
         ),
@@ -36,8 +40,7 @@ class ReproduceOptions(Options):
     inputs: Annotated[
         str | Path | Sequence[str | Path],
         Option(
-            "schulz-2020: a release of SNOMED CT or a build, then files of rated pairs. chiu-2018: "
-            "files of rated pairs. rouhizadeh-2024: corpora, or the folder of published files.",
+            f"{_INPUTS}.",
             argument=True,
             metavar="INPUT...",
             many=True,
@@ -91,14 +94,15 @@ class ReproduceOptions(Options):
         models = {
             name: wrap(given, f"`embeddings` {name!r}") for name, given in self.models.items()
         }
-        if self.paper != "rouhizadeh-2024":  # its models have options of their own
+        paper = printed_papers()[self.paper]
+        if paper.needs_embeddings:  # else the models have options of their own
             wrap_by_name(models, "`embeddings`")
         object.__setattr__(self, "embeddings", models)
         if not self.input_paths:
             raise OptionError("name at least one input")
-        if not self.models and self.paper != "rouhizadeh-2024":
+        if not self.models and paper.needs_embeddings:
             raise OptionError("name at least one of `embeddings`, such as glove=vectors.txt")
-        owners = {"answers": "schulz-2020", "tasks": "chiu-2018", "terminology": "rouhizadeh-2024"}
-        for name, paper in owners.items():
-            if getattr(self, name) is not None and paper != self.paper:
-                raise OptionError(f"`{name}` is for {paper}")
+        for owner, about in printed_papers().items():
+            for name in about.options:
+                if getattr(self, name) is not None and owner != self.paper:
+                    raise OptionError(f"`{name}` is for {owner}")

@@ -11,7 +11,7 @@ from medsim.core.kinds import Column, Kind, Table
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 from medsim.core.shown import MISSING
-from medsim.papers.printed import number_in
+from medsim.papers.printed import first_number
 
 if TYPE_CHECKING:
     from medsim.core.shown import Summary
@@ -123,7 +123,7 @@ def _cell(computed: str | None, printed: str | None, difference: float | None) -
     if printed is None:
         return str(computed)
     decimals = len(printed.split()[0].rstrip("%").partition(".")[2])
-    if decimals == 1 and abs(number_in(printed) or 0) <= 1:  # the paper drops zeros: 0.6 is 0.60
+    if decimals == 1 and abs(first_number(printed) or 0) <= 1:  # the paper drops zeros: 0.6 is 0.60
         decimals = 2
     shown = "" if difference is None else f"{round(difference, decimals) + 0.0:+.{decimals}f}"
     inner = f"{printed}; {shown}" if shown else printed

@@ -1,24 +1,22 @@
-"""The numbers that papers print, and computed ones beside them."""
+"""The numbers that papers print."""
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Sequence
 
 _NUMBER = re.compile(r"[-\u2212]?\d[\d,']*(?:\.\d+)?(?=$|[ %/])")
 
 Cells = dict[tuple[str, str], str]
 """Texts by the labels of their row and column."""
-
-
-Facts = dict[str, dict[str, object]]
-"""Facts about terminologies by their name, as in manifests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,50 +52,44 @@ class PrintedTable:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Computed:
-    """The cells of a table that were computed.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrintedPaper:
+    """A paper as it is printed, and what its reproduction needs.
 
     Attributes:
-        cells: their texts, with the labels of the paper where it has them.
-        missing: why the whole table or some of its rows and columns are missing.
+        paper: its authors and year.
+        title: its title.
+        inputs: the inputs that are needed, for help.
+        options: the options of ``medsim reproduce`` that only this paper has.
+        needs_embeddings: whether embeddings are needed; else models may have other options.
+        tables: in the order in which they are printed.
     """
 
-    cells: Cells = field(default_factory=dict)
-    missing: str = ""
+    paper: str
+    title: str
+    inputs: str
+    options: Sequence[str] = ()
+    needs_embeddings: bool = True
+    tables: Sequence[PrintedTable]
+
+    @property
+    def authors(self) -> str:
+        """The authors, without the year."""
+        return self.paper.rpartition(" (")[0]
 
 
-def printed_tables(paper: str) -> list[PrintedTable]:
-    """Return the tables of a paper in the order in which they are printed."""
-    path = files("medsim.papers") / "printed" / f"{paper}.json"
-    return [PrintedTable(**table) for table in json.loads(path.read_text("utf-8"))["tables"]]
+@cache
+def printed_papers() -> dict[str, PrintedPaper]:
+    """Return the papers by name, sorted by name, from ``printed/NAME.json``."""
+    papers = {}
+    for path in sorted((files("medsim.papers") / "printed").iterdir(), key=attrgetter("name")):
+        content = json.loads(path.read_text("utf-8"))
+        tables = [PrintedTable(**table) for table in content.pop("tables")]
+        papers[path.name.removesuffix(".json")] = PrintedPaper(**content, tables=tables)
+    return papers
 
 
-def number_in(text: str | None) -> float | None:
+def first_number(text: str | None) -> float | None:
     """Return the number that a text begins with; None if it begins with none."""
     found = _NUMBER.match(text or "")
     return float(re.sub("[,']", "", found[0]).replace("\u2212", "-")) if found else None
-
-
-def joined(table: PrintedTable, computed: Computed) -> Iterator[Mapping[str, object]]:
-    """Yield a row for each cell that is printed or computed, the rows of ``CELL``."""
-    printed = table.printed
-    rows = dict.fromkeys([*table.rows, *(row for row, _ in computed.cells)])
-    columns = dict.fromkeys([*table.columns, *(column for _, column in computed.cells)])
-    for row in rows:
-        for column in columns:
-            ours, theirs = computed.cells.get((row, column)), printed.get((row, column))
-            number, reference = number_in(ours), number_in(theirs)
-            if ours is None and theirs is None:
-                continue
-            yield {
-                "table": table.name,
-                "section": table.section,
-                "caption": f"{table.caption} {table.note}".rstrip(),
-                "row": row,
-                "column": column,
-                "computed": ours,
-                "printed": theirs,
-                "difference": None if number is None or reference is None else number - reference,
-                "missing": None if ours is not None else computed.missing,
-            }

@@ -11,14 +11,14 @@ import polars as pl
 from medsim.builds.build import is_output
 from medsim.core import manifest
 from medsim.core.config import checked_threads
-from medsim.core.errors import OptionError
+from medsim.core.errors import OptionError, counted
 from medsim.core.options import public
 from medsim.core.output import claimed
 from medsim.core.progress import progress_of
 from medsim.core.table_formats import TABLE_FORMATS
 from medsim.core.tables import write_csv
+from medsim.pages.page import Page, PageTable, Section, license_notice, report
 from medsim.pages.writing import write_page
-from medsim.papers import chiu, rouhizadeh, schulz
 from medsim.papers.options import ReproduceOptions
 from medsim.papers.output import (
     CELL,
@@ -29,13 +29,14 @@ from medsim.papers.output import (
     ReproductionManifest,
     laid_out,
 )
-from medsim.papers.page import reproduction_page
-from medsim.papers.printed import Computed, joined, printed_tables
+from medsim.papers.printed import first_number, printed_papers
+from medsim.papers.published import PAPERS, Computed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-_PAPERS = {"schulz-2020": schulz, "chiu-2018": chiu, "rouhizadeh-2024": rouhizadeh}
+    from medsim.papers.printed import PrintedTable
+
 _SHOWN = "text "  # tables of numbers in the running text begin so
 
 
@@ -54,7 +55,7 @@ def reproduce(options: ReproduceOptions) -> Reproduction:
         OutputError: ``out`` cannot be written.
     """
     progress, threads = progress_of(options.progress), checked_threads(options.threads)
-    paper, out = _PAPERS[options.paper], Path(options.out)
+    paper, out = PAPERS.get(options.paper), Path(options.out)
     if is_output(out):
         raise OptionError(f"{out} is another output; name a folder of its own as `out`")
     for at, step in enumerate(paper.steps(options), 1):
@@ -85,14 +86,38 @@ def cells_of(paper: str, computed: Mapping[str, Computed]) -> pl.DataFrame:
     """
     rows = [
         row
-        for table in printed_tables(paper)
+        for table in printed_papers()[paper].tables
         if table.name in computed or not table.name.startswith(_SHOWN)
-        for row in joined(table, computed.get(table.name, Computed(missing=_NOT_COMPUTED)))
+        for row in _rows(table, computed.get(table.name, Computed(missing=_NOT_COMPUTED)))
     ]
     return pl.DataFrame(rows, CELL.dtypes)
 
 
 _NOT_COMPUTED = "this command does not compute the table"
+
+
+def _rows(table: PrintedTable, computed: Computed) -> Iterator[Mapping[str, object]]:
+    """Yield a row for each cell that is printed or computed, the rows of ``CELL``."""
+    printed = table.printed
+    rows = dict.fromkeys([*table.rows, *(row for row, _ in computed.cells)])
+    columns = dict.fromkeys([*table.columns, *(column for _, column in computed.cells)])
+    for row in rows:
+        for column in columns:
+            ours, theirs = computed.cells.get((row, column)), printed.get((row, column))
+            number, reference = first_number(ours), first_number(theirs)
+            if ours is None and theirs is None:
+                continue
+            yield {
+                "table": table.name,
+                "section": table.section,
+                "caption": f"{table.caption} {table.note}".rstrip(),
+                "row": row,
+                "column": column,
+                "computed": ours,
+                "printed": theirs,
+                "difference": None if number is None or reference is None else number - reference,
+                "missing": None if ours is not None else computed.missing,
+            }
 
 
 def latex(cells: pl.DataFrame) -> str:
@@ -101,3 +126,55 @@ def latex(cells: pl.DataFrame) -> str:
     for (name, caption), rows in cells.group_by("table", "caption", maintain_order=True):
         parts += [f"% {name}: {caption}", TABLE_FORMATS["latex"].render(laid_out(rows)), ""]
     return "\n".join(parts)
+
+
+_PROSE = (
+    "A cell has the computed value, then in brackets the printed one and the difference of their "
+    "first numbers. A dash stands for a value that was not computed. Counts such as +5/-2 say how "
+    "many others are significantly worse and better."
+)
+
+
+def reproduction_page(reproduction: Reproduction) -> Page:
+    """Return the page of a reproduction, a section for each table of the paper."""
+    manifest, cells = reproduction.manifest, reproduction.cells()
+    paper = PAPERS.get(str(manifest.options["paper"]))
+    numbers = [cells["computed"].count(), cells["difference"].count()]
+    result = (
+        f"Of {counted(cells.height, 'cell')}, {numbers[0]:,} were computed, and {numbers[1]:,} of "
+        "these are printed as numbers."
+    )
+    tables = cells.group_by("table", maintain_order=True)
+    return report(
+        Page(
+            title=f"The tables of {paper.title}",
+            lead="Computed again, beside the printed numbers.",
+            sections=[
+                Section(title="Result", result=[result], parts=[_PROSE]),
+                *(_section(str(name), rows) for (name,), rows in tables),
+            ],
+            notice=license_notice(manifest.sources),
+        ),
+        manifest,
+        "reproduction",
+        commands="medsim sql OUT/tables \"from cell where table = '5'\"",
+        paper=paper.citation,
+    )
+
+
+def _section(name: str, cells: pl.DataFrame) -> Section:
+    """Return the section of a table, with the reasons why cells are missing."""
+    missing = cells.drop_nulls("missing")
+    reasons = [
+        f"{counted(n, 'cell')} not computed: {reason}."
+        for reason, n in missing.group_by("missing", maintain_order=True).len().iter_rows()
+    ]
+    heading = (
+        f"{name[0].upper()}{name[1:]}" if name.startswith(("text", "figure")) else f"Table {name}"
+    )
+    frame = laid_out(cells).rename({"row": " "})
+    return Section(
+        title=heading,
+        prose=" ".join([f"{cells['caption'][0]} Section {cells['section'][0]}.", *reasons]),
+        parts=[PageTable(caption="computed [printed; difference]", frame=frame)],
+    )

@@ -22,7 +22,8 @@ from medsim.cli import app
 pytestmark = pytest.mark.slow
 
 DOCS = Path(__file__).parents[2] / "docs" / "explanation"
-PAGES = [DOCS / f"paper-{name}.md" for name in ("schulz-2020", "chiu-2018", "rouhizadeh-2024")]
+LINKS = re.findall(r"\((paper-[\w-]+\.md)\)", (DOCS / "papers.md").read_text(encoding="utf-8"))
+PAGES = [DOCS / link for link in LINKS]
 QUICKER = {
     "medsim study sample": ["--per-class", "3"],
     "medsim study grade": ["--consistency", "6", "--duplicates", "6"],

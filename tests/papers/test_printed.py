@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import re
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
+
+from medsim.papers import published
 
 PAPERS = {
     path.name.removesuffix(".json"): json.loads(path.read_text(encoding="utf-8"))
@@ -46,8 +49,9 @@ def number(text: str | None) -> float:
     return float((text or "").split()[0].replace(",", "").replace("'", ""))
 
 
-def test_every_paper_is_there() -> None:
-    assert set(PAPERS) == {"schulz-2020", "chiu-2018", "rouhizadeh-2024"}
+def test_every_paper_is_printed_computed_and_documented() -> None:
+    pages = (Path(__file__).parents[2] / "docs" / "explanation").glob("paper-*.md")
+    assert {*PAPERS} == {*published.PAPERS.all()} == {p.stem.removeprefix("paper-") for p in pages}
     main = [str(n) for n in range(1, 7)]
     appendix = ["A.1", "A.2", *(f"B.{n}" for n in range(1, 6)), *(f"C.{n}" for n in range(1, 9))]
     tables = [n for n in SCHULZ if not n.startswith(("text", "figure"))]

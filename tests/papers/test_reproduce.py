@@ -18,7 +18,7 @@ import medsim
 from medsim.cli import app
 from medsim.core.kinds import read_manifest
 from medsim.papers.output import laid_out
-from medsim.papers.printed import number_in, printed_tables
+from medsim.papers.printed import first_number, printed_papers
 from medsim.papers.reproduce import latex
 from medsim.studies.folder import Study
 from medsim.wic.output import WIC_EVALUATION
@@ -74,7 +74,7 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> medsim.Reproduction:
 
 
 def test_every_table_is_there_in_the_order_of_the_paper(reproduced: medsim.Reproduction) -> None:
-    printed = [table.name for table in printed_tables("schulz-2020")]
+    printed = [table.name for table in printed_papers()["schulz-2020"].tables]
     expected = [name for name in printed if not name.startswith("text")]
 
     counts = reproduced.counts()
@@ -98,9 +98,9 @@ def test_cells_are_those_of_the_public_functions(reproduced: medsim.Reproduction
         named=True,
     )
     cell = cells["5", "BioNLP PM", "FSN-SYN. easy"]
-    assert number_in(cell["computed"]) == pytest.approx(100 * row["value"], abs=0.051)
+    assert first_number(cell["computed"]) == pytest.approx(100 * row["value"], abs=0.051)
     assert cell["printed"] == "77.0 +16/-4"
-    assert cell["difference"] == pytest.approx(number_in(cell["computed"]) - 77.0)
+    assert cell["difference"] == pytest.approx(first_number(cell["computed"]) - 77.0)
     alpha = scores.row(
         by_predicate=(pl.col("dataset") == "same_as")
         & (pl.col("difficulty") == "hard")
@@ -200,7 +200,7 @@ def test_scores_on_pairs_and_on_tasks_are_correlated(tmp_path: Path) -> None:
         cache="none",
     )
 
-    scores = [number_in(text) for text in made.cells().filter(table="5")["computed"]]
+    scores = [first_number(text) for text in made.cells().filter(table="5")["computed"]]
     (r,) = made.cells().filter(table="6")["computed"]
     assert float(r) == pytest.approx(np.corrcoef(scores, tasks["entities"])[0, 1], abs=0.02)
 
@@ -255,4 +255,4 @@ def test_wrong_options_are_named(tmp_path: Path, arguments: list[str], message: 
     ],
 )
 def test_the_first_number_of_a_cell_is_read(text: str | None, number: float | None) -> None:
-    assert number_in(text) == number
+    assert first_number(text) == number

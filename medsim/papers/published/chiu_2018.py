@@ -10,14 +10,16 @@ from medsim.core.errors import counted
 from medsim.evaluations.compare import compare
 from medsim.evaluations.correlate import correlate
 from medsim.evaluations.evaluate import evaluate
-from medsim.papers.printed import Computed
-from medsim.papers.schulz import check_rated, rated_set
+from medsim.papers.published import PAPERS, Computed, Paper
+from medsim.papers.published.schulz_2020 import check_rated, rated_set
+from medsim.tagging.page import CHIU_2018
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.papers.options import ReproduceOptions
-    from medsim.papers.printed import Cells, Facts
+    from medsim.papers.printed import Cells
+    from medsim.papers.published import Facts
 
 _COSINES: tuple[str, ...] = ("avg_cos", "cos")
 _NO_TASKS = "no scores of tasks were given; add --tasks"
@@ -85,3 +87,14 @@ def _column(row: dict[str, str]) -> str:
     """Return the name of a rated set; files with several ratings have a set for each."""
     name = rated_set(row["input"])
     return name if row["dataset"] in ("mean", "score") else f"{name} {row['dataset']}"
+
+
+PAPERS.register(
+    "chiu-2018",
+    Paper(
+        title="Chiu et al. (BMC Bioinformatics 2018)",
+        citation=CHIU_2018,
+        steps=steps,
+        computed=computed,
+    ),
+)

@@ -9,16 +9,18 @@ import polars as pl
 
 from medsim.builds.build import is_output
 from medsim.core.errors import OptionError, counted
-from medsim.papers.printed import Computed
+from medsim.papers.published import PAPERS, Computed, Paper
 from medsim.wic.benchmark import Benchmark
 from medsim.wic.build import build_wic
 from medsim.wic.describe import describe_wic
 from medsim.wic.evaluate import evaluate_wic
 from medsim.wic.models import model_of
+from medsim.wic.page import ROUHIZADEH_2024
 
 if TYPE_CHECKING:
     from medsim.papers.options import ReproduceOptions
-    from medsim.papers.printed import Cells, Facts
+    from medsim.papers.printed import Cells
+    from medsim.papers.published import Facts
 
 _Table: TypeAlias = Literal["1", "3", "figure-3", "4", "5"]
 _PUBLISHED = (".json", ".jsonl", ".parquet")
@@ -125,3 +127,14 @@ def _cells(table: str, rows: pl.DataFrame) -> Cells:
                 number = f"{row[column]:,}" if is_whole else row[column]
                 cells[place, head] = number if isinstance(number, str) else f"{number:.1f}"
     return cells
+
+
+PAPERS.register(
+    "rouhizadeh-2024",
+    Paper(
+        title="Rouhizadeh et al. (Scientific Data 2024)",
+        citation=ROUHIZADEH_2024,
+        steps=steps,
+        computed=computed,
+    ),
+)

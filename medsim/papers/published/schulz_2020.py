@@ -17,9 +17,11 @@ from medsim.evaluations.compare import compare
 from medsim.evaluations.evaluate import evaluate
 from medsim.evaluations.readable import as_in_paper
 from medsim.evaluations.targets import RF2_CATEGORIES
+from medsim.pages.page import PAPER
 from medsim.pages.readable import rounded
 from medsim.papers.options import PUBLISHED
-from medsim.papers.printed import Computed, printed_tables
+from medsim.papers.printed import printed_papers
+from medsim.papers.published import PAPERS, Computed, Paper
 from medsim.studies.asking import sample_study
 from medsim.studies.score import score_study
 from medsim.terminologies.sources import find_source
@@ -28,7 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from medsim.papers.options import ReproduceOptions
-    from medsim.papers.printed import Cells, Facts
+    from medsim.papers.printed import Cells
+    from medsim.papers.published import Facts
 
 _DATASETS = {
     "fsn_syn": "FSN-SYN.",
@@ -49,7 +52,7 @@ _KINDS = {"mean": "average", "coders": "coders", "physicians": "physicians"}
 _SIMILARITIES = tuple(
     f"sim({pair})" for pair in ("DP,TP", "DP,Org", "TP,Org", "DP,DP", "TP,TP", "Org,Org")
 )
-_TABLES = {table.name: table for table in printed_tables("schulz-2020")}
+_TABLES = {table.name: table for table in printed_papers()["schulz-2020"].tables}
 _NAMES = {row for table in _TABLES.values() for row in table.rows}
 _OF_COMPARE = [name for name in _TABLES if not name.startswith("text") and name not in ("2", "3")]
 _PERCENT = ("5", "C.1")
@@ -253,3 +256,14 @@ def _in_percent(match: re.Match[str]) -> str:
 def _column(name: str) -> str:
     """Return the paper's label of a column: a set of pairs, or an embedding."""
     return _embedding(rated_set(_WORDS.sub(_printed_word, name)))
+
+
+PAPERS.register(
+    "schulz-2020",
+    Paper(
+        title="Schulz and Juric (AAAI 2020)",
+        citation=PAPER,
+        steps=steps,
+        computed=computed,
+    ),
+)
