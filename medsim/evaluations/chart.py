@@ -10,30 +10,33 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import polars as pl
 
-from medsim.core.errors import InputError
 from medsim.evaluations.conclusions import best_metrics
 from medsim.evaluations.readable import set_kind, set_name, with_contenders
 from medsim.evaluations.sets import whole_sets
 from medsim.pages import charts
 
 if TYPE_CHECKING:
-    from medsim.evaluations.output import Evaluation
     from medsim.evaluations.statistic import Statistic
 
 _WIDTH, _PANEL_WIDTH = 480, 320
 
 
-def chart_of(evaluation: Evaluation, statistic: Statistic[Any], subset: str) -> Any:
+def chart_of(statistic: Statistic[Any], subset: str, *tables: pl.DataFrame) -> Any:
     """Return a chart of a statistic with confidence intervals and one point per embedding.
 
-    Raises:
-        InputError: the evaluation has no such statistic.
+    Args:
+        statistic: the statistic.
+        subset: of the pairs or terms.
+        tables: the table of the statistic's kind; results and comparisons for pairs.
+
+    Returns:
+        The chart, an Altair object; None if the tables do not have the statistic.
     """
     others = {"retrieval": _of_retrieval, "separation": _of_separation}
     points_of = others.get(statistic.kind, _of_pairs)
-    points = points_of(evaluation, statistic.name, subset).drop_nulls("value")
+    points = points_of(statistic.name, subset, *tables).drop_nulls("value")
     if points.is_empty():
-        raise InputError(f"{evaluation.folder} has no {statistic.label}")
+        return None
     panels = points["panel"].unique().sort().to_list()
     spec = charts.dots(
         points["contender"].unique().sort().to_list(),
@@ -53,9 +56,11 @@ def chart_of(evaluation: Evaluation, statistic: Statistic[Any], subset: str) -> 
     return alt.Chart.from_dict({**json.loads(coloured), "datasets": {"rows": rows}})
 
 
-def _of_pairs(evaluation: Evaluation, name: str, subset: str) -> pl.DataFrame:
+def _of_pairs(
+    name: str, subset: str, results: pl.DataFrame, comparisons: pl.DataFrame
+) -> pl.DataFrame:
     """Return every embedding at its best metric on each set of pairs, one panel per kind."""
-    results, comparisons = map(whole_sets, (evaluation.results(), evaluation.comparisons()))
+    results, comparisons = whole_sets(results), whole_sets(comparisons)
     best = best_metrics(results, comparisons, (name,), subset=subset, baseline=True)
     if "among_best" not in best.columns:
         best = best.with_columns(among_best=pl.lit(value=True))
@@ -69,10 +74,10 @@ def _of_pairs(evaluation: Evaluation, name: str, subset: str) -> pl.DataFrame:
     )
 
 
-def _of_retrieval(evaluation: Evaluation, name: str, subset: str) -> pl.DataFrame:
+def _of_retrieval(name: str, subset: str, rows: pl.DataFrame) -> pl.DataFrame:
     """Return every embedding and index at its retrieval metric, one panel per build."""
     chosen = pl.col("length").is_null()
-    rows = evaluation.retrieval().filter(chosen, statistic=name, subset=subset)
+    rows = rows.filter(chosen, statistic=name, subset=subset)
     return charts.points(
         with_contenders(rows),
         panel="input",
@@ -81,9 +86,8 @@ def _of_retrieval(evaluation: Evaluation, name: str, subset: str) -> pl.DataFram
     )
 
 
-def _of_separation(evaluation: Evaluation, name: str, subset: str) -> pl.DataFrame:
+def _of_separation(name: str, subset: str, rows: pl.DataFrame) -> pl.DataFrame:
     """Return every embedding under every metric, over all triples, one panel per build."""
     del subset  # each embedding is scored on the terms that it covers
-    rows = evaluation.separation()
     whole = rows.filter(pl.col("category1").is_null() & pl.col("category2").is_null())
     return charts.points(whole, panel="input", y="metric", contender="embedding", value=name)

@@ -91,8 +91,7 @@ def compare(options: CompareOptions, *, form: Format = "table") -> None:
 
     Example: medsim compare results --table all-auc --format latex
     """
-    from medsim.evaluations.article import article_table
-    from medsim.evaluations.compare import compared
+    from medsim.evaluations.compare import article_table, compared
     from medsim.evaluations.readable import as_in_paper
 
     rows, sentences = compared(options)

@@ -9,24 +9,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from medsim.core.config import SET_COLUMNS, checked_threads
-from medsim.core.errors import InputError
+from medsim.core.config import DIFFICULTIES, SET_COLUMNS, checked_threads
+from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.core.kinds import Columns, columns
 from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
 from medsim.core.progress import Progress, progress_of
+from medsim.core.shown import MISSING
+from medsim.core.table_formats import BOLD
 from medsim.core.terms import is_multi_word
 from medsim.evaluations import conclusions
-from medsim.evaluations.article import article_note, article_rows
 from medsim.evaluations.inputs import EvaluationInput
 from medsim.evaluations.layouts import LAYOUTS
 from medsim.evaluations.options import CompareOptions
 from medsim.evaluations.output import COMPARISONS, PAIRS, SCORES, Evaluation, path_of
+from medsim.evaluations.readable import LABELS, apart, set_name
 from medsim.evaluations.run import resampling_of
 from medsim.evaluations.scoring import ScoredModel, fixed_comparisons, warn_of_reach
 from medsim.evaluations.sentences import result_sentences, sample_sentences
 from medsim.evaluations.sets import (
+    ALL,
     BASELINE,
+    FEW,
+    HEADLINE,
+    HEADLINE_DATASET,
     SET,
     parts_of_sets,
     sort_parts,
@@ -34,6 +40,7 @@ from medsim.evaluations.sets import (
     with_parts,
 )
 from medsim.evaluations.statistic import tabulated_names
+from medsim.pages.readable import with_ends
 from medsim.pages.sentences import ALPHA
 
 if TYPE_CHECKING:
@@ -42,6 +49,9 @@ if TYPE_CHECKING:
     from medsim.evaluations.scoring import Row
     from medsim.kernels.types import Flags, Values
 
+
+SEPARATION_TABLES = ("separation", "all-separation", "separation-terms", "categories")
+"""The tables of ``medsim compare`` on category separation."""
 
 _SUMMARIZED = {"best", "standings"}  # tables that open with the result in sentences
 _USUAL = {*_SUMMARIZED, "parts"}  # tables with the usual statistic of each set
@@ -94,8 +104,8 @@ def compared(options: CompareOptions) -> tuple[pl.DataFrame, list[str]]:
         if name == "retrieval":
             rows = evaluation.retrieval().filter(subset=options.subset)
             return _checked(rows, evaluation, "retrieval"), []
-        if name in conclusions.SEPARATION_TABLES:
-            return conclusions.separation_table(evaluation, name), []
+        if name in SEPARATION_TABLES:
+            return separation_table(evaluation, name), []
         rows, sentences = _scores(evaluation, name, options)
         if options.numbered and "n_better" in rows.columns:
             sentences = [_test_note(evaluation, name.rpartition("-")[2], options.correction)]
@@ -253,6 +263,44 @@ def comparisons_at(
     return pl.DataFrame(rows, schema=COMPARISONS.dtypes, orient="row")
 
 
+def separation_table(evaluation: Evaluation, name: str) -> pl.DataFrame:
+    """Return a table of the separation of categories, one of ``SEPARATION_TABLES``.
+
+    The table "separation" has the error over all triples of each embedding at its best and its
+    worst metric, for each far category and, if there are several, for all together; "categories"
+    the mean similarities at these metrics; "all-separation" the errors at every metric;
+    "separation-terms" the terms of the first near category with the lowest and the highest error.
+
+    Raises:
+        InputError: the evaluation has no such results.
+    """
+    if name == "separation-terms":
+        outputs = evaluation.manifest.outputs
+        if not any(path.endswith("/terms.parquet") for path in outputs if "metric=" in path):
+            raise InputError(
+                f"{evaluation.folder} has no errors of terms; evaluate with `near` and `far`"
+            )
+        return conclusions.extreme_terms(evaluation.separated().collect())
+    rows = evaluation.separation()
+    if rows.is_empty():
+        raise InputError(f"{evaluation.folder} has no such results; evaluate with `separation`")
+    errors = conclusions.errors_of(rows)
+    if errors.is_empty():
+        raise InputError(f"{evaluation.folder} has no errors: too few terms have a vector")
+    if name == "all-separation":
+        return errors
+    if name == "separation":
+        return conclusions.best_and_worst(errors)
+    means = rows.drop_nulls("category1").select(
+        *("input", "embedding", "metric", "category1", "category2", "n_terms1", "n_terms2"),
+        "mean_similarity",
+    )
+    overall = conclusions.best_and_worst(conclusions.overall_errors(rows)).drop(
+        "far", "n_triples", "n_errors"
+    )
+    return overall.join(means, on=["input", "embedding", "metric"], maintain_order="left_right")
+
+
 RATED_COLUMNS: Columns = (
     columns(pl.String, "input")
     | columns(pl.Int64, "size")
@@ -318,3 +366,129 @@ def covered_sets(evaluation: Evaluation) -> pl.DataFrame:
 
 _WHOLE = {"rated": rated_sets, "coverage": covered_sets, "overlap": Evaluation.overlap}
 """Functions that return whole tables, by name."""
+
+
+_RATED, _HEADLINE = pl.col("difficulty").is_null(), pl.col("difficulty").eq_missing(ALL)
+_IS_MODEL = pl.col("embedding") != BASELINE
+_NAMES = {BASELINE: "best baseline"}
+
+
+def article_rows(evaluation: Evaluation, options: CompareOptions) -> pl.DataFrame:
+    """Return every embedding and the best baseline at their best metric on the chosen sets.
+
+    Sets with fewer than ``FEW`` pairs are left out, and reported.
+
+    Returns:
+        A row per set and embedding, the headline first and rated sets last: the columns of a set,
+        statistic, embedding, metric, value, low, high, n_pairs, best and among_best (null for the
+        baseline); and from the paired comparison with ``reference``, the embedding with the highest
+        value on the set or the chosen one: difference, difference_low, difference_high, p
+        (corrected), null where there is none. In a set the highest value is first.
+
+    Raises:
+        InputError: no chosen set has enough pairs.
+        OptionError: a dataset or embedding is unknown, or no set is chosen.
+    """
+    results, tests = map(whole_sets, (evaluation.results(), evaluation.comparisons()))
+    every = conclusions.best_metrics(
+        results, tests, tabulated_names(best=True), correction=options.correction, baseline=True
+    )
+    chosen = _shown_sets(conclusions.with_standing(every), options)
+    is_few = pl.col("n_pairs").max().over(SET) < FEW
+    rows = chosen.filter(~is_few)
+    if small := _headings_of(chosen.filter(is_few)).unique(maintain_order=True).to_list():
+        progress_of(options.progress).say(f"left out, fewer than {FEW} pairs: {'; '.join(small)}")
+    if rows.is_empty():
+        raise InputError(f"{evaluation.folder} has no such set of {FEW} pairs; choose other sets")
+    embeddings = sorted({*rows["embedding"]})
+    if options.baseline and options.baseline not in embeddings:
+        raise OptionError(unknown_name("embedding", options.baseline, embeddings))
+    best = _IS_MODEL & (pl.col("value") == pl.col("value").filter(_IS_MODEL).max().over(SET))
+    leader = pl.col("embedding").filter(best).first().over(SET)
+    rows = rows.with_columns(
+        best=pl.when(_IS_MODEL).then(best),
+        reference=pl.lit(options.baseline) if options.baseline else leader,
+    ).drop("n_better", "n_worse")
+    columns = ("embedding1", "embedding2", "difference", "low", "high")
+    names = ("embedding", "reference", "difference", "difference_low", "difference_high")
+    tests = tests.filter(pl.col("between") != "metrics")
+    forward = tests.select(*SET, *columns, statistic="of", p=f"p_{options.correction}")
+    swapped = forward.with_columns(embedding1="embedding2", embedding2="embedding1")
+    backward = swapped.with_columns(-pl.col("difference"), low=-pl.col("high"), high=-pl.col("low"))
+    both = pl.concat([forward, backward]).rename(dict(zip(columns, names, strict=True)))
+    on = [*SET, "statistic", "embedding", "reference"]
+    return rows.join(both, on=on, how="left", nulls_equal=True, maintain_order="left")
+
+
+def _shown_sets(rows: pl.DataFrame, options: CompareOptions) -> pl.DataFrame:
+    """Return the rows of the headline and of the chosen sets, in the order of the columns."""
+    rated_names = rows.filter(_RATED)["input"]
+    known = sorted({*rows.filter(~_RATED)["dataset"], *rated_names})
+    for name in options.datasets:
+        if name not in known:
+            raise OptionError(unknown_name("dataset", name, known))
+    chosen = (
+        pl.col("dataset").is_in(options.datasets or [HEADLINE_DATASET])
+        & pl.col("difficulty").is_in(options.difficulty or DIFFICULTIES)
+        & pl.col("negatives").is_in(options.negatives or ["random"])
+    )
+    if (options.difficulty or options.negatives) and rows.filter(chosen).is_empty():
+        raise OptionError("no set has these `datasets`, `difficulty` and `negatives`")
+    chosen |= _RATED & pl.col("input").is_in(options.datasets or rated_names.implode())
+    order = (_RATED, ~_HEADLINE, *SET, ~_IS_MODEL, -pl.col("value"), "embedding")
+    return rows.filter(_HEADLINE | chosen).sort(*order, nulls_last=True)
+
+
+def _headings_of(rows: pl.DataFrame) -> pl.Series:
+    """Return the heading of each row's set."""
+    kind = pl.format("{} {}, {}", "dataset", "difficulty", "negatives")
+    name = pl.when(_HEADLINE).then(pl.lit(LABELS[HEADLINE])).otherwise(kind)
+    if rows.filter(~_RATED)["input"].n_unique() > 1:
+        name = pl.format("{}: {}", "input", name)
+    return rows.select(pl.when(_RATED).then(set_name(rows)).otherwise(name)).to_series()
+
+
+def article_table(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return ``article_rows`` for reading: a row per embedding, a column per set.
+
+    The best of each set is bold, and a dagger marks embeddings that do not differ significantly
+    from it. The last column has the differences on the first set.
+    """
+    mark = pl.when(pl.col("among_best") & ~pl.col("best")).then(pl.lit("\N{DAGGER}"))
+    bold = pl.when("best").then(pl.lit(BOLD)).otherwise(pl.lit(""))
+    cell = pl.concat_str(
+        bold, with_ends("value", "low", "high").fill_null(MISSING), mark.otherwise(pl.lit(""))
+    )
+    named = rows.with_columns(cell=cell, set=_headings_of(rows)).with_columns(
+        apart("set", ["model"])
+    )
+    first = named.filter(set=named["set"][0])
+    heading = f"difference to {first['reference'].fill_null('the best').replace(_NAMES)[0]}"
+    if rows.filter(~_RATED)["input"].n_unique() > 1:
+        heading += f" on {named['set'][0]}"
+    difference = with_ends("difference", "difference_low", "difference_high")
+    difference = difference.fill_null(MISSING).alias(heading)
+    table = named.pivot("set", index="embedding", values="cell").join(
+        first.select("embedding", difference), on="embedding", how="left", maintain_order="left"
+    )
+    return table.select(
+        pl.col("embedding").replace(_NAMES).alias("model"),
+        pl.exclude("embedding").fill_null(MISSING),
+    )
+
+
+def article_note(rows: pl.DataFrame, correction: str) -> list[str]:
+    """Return the sentences below the table; the mark of the best precedes the first."""
+    sets = rows.group_by(_headings_of(rows), "statistic", maintain_order=True)
+    sizes = sets.agg(pl.max("n_pairs")).iter_rows()
+    columns = [f"{LABELS[statistic]} on {n_pairs:,} pairs" for _, statistic, n_pairs in sizes]
+    of_embedding = rows.group_by("embedding", maintain_order=True)
+    metrics = of_embedding.agg(pl.col("metric").unique().sort().str.join(", ")).iter_rows()
+    used = [f"{_NAMES.get(name, name)} {listed_names}" for name, listed_names in metrics]
+    level = f"at the level {ALPHA}, with {correction.capitalize()}'s correction"
+    return [
+        f"the best model; \N{DAGGER}: not significantly different from the best {level}.",
+        f"By column: {'; '.join(columns)}; with 95% confidence intervals.",
+        f"Metrics, the best on each set: {'; '.join(used)}.",
+        "The differences are those of the first column.",
+    ]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.errors import InputError, OptionError, unknown_name
+from medsim.core.errors import OptionError, unknown_name
 from medsim.embeddings.metrics import METRICS
 from medsim.evaluations.options import CORRECTIONS
 from medsim.evaluations.sets import BASELINE, MATCHED_SUBSET, SET, in_means, with_enough_pairs
@@ -15,8 +15,6 @@ from medsim.pages.sentences import ALPHA
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from medsim.evaluations.output import Evaluation
 
 
 def best_metrics(
@@ -296,48 +294,9 @@ def standings(
     )
 
 
-SEPARATION_TABLES = ("separation", "all-separation", "separation-terms", "categories")
-"""The tables of ``medsim compare`` on category separation."""
-
 _MOST_TERMS = 5  # of either end
 _OF = ["input", "statistic", "far", "embedding"]
 _ENDS = ("best", "worst")
-
-
-def separation_table(evaluation: Evaluation, name: str) -> pl.DataFrame:
-    """Return a table of the separation of categories, one of ``SEPARATION_TABLES``.
-
-    The table "separation" has the error over all triples of each embedding at its best and its
-    worst metric, for each far category and, if there are several, for all together; "categories"
-    the mean similarities at these metrics; "all-separation" the errors at every metric;
-    "separation-terms" the terms of the first near category with the lowest and the highest error.
-
-    Raises:
-        InputError: the evaluation has no such results.
-    """
-    if name == "separation-terms":
-        outputs = evaluation.manifest.outputs
-        if not any(path.endswith("/terms.parquet") for path in outputs if "metric=" in path):
-            raise InputError(
-                f"{evaluation.folder} has no errors of terms; evaluate with `near` and `far`"
-            )
-        return extreme_terms(evaluation.separated().collect())
-    rows = evaluation.separation()
-    if rows.is_empty():
-        raise InputError(f"{evaluation.folder} has no such results; evaluate with `separation`")
-    errors = errors_of(rows)
-    if errors.is_empty():
-        raise InputError(f"{evaluation.folder} has no errors: too few terms have a vector")
-    if name == "all-separation":
-        return errors
-    if name == "separation":
-        return best_and_worst(errors)
-    means = rows.drop_nulls("category1").select(
-        *("input", "embedding", "metric", "category1", "category2", "n_terms1", "n_terms2"),
-        "mean_similarity",
-    )
-    overall = best_and_worst(overall_errors(rows)).drop("far", "n_triples", "n_errors")
-    return overall.join(means, on=["input", "embedding", "metric"], maintain_order="left_right")
 
 
 def errors_of(separation: pl.DataFrame) -> pl.DataFrame:

@@ -5,14 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+import polars as pl
+
 from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.files import write_file
 from medsim.core.options import declared, public
 from medsim.core.output import claimed
 from medsim.core.progress import progress_of
-from medsim.embeddings.embedded_terms import embed_terms, identify, open_source, with_fingerprint
+from medsim.embeddings.embedded_terms import (
+    embed_terms,
+    identify,
+    open_source,
+    similarities_of,
+    term_rows,
+    with_fingerprint,
+)
 from medsim.embeddings.encoders import cache_folder
-from medsim.embeddings.metrics import METRICS, TermPoints, WordBags, metrics_of
+from medsim.embeddings.metrics import METRICS, TermPoints, WordBags, Workers, metrics_of
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.embeddings.sources import WORDS
 from medsim.evaluations.inputs import distinct_terms, read_inputs
@@ -22,20 +32,23 @@ from medsim.evaluations.output import (
     PAIRS,
     RETRIEVED,
     SCORES,
+    TERMS,
     VOCABULARIES,
     Evaluation,
     path_of,
 )
+from medsim.evaluations.output import (
+    WORDS as WORD_ROWS,
+)
 from medsim.evaluations.run import begin_run, earlier_results
-from medsim.evaluations.similarities import write_similarities
 from medsim.evaluations.summary import summarize
 from medsim.evaluations.training_data import warnings_of_leaks
 from medsim.questions.question import has_questions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
-    from medsim.embeddings.embedded_terms import NamedEmbedding
+    from medsim.embeddings.embedded_terms import EmbeddedTerms, NamedEmbedding
     from medsim.embeddings.metrics import Metric
     from medsim.evaluations.inputs import EvaluationInput
     from medsim.evaluations.run import Run
@@ -155,7 +168,7 @@ def _measure(run: Run, named: NamedEmbedding, inputs: Sequence[EvaluationInput])
         run.write(path, embedded.vocabulary.to_frame())
     metrics = _chosen_metrics(options, name, type(embedded.embedded))
     for input_ in missing:
-        write_similarities(run, input_, name, embedded, metrics)
+        _write_similarities(run, input_, name, embedded, metrics)
         if input_.linked is not None:
             from medsim.evaluations.retrieval import write_retrieval  # noqa: PLC0415 — if asked for
 
@@ -204,3 +217,43 @@ def _is_complete(run: Run, input_: EvaluationInput, embedding: str, metrics: obj
         for metric in chosen:
             paths += separation_paths(input_.name, embedding, metric, input_.categories)
     return bool(chosen) and run.is_complete(*paths)
+
+
+def _write_similarities(
+    run: Run,
+    input_: EvaluationInput,
+    name: str,
+    embedded: EmbeddedTerms,
+    metrics: Collection[str],
+) -> None:
+    """Write the similarities of an input's pairs, and the coverage of its terms and words.
+
+    A file of a metric has a row per pair in order of pair_id; a pair with a term that is not
+    covered has no similarity. Files of an interrupted run are kept.
+    """
+    pairs = input_.pairs
+    terms_path, words_path = (path_of(table, input_.name, name) for table in (TERMS, WORD_ROWS))
+    paths = {metric: path_of(SCORES, input_.name, name, metric) for metric in metrics}
+    if run.is_complete(terms_path, words_path, *paths.values()):
+        return
+    with run.progress.stage(f"compare pairs of {input_.name} with {name}") as stage:
+        stage.total(pairs.height * len(metrics))
+        workers = Workers(threads=run.options.n_threads, advance=stage.advance)
+        first, second = (term_rows(embedded, pairs[side]) for side in ("term1", "term2"))
+        rows = np.union1d(first, second)
+        run.write(terms_path, embedded.terms[rows])
+        words, bags = pl.Series("word", [], pl.String), embedded.embedded
+        if isinstance(bags, WordBags) and embedded.words is not None:  # not of whole terms
+            used = [bags.words[bags.starts[row] : bags.starts[row + 1]] for row in rows]
+            words = embedded.words[np.unique(np.concatenate([*used, np.empty(0, np.int32)]))]
+        run.write(words_path, words.sort().to_frame())
+        for metric, path in paths.items():
+            if run.is_complete(path):
+                stage.advance(len(pairs))
+                continue
+            values = similarities_of(embedded, metric, first, second, workers)
+            stage.advance(int(np.count_nonzero(np.isnan(values))))
+            similarity = pl.Series("similarity", values).fill_nan(None)
+            run.write(path, pl.DataFrame([pairs["pair_id"], similarity]))
+        n_pairs, n_metrics = counted(pairs.height, "pair"), counted(len(metrics), "metric")
+        stage.note(f"{n_pairs} under {n_metrics}")

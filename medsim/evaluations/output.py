@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from medsim.core.errors import OptionError, counted, listed, needing, unknown_name
+from medsim.core.errors import InputError, OptionError, counted, listed, needing, unknown_name
 from medsim.core.kinds import Column, Kind, Table, both
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
@@ -442,7 +442,12 @@ class Evaluation(Opened[EvaluationManifest]):
             raise OptionError(unknown_name("subset", subset, list(SUBSETS)))
         with needing("a chart needs Altair", "report"):
             from medsim.evaluations.chart import chart_of  # noqa: PLC0415 — an extra
-        return chart_of(self, STATISTICS[statistic], subset)
+        chosen = STATISTICS[statistic]
+        of_kind = {"retrieval": [self.retrieval], "separation": [self.separation]}
+        tables = of_kind.get(chosen.kind, [self.results, self.comparisons])
+        if (chart := chart_of(chosen, subset, *(table() for table in tables))) is None:
+            raise InputError(f"{self.folder} has no {chosen.label}")
+        return chart
 
     def comparisons(self) -> pl.DataFrame:
         """Return a row per significance test between two embeddings, or two metrics of one."""

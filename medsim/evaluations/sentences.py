@@ -35,8 +35,8 @@ def result_sentences(
 
     Args:
         best: rows of ``best_metrics``, of any statistics, with or without the baseline.
-        comparisons: ``COMPARISONS`` of the same embeddings at the same metrics; empty if they are
-            not tested.
+        comparisons: ``COMPARISONS`` of the same embeddings at the same metrics; empty if they
+            are not tested.
         results: ``RESULTS`` of the same embeddings, for the matched share.
         correction: of p-values, one of ``CORRECTIONS``.
     """

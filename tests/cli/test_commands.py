@@ -331,7 +331,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_table_is_printed_in_its_format(
     evaluated: Path, table: str, form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("medsim.evaluations.article.FEW", 1)  # the sets are small
+    monkeypatch.setattr("medsim.evaluations.compare.FEW", 1)  # the sets are small
     result = run("compare", evaluated, "--table", table, "--format", form)
     assert result.exit_code == 0, result.output
     assert result.stdout.strip()

@@ -13,7 +13,7 @@ import medsim
 from medsim.cli import app
 from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.core.table_formats import TABLE_FORMATS
-from medsim.evaluations.article import article_note, article_table
+from medsim.evaluations.compare import article_note, article_table
 from medsim.evaluations.options import PAPER, number_of
 
 SET = ("input", "dataset", "difficulty", "negatives")
