@@ -118,9 +118,9 @@ def _page_of(opened: Opened[Any]) -> Page:
         return page.build_page(opened.manifest, page.report_data_of(opened))
     if isinstance(opened, Evaluation):
         from medsim.evaluations.page import evaluation_page
-        from medsim.evaluations.report_data import report_data_of
+        from medsim.evaluations.report_data import evaluation_data
 
-        return evaluation_page(opened.manifest, report_data_of(opened))
+        return evaluation_page(opened.manifest, evaluation_data(opened))
     module, name = _PAGES[type(opened)].split(":")
     page_of: Callable[[Opened[Any]], Page] = getattr(import_module(module), name)
     return page_of(opened)

@@ -50,7 +50,7 @@ def evaluate(
     from medsim.evaluations.compare import compared
     from medsim.evaluations.evaluate import evaluate as run
     from medsim.evaluations.evaluate import write_terms
-    from medsim.evaluations.readable import readable
+    from medsim.evaluations.readable import readable_tables
     from medsim.questions.output import Answers
     from medsim.questions.scores import print_answers
 
@@ -62,7 +62,7 @@ def evaluate(
         print_answers(evaluated, form, options.progress)
         return
     compare_options = CompareOptions(evaluation=evaluated)
-    _print_comparison(*compared(compare_options), form, readable, options.progress)
+    _print_comparison(*compared(compare_options), form, readable_tables, options.progress)
     optional = (
         (options.retrieval, "retrieval"),
         (options.separates, "separation"),

@@ -22,13 +22,13 @@ from medsim.evaluations import conclusions
 from medsim.evaluations.inputs import EvaluationInput
 from medsim.evaluations.layouts import LAYOUTS
 from medsim.evaluations.options import CompareOptions
-from medsim.evaluations.output import COMPARISONS, PAIRS, SCORES, Evaluation, path_of
+from medsim.evaluations.output import SCORES, SET_COMPARISONS, SET_PAIRS, Evaluation, table_path
 from medsim.evaluations.readable import LABELS, apart, set_name
 from medsim.evaluations.run import resampling_of
 from medsim.evaluations.scoring import ScoredModel, fixed_comparisons, warn_of_reach
 from medsim.evaluations.sentences import result_sentences, sample_sentences
 from medsim.evaluations.sets import (
-    ALL,
+    ALL_KINDS,
     BASELINE,
     FEW,
     HEADLINE,
@@ -46,7 +46,7 @@ from medsim.pages.sentences import ALPHA
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from medsim.evaluations.scoring import Row
+    from medsim.evaluations.scoring import TableRow
     from medsim.kernels.types import Flags, Values
 
 
@@ -193,7 +193,7 @@ def _checked(rows: pl.DataFrame, evaluation: Evaluation, option: str) -> pl.Data
 
 def stored_input(evaluation: Evaluation, name: str) -> EvaluationInput:
     """Return the pairs of an input that an evaluation keeps."""
-    manifest, pairs = evaluation.manifest, evaluation.read(path_of(PAIRS, name))
+    manifest, pairs = evaluation.manifest, evaluation.read(table_path(SET_PAIRS, name))
     return EvaluationInput.of_run(name, manifest.inputs[name], pairs, manifest.options)
 
 
@@ -207,11 +207,11 @@ def common_pairs(evaluation: Evaluation, input_: EvaluationInput) -> Flags:
     }
     common = np.ones(input_.pairs.height, np.bool_)
     for path in paths.values():
-        common &= ~np.isnan(similarities_of(evaluation, path, input_))
+        common &= ~np.isnan(kept_similarities(evaluation, path, input_))
     return common
 
 
-def similarities_of(evaluation: Evaluation, path: str, input_: EvaluationInput) -> Values:
+def kept_similarities(evaluation: Evaluation, path: str, input_: EvaluationInput) -> Values:
     """Return the similarities of an input's pairs, NaN where a term is not covered."""
     frame = evaluation.read(path, ("pair_id", "similarity"))
     if not frame["pair_id"].equals(input_.pairs["pair_id"]):
@@ -226,10 +226,10 @@ def comparisons_at(
     """Return comparisons of embeddings at one metric each, by the tests of ``evaluate``.
 
     ``fixed`` are results on common pairs, with each embedding once per set and statistic; their
-    sets, statistics, embeddings and metrics are used. Returns ``COMPARISONS``.
+    sets, statistics, embeddings and metrics are used. Returns ``SET_COMPARISONS``.
     """
     resampling = resampling_of(evaluation.manifest.options, threads)
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     for (name,), of_input in fixed.group_by("input", maintain_order=True):
         input_ = stored_input(evaluation, str(name))
         common = common_pairs(evaluation, input_)
@@ -238,8 +238,8 @@ def comparisons_at(
             ScoredModel(
                 embedding=embedding,
                 metric=metric,
-                similarities=similarities_of(
-                    evaluation, path_of(SCORES, input_.name, embedding, metric), input_
+                similarities=kept_similarities(
+                    evaluation, table_path(SCORES, input_.name, embedding, metric), input_
                 ).astype(np.float32),
             )
             for embedding, metric in chosen.iter_rows()
@@ -256,11 +256,11 @@ def comparisons_at(
         with progress.stage(f"compare embeddings on {name}") as stage:
             stage.total(len(sets))
             for pair_set in sets:
-                where: Row = {"input": input_.name, **pair_set.key_columns()}
+                where: TableRow = {"input": input_.name, **pair_set.key_columns()}
                 tests = fixed_comparisons(pair_set, common, models, statistics, resampling)
                 rows += (where | row for row in tests)
                 stage.advance()
-    return pl.DataFrame(rows, schema=COMPARISONS.dtypes, orient="row")
+    return pl.DataFrame(rows, schema=SET_COMPARISONS.dtypes, orient="row")
 
 
 def separation_table(evaluation: Evaluation, name: str) -> pl.DataFrame:
@@ -368,7 +368,7 @@ _WHOLE = {"rated": rated_sets, "coverage": covered_sets, "overlap": Evaluation.o
 """Functions that return whole tables, by name."""
 
 
-_RATED, _HEADLINE = pl.col("difficulty").is_null(), pl.col("difficulty").eq_missing(ALL)
+_RATED, _HEADLINE = pl.col("difficulty").is_null(), pl.col("difficulty").eq_missing(ALL_KINDS)
 _IS_MODEL = pl.col("embedding") != BASELINE
 _NAMES = {BASELINE: "best baseline"}
 

@@ -254,7 +254,7 @@ def standings(
     not differ significantly from one of them.
 
     Args:
-        comparisons: ``COMPARISONS``, each two of a family once, in either direction.
+        comparisons: ``SET_COMPARISONS``, each two of a family once, in either direction.
         key: the columns that name a family.
         compared: "embedding" or "metric".
         correction: of p-values, one of ``CORRECTIONS``.

@@ -19,7 +19,7 @@ from medsim.core.progress import Progress, progress_of
 from medsim.core.tables import is_missing, is_parquet, number_in, read_table
 from medsim.evaluations.conclusions import best_metrics
 from medsim.evaluations.options import CorrelateOptions
-from medsim.evaluations.output import COMPARISONS, Evaluation
+from medsim.evaluations.output import SET_COMPARISONS, Evaluation
 from medsim.evaluations.sets import BASELINE, SET, whole_sets
 from medsim.evaluations.statistic import statistics_of, tabulated_names
 from medsim.pages.sentences import ALPHA
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from medsim.core.tables import Table
-    from medsim.evaluations.statistic import Kind
+    from medsim.evaluations.statistic import SampleKind
     from medsim.kernels.types import Values
 
 
 STRONG = 0.5
 """A large correlation (Cohen 1988, section 3.2); with too few models, tests cannot show it."""
 
-COLUMNS: Columns = (
+CORRELATION_COLUMNS: Columns = (
     columns(pl.String, "set", "statistic", "task")
     | columns(pl.Float64, "r", "low", "high", "t", "p", "p_holm")
     | columns(pl.Int64, "n_models")
@@ -66,7 +66,7 @@ def correlate(options: CorrelateOptions) -> pl.DataFrame:
     are left out, and say if there are too few models.
 
     Returns:
-        ``COLUMNS``, in the order of the sets and tasks. ``smallest_r`` is
+        ``CORRELATION_COLUMNS``, in the order of the sets and tasks. ``smallest_r`` is
         the smallest correlation that this many models can show in one test at 80% power.
 
     Raises:
@@ -109,7 +109,7 @@ def correlate(options: CorrelateOptions) -> pl.DataFrame:
         )
         for name, test, p_holm in zip(names, tests, corrected.tolist(), strict=True)
     ]
-    return pl.DataFrame(rows, schema=COLUMNS, orient="row").fill_nan(None)
+    return pl.DataFrame(rows, schema=CORRELATION_COLUMNS, orient="row").fill_nan(None)
 
 
 def _intrinsic_scores(options: CorrelateOptions, progress: Progress) -> pl.DataFrame:
@@ -132,7 +132,7 @@ def _evaluation_scores(evaluation: Evaluation, options: CorrelateOptions) -> pl.
     """Return the scores of embeddings on all whole sets, at their best or the chosen metric."""
     results = whole_sets(evaluation.results()).filter(pl.col("embedding") != BASELINE)
     metric, statistic = options.metric, options.statistic
-    kinds: tuple[Kind, ...] = ("matched", "labelled", "rated")
+    kinds: tuple[SampleKind, ...] = ("matched", "labelled", "rated")
     pair_statistics = [statistic for kind in kinds for statistic in statistics_of(kind)]
     for noun, name, valid_names in (
         ("metric", metric, sorted(results["metric"].unique())),
@@ -143,7 +143,7 @@ def _evaluation_scores(evaluation: Evaluation, options: CorrelateOptions) -> pl.
     if metric is not None:
         results = results.filter(metric=metric)
     statistics = tabulated_names(best=True) if statistic is None else (statistic,)
-    untested = pl.DataFrame(schema=COMPARISONS.dtypes)  # standings are not used
+    untested = pl.DataFrame(schema=SET_COMPARISONS.dtypes)  # standings are not used
     best = best_metrics(results, untested, statistics, subset=options.subset)
     if best.is_empty():
         raise InputError(f"{evaluation.folder} has no {statistics[0]} under {metric or 'a metric'}")

@@ -257,7 +257,7 @@ _LARGEST = 20  # categories that a heat map shows
 _LABELLED = 6  # categories up to which its cells have room for numbers
 
 
-def separation(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
+def category_separation(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
     """Return how well embeddings keep categories apart; see ``SEPARATION``."""
     overall = overall_errors(rows)
     if overall.is_empty():

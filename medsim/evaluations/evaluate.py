@@ -28,17 +28,17 @@ from medsim.embeddings.sources import WORDS
 from medsim.evaluations.inputs import distinct_terms, read_inputs
 from medsim.evaluations.options import EvaluateOptions
 from medsim.evaluations.output import (
+    COVERED_TERMS,
     EVALUATION,
-    PAIRS,
     RETRIEVED,
     SCORES,
-    TERMS,
-    VOCABULARIES,
+    SET_PAIRS,
+    VOCABULARY_WORDS,
     Evaluation,
-    path_of,
+    table_path,
 )
 from medsim.evaluations.output import (
-    WORDS as WORD_ROWS,
+    COVERED_WORDS as WORD_ROWS,
 )
 from medsim.evaluations.run import begin_run, earlier_results
 from medsim.evaluations.summary import summarize
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from medsim.embeddings.embedded_terms import EmbeddedTerms, NamedEmbedding
     from medsim.embeddings.metrics import Metric
     from medsim.evaluations.inputs import EvaluationInput
-    from medsim.evaluations.run import Run
+    from medsim.evaluations.run import EvaluationRun
     from medsim.questions.output import Answers
 
 
@@ -93,7 +93,7 @@ def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
         run = begin_run(options, output, progress, inputs, embeddings, earlier)
         progress.warn(*warnings_of_leaks(run.inputs, run.embeddings))
         for input_ in inputs:
-            run.write(path_of(PAIRS, input_.name), input_.frame)
+            run.write(table_path(SET_PAIRS, input_.name), input_.frame)
         for named in embeddings:
             _measure(run, named, inputs)
         summarize(run)
@@ -146,7 +146,7 @@ def write_terms(options: EvaluateOptions, path: Path) -> None:
     progress.say(f"{path} has {counted(len(terms), 'term')}")
 
 
-def _measure(run: Run, named: NamedEmbedding, inputs: Sequence[EvaluationInput]) -> None:
+def _measure(run: EvaluationRun, named: NamedEmbedding, inputs: Sequence[EvaluationInput]) -> None:
     """Write the missing similarities, retrieval and separation of all inputs."""
     options, name = run.options, named.spec.name
     about = run.embeddings[name]
@@ -164,7 +164,9 @@ def _measure(run: Run, named: NamedEmbedding, inputs: Sequence[EvaluationInput])
         cache=cache_folder(options.cache),
         coverage=options.coverage,
     )
-    if embedded.vocabulary is not None and not run.is_complete(path := path_of(VOCABULARIES, name)):
+    if embedded.vocabulary is not None and not run.is_complete(
+        path := table_path(VOCABULARY_WORDS, name)
+    ):
         run.write(path, embedded.vocabulary.to_frame())
     metrics = _chosen_metrics(options, name, type(embedded.embedded))
     for input_ in missing:
@@ -199,15 +201,17 @@ def _chosen_metrics(
     return chosen
 
 
-def _is_complete(run: Run, input_: EvaluationInput, embedding: str, metrics: object) -> bool:
+def _is_complete(
+    run: EvaluationRun, input_: EvaluationInput, embedding: str, metrics: object
+) -> bool:
     """Return whether all results of an input under an embedding exist already."""
     computed = metrics if isinstance(metrics, list) else []
     requested = run.options.metrics
     chosen = [metric for metric in computed if not requested or metric in requested]
-    paths = [path_of(SCORES, input_.name, embedding, metric) for metric in chosen]
+    paths = [table_path(SCORES, input_.name, embedding, metric) for metric in chosen]
     if input_.linked is not None:
         paths += [
-            path_of(RETRIEVED, input_.name, embedding, metric, run.options.index)
+            table_path(RETRIEVED, input_.name, embedding, metric, run.options.index)
             for metric in COSINES.values()
             if metric in computed
         ]
@@ -220,7 +224,7 @@ def _is_complete(run: Run, input_: EvaluationInput, embedding: str, metrics: obj
 
 
 def _write_similarities(
-    run: Run,
+    run: EvaluationRun,
     input_: EvaluationInput,
     name: str,
     embedded: EmbeddedTerms,
@@ -232,8 +236,10 @@ def _write_similarities(
     covered has no similarity. Files of an interrupted run are kept.
     """
     pairs = input_.pairs
-    terms_path, words_path = (path_of(table, input_.name, name) for table in (TERMS, WORD_ROWS))
-    paths = {metric: path_of(SCORES, input_.name, name, metric) for metric in metrics}
+    terms_path, words_path = (
+        table_path(table, input_.name, name) for table in (COVERED_TERMS, WORD_ROWS)
+    )
+    paths = {metric: table_path(SCORES, input_.name, name, metric) for metric in metrics}
     if run.is_complete(terms_path, words_path, *paths.values()):
         return
     with run.progress.stage(f"compare pairs of {input_.name} with {name}") as stage:

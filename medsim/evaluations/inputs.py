@@ -24,10 +24,10 @@ from medsim.core.tables import read_table
 from medsim.core.terms import lowered, pack
 from medsim.evaluations.baselines import spelling_of, strata_of_spelling
 from medsim.evaluations.layouts import RatedColumns, parse_rated
-from medsim.evaluations.output import PAIRS
+from medsim.evaluations.output import SET_PAIRS
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.sets import (
-    ALL,
+    ALL_KINDS,
     HEADLINE_DATASET,
     HEADLINE_NEGATIVES,
     parts_of_sets,
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from medsim.evaluations.baselines import Spelling
     from medsim.evaluations.options import EvaluateOptions
     from medsim.evaluations.ratings import RatedPairs
-    from medsim.evaluations.statistic import Kind
+    from medsim.evaluations.statistic import SampleKind
     from medsim.evaluations.targets import Categories
     from medsim.kernels.types import Ids, Values
 
@@ -80,7 +80,7 @@ class PairSet:
     negatives: str | None
     rows: Ids
     values: Values
-    kind: Kind
+    kind: SampleKind
     clusters: Ids | None = None
     strata: Ids | None = None
 
@@ -98,7 +98,7 @@ class EvaluationInput:
 
     Attributes:
         rated: whether the pairs have ratings; else they have labels.
-        frame: a row per pair of a set, ``PAIRS``; also the further negatives of ``sampled``.
+        frame: a row per pair of a set, ``SET_PAIRS``; also the further negatives of ``sampled``.
         provenance: for the manifest, with its ``fingerprint``.
         independent: whether all pairs count as independent. Otherwise labelled pairs are in
             clusters: the positives of a dataset, of any difficulty, connect their terms, and a pair
@@ -145,7 +145,7 @@ class EvaluationInput:
         """The sets in order of name, with rows of ``pairs``; without the matched set."""
         numbered = self.pairs.select("pair_id").with_row_index("row")
         value = pl.coalesce(pl.col("rating"), pl.col("label").cast(pl.Float64)).alias("value")
-        of_sets = self.frame.filter(pl.col("difficulty").ne_missing(ALL))
+        of_sets = self.frame.filter(pl.col("difficulty").ne_missing(ALL_KINDS))
         slim = of_sets.select(*SET_COLUMNS, "pair_id", value).join(numbered, on="pair_id")
         clusters = {} if self.rated or self.independent else self._clusters
         groups = slim.partition_by(SET_COLUMNS, as_dict=True, include_key=False)
@@ -180,15 +180,17 @@ class EvaluationInput:
         complete = {part.negatives for part in parts} == {*HEADLINE_NEGATIVES}
         if not (complete and self.all_difficulties):
             return self.sets
-        further = self.frame.filter(difficulty=ALL)["pair_id"].implode()  # negatives of a sample
+        further = self.frame.filter(difficulty=ALL_KINDS)[
+            "pair_id"
+        ].implode()  # negatives of a sample
         rows_of_further = self.pairs["pair_id"].is_in(further).arg_true().to_numpy()
         rows = np.concatenate([*(part.rows for part in parts), rows_of_further.astype(np.int32)])
         rows, first = np.unique(rows, return_index=True)
         values = np.concatenate([*(part.values for part in parts), np.zeros(len(rows_of_further))])
         matched = PairSet(
             dataset=HEADLINE_DATASET,
-            difficulty=ALL,
-            negatives=ALL,
+            difficulty=ALL_KINDS,
+            negatives=ALL_KINDS,
             rows=rows,
             values=values[first],
             kind="matched",
@@ -329,7 +331,7 @@ def read_build(folder: Path, chosen: Sequence[Sequence[str]] = ((), (), ())) -> 
     build = Build(folder)
     outputs = build.manifest.outputs
     paths = sorted(path for path in outputs if path.startswith("pairs/"))
-    frames = [pl.DataFrame(schema=PAIRS.dtypes)]
+    frames = [pl.DataFrame(schema=SET_PAIRS.dtypes)]
     for path in paths:
         named = dict(part.split("=", 1) for part in path.split("/") if "=" in part)
         set_name = (named[column] for column in SET_COLUMNS)
@@ -345,7 +347,7 @@ def read_build(folder: Path, chosen: Sequence[Sequence[str]] = ((), (), ())) -> 
         pairs = pairs.with_columns(**set_columns, rating=pl.lit(None, pl.Float64))
         if named["dataset"] == CROSS_LANGUAGE:
             pairs = pairs.with_columns(dataset=pl.format("{}/{}-{}", "dataset", *LANGUAGES))
-        frames.append(pairs.select(*PAIRS.dtypes))
+        frames.append(pairs.select(*SET_PAIRS.dtypes))
     if any(chosen) and all(frame.is_empty() for frame in frames):
         raise OptionError(
             f"{folder} has no such pairs; change `datasets`, `difficulty` or `negatives`"
@@ -395,7 +397,7 @@ def _read_rated_file(
     part_rows = whole.join(parts, on="row", maintain_order="left").with_columns(
         pl.format("{}/{}={}", "dataset", "part", "part_value").alias("dataset")
     )
-    frames = [pl.DataFrame(schema=PAIRS.dtypes), whole, part_rows.select(whole.columns)]
+    frames = [pl.DataFrame(schema=SET_PAIRS.dtypes), whole, part_rows.select(whole.columns)]
     about_words = None if words is None else {"name": words.name, "sha256": words.digest}
     about_parts = {"words": about_words, **stratification.provenance()}
     identity = f"{rated.sha256} {canonical_text(columns)}"
@@ -404,7 +406,7 @@ def _read_rated_file(
     return EvaluationInput(
         name=_UNSAFE.sub("_", rated.name),
         rated=True,
-        frame=pl.concat(frames, how="diagonal").select(*PAIRS.dtypes),
+        frame=pl.concat(frames, how="diagonal").select(*SET_PAIRS.dtypes),
         provenance={
             "kind": "rated",
             "path": str(path),
@@ -560,7 +562,7 @@ def sampled(frame: pl.DataFrame, n_positives: int, seed: int) -> pl.DataFrame:
     estimate would be biased, since a drawn positive is rarely matched by a drawn negative.
 
     Args:
-        frame: labelled pairs, with the columns of ``PAIRS``.
+        frame: labelled pairs, with the columns of ``SET_PAIRS``.
         n_positives: the number of positives of each dataset.
         seed: random seed.
     """
@@ -593,5 +595,5 @@ def _matches(frame: pl.DataFrame, sample: pl.DataFrame, draws: pl.DataFrame) -> 
     negatives = pairs.filter(label=0)
     first = negatives.filter(pl.int_range(pl.len()).over("stratum") < _LEAST_MATCHES).filter(~drawn)
     matching = first.join(pairs.filter(drawn, label=1), on="stratum", how="semi")
-    every = pl.lit(ALL)
+    every = pl.lit(ALL_KINDS)
     return matching.with_columns(difficulty=every, negatives=every).select(frame.columns)

@@ -47,7 +47,7 @@ from medsim.statistics.resampling import (
 )
 
 Subset = Literal["common", "own"]
-Correction = Literal["bonferroni", "holm"]
+PValueCorrection = Literal["bonferroni", "holm"]
 CorrelationCorrection = Literal["holm", "none"]
 Index = Literal["flat", "ivf", "hnsw"]
 
@@ -114,7 +114,7 @@ else:  # the command line takes only paths, and its help does not import Polars
 SUBSETS: tuple[Subset, ...] = get_args(Subset)
 """Pairs that all embeddings cover, or that each one covers."""
 
-CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
+CORRECTIONS: tuple[PValueCorrection, ...] = get_args(PValueCorrection)
 """Corrections of p-values for the number of comparisons; the first is the paper's."""
 
 TABLES = (
@@ -360,7 +360,9 @@ class CompareOptions(Options):
     negatives: Annotated[Sequence[Strategy], _sets("With --table article; default: random.")] = ()
     baseline: Annotated[str | None, Option(_REFERENCE, metavar="NAME")] = None
     subset: Annotated[Subset, SUBSET] = "common"
-    correction: Annotated[Correction, Option("Correct p-values for multiple tests.")] = "bonferroni"
+    correction: Annotated[PValueCorrection, Option("Correct p-values for multiple tests.")] = (
+        "bonferroni"
+    )
     threads: Threads = None
     progress: Reporting = None
 

@@ -67,7 +67,7 @@ _SEPARATION = {
     "mean_similarity": _number("Mean similarity across the categories; null where undefined."),
 }
 
-RESULTS = Table(
+SET_RESULTS = Table(
     "results.parquet",
     "A row per set, subset, embedding, metric and statistic.",
     {
@@ -95,7 +95,7 @@ RESULTS = Table(
     order="By input; sets of pairs by name, then retrieval, then separation.",
 )
 
-COMPARISONS = Table(
+SET_COMPARISONS = Table(
     "comparisons.parquet",
     "A row per significance test of a statistic on the pairs of a set that all embeddings cover: "
     "between two embeddings, each at its best metric, two metrics of one embedding, or an "
@@ -171,7 +171,7 @@ OVERLAP = Table(
     order="By input and the names of both embeddings; whole vocabularies last.",
 )
 
-PAIRS = Table(
+SET_PAIRS = Table(
     "pairs/input=*/data.parquet",
     "A row per pair and set of the input.",
     {
@@ -186,7 +186,7 @@ PAIRS = Table(
     order="As in the files of the input, one set after the other.",
 )
 
-TERMS = Table(
+COVERED_TERMS = Table(
     "coverage/input=*/embedding=*/terms.parquet",
     "A row per term of the input: whether the embedding covers it.",
     {
@@ -200,7 +200,7 @@ TERMS = Table(
     order="By term.",
 )
 
-WORDS = Table(
+COVERED_WORDS = Table(
     "coverage/input=*/embedding=*/words.parquet",
     "A row per word of the input's terms with a vector; none for embeddings of whole terms.",
     {**_COVERED, "word": _text("Word as the embedding spells it.")},
@@ -208,7 +208,7 @@ WORDS = Table(
     order="By word.",
 )
 
-VOCABULARIES = Table(
+VOCABULARY_WORDS = Table(
     "vocabularies/embedding=*/words.parquet",
     "A row per word of the embedding.",
     {
@@ -326,11 +326,11 @@ SEPARATION_PARTS = Table(
 RESULT = "result.json"
 """The file with an evaluation's scores on builds, see ``medsim.evaluations.result_file``."""
 
-TABLES = (RESULTS, COMPARISONS, COVERAGE, OVERLAP, RETRIEVAL, SEPARATION)
+SUMMARIES = (SET_RESULTS, SET_COMPARISONS, COVERAGE, OVERLAP, RETRIEVAL, SEPARATION)
 """The tables that every run writes again from all results."""
 
 
-def path_of(table: Table, *names: str) -> str:
+def table_path(table: Table, *names: str) -> str:
     """Return the path of a file of a table; the names replace the stars."""
     return table.files.replace("*", "{}").format(*names)
 
@@ -355,14 +355,14 @@ EVALUATION = Kind(
     command="medsim eval",
     manifest=EvaluationManifest,
     views={
-        "results": RESULTS,
-        "comparisons": COMPARISONS,
+        "results": SET_RESULTS,
+        "comparisons": SET_COMPARISONS,
         "coverage": COVERAGE,
         "overlap": OVERLAP,
-        "pair": PAIRS,
-        "term": TERMS,
-        "word": WORDS,
-        "vocabulary": VOCABULARIES,
+        "pair": SET_PAIRS,
+        "term": COVERED_TERMS,
+        "word": COVERED_WORDS,
+        "vocabulary": VOCABULARY_WORDS,
         "retrieval": RETRIEVAL,
         "retrieved": RETRIEVED,
         "separation": SEPARATION,
@@ -479,7 +479,7 @@ class Evaluation(Opened[EvaluationManifest]):
 
     def pairs(self) -> pl.LazyFrame:
         """Return the pairs of all inputs, a row per pair of a dataset."""
-        return self._scan(PAIRS.files)
+        return self._scan(SET_PAIRS.files)
 
     def scores(self) -> pl.LazyFrame:
         """Return the similarity of every pair under every embedding and metric."""

@@ -36,7 +36,7 @@ _MATCHED = (
 )
 
 
-def words_of(results: pl.DataFrame) -> dict[str, str]:
+def meanings_of(results: pl.DataFrame) -> dict[str, str]:
     """Return the meanings of the terms that a page on these results uses."""
     present = {column: {*results[column].drop_nulls()} for column in (*SET, "metric", "statistic")}
     metrics = {name: f"A metric: {entry.describes}." for name, entry in METRICS.all().items()}
@@ -98,9 +98,9 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
     options = ", ".join(f"{k} {v}" for k, v in manifest.options.items() if v or type(v) is int)
     embeddings = score_sections.standing_order(data, list(manifest.embeddings))
     sections = [
-        score_sections.result(data, manifest.options),
+        score_sections.main_result(data, manifest.options),
         detail_sections.errors(data, embeddings),
-        score_sections.leaderboard(data, embeddings),
+        score_sections.score_boards(data, embeddings),
         score_sections.significance(data.comparisons, embeddings),
         score_sections.accuracy(data, embeddings),
         detail_sections.distributions(data, embeddings),
@@ -109,7 +109,7 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
         score_sections.metrics(data, embeddings),
         detail_sections.spread_of_metrics(data.results, embeddings),
         detail_sections.retrieval(data.retrieval, embeddings),
-        detail_sections.separation(data.separation, embeddings),
+        detail_sections.category_separation(data.separation, embeddings),
         coverage(data.coverage),
     ]
     recorded = [
@@ -124,7 +124,7 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
             sections=[section for section in sections if section is not None],
             notice=license_notice(manifest.inputs),
             signature=options,
-            words=words_of(data.results),
+            words=meanings_of(data.results),
         ),
         manifest,
         "results",

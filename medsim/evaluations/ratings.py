@@ -98,7 +98,7 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
 
 def _parse_pairs(text: Text, columns: RatedColumns) -> RatedPairs:
     positions = find_positions(text, columns)
-    every, properties, raters, left_out = read_rows(text, positions)
+    every, properties, raters, left_out = rated_rows(text, positions)
     first = _first_of_repeats(every, raters)
     frame = every.filter(first)
     left_out["the pair occurs before with the same ratings"] = len(every) - len(frame)
@@ -163,7 +163,7 @@ def _with_mean_rating(frame: pl.DataFrame, layout: Layout | None, *, upward: boo
     return frame
 
 
-JSON = "json"
+JSON_LINES = "json"
 """The separator of a file whose lines are JSON objects."""
 
 TAB = SEPARATORS["tab"]
@@ -183,7 +183,7 @@ def first_cells(text: Text, separators: Iterable[str]) -> dict[str, list[str]]:
             "brackets and commas around them"
         )
     names = _object_in(first)
-    return first_lines(text, separators) if names is None else {JSON: list(names)}
+    return first_lines(text, separators) if names is None else {JSON_LINES: list(names)}
 
 
 def unquoted_cells(text: Text) -> Iterator[tuple[int, list[str]]]:
@@ -193,18 +193,18 @@ def unquoted_cells(text: Text) -> Iterator[tuple[int, list[str]]]:
             yield number, [cell.strip() for cell in line.split(TAB)]
 
 
-def cells_of(
+def rated_cells(
     text: Text, separator: str, used: Iterable[int], *, sentences: bool
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the cells of each line that is not blank, the first one included.
 
     Args:
         text: the text of the file.
-        separator: the separator of its cells, or ``JSON``.
+        separator: the separator of its cells, or ``JSON_LINES``.
         used: the positions of the cells to read.
         sentences: whether quotes in cells between tabs are part of the text.
     """
-    if separator == JSON:
+    if separator == JSON_LINES:
         return _json_cells(text, set(used))
     if not sentences or separator != TAB:
         return cells_of_lines(text, separator)
@@ -259,7 +259,7 @@ class ColumnPositions:
     """The positions of the columns that are read from a file, counted from 0.
 
     Attributes:
-        separator: the separator of cells; ``JSON`` if lines are JSON objects.
+        separator: the separator of cells; ``JSON_LINES`` if lines are JSON objects.
         n_columns: the number of cells in a line; lines of a layout with ``first`` may have more.
         has_header: whether the first line holds names.
         properties: the column of each of ``PAIR_PROPERTIES`` that the header has once.
@@ -351,7 +351,7 @@ def _user_positions(
     is_data = all(is_missing(cells[at]) or number_in(cells[at]) is not None for at in positions[2:])
     ratings = [f"column{name}" if _is_number(name) else name for name in columns.ratings]
     # If all columns are named by number, the first line may be a pair; in JSON it has names.
-    has_header = not (by_number and is_data) or separator == JSON
+    has_header = not (by_number and is_data) or separator == JSON_LINES
     return _positions(separator, cells, positions, ratings, layout=None, has_header=has_header)
 
 
@@ -419,7 +419,7 @@ def _names(cells: list[str]) -> list[str]:
     return [cell[:_MAX_LENGTH] for cell in cells[:_MAX_SHOWN]]
 
 
-def read_rows(
+def rated_rows(
     text: Text, positions: ColumnPositions
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, dict[str, int]]:
     """Return the lines of a file that have two terms and all ratings, in file order.
@@ -442,7 +442,7 @@ def read_rows(
     raters: list[list[float | None]] = []
     n_lines = n_without_rating = 0
     sentences = layout is not None and layout.sentences
-    lines = cells_of(text, positions.separator, positions.cells(), sentences=sentences)
+    lines = rated_cells(text, positions.separator, positions.cells(), sentences=sentences)
     if positions.has_header:
         next(lines)
     for n_lines, (number, cells) in enumerate(lines, start=1):  # noqa: B007 — counted past the end

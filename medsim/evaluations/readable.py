@@ -9,7 +9,7 @@ import polars as pl
 from medsim.core import shown
 from medsim.core.errors import listed
 from medsim.core.shown import MISSING, number
-from medsim.evaluations.sets import ALL, FEW, SET, parts_of_sets
+from medsim.evaluations.sets import ALL_KINDS, FEW, SET, parts_of_sets
 from medsim.evaluations.statistic import STATISTICS, statistics_of
 from medsim.pages.readable import cents, percent, rounded, with_ends
 
@@ -34,7 +34,7 @@ def set_columns(frame: pl.DataFrame) -> list[str]:
 def set_kind(frame: pl.DataFrame) -> pl.Series:
     """Return the difficulty and strategy of each row's set, an empty text for rated pairs."""
     difficulty = pl.format("{}, {} negatives", "difficulty", "negatives")
-    matched = pl.when(difficulty=ALL).then(pl.lit(MATCHED)).otherwise(difficulty)
+    matched = pl.when(difficulty=ALL_KINDS).then(pl.lit(MATCHED)).otherwise(difficulty)
     return frame.select(matched.fill_null("").alias("kind")).to_series()
 
 
@@ -53,7 +53,7 @@ def set_name(frame: pl.DataFrame, *, with_kind: bool = False) -> pl.Series:
     return frame.select(name.alias("name")).to_series()
 
 
-def why_missing(rows: pl.DataFrame) -> str:
+def why_scores_missing(rows: pl.DataFrame) -> str:
     """Return why statistics of pairs are missing, with their sets; empty if none is missing.
 
     Args:
@@ -124,7 +124,7 @@ _WHY_MISSING = {
 _STARS = {0.001: "***", 0.01: "**", 0.05: "*"}  # of p, by its level
 
 
-def readable(rows: pl.DataFrame) -> list[pl.DataFrame]:
+def readable_tables(rows: pl.DataFrame) -> list[pl.DataFrame]:
     """Return any table of ``medsim compare`` for reading.
 
     For rows of ``best_metrics`` that is a table per statistic, with a row per set and a column per
@@ -175,10 +175,10 @@ def why_missing_in(rows: pl.DataFrame, frames: Sequence[pl.DataFrame]) -> str:
 
     Args:
         rows: the table.
-        frames: the same as ``readable`` returns it.
+        frames: the same as ``readable_tables`` returns it.
     """
     if {"n_pairs", "value"} <= {*rows.columns}:
-        return why_missing(rows)
+        return why_scores_missing(rows)
     if {"n_better", "dataset"} <= {*rows.columns}:
         is_missing = any(MISSING in row for frame in frames for row in frame.rows())
         return "no metric differs significantly from another" if is_missing else ""
@@ -281,7 +281,7 @@ def _cell(rows: pl.DataFrame, details: list[pl.Expr]) -> pl.Expr:
 
 def _value_and_standing(rows: pl.DataFrame) -> list[pl.Expr]:
     """Return texts of values (with intervals on parts of sets) and of standings, if any."""
-    has_ends = parts_of_sets(rows).height or rows["difficulty"].eq_missing(ALL).all()
+    has_ends = parts_of_sets(rows).height or rows["difficulty"].eq_missing(ALL_KINDS).all()
     value = with_ends("value", "low", "high") if has_ends else rounded("value")
     value = value.fill_null(MISSING).alias("value")
     if "n_better" not in rows.columns:
@@ -297,7 +297,7 @@ def as_in_paper(rows: pl.DataFrame) -> list[pl.DataFrame]:
     The first row has the numbers of compared pairs and of all pairs of the set.
     """
     if "n_in_set" not in rows.columns:
-        return readable(rows)
+        return readable_tables(rows)
     fixed = not rows.select("embedding", "metric").unique()["embedding"].is_duplicated().any()
     index = ["embedding", *(["metric"] if fixed else [])]
     named = rows.with_columns(set=_set_heading(rows)).with_columns(apart("set", index))

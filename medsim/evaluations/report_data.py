@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 
 from medsim.core.config import SET_COLUMNS
-from medsim.evaluations.compare import common_pairs, similarities_of, stored_input
+from medsim.evaluations.compare import common_pairs, kept_similarities, stored_input
 from medsim.evaluations.conclusions import best_metrics
-from medsim.evaluations.output import RETRIEVED, SCORES, TERMS, path_of
+from medsim.evaluations.output import COVERED_TERMS, RETRIEVED, SCORES, table_path
 from medsim.evaluations.sets import SET, parts_of_sets, sort_parts, whole_sets
 from medsim.evaluations.statistic import statistics_of
 from medsim.statistics.ranks import histogram, roc_curve
@@ -54,7 +54,7 @@ class EvaluationReportData:
     retrieved: pl.DataFrame
 
 
-def report_data_of(evaluation: Evaluation) -> EvaluationReportData:
+def evaluation_data(evaluation: Evaluation) -> EvaluationReportData:
     """Return the data of an evaluation's report."""
     results, comparisons = evaluation.results(), evaluation.comparisons()
     rated = [statistic.name for statistic in statistics_of("rated") if statistic.table == "best"]
@@ -128,7 +128,9 @@ def _of_input(evaluation: Evaluation, best: pl.DataFrame) -> Iterator[tuple[str,
     common = common_pairs(evaluation, input_)
     for of_metric in best.partition_by("embedding", "metric", maintain_order=True):
         embedding, metric = of_metric.select("embedding", "metric").row(0)
-        similarities = similarities_of(evaluation, path_of(SCORES, name, embedding, metric), input_)
+        similarities = kept_similarities(
+            evaluation, table_path(SCORES, name, embedding, metric), input_
+        )
         whole = _whole(evaluation, embedding, input_)
         for key in of_metric.select(SET_COLUMNS).iter_rows():
             is_common = common[sets[key].rows]
@@ -149,7 +151,7 @@ def _of_input(evaluation: Evaluation, best: pl.DataFrame) -> Iterator[tuple[str,
 
 def _whole(evaluation: Evaluation, embedding: str, input_: EvaluationInput) -> Flags:
     """Return whether an embedding knows all words of each pair, bool[n_pairs]."""
-    path = path_of(TERMS, input_.name, embedding)
+    path = table_path(COVERED_TERMS, input_.name, embedding)
     terms = evaluation.read(path, ("term", "n_unknown_words"))
     partly = terms.filter(pl.col("n_unknown_words") > 0)["term"].implode()
     lacking = pl.any_horizontal(pl.col("term1", "term2").is_in(partly))

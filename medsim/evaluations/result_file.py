@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from medsim.evaluations.run import Run
-    from medsim.evaluations.statistic import Kind
+    from medsim.evaluations.run import EvaluationRun
+    from medsim.evaluations.statistic import SampleKind
 
     Limits = dict[str, tuple[float | str, float | str]]
 
@@ -49,7 +49,7 @@ _DECIDING = ("coverage", "independent_pairs")  # options that change a headline 
 _DIGITS = 7
 _TOLERANCE = 1e-5
 _HINT = "it is damaged or was edited, so copy it again from its evaluation"
-_KINDS: tuple[Kind, ...] = ("matched", "labelled", "retrieval")
+_KINDS: tuple[SampleKind, ...] = ("matched", "labelled", "retrieval")
 _WHOLE = ("size", "n_dimensions", "n_vocabulary", "n_pairs", "n_covered")
 _NUMBERS = ("value", "low", "high", "gain", "gain_low", "gain_high", "difference", "p")
 _REQUIRED = ("name", "fingerprint", "kind", "options", "build", "model", "metric", "value")
@@ -76,8 +76,8 @@ def _table(name: str, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame(rows, {key: dtypes.get(key, pl.String) for key in ROWS[name].split()})
 
 
-def write_result(run: Run, results: pl.DataFrame, comparisons: pl.DataFrame) -> None:
-    """Write the file of a run, from ``RESULTS`` and ``COMPARISONS``.
+def write_result(run: EvaluationRun, results: pl.DataFrame, comparisons: pl.DataFrame) -> None:
+    """Write the file of a run, from ``SET_RESULTS`` and ``SET_COMPARISONS``.
 
     Models have the metric of their headline score. Without a build, or with a sample of pairs, no
     file is written.

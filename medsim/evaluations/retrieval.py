@@ -16,8 +16,8 @@ from medsim.embeddings.embedded_terms import term_rows
 from medsim.embeddings.lookup import INDEXES, CosineSearch, Neighbours
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import COSINES, points_of
-from medsim.evaluations.output import COMPARISONS, RESULTS, RETRIEVAL, RETRIEVED, path_of
-from medsim.evaluations.scoring import Row, Score, family_rows
+from medsim.evaluations.output import RETRIEVAL, RETRIEVED, SET_COMPARISONS, SET_RESULTS, table_path
+from medsim.evaluations.scoring import Score, TableRow, family_rows
 from medsim.evaluations.statistic import statistics_of
 from medsim.statistics.estimates import interval_of
 from medsim.statistics.ranks import NOT_FOUND, RankSample
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from medsim.core.progress import Stage
     from medsim.embeddings.embedded_terms import EmbeddedTerms
-    from medsim.evaluations.run import Run
+    from medsim.evaluations.run import EvaluationRun
     from medsim.kernels.types import Counts, Flags, Hashes, Ids, Rows, Singles, Vectors
 
 LENGTHS = ("1", "2", "3", "4", "5+")
@@ -82,11 +82,11 @@ class _SearchResults:
 
 
 def write_retrieval(
-    run: Run, input_name: str, linked: pl.DataFrame, name: str, embedded: EmbeddedTerms
+    run: EvaluationRun, input_name: str, linked: pl.DataFrame, name: str, embedded: EmbeddedTerms
 ) -> None:
     """Write the terms that an embedding finds for an input's linked terms, if not yet written."""
     options = run.options
-    path = path_of(RETRIEVED, input_name, name, COSINES[type(embedded.embedded)], options.index)
+    path = table_path(RETRIEVED, input_name, name, COSINES[type(embedded.embedded)], options.index)
     if run.is_complete(path):
         return
     settings = {"device": options.device, "seed": options.seed, "threads": options.n_threads}
@@ -263,11 +263,11 @@ def _frame(linked: pl.DataFrame, pool: _Pool, results: _SearchResults) -> pl.Dat
     )
 
 
-DATASET = "retrieval"
+RETRIEVAL_DATASET = "retrieval"
 """The dataset of retrieval in results and comparisons."""
 
 
-def retrieval_tables(run: Run, name: str) -> dict[str, pl.DataFrame]:
+def retrieval_tables(run: EvaluationRun, name: str) -> dict[str, pl.DataFrame]:
     """Return the scores of retrieval among an input's linked terms, by table.
 
     The subset "common" has all terms that are linked to another, the same for every embedding; a
@@ -275,20 +275,20 @@ def retrieval_tables(run: Run, name: str) -> dict[str, pl.DataFrame]:
     linked terms include one with a vector. Results have the scores of terms of any length by exact
     search, and comparisons are made on all linked terms by exact search.
     """
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     exact: list[Score] = []
     for embedding, metric, index in product(run.embeddings, COSINES.values(), INDEXES):
-        path = path_of(RETRIEVED, name, embedding, metric, index)
+        path = table_path(RETRIEVED, name, embedding, metric, index)
         if path not in run.output.outputs:
             continue
         terms = run.output.load(path)
         signature = f"{run.signature(name, embedding, metric)}, retrieval, {index} index"
-        where: Row = {"input": name, "embedding": embedding, "metric": metric, "index": index}
+        where: TableRow = {"input": name, "embedding": embedding, "metric": metric, "index": index}
         rows += (where | row for row in _score_rows(terms, signature))
         if index == "flat" and not terms.is_empty():
             exact.append(_score(terms, embedding, metric))
     retrieval = pl.DataFrame(rows, schema=RETRIEVAL.dtypes, orient="row")
-    set_columns: Row = {"input": name, "dataset": DATASET}
+    set_columns: TableRow = {"input": name, "dataset": RETRIEVAL_DATASET}
     comparisons = [
         set_columns | row
         for statistic in statistics_of("retrieval", tested=True)
@@ -296,12 +296,14 @@ def retrieval_tables(run: Run, name: str) -> dict[str, pl.DataFrame]:
     ]
     n_scored = pl.when(pl.col("subset") == "own").then("n_covered").otherwise("n_terms")
     results = retrieval.filter(pl.col("length").is_null(), pl.col("index") == "flat").with_columns(
-        n_covered=n_scored, n_pairs="n_terms", dataset=pl.lit(DATASET)
+        n_covered=n_scored, n_pairs="n_terms", dataset=pl.lit(RETRIEVAL_DATASET)
     )
     return {
         RETRIEVAL.files: retrieval,
-        RESULTS.files: pl.DataFrame(results.to_dicts(), schema=RESULTS.dtypes),
-        COMPARISONS.files: pl.DataFrame(comparisons, schema=COMPARISONS.dtypes, orient="row"),
+        SET_RESULTS.files: pl.DataFrame(results.to_dicts(), schema=SET_RESULTS.dtypes),
+        SET_COMPARISONS.files: pl.DataFrame(
+            comparisons, schema=SET_COMPARISONS.dtypes, orient="row"
+        ),
     }
 
 
@@ -318,7 +320,7 @@ def _score(terms: pl.DataFrame, embedding: str = "", metric: str = "") -> Score:
     )
 
 
-def _score_rows(terms: pl.DataFrame, signature: str) -> Iterator[Row]:
+def _score_rows(terms: pl.DataFrame, signature: str) -> Iterator[TableRow]:
     """Yield a row per subset, difficulty, length and statistic; None means all."""
     terms = terms.with_columns(
         length=pl.col("n_words").clip(1, len(LENGTHS)) - 1,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from medsim.core import manifest
 from medsim.core.errors import InputError, OutputError
 from medsim.embeddings.options import VECTORS_USED
-from medsim.evaluations.output import RESULT, TABLES, Evaluation
+from medsim.evaluations.output import RESULT, SUMMARIES, Evaluation
 from medsim.statistics.resampling import RESAMPLES, Resampling
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _HOW_TO_REPLACE = "add `overwrite` to replace it, or choose another folder"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class EvaluationRun:
     """A run of an evaluation, with the inputs and embeddings of earlier runs that it adds to.
 
     Attributes:
@@ -123,7 +123,7 @@ def begin_run(
     inputs: Sequence[EvaluationInput],
     embeddings: Sequence[NamedEmbedding],
     earlier: Evaluation | None,
-) -> Run:
+) -> EvaluationRun:
     """Return a run that reuses the files of an interrupted run and of the earlier evaluation.
 
     Raises:
@@ -136,7 +136,7 @@ def begin_run(
     all_inputs = _joined(options.out, "input", before[0], now_inputs)
     now = {named.spec.name: named.provenance() for named in embeddings}
     redistributable = [record.get("redistributable") for record in all_inputs.values()]
-    run = Run(
+    run = EvaluationRun(
         options=options,
         inputs=all_inputs,
         embeddings=_joined(options.out, "embedding", before[1], now),
@@ -167,7 +167,7 @@ def begin_run(
     if earlier is not None:
         files = (path for path in earlier.folder.rglob("*") if path.is_file())
         names = {path.relative_to(earlier.folder).as_posix() for path in files}
-        written = {manifest.MANIFEST, RESULT, *(table.files for table in TABLES)}
+        written = {manifest.MANIFEST, RESULT, *(table.files for table in SUMMARIES)}
         to_keep = sorted(names - written)
         output.carry_over({name: earlier.manifest.outputs.get(name) for name in to_keep})
     return run

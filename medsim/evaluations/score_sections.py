@@ -20,7 +20,7 @@ from medsim.evaluations.readable import (
     set_columns,
     set_kind,
     set_name,
-    why_missing,
+    why_scores_missing,
 )
 from medsim.evaluations.sentences import main_set, result_sentences, sample_sentences
 from medsim.evaluations.sets import BASELINE, FEW, HEADLINE, SET, with_enough_pairs
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from medsim.evaluations.report_data import EvaluationReportData
     from medsim.evaluations.statistic import Statistic
-    from medsim.pages.page import Part
+    from medsim.pages.page import SectionPart
 
 _FILLED = (
     "The points of the best embedding, of all that are not significantly different from it (p at "
@@ -43,13 +43,13 @@ _FILLED = (
 )
 
 
-def leaderboard(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
+def score_boards(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
     """Return each embedding at its best metric on every set, with standings over all."""
     names = tabulated_names(best=True)
     every = best_metrics(data.results, data.comparisons, names, baseline=True)
     if every.is_empty():
         return None
-    parts: list[Part] = []
+    parts: list[SectionPart] = []
     but = ", except the matched AUC" if "auc_matched" in every["statistic"] else ""
     for statistic in map(STATISTICS.__getitem__, tabulated_names(best=True)):
         best = with_standing(every.filter(statistic=statistic.name).drop_nulls("value"))
@@ -86,7 +86,7 @@ def by_subset(parts: pl.DataFrame) -> Section | None:
 
 def _missing(rows: pl.DataFrame) -> str:
     """Return a sentence on missing values; empty if there are none."""
-    why = why_missing(rows)
+    why = why_scores_missing(rows)
     return f" Some scores are missing: {why}." if why else ""
 
 
@@ -207,7 +207,7 @@ def standing_order(data: EvaluationReportData, embeddings: Sequence[str]) -> lis
     return sorted(embeddings)
 
 
-def result(data: EvaluationReportData, options: Mapping[str, Any]) -> Section | None:
+def main_result(data: EvaluationReportData, options: Mapping[str, Any]) -> Section | None:
     """Return the result in a few sentences, with the chart of the most informative set."""
     names = tabulated_names(best=True)
     best = best_metrics(data.results, data.comparisons, names, baseline=True)

@@ -16,7 +16,7 @@ from medsim.core.config import in_threads
 from medsim.core.errors import listed
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.evaluations.baselines import BASELINES
-from medsim.evaluations.output import COMPARISONS, RESULTS
+from medsim.evaluations.output import SET_COMPARISONS, SET_RESULTS
 from medsim.evaluations.sets import BASELINE, MATCHED_SUBSET
 from medsim.evaluations.statistic import statistics_of
 from medsim.kernels.packing import tie_hashes
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
     from medsim.core.progress import Progress, Stage
     from medsim.evaluations.inputs import EvaluationInput, PairSet
-    from medsim.evaluations.statistic import Kind, Statistic
+    from medsim.evaluations.statistic import SampleKind, Statistic
     from medsim.kernels.types import Flags
     from medsim.statistics.estimates import Estimate
     from medsim.statistics.resampling import Resampling
     from medsim.statistics.significance import Test
 
-Row: TypeAlias = dict[str, str | int | float | None]
+TableRow: TypeAlias = dict[str, str | int | float | None]
 """A row of a table, by column."""
 
 
@@ -53,7 +53,7 @@ class Score:
         estimates: by statistic.
         n_pairs: the number of pairs in the sample.
         n_in_set: the number of pairs of the set, or of its strata with both labels.
-        signature: see ``Run.signature``.
+        signature: see ``EvaluationRun.signature``.
     """
 
     embedding: str
@@ -65,7 +65,7 @@ class Score:
     signature: str = ""
 
 
-def columns_of(tests: Sequence[Test]) -> list[Row]:
+def columns_of(tests: Sequence[Test]) -> list[TableRow]:
     """Return the columns of tests, with p-values corrected for their number."""
     p = np.array([test.p for test in tests], np.float64)
     return [
@@ -81,8 +81,8 @@ def family_rows(
     family: Sequence[Score],
     resampling: Resampling | None = None,
     baseline: Score | None = None,
-) -> Iterator[Row]:
-    """Yield a row of ``COMPARISONS`` for every two of a family, or for each with a baseline.
+) -> Iterator[TableRow]:
+    """Yield a row of ``SET_COMPARISONS`` for every two of a family, or for each with a baseline.
 
     Rows lack the columns of the set. p-values are corrected for the number of rows. For statistics
     of rated pairs, ``resampling`` draws as many resamples as the family needs.
@@ -127,7 +127,7 @@ class ScoredModel:
 
     Attributes:
         similarities: float32[n_pairs], of the input's pairs; NaN if a term is not covered.
-        signature: see ``Run.signature``.
+        signature: see ``EvaluationRun.signature``.
     """
 
     embedding: str
@@ -145,18 +145,18 @@ def score_sets(
     embeddings cover ("common"); comparisons use the common pairs.
 
     Returns:
-        ``RESULTS`` and ``COMPARISONS``.
+        ``SET_RESULTS`` and ``SET_COMPARISONS``.
     """
     covered = {model.embedding: ~np.isnan(model.similarities) for model in models}
     common = np.logical_and.reduce(list(covered.values()))
     # The content of a pair determines its half for held-out accuracy.
     ids = np.array([int(pair_id, 16) for pair_id in input_.pairs["pair_id"]], np.uint64)
     held_out: Flags = tie_hashes(np.uint64(resampling.seed), np.uint64(0), ids) % np.uint64(2) == 1
-    results: list[Row] = []
-    comparisons: list[Row] = []
+    results: list[TableRow] = []
+    comparisons: list[TableRow] = []
     stage.total(sum(len(pair_set.rows) for pair_set in input_.scored_sets))
     for pair_set in input_.scored_sets:
-        where: Row = {"input": input_.name, **pair_set.key_columns()}
+        where: TableRow = {"input": input_.name, **pair_set.key_columns()}
         if pair_set.kind == "matched":
             every = np.ones_like(common)
             shared = _scores(pair_set, every, at_headline_metric(models), held_out, resampling)
@@ -175,15 +175,15 @@ def score_sets(
             results += (where | row for row in _result_rows(scored, "own", pair_set))
         stage.advance(len(pair_set.rows))
     return (
-        pl.DataFrame(results, schema=RESULTS.dtypes, orient="row"),
-        pl.DataFrame(comparisons, schema=COMPARISONS.dtypes, orient="row"),
+        pl.DataFrame(results, schema=SET_RESULTS.dtypes, orient="row"),
+        pl.DataFrame(comparisons, schema=SET_COMPARISONS.dtypes, orient="row"),
     )
 
 
 def baseline_models(
     input_: EvaluationInput, signature: Callable[[str, str, str], str]
 ) -> list[ScoredModel]:
-    """Return the similarities of an input's pairs by each baseline; see ``Run.signature``."""
+    """Return the similarities of an input's pairs by each baseline, with its ``signature``."""
     return [
         ScoredModel(
             embedding=BASELINE,
@@ -271,7 +271,7 @@ def _scores(
     ]
 
 
-def _result_rows(scores: Sequence[Score], subset: str, pair_set: PairSet) -> Iterator[Row]:
+def _result_rows(scores: Sequence[Score], subset: str, pair_set: PairSet) -> Iterator[TableRow]:
     for score in scores:
         for name, estimate in score.estimates.items():
             yield {
@@ -286,7 +286,9 @@ def _result_rows(scores: Sequence[Score], subset: str, pair_set: PairSet) -> Ite
             }
 
 
-def _comparison_rows(scores: Sequence[Score], kind: Kind, resampling: Resampling) -> Iterator[Row]:
+def _comparison_rows(
+    scores: Sequence[Score], kind: SampleKind, resampling: Resampling
+) -> Iterator[TableRow]:
     """Yield comparisons of each embedding's metrics, of embeddings, and of these with the baseline.
 
     Embeddings are at their best metric, and the baseline is the best one on the set.
@@ -319,7 +321,7 @@ def fixed_comparisons(
     models: Sequence[ScoredModel],
     statistics: Collection[str],
     resampling: Resampling,
-) -> Iterator[Row]:
+) -> Iterator[TableRow]:
     """Yield comparisons of models, one per embedding, on the pairs of a set that all cover.
 
     ``common`` is a mask of these pairs, bool[n_pairs] over the pairs of the input. Statistics for

@@ -11,7 +11,7 @@ from medsim.core.shown import number
 from medsim.evaluations.conclusions import embedding_standings, with_standing
 from medsim.evaluations.options import CORRECTIONS
 from medsim.evaluations.readable import MATCHED, hardest_first, set_name
-from medsim.evaluations.sets import ALL, BASELINE, FEW, SET, with_enough_pairs
+from medsim.evaluations.sets import ALL_KINDS, BASELINE, FEW, SET, with_enough_pairs
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
 from medsim.pages.page import with_interval
 from medsim.pages.sentences import ALPHA, Row, leader_sentence, ordered_differences, other_models
@@ -35,9 +35,9 @@ def result_sentences(
 
     Args:
         best: rows of ``best_metrics``, of any statistics, with or without the baseline.
-        comparisons: ``COMPARISONS`` of the same embeddings at the same metrics; empty if they
+        comparisons: ``SET_COMPARISONS`` of the same embeddings at the same metrics; empty if they
             are not tested.
-        results: ``RESULTS`` of the same embeddings, for the matched share.
+        results: ``SET_RESULTS`` of the same embeddings, for the matched share.
         correction: of p-values, one of ``CORRECTIONS``.
     """
     sentences: list[str] = []
@@ -158,7 +158,7 @@ def _place(row: Row) -> str:
     few = "" if row["n_pairs"] >= FEW else " (too few for a conclusion)"
     if row["difficulty"] is None:
         return f"the {size} rated pairs of {row['name']}{few}"
-    if row["difficulty"] == ALL:
+    if row["difficulty"] == ALL_KINDS:
         return f"{row['dataset']} ({row['input']}), {MATCHED}{few}"
     negatives = row["negatives"].replace("levenshtein", "Levenshtein")
     return (

@@ -21,7 +21,13 @@ import polars as pl
 from medsim.core.config import in_threads
 from medsim.embeddings.embedded_terms import check_finite, term_rows
 from medsim.embeddings.metrics import METRICS, Workers
-from medsim.evaluations.output import RESULTS, SEPARATED, SEPARATION, SEPARATION_PARTS, path_of
+from medsim.evaluations.output import (
+    SEPARATED,
+    SEPARATION,
+    SEPARATION_PARTS,
+    SET_RESULTS,
+    table_path,
+)
 from medsim.evaluations.statistic import STATISTICS
 from medsim.kernels.separation import n_not_below, sums_of_later
 from medsim.statistics.estimates import Estimate, defined, interval_of
@@ -31,8 +37,8 @@ if TYPE_CHECKING:
 
     from medsim.embeddings.embedded_terms import EmbeddedTerms
     from medsim.embeddings.metrics import Metric
-    from medsim.evaluations.run import Run
-    from medsim.evaluations.scoring import Row
+    from medsim.evaluations.run import EvaluationRun
+    from medsim.evaluations.scoring import TableRow
     from medsim.evaluations.targets import Categories
     from medsim.kernels.types import Counts, CountTable, Starts, Table, Vectors
 
@@ -145,12 +151,12 @@ def _sum_by_category(starts: Starts, errors: CountTable, sums: Table, *, near: b
     )
 
 
-DATASET = "separation"
+SEPARATION_DATASET = "separation"
 """The dataset of separation in results."""
 
 
 def write_separation(
-    run: Run,
+    run: EvaluationRun,
     input_name: str,
     categories: Categories,
     name: str,
@@ -197,10 +203,10 @@ def separation_paths(
 ) -> tuple[str, ...]:
     """Return the paths of the files that ``write_separation`` writes under a metric."""
     tables = (SEPARATION_PARTS, SEPARATED) if categories.n_far else (SEPARATION_PARTS,)
-    return tuple(path_of(table, name, embedding, metric) for table in tables)
+    return tuple(table_path(table, name, embedding, metric) for table in tables)
 
 
-def separation_tables(run: Run, name: str) -> dict[str, pl.DataFrame]:
+def separation_tables(run: EvaluationRun, name: str) -> dict[str, pl.DataFrame]:
     """Return the separation of an input's categories, by table.
 
     Results have the statistics of all triples. Here ``n_pairs`` is the number of terms of the
@@ -208,7 +214,7 @@ def separation_tables(run: Run, name: str) -> dict[str, pl.DataFrame]:
     """
     frames = [pl.DataFrame(schema=SEPARATION.dtypes)]
     for embedding, metric in product(run.embeddings, METRICS.all()):
-        path = path_of(SEPARATION_PARTS, name, embedding, metric)
+        path = table_path(SEPARATION_PARTS, name, embedding, metric)
         if path in run.output.outputs:
             columns = {
                 "input": name,
@@ -221,7 +227,7 @@ def separation_tables(run: Run, name: str) -> dict[str, pl.DataFrame]:
             )
             frames.append(frame.select(*SEPARATION.dtypes))
     separation = pl.concat(frames)
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     for row in separation.filter(pl.col("category1").is_null()).iter_rows(named=True):
         about = run.inputs[name]["categories"]
         statistic = STATISTICS[_measure(about.get("n_far", 0))]
@@ -229,7 +235,7 @@ def separation_tables(run: Run, name: str) -> dict[str, pl.DataFrame]:
         rows.append(
             {column: row[column] for column in ("input", "embedding", "metric", "signature")}
             | {
-                "dataset": DATASET,
+                "dataset": SEPARATION_DATASET,
                 "subset": "own",
                 "statistic": statistic.name,
                 **interval_of(statistic.compute(triples)),
@@ -237,7 +243,10 @@ def separation_tables(run: Run, name: str) -> dict[str, pl.DataFrame]:
                 "n_covered": row["n_terms1"],
             }
         )
-    return {SEPARATION.files: separation, RESULTS.files: pl.DataFrame(rows, schema=RESULTS.dtypes)}
+    return {
+        SEPARATION.files: separation,
+        SET_RESULTS.files: pl.DataFrame(rows, schema=SET_RESULTS.dtypes),
+    }
 
 
 def _measure(n_far: int) -> str:
@@ -254,10 +263,10 @@ def _frame(categories: Categories, n_terms: Counts, result: Separation) -> pl.Da
     names = [category.name for category in categories.categories]
     measure = _measure(categories.n_far)
     first_far = len(names) - categories.n_far
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     for (i, name1), (j, name2) in product(enumerate(names), repeat=2):
         mean = float(result.mean_similarity[i, j])
-        row: Row = {
+        row: TableRow = {
             "category1": name1,
             "category2": name2,
             "n_terms1": int(n_terms[i]),
@@ -267,7 +276,7 @@ def _frame(categories: Categories, n_terms: Counts, result: Separation) -> pl.Da
         if i == 0 and j >= first_far if categories.n_far else i != j:
             row |= _error_columns(measure, result.n_triples[i, j], result.n_errors[i, j])
         rows.append(row)
-    every: Row = {"n_terms1": int(n_terms.sum())}
+    every: TableRow = {"n_terms1": int(n_terms.sum())}
     rows.append(every | _error_columns(measure, result.n_triples.sum(), result.n_errors.sum()))
     return pl.DataFrame(rows, schema=SEPARATION_PARTS.dtypes)
 
@@ -287,7 +296,7 @@ def _term_rows(
     return pl.concat(frames)
 
 
-def _error_columns(measure: str, n_triples: np.int64, n_errors: np.int64) -> Row:
+def _error_columns(measure: str, n_triples: np.int64, n_errors: np.int64) -> TableRow:
     """Return the columns of errors; the share is null without triples."""
     triples = TripleCounts(n_triples=int(n_triples), n_errors=int(n_errors))
     return {

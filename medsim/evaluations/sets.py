@@ -6,7 +6,7 @@ import polars as pl
 
 from medsim.core import queries
 from medsim.core.config import SET_COLUMNS
-from medsim.statistics.strata import PARTS
+from medsim.statistics.strata import PROPERTIES
 
 SET = ("input", *SET_COLUMNS)
 """The columns that name a set of pairs."""
@@ -21,7 +21,7 @@ HEADLINE_NEGATIVES = ("levenshtein", "random")
 BASELINE = "baseline"
 """The name of the baselines among the embeddings of results."""
 
-ALL = "all"
+ALL_KINDS = "all"
 """The difficulty and the negatives of the matched set."""
 
 MATCHED_SUBSET = "build"
@@ -30,7 +30,7 @@ MATCHED_SUBSET = "build"
 FEW = 30
 """Sets of fewer pairs are marked or left out, as their statistics are too uncertain."""
 
-_PART = rf"/(?<part>{'|'.join(PARTS)})=(?<part_value>.*)$"
+_PART = rf"/(?<part>{'|'.join(PROPERTIES)})=(?<part_value>.*)$"
 
 
 def with_parts(frame: pl.DataFrame) -> pl.DataFrame:
@@ -68,7 +68,7 @@ def with_enough_pairs(rows: pl.DataFrame) -> pl.DataFrame:
 
     In a matched set the pairs that a model does not cover count too.
     """
-    in_set = pl.when(difficulty=ALL).then(pl.col("n_pairs").max().over(SET))
+    in_set = pl.when(difficulty=ALL_KINDS).then(pl.col("n_pairs").max().over(SET))
     enough = in_set.otherwise("n_pairs") >= FEW
     of_model = enough & (pl.col("embedding") != BASELINE)
     return rows.filter(enough | ~of_model.any().over("statistic"))

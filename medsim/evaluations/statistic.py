@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Sample = TypeVar("Sample")
 
-Kind = Literal["matched", "labelled", "rated", "retrieval", "separation"]
+SampleKind = Literal["matched", "labelled", "rated", "retrieval", "separation"]
 """The data of a statistic: pairs with labels in strata of equal spelling, pairs with labels, pairs
 with ratings, ranks of linked terms, or triples of terms of categories."""
 
@@ -47,7 +47,7 @@ class Statistic(Generic[Sample]):
     name: str
     label: str
     help: str
-    kind: Kind
+    kind: SampleKind
     compute: Callable[[Sample], Estimate]
     test: Callable[[Sample, Sample], Test] | None = None
     table: Literal["headline", "best", "own"] | None = None
@@ -56,7 +56,7 @@ class Statistic(Generic[Sample]):
     interval: str = ""
 
 
-def statistics_of(kind: Kind, *, tested: bool = False) -> list[Statistic[Any]]:
+def statistics_of(kind: SampleKind, *, tested: bool = False) -> list[Statistic[Any]]:
     """Return the statistics of one kind of data: all, or those whose differences are tested."""
     statistics = [statistic for statistic in STATISTICS.values() if statistic.kind == kind]
     return [statistic for statistic in statistics if statistic.test or not tested]

@@ -16,7 +16,7 @@ from medsim.core.terms import lowered_column
 from medsim.embeddings.metrics import METRICS
 from medsim.evaluations import output
 from medsim.evaluations.inputs import EvaluationInput
-from medsim.evaluations.output import TABLES, EvaluationManifest, path_of
+from medsim.evaluations.output import SUMMARIES, EvaluationManifest, table_path
 from medsim.evaluations.result_file import write_result
 from medsim.evaluations.run import resampling_of
 from medsim.evaluations.scoring import (
@@ -30,13 +30,13 @@ from medsim.evaluations.scoring import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from medsim.evaluations.run import Run
+    from medsim.evaluations.run import EvaluationRun
     from medsim.kernels.types import Flags
 
 
-def summarize(run: Run) -> None:
+def summarize(run: EvaluationRun) -> None:
     """Write the tables of all inputs, of this run and of earlier ones, and the manifest."""
-    tables = {table.files: [pl.DataFrame(schema=table.dtypes)] for table in TABLES}
+    tables = {table.files: [pl.DataFrame(schema=table.dtypes)] for table in SUMMARIES}
     makers = [_of_pairs]
     kinds = {path.split("/")[0] for path in run.output.outputs}
     if output.RETRIEVED.files.split("/")[0] in kinds:
@@ -53,13 +53,13 @@ def summarize(run: Run) -> None:
     vocabularies = {
         embedding: run.output.load(path)
         for embedding in run.embeddings
-        if (path := path_of(output.VOCABULARIES, embedding)) in run.output.outputs
+        if (path := table_path(output.VOCABULARY_WORDS, embedding)) in run.output.outputs
     }
     tables[output.OVERLAP.files].append(overlap_of_vocabularies(vocabularies))
     joined = {table: pl.concat(parts) for table, parts in tables.items()}
     for table, frame in joined.items():
         run.write(table, frame)
-    write_result(run, joined[output.RESULTS.files], joined[output.COMPARISONS.files])
+    write_result(run, joined[output.SET_RESULTS.files], joined[output.SET_COMPARISONS.files])
     EvaluationManifest(
         medsim=manifest.medsim_version(),
         libraries=json.loads(run.metadata["libraries"]),
@@ -73,10 +73,10 @@ def summarize(run: Run) -> None:
     ).write(run.output.folder)
 
 
-def _of_pairs(run: Run, name: str) -> dict[str, pl.DataFrame]:
+def _of_pairs(run: EvaluationRun, name: str) -> dict[str, pl.DataFrame]:
     """Return the results from the similarities of an input's pairs, by table."""
     load, progress, options = run.output.load, run.progress, run.options.recorded()
-    pairs = load(path_of(output.PAIRS, name))
+    pairs = load(table_path(output.SET_PAIRS, name))
     input_ = EvaluationInput.of_run(name, run.inputs[name], pairs, options)
     models = [
         ScoredModel(
@@ -86,7 +86,7 @@ def _of_pairs(run: Run, name: str) -> dict[str, pl.DataFrame]:
             signature=run.signature(name, embedding, metric),
         )
         for embedding, metric in product(run.embeddings, METRICS.all())
-        if (path := path_of(output.SCORES, name, embedding, metric)) in run.output.outputs
+        if (path := table_path(output.SCORES, name, embedding, metric)) in run.output.outputs
     ]
     resampling = resampling_of(options, run.options.n_threads)
     with progress.stage(f"score {name}") as stage:
@@ -102,12 +102,12 @@ def _of_pairs(run: Run, name: str) -> dict[str, pl.DataFrame]:
         warn_of_reach(models, resampling, progress)
     is_covered = {model.embedding: ~np.isnan(model.similarities) for model in models}
     terms, words = (
-        {embedding: load(path_of(table, name, embedding)) for embedding in is_covered}
-        for table in (output.TERMS, output.WORDS)
+        {embedding: load(table_path(table, name, embedding)) for embedding in is_covered}
+        for table in (output.COVERED_TERMS, output.COVERED_WORDS)
     )
     return {
-        output.RESULTS.files: results,
-        output.COMPARISONS.files: comparisons,
+        output.SET_RESULTS.files: results,
+        output.SET_COMPARISONS.files: comparisons,
         output.COVERAGE.files: coverage_of(input_, is_covered, terms),
         output.OVERLAP.files: overlap_of(name, terms, words),
     }

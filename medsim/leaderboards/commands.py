@@ -19,10 +19,10 @@ def leaderboard(options: LeaderboardOptions, *, form: Format = "table") -> None:
 
     Example: medsim leaderboard results other/result.json -o leaderboard.html
     """
-    from medsim.leaderboards.page import readable
+    from medsim.leaderboards.page import readable_board
     from medsim.leaderboards.ranking import leaderboard as run
 
-    print_table(call(run, options), form, readable=lambda rows: [readable(rows)])
+    print_table(call(run, options), form, readable=lambda rows: [readable_board(rows)])
     signs = "rank: 1 plus the number of significantly better models, by paired tests or intervals"
     say_signs(options.progress, form, signs)
     if options.out is not None:

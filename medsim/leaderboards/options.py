@@ -18,7 +18,17 @@ from medsim.core.options import (
     several,
 )
 
-SHOWN = ("rank", "model", "value", "low", "high", "gain", "kind", "trained_here", "ranked_by")
+LEADERBOARD_COLUMNS = (
+    "rank",
+    "model",
+    "value",
+    "low",
+    "high",
+    "gain",
+    "kind",
+    "trained_here",
+    "ranked_by",
+)
 """The columns of a leaderboard that tables for reading have."""
 
 

@@ -11,7 +11,7 @@ from medsim.core.errors import counted, listed
 from medsim.core.manifest import medsim_version
 from medsim.evaluations.sets import HEADLINE
 from medsim.evaluations.statistic import STATISTICS
-from medsim.leaderboards.options import SHOWN
+from medsim.leaderboards.options import LEADERBOARD_COLUMNS
 from medsim.pages.page import FINGERPRINT, Chart, Page, PageTable, Section, with_interval
 from medsim.pages.readable import headed, rounded, with_ends
 from medsim.pages.sentences import is_above
@@ -27,14 +27,19 @@ _SIZE_CLASS = pl.coalesce(
 )
 
 
-def readable(rows: pl.DataFrame) -> pl.DataFrame:
+def readable_board(rows: pl.DataFrame) -> pl.DataFrame:
     """Return rows of ``leaderboard`` for a terminal, with intervals as text."""
     texts = rows.with_columns(
         pl.concat_str("build", "version", separator=" ", ignore_nulls=True).alias("build"),
         with_ends("value", *_ENDS).alias("value"),
         rounded("gain"),
     )
-    shown = ["build", *SHOWN[:2], "metric", *(name for name in SHOWN[2:] if name not in _ENDS)]
+    shown = [
+        "build",
+        *LEADERBOARD_COLUMNS[:2],
+        "metric",
+        *(name for name in LEADERBOARD_COLUMNS[2:] if name not in _ENDS),
+    ]
     return headed(texts, shown, **_HEADINGS)
 
 
@@ -78,7 +83,9 @@ def _section(board: pl.DataFrame) -> Section:
     facts = ["coverage", "trained_on", "metric", "options", "n_dimensions", "size", "medsim"]
     table = PageTable(
         caption=f"Models on {title}",
-        frame=headed(board, [*SHOWN, "size_class", *facts, "fingerprint"], **_HEADINGS),
+        frame=headed(
+            board, [*LEADERBOARD_COLUMNS, "size_class", *facts, "fingerprint"], **_HEADINGS
+        ),
         filters=("kind", "size", _TRAINED),
     )
     chart = Chart(
@@ -95,7 +102,7 @@ def _section(board: pl.DataFrame) -> Section:
             ends=_ENDS,
             filled="first",
         ),
-        table=PageTable(caption="Scores", frame=headed(board, SHOWN, **_HEADINGS)),
+        table=PageTable(caption="Scores", frame=headed(board, LEADERBOARD_COLUMNS, **_HEADINGS)),
     )
     return Section(
         title=title,

@@ -15,7 +15,7 @@ from medsim.evaluations.output import RESULT
 from medsim.evaluations.result_file import read_result
 from medsim.evaluations.sets import HEADLINE
 from medsim.evaluations.training_data import trained_here
-from medsim.leaderboards.options import SHOWN, LeaderboardOptions
+from medsim.leaderboards.options import LEADERBOARD_COLUMNS, LeaderboardOptions
 from medsim.pages.sentences import ALPHA
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def leaderboard(options: LeaderboardOptions) -> pl.DataFrame:
         OutputError: ``out`` exists and is not a report of medsim, or cannot be written.
     """
     files = _files(options.paths, progress_of(options.progress))
-    rows = ranked(map(read_result, files))
+    rows = ranking_of(map(read_result, files))
     if rows.is_empty():
         raise InputError("no result has a headline score; evaluate models on a default build")
     if options.out is not None:
@@ -78,7 +78,7 @@ def _is_result(file: Path) -> bool:
     return file.name == RESULT or (b'"schema"' in beginning and b'"medsim"' in beginning)
 
 
-def ranked(results: Iterable[Mapping[str, pl.DataFrame]]) -> pl.DataFrame:
+def ranking_of(results: Iterable[Mapping[str, pl.DataFrame]]) -> pl.DataFrame:
     """Return the models of results, each from ``read_result``, with their ranks.
 
     A model that is in several results, with the same options, has one row.
@@ -129,7 +129,7 @@ def ranked(results: Iterable[Mapping[str, pl.DataFrame]]) -> pl.DataFrame:
             trained_here=pl.Series([trained_here(*row) for row in declared], dtype=pl.String)
         )
         .sort("build", "build_fingerprint", -pl.col("value"), "model")
-        .select("build", *SHOWN, pl.exclude("build", *SHOWN))
+        .select("build", *LEADERBOARD_COLUMNS, pl.exclude("build", *LEADERBOARD_COLUMNS))
     )
 
 

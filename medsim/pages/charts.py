@@ -44,7 +44,7 @@ def coloured(channel: type[Any], field: str, names: Sequence[str]) -> Any:
     return encoded if any(names) else encoded.legend(None)
 
 
-def rows_of(names: Sequence[str], contenders: Sequence[str]) -> tuple[alt.Y, alt.YOffset]:
+def row_axes(names: Sequence[str], contenders: Sequence[str]) -> tuple[alt.Y, alt.YOffset]:
     """Return an axis with a row per name, the first on top, and positions for contenders."""
     axis = alt.Y("y:N").title(None).sort(list(names)).axis(grid=True, ticks=False, domain=False)
     return axis, alt.YOffset("contender:N").sort(list(contenders))
@@ -172,7 +172,7 @@ def dots(
         sized: whether each row shows the largest number of pairs of its points.
     """
     colour = coloured(alt.Color, "contender", contenders)
-    base = alt.Chart().encode(*rows_of(y, contenders), color=colour)
+    base = alt.Chart().encode(*row_axes(y, contenders), color=colour)
     scaled = dict(x.scale)
     powers: dict[str, Any] = {"values": [10**power for power in range(10)]}
     axis = powers if scaled.get("type") == "log" else {}
@@ -201,7 +201,7 @@ def dots(
     height = row_height(contenders)
     if sized:
         height += _SIZE
-        layers.append(_sizes(rows_of(y, contenders)[0], height))
+        layers.append(_sizes(row_axes(y, contenders)[0], height))
     return in_panels(alt.layer(*layers).properties(height=len(y) * height), panels)
 
 
@@ -239,7 +239,7 @@ def strips(contenders: Sequence[str], *, x: str, y: Sequence[str]) -> Spec:
     It draws y, contender, value and name, the dataset of a value.
     """
     colour = coloured(alt.Color, "contender", contenders)
-    base = alt.Chart(DATA).encode(*rows_of(y, contenders), color=colour)
+    base = alt.Chart(DATA).encode(*row_axes(y, contenders), color=colour)
     points = base.mark_point(size=55, strokeWidth=1.5, opacity=1).encode(
         x=alt.X("value:Q").title(x).scale(zero=False),
         shape=coloured(alt.Shape, "contender", contenders),

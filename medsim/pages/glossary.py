@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-TERMS = {
+MEANINGS = {
     "95% CI": "Confidence interval. A range around a score. If the study were repeated with other "
     "data, 95% of such ranges would contain the true value.",
     "among the best": "The best model, and every model not significantly different from it.",

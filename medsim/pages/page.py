@@ -15,7 +15,7 @@ from medsim.core.errors import counted, listed
 from medsim.core.manifest import RunManifest
 from medsim.core.shown import number
 from medsim.core.tables import guarded
-from medsim.pages.glossary import TERMS
+from medsim.pages.glossary import MEANINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -171,7 +171,7 @@ class Code:
     text: str
 
 
-Part: TypeAlias = Chart | PageTable | Folded | Code | str
+SectionPart: TypeAlias = Chart | PageTable | Folded | Code | str
 """A part of a section; a text is a paragraph."""
 
 
@@ -186,7 +186,7 @@ class Section:
 
     title: str
     prose: str = ""
-    parts: Sequence[Part]
+    parts: Sequence[SectionPart]
     result: Sequence[str] = ()
 
 
@@ -212,9 +212,11 @@ class Page:
     def terms(self) -> dict[str, str]:
         """The meanings of the glossary's terms that results use, and of ``words``."""
         text = " ".join(chain.from_iterable(section.result for section in self.sections))
-        used = {word.lower() for word in any_of({**TERMS, **self.words}).findall(text)}
+        used = {word.lower() for word in any_of({**MEANINGS, **self.words}).findall(text)}
         used -= {word.lower() for word in self.words}
-        shown = {TERMS[word]: word for word in TERMS if word.lower() in used}  # no meaning twice
+        shown = {
+            MEANINGS[word]: word for word in MEANINGS if word.lower() in used
+        }  # no meaning twice
         return {word: meaning for meaning, word in shown.items()} | {**self.words}
 
 
@@ -230,7 +232,7 @@ def distinct(values: pl.Series) -> list[str]:
     return list(values.unique(maintain_order=True))
 
 
-PAPER = (
+SCHULZ_2020 = (
     "Schulz, C. and Juric, D. (2020). Can Embeddings Adequately Represent Medical Terminology? New "
     "Large-Scale Medical Term Similarity Datasets Have the Answer! AAAI 2020."
 )
@@ -306,9 +308,9 @@ def report(
     name: str,
     *,
     commands: str,
-    parts: Sequence[Part] = (),
+    parts: Sequence[SectionPart] = (),
     below: str = "",
-    paper: str = PAPER,
+    paper: str = SCHULZ_2020,
 ) -> Page:
     """Return a page as the report of an output: signed, and with where the numbers come from.
 

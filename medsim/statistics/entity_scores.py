@@ -36,7 +36,7 @@ def f1(counts: EntityCounts | Table) -> Values:
     return quotients(2.0 * counts[..., 0], counts[..., 1] + counts[..., 2])
 
 
-STATISTICS = {"f1": f1, "precision": precision, "recall": recall}
+ENTITY_STATISTICS = {"f1": f1, "precision": precision, "recall": recall}
 """The statistics by name."""
 
 
@@ -63,7 +63,7 @@ def estimates_of(
                 statistic(resampled[:, system]).mean(axis=-1),
                 statistic(left_out[:, system]).mean(axis=-1),
             )
-            for name, statistic in STATISTICS.items()
+            for name, statistic in ENTITY_STATISTICS.items()
         }
         for system in range(counts.shape[1])
     ]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from medsim.kernels.types import Values
 
-PARTS = ("count", "topics", "domain", "associated")
+PROPERTIES = ("count", "topics", "domain", "associated")
 """The properties by which a set of pairs is divided."""
 
 PAIR_ONLY = ("domain", "associated")
@@ -123,7 +123,7 @@ def parts_of(properties: pl.DataFrame, stratification: Stratification) -> dict[s
         and "10-99".
     """
     parts = {}
-    for name in PARTS:
+    for name in PROPERTIES:
         columns = [column for column in (f"{name}1", f"{name}2") if column in properties.columns]
         sides = [properties[column] for column in columns]
         if not sides or (len(sides) == 1 and name not in PAIR_ONLY):

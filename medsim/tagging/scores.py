@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.shown import MISSING
-from medsim.statistics.entity_scores import STATISTICS, estimates_of
+from medsim.statistics.entity_scores import ENTITY_STATISTICS, estimates_of
 from medsim.statistics.estimates import defined, interval_of
 from medsim.tagging.corpus import entities_of
 from medsim.tagging.output import ENTITY_SCORES, TASK_MODEL, TRIALS
@@ -60,7 +60,7 @@ def trials_of(
     scores = epochs.with_columns(
         pl.lit(corpus).alias("corpus"),
         pl.lit(embedding).alias("embedding"),
-        *(pl.Series(name, statistic(whole)) for name, statistic in STATISTICS.items()),
+        *(pl.Series(name, statistic(whole)) for name, statistic in ENTITY_STATISTICS.items()),
     )
     return scores.select(list(TRIALS.dtypes)).cast(pl.Schema(TRIALS.dtypes))
 
@@ -84,7 +84,7 @@ def tagger_scores(
             whole = embedding_counts[:, at].sum(axis=0)
             n_trials = embedding_counts.shape[2]
             for name, estimate in next(estimates).items():
-                values = STATISTICS[name](whole)
+                values = ENTITY_STATISTICS[name](whole)
                 deviation = defined(float(np.std(values, ddof=1))) if n_trials > 1 else None
                 rows.append(
                     {

@@ -23,7 +23,7 @@ from medsim.core.errors import InputError, OptionError, OutputError
 pytest.importorskip("altair", reason="needs medsim[report]")
 
 from medsim.builds.page import report_data_of as build_data_of
-from medsim.evaluations.report_data import EvaluationReportData, report_data_of
+from medsim.evaluations.report_data import EvaluationReportData, evaluation_data
 from medsim.pages import writing
 from medsim.pages.writing import _library
 
@@ -174,7 +174,7 @@ def test_command_writes_the_page_and_prints_its_path(outputs: Path, tmp_path: Pa
 
 @pytest.fixture(scope="module")
 def shown(shared_evaluation: medsim.Evaluation) -> EvaluationReportData:
-    return report_data_of(shared_evaluation)
+    return evaluation_data(shared_evaluation)
 
 
 def test_histograms_and_quartiles_use_pairs_covered_by_all_embeddings(
@@ -238,7 +238,7 @@ def test_optional_tables_are_shown_if_present(
     shutil.copytree(outputs / "results", tmp_path / "results")
     add_tables(tmp_path / "results")
 
-    profile = report_data_of(medsim.Evaluation(tmp_path / "results"))
+    profile = evaluation_data(medsim.Evaluation(tmp_path / "results"))
 
     assert profile.separation.height > 0
     assert profile.retrieval.height > 0
@@ -290,7 +290,7 @@ def test_errors_are_of_pairs_with_known_words(outputs: Path, tmp_path: Path) -> 
         resamples=100,
     )
 
-    errors = report_data_of(out).errors
+    errors = evaluation_data(out).errors
 
     terms = selected(out, "select term from term where n_unknown_words = 0")["term"].implode()
     whole = hard.filter(pl.all_horizontal(pl.col("term1", "term2").is_in(terms)))

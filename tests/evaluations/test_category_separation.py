@@ -25,9 +25,9 @@ from medsim.embeddings.options import parse_embedding
 from medsim.evaluations import separation as module
 from medsim.evaluations.conclusions import best_and_worst, errors_of, overall_errors
 from medsim.evaluations.options import EvaluateOptions
-from medsim.evaluations.output import EVALUATION, SEPARATED, SEPARATION, path_of
-from medsim.evaluations.readable import readable
-from medsim.evaluations.run import Run
+from medsim.evaluations.output import EVALUATION, SEPARATED, SEPARATION, table_path
+from medsim.evaluations.readable import readable_tables
+from medsim.evaluations.run import EvaluationRun
 from medsim.evaluations.separation import (
     Separation,
     separation,
@@ -174,12 +174,12 @@ def embedded(categories: Categories, tmp_path_factory: pytest.TempPathFactory) -
 @contextmanager
 def new_run(
     folder: Path, categories: Categories, progress: Progress | None = None
-) -> Iterator[Run]:
+) -> Iterator[EvaluationRun]:
     """Yield a run with one build and one embedding that has not written anything."""
     out = folder / "results"
     with claimed(out, EVALUATION, overwrite=False) as output:
         output.resume({})
-        yield Run(
+        yield EvaluationRun(
             options=EvaluateOptions("build", {"words": "words.vec"}, out, threads=2),
             inputs={"build": {"fingerprint": "", "categories": categories.provenance()}},
             embeddings={"words": {"fingerprint": "", "options": {}}},
@@ -225,7 +225,9 @@ def test_files_count_only_terms_with_vectors(
     with new_run(tmp_path, some) as run:
         write_separation(run, "build", some, "words", embedded, {metric: WORD_METRICS[metric]})
         table = separation_tables(run, "build")["separation.parquet"]
-        term_rows = run.output.load(path_of(SEPARATED, "build", "words", metric)) if n_far else None
+        term_rows = (
+            run.output.load(table_path(SEPARATED, "build", "words", metric)) if n_far else None
+        )
 
     *pairs, every = table.iter_rows(named=True)
     assert [(row["category1"], row["category2"]) for row in pairs] == [*product(names, repeat=2)]
@@ -357,7 +359,7 @@ def test_tables_have_the_best_and_the_worst_metrics_and_terms(data: Path) -> Non
         ("best", "org", *errors[0]),
         ("worst", "org", *errors[-1]),
     ]
-    (table,) = readable(compared)
+    (table,) = readable_tables(compared)
     (best, best_metric), (worst, worst_metric) = errors[0], errors[-1]
     assert table.select("metric", "overlap_error").row(0) == (
         f"{best_metric}/{worst_metric}",
@@ -366,7 +368,7 @@ def test_tables_have_the_best_and_the_worst_metrics_and_terms(data: Path) -> Non
     assert medsim.compare(out, "all-separation").height == 2
     means = medsim.compare(out, "categories")
     assert means.height == 2 * 9
-    assert readable(means)[0].columns[4:] == [
+    assert readable_tables(means)[0].columns[4:] == [
         *("sim(dp, Therapeutic velp)", "sim(dp, org)", "sim(Therapeutic velp, org)"),
         *("sim(dp, dp)", "sim(Therapeutic velp, Therapeutic velp)", "sim(org, org)"),
     ]

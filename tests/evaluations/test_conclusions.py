@@ -100,7 +100,7 @@ def test_means_leave_out_small_sets_and_those_that_another_contains() -> None:
             result(EASY | {"dataset": name}, "a", "cos", values[name], n_covered=n_pairs)
             for name, n_pairs in sizes.items()
         ],
-        schema=output.RESULTS.dtypes,
+        schema=output.SET_RESULTS.dtypes,
     )
 
     best = best_metrics(rows, COMPARISONS.clear(), ["auc"])

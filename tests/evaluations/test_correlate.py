@@ -18,7 +18,7 @@ import medsim
 from medsim.cli import app
 from medsim.core.errors import InputError
 from medsim.core.progress import Progress
-from medsim.evaluations.correlate import COLUMNS
+from medsim.evaluations.correlate import CORRELATION_COLUMNS
 from medsim.evaluations.readable import readable_correlations
 
 MODELS = [f"m{number}" for number in range(8)]
@@ -46,7 +46,7 @@ def test_correlations_match_scipy_and_corrections_match_statsmodels() -> None:
 
     rows = medsim.correlate(sets, tasks.reverse())
 
-    assert rows.schema == pl.Schema(COLUMNS)
+    assert rows.schema == pl.Schema(CORRELATION_COLUMNS)
     assert rows.select("set", "task").rows() == [
         (a, b) for a in ("simlex", "mayo") for b in ("ner", "relations", "pico")
     ]
@@ -168,7 +168,7 @@ def test_a_readable_table_has_a_row_per_set_and_a_column_per_task() -> None:
             ("two", None, "ner", 0.8, 0.1, 0.9, 3.0, 0.01, 0.03, 8, 0.85, ""),
             ("two", None, "set", None, None, None, None, None, None, 8, 0.85, ""),
         ],
-        schema=COLUMNS,
+        schema=CORRELATION_COLUMNS,
         orient="row",
     )
 
@@ -271,7 +271,7 @@ def test_the_command_prints_a_readable_table_or_json(evaluation, tmp_path: Path)
     assert table.stdout.startswith("| set | statistic | ner | models | detectable r |")
     assert "warning: too few models" in table.stderr
     [row] = json.loads(rows.stdout)
-    assert list(row) == list(COLUMNS)
+    assert list(row) == list(CORRELATION_COLUMNS)
     assert row["n_models"] == 4
     for correction, after in (("holm", " after Holm's correction"), ("none", "")):
         signs = CliRunner().invoke(app, [*arguments, "md", "--correction", correction]).stderr

@@ -10,7 +10,7 @@ import pytest
 
 import medsim
 from medsim.evaluations.inputs import EvaluationInput, pair_id_of
-from medsim.evaluations.output import PAIRS
+from medsim.evaluations.output import SET_PAIRS
 from medsim.evaluations.scoring import dominated_sets
 
 
@@ -29,7 +29,7 @@ def labelled(n_chained: int, n_single: int, *, independent: bool = False) -> Eva
             pl.col("label").cast(pl.Int8),
             *(pl.lit(value).alias(column) for column, value in named.items()),
             rating=pl.lit(None, pl.Float64),
-        ).select(*PAIRS.dtypes),
+        ).select(*SET_PAIRS.dtypes),
         provenance={},
         independent=independent,
     )

@@ -13,7 +13,7 @@ from scipy import stats
 import medsim
 from medsim.core.shown import MISSING
 from medsim.evaluations.output import COVERAGE
-from medsim.evaluations.readable import readable, readable_coverage, why_missing_in
+from medsim.evaluations.readable import readable_coverage, readable_tables, why_missing_in
 
 RATED = """term 1,term 2,mesh 1,mesh 2,score
 renal failure,kidney,D1,D2,0.5
@@ -59,7 +59,7 @@ def test_rated_sets_have_their_scale_origin_and_share_of_multi_word_terms(evalua
         ("hlia", 3, 0.0, 1.0, "MeSH", 2 / 6, None, None, None),
         ("own", 3, None, None, None, 0.0, None, None, None),
     ]
-    (shown,) = readable(rows)
+    (shown,) = readable_tables(rows)
     assert shown.row(0) == ("hlia", 3, "0", "1", "MeSH", "33.3%")
 
 
@@ -76,7 +76,7 @@ def test_rated_sets_have_rater_agreement_if_the_file_has_raters(data: Path, tmp_
     assert table.select("raters", "iaa1", "iaa2").row(0) == (None, None, None)
     assert table.row(1, named=True)["raters"] == 2
     assert table.select("iaa1", "iaa2").row(1) == pytest.approx((agreed, agreed))
-    (shown,) = readable(table)
+    (shown,) = readable_tables(table)
     assert shown.row(0)[-3:] == (MISSING, MISSING, MISSING)
     assert shown.row(1)[-3:] == ("2", f"{agreed:.3f}", f"{agreed:.3f}")
     why = "no raters or iaa1 or iaa2 where a file lacks the ratings of each rater"
@@ -111,7 +111,7 @@ def test_a_pair_is_out_of_vocabulary_if_any_of_its_words_is(evaluation) -> None:
         *(("hlia", "one", 3, 2, 6), ("hlia", "two", 3, 1, 8), ("hlia", "three", 3, 3, 2)),
         *(("own", "one", 3, 2, 6), ("own", "two", 3, 1, 8), ("own", "three", 3, 3, 2)),
     }
-    assert readable(rows)[0].rows() == [
+    assert readable_tables(rows)[0].rows() == [
         ("one", 6, 6, "33.3–33.3%"),  # noqa: RUF001 — an en dash
         ("three", 2, 6, "0.0–0.0%"),  # noqa: RUF001
         ("two", 8, 6, "66.7–66.7%"),  # noqa: RUF001
@@ -145,7 +145,7 @@ def test_whole_vocabularies_are_compared_in_both_directions(evaluation) -> None:
         name1, other = row["embedding1"], row["embedding2"]
         assert row["n_both"] == both[name1, other]
         assert (row["n1"], row["n2"]) == (len(VOCABULARIES[name1]), len(VOCABULARIES[other]))
-    table = readable(overlap)[0]
+    table = readable_tables(overlap)[0]
     assert table.columns == ["embedding", "one", "three", "two", "average"]
     for row in table.iter_rows(named=True):
         name = row["embedding"]

@@ -14,9 +14,9 @@ import medsim
 from medsim.cli import app
 from medsim.core.shown import MISSING
 from medsim.evaluations.conclusions import best_metrics, embedding_standings
-from medsim.evaluations.output import COMPARISONS
-from medsim.evaluations.readable import readable, why_missing, why_missing_in
-from medsim.evaluations.score_sections import leaderboard
+from medsim.evaluations.output import SET_COMPARISONS
+from medsim.evaluations.readable import readable_tables, why_missing_in, why_scores_missing
+from medsim.evaluations.score_sections import score_boards
 
 WORDS = {"fen": [0.8, 0.3], "ridge": [0.1, 0.9], "cliff": [0.3, 0.7], "hill": [0.2, 0.8]}
 FLAT = {word: [1.0, 2.0] for word in WORDS}
@@ -48,14 +48,14 @@ WHY = (
 def test_a_missing_value_is_a_dash_with_its_reason(evaluation: medsim.Evaluation) -> None:
     rows = medsim.compare(evaluation)
 
-    (table,) = readable(rows)
+    (table,) = readable_tables(rows)
     cells = {row["input"]: (row["own"], row["flat"]) for row in table.iter_rows(named=True)}
     for name in ("constant", "single", "unknown"):
         assert cells[name] == (MISSING, MISSING)
     words, flat = cells["usual"]
     assert words.startswith("1.000 ")  # cosines 0.45, 0.69, 0.99
     assert flat == MISSING
-    assert why_missing(rows) == why_missing_in(rows, [table]) == WHY
+    assert why_scores_missing(rows) == why_missing_in(rows, [table]) == WHY
     assert rows.filter(pl.col("value").is_null())["among_best"].drop_nulls().is_empty()
 
 
@@ -81,13 +81,13 @@ def test_an_embedding_without_a_value_stays_in_the_standings(evaluation: medsim.
     rows = medsim.compare(evaluation, "standings")
 
     assert rows.select("embedding", "n_sets", "mean").rows() == [("own", 1, 1.0), ("flat", 0, None)]
-    assert readable(rows)[0]["mean"].to_list() == ["1.00", MISSING]
+    assert readable_tables(rows)[0]["mean"].to_list() == ["1.00", MISSING]
 
 
 def test_the_leaderboard_of_a_report_says_what_is_missing(evaluation: medsim.Evaluation) -> None:
-    every, untested = evaluation.results(), pl.DataFrame(schema=COMPARISONS.dtypes)
+    every, untested = evaluation.results(), pl.DataFrame(schema=SET_COMPARISONS.dtypes)
     section, nothing = (
-        leaderboard(SimpleNamespace(results=results, comparisons=untested), ["own", "flat"])
+        score_boards(SimpleNamespace(results=results, comparisons=untested), ["own", "flat"])
         for results in (every, every.filter(input="constant"))
     )
 
@@ -116,11 +116,11 @@ def labelled(name: str, value: float | None, n_pairs: int, **more: Any) -> dict[
 def test_labelled_pairs_of_one_label_have_no_auc() -> None:
     rows = pl.DataFrame([labelled("one", None, 3), labelled("one", None, 0, difficulty="hard")])
 
-    assert why_missing(rows) == (
+    assert why_scores_missing(rows) == (
         "only positives or only negatives are covered (b syn_syn easy random); no pair is covered "
         "(b syn_syn hard random)"
     )
-    assert why_missing(pl.DataFrame([labelled("one", 0.5, 3)])) == ""
+    assert why_scores_missing(pl.DataFrame([labelled("one", 0.5, 3)])) == ""
 
 
 def test_one_of_many_embeddings_without_a_value_keeps_its_row() -> None:
@@ -128,7 +128,7 @@ def test_one_of_many_embeddings_without_a_value_keeps_its_row() -> None:
     values = (0.5, 0.75, None, 0.25)
     rows = [labelled(name, value, 40) for name, value in zip(names, values, strict=True)]
 
-    (table,) = readable(pl.DataFrame(rows))
+    (table,) = readable_tables(pl.DataFrame(rows))
 
     assert table.select("embedding", "metric", "value").rows() == [
         ("b", "cos", "0.750"),
@@ -144,7 +144,7 @@ def test_a_value_on_a_part_without_an_interval_is_shown() -> None:
     kinds = dict.fromkeys(("difficulty", "negatives"), pl.String)
     kinds |= dict.fromkeys(("low", "high"), pl.Float64)
 
-    (table,) = readable(pl.DataFrame([row], schema_overrides=kinds))
+    (table,) = readable_tables(pl.DataFrame([row], schema_overrides=kinds))
 
     assert re.fullmatch(r"0\.500 cos \(3\)", table["one"][0])
 
@@ -154,7 +154,7 @@ def test_standings_count_only_sets_with_a_value() -> None:
         {"n_pairs": "n_covered"}
     )
     results = results.with_columns(subset=pl.lit("common"))
-    best = best_metrics(results, pl.DataFrame(schema=COMPARISONS.dtypes), ("auc",))
+    best = best_metrics(results, pl.DataFrame(schema=SET_COMPARISONS.dtypes), ("auc",))
 
     standings = embedding_standings(best)
 

@@ -18,7 +18,7 @@ from medsim.core.shown import MISSING
 from medsim.evaluations import output
 from medsim.evaluations.conclusions import metric_spread
 from medsim.evaluations.options import PAPER, TABLES, number_of
-from medsim.evaluations.readable import as_in_paper, readable
+from medsim.evaluations.readable import as_in_paper, readable_tables
 
 METRICS = ["avg_cos", "avg_pearson", "fuzzy_jaccard", "pair_cos", "cos", "kendall"]
 FUZZY = ["fuzzy_jaccard", "kendall"]
@@ -182,7 +182,7 @@ def test_numbered_tables_of_metrics_have_the_standings_of_every_metric(
     if statistic == "accuracy":
         every = every.filter(negatives="levenshtein")
     assert_frame_equal(rows, every.select(rows.columns))
-    (shown,) = readable(rows)
+    (shown,) = readable_tables(rows)
     assert shown["embedding"].to_list() == ["one", "two", "whole"]
 
 
@@ -245,7 +245,7 @@ def test_the_variance_is_over_the_metrics_of_an_embedding_on_each_set() -> None:
     ]
     rows.append(result(HARD, "one", "avg_cos", None))
 
-    spreads = metric_spread(pl.DataFrame(rows, schema=output.RESULTS.dtypes), ["auc"])
+    spreads = metric_spread(pl.DataFrame(rows, schema=output.SET_RESULTS.dtypes), ["auc"])
 
     variances = [float(np.var(set_values)) for set_values in values["one"]]
     assert spreads.select("statistic", "embedding", "n_sets").rows() == [("auc", "one", 3)]
@@ -301,6 +301,6 @@ def test_a_cell_of_standings_names_the_metrics_that_differ() -> None:
             )
         ]
     )
-    (table,) = readable(rows)
+    (table,) = readable_tables(rows)
     says = "avg_cos +2\N{MINUS SIGN}0, pair_cos +0\N{MINUS SIGN}1"
     assert table.rows() == [("a", says), ("b", MISSING)]

@@ -9,11 +9,13 @@ from fixtures.scores import COMPARISONS, EASY, RESULTS, result
 from medsim.core.shown import MISSING
 from medsim.evaluations import output
 from medsim.evaluations.conclusions import all_metrics, best_metrics
-from medsim.evaluations.readable import as_in_paper, readable
+from medsim.evaluations.readable import as_in_paper, readable_tables
 
 
 def test_a_readable_table_has_a_column_an_embedding() -> None:
-    (table,) = readable(best_metrics(RESULTS, COMPARISONS, ["auc"]).filter(difficulty="easy"))
+    (table,) = readable_tables(
+        best_metrics(RESULTS, COMPARISONS, ["auc"]).filter(difficulty="easy")
+    )
     assert table.rows(named=True) == [
         {
             **EASY,
@@ -28,7 +30,7 @@ def test_a_readable_table_has_a_column_an_embedding() -> None:
 
 def test_a_readable_table_of_all_metrics_has_a_column_a_metric() -> None:
     every = all_metrics(RESULTS, COMPARISONS, ["auc"]).filter(difficulty="easy", embedding="a")
-    (table,) = readable(every)
+    (table,) = readable_tables(every)
     row = table.row(0, named=True)
     assert row["embedding"] == "a"
     assert row["max_jaccard"] == "0.800 +0\N{MINUS SIGN}1"
@@ -36,17 +38,17 @@ def test_a_readable_table_of_all_metrics_has_a_column_a_metric() -> None:
 
 def test_what_is_negative_has_a_minus_sign() -> None:
     negative = RESULTS.with_columns(-pl.col("value"))
-    (table,) = readable(best_metrics(negative, COMPARISONS.clear(), ["auc"], subset="own"))
+    (table,) = readable_tables(best_metrics(negative, COMPARISONS.clear(), ["auc"], subset="own"))
     assert table["a"].item() == "\N{MINUS SIGN}0.950 avg_cos (12)"
 
 
 def test_embeddings_with_other_metrics_have_a_table_of_their_own() -> None:
     terms = pl.DataFrame(
         [result(EASY, "t", metric, 0.5) for metric in ("cos", "pearson")],
-        schema=output.RESULTS.dtypes,
+        schema=output.SET_RESULTS.dtypes,
     )
     every = all_metrics(pl.concat([RESULTS, terms]), COMPARISONS, ["auc"])
-    tables = readable(every.filter(difficulty="easy"))
+    tables = readable_tables(every.filter(difficulty="easy"))
     assert [table["embedding"].to_list() for table in tables] == [["a", "b", "c"], ["t"]]
     assert "cos" not in tables[0].columns
 
@@ -55,9 +57,9 @@ def test_of_many_embeddings_each_has_a_row_the_best_first() -> None:
     values = {"a": 0.5, "b": 0.9, "c": 0.7, "d": 0.6}
     rows = [result(EASY, name, "cos", value) for name, value in values.items()]
     found = best_metrics(
-        pl.DataFrame(rows, schema=output.RESULTS.dtypes), COMPARISONS.clear(), ["auc"]
+        pl.DataFrame(rows, schema=output.SET_RESULTS.dtypes), COMPARISONS.clear(), ["auc"]
     )
-    (table,) = readable(found)
+    (table,) = readable_tables(found)
     assert table["embedding"].to_list() == ["b", "c", "d", "a"]
     assert table["set"].unique().to_list() == ["fsn_syn"]
     assert table.columns[-3:] == ["embedding", "metric", "value"]
@@ -72,7 +74,7 @@ def test_retrieval_has_the_ends_of_intervals_which_may_be_far_from_symmetric() -
         {"statistic": "accuracy_at_10", "value": None, "low": None, "high": None},
     ]
     named = {"input": "b", "embedding": "a", "index": "flat", "subset": "own", "n_covered": 9}
-    (shown,) = readable(pl.DataFrame([named | row for row in rows], table.dtypes))
+    (shown,) = readable_tables(pl.DataFrame([named | row for row in rows], table.dtypes))
 
     assert shown.row(0)[-4:] == (
         "1.000 [0.583, 1.000]",
@@ -84,8 +86,10 @@ def test_retrieval_has_the_ends_of_intervals_which_may_be_far_from_symmetric() -
 
 def test_statistics_have_tables_of_their_own() -> None:
     rated = result({"input": "mayo", "dataset": "mean"}, "a", "cos", 0.5, statistic="spearman")
-    rows = pl.DataFrame([result(EASY, "a", "cos", 0.6), rated], schema=output.RESULTS.dtypes)
-    of_build, of_rated = readable(best_metrics(rows, COMPARISONS.clear(), ["auc", "spearman"]))
+    rows = pl.DataFrame([result(EASY, "a", "cos", 0.6), rated], schema=output.SET_RESULTS.dtypes)
+    of_build, of_rated = readable_tables(
+        best_metrics(rows, COMPARISONS.clear(), ["auc", "spearman"])
+    )
     assert "difficulty" in of_build.columns
     assert of_rated.columns == ["input", "dataset", "statistic", "a"]
 
@@ -94,17 +98,17 @@ def test_statistics_have_tables_of_their_own() -> None:
 def test_an_embedding_may_be_named_as_a_column(name: str) -> None:
     rows = RESULTS.with_columns(pl.col("embedding").replace("a", name))
     found = best_metrics(rows, COMPARISONS.clear(), ["auc"]).filter(difficulty="easy")
-    (table,) = readable(found)
+    (table,) = readable_tables(found)
     assert table[f"{name} (embedding)"].item().startswith("0.900 avg_cos")
 
 
 def test_a_set_may_be_named_as_a_column() -> None:
     of = {"input": "embedding", "dataset": "mean"}
     scores = [result(of, name, "cos", 0.5, statistic="spearman") for name in ("a", "b")]
-    rows = pl.DataFrame(scores, schema=output.RESULTS.dtypes).with_columns(n_in_set=20)
+    rows = pl.DataFrame(scores, schema=output.SET_RESULTS.dtypes).with_columns(n_in_set=20)
     found = best_metrics(rows, COMPARISONS.clear(), ["spearman"]).with_columns(n_in_set=20)
     (table,) = as_in_paper(found)
     assert table["embedding (set)"].to_list()[0] == "10 of 20"
     differing = found.with_columns(n_better=1, n_worse=0).drop("value")
-    (table,) = readable(differing)
+    (table,) = readable_tables(differing)
     assert table["embedding (set)"].to_list() == ["cos +1\N{MINUS SIGN}0"] * 2

@@ -16,11 +16,11 @@ from fixtures.scores import result as made
 pytest.importorskip("altair", reason="needs medsim[report]")
 
 from medsim.evaluations.conclusions import best_metrics
-from medsim.evaluations.detail_sections import errors, retrieval, separation
-from medsim.evaluations.output import COMPARISONS, RESULTS
-from medsim.evaluations.page import coverage, evaluation_page, words_of
+from medsim.evaluations.detail_sections import category_separation, errors, retrieval
+from medsim.evaluations.output import SET_COMPARISONS, SET_RESULTS
+from medsim.evaluations.page import coverage, evaluation_page, meanings_of
 from medsim.evaluations.readable import set_name
-from medsim.evaluations.score_sections import leaderboard, standing_order
+from medsim.evaluations.score_sections import score_boards, standing_order
 from medsim.evaluations.sentences import result_sentences
 from medsim.pages import charts as marks
 from medsim.pages.page import Chart, Page
@@ -74,7 +74,7 @@ def test_filled_points_are_those_that_cannot_be_told_from_the_best() -> None:
     names = ("one", "three", "two")
     profile = invented_profile(names, n_datasets=1)
 
-    [board] = charts(leaderboard(profile, names))
+    [board] = charts(score_boards(profile, names))
 
     # "one" differs from "two" alone, and "three" from "two" as well: the second and third tests.
     filled = dict(board.rows.unique(["contender", "filled"]).select("contender", "filled").rows())
@@ -142,7 +142,7 @@ def test_a_heat_map_shows_the_largest_categories() -> None:
     ]
     overall = frame.filter(pl.col("category1").is_null())
 
-    found = separation(pl.concat([overall, *rows]), ["one"])
+    found = category_separation(pl.concat([overall, *rows]), ["one"])
 
     shown = charts(found)[1]
     assert sorted(set(shown.rows["y"])) == [f"category {at:02}" for at in range(10, 30)]
@@ -167,8 +167,8 @@ def sentences(scores: dict, p: dict, n: int = 100, half: float = 0.05, **of) -> 
         for two, p in by_pair.items()
         for gap in [scores[name][two[0]] - scores[name][two[1]]]
     ]
-    compared = pl.DataFrame(tests, schema=COMPARISONS.dtypes)
-    results = pl.DataFrame(rows, schema=RESULTS.dtypes)
+    compared = pl.DataFrame(tests, schema=SET_COMPARISONS.dtypes)
+    results = pl.DataFrame(rows, schema=SET_RESULTS.dtypes)
     best = best_metrics(results, compared, list(kind.values()), baseline=True)
     return " ".join(result_sentences(best, compared, results)).replace(WHERE, "PLACE")
 
@@ -312,8 +312,8 @@ def test_the_difference_from_a_baseline_is_of_the_set_of_the_leader() -> None:
             rows.append(made(HARD | where, model, metric, value + 0.08, **of_share))
         test = comparison(HARD | where, "m", "baseline", value - 0.7, 0.01)
         tests.append(test | {"of": "auc_matched", "between": "baseline", "value2": 0.7})
-    results = pl.DataFrame(rows, schema=RESULTS.dtypes)
-    compared = pl.DataFrame(tests, schema=COMPARISONS.dtypes)
+    results = pl.DataFrame(rows, schema=SET_RESULTS.dtypes)
+    compared = pl.DataFrame(tests, schema=SET_COMPARISONS.dtypes)
     best = best_metrics(results, compared, ["auc_matched"], baseline=True)
 
     found = result_sentences(best, compared, results)
@@ -329,9 +329,9 @@ def test_a_result_in_which_no_model_covers_enough_pairs_ends_with_a_plain_senten
         made(HARD | {"dataset": "x"}, "m", "cos", 0.5, low=None, high=None, **few),
         made(HARD | {"dataset": "x"}, "baseline", "length", 0.8, statistic="auc", n_covered=100),
     ]
-    tests = pl.DataFrame(schema=COMPARISONS.dtypes)
+    tests = pl.DataFrame(schema=SET_COMPARISONS.dtypes)
     for some in (rows, rows[1:]):
-        results = pl.DataFrame(some, schema=RESULTS.dtypes)
+        results = pl.DataFrame(some, schema=SET_RESULTS.dtypes)
         best = best_metrics(results, tests, ["auc"], baseline=True)
         found = result_sentences(best, tests, results)
         assert bool(found) == (some is rows)
@@ -417,9 +417,9 @@ def test_no_two_embeddings_look_alike() -> None:
 
 def test_every_word_on_the_page_that_needs_it_is_explained() -> None:
     sets = {"dataset": "fsn_syn", "difficulty": "hard", "negatives": "levenshtein"}
-    row = dict.fromkeys(RESULTS.dtypes) | sets | {"metric": "pair_pearson", "statistic": "auc"}
+    row = dict.fromkeys(SET_RESULTS.dtypes) | sets | {"metric": "pair_pearson", "statistic": "auc"}
 
-    found = words_of(pl.DataFrame([row], schema=RESULTS.dtypes))
+    found = meanings_of(pl.DataFrame([row], schema=SET_RESULTS.dtypes))
 
     assert list(found) == ["fsn_syn", "hard", "levenshtein negatives", "pair_pearson", "AUC"]
     assert found["pair_pearson"].startswith(

@@ -22,7 +22,7 @@ import medsim
 from medsim.core.errors import InputError
 from medsim.evaluations.inputs import WordTable, strata_of
 from medsim.evaluations.ratings import read_rated
-from medsim.evaluations.readable import readable
+from medsim.evaluations.readable import readable_tables
 from medsim.evaluations.sets import parts_of_sets, sort_parts, whole_sets
 from medsim.statistics.strata import Stratification, equal_part_starts
 
@@ -299,7 +299,7 @@ def test_the_table_of_parts_has_only_parts_with_intervals(divided: medsim.Evalua
     values = rows.drop_nulls("value")
     assert values["low"].is_not_null().equals(values["n_pairs"] >= 3)
     assert values["n_pairs"].min() < 3
-    cells = readable(rows)[0].filter(dataset="rating/domain=varied")["one"].item()
+    cells = readable_tables(rows)[0].filter(dataset="rating/domain=varied")["one"].item()
     cell = cells.replace("\N{MINUS SIGN}", "")
     assert re.match(r"\d\.\d{3} \[\d\.\d{3}, \d\.\d{3}\] ", cell)
     n_common = divided.coverage().select("dataset", "n_pairs_common").unique()
@@ -311,9 +311,9 @@ def test_the_table_of_parts_has_only_parts_with_intervals(divided: medsim.Evalua
 def test_the_report_has_a_section_for_parts(divided: medsim.Evaluation) -> None:
     pytest.importorskip("altair", reason="needs medsim[report]")
     from medsim.evaluations.page import evaluation_page
-    from medsim.evaluations.report_data import report_data_of
+    from medsim.evaluations.report_data import evaluation_data
 
-    profile = report_data_of(divided)
+    profile = evaluation_data(divided)
 
     for frame in (profile.results, profile.comparisons, profile.coverage):
         assert frame["dataset"].unique().to_list() == ["rating"]

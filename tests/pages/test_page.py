@@ -18,19 +18,28 @@ from markupsafe import escape
 
 pytest.importorskip("altair", reason="needs medsim[report]")
 
-from medsim.evaluations.output import COMPARISONS
+from medsim.evaluations.output import SET_COMPARISONS
 from medsim.evaluations.page import evaluation_page
 from medsim.pages import charts
-from medsim.pages.glossary import TERMS
+from medsim.pages.glossary import MEANINGS
 from medsim.pages.markup import packed_columns, rendered
-from medsim.pages.page import Chart, Code, Folded, Page, PageTable, Part, Section, license_notice
+from medsim.pages.page import (
+    Chart,
+    Code,
+    Folded,
+    Page,
+    PageTable,
+    Section,
+    SectionPart,
+    license_notice,
+)
 
 DOCS = Path(__file__).parents[2] / "docs"
 LIBRARY = "window.vegaEmbed = null;"
-NONE = pl.DataFrame(schema=COMPARISONS.dtypes)
+NONE = pl.DataFrame(schema=SET_COMPARISONS.dtypes)
 
 
-def page_of(*parts: Part, **values) -> Page:
+def page_of(*parts: SectionPart, **values) -> Page:
     section = Section(title="A section", prose="Says what it shows.", parts=parts)
     given = {"title": "A page", "lead": "Of tests.", "notice": None, "signature": "signed"}
     return Page(**{**given, **values}, sections=[section])
@@ -90,11 +99,11 @@ def test_the_first_use_of_a_term_in_a_result_links_to_its_meaning_in_the_glossar
     meanings = dict(re.findall(r'<div id="(.*?)"><dt>.*?</dt><dd>(.*?)</dd>', text))
     links = re.findall(r'<a href="#(word-.*?)">(.*?)</a>', text)
     assert [term for _, term in links] == ["a", "leads", "95% CI"]
-    assert [meanings[place] for place, _ in links] == ["1.", TERMS["leads"], TERMS["95% CI"]]
+    assert [meanings[place] for place, _ in links] == ["1.", MEANINGS["leads"], MEANINGS["95% CI"]]
     said = re.findall('<p class="result">(.*?)</p>', text)
     assert [re.sub("<.*?>", "", one) for one in said] == [str(escape(one)) for one in result]
     glossary = re.sub(r"\]\(.*?\)", "", (DOCS / "reference" / "glossary.md").read_text("utf-8"))
-    words = [" ".join(re.findall(r"\w+", one)) for one in (glossary, *TERMS.values())]
+    words = [" ".join(re.findall(r"\w+", one)) for one in (glossary, *MEANINGS.values())]
     assert [one for one in words if one not in words[0]] == []
 
 

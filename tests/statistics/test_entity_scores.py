@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap
 
-from medsim.statistics.entity_scores import STATISTICS, estimates_of
+from medsim.statistics.entity_scores import ENTITY_STATISTICS, estimates_of
 
 
 def invented_counts(seed: int, n_units: int, n_systems: int, n_trials: int) -> np.ndarray:
@@ -29,12 +29,14 @@ def invented_counts(seed: int, n_units: int, n_systems: int, n_trials: int) -> n
     ],
 )
 def test_statistics_follow_their_definitions(counts, expected) -> None:
-    result = {name: float(statistic(np.array(counts))) for name, statistic in STATISTICS.items()}
+    result = {
+        name: float(statistic(np.array(counts))) for name, statistic in ENTITY_STATISTICS.items()
+    }
 
     assert result == pytest.approx(expected, nan_ok=True)
 
 
-@pytest.mark.parametrize("name", STATISTICS)
+@pytest.mark.parametrize("name", ENTITY_STATISTICS)
 def test_intervals_match_scipy(name: str) -> None:
     counts = invented_counts(1, 60, 2, 3)
 
@@ -43,7 +45,7 @@ def test_intervals_match_scipy(name: str) -> None:
 
         def mean_of(units: np.ndarray, axis: int, of_system: np.ndarray = of_system) -> np.ndarray:
             sums = of_system[units].sum(axis=axis - 2)  # axis of units, before trials and columns
-            return STATISTICS[name](sums).mean(axis=-1)
+            return ENTITY_STATISTICS[name](sums).mean(axis=-1)
 
         result = bootstrap(  # resamples unit numbers
             (np.arange(len(of_system)),),
@@ -54,7 +56,7 @@ def test_intervals_match_scipy(name: str) -> None:
         )
         estimate = estimates[name]
         whole = of_system.sum(axis=0)
-        assert estimate.value == pytest.approx(STATISTICS[name](whole).mean())
+        assert estimate.value == pytest.approx(ENTITY_STATISTICS[name](whole).mean())
         assert (estimate.low, estimate.high) == pytest.approx(
             tuple(result.confidence_interval), abs=0.006
         )

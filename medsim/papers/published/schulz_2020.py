@@ -17,7 +17,7 @@ from medsim.evaluations.compare import compare
 from medsim.evaluations.evaluate import evaluate
 from medsim.evaluations.readable import as_in_paper
 from medsim.evaluations.targets import RF2_CATEGORIES
-from medsim.pages.page import PAPER
+from medsim.pages.page import SCHULZ_2020
 from medsim.pages.readable import rounded
 from medsim.papers.options import PUBLISHED
 from medsim.papers.printed import printed_papers
@@ -262,7 +262,7 @@ PAPERS.register(
     "schulz-2020",
     Paper(
         title="Schulz and Juric (AAAI 2020)",
-        citation=PAPER,
+        citation=SCHULZ_2020,
         steps=steps,
         computed=computed,
     ),
