@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.audits.files import write_mappings
-from medsim.audits.kinds import SEVERITIES
+from medsim.audits.kinds import QUERIES, SEVERITIES
 from medsim.audits.near import Audited, near_names
 from medsim.audits.options import AuditOptions
 from medsim.audits.output import AUDIT, CSV, FINDING, SSSOM, Audit, AuditManifest
@@ -28,15 +28,10 @@ from medsim.core.store import Store
 from medsim.core.tables import write_csv
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from medsim.core.options import OpenedFolder
     from medsim.core.progress import Progress
-
-_QUERIES: Mapping[str, Sequence[str]] = {
-    "names": ("shared_name", "retired_name", "malformed", "repeated", "no_main_name"),
-    "chains": ("chain",),
-}
 
 
 @public(AuditOptions)
@@ -49,20 +44,20 @@ def audit(options: AuditOptions) -> Audit:
         OutputError: ``out`` exists or cannot be written.
     """
     progress, threads = progress_of(options.progress), checked_threads(options.threads)
-    places = [(options.source, options.extensions)]
+    releases = [(options.source, options.extensions)]
     if options.since is not None:
-        places.insert(0, (options.since, ()))
-    read, found, sources = [path for place, _ in places for path in paths_of(place)], [], []
+        releases.insert(0, (options.since, ()))
+    found, sources = [], []
     with claimed(
         Path(options.out),
         AUDIT,
         overwrite=options.overwrite,
         inputs=options.paths_read(),
-        input_folders=read,
+        input_folders=[path for release, _ in releases for path in paths_of(release)],
     ) as output:
-        for place, extensions in places:
+        for release, extensions in releases:
             with Store(threads=threads, spill=output.spill) as store:
-                audited = read_audited(place, store, threads, progress, extensions)
+                audited = read_audited(release, store, threads, progress, extensions)
                 found.append(findings_of(audited, options))
                 sources.append(dict(audited.source))
         *earlier, findings = found
@@ -93,7 +88,7 @@ def audit(options: AuditOptions) -> Audit:
 
 
 def read_audited(
-    place: str | Path | OpenedFolder,
+    release: str | Path | OpenedFolder,
     store: Store,
     threads: int,
     progress: Progress,
@@ -104,17 +99,15 @@ def read_audited(
     The folder of an output comes before a built-in source of the same name. Both ways derive the
     same positives; only negatives are left out.
     """
-    if is_output(place):
-        check_no_extensions(place, extensions)
-        build = Build(folder_of(place))
+    if is_output(release):
+        check_no_extensions(release, extensions)
+        build = Build(folder_of(release))
         with reading_output(build), progress.stage("derive positives"):
-            source, derived = (
-                build.manifest.source,
-                reload(build, store, threads, in_first_language=True),
-            )
+            derived = reload(build, store, threads, in_first_language=True)
+        source = build.manifest.source
     else:
         options = SearchOptions(
-            source=str(place), extensions=extensions, threads=threads, progress=progress
+            source=str(release), extensions=extensions, threads=threads, progress=progress
         )
         run = BuildRun.from_options(options, store)
         source, derived = run.terminology.to_json(), derive(run)
@@ -159,4 +152,4 @@ def _found(group: str, audited: Audited, options: AuditOptions) -> list[pl.DataF
         from medsim.audits.model import model_names  # noqa: PLC0415 — encoders
 
         return [model_names(audited, options.embedding, options.cache)]
-    return [audited.store.frame(f"audits/{query}") for query in _QUERIES[group]]
+    return [audited.store.frame(f"audits/{query}") for query in QUERIES[group]]

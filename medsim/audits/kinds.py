@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,9 @@ _DECLARED = tomllib.loads((files("medsim.audits") / "kinds.toml").read_text(enco
 
 SEVERITIES: Mapping[str, str] = _DECLARED["severities"]
 """What the severities mean, from the gravest."""
+
+QUERIES: Mapping[str, Sequence[str]] = _DECLARED["queries"]
+"""The queries of ``sql/audits`` by the group whose kinds they find."""
 
 KINDS: Mapping[str, FindingKind] = {
     name: FindingKind(**kind) for name, kind in _DECLARED["kinds"].items()

@@ -62,14 +62,13 @@ def diff(options: DiffOptions) -> Diff:
         OutputError: ``out`` exists or cannot be written.
     """
     progress, threads = progress_of(options.progress), checked_threads(options.threads)
-    read = [*paths_of(options.old), *paths_of(options.new)]
     with (
         claimed(
             Path(options.out),
             DIFF,
             overwrite=options.overwrite,
             inputs=options.paths_read(),
-            input_folders=read,
+            input_folders=[*paths_of(options.old), *paths_of(options.new)],
         ) as output,
         opened_or_built(options.old, output.spill, threads, progress) as old,
         opened_or_built(options.new, output.spill, threads, progress, options.extensions) as new,
@@ -102,8 +101,8 @@ def diff(options: DiffOptions) -> Diff:
     return Diff(options.out)
 
 
-def _facts(place: str | Path | OpenedFolder, build: Build) -> dict[str, object]:
-    path = str(next(iter(paths_of(place)), place))
+def _facts(release: str | Path | OpenedFolder, build: Build) -> dict[str, object]:
+    path = str(next(iter(paths_of(release)), release))
     return {"place": path, "source": build.manifest.source, "build": build_digest(build)}
 
 

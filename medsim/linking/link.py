@@ -197,20 +197,20 @@ def _read_names(
     Returns:
         The facts about the terminology and about the names, for the manifest.
     """
-    place, language, build = options.terminology, options.language, None
-    if is_output(place):
-        check_no_extensions(place, options.extensions)
-        build = Build(folder_of(place))
+    source, language, build = options.terminology, options.language, None
+    if is_output(source):
+        check_no_extensions(source, options.extensions)
+        build = Build(folder_of(source))
         files = {name: table.files for name, table in CANONICAL_TABLES.items()}
         store.view_files(build.folder, files)
         terminology: dict[str, Any] = dict(build.manifest.source)
     else:
         reading = ReadingOptions(language=language, extensions=options.extensions)
-        terminology = read_terminology(str(place), store, reading, progress).to_json()
+        terminology = read_terminology(str(source), store, reading, progress).to_json()
     cite_codes(store, terminology["vocabulary"])
     names = store.frame("terminologies/concept_name", language=language)
     if names.is_empty():
-        raise InputError(f"{place} has no names in `language` {language}")
+        raise InputError(f"{source} has no names in `language` {language}")
     store.put("entry", names.with_columns(lowered_column(names["term"])))
     return terminology, {
         "n_names": names["term"].n_unique(),

@@ -20,7 +20,7 @@ def tag(options: TagOptions, *, form: Format = "table") -> None:
 
     Example: medsim tag BC5CDR.txt -e glove=glove.6B.300d.txt -o tags
     """
-    from medsim.tagging.scores import readable_f1
+    from medsim.tagging.tag import readable_f1
     from medsim.tagging.tag import tag as run
 
     tagging = call(run, options)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _FEW = 4  # names that a summary lists
 
+ALL_TYPES = "all"
+"""The type for the entities of all types together."""
+
 _text, _whole, _number = (partial(Column, dtype) for dtype in (pl.String, pl.Int64, pl.Float64))
 
 _GROUP = {

@@ -11,7 +11,7 @@ from medsim.pages import charts
 from medsim.pages.page import Chart, Page, PageTable, Section, distinct, facts, report
 from medsim.pages.readable import headed
 from medsim.pages.sentences import leader_sentence
-from medsim.tagging.scores import ALL_TYPES
+from medsim.tagging.output import ALL_TYPES
 
 if TYPE_CHECKING:
     from medsim.tagging.output import Tagging
