@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -22,13 +21,14 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import InputError, counted
 from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
-from medsim.core.output import claimed
+from medsim.core.output import claimed_by
 from medsim.core.progress import progress_of
 from medsim.core.store import Store
 from medsim.core.tables import write_csv
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from medsim.core.options import OpenedFolder
     from medsim.core.progress import Progress
@@ -48,13 +48,8 @@ def audit(options: AuditOptions) -> Audit:
     if options.since is not None:
         releases.insert(0, (options.since, ()))
     found, sources = [], []
-    with claimed(
-        Path(options.out),
-        AUDIT,
-        overwrite=options.overwrite,
-        inputs=options.paths_read(),
-        input_folders=[path for release, _ in releases for path in paths_of(release)],
-    ) as output:
+    folders = [path for release, _ in releases for path in paths_of(release)]
+    with claimed_by(options, AUDIT, folders) as output:
         for release, extensions in releases:
             with Store(threads=threads, spill=output.spill) as store:
                 audited = read_audited(release, store, threads, progress, extensions)

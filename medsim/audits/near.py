@@ -50,9 +50,13 @@ def near_names(audited: Audited, distance: int) -> pl.DataFrame:
     pairs = _candidates(lower, distance, audited.threads)
     sides = [
         names.select("component_id", "concept_id", "term")[pairs[row]].rename(
-            {"concept_id": f"concept{at}", "term": f"term{at}", "component_id": f"component{at}"}
+            {
+                "concept_id": f"concept{side}",
+                "term": f"term{side}",
+                "component_id": f"component{side}",
+            }
         )
-        for at, row in enumerate(_ROWS, 1)
+        for side, row in enumerate(_ROWS, 1)
     ]
     found = pl.concat([pairs, *sides], how="horizontal").filter(
         pl.col("component1") != pl.col("component2"), pl.col("concept1") != pl.col("concept2")

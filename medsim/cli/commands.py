@@ -27,7 +27,7 @@ def sql(options: SqlOptions, *, form: Format = "table") -> None:
 
     opened: Opened[Any] = open_output(options.out)
     named = (text.partition("=") for text in options.others)
-    others: dict[str, Opened[Any]] = {name: open_output(place) for name, _, place in named}
+    others: dict[str, Opened[Any]] = {name: open_output(path) for name, _, path in named}
     statement = options.statement
     if statement is None and sys.stdin is not None and not sys.stdin.isatty():
         statement = sys.stdin.read().strip()

@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 import stat
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -412,6 +412,22 @@ def claimed(
             raise OutputError(f"cannot write {out}: {error}") from error
         finally:
             output.discard()
+
+
+def claimed_by(
+    options: Any, kind: Kind[Any], input_folders: Iterable[Path] = ()
+) -> AbstractContextManager[OutputFolder]:
+    """Return the context in which a command writes its output; see ``claimed``.
+
+    The class of its options has ``out`` and ``overwrite``.
+    """
+    return claimed(
+        Path(options.out),
+        kind,
+        overwrite=options.overwrite,
+        inputs=options.paths_read(),
+        input_folders=input_folders,
+    )
 
 
 @contextmanager

@@ -223,7 +223,7 @@ def _annotation(columns: list[str], text: str, *, linked: bool) -> Annotation | 
     If it is invalid, return the reason and the value.
     """
     has_offsets = all(map(_OFFSET.fullmatch, columns[1:3]))
-    if len(columns) < 4 or "\t" not in columns[3] or not has_offsets:  # noqa: PLR2004 — as above
+    if len(columns) < 4 or "\t" not in columns[3] or not has_offsets:  # noqa: PLR2004 — as the docstring says
         return _UNKNOWN_LINE, repr("\t".join(columns)[:SHOWN])
     _, first, last, rest = columns
     start, end = int(first), int(last)
@@ -298,13 +298,13 @@ def _bioc_documents(
     document_ids: set[str] = set()
     raw_documents = _of_xml(stream, path) if is_xml else _of_json(stream.read(), path)
     for number, raw in enumerate(raw_documents, start=1):
-        place = f"{path}: document {number:,}"
+        where = f"{path}: document {number:,}"
         try:
-            document = _document(raw, number, place, problems, linked=linked)
+            document = _document(raw, number, where, problems, linked=linked)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise InputError(f"{place} is not in the format BioC ({reason(error)})") from error
+            raise InputError(f"{where} is not in the format BioC ({reason(error)})") from error
         if document.document_id in document_ids:
-            problems.add("document occurs again", place, document.document_id)
+            problems.add("document occurs again", where, document.document_id)
             continue
         document_ids.add(document.document_id)
         yield document
@@ -346,7 +346,7 @@ def _of_json(data: bytes, path: Path) -> Iterator[Any]:
         yield from several or [one]
 
 
-def _document(raw: Any, number: int, place: str, problems: Problems, *, linked: bool) -> Document:
+def _document(raw: Any, number: int, where: str, problems: Problems, *, linked: bool) -> Document:
     """Return a document with its valid annotations."""
     passages = raw["passages"]
     sentences = [sentence for passage in passages for sentence in passage.get("sentences") or ()]
@@ -359,7 +359,7 @@ def _document(raw: Any, number: int, place: str, problems: Problems, *, linked: 
     annotations: list[Annotation] = []
     for mention_id in raw.get(_REPEATED) or ():
         problems.add(
-            "mention has the id of another; its codes are not read", place, str(mention_id)
+            "mention has the id of another; its codes are not read", where, str(mention_id)
         )
     for holder in (raw, *passages, *sentences):
         for _ in holder.get("relations") or ():
@@ -370,20 +370,20 @@ def _document(raw: Any, number: int, place: str, problems: Problems, *, linked: 
                 problems.count("mention has several parts, or is one of a composite mention")
                 continue
             offset, length = (_number(locations[0], key) for key in ("offset", "length"))
-            at = max(bisect_right(offsets, offset) - 1, 0)
+            number = max(bisect_right(offsets, offset) - 1, 0)
             term = given.get("text") or ""
-            begin = _place(term, texts[at], offset - offsets[at], length)
+            begin = _start_of(term, texts[number], offset - offsets[number], length)
             if begin is None:  # passages may have wrong offsets
-                begin, at = _place(term, whole, offset, length), 0
+                begin, number = _start_of(term, whole, offset, length), 0
             if begin is None:
                 value = f"{term[:SHOWN]!r} at {offset:,}"
-                problems.add("mention is not in the text at its offsets", place, value)
+                problems.add("mention is not in the text at its offsets", where, value)
                 continue
             column = _column(infons) if linked else ""
             if (codes := codes_of(column)) is None:
-                problems.add("code has no vocabulary as its prefix", place, repr(column))
+                problems.add("code has no vocabulary as its prefix", where, repr(column))
                 continue
-            begin += starts[at]
+            begin += starts[number]
             kind = str(infons.get("type") or "")
             end = begin + len(term)
             annotations.append(Annotation(start=begin, end=end, text=term, kind=kind, codes=codes))
@@ -405,8 +405,8 @@ def _number(holder: Any, key: str) -> int:
     return int(match[1])
 
 
-def _place(term: str, text: str, begin: int, length: int) -> int | None:
-    """Return the place of a term in a text, given in code points or in bytes."""
+def _start_of(term: str, text: str, begin: int, length: int) -> int | None:
+    """Return the start of a term in a text, given in code points or in bytes."""
     if not term or begin < 0:
         return None
     if text[begin : begin + length] == term:

@@ -165,7 +165,7 @@ def check_language(language: str) -> None:
     """Raise OptionError for a language that PySBD or simplemma does not have, or without them."""
     with needing("sentences and lemmas need PySBD and simplemma", "wic"):
         from pysbd.languages import LANGUAGE_CODES  # noqa: PLC0415 — an extra
-        from simplemma.strategies.dictionaries import dictionary_factory  # noqa: PLC0415 — as above
+        from simplemma.strategies.dictionaries import dictionary_factory  # noqa: PLC0415 — an extra
     languages = sorted(LANGUAGE_CODES.keys() & dictionary_factory.SUPPORTED_LANGUAGES)
     if language not in languages:
         raise OptionError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -16,7 +15,7 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.options import public
-from medsim.core.output import claimed
+from medsim.core.output import claimed_by
 from medsim.core.progress import progress_of
 from medsim.core.store import Store
 from medsim.core.table_formats import markdown, plain_markdown
@@ -37,6 +36,7 @@ from medsim.splits.split import build_digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from medsim.builds.output import BuildManifest
     from medsim.core.options import OpenedFolder
@@ -63,13 +63,7 @@ def diff(options: DiffOptions) -> Diff:
     """
     progress, threads = progress_of(options.progress), checked_threads(options.threads)
     with (
-        claimed(
-            Path(options.out),
-            DIFF,
-            overwrite=options.overwrite,
-            inputs=options.paths_read(),
-            input_folders=[*paths_of(options.old), *paths_of(options.new)],
-        ) as output,
+        claimed_by(options, DIFF, [*paths_of(options.old), *paths_of(options.new)]) as output,
         opened_or_built(options.old, output.spill, threads, progress) as old,
         opened_or_built(options.new, output.spill, threads, progress, options.extensions) as new,
         Store(threads=threads, spill=output.spill) as store,

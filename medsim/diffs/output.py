@@ -172,7 +172,7 @@ class DiffManifest(RunManifest):
     Attributes:
         old: the earlier release: its place, its source, and the SHA-256 of the fingerprints of its
             build's Parquet files.
-        new: the later release, likewise.
+        new: the later release, in the same form.
     """
 
     kind: ClassVar[str] = "diff"

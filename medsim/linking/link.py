@@ -16,7 +16,7 @@ from medsim.core.config import checked_threads, in_threads
 from medsim.core.errors import InputError
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.options import folder_of, public
-from medsim.core.output import claimed
+from medsim.core.output import claimed_by
 from medsim.core.progress import progress_of
 from medsim.core.shown import MISSING
 from medsim.core.store import Store
@@ -77,13 +77,7 @@ def link(options: LinkOptions) -> Linking:
     problems = Problems()
     embeddings: dict[str, dict[str, object]] = {}
     with (
-        claimed(
-            Path(options.out),
-            LINKING,
-            overwrite=options.overwrite,
-            inputs=options.paths_read(),
-            input_folders=paths_of(options.terminology),
-        ) as output,
+        claimed_by(options, LINKING, paths_of(options.terminology)) as output,
         Store(threads=threads, spill=output.spill) as store,
     ):
         with progress.stage("read corpora"):
@@ -150,9 +144,9 @@ def _searched(
         embedded = embed_terms(
             named, terms.to_list(), progress, threads=threads, cache=cache_folder(options.cache)
         )
-        at = terms.search_sorted(texts).to_numpy()
+        rows = terms.search_sorted(texts).to_numpy()
         with progress.stage(f"search {queries.height:,} mentions with {name}"):
-            found = _by_embedding(embedded, at[: names.height], at[names.height :], threads)
+            found = _by_embedding(embedded, rows[: names.height], rows[names.height :], threads)
             found = found.with_columns(name_id=names["name_id"].gather(found["name_id"]))
         embeddings[name] = named.provenance()
         yield name, found
@@ -176,8 +170,9 @@ def _read_corpora(
                     problems.add(f"mention {TOO_LONG}", where, each.text)
                     continue
                 codes += [(len(rows), *code) for code in each.codes]
-                place = (len(rows), corpus, document.document_id, each.start, each.end)
-                rows.append((*place, each.text, each.kind))
+                offsets = each.start, each.end
+                mention = (len(rows), corpus, document.document_id, *offsets)
+                rows.append((*mention, each.text, each.kind))
         n_mentions = len(rows) - n_before
         facts[corpus] = about | {"n_documents": len(documents), "n_mentions": n_mentions}
     mentions = pl.DataFrame(

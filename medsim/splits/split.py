@@ -8,7 +8,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import date
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -34,7 +33,7 @@ from medsim.core.kinds import CANONICAL_TABLES, read_manifest
 from medsim.core.manifest import MANIFEST, Output, Skipped
 from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
-from medsim.core.output import OutputFolder, claimed
+from medsim.core.output import OutputFolder, claimed_by
 from medsim.core.parquet import read_parquet
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
@@ -47,6 +46,7 @@ from medsim.terminologies.sources import SourceFile, Terminology
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from medsim.builds.options import Correction
     from medsim.core.options import OpenedFolder
@@ -321,11 +321,11 @@ def deal_categories(
     total = sum(rest.values())
     lacks = {name: total * share / sum(open_to.values()) for name, share in open_to.items()}
 
-    def place(name: str) -> tuple[int, str, str]:
+    def order(name: str) -> tuple[int, str, str]:
         name_hash = hashlib.md5(f"{seed} {name}".encode(), usedforsecurity=False).hexdigest()
         return -rest[name], name_hash, name
 
-    for category in sorted(rest, key=place):
+    for category in sorted(rest, key=order):
         neediest = max(lacks, key=lambda name: (lacks[name], lacks[name] / open_to[name]))
         dealt[neediest].append(category)
         lacks[neediest] -= rest[category]
@@ -394,16 +394,8 @@ def split(options: SplitOptions) -> Splits:
     build = Build(folder_of(options.build))
     progress = progress_of(options.progress)
     threads = checked_threads(options.threads)
-    with (
-        reading_output(build),
-        claimed(
-            Path(options.out),
-            SPLITS,
-            overwrite=options.overwrite,
-            inputs=options.paths_read(),
-            input_folders=[build.folder, *(paths_of(options.since) if options.since else ())],
-        ) as output,
-    ):
+    folders = [build.folder, *(paths_of(options.since) if options.since else ())]
+    with reading_output(build), claimed_by(options, SPLITS, folders) as output:
         partition = find_partition(build, options, output.spill, threads, progress)
         _warn_of_large_group(partition, options, progress)
         others = () if partition.embedding is None else manifest.ENCODERS
@@ -474,7 +466,7 @@ class OutputPart(OutputFolder):
         self._whole_output.outputs[self._prefix + name] = output
 
     def _note_job(self) -> None:
-        self._whole_output._note_job()  # noqa: SLF001 — as above
+        self._whole_output._note_job()  # noqa: SLF001 — one note
 
 
 def _write_split(

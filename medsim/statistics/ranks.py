@@ -40,6 +40,20 @@ def ranked(values: Values) -> Ranked:
     return Ranked(distinct, ranks.astype(np.int32))
 
 
+def label_counts(values: Values, labels: Flags) -> tuple[Values, Counts, Counts]:
+    """Return the distinct values in order, and how many True and False labels each has.
+
+    Args:
+        values: float64[n_pairs] without NaN.
+        labels: bool[n_pairs].
+    """
+    distinct, ranks = ranked(values)
+    n_true, n_false = (
+        np.bincount(ranks[chosen], minlength=len(distinct)) for chosen in (labels, ~labels)
+    )
+    return distinct, n_true, n_false
+
+
 def without_rounding_errors(means: _Numbers) -> _Numbers:
     """Return the means, where any that differ by at most 1e-12 of the largest become equal.
 
@@ -162,10 +176,8 @@ def roc_curve(similarities: Values, labels: Flags, n_points: int = 120) -> Table
         float64[2, at most n_points]: the shares of negatives and of positives that are at least as
         similar as each threshold, ascending.
     """
-    distinct, ranks = ranked(similarities)
-    counts = [
-        np.bincount(ranks[members], minlength=len(distinct))[::-1] for members in (~labels, labels)
-    ]
+    _, n_positive, n_negative = label_counts(similarities, labels)
+    counts = n_negative[::-1], n_positive[::-1]
     curve: Table = np.array([np.r_[0, np.cumsum(count)] / count.sum() for count in counts])
     along = curve.sum(axis=0)
     if len(along) <= n_points:

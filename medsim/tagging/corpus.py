@@ -70,15 +70,15 @@ def entities_of(tags: Sequence[str]) -> list[Entity]:
     entities: list[Entity] = []
     begun = -1  # the first word of an open entity
     before, kind = OUTSIDE, ""
-    for at, tag in enumerate(tags):
+    for position, tag in enumerate(tags):
         letter, _, tag_kind = tag.partition("-")
         letter = PREFIXES.get(letter, OUTSIDE)
         begins = letter in _BEGINNING or before == OUTSIDE or before in _ENDING or tag_kind != kind
         if begun >= 0 and (letter == OUTSIDE or begins):
-            entities.append(Entity(kind, begun, at))
+            entities.append(Entity(kind, begun, position))
             begun = -1
         if letter != OUTSIDE and begins:
-            begun = at
+            begun = position
         before, kind = letter, tag_kind
     if begun >= 0:
         entities.append(Entity(kind, begun, len(tags)))
@@ -157,8 +157,10 @@ def read_conll(file: HashedReader, path: Path) -> list[Sentence]:
     if not parsed:
         raise InputError(f"{path} has no sentence; lines are a word, a tab and a tag")
     return [
-        Sentence(document_id=str(at if n_documents else alone), words=words, entities=entities)
-        for alone, (at, words, entities) in enumerate(parsed, start=1)
+        Sentence(
+            document_id=str(document if n_documents else alone), words=words, entities=entities
+        )
+        for alone, (document, words, entities) in enumerate(parsed, start=1)
     ]
 
 
@@ -214,7 +216,7 @@ class Corpus:
             entities = tuple(entity._replace(kind=ONE_TYPE) for entity in sentence.entities)
             return replace(sentence, entities=entities)
 
-        splits = {split: tuple(map(merge, part)) for split, part in self.splits.items()}
+        splits = {split: tuple(map(merge, each)) for split, each in self.splits.items()}
         return replace(self, splits=splits)
 
     def facts(self) -> dict[str, object]:
@@ -243,10 +245,10 @@ class Corpus:
 def hashed_split(document_id: str, options: TagOptions) -> str:
     """Return the split of a document, by a hash of its id: adding others never moves it."""
     digest = hashlib.sha256(document_id.encode()).digest()
-    place = int.from_bytes(digest[:8], "big") / (1 << 64)
-    if place < options.test_share:
+    drawn = int.from_bytes(digest[:8], "big") / (1 << 64)
+    if drawn < options.test_share:
         return "test"
-    return "dev" if place < options.test_share + options.dev_share else "train"
+    return "dev" if drawn < options.test_share + options.dev_share else "train"
 
 
 def read_corpora(options: TagOptions, progress: Progress) -> list[Corpus]:
@@ -285,13 +287,13 @@ def _read_corpus(path: Path, name: str, options: TagOptions) -> Corpus:
                 sentences = read_conll(stream, file)
             files[split] = {"path": str(file), "sha256": corpus_digest(stream, file)}
         for sentence in sentences:
-            part = hashed_split(sentence.document_id, options) if split == _WHOLE else split
-            splits[part].append(sentence)
+            chosen = hashed_split(sentence.document_id, options) if split == _WHOLE else split
+            splits[chosen].append(sentence)
     for split, sentences in splits.items():
         if not any(sentence.entities for sentence in sentences):
             raise InputError(f"{path} has no entity in its {split} split, so nothing can be scored")
     warnings = [*problems.warnings()]
-    ids = (key for part in splits.values() for key in {sentence.document_id for sentence in part})
+    ids = (key for each in splits.values() for key in {sentence.document_id for sentence in each})
     shared = sorted(document_id for document_id, times in Counter(ids).items() if times > 1)
     if shared and n_with_documents > 1:
         warnings.append(
@@ -345,11 +347,11 @@ def tagged_sentences(
         text = f"{document.title} {document.abstract}"
         mentions = _by_sentence(document, spans, problems)
         for span, sentence_mentions in zip(spans, mentions, strict=True):
-            places = [match.span() for match in _WORD.finditer(text, *span)]
+            word_spans = [match.span() for match in _WORD.finditer(text, *span)]
             yield Sentence(
                 document_id=document.document_id,
-                words=tuple(text[start:end] for start, end in places),
-                entities=tuple(_entities(sentence_mentions, places, problems)),
+                words=tuple(text[start:end] for start, end in word_spans),
+                entities=tuple(_entities(sentence_mentions, word_spans, problems)),
             )
 
 
@@ -359,23 +361,23 @@ def _by_sentence(
     """Return the positions of mentions in the document, and their types, by sentence."""
     by_sentence: list[list[tuple[int, int, str]]] = [[] for _ in spans]
     for mention in document.annotations:
-        at = bisect_right(spans, mention.start, key=lambda span: span[0]) - 1
-        if at < 0 or mention.end > spans[at][1]:
+        number = bisect_right(spans, mention.start, key=lambda span: span[0]) - 1
+        if number < 0 or mention.end > spans[number][1]:
             problems.count("mention crosses a sentence boundary")
         else:
             kind = re.sub(r"\s+", "_", mention.kind) or ONE_TYPE
-            by_sentence[at].append((mention.start, mention.end, kind))
+            by_sentence[number].append((mention.start, mention.end, kind))
     return by_sentence
 
 
 def _entities(
-    mentions: list[tuple[int, int, str]], places: Spans, problems: Problems
+    mentions: list[tuple[int, int, str]], word_spans: Spans, problems: Problems
 ) -> Iterator[Entity]:
-    """Yield the entities of a sentence, whose words are at ``places`` in the document."""
+    """Yield the entities of a sentence, whose words are at ``word_spans`` in the document."""
     free = 0
     for start, end, kind in sorted(mentions, key=lambda mention: (mention[0], -mention[1])):
-        first = bisect_right(places, start, key=lambda place: place[1])
-        last = bisect_right(places, end - 1, key=lambda place: place[0])
+        first = bisect_right(word_spans, start, key=lambda span: span[1])
+        last = bisect_right(word_spans, end - 1, key=lambda span: span[0])
         if first < free:
             problems.count("mention shares a word with another")
         elif first < last:

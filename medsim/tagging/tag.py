@@ -14,7 +14,7 @@ from medsim.core import manifest, surroundings
 from medsim.core.config import checked_threads, in_threads
 from medsim.core.errors import InputError, needing
 from medsim.core.options import public
-from medsim.core.output import claimed
+from medsim.core.output import claimed_by
 from medsim.core.progress import Progress, progress_of
 from medsim.core.shown import MISSING
 from medsim.embeddings.embedded_terms import identify, with_fingerprint
@@ -89,7 +89,7 @@ def tag(options: TagOptions) -> Tagging:
         import threadpoolctl  # noqa: F401, PLC0415 — an extra
     out, progress = Path(options.out), progress_of(options.progress)
     threads = checked_threads(options.threads)
-    with claimed(out, TAGGING, overwrite=options.overwrite, inputs=options.paths_read()) as output:
+    with claimed_by(options, TAGGING) as output:
         corpora = [encode_corpus(corpus) for corpus in read_corpora(options, progress)]
         words = sorted({word for corpus in corpora for word in corpus.vocabulary})
         embeddings: list[NamedEmbedding | None] = [
@@ -155,8 +155,8 @@ def _tag_all(run: _Run, name: str, named: NamedEmbedding | None) -> dict[str, fl
                 vectors = with_capitals(vectors, data.vocabulary)
             _tag_one(run, name, data, vectors)
         # of the words of the test split, with repetitions
-        at = data.splits["test"].windows[:, WINDOW]
-        shares[data.corpus.name] = round(float(table.knows(data.vocabulary)[at].mean()), 6)
+        words = data.splits["test"].windows[:, WINDOW]
+        shares[data.corpus.name] = round(float(table.knows(data.vocabulary)[words].mean()), 6)
     return shares
 
 
@@ -260,7 +260,7 @@ def counts_of(predictions: pl.DataFrame, kinds: Sequence[str]) -> EntityCounts:
         predictions = predictions.with_columns(pl.col("sentence").cast(str).alias("document_id"))
     documents = predictions["document_id"].unique(maintain_order=True).to_list()
     row_of = {document: row for row, document in enumerate(documents)}
-    at_kind = {kind: at for at, kind in enumerate(kinds, start=1)}
+    number_of = {kind: at for at, kind in enumerate(kinds, start=1)}
     n_trials = predictions["trial"].n_unique()
     counts = np.zeros((len(documents), 1 + len(kinds), n_trials, 3), np.int64)
     sentences = predictions.group_by("trial", "document_id", "sentence", maintain_order=True).agg(
@@ -270,7 +270,7 @@ def counts_of(predictions: pl.DataFrame, kinds: Sequence[str]) -> EntityCounts:
         expected, tagged = set(entities_of(gold)), set(entities_of(predicted))
         for column, entities in enumerate((expected & tagged, tagged, expected)):
             for kind, number in Counter(entity.kind for entity in entities).items():
-                counts[row_of[document], [0, at_kind[kind]], trial - 1, column] += number
+                counts[row_of[document], [0, number_of[kind]], trial - 1, column] += number
     return counts
 
 

@@ -174,7 +174,7 @@ class Words:
 
 
 class Network:
-    """The weights of a tagger, as parts of one array.
+    """The weights of a tagger, as views of one array.
 
     Args:
         sizes: the numbers of inputs, hidden units and tags.
@@ -190,10 +190,10 @@ class Network:
         reach1, reach2 = np.sqrt(6 / (n_in + n_hidden)), np.sqrt(6 / (n_hidden + n_out))
         weights1 = rng.uniform(-reach1, reach1, n_in * n_hidden)
         weights2 = rng.uniform(-reach2, reach2, n_hidden * n_out)
-        parts = (weights1, np.zeros(n_hidden), weights2, np.zeros(n_out))
-        self.values = np.concatenate(parts).astype(np.float32)
+        layers = (weights1, np.zeros(n_hidden), weights2, np.zeros(n_out))
+        self.values = np.concatenate(layers).astype(np.float32)
 
-    def parts(self, values: Vectors) -> list[Vectors]:
+    def layers(self, values: Vectors) -> list[Vectors]:
         """Return the weights and biases of both layers, as views of an array of all."""
         ends = np.cumsum([int(np.prod(shape)) for shape in self._shapes])
         pieces = np.split(values, ends[:-1])
@@ -209,7 +209,7 @@ class Network:
 
     def tags(self, vectors: Vectors, windows: Windows) -> Ids:
         """Return the most probable tag of each word: int32[n_words]."""
-        weights1, biases1, weights2, biases2 = self.parts(self.values)
+        weights1, biases1, weights2, biases2 = self.layers(self.values)
         tags = np.empty(len(windows), np.int32)
         for part in slices_of(len(windows), _WORDS_A_STEP):
             inputs = vectors[windows[part]].reshape(-1, weights1.shape[0])
@@ -266,9 +266,9 @@ class _Adam:
 
     def __init__(self, network: Network) -> None:
         self._network, self._values = network, network.values
-        self._weights = network.parts(network.values)
+        self._weights = network.layers(network.values)
         self._gradient, self._mean, self._square = np.zeros((3, len(network.values)), np.float32)
-        self._slopes = network.parts(self._gradient)
+        self._slopes = network.layers(self._gradient)
         self._buffer = np.empty_like(self._gradient)
         self._n_steps = 0
 
@@ -325,11 +325,11 @@ class EncodedCorpus:
 
     def tags_by_sentence(self, split: str, tag_ids: Ids) -> Iterator[list[str]]:
         """Yield the tags of each sentence of a split, given the tags of all its words."""
-        at = 0
+        start = 0
         for sentence in self.corpus.splits[split]:
-            end = at + len(sentence.words)
-            yield [self.tags[tag] for tag in tag_ids[at:end].tolist()]
-            at = end
+            end = start + len(sentence.words)
+            yield [self.tags[tag] for tag in tag_ids[start:end].tolist()]
+            start = end
 
     def f1(self, split: str, tag_ids: Ids) -> float:
         """Return F1 of the entities in the tags of a split's words; see ``entities_of``."""

@@ -14,7 +14,7 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
 from medsim.core.manifest import Skipped, medsim_version, run_facts
 from medsim.core.options import public
-from medsim.core.output import claimed
+from medsim.core.output import claimed_by
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
 from medsim.corpora import CORPUS_SPLITS
@@ -58,13 +58,7 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
     find_source(source)  # before corpora are split into sentences
     check_language(options.language)
     with (
-        claimed(
-            Path(options.out),
-            WIC,
-            overwrite=options.overwrite,
-            inputs=options.paths_read(),
-            input_folders=source_paths(options.terminology),
-        ) as output,
+        claimed_by(options, WIC, source_paths(options.terminology)) as output,
         Store(threads=threads, spill=output.spill) as store,
     ):
         with progress.stage("read codes of corpora") as stage:

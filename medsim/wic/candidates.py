@@ -31,25 +31,25 @@ class Blocks:
     """Candidate instances: a block is all pairs of two runs of mentions.
 
     Attributes:
-        places: int64[n_blocks, 4], the start and end of the first run, and of the second; the same
+        runs: int64[n_blocks, 4], the start and end of the first run, and of the second; the same
             run twice means all pairs within it.
         groups: int32[n_blocks], the positions in ``medsim.wic.GROUPS``.
         labels: int32[n_blocks], 1 if both runs have the same concept, else 0.
         terms: int32[n_blocks], the number of the pair of lemmas.
     """
 
-    places: Places
+    runs: Places
     groups: Ids
     labels: Ids
     terms: Ids
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.runs)
 
     def take(self, rows: np.ndarray) -> Blocks:
         """Return the blocks at ``rows``, in that order, or in a mask."""
         return Blocks(
-            places=self.places[rows],
+            runs=self.runs[rows],
             groups=self.groups[rows],
             labels=self.labels[rows],
             terms=self.terms[rows],
@@ -58,9 +58,9 @@ class Blocks:
     @property
     def n_pairs(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         """The number of instances of each block, int64[n_blocks]."""
-        n_first = self.places[:, 1] - self.places[:, 0]
-        n_second = self.places[:, 3] - self.places[:, 2]
-        same = self.places[:, 0] == self.places[:, 2]
+        n_first = self.runs[:, 1] - self.runs[:, 0]
+        n_second = self.runs[:, 3] - self.runs[:, 2]
+        same = self.runs[:, 0] == self.runs[:, 2]
         return np.where(same, n_first * (n_first - 1) // 2, n_first * n_second)
 
 
@@ -106,7 +106,7 @@ def blocks_of(
     blocks = store.frame("wic/block")
     pairs = pl.struct("lemma1", "lemma2").rank("dense").cast(pl.Int32) - 1
     return Blocks(
-        places=blocks.select(pl.col("begin1", "end1", "begin2", "end2").cast(pl.Int64)).to_numpy(),
+        runs=blocks.select(pl.col("begin1", "end1", "begin2", "end2").cast(pl.Int64)).to_numpy(),
         groups=blocks["group_rank"].cast(pl.Int32).to_numpy(),
         labels=blocks["label"].cast(pl.Int32).to_numpy(),
         terms=blocks.select(pairs).to_series().to_numpy(),
@@ -151,8 +151,8 @@ def similar_label_pairs(
     tasks = range(int(np.count_nonzero(lengths == 0)), len(terms), _TERMS_A_TASK)
     search = partial(_search, laid, Fraction(str(similarity)).as_integer_ratio())
     parts = in_threads(threads, search, tasks)
-    places = np.concatenate(parts) if parts else np.empty((0, 2), np.int64)
-    pairs = np.sort(order[places], axis=1)
+    rows = np.concatenate(parts) if parts else np.empty((0, 2), np.int64)
+    pairs = np.sort(order[rows], axis=1)
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
 

@@ -174,20 +174,20 @@ def read_dataset(
     of WiC; the latter are only for fitting, in every round.
     """
     files = _files(data, train, dev)
-    parts = {
+    frames = {
         split: _read_training(path) if split == "train" else _read_checked(path)
         for split, path in files.items()
     }
     more = [(path, _read_training(path)) for path in map(Path, more_train)]
-    if not parts["test"].height:
+    if not frames["test"].height:
         raise InputError(f"{files['test']} has no instance")
     crossed = data.is_file() and train is None and dev is None
-    benchmark = pl.concat(parts.values())
-    instances = pl.concat([benchmark, *(part for _, part in more)])
+    benchmark = pl.concat(frames.values())
+    instances = pl.concat([benchmark, *(frame for _, frame in more)])
     order = np.lexsort((instances["label"], drawn_order(instances, seed)))
     split_of = np.repeat(
-        [*parts, "train"],
-        [*(part.height for part in parts.values()), instances.height - benchmark.height],
+        [*frames, "train"],
+        [*(frame.height for frame in frames.values()), instances.height - benchmark.height],
     )
     of_train, of_dev, of_test = (order[split_of[order] == split] for split in CORPUS_SPLITS)
     only_round = Round(fold=None, train=of_train, dev=of_dev, held_back=of_dev, test=of_test)
@@ -198,11 +198,11 @@ def read_dataset(
         tested=np.sort(of_test),
         dev=np.sort(of_test if crossed else of_dev),
         rounds=rounds,
-        fitted=_description(parts, len(rounds) if crossed else 0, [path.name for path, _ in more]),
+        fitted=_description(frames, len(rounds) if crossed else 0, [path.name for path, _ in more]),
         files={
-            name: {"path": str(path), "fingerprint": fingerprint(part)}
-            for name, path, part in (
-                *((split, files[split], part) for split, part in parts.items()),
+            name: {"path": str(path), "fingerprint": fingerprint(frame)}
+            for name, path, frame in (
+                *((split, files[split], frame) for split, frame in frames.items()),
                 *((f"more_train {n}", *pair) for n, pair in enumerate(more, start=1)),
             )
         },
@@ -264,13 +264,13 @@ def _folded_rounds(benchmark: pl.DataFrame, order: Rows, seed: int) -> tuple[Rou
     )
 
 
-def _description(parts: Collection[str], n_folds: int, more: Sequence[str]) -> str:
+def _description(splits: Collection[str], n_folds: int, more: Sequence[str]) -> str:
     """Return a description of the data for fitting models and choosing thresholds."""
     if n_folds:
         return " and ".join([f"cross-fitted in {n_folds} folds", *more])
-    train = [*(["train"] if "train" in parts else []), *more]
+    train = [*(["train"] if "train" in splits else []), *more]
     texts = [f"models fitted on {' and '.join(train)}"] if train else []
-    texts += ["thresholds chosen on dev"] if "dev" in parts else []
+    texts += ["thresholds chosen on dev"] if "dev" in splits else []
     return ", ".join(texts) or "nothing fitted"
 
 
@@ -282,16 +282,16 @@ def folds_of(instances: pl.DataFrame, seed: int, n_folds: int = N_FOLDS) -> Ids:
     content, so folds do not depend on the order of instances. There are fewer than ``n_folds`` if
     there are fewer components.
     """
-    parts, part_of = np.unique(linked_components(instances), return_inverse=True)
-    sizes = np.bincount(part_of)
-    keys = np.full(len(parts), np.iinfo(np.uint64).max, np.uint64)
-    np.minimum.at(keys, part_of, drawn_order(instances, seed))
-    loads = np.zeros(min(n_folds, len(parts)), np.int64)
-    fold_of = np.empty(len(parts), np.int32)
-    for part in np.lexsort((keys, -sizes)):
-        fold_of[part] = np.argmin(loads)
-        loads[fold_of[part]] += sizes[part]
-    return fold_of[part_of]
+    numbers, component_of = np.unique(linked_components(instances), return_inverse=True)
+    sizes = np.bincount(component_of)
+    keys = np.full(len(numbers), np.iinfo(np.uint64).max, np.uint64)
+    np.minimum.at(keys, component_of, drawn_order(instances, seed))
+    loads = np.zeros(min(n_folds, len(numbers)), np.int64)
+    fold_of = np.empty(len(numbers), np.int32)
+    for component in np.lexsort((keys, -sizes)):
+        fold_of[component] = np.argmin(loads)
+        loads[fold_of[component]] += sizes[component]
+    return fold_of[component_of]
 
 
 def linked_components(instances: pl.DataFrame) -> Ids:
@@ -346,21 +346,21 @@ def _lines(path: Path) -> list[str]:
     return read_text(path, guess=False).content.replace("\r\n", "\n").rstrip().split("\n")
 
 
-def _sides(at: str, line: str) -> dict[str, object]:
+def _sides(where: str, line: str) -> dict[str, object]:
     """Return sentences, terms and offsets of a line."""
     match = _LINE.fullmatch(line)
     if match is None:
         raise InputError(
-            f"{at} is {line[:60]!r}; expected word, part of speech, places such as 3-1, and two "
+            f"{where} is {line[:60]!r}; expected word, part of speech, places such as 3-1, and two "
             "sentences, separated by tabs"
         )
     row: dict[str, object] = {}
     for side in (1, 2):
-        sentence, place = match[side + 2], int(match[side])
+        sentence, position = match[side + 2], int(match[side])
         tokens = list(_TOKEN.finditer(sentence))
-        if place >= len(tokens):
-            raise InputError(f"{at}: sentence {side} has no token {place}, counted from 0")
-        token = tokens[place]
+        if position >= len(tokens):
+            raise InputError(f"{where}: sentence {side} has no token {position}, counted from 0")
+        token = tokens[position]
         row |= {f"sentence{side}": sentence, f"term{side}": token[0]}
         row |= {f"start{side}": token.start(), f"end{side}": token.end()}
     return row

@@ -31,9 +31,9 @@ REPEATS = (1, 2, 5, *range(10, 201, 10))
 
 _ALL = "all"
 _SIDES = (1, 2)
-_MOST_TOKENS = 4
-_MOST_TYPES = 10  # in a figure
-_MOST_NAMED = 3  # kinds of mentions
+_MAX_TOKENS = 4
+_MAX_TYPES = 10  # in a figure
+_MAX_NAMED = 3  # kinds of mentions
 
 _TYPES_OF = tomllib.loads((files(__package__) / "semantic_types.toml").read_text(encoding="utf-8"))
 GROUP_OF = {
@@ -61,8 +61,8 @@ def describe_wic(options: WicStatsOptions) -> pl.DataFrame:
     with benchmark.reading():
         if build is not None:  # instances with their concepts
             instances = build.instances()
-            parts = {split: instances.filter(split=split) for split in benchmark.splits}
-            benchmark = replace(benchmark, splits=parts)
+            splits = {split: instances.filter(split=split) for split in benchmark.splits}
+            benchmark = replace(benchmark, splits=splits)
         if options.table in _TABLES:
             return _TABLES[options.table](benchmark)
         if build is None:
@@ -72,7 +72,7 @@ def describe_wic(options: WicStatsOptions) -> pl.DataFrame:
         return corpora(build) if options.table == "1" else types(build)
 
 
-def _parts(files: BenchmarkFiles) -> dict[str, pl.DataFrame]:
+def _with_all(files: BenchmarkFiles) -> dict[str, pl.DataFrame]:
     """Return the instances of each split, and of all if there are several."""
     whole = {_ALL: pl.concat(files.splits.values())} if len(files.splits) > 1 else {}
     return {**files.splits, **whole}
@@ -110,7 +110,7 @@ def splits(files: BenchmarkFiles) -> pl.DataFrame:
     ``n_words``. Pairs of terms count once in either order, ignoring case.
     """
     types = files.build.semantic_types() if files.build else None
-    return pl.DataFrame([_split(name, part, types) for name, part in _parts(files).items()])
+    return pl.DataFrame([_split(name, frame, types) for name, frame in _with_all(files).items()])
 
 
 def _split(name: str, instances: pl.DataFrame, types: pl.DataFrame | None) -> dict[str, object]:
@@ -138,11 +138,11 @@ def _split(name: str, instances: pl.DataFrame, types: pl.DataFrame | None) -> di
 def tokens(files: BenchmarkFiles) -> pl.DataFrame:
     """Return table 4: target terms by their number of tokens, split at white space."""
     table: dict[str, object] = {"tokens per term": ["1", "2", "3", "4+", _ALL]}
-    for name, instances in _parts(files).items():
+    for name, instances in _with_all(files).items():
         n_tokens = Counter(
-            min(len(term.split()), _MOST_TOKENS) for term in _sides(instances, "term").to_list()
+            min(len(term.split()), _MAX_TOKENS) for term in _sides(instances, "term").to_list()
         )
-        numbers = [n_tokens[number] for number in range(1, _MOST_TOKENS + 1)]
+        numbers = [n_tokens[number] for number in range(1, _MAX_TOKENS + 1)]
         table |= _with_shares(name, [*numbers, 2 * instances.height], [2 * instances.height] * 5)
     return pl.DataFrame(table)
 
@@ -160,13 +160,13 @@ def seen_terms(files: BenchmarkFiles) -> pl.DataFrame:
     test = files.splits["test"]
     pairs = zip(*(lowered(test[f"term{side}"].to_list()) for side in _SIDES), strict=True)
     n_seen = pl.Series([sum(term in in_train for term in pair) for pair in pairs], dtype=pl.Int8)
-    parts = [test["cat"] == group for group in GROUPS]
-    parts.append(pl.repeat(True, test.height, dtype=pl.Boolean, eager=True))
-    totals = [int(part.sum()) for part in parts]
+    groups = [test["cat"] == group for group in GROUPS]
+    groups.append(pl.repeat(True, test.height, dtype=pl.Boolean, eager=True))
+    totals = [int(group.sum()) for group in groups]
     table: dict[str, object] = {"group": [*(group.replace("_", " ") for group in GROUPS), _ALL]}
     kinds = {"seen": n_seen > 0, "unseen": n_seen == 0, "both seen": n_seen == len(_SIDES)}
     for name, flags in kinds.items():
-        table |= _with_shares(name, [int((part & flags).sum()) for part in parts], totals)
+        table |= _with_shares(name, [int((group & flags).sum()) for group in groups], totals)
     return pl.DataFrame({**table, _ALL: totals})
 
 
@@ -191,7 +191,7 @@ def types(benchmark: Benchmark) -> pl.DataFrame:
             .group_by(pl.col(column).alias("name"))
             .agg(pl.col("n_terms").sum().alias("target terms"), pl.len().alias("concepts"))
             .sort("target terms", "name", descending=[True, False])
-            .head(_MOST_TYPES)
+            .head(_MAX_TYPES)
         )
         frames.append(counted.select(pl.lit(level).alias("of"), pl.all()))
     return pl.concat(frames).select(
@@ -213,7 +213,7 @@ def _groups(types: pl.Expr | pl.Series) -> pl.Expr | pl.Series:
 
 
 def _names_or_count(names: list[str]) -> str:
-    return ", ".join(names) if len(names) <= _MOST_NAMED else str(len(names))
+    return ", ".join(names) if len(names) <= _MAX_NAMED else str(len(names))
 
 
 def _with_shares(name: str, numbers: list[int], totals: list[int]) -> dict[str, list[object]]:
@@ -231,8 +231,8 @@ def curve(benchmark: Benchmark, threads: int) -> pl.DataFrame:
     the folder; test is the same in all.
     """
     from medsim.wic.candidates import blocks_of  # noqa: PLC0415 — compiles kernels
-    from medsim.wic.mentions import forms_of, mention_hashes  # noqa: PLC0415 — as above
-    from medsim.wic.splits import Splitter  # noqa: PLC0415 — as above
+    from medsim.wic.mentions import forms_of, mention_hashes  # noqa: PLC0415 — compiles kernels
+    from medsim.wic.splits import Splitter  # noqa: PLC0415 — compiles kernels
 
     types, chosen = benchmark.semantic_types(), benchmark.mentions()
     options: Mapping[str, Any] = benchmark.manifest.options

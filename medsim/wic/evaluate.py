@@ -14,7 +14,7 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import InputError, OptionError, check_unique
 from medsim.core.opened import open_output
 from medsim.core.options import folder_of, public
-from medsim.core.output import claimed
+from medsim.core.output import claimed_by
 from medsim.core.progress import Progress, progress_of
 from medsim.core.tables import read_table
 from medsim.embeddings.embedded_terms import identify, with_fingerprint
@@ -72,9 +72,7 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
     )
     models = _models(options)
     folder = Path(options.out)
-    with claimed(
-        folder, WIC_EVALUATION, overwrite=options.overwrite, inputs=options.paths_read()
-    ) as output:
+    with claimed_by(options, WIC_EVALUATION) as output:
         dataset = _read_dataset(options, context)
         people = _people(options, dataset)
         _check_splits(models, dataset)

@@ -41,7 +41,7 @@ class Corpora:
     """All corpora of a benchmark.
 
     Attributes:
-        mentions: ``MENTION_COLUMNS``, in the order of the files' documents and of places.
+        mentions: ``MENTION_COLUMNS``, in the order of the files.
         facts: the facts on each corpus and its file, for the manifest.
         skipped: the numbers of items left out of all corpora, with reasons.
         warnings: a line for each kind of fault in the files.
@@ -145,14 +145,14 @@ def _rows(
 ) -> Iterator[_Row]:
     """Yield the rows of a document's mentions, and count mentions without a row.
 
-    The places of sentences with a mention that has at most one code are added to ``annotated``.
+    The numbers of sentences with a mention that has at most one code are added to ``annotated``.
     """
     text = f"{document.title} {document.abstract}"
     for annotation in document.annotations:
-        at = bisect_right(sentences, annotation.start, key=lambda span: span[0]) - 1
-        start, end = sentences[at] if at >= 0 else (0, 0)
+        number = bisect_right(sentences, annotation.start, key=lambda span: span[0]) - 1
+        start, end = sentences[number] if number >= 0 else (0, 0)
         if len(annotation.codes) <= 1 and annotation.end <= end:
-            annotated.add(at)
+            annotated.add(number)
         if not annotation.codes:
             problems.count("mention has no concept")
         elif len(annotation.codes) > 1:
@@ -160,9 +160,9 @@ def _rows(
         elif annotation.end > end:
             problems.count("mention crosses a sentence boundary")
         else:
-            place = (corpus, document.document_id, start, text[start:end])
+            sentence = (corpus, document.document_id, start, text[start:end])
             offsets = (annotation.start - start, annotation.end - start)
-            yield *place, *offsets, annotation.text, annotation.kind, *annotation.codes[0]
+            yield *sentence, *offsets, annotation.text, annotation.kind, *annotation.codes[0]
 
 
 def chosen_mentions(linked: pl.DataFrame, seed: int) -> pl.DataFrame:
@@ -181,7 +181,7 @@ def chosen_mentions(linked: pl.DataFrame, seed: int) -> pl.DataFrame:
 
 
 def mention_hashes(mentions: pl.DataFrame) -> Hashes:
-    """Return a hash of each mention's sentence, place in it and concept: uint64[n_mentions]."""
+    """Return a hash of each mention's sentence, offsets in it and concept: uint64[n_mentions]."""
     columns = ("sentence", "start_at", "end_at", "concept_id")
     texts = ["\n".join(map(str, row)) for row in mentions.select(columns).iter_rows()]
     packed = pack(texts)

@@ -126,8 +126,8 @@ def leader_sentences(results: pl.DataFrame, people: float | None) -> list[str]:
     """Return which model leads on all instances, and which are like guessing or like people."""
     quoted = pl.format("“{}”", "model").alias("model")  # a name may be a common word
     whole = results.filter(subset=_ALL).with_columns(quoted, chance=pl.lit(CHANCE))
-    place = f"the {counted(whole['n_instances'][0], 'instance')}"
-    sentences = accuracy_sentences(whole, place)
+    instances = f"the {counted(whole['n_instances'][0], 'instance')}"
+    sentences = accuracy_sentences(whole, instances)
     if people is not None:
         alike = whole.filter(pl.lit(people).is_between("low", "high"))["model"].to_list()
         said = f"Not significantly different from human accuracy ({people:.3f})"

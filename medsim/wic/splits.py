@@ -75,12 +75,14 @@ class Uses:
     terms: Flags | None
 
 
-def join(parts: list[Selection]) -> Selection:
+def join(selections: list[Selection]) -> Selection:
     """Return instances one after the other."""
     return Selection(
-        mentions=np.concatenate([np.empty((0, 2), np.int64), *(part.mentions for part in parts)]),
-        terms=np.concatenate([np.empty(0, np.int32), *(part.terms for part in parts)]),
-        draws=np.concatenate([np.empty(0, np.uint64), *(part.draws for part in parts)]),
+        mentions=np.concatenate(
+            [np.empty((0, 2), np.int64), *(each.mentions for each in selections)]
+        ),
+        terms=np.concatenate([np.empty(0, np.int32), *(each.terms for each in selections)]),
+        draws=np.concatenate([np.empty(0, np.uint64), *(each.draws for each in selections)]),
     )
 
 
@@ -109,7 +111,7 @@ def _select_draws(blocks: Blocks, hashes: Hashes, seed: int, low: int, high: int
     room = int(expected + _DEVIATIONS * (expected**0.5 + 1))
     while True:
         pairs, draws = np.empty((room, 3), np.int64), np.empty(room, np.uint64)
-        n_found = pairs_between(blocks.places, hashes, np.uint64(seed), span, pairs, draws)
+        n_found = pairs_between(blocks.runs, hashes, np.uint64(seed), span, pairs, draws)
         if n_found <= room:
             break
         room = n_found
@@ -183,7 +185,9 @@ class Splitter:
         quotas: dict[_Class, int] = {}
         for group, name in enumerate(GROUPS):
             terms = (self.blocks.terms[_in_class(self.blocks, group, label)] for label in _LABELS)
-            n_pairs = min(len(np.unique(part)) for part in terms)  # of terms, of the rarer label
+            n_pairs = min(
+                len(np.unique(of_label)) for of_label in terms
+            )  # of terms, of the rarer label
             quotas |= {(group, label): min(self.quotas[name], n_pairs // 2) for label in _LABELS}
         return self._select_all(self.blocks, uses, quotas)
 
@@ -275,7 +279,7 @@ def _balance(classes: _Classes) -> _Classes:
 def _shuffle(classes: _Classes) -> DrawnSplit:
     """Return the instances of all groups and labels, in order of a hash of their draws."""
     selection = join(list(classes.values()))
-    numbers = [len(part) for part in classes.values()]
+    numbers = [len(of_class) for of_class in classes.values()]
     order = np.argsort(tie_hashes(_SHUFFLED, _SHUFFLED, selection.draws), kind="stable")
     return DrawnSplit(
         selection=selection.rows(order),
@@ -290,8 +294,8 @@ def instance_rows(name: str, split: DrawnSplit, mentions: pl.DataFrame) -> pl.Da
     The order of the two mentions is drawn, so that it carries no information.
     """
     turned = (tie_hashes(_SIDES, _SIDES, split.selection.draws) & _ONE).astype(bool)
-    places = split.selection.mentions
-    rows = np.where(turned[:, None], places[:, ::-1], places)
+    pairs = split.selection.mentions
+    rows = np.where(turned[:, None], pairs[:, ::-1], pairs)
     renamed = benchmark_mentions(mentions).rename(lambda name: name.removesuffix("_id"))
     sides = [renamed[rows[:, side]].select(pl.all().name.suffix(f"{side + 1}")) for side in (0, 1)]
     cats = pl.Series(GROUPS, dtype=pl.String)
@@ -305,11 +309,11 @@ def instance_rows(name: str, split: DrawnSplit, mentions: pl.DataFrame) -> pl.Da
 
 def benchmark_mentions(mentions: pl.DataFrame) -> pl.DataFrame:
     """Return mentions for writing: ``CHOSEN_MENTION``."""
-    place = pl.col("place").struct
+    sentence = pl.col("place").struct
     return mentions.select(
-        corpus=place.field("c"),
-        document_id=place.field("d"),
-        sentence_start=place.field("s"),
+        corpus=sentence.field("c"),
+        document_id=sentence.field("d"),
+        sentence_start=sentence.field("s"),
         sentence="sentence",
         start="start_at",
         end="end_at",

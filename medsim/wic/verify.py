@@ -222,7 +222,7 @@ def _check_all(
     splits = {split: instances_of(frame) for split, frame in benchmark.splits.items()}
     language = str(benchmark.options.get("language", ENGLISH))
     similarity = float(str(benchmark.options.get("label_similarity", SIMILARITY)))
-    terms = {term for part in splits.values() for instance in part for term in instance.terms}
+    terms = {term for split in splits.values() for instance in split for term in instance.terms}
     concepts = None if names is None else concepts_by_name(terms, names)
     together = check_splits(
         splits,
@@ -362,7 +362,7 @@ def check_splits(
     Quotas for each label, group and split in the manifest must be reached exactly; None uses
     BioWiC's, which a smaller benchmark need not reach.
     """
-    keys: dict[str, Keys] = {  # the parts that occur once in test, and not in train and dev
+    keys: dict[str, Keys] = {  # what occurs once in test, and not in train and dev
         "sentence": lambda instance: instance.sentences,
         "pair": lambda instance: (term_pair(*instance.terms),),
         "lemma_pair": lambda instance: (lemma_pair(*instance.terms, language),),
@@ -394,7 +394,7 @@ def check_splits(
         ]
         if split != "test":
             findings[split].append(_sentence_limit(split, instances, max_repeats, times))
-        findings[split] += [_shared(split, splits, *part) for part in keys.items()]
+        findings[split] += [_shared(split, splits, *named) for named in keys.items()]
     return findings
 
 
@@ -447,10 +447,10 @@ def _sentence_limit(
     return finding(split, "sentence_limit", len(first), breaches)
 
 
-def _shared(split: str, splits: Splits, part: str, keys: Keys) -> SplitFinding:
-    """Return the check of repeated parts in test, or of data leakage into train or dev."""
+def _shared(split: str, splits: Splits, subject: str, keys: Keys) -> SplitFinding:
+    """Return the check of what is repeated in test, or of data leakage into train or dev."""
     is_test = split == "test"
-    check = f"{'repeated' if is_test else 'leaked'}_{part}"
+    check = f"{'repeated' if is_test else 'leaked'}_{subject}"
     if "test" not in splits:
         return finding(split, check, 0, note="not checked: no test split")
     first: dict[Hashable, int] = {}
@@ -461,7 +461,7 @@ def _shared(split: str, splits: Splits, part: str, keys: Keys) -> SplitFinding:
     def fault(instance: Instance) -> str:
         same = [first[key] for key in keys(instance) if key in first]
         others = [number for number in same if not is_test or number != instance.number]
-        return f"test {others[0]} has the same {part.replace('_', ' ')}" if others else ""
+        return f"test {others[0]} has the same {subject.replace('_', ' ')}" if others else ""
 
     return check_each(split, check, splits[split], fault)
 

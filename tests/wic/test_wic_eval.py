@@ -45,7 +45,7 @@ pytestmark = pytest.mark.skipif(
 def _setting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Fit perceptrons for fewer epochs, which is enough here, and keep vectors out of the home."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("medsim.wic.models.word_vectors._MOST_EPOCHS", 50)
+        patch.setattr("medsim.wic.models.word_vectors._MAX_EPOCHS", 50)
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
         yield
 

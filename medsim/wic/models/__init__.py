@@ -26,7 +26,7 @@ from medsim.embeddings.options import (
     parse_place,
 )
 from medsim.embeddings.sources import TERMS, WORDS
-from medsim.statistics.ranks import ranked
+from medsim.statistics.ranks import label_counts
 from medsim.statistics.scores import best_threshold
 from medsim.wic.dataset import coin_flips
 from medsim.wic.models.training import Training
@@ -202,40 +202,40 @@ def model_of(source: EmbeddingLike, name: str | None = None) -> WicModel:
     of the target, which needs ONNX, or of the sentence with its target in quotes. The first of
     ``inputs`` that a model can read is the default.
     """
-    place: Any
+    given: Any
     if isinstance(source, (str, Path)):
         text = str(source) if name is None else f"{name}={source}"
         if text == _RANDOM:
             return CoinModel(name=_RANDOM)
         named = parse_named(text, "`models`", f"minilm=model.onnx,input=quoted, or {_RANDOM}")
-        name, place, options = named.name, parse_place(named.path), named.options
+        name, given, options = named.name, parse_place(named.path), named.options
         if named.path == _RANDOM and not options:
             return CoinModel(name=name)
     else:
-        place = as_embedding(source)
-        name, options, text = name or place.name or DEFAULT_NAME, place.options, repr(place)
+        given = as_embedding(source)
+        name, options, text = name or given.name or DEFAULT_NAME, given.options, repr(given)
         check_name(name, f"`models` {name!r}")
     try:
-        if place == Path(_RANDOM):
+        if given == Path(_RANDOM):
             _check_options(options, ())
-        return _embedded_model(name, place, options)
+        return _embedded_model(name, given, options)
     except OptionError as error:
         raise OptionError(f"`models` {text!r}: {error}") from error
 
 
-def _embedded_model(name: str, place: Any, options: dict[str, str]) -> EmbeddedModel:
+def _embedded_model(name: str, given: Any, options: dict[str, str]) -> EmbeddedModel:
     """Return a model with an embedding."""
     names = [*_OPTIONS, *(option.name for option in fields(EmbeddingOptions))]
     for option in options:
         _choice("option of models", option, names)
     is_of_model = {
-        option: option in _OPTIONS and not (option == "batch" and str(place).startswith(SERVICE))
+        option: option in _OPTIONS and not (option == "batch" and str(given).startswith(SERVICE))
         for option in options
     }
     settings = {option: value for option, value in options.items() if is_of_model[option]}
     embedding = EmbeddingSpec(
         name=name,
-        place=place,
+        place=given,
         options=parse_options({name: v for name, v in options.items() if not is_of_model[name]}),
     )
     source = open_source(embedding)
@@ -293,12 +293,7 @@ def threshold_answers(
     for round_ in dataset.rounds:
         round_scores, rows = scores_in(round_), chosen_on(round_)
         scored = rows[~np.isnan(round_scores[rows])]
-        distinct, ranks = ranked(round_scores[scored])
-        n_positive, n_negative = (
-            np.bincount(ranks[labels[scored] == label], minlength=len(distinct))
-            for label in (True, False)
-        )
-        threshold = best_threshold(distinct, n_positive, n_negative)
+        threshold = best_threshold(*label_counts(round_scores[scored], labels[scored]))
         test_scores = round_scores[round_.test]
         is_known = ~np.isnan(test_scores) & (not math.isnan(threshold))
         positive[round_.test] = np.where(is_known, test_scores >= threshold, majority(labels[rows]))

@@ -25,7 +25,7 @@ from medsim.wic.models import (
     round_name,
     threshold_answers,
 )
-from medsim.wic.models.training import TRAINING_OPTIONS, Fitted, Training, train
+from medsim.wic.models.training import TRAINING_OPTIONS, Training, precision_of, train
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -116,9 +116,9 @@ def distinct_items(
 ) -> tuple[list[T], Ids, Ids]:
     """Return the items of both sides, each once and in order, and the item of each row."""
     distinct = sorted({*left, *right}, key=key)
-    places = {item: place for place, item in enumerate(distinct)}
-    first = np.array([places[item] for item in left], np.int32)
-    return distinct, first, np.array([places[item] for item in right], np.int32)
+    numbers = {item: number for number, item in enumerate(distinct)}
+    first = np.array([numbers[item] for item in left], np.int32)
+    return distinct, first, np.array([numbers[item] for item in right], np.int32)
 
 
 def cosines(vectors: Vectors, first: Ids, second: Ids, threads: int) -> Values:
@@ -240,15 +240,15 @@ def tune(
         labels = torch.tensor(pairs.labels[rows].tolist(), device=left.device)
         return loss_of_cosines(torch.nn.functional.cosine_similarity(left, right), labels)
 
-    def scores() -> Values:
+    def quality() -> float:
         left, right = (encoder.encode(side) for side in (held_back.left, held_back.right))
         lengths = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
         products: Values = np.einsum("ij,ij->i", left, right, dtype=np.float64)
-        return products / np.where(lengths > 0, lengths, 1)
+        return precision_of(products / np.where(lengths > 0, lengths, 1), held_back.labels)
 
-    fitted = Fitted(module=encoder.model, loss=loss_of, scores=scores, labels=held_back.labels)
+    model, n_pairs = encoder.model, len(pairs.labels)
     with reading(encoder.path, "model to fine-tune"):
-        return train(fitted, len(pairs.labels), training, seed=seed, advance=advance)
+        return train(model, loss_of, quality, n_pairs, training, seed=seed, advance=advance)
 
 
 def contrastive_loss(cosines: Any, labels: Any) -> Any:

@@ -63,8 +63,12 @@ class LlmModel(WicModel):
             replies = dict(zip(chats, arrived, strict=True))
             answers = {row: parse_answer(reply.content) for row, reply in replies.items()}
             rows = [
-                {"model": self.name, "instance": at, **replies[row].row(chats[row], answers[row])}
-                for at, row in enumerate(dataset.tested.tolist(), start=1)
+                {
+                    "model": self.name,
+                    "instance": number,
+                    **replies[row].row(chats[row], answers[row]),
+                }
+                for number, row in enumerate(dataset.tested.tolist(), start=1)
             ]
             stage.note(noted(rows))
         context.progress.warn(*unanswered(rows, self.name, self.language_model.options.tokens))

@@ -10,7 +10,7 @@ import numpy as np
 
 from medsim.core.errors import needing
 from medsim.core.options import Option, Options
-from medsim.statistics.ranks import ranked
+from medsim.statistics.ranks import label_counts
 from medsim.statistics.scores import average_precision
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from medsim.kernels.types import Flags, Rows, Values
 
-MOST_WARMUP = 1_000
+MAX_WARMUP = 1_000
 """The steps of warm-up of the learning rate, as in the code of Rouhizadeh et al. (2024)."""
 
 _WARMUP_SHARE = 0.2  # of all steps, if that is fewer: 1,000 steps are 19% of those on BioWiC
@@ -44,23 +44,6 @@ class Training(Options):
 TRAINING_OPTIONS = ("epochs", "rate", "batch")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fitted:
-    """A model to train, with its loss and its check.
-
-    Attributes:
-        module: of PyTorch.
-        loss: returns the loss of the instances to train on with these numbers.
-        scores: returns float64[n_held_back], the scores of the held-back instances.
-        labels: bool[n_held_back], whether they are True.
-    """
-
-    module: Any
-    loss: Callable[[Rows], Any]
-    scores: Callable[[], Values]
-    labels: Flags
-
-
 def prepare_torch(needed_by: str, threads: int) -> None:
     """Set the number of threads of PyTorch in this process; raise OptionError without PyTorch."""
     with needing(f"{needed_by} needs PyTorch", "baselines"):
@@ -69,7 +52,9 @@ def prepare_torch(needed_by: str, threads: int) -> None:
 
 
 def train(
-    fitted: Fitted,
+    module: Any,
+    loss: Callable[[Rows], Any],
+    quality: Callable[[], float],
     n_instances: int,
     training: Training,
     *,
@@ -79,21 +64,29 @@ def train(
     """Train a model in place, and return the epoch whose weights are kept, from 1.
 
     The optimiser is AdamW. The learning rate rises linearly in the first 1,000 steps, or in the
-    first fifth if that is fewer, and then falls linearly to 0. After each epoch the held-back
-    instances are scored; the weights with the highest average precision are kept, the first of
-    equal ones, or the last if it is undefined because all labels are the same. Rouhizadeh et al.
+    first fifth if that is fewer, and then falls linearly to 0. The weights after the epoch with the
+    highest quality are kept, the first of equal ones, or the last if it is NaN. Rouhizadeh et al.
     (2024) trained in the same way, with the routine of sentence-transformers.
 
     PyTorch's global random state, which decides dropout and initial weights, is restored
     afterwards. The order of sums depends on threads and machine, and training amplifies such
     differences, so the same seed gives nearly, but not always exactly, the same model.
+
+    Args:
+        module: of PyTorch.
+        loss: returns the loss of the instances with these numbers.
+        quality: returns the average precision on held-back instances; see ``precision_of``.
+        n_instances: the number of instances to train on.
+        training: options of training.
+        seed: of the order of instances, dropout and initial weights.
+        advance: receives the number of instances of each step.
     """
     import torch  # noqa: PLC0415 — an extra
 
-    parameters = [parameter for parameter in fitted.module.parameters() if parameter.requires_grad]
+    parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
     groups = [
-        {"params": [part for part in parameters if part.ndim > 1], "weight_decay": _DECAY},
-        {"params": [part for part in parameters if part.ndim <= 1], "weight_decay": 0.0},
+        {"params": [each for each in parameters if each.ndim > 1], "weight_decay": _DECAY},
+        {"params": [each for each in parameters if each.ndim <= 1], "weight_decay": 0.0},
     ]
     optimiser = torch.optim.AdamW(groups, lr=training.rate)
     n_steps = training.epochs * math.ceil(n_instances / training.batch)
@@ -105,37 +98,37 @@ def train(
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         for epoch in range(1, training.epochs + 1):
-            fitted.module.train()
+            module.train()
             order = draw.permutation(n_instances)
             for rows in np.split(order, range(training.batch, n_instances, training.batch)):
                 optimiser.zero_grad()
-                fitted.loss(rows).backward()
+                loss(rows).backward()
                 torch.nn.utils.clip_grad_norm_(parameters, _LONGEST_STEP)
                 optimiser.step()
                 schedule.step()
                 advance(len(rows))
-            fitted.module.eval()
-            quality = precision_of(fitted.scores(), fitted.labels)
-            if not best >= quality:  # also true for NaN
-                best, best_epoch = quality, epoch
-                state = fitted.module.state_dict()
+            module.eval()
+            reached = quality()
+            if not best >= reached:  # also true for NaN
+                best, best_epoch = reached, epoch
+                state = module.state_dict()
                 weights = {name: value.clone() for name, value in state.items()}
-    fitted.module.load_state_dict(weights)
+    module.load_state_dict(weights)
     return best_epoch
 
 
 def relative_rate(step: int, n_steps: int) -> float:
     """Return the learning rate of a step, counted from 0, as a share of the highest."""
-    warmup = min(MOST_WARMUP, max(1, round(_WARMUP_SHARE * n_steps)))
+    warmup = min(MAX_WARMUP, max(1, round(_WARMUP_SHARE * n_steps)))
     if step < warmup:
         return (step + 1) / warmup
     return max(0.0, (n_steps - step) / max(1, n_steps - warmup))
 
 
 def precision_of(scores: Values, labels: Flags) -> float:
-    """Return the average precision of scores, NaN if all labels are the same."""
-    distinct, ranks = ranked(scores)
-    n_positive, n_negative = (
-        np.bincount(ranks[chosen], minlength=len(distinct)) for chosen in (labels, ~labels)
-    )
+    """Return the average precision of scores, NaN if all labels are the same.
+
+    Both are float64[n_instances] and bool[n_instances].
+    """
+    _, n_positive, n_negative = label_counts(scores, labels)
     return average_precision(n_positive, n_negative)

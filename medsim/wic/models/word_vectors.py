@@ -25,7 +25,13 @@ from medsim.wic.models import (
     round_name,
     threshold_answers,
 )
-from medsim.wic.models.training import TRAINING_OPTIONS, Fitted, Training, prepare_torch, train
+from medsim.wic.models.training import (
+    TRAINING_OPTIONS,
+    Training,
+    precision_of,
+    prepare_torch,
+    train,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +44,7 @@ _N_HIDDEN = 128
 """Units of the hidden layer (Rouhizadeh et al. 2024)."""
 
 _EVEN = 0.5
-_MOST_EPOCHS = 200
+_MAX_EPOCHS = 200
 _SEEDS = 1 << 32  # the number of seeds that scikit-learn accepts
 
 
@@ -140,11 +146,11 @@ def perceptron_scores(features: Table, labels: Flags, tested: Table, seed: int) 
         return np.full(len(tested), float(len(labels) > 0 and labels.all()))
     with needing("a perceptron on word vectors needs scikit-learn", "wic"):
         from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 — an extra
-        from sklearn.neural_network import MLPClassifier  # noqa: PLC0415 — as above
+        from sklearn.neural_network import MLPClassifier  # noqa: PLC0415 — an extra
         from threadpoolctl import threadpool_limits  # noqa: PLC0415 — comes with it
     mean, deviation = features.mean(axis=0), features.std(axis=0)
     scale = np.where(deviation > 0, deviation, np.inf)
-    model = MLPClassifier((_N_HIDDEN,), max_iter=_MOST_EPOCHS, random_state=seed % _SEEDS)
+    model = MLPClassifier((_N_HIDDEN,), max_iter=_MAX_EPOCHS, random_state=seed % _SEEDS)
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # 200 epochs are the limit
         model.fit((features - mean) / scale, labels)
@@ -222,7 +228,7 @@ def bilstm_scores(
         float64[n_held_back + n_test], and a number from 1.
     """
     import torch  # noqa: PLC0415 — an extra
-    from torch.nn.utils.rnn import pack_sequence  # noqa: PLC0415 — as above
+    from torch.nn.utils.rnn import pack_sequence  # noqa: PLC0415 — an extra
 
     vectors = torch.from_numpy(np.array(pairs.bags.vectors, np.float32))
     words = torch.from_numpy(np.array(pairs.bags.words, np.int64))
@@ -239,7 +245,7 @@ def bilstm_scores(
 
     def log_odds(rows: Rows) -> Any:
         left, right = (
-            [vectors[words[starts[at] : starts[at + 1]]] for at in side[rows]]
+            [vectors[words[starts[text] : starts[text + 1]]] for text in side[rows]]
             for side in (pairs.left, pairs.right)
         )
         both = [torch.cat([first, gap, second]) for first, second in zip(left, right, strict=True)]
@@ -256,7 +262,9 @@ def bilstm_scores(
             parts = [log_odds(batch).numpy() for batch in batches if len(batch)]
         return np.concatenate([np.zeros(0), *parts])
 
-    check, truths = round_.held_back, labels[round_.held_back]
-    fitted = Fitted(module=module, loss=loss, scores=lambda: scores(check), labels=truths)
-    epoch = train(fitted, len(round_.train), training, seed=seed, advance=advance)
+    def quality() -> float:
+        return precision_of(scores(round_.held_back), labels[round_.held_back])
+
+    n_train = len(round_.train)
+    epoch = train(module, loss, quality, n_train, training, seed=seed, advance=advance)
     return scores(np.concatenate([round_.held_back, round_.test])), epoch

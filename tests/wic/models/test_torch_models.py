@@ -180,8 +180,8 @@ def test_a_bilstm_matches_pytorch_text_by_text(monkeypatch) -> None:
     pairs = WordPairs(bags=bags, left=np.arange(6), right=np.arange(6, 12))
     modules = []
 
-    def untrained(fitted, *_arguments: object, **_options: object) -> int:
-        modules.append(fitted.module)
+    def untrained(module, *_arguments: object, **_options: object) -> int:
+        modules.append(module)
         return 1
 
     monkeypatch.setattr("medsim.wic.models.word_vectors.train", untrained)
