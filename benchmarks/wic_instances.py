@@ -22,10 +22,9 @@ from medsim.core.store import Store
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import read_terminology
 from medsim.wic import GROUPS
-from medsim.wic.candidates import Blocks, blocks_of, forms_with_relations
-from medsim.wic.mentions import chosen_mentions, mention_hashes, read_mentions
+from medsim.wic.mentions import chosen_mentions, forms_with_relations, mention_hashes, read_mentions
 from medsim.wic.rules import QUOTAS, lemma_of
-from medsim.wic.splits import Splitter
+from medsim.wic.splits import Blocks, Splitter, blocks_of
 
 if TYPE_CHECKING:
     import polars as pl

@@ -49,8 +49,7 @@ _LONGEST_VALUE = 100
 UNLINKED = ("", "")
 """The code of an unlinked part of a mention."""
 
-SHOWN = 60
-"""The number of characters of a faulty text in messages."""
+_SHOWN = 60  # characters of a faulty text in messages
 
 _TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
 _FBK_LINE = re.compile(r"([^\t]+)\tT[0-9]+\t([^\t]+)\t([0-9]{1,9})\t([0-9]{1,9})\t(.*)", re.DOTALL)
@@ -178,13 +177,13 @@ def _drafts(file: BufferedReader, path: Path, problems: Problems) -> Iterator[_D
         document_id = line.partition("\t")[0] if text is None else text[1]
         is_second = text is not None and draft is not None and draft.abstract is not None
         if draft is None or document_id != draft.document_id or is_second:
-            problems.add(_MISPLACED, f"{path}: line {number}", repr(line[:SHOWN]))
+            problems.add(_MISPLACED, f"{path}: line {number}", repr(line[:_SHOWN]))
         elif text is None:
             draft.lines.append((number, line))
         else:
             draft.abstract = text[3]
     if draft is None:
-        begins = f"begins with {first[:SHOWN]!r}" if first else "is empty"
+        begins = f"begins with {first[:_SHOWN]!r}" if first else "is empty"
         raise InputError(f"{path} {begins}; a document of PubTator begins with ID|t|title")
     yield draft
 
@@ -224,13 +223,13 @@ def _annotation(columns: list[str], text: str, *, linked: bool) -> Annotation | 
     """
     has_offsets = all(map(_OFFSET.fullmatch, columns[1:3]))
     if len(columns) < 4 or "\t" not in columns[3] or not has_offsets:  # noqa: PLR2004 — as the docstring says
-        return _UNKNOWN_LINE, repr("\t".join(columns)[:SHOWN])
+        return _UNKNOWN_LINE, repr("\t".join(columns)[:_SHOWN])
     _, first, last, rest = columns
     start, end = int(first), int(last)
     term = text[start:end]
     if not term or len(term) < end - start or not rest.startswith(f"{term}\t"):
-        given = rest.partition("\t")[0][:SHOWN]  # not split before, as a term may have a tab
-        difference = f"{given!r}, but the text has {term[:SHOWN]!r}"
+        given = rest.partition("\t")[0][:_SHOWN]  # not split before, as a term may have a tab
+        difference = f"{given!r}, but the text has {term[:_SHOWN]!r}"
         return "mention is not in the text at its offsets", difference
     kind, _, others = rest[len(term) + 1 :].partition("\t")
     column = others.partition("\t")[0]
@@ -376,7 +375,7 @@ def _document(raw: Any, number: int, where: str, problems: Problems, *, linked: 
             if begin is None:  # passages may have wrong offsets
                 begin, number = _start_of(term, whole, offset, length), 0
             if begin is None:
-                value = f"{term[:SHOWN]!r} at {offset:,}"
+                value = f"{term[:_SHOWN]!r} at {offset:,}"
                 problems.add("mention is not in the text at its offsets", where, value)
                 continue
             column = _column(infons) if linked else ""
@@ -401,7 +400,7 @@ def _number(holder: Any, key: str) -> int:
     """Return a whole number of an object, which may be a text."""
     match = re.fullmatch(r"(-?[0-9]{1,18})(\.0)?", str(value := holder[key]).strip())
     if not match:
-        raise ValueError(f"the {key} is {json.dumps(value)[:SHOWN]}; expected a number")
+        raise ValueError(f"the {key} is {json.dumps(value)[:_SHOWN]}; expected a number")
     return int(match[1])
 
 
@@ -504,7 +503,7 @@ def _brat_as_bioc(path: Path) -> bytes:
                 codes.setdefault(match[1], []).append(match[2])
             elif line.startswith(("T", "N")):
                 raise InputError(
-                    f"{file}: line {number:,} is {line[:SHOWN]!r}; expected an id, a tab, a type, "
+                    f"{file}: line {number:,} is {line[:_SHOWN]!r}; expected an id, a tab, a type, "
                     "start and end, a tab and the mention, or a reference to another source"
                 )
             elif line.strip():

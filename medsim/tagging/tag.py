@@ -277,7 +277,10 @@ def counts_of(predictions: pl.DataFrame, kinds: Sequence[str]) -> EntityCounts:
 def trials_of(
     corpus: str, embedding: str, epochs: pl.DataFrame, counts: EntityCounts
 ) -> pl.DataFrame:
-    """Return the scores of each trial: ``TRIALS``."""
+    """Return the scores of each trial: ``TRIALS``, from the counts of ``counts_of``.
+
+    They are int64[n_documents, 1 + n_kinds, n_trials, 3].
+    """
     whole = counts[:, 0].sum(axis=0)
     scores = epochs.with_columns(
         pl.lit(corpus).alias("corpus"),
@@ -295,7 +298,8 @@ def tagger_scores(
     Args:
         corpus: its name.
         kinds: the types of its entities.
-        counts: by embedding, see ``counts_of``; of the same documents.
+        counts: int64[n_documents, 1 + n_kinds, n_trials, 3] by embedding, see ``counts_of``; of the
+            same documents.
         seed: of the bootstrap, in which all embeddings have the same resamples.
     """
     every = np.concatenate(list(counts.values()), axis=1)

@@ -128,10 +128,10 @@ def random_words(words: Sequence[str], n_dimensions: int, seed: int) -> Embedded
 
 
 def with_capitals(vectors: Vectors, words: Sequence[str]) -> Vectors:
-    """Return the rows of some words, then of others, with four more features for the words.
+    """Return the rows of words, then of others, with four more features: float32[n_rows, n + 4].
 
     They are 1 for a word in capitals, with a capital first, with another capital, and without any,
-    as in the code of Chiu et al. (2018); else 0.
+    as in the code of Chiu et al. (2018); else, and for others, 0.
     """
     features = np.zeros((len(vectors), 4), np.float32)
     for row, word in enumerate(words):
@@ -194,17 +194,17 @@ class Network:
         self.values = np.concatenate(layers).astype(np.float32)
 
     def layers(self, values: Vectors) -> list[Vectors]:
-        """Return the weights and biases of both layers, as views of an array of all."""
+        """Return the weights and biases of both layers, as views of all: float32[n_values]."""
         ends = np.cumsum([int(np.prod(shape)) for shape in self._shapes])
         pieces = np.split(values, ends[:-1])
         return [piece.reshape(shape) for piece, shape in zip(pieces, self._shapes, strict=True)]
 
     def activated(self, sums: Vectors) -> Vectors:
-        """Return the values of hidden units, given their weighted sums."""
+        """Return the values of hidden units, given their sums: float32[n_words, n_hidden]."""
         return np.clip(sums, self._lowest, self._highest)
 
     def is_sloped(self, hidden: Vectors) -> FlagTable:
-        """Return where the slope of the activation is 1, not 0, given values of hidden units."""
+        """Return where the slope of the activation is 1, not 0: bool[n_words, n_hidden]."""
         return (hidden > self._lowest) & (hidden < self._highest)
 
     def tags(self, vectors: Vectors, windows: Windows) -> Ids:
@@ -273,7 +273,7 @@ class _Adam:
         self._n_steps = 0
 
     def step(self, inputs: Vectors, tags: Ids) -> None:
-        """Change the weights by one batch."""
+        """Change the weights by a batch: float32[n_batch, n_inputs], int32[n_batch]."""
         weights1, biases1, weights2, biases2 = self._weights
         hidden = self._network.activated(inputs @ weights1 + biases1)
         errors = hidden @ weights2 + biases2  # the softmax of these gives the probabilities
@@ -324,7 +324,7 @@ class EncodedCorpus:
     splits: Mapping[str, Words]
 
     def tags_by_sentence(self, split: str, tag_ids: Ids) -> Iterator[list[str]]:
-        """Yield the tags of each sentence of a split, given the tags of all its words."""
+        """Yield the tags of each sentence of a split, given those of its words, int32[n_words]."""
         start = 0
         for sentence in self.corpus.splits[split]:
             end = start + len(sentence.words)
@@ -332,7 +332,7 @@ class EncodedCorpus:
             start = end
 
     def f1(self, split: str, tag_ids: Ids) -> float:
-        """Return F1 of the entities in the tags of a split's words; see ``entities_of``."""
+        """Return F1 of the entities in the tags of a split's words, int32[n_words]."""
         found = [set(entities_of(tags)) for tags in self.tags_by_sentence(split, tag_ids)]
         gold = [set(sentence.entities) for sentence in self.corpus.splits[split]]
         n_right = sum(map(len, map(set.intersection, found, gold)))

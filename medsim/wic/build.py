@@ -23,8 +23,13 @@ from medsim.terminologies.mappings import cite_codes
 from medsim.terminologies.sources import find_source, read_terminology, source_paths
 from medsim.wic import GROUPS
 from medsim.wic.benchmark import Benchmark, instances_text
-from medsim.wic.candidates import blocks_of, forms_with_relations
-from medsim.wic.mentions import chosen_mentions, codes_of_corpora, mention_hashes, read_mentions
+from medsim.wic.mentions import (
+    chosen_mentions,
+    codes_of_corpora,
+    forms_with_relations,
+    mention_hashes,
+    read_mentions,
+)
 from medsim.wic.options import WicBuildOptions
 from medsim.wic.output import (
     CHOSEN_MENTION,
@@ -36,7 +41,7 @@ from medsim.wic.output import (
     WicManifest,
 )
 from medsim.wic.rules import QUOTAS
-from medsim.wic.splits import Splitter, benchmark_mentions, instance_rows
+from medsim.wic.splits import Splitter, benchmark_mentions, blocks_of, instance_rows
 
 if TYPE_CHECKING:
     from medsim.terminologies.sources import Terminology

@@ -66,14 +66,14 @@ def evaluate(options: WicEvaluateOptions, *, form: Format = "table") -> None:
     """
     from medsim.core.shown import why_missing
     from medsim.wic.evaluate import evaluate_wic
-    from medsim.wic.scores import WHY_MISSING, leader_sentences, readable_accuracies
+    from medsim.wic.page import WHY_NO_VALUE, leader_sentences, readable_accuracies
 
     scores = call(evaluate_wic, options)
     results, people = scores.results(), scores.people
     shown = readable_accuracies(results, people)
     opening = leader_sentences(results, people)
     print_table(results, form, readable=lambda _: [shown], opening=opening)
-    say_missing(options.progress, form, why_missing(shown, WHY_MISSING))
+    say_missing(options.progress, form, why_missing(shown, WHY_NO_VALUE))
     say_next(
         options.progress, f"for a report, run medsim report {quoted(options.out)} -o report.html"
     )

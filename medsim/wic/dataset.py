@@ -108,12 +108,18 @@ class WicDataset:
         return np.unique(np.concatenate([[*round_.dev, *round_.test] for round_ in self.rounds]))
 
     def quoted(self, side: int, rows: Rows | None = None) -> list[str]:
-        """Return the sentences of a side, each with its target in double quotes."""
+        """Return the sentences of a side, each with its target in double quotes.
+
+        ``rows`` are int[n_sentences], of ``instances``; None for all.
+        """
         sentences = self.sentences(side, rows)
         return [f'{text[:at]}"{text[at:end]}"{text[end:]}' for text, at, end in sentences]
 
     def sentences(self, side: int, rows: Rows | None = None) -> list[tuple[str, int, int]]:
-        """Return the sentences of a side, each with the start and end of its target."""
+        """Return the sentences of a side, each with the start and end of its target.
+
+        ``rows`` are int[n_sentences], of ``instances``; None for all.
+        """
         instances = self.instances if rows is None else self.instances[rows]
         return instances.select(f"{name}{side}" for name in ("sentence", "start", "end")).rows()
 

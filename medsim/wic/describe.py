@@ -230,16 +230,15 @@ def curve(benchmark: Benchmark, threads: int) -> pl.DataFrame:
     Each is the result of ``medsim wic build`` with that limit, from the mentions and relations in
     the folder; test is the same in all.
     """
-    from medsim.wic.candidates import blocks_of  # noqa: PLC0415 — compiles kernels
-    from medsim.wic.mentions import forms_of, mention_hashes  # noqa: PLC0415 — compiles kernels
-    from medsim.wic.splits import Splitter  # noqa: PLC0415 — compiles kernels
+    from medsim.wic.mentions import mention_hashes, term_forms  # noqa: PLC0415 — compiles kernels
+    from medsim.wic.splits import Splitter, blocks_of  # noqa: PLC0415 — compiles kernels
 
     types, chosen = benchmark.semantic_types(), benchmark.mentions()
     options: Mapping[str, Any] = benchmark.manifest.options
     mentions = chosen.rename({"start": "start_at", "end": "end_at"}).with_columns(
         lowered_column(chosen["term"])
     )
-    forms = forms_of(mentions["lower_term"].unique(), options["language"])
+    forms = term_forms(mentions["lower_term"].unique(), options["language"])
     names = benchmark.read(NAME.files).rename({"term": "lower_term"})
     with Store(threads=threads) as store:
         store.put("form_name", names.join(forms, on="lower_term").select("form_id", "concept_id"))

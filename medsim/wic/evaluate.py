@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from medsim.core import manifest
@@ -19,27 +20,33 @@ from medsim.core.progress import Progress, progress_of
 from medsim.core.tables import read_table
 from medsim.embeddings.embedded_terms import identify, with_fingerprint
 from medsim.embeddings.encoders import cache_folder
-from medsim.wic.dataset import read_dataset
+from medsim.embeddings.replies import COUNTED
+from medsim.statistics.bca import accuracy_of
+from medsim.statistics.estimates import interval_of
+from medsim.statistics.significance import against_best, mcnemar_of_runs
+from medsim.wic import GROUPS
+from medsim.wic.dataset import SEEN, read_dataset
 from medsim.wic.models import Context, EmbeddedModel, model_of
 from medsim.wic.models.llm import LlmModel
 from medsim.wic.models.predicted import PredictedModel
 from medsim.wic.options import WicEvaluateOptions
 from medsim.wic.output import (
     ACCURACIES,
+    ALL_INSTANCES,
     INSTANCE_REPLIES,
     PREDICTIONS,
     WIC_EVALUATION,
     WicEvaluationManifest,
     WicScores,
 )
-from medsim.wic.scores import accuracies_of, predictions_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from medsim.core.opened import Opened
     from medsim.embeddings.embedded_terms import NamedEmbedding
+    from medsim.kernels.types import FlagTable
     from medsim.wic.dataset import WicDataset
     from medsim.wic.models import ModelAnswers, WicModel
 
@@ -194,3 +201,78 @@ def _warn_of_uncovered(
             progress.warn(
                 f"{name} {fault} {n_uncovered:,} instances, which get the most frequent label"
             )
+
+
+def predictions_of(
+    dataset: WicDataset, answers: Mapping[str, Sequence[ModelAnswers]]
+) -> pl.DataFrame:
+    """Return a row per model, seed and instance: ``PREDICTIONS``."""
+    tested = dataset.tested
+    fold_of = np.zeros(dataset.instances.height, np.int32)
+    for round_ in dataset.rounds:
+        fold_of[round_.test] = round_.fold or 0
+    instances = dataset.instances[tested].select(
+        pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("instance"),
+        "cat",
+        pl.Series("seen_terms", dataset.seen_terms(), pl.Int8),
+        "label",
+        pl.Series("fold", fold_of[tested]).replace(0, None),
+    )
+    frames = [
+        instances.with_columns(
+            pl.lit(name).alias("model"),
+            pl.Series("prediction", run.positive[tested].astype(np.int8)),
+            pl.Series("score", run.scores[tested]).fill_nan(None),
+            pl.Series("threshold", run.thresholds[tested]).fill_nan(None),
+            pl.Series("covered", run.covered[tested]),
+            pl.lit(run.seed, pl.Int64).alias("seed"),
+        )
+        for name, runs in answers.items()
+        for run in runs
+    ]
+    return pl.concat(frames).select(list(PREDICTIONS.dtypes)).cast(pl.Schema(PREDICTIONS.dtypes))
+
+
+def accuracies_of(
+    name: str, predictions: pl.DataFrame, answers: Mapping[str, Sequence[ModelAnswers]]
+) -> pl.DataFrame:
+    """Return the accuracies of every model on a benchmark: ``ACCURACIES``.
+
+    They are on all instances, on groups, and on instances with seen or unseen terms (``SEEN``); a
+    subset without instances has no row.
+    """
+    by_model = [predictions.filter(model=model) for model in answers]
+    p_values = against_best(list(map(_correct, by_model)), mcnemar_of_runs)
+    rows = []
+    for (model, (run, *_)), of_model, p in zip(answers.items(), by_model, p_values, strict=True):
+        of_all: dict[str, object] = {"p": p}
+        if run.replies is not None:
+            of_all |= run.replies.select(**COUNTED).row(0, named=True)
+        for subset, part in _subsets(of_model):
+            correct = _correct(part)
+            estimate = interval_of(accuracy_of(correct))
+            row: dict[str, object] = {"data": name, "model": model, "subset": subset}
+            row |= {"accuracy": estimate.pop("value"), **estimate}
+            if len(correct) > 1:
+                row["deviation"] = float(correct.mean(axis=1).std(ddof=1))
+            row["n_instances"] = correct.shape[1]
+            row["n_uncovered"] = int((~part["covered"]).sum()) // len(correct)
+            rows.append(row | of_all if subset == ALL_INSTANCES else row)
+    return pl.DataFrame(rows, ACCURACIES.dtypes)
+
+
+def _subsets(predictions: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield the non-empty subsets of a model's predictions, by name."""
+    yield ALL_INSTANCES, predictions
+    by_group = {name: pl.col("cat") == name for name in GROUPS}
+    by_terms = {name: pl.col("seen_terms").is_in(numbers) for name, numbers in SEEN.items()}
+    for name, is_in in (by_group | by_terms).items():
+        if (part := predictions.filter(is_in)).height:
+            yield name, part
+
+
+def _correct(predictions: pl.DataFrame) -> FlagTable:
+    """Return a mask of a model's right answers: bool[n_seeds, n_instances]."""
+    n_seeds = predictions["seed"].n_unique()
+    right = predictions["prediction"] == predictions["label"]
+    return right.to_numpy().reshape(n_seeds, -1)

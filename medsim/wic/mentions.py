@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.core.manifest import Skipped
+    from medsim.core.store import Store
     from medsim.corpora import Document
     from medsim.corpora.sentences import Spans
     from medsim.kernels.types import Hashes
@@ -188,7 +189,7 @@ def mention_hashes(mentions: pl.DataFrame) -> Hashes:
     return term_hashes(packed.codes, packed.starts)
 
 
-def forms_of(terms: Iterable[str], language: str) -> pl.DataFrame:
+def term_forms(terms: Iterable[str], language: str) -> pl.DataFrame:
     """Return the forms of distinct terms in lower case, for comparing terms.
 
     These are form_id, lower_term, lemma, lemma_id, initials, in order of lower_term; ids count
@@ -205,3 +206,22 @@ def forms_of(terms: Iterable[str], language: str) -> pl.DataFrame:
             "initials": pl.Series(map(initials_of, lower), dtype=pl.String),
         }
     )
+
+
+def forms_with_relations(
+    store: Store, mentions: pl.DataFrame, language: str, vocabulary: str | None, broader: str
+) -> pl.DataFrame:
+    """Return the forms of mentions, and put their names and related concepts into the store.
+
+    Forms have lemmas and names in ``language``. If ``broader`` is "any", all ancestors of a concept
+    are broader, else only its parents. Leaves the tables ``form_name``, ``mentioned`` and
+    ``related_concept`` in the store.
+    """
+    forms = term_forms(lowered_column(mentions["term"]).unique(), language)
+    names = store.frame("terminologies/concept_name", language=language)
+    matches = names.with_columns(lowered_column(names["term"])).join(forms, on="lower_term")
+    named = matches.select("form_id", "concept_id").unique().sort("form_id", "concept_id")
+    store.put("form_name", named)
+    store.put("mentioned", mentions.select("concept_id").unique().sort("concept_id"))
+    store.run("wic/related_concept", vocabulary=vocabulary, any_depth=broader == "any")
+    return forms

@@ -120,6 +120,9 @@ SEMANTIC_TYPE = Table(
     optional=True,
 )
 
+ALL_INSTANCES = "all"
+"""The subset of all tested instances."""
+
 _DATA = _text("Name of the benchmark.")
 _MODEL = _text("Name of the model.")
 _NUMBER = _whole("Number of the instance in the file of the test split, from 1.")

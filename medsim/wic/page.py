@@ -9,12 +9,15 @@ import polars as pl
 
 from medsim.core.errors import InputError, counted, listed
 from medsim.core.manifest import fingerprint
+from medsim.core.shown import MISSING
 from medsim.pages import charts
+from medsim.pages.charts import CHANCE
 from medsim.pages.page import Chart, Folded, Page, PageTable, Section, facts, license_notice, report
-from medsim.pages.readable import headed
+from medsim.pages.readable import headed, rounded, with_ends
+from medsim.pages.sentences import accuracy_sentences, p_shown
 from medsim.wic.benchmark import read_instances
 from medsim.wic.describe import describe_wic
-from medsim.wic.scores import leader_sentences, readable_accuracies
+from medsim.wic.output import ALL_INSTANCES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,6 +49,22 @@ _WORDS = {
     "p": "The p-value of the difference from the highest accuracy by McNemar's test, with Holm's "
     "correction; two models differ significantly if it is below 0.05.",
 }
+_NAMED = 5  # models that a sentence names at most
+
+_REPLY_LABELS = {
+    "refused": "refused",
+    "unclear": "unclear",
+    "prompt_tokens": "tokens in",
+    "completion_tokens": "tokens out",
+}
+
+WHY_NO_VALUE = {
+    "over seeds": "a model is fitted from one seed, or not fitted",
+    **dict.fromkeys(_REPLY_LABELS.values(), "a model is not a language model"),
+    "p": "a model has the highest accuracy, or no test is possible",
+}
+"""Reasons for missing values in columns: a clause after "where"."""
+
 _SHOWN = 5  # wrong answers of each kind
 _COLUMNS = ["term 1", "sentence 1", "term 2", "sentence 2", "group", "score"]
 _KINDS = {
@@ -306,3 +325,38 @@ def _tables(shown: pl.DataFrame, model: str) -> list[PageTable]:
         for label, caption in _KINDS.items()
         if (of_label := shown.filter(model=model, label=label)).height
     ]
+
+
+def leader_sentences(results: pl.DataFrame, people: float | None) -> list[str]:
+    """Return which model leads on all instances, and which are like guessing or like people."""
+    quoted = pl.format("“{}”", "model").alias("model")  # a name may be a common word
+    whole = results.filter(subset=ALL_INSTANCES).with_columns(quoted, chance=pl.lit(CHANCE))
+    instances = f"the {counted(whole['n_instances'][0], 'instance')}"
+    sentences = accuracy_sentences(whole, instances)
+    if people is not None:
+        alike = whole.filter(pl.lit(people).is_between("low", "high"))["model"].to_list()
+        said = f"Not significantly different from human accuracy ({people:.3f})"
+        sentences.append(f"{said}: {listed(alike, _NAMED) or 'no model'}.")
+    return sentences
+
+
+def readable_accuracies(results: pl.DataFrame, people: float | None = None) -> pl.DataFrame:
+    """Return accuracies for reading: a row per model, a column per subset of the benchmark.
+
+    The accuracy on all instances has its 95% confidence interval and, if human accuracy is known,
+    the difference from it. Columns without any value are left out.
+    """
+    parts = results.filter(pl.col("subset") != ALL_INSTANCES).with_columns(rounded("accuracy"))
+    parts = parts.pivot("subset", index="model", values="accuracy")
+    whole = results.filter(subset=ALL_INSTANCES).join(parts, on="model", maintain_order="left")
+    table = whole.with_columns(to_people=pl.col("accuracy") - people).select(
+        "model",
+        with_ends("accuracy", "low", "high"),
+        pl.format("± {}", rounded("deviation")).alias("over seeds"),
+        rounded("to_people", "+.3f").alias("to people"),
+        p_shown("p"),
+        *(pl.col(part).alias(part.replace("_", " ")) for part in parts.columns[1:]),
+        *(rounded(name, ",").alias(label) for name, label in _REPLY_LABELS.items()),
+    )
+    present = [column.name for column in table if column.null_count() < table.height]
+    return table.select(present).fill_null(MISSING)

@@ -27,7 +27,7 @@ from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import read_terminology
 from medsim.wic import GROUPS, MAX_REPEATS, SIMILARITY
 from medsim.wic.benchmark import read_benchmark
-from medsim.wic.candidates import forms_with_relations
+from medsim.wic.mentions import forms_with_relations
 from medsim.wic.options import WicVerifyOptions
 from medsim.wic.output import CHOSEN_MENTION, INSTANCE, NAME, RELATED
 from medsim.wic.rules import (

@@ -8,10 +8,9 @@ from oracles.wic import candidates_of, mentions_of, splits_of
 from medsim.core.store import Store
 from medsim.corpora import CORPUS_SPLITS
 from medsim.wic import GROUPS
-from medsim.wic.candidates import blocks_of, forms_with_relations
-from medsim.wic.mentions import chosen_mentions, mention_hashes
+from medsim.wic.mentions import chosen_mentions, forms_with_relations, mention_hashes
 from medsim.wic.rules import QUOTAS
-from medsim.wic.splits import Splitter
+from medsim.wic.splits import Splitter, blocks_of
 
 Instances = dict[str, list[tuple[frozenset[str], str, int]]]
 

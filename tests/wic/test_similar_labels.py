@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Indel
 
-from medsim.wic.candidates import similar_label_pairs
+from medsim.wic.splits import similar_label_pairs
 
 pytestmark = pytest.mark.kernels
 

@@ -33,7 +33,7 @@ from medsim.wic.dataset import read_dataset
 from medsim.wic.models import word_vectors
 from medsim.wic.models.training import Training
 from medsim.wic.output import ACCURACIES, PREDICTIONS
-from medsim.wic.scores import WHY_MISSING, readable_accuracies
+from medsim.wic.page import WHY_NO_VALUE, readable_accuracies
 
 pytestmark = pytest.mark.skipif(
     find_spec("sklearn") is None or find_spec("onnxruntime") is None,
@@ -525,7 +525,7 @@ def test_seeds_give_a_mean_accuracy_and_its_deviation(place: Path, tmp_path: Pat
     assert scores.predictions().filter(model="random")["seed"].null_count() == len(predictions) // 3
     readable = readable_accuracies(scores.results())
     assert readable["over seeds"].to_list() == [f"± {np.std(each, ddof=1):.3f}", MISSING]
-    assert why_missing(readable, WHY_MISSING).startswith(
+    assert why_missing(readable, WHY_NO_VALUE).startswith(
         "no over seeds where a model is fitted from one seed, or not fitted"
     )
 

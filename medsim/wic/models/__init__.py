@@ -296,7 +296,9 @@ def threshold_answers(
         threshold = best_threshold(*label_counts(round_scores[scored], labels[scored]))
         test_scores = round_scores[round_.test]
         is_known = ~np.isnan(test_scores) & (not math.isnan(threshold))
-        positive[round_.test] = np.where(is_known, test_scores >= threshold, majority(labels[rows]))
+        positive[round_.test] = np.where(
+            is_known, test_scores >= threshold, frequent_label(labels[rows])
+        )
         scores[round_.test] = test_scores
         thresholds[round_.test] = threshold
     return ModelAnswers(
@@ -309,13 +311,13 @@ def round_name(name: str, round_: Round) -> str:
     return name if round_.fold is None else f"{name} for fold {round_.fold}"
 
 
-def majority(labels: Flags) -> bool:
-    """Return the most frequent label, False in a tie."""
+def frequent_label(labels: Flags) -> bool:
+    """Return the most frequent label of bool[n_instances], False in a tie."""
     return bool(2 * np.count_nonzero(labels) > len(labels))
 
 
 def fixed_answers(positive: Flags, scores: Values | None = None) -> ModelAnswers:
-    """Return answers to all instances that need no threshold."""
+    """Return answers to all instances that need no threshold: bool[n_instances], their scores."""
     return ModelAnswers(
         positive=positive,
         scores=np.full(len(positive), np.nan) if scores is None else scores,

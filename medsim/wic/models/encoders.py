@@ -122,7 +122,14 @@ def distinct_items(
 
 
 def cosines(vectors: Vectors, first: Ids, second: Ids, threads: int) -> Values:
-    """Return the cosine of each pair of vectors."""
+    """Return the cosine of each pair of vectors: float64[n_pairs].
+
+    Args:
+        vectors: float32[n_items, n_dimensions].
+        first: int32[n_pairs], the row of the first vector.
+        second: int32[n_pairs], of the second.
+        threads: the number of threads.
+    """
     workers = Workers(threads=threads)
     return METRICS.get("cos").similarities(TermPoints(vectors=vectors), first, second, workers)
 

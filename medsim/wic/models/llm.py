@@ -11,7 +11,7 @@ import polars as pl
 from medsim.core.errors import InputError
 from medsim.embeddings.chats import LanguageModel
 from medsim.embeddings.replies import chat_of, noted, parse_answer, unanswered
-from medsim.wic.models import MODELS, WicModel, fixed_answers, majority
+from medsim.wic.models import MODELS, WicModel, fixed_answers, frequent_label
 from medsim.wic.output import INSTANCE_REPLIES
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class LlmModel(WicModel):
         labels = dataset.labels
         positive, covered = np.zeros((2, len(labels)), np.bool_)
         for round_ in dataset.rounds:
-            positive[round_.test] = majority(labels[round_.train])
+            positive[round_.test] = frequent_label(labels[round_.train])
             for row in round_.test.tolist():
                 answer = answers[row]
                 if answer is not None:
@@ -109,7 +109,8 @@ MODELS.register(LlmModel.way, LlmModel)
 def shots_of(round_: Round, labels: Flags, n_shots: int) -> list[int]:
     """Return the rows of a round's examples, as many True as False, or one more of either.
 
-    They are the first of the training instances, whose order is drawn from their content.
+    They are the first of the training instances, whose order is drawn from their content; labels
+    are bool[n_instances].
 
     Raises:
         InputError: there are too few.

@@ -74,7 +74,7 @@ def train(
 
     Args:
         module: of PyTorch.
-        loss: returns the loss of the instances with these numbers.
+        loss: returns the loss of the instances with the numbers int[n_batch].
         quality: returns the average precision on held-back instances; see ``precision_of``.
         n_instances: the number of instances to train on.
         training: options of training.

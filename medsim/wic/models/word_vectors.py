@@ -21,7 +21,7 @@ from medsim.wic.models import (
     EmbeddedModel,
     TrainedModel,
     fixed_answers,
-    majority,
+    frequent_label,
     round_name,
     threshold_answers,
 )
@@ -49,7 +49,7 @@ _SEEDS = 1 << 32  # the number of seeds that scikit-learn accepts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WordPairs:
+class SidesInWords:
     """Instances as the words of both sides.
 
     Attributes:
@@ -91,7 +91,7 @@ class PerceptronModel(EmbeddedModel):
             stage.total(len(dataset.rounds))
             for round_ in dataset.rounds:
                 train, tested = (rows[covered[rows]] for rows in (round_.train, round_.test))
-                positive[round_.test] = majority(labels[round_.train])
+                positive[round_.test] = frequent_label(labels[round_.train])
                 scores[tested] = perceptron_scores(
                     features[train], labels[train], features[tested], context.seed
                 )
@@ -106,7 +106,7 @@ MODELS.register(PerceptronModel.way, PerceptronModel)
 
 def embedded_sides(
     model: EmbeddedModel, dataset: WicDataset, context: Context
-) -> tuple[WordPairs, Flags]:
+) -> tuple[SidesInWords, Flags]:
     """Return the words of both sides of all instances, and whether both have a known word."""
     column = "sentence" if model.reads == SENTENCE else "term"
     sides = [dataset.instances[f"{column}{side}"].alias("text") for side in "12"]
@@ -122,7 +122,7 @@ def embedded_sides(
         raise OptionError(f"{model.name} embeds whole terms; use word vectors or an encoder")
     left, right = (texts.search_sorted(side).to_numpy() for side in sides)
     covered = result.covered[left] & result.covered[right]
-    return WordPairs(bags=result.embedded, left=left, right=right), covered
+    return SidesInWords(bags=result.embedded, left=left, right=right), covered
 
 
 def perceptron_scores(features: Table, labels: Flags, tested: Table, seed: int) -> Values:
@@ -209,7 +209,7 @@ MODELS.register(BilstmModel.way, BilstmModel)
 
 
 def bilstm_scores(
-    pairs: WordPairs,
+    pairs: SidesInWords,
     labels: Flags,
     round_: Round,
     training: Training,

@@ -19,7 +19,7 @@ from medsim.core.errors import InputError, OptionError, ServiceError
 from medsim.core.opened import open_output
 from medsim.wic.models.llm import INSTRUCTION
 from medsim.wic.output import INSTANCE_REPLIES
-from medsim.wic.scores import readable_accuracies
+from medsim.wic.page import readable_accuracies
 
 pytest.importorskip("httpx2", reason="medsim[api] is not installed")
 

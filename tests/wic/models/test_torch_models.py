@@ -17,7 +17,7 @@ from medsim.embeddings.options import EmbeddingOptions
 from medsim.wic.dataset import Round
 from medsim.wic.models.encoders import TextPairs, contrastive_loss, cosine_loss, tune
 from medsim.wic.models.training import Training, precision_of
-from medsim.wic.models.word_vectors import N_UNITS, WordPairs, bilstm_scores
+from medsim.wic.models.word_vectors import N_UNITS, SidesInWords, bilstm_scores
 
 torch = pytest.importorskip("torch", reason="medsim[baselines] is not installed")
 library = pytest.importorskip("sentence_transformers", reason="medsim[baselines] is not installed")
@@ -146,14 +146,14 @@ def test_texts_have_the_same_vectors_in_a_batch_and_alone(folders) -> None:
     assert np.allclose(vectors, encoder.encode(texts), atol=1e-5)
 
 
-def pairs_of_words(n: int, seed: int) -> tuple[WordPairs, np.ndarray]:
+def pairs_of_words(n: int, seed: int) -> tuple[SidesInWords, np.ndarray]:
     """Return sides of one of two words each; equal words have the same meaning."""
     words = np.random.default_rng(seed).integers(2, size=2 * n).astype(np.int32)
     bags = WordBags(
         vectors=3 * np.eye(2, dtype=np.float32), words=words, starts=np.arange(2 * n + 1)
     )
     rows = np.arange(n)
-    return WordPairs(bags=bags, left=rows, right=n + rows), words[:n] == words[n:]
+    return SidesInWords(bags=bags, left=rows, right=n + rows), words[:n] == words[n:]
 
 
 def round_of(train: np.ndarray, held_back: np.ndarray, test: np.ndarray) -> Round:
@@ -177,7 +177,7 @@ def test_a_bilstm_matches_pytorch_text_by_text(monkeypatch) -> None:
     pairs, labels = pairs_of_words(12, 2)
     starts = np.array([0, 1, 3, *range(4, 12), 20, 21])  # of sides of up to eight words
     bags = WordBags(vectors=pairs.bags.vectors, words=pairs.bags.words, starts=starts)
-    pairs = WordPairs(bags=bags, left=np.arange(6), right=np.arange(6, 12))
+    pairs = SidesInWords(bags=bags, left=np.arange(6), right=np.arange(6, 12))
     modules = []
 
     def untrained(module, *_arguments: object, **_options: object) -> int:
