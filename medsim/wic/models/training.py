@@ -61,7 +61,10 @@ def train(
     seed: int,
     advance: Callable[[int], None],
 ) -> int:
-    """Train a model in place, and return the epoch whose weights are kept, from 1.
+    """Train a module in place, and return the epoch whose weights are kept, from 1.
+
+    ``loss`` returns the loss of the instances with the numbers int[n_batch], and ``quality`` the
+    average precision on held-back instances (``precision_of``).
 
     The optimiser is AdamW. The learning rate rises linearly in the first 1,000 steps, or in the
     first fifth if that is fewer, and then falls linearly to 0. The weights after the epoch with the
@@ -71,15 +74,6 @@ def train(
     PyTorch's global random state, which decides dropout and initial weights, is restored
     afterwards. The order of sums depends on threads and machine, and training amplifies such
     differences, so the same seed gives nearly, but not always exactly, the same model.
-
-    Args:
-        module: of PyTorch.
-        loss: returns the loss of the instances with the numbers int[n_batch].
-        quality: returns the average precision on held-back instances; see ``precision_of``.
-        n_instances: the number of instances to train on.
-        training: options of training.
-        seed: of the order of instances, dropout and initial weights.
-        advance: receives the number of instances of each step.
     """
     import torch  # noqa: PLC0415 — an extra
 
