@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -245,10 +244,7 @@ def instructions_of(
     Paragraphs are separated by empty lines. With another question than the scale's, the default
     ones that explain the scale's are left out.
     """
-    if file is None:
-        text = (files("medsim.studies") / f"{scale.name}.txt").read_text(encoding="utf-8")
-    else:
-        text = read_text(Path(file), guess=False).content
+    text = scale.instructions if file is None else read_text(Path(file), guess=False).content
     paragraphs = (" ".join(part.split()) for part in re.split(r"\n\s*\n", text))
     instructions = tuple(filter(None, paragraphs))
     if file is None and question is not None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import tomllib
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
@@ -47,7 +49,7 @@ class Answer:
     name: str
     label: str
     key: str
-    variants: tuple[str, ...] = ()
+    variants: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +59,7 @@ class Scale:
     Attributes:
         question: shown above every entry.
         choices: the answers in the order in which they are shown.
+        instructions: paragraphs for annotators by default, separated by empty lines.
         parts: the columns of sheets with an entry's texts: one for a word, two for a pair.
         noun: noun for an entry in sentences.
         graded: whether answers are ratings, which are numbers in files.
@@ -66,8 +69,9 @@ class Scale:
 
     name: str
     question: str
-    choices: tuple[Answer, ...]
-    parts: tuple[str, ...] = ("left", "right")
+    choices: Sequence[Answer]
+    instructions: str
+    parts: Sequence[str] = ("left", "right")
     noun: str = "pair"
     graded: bool = False
     marked: bool = False
@@ -92,63 +96,18 @@ class Scale:
 NOT_SAME, SAME, DONT_KNOW = 0, 1, 2
 """The values of judgements."""
 
-_SAME = Answer(SAME, "same", "Same", "s", ("the same",))
-_NOT_SAME = Answer(NOT_SAME, "not_same", "Not same", "n", ("not the same", "different"))
-_DONT_KNOW = Answer(
-    DONT_KNOW, "dont_know", "Don\u2019t know", "d", ("do not know", "I don't know", "unknown")
-)
-
-JUDGEMENT = Scale(
-    name="judgement",
-    question="Could these two be used interchangeably in consultation notes?",
-    choices=(_SAME, _NOT_SAME, _DONT_KNOW),
-    commented=True,
-)
-"""Whether two terms mean the same (Schulz and Juric 2020, section 3.3)."""
-
-GRADED = Scale(
-    name="graded",
-    question="How similar are these two?",
-    choices=tuple(Answer(rating, str(rating), str(rating), str(rating)) for rating in range(7)),
-    graded=True,
-)
-"""Degrees of similarity of two words (Chiu et al. 2018)."""
-
-CONTEXT = Scale(
-    name="context",
-    question="Do the two marked terms have the same meaning?",
-    choices=(_SAME, _NOT_SAME),
-    marked=True,
-)
-"""Whether two terms have the same meaning in their sentences (Rouhizadeh et al. 2024)."""
-
-DOMAIN = Scale(
-    name="domain",
-    question="In which texts is this word mostly used?",
-    choices=(
-        Answer(0, "biomedical", "Biomedical", "b"),
-        Answer(1, "general", "General", "g"),
-        Answer(2, "ambiguous", "Ambiguous", "a"),
-    ),
-    parts=("word",),
-    noun="word",
-)
-"""The domain in which a word is mostly used (Chiu et al. 2018)."""
-
 NOT_ASSOCIATED, ASSOCIATED = 0, 1
 """The values of answers on associations."""
 
-ASSOCIATION = Scale(
-    name="association",
-    question="Are these two associated in a biomedical sense?",
-    choices=(
-        Answer(ASSOCIATED, "associated", "Associated", "a"),
-        Answer(NOT_ASSOCIATED, "not_associated", "Not associated", "n"),
-    ),
-)
-"""Whether two words are associated in a biomedical sense (Chiu et al. 2018)."""
+_DECLARED = tomllib.loads((files(__package__) / "scales.toml").read_text(encoding="utf-8"))
 
-SCALES = {scale.name: scale for scale in (JUDGEMENT, GRADED, CONTEXT, DOMAIN, ASSOCIATION)}
+SCALES = {
+    name: Scale(name=name, **facts | {"choices": [Answer(*choice) for choice in facts["choices"]]})
+    for name, facts in _DECLARED.items()
+}
+"""The scales of studies by name."""
+
+JUDGEMENT, GRADED, CONTEXT, DOMAIN, ASSOCIATION = SCALES.values()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
