@@ -63,12 +63,9 @@ def audit(options: AuditOptions) -> Audit:
             if since[0].get("vocabulary") != source.get("vocabulary"):
                 progress.warn("`since` is another terminology, so most findings are new")
         findings = findings.select(pl.col(name).cast(kind) for name, kind in FINDING.dtypes.items())
-        key = {
-            "medsim": manifest.medsim_version(),
-            "redistributable": str(source["redistributable"]),
-        }
+        redistributable = {"redistributable": str(source["redistributable"])}
         with progress.stage("write the findings") as stage:
-            output.write(FINDING.files, findings, key)
+            output.write(FINDING.files, findings, redistributable)
             output.write_file(CSV, partial(write_csv, findings))
             output.write_file(SSSOM, partial(write_mappings, findings, source))
             stage.note(counted(findings.height, "finding"))

@@ -11,6 +11,7 @@ import shutil
 import stat
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -27,7 +28,14 @@ from medsim.core.files import (
     sync_tree,
     whole_file,
 )
-from medsim.core.manifest import MANIFEST, Output, content_of, fingerprint, kind_of
+from medsim.core.manifest import (
+    MANIFEST,
+    Output,
+    content_of,
+    fingerprint,
+    kind_of,
+    medsim_version,
+)
 from medsim.core.parquet import read_parquet, scan_parquet, write_parquet
 
 if TYPE_CHECKING:
@@ -254,14 +262,17 @@ class OutputFolder:
         return self._prefix + name in self._digests and (self.folder / name).exists()
 
     def write(
-        self, name: str, rows: pl.DataFrame | pl.LazyFrame, metadata: Mapping[str, str]
+        self,
+        name: str,
+        rows: pl.DataFrame | pl.LazyFrame,
+        metadata: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """Write rows as Parquet, atomically.
+        """Write rows as Parquet, atomically; the metadata of the file get medsim's version.
 
         Lazy rows are computed twice: in batches to write them, and by column for the fingerprint.
         """
         with self._whole(name) as partial:
-            write_parquet(rows, partial, metadata)
+            write_parquet(rows, partial, {"medsim": medsim_version(), **metadata})
         if self._job is not None:
             self._digests[self._prefix + name] = digest_of(self.folder / name)
             self._note_job()

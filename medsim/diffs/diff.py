@@ -80,10 +80,9 @@ def diff(options: DiffOptions) -> Diff:
             )
         summary = summarised(tables, strategies, len(new.options.languages))
         sources = [build.manifest.source for build in (old, new)]
-        redistributable = [source["redistributable"] for source in sources]
-        key = {"medsim": manifest.medsim_version(), "redistributable": str(redistributable)}
+        metadata = {"redistributable": str([source["redistributable"] for source in sources])}
         for name, table in {**tables, "summary": summary}.items():
-            output.write(DIFF.views[name].files, table, key)
+            output.write(DIFF.views[name].files, table, metadata)
         output.write_text(CHANGELOG, changelog(list(map(label, sources)), summary, tables), 0)
         DiffManifest(
             old=_facts(options.old, old),

@@ -98,10 +98,10 @@ def link(options: LinkOptions) -> Linking:
             with store.frame_as("found", found):
                 ranks = store.frame("linking/link")
                 links.append(ranks.select(pl.lit(model).alias("model"), pl.all()))
-        ranked, metadata = pl.concat(links), {"medsim": manifest.medsim_version()}
-        output.write(LINK_SCORES.files, link_scores(mentions, ranked), metadata)
-        output.write(MENTION.files, mentions, metadata)
-        output.write(LINK.files, ranked, metadata)
+        ranked = pl.concat(links)
+        output.write(LINK_SCORES.files, link_scores(mentions, ranked))
+        output.write(MENTION.files, mentions)
+        output.write(LINK.files, ranked)
         LinkingManifest(
             corpora=corpora,
             terminology=terminology,

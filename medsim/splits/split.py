@@ -530,18 +530,15 @@ def _write_tables(
     build: Build, parts: Mapping[str, OutputPart], partition: Partition, output: OutputFolder
 ) -> None:
     """Write the tables of all splits together."""
-    key = {
-        "medsim": manifest.medsim_version(),
-        "redistributable": str(build.manifest.source["redistributable"]),
-    }
+    metadata = {"redistributable": str(build.manifest.source["redistributable"])}
     stats = pl.concat(
         read_parquet(part.folder / STATS.files)
         .with_columns(split=pl.lit(name))
         .select(*SPLIT_STATS.dtypes)
         for name, part in parts.items()
     )
-    output.write(CONCEPT_SPLIT.files, partition.concepts, key)
-    output.write(SPLIT_STATS.files, stats, key)
+    output.write(CONCEPT_SPLIT.files, partition.concepts, metadata)
+    output.write(SPLIT_STATS.files, stats, metadata)
 
 
 def _facts(name: str, partition: Partition, output: OutputFolder) -> dict[str, object]:

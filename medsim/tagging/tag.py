@@ -65,10 +65,6 @@ class _Run:
     corpora: Sequence[EncodedCorpus]
     words: Sequence[str]
 
-    def write(self, name: str, rows: pl.DataFrame) -> None:
-        """Write a table with its provenance."""
-        self.output.write(name, rows, {"medsim": manifest.medsim_version()})
-
 
 @public(TagOptions)
 def tag(options: TagOptions) -> Tagging:
@@ -196,8 +192,8 @@ def _tag_one(run: _Run, name: str, data: EncodedCorpus, vectors: Vectors) -> Non
         epochs = pl.DataFrame([row for _, row in results], EPOCH.dtypes, orient="row")
         stage.note(f"F1 of dev {', '.join(f'{f1:.3f}' for f1 in epochs['dev_f1'])}")
     predictions, stops = _paths(data, name)
-    run.write(predictions, pl.concat([frame for frame, _ in results]))
-    run.write(stops, epochs)
+    run.output.write(predictions, pl.concat([frame for frame, _ in results]))
+    run.output.write(stops, epochs)
 
 
 def _predict(data: EncodedCorpus, trial: int, network: Network, vectors: Vectors) -> pl.DataFrame:
@@ -232,7 +228,7 @@ def _write_scores(run: _Run, names: Sequence[str]) -> None:
     scores = pl.concat(results)
     tables = {"results": scores, "trials": pl.concat(trials), "tasks": tasks_of(scores)}
     for name, frame in tables.items():
-        run.write(f"{name}.parquet", frame)
+        run.output.write(f"{name}.parquet", frame)
     for data in run.corpora if run.options.conll else ():
         for split, sentences in data.corpus.splits.items():
             path = f"conll/{data.corpus.name}/{split}.tsv"

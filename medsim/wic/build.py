@@ -12,7 +12,7 @@ import polars as pl
 
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
-from medsim.core.manifest import Skipped, medsim_version, run_facts
+from medsim.core.manifest import Skipped, run_facts
 from medsim.core.options import public
 from medsim.core.output import claimed_by
 from medsim.core.progress import Progress, progress_of
@@ -195,7 +195,6 @@ def _metadata(
     Corpora do not say whether they may, so the permission of a terminology is not enough.
     """
     return {
-        "medsim": medsim_version(),
         "corpora": json.dumps(sorted(facts["name"] for facts in corpora.facts)),
         "terminology": terminology.name,
         "options": json.dumps(options.recorded()),

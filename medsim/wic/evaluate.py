@@ -91,9 +91,8 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
         tables = {ACCURACIES.files: results, PREDICTIONS.files: predictions}
         if replies := [run.replies for run, *_ in answers.values() if run.replies is not None]:
             tables[INSTANCE_REPLIES.files] = pl.concat(replies)
-        metadata = {"medsim": manifest.medsim_version(), "fitted": dataset.fitted}
         for path, table in tables.items():
-            output.write(path, table, metadata)
+            output.write(path, table, {"fitted": dataset.fitted})
         _warn_of_uncovered(dataset, answers, context.progress)
         facts = manifest.run_facts(
             context.progress, output.outputs, context.threads, *manifest.ENCODERS, "scikit-learn"

@@ -228,38 +228,35 @@ def _embedded_model(name: str, given: Any, options: dict[str, str]) -> EmbeddedM
     names = [*_OPTIONS, *(option.name for option in fields(EmbeddingOptions))]
     for option in options:
         _choice("option of models", option, names)
-    is_of_model = {
-        option: option in _OPTIONS and not (option == "batch" and str(given).startswith(SERVICE))
-        for option in options
-    }
-    settings = {option: value for option, value in options.items() if is_of_model[option]}
+    of_model = {*_OPTIONS} - ({"batch"} if str(given).startswith(SERVICE) else set())
+    settings = {name: value for name, value in options.items() if name in of_model}
     embedding = EmbeddingSpec(
         name=name,
         place=given,
-        options=parse_options({name: v for name, v in options.items() if not is_of_model[name]}),
+        options=parse_options({name: options[name] for name in options if name not in of_model}),
     )
     source = open_source(embedding)
-    kinds = {way: model for way, model in MODELS.all().items() if issubclass(model, EmbeddedModel)}
-    networks = [way for way, model in kinds.items() if model.gives == WORDS]
+    classes = {way: each for way, each in MODELS.all().items() if issubclass(each, EmbeddedModel)}
+    networks = [way for way, each in classes.items() if each.gives == WORDS]
     is_tuned = _choice("tune", settings.get("tune", "no"), ("no", "yes")) == "yes"
     way = _choice("network", settings.get("network", "perceptron"), networks)
     if is_tuned or source.gives == TERMS:
         way = "fine-tuned" if is_tuned else "cosine"
-    kind = kinds[way]
-    readable = kind.readable(source)
-    _check_options(settings, kind.accepts)
+    chosen = classes[way]
+    readable = chosen.readable(source)
+    _check_options(settings, chosen.accepts)
     reads = settings.get("input", readable[0])
     if reads not in readable:
         raise OptionError(
             f"input={reads} does not fit ({source.describes}); accepted: {', '.join(readable)}"
         )
-    if not issubclass(kind, TrainedModel):
-        return kind(name=name, reads=reads, embedding=embedding)
-    losses = kind.losses
+    if not issubclass(chosen, TrainedModel):
+        return chosen(name=name, reads=reads, embedding=embedding)
+    losses, defaults = chosen.losses, asdict(chosen.default)
     loss = _choice("loss", settings.get("loss", losses[0]), losses) if losses else ""
-    wanted = {name: settings.get(name, str(value)) for name, value in asdict(kind.default).items()}
+    wanted = {name: settings.get(name, str(value)) for name, value in defaults.items()}
     training = parse(wanted, Training, "option of training")
-    return kind(name=name, reads=reads, embedding=embedding, training=training, loss=loss)
+    return chosen(name=name, reads=reads, embedding=embedding, training=training, loss=loss)
 
 
 def _choice(name: str, value: str, choices: Sequence[str]) -> str:
