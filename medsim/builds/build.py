@@ -33,7 +33,7 @@ from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import MANIFEST
 from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
-from medsim.core.output import OutputFolder, claimed
+from medsim.core.output import OutputFolder, claimed_by
 from medsim.core.parquet import holds
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
@@ -95,13 +95,7 @@ def complete(
     here = search is None and "levenshtein" in options.negatives
     with (
         compile_in_background() if here else nullcontext(no_wait) as wait,
-        claimed(
-            Path(options.out),
-            BUILD,
-            overwrite=options.overwrite,
-            inputs=options.paths_read(),
-            input_folders=source_paths(options.source),
-        ) as output,
+        claimed_by(options, BUILD, source_paths(options.source)) as output,
         Store(threads=checked_threads(options.threads), spill=output.spill) as store,
     ):
         run = replace(BuildRun.from_options(options, store), compiled=wait)

@@ -63,8 +63,7 @@ def reproduce(options: ReproduceOptions) -> Reproduction:
     computed, sources = paper.computed(options, out)
     with claimed(out / "tables", REPRODUCTION, overwrite=True) as output:
         cells = cells_of(options.paper, computed)
-        key = {"medsim": manifest.medsim_version()}
-        output.write(CELL.files, cells, key)
+        output.write(CELL.files, cells)
         output.write_file(CSV, partial(write_csv, cells))
         output.write_text(LATEX, latex(cells), 0)
         ReproductionManifest(

@@ -93,8 +93,7 @@ def ask_questions(
         affirmed = affirmed_of(replies)
         tables = [(RESULTS, results_of(answers)), (REPLIES, replies), (AFFIRMED, affirmed)]
         for table, rows in tables:
-            metadata = {"medsim": manifest.medsim_version()}
-            output.write(table.files, rows.select(*table.dtypes), metadata)
+            output.write(table.files, rows.select(*table.dtypes))
         output.write_file(CSV, partial(write_csv, affirmed))
         AnswersManifest(
             questions={each.name: each.provenance for each in inputs},

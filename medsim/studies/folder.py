@@ -13,7 +13,7 @@ from medsim.core.canonical import canonical_digest
 from medsim.core.errors import counted
 from medsim.core.manifest import fingerprint, medsim_version
 from medsim.core.opened import Opened
-from medsim.core.output import claimed
+from medsim.core.output import claimed_by
 from medsim.core.tables import read_text
 from medsim.studies.output import ASSIGNED, ASSIGNMENT, ITEMS, STUDY, StudyManifest
 from medsim.studies.sheets import (
@@ -108,10 +108,8 @@ def write_study(
     question = manifest_fields.get("question")
     content = [scale.name, fingerprint(items), fingerprint(assignment), *filter(None, [question])]
     study_id = canonical_digest(content)[:_ID_LENGTH]
-    metadata = {"medsim": medsim_version(), "study": study_id}
-    with claimed(
-        Path(options.out), STUDY, overwrite=options.overwrite, inputs=options.paths_read()
-    ) as output:
+    metadata = {"study": study_id}
+    with claimed_by(options, STUDY) as output:
         manifest = StudyManifest(
             medsim=medsim_version(),
             study_id=study_id,

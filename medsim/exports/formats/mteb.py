@@ -221,7 +221,7 @@ def _rated_tasks(run: Export) -> Iterator[dict[str, object]]:
                 raise OptionError(f"`rated`: two sets are named {name!r}; rename one of the files")
             pairs = rated.pairs.select(sentence1="term1", sentence2="term2", score=rating)
             pairs = pairs.drop_nulls()
-            run.output.write(file, pairs, {"medsim": medsim_version()})
+            run.output.write(file, pairs)
             low, high = rated.range or (min(pairs["score"]), max(pairs["score"]))
             about = (
                 "How similar are two medical terms? People rated each pair; the score is the "
