@@ -1,1 +1,40 @@
 """Audits of a terminology's names: near-duplicates, shared names, malformed names, chains."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class FindingKind:
+    """A kind of finding.
+
+    Attributes:
+        group: the kinds that are searched for together.
+        severity: how bad a finding is, one of ``SEVERITIES``.
+        means: what a finding shows, in one sentence.
+    """
+
+    group: str
+    severity: str
+    means: str
+
+
+_DECLARED = tomllib.loads((files(__package__) / "kinds.toml").read_text(encoding="utf-8"))
+
+SEVERITIES: Mapping[str, str] = _DECLARED["severities"]
+"""What the severities mean, from the gravest."""
+
+QUERIES: Mapping[str, Sequence[str]] = _DECLARED["queries"]
+"""The queries of ``sql/audits`` by the group whose kinds they find."""
+
+KINDS: Mapping[str, FindingKind] = {
+    name: FindingKind(**kind) for name, kind in _DECLARED["kinds"].items()
+}
+"""All kinds of findings by name, in the order of findings of the same severity."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.audits import QUERIES, SEVERITIES
 from medsim.audits.files import write_mappings
-from medsim.audits.kinds import QUERIES, SEVERITIES
 from medsim.audits.near import Audited, near_names
 from medsim.audits.options import AuditOptions
 from medsim.audits.output import AUDIT, CSV, FINDING, SSSOM, Audit, AuditManifest

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.audits.kinds import KINDS
+from medsim.audits import KINDS
 from medsim.core.manifest import medsim_version
 from medsim.core.tables import harmless
 from medsim.terminologies.sources import vocabularies

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.audits.kinds import KINDS
+from medsim.audits import KINDS
 from medsim.builds.embedded import embed_pair_terms, pair_cosines
 from medsim.builds.positives import pair_distances
 from medsim.embeddings.embedded_terms import identify

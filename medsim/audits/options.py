@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Annotated
 
-from medsim.audits.kinds import KINDS, SEVERITIES, FindingKind
+from medsim.audits import KINDS, SEVERITIES, FindingKind
 from medsim.builds.options import NEW_FOLDER
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import (

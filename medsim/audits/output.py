@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from medsim.audits.kinds import KINDS
+from medsim.audits import KINDS
 from medsim.core.errors import counted
 from medsim.core.kinds import Column, Kind, Table
 from medsim.core.manifest import RunManifest

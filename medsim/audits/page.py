@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.audits import KINDS, SEVERITIES
 from medsim.audits.files import links_of
-from medsim.audits.kinds import KINDS, SEVERITIES
 from medsim.core.errors import counted, listed
 from medsim.pages.page import Decisions, LongTable, Page, PageTable, Section, license_notice, report
 

@@ -198,7 +198,9 @@ def wic_scores_page(opened: WicScores) -> Page:
     """Return the report of models on words in context: accuracies and differences."""
     manifest = opened.manifest
     results = opened.results()
-    whole = results.filter(subset="all").sort("accuracy", descending=True, maintain_order=True)
+    whole = results.filter(subset=ALL_INSTANCES).sort(
+        "accuracy", descending=True, maintain_order=True
+    )
     worst = worst_errors(opened, whole["model"].to_list())
     parts = Section(
         title="Parts",

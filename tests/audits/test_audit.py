@@ -15,7 +15,7 @@ from rapidfuzz.distance import Levenshtein
 from typer.testing import CliRunner
 
 import medsim
-from medsim.audits.kinds import KINDS, SEVERITIES
+from medsim.audits import KINDS, SEVERITIES
 from medsim.cli import app
 
 if TYPE_CHECKING:
