@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.tables import SEPARATORS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 DIRECTIONS = {"similar": True, "different": False}
 """The directions of ratings: whether a higher rating means more similar."""
@@ -128,7 +134,7 @@ class Layout:
     """
 
     name: str
-    header: tuple[str, ...]
+    header: tuple[str, ...] = ()
     term1: str = "term1"
     term2: str = "term2"
     first: str = ""
@@ -140,132 +146,12 @@ class Layout:
     source: str
 
 
-_RATERS = tuple(f"rater{letter}" for letter in "abcde")
-_ANNOTATORS = tuple(f"annotator{letter}" for letter in "abcde")
+def _layouts() -> Iterator[Layout]:
+    text = (files(__package__) / "layouts.toml").read_text(encoding="utf-8")
+    for entry in tomllib.loads(text)["layout"]:
+        lists = {name: tuple(value) for name, value in entry.items() if isinstance(value, list)}
+        yield Layout(**entry | lists)
 
-LAYOUTS = (
-    Layout(
-        name="Hliaoutakis",
-        header=("term1", "term2", "mesh1", "mesh2", "score"),
-        ratings={"score": "score"},
-        scale=(0.0, 1.0),
-        terminology="MeSH",
-        source="Hliaoutakis 2005, Semantic similarity measures in MeSH, Technical University of "
-        "Crete",
-    ),
-    Layout(
-        name="Pedersen",
-        header=("term1", "term2", "physician", "coder"),
-        ratings={"physicians": "physician", "coders": "coder"},
-        scale=(1.0, 4.0),
-        terminology="UMLS",
-        source="Pedersen, Pakhomov, Patwardhan and Chute 2007, J Biomed Inform 40(3)",
-    ),
-    Layout(
-        name="MiniMayoSRS",
-        header=("physicians", "coders", "term1", "term2"),
-        ratings={"physicians": "physicians", "coders": "coders"},
-        scale=(1.0, 4.0),
-        terminology="UMLS",
-        source="Pakhomov, Pedersen, McInnes, Melton, Ruggieri and Chute 2011, J Biomed Inform "
-        "44(2), from the pairs of Pedersen et al. 2007",
-    ),
-    # Descriptions of this set differ on which end of the scale means related. In the file, high
-    # ratings do: the highest are near synonyms, a fifth of the pairs are unrelated controls rated
-    # exactly 1, and the one pair that UMNSRS also has is in the upper third of both.
-    Layout(
-        name="MayoSRS",
-        header=("mean", "cui1", "cui2", "term1", "term2"),
-        scale=(1.0, 10.0),
-        terminology="UMLS",
-        source="Pakhomov, Pedersen, McInnes, Melton, Ruggieri and Chute 2011, J Biomed Inform "
-        "44(2)",
-    ),
-    Layout(
-        name="UMNSRS",
-        header=("mean", "stdev", "term1", "term2", "cui1", "cui2"),
-        scale=(0.0, 1600.0),
-        terminology="UMLS",
-        source="Pakhomov, McInnes, Adam, Liu, Pedersen and Melton 2010, AMIA Annual Symposium; "
-        "the mods: Pakhomov, Finley, McEwan, Wang and Melton 2016, Bioinformatics 32(23)",
-    ),
-    Layout(
-        name="UMNSRS without a header",
-        header=(),
-        first=r"([^\t]+\t){2}[0-9]{3,4}(\.[0-9]+)?\t",  # other sets have ratings below 100
-        term1="1",
-        term2="2",
-        ratings={"mean": "3"},
-        scale=(0.0, 1600.0),
-        terminology="UMLS",
-        source="as UMNSRS, in the repository of Chiu et al. 2018, BMC Bioinformatics 19:33",
-    ),
-    Layout(
-        name="SimVerb-3500",
-        header=(),
-        first=r"([^\t]+\t){2}V\t.*",
-        term1="1",
-        term2="2",
-        ratings={"mean": "4"},
-        scale=(0.0, 10.0),
-        terminology="VerbNet",
-        source="Gerz, Vulić, Hill, Reichart and Korhonen 2016, EMNLP",
-    ),
-    Layout(
-        name="Bio-SimLex",
-        header=(),
-        term1="1",
-        term2="2",
-        ratings={"mean": "3"},
-        scale=(0.0, 10.0),
-        terminology="PubMed",
-        source="Chiu, Pyysalo, Vulić and Korhonen 2018, BMC Bioinformatics 19:33, which has "
-        "Bio-SimVerb in the same layout",
-    ),
-    Layout(
-        name="EHR-Rel",
-        header=("snomedlabel1", "snomedlabel2", *_RATERS, "meanrating"),
-        term1="snomedlabel1",
-        term2="snomedlabel2",
-        ratings={"mean": "meanrating"},
-        raters=_RATERS,
-        scale=(0.0, 3.0),
-        terminology="SNOMED CT",
-        source="Schulz, Levy-Kramer, Van Assel, Kepes and Hammerla 2020, COLING",
-    ),
-    Layout(
-        name="BIOSSES",
-        header=("sentence1", "sentence2", *_ANNOTATORS),
-        term1="sentence1",
-        term2="sentence2",
-        ratings={},
-        raters=_ANNOTATORS,
-        scale=(0.0, 4.0),
-        sentences=True,
-        terminology="TAC",
-        source="So\u011fanc\u0131o\u011flu, Öztürk and Özgür 2017, Bioinformatics 33(14)",
-    ),
-    Layout(
-        name="STS",
-        header=("sentence1", "sentence2", "score"),
-        term1="sentence1",
-        term2="sentence2",
-        ratings={"score": "score"},
-        sentences=True,
-        source="Cer, Diab, Agirre, Lopez-Gazpio and Specia 2017, SemEval; BIOSSES and other sets "
-        "are also distributed with these columns",
-    ),
-    Layout(
-        name="STS benchmark",
-        header=(),
-        first=r"main-(captions|forums?|news)\t.*",
-        term1="6",
-        term2="7",
-        ratings={"score": "5"},
-        scale=(0.0, 5.0),
-        sentences=True,
-        terminology="captions, forums and news",
-        source="Cer, Diab, Agirre, Lopez-Gazpio and Specia 2017, SemEval",
-    ),
-)
+
+LAYOUTS = tuple(_layouts())
 """The known layouts; if several fit a file, the one that names the most columns is used."""
