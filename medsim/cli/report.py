@@ -18,7 +18,7 @@ from medsim.core.output import check_file_free
 from medsim.core.progress import progress_of
 from medsim.diffs.output import Diff
 from medsim.evaluations.output import Evaluation
-from medsim.pages.writing import write_page
+from medsim.pages.markup import write_page
 from medsim.papers.output import Reproduction
 from medsim.questions.output import Answers
 from medsim.studies.output import ScoresFolder

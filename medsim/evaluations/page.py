@@ -1,34 +1,57 @@
-"""The report of an evaluation."""
+"""The report of an evaluation: its sections on scores, standings and comparisons."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from medsim.builds.page import words_of_sets
-from medsim.core.errors import listed
+from medsim.core.errors import counted, listed
 from medsim.embeddings.metrics import METRICS
-from medsim.evaluations import detail_sections, score_sections
+from medsim.evaluations import detail_sections
 from medsim.evaluations.baselines import BASELINES
-from medsim.evaluations.readable import MATCHED, set_columns
-from medsim.evaluations.sets import SET
-from medsim.evaluations.statistic import STATISTICS
+from medsim.evaluations.conclusions import (
+    all_metrics,
+    best_metrics,
+    embedding_standings,
+    with_standing,
+)
+from medsim.evaluations.readable import (
+    LABELS,
+    MATCHED,
+    hardest_first,
+    present,
+    set_columns,
+    set_kind,
+    set_name,
+    why_scores_missing,
+)
+from medsim.evaluations.sentences import main_set, result_sentences, sample_sentences
+from medsim.evaluations.sets import BASELINE, FEW, HEADLINE, SET, with_enough_pairs
+from medsim.evaluations.statistic import STATISTICS, tabulated_names
+from medsim.pages import charts
 from medsim.pages.page import (
+    Chart,
     Folded,
     Page,
     PageTable,
     Section,
+    distinct,
     facts,
     license_notice,
     report,
 )
-from medsim.pages.readable import headed
+from medsim.pages.readable import headed, rounded
+from medsim.pages.sentences import ALPHA, p_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from medsim.evaluations.output import EvaluationManifest
     from medsim.evaluations.report_data import EvaluationReportData
-
+    from medsim.evaluations.statistic import Statistic
+    from medsim.pages.page import SectionPart
 
 _MATCHED = (
     "Synonyms are compared only with negatives of the same edit distance, the same difference of "
@@ -90,23 +113,23 @@ _TO_CITE = (
     "(the column signature of the view results)."
 )
 _OF = ("terms", "pairs")
-_FEW = 4  # names that the beginning of the page lists
+_MAX_LISTED = 4  # names that the beginning of the page lists
 
 
 def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) -> Page:
     """Return the report of an evaluation; a section without data is left out."""
     options = ", ".join(f"{k} {v}" for k, v in manifest.options.items() if v or type(v) is int)
-    embeddings = score_sections.standing_order(data, list(manifest.embeddings))
+    embeddings = standing_order(data, list(manifest.embeddings))
     sections = [
-        score_sections.main_result(data, manifest.options),
+        main_result(data, manifest.options),
         detail_sections.errors(data, embeddings),
-        score_sections.score_boards(data, embeddings),
-        score_sections.significance(data.comparisons, embeddings),
-        score_sections.accuracy(data, embeddings),
+        score_boards(data, embeddings),
+        significance(data.comparisons, embeddings),
+        accuracy(data, embeddings),
         detail_sections.distributions(data, embeddings),
         detail_sections.roc_curves(data, embeddings),
-        score_sections.by_subset(data.parts),
-        score_sections.metrics(data, embeddings),
+        by_subset(data.parts),
+        metrics(data, embeddings),
         detail_sections.spread_of_metrics(data.results, embeddings),
         detail_sections.retrieval(data.retrieval, embeddings),
         detail_sections.category_separation(data.separation, embeddings),
@@ -134,4 +157,325 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
 
 
 def _counted(names: list[str], what: str) -> str:
-    return listed(names) if len(names) <= _FEW else f"{len(names)} {what}"
+    return listed(names) if len(names) <= _MAX_LISTED else f"{len(names)} {what}"
+
+
+_FILLED = (
+    "The points of the best embedding, of all that are not significantly different from it (p at "
+    "least 0.05 after Bonferroni's correction) and of the baseline are filled."
+)
+
+
+def score_boards(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
+    """Return each embedding at its best metric on every set, with standings over all."""
+    names = tabulated_names(best=True)
+    every = best_metrics(data.results, data.comparisons, names, baseline=True)
+    if every.is_empty():
+        return None
+    parts: list[SectionPart] = []
+    but = ", except the matched AUC" if "auc_matched" in every["statistic"] else ""
+    for statistic in map(STATISTICS.__getitem__, tabulated_names(best=True)):
+        best = with_standing(every.filter(statistic=statistic.name).drop_nulls("value"))
+        if best.height:
+            models = best.filter(pl.col("embedding") != BASELINE)
+            parts.append(_standings(models, statistic))
+            groups = [best] if statistic.kind == "rated" else best.partition_by("input")
+            shown = [*embeddings, BASELINE]
+            parts += (_board(group, statistic, shown) for group in groups)
+    return Section(
+        title="Leaderboard",
+        prose="The score of each embedding with its best metric. Scores are on the pairs that all "
+        f"embeddings cover{but}.{_missing(every)}",
+        parts=parts,
+    )
+
+
+def by_subset(parts: pl.DataFrame) -> Section | None:
+    """Return each embedding at its best metric on the parts of rated sets."""
+    if parts.is_empty():
+        return None
+    groups = with_standing(parts.drop_nulls("value")).group_by("statistic", maintain_order=True)
+    labels = {LABELS[str(name)]: group for (name,), group in groups}
+    return Section(
+        title="By subset",
+        prose="Parts of rated sets: pairs whose words have about the same frequency, about the "
+        f"same number of topics or the same domain, and associated pairs.{_missing(parts)}",
+        parts=[
+            _board_table(group, f"{label} on parts of rated sets", label)
+            for label, group in labels.items()
+        ],
+    )
+
+
+def _missing(rows: pl.DataFrame) -> str:
+    """Return a sentence on missing values; empty if there are none."""
+    why = why_scores_missing(rows)
+    return f" Some scores are missing: {why}." if why else ""
+
+
+def _left_out(best: pl.DataFrame) -> str:
+    """Return a sentence on the sets that are not in the chart; empty if all are."""
+    if with_enough_pairs(best).height == best.height:
+        return ""
+    return f" Sets with fewer than {FEW} pairs are not plotted; the table shows them in grey."
+
+
+def _explained(statistic: Statistic[Any]) -> str:
+    """Return what the points, bars and line of a chart of scores mean."""
+    line = "" if statistic.chance is None else " The dashed line is chance."
+    covered = " Pairs, in the table, are those with vectors." if statistic.kind == "matched" else ""
+    return f"{statistic.help}{covered} Bars are 95% confidence intervals.{line} {_FILLED}"
+
+
+def _standings(best: pl.DataFrame, statistic: Statistic[Any]) -> PageTable:
+    return PageTable(
+        caption=f"Standings by {statistic.label} over all sets with at least {FEW} pairs. Wins and "
+        "losses are significant differences. The mean leaves out sets whose pairs are all in "
+        "another set.",
+        frame=headed(
+            embedding_standings(best),
+            pl.exclude("statistic"),
+            n_among_best="among the best on",
+            n_better="wins",
+            n_worse="losses",
+            mean=f"mean {statistic.label}",
+        ),
+        view="results",
+    )
+
+
+def _board(best: pl.DataFrame, statistic: Statistic[Any], embeddings: Sequence[str]) -> Chart:
+    label, is_rated = statistic.label, statistic.kind == "rated"
+    drawn = with_enough_pairs(best)
+    rows = charts.points(
+        drawn,
+        panel=set_kind(drawn),
+        y=set_name(drawn),
+        contender="embedding",
+        ends=("low", "high"),
+        filled=pl.col("among_best").fill_null(value=True),
+        n="n_pairs",
+    )
+    where = "rated pairs" if is_rated else best["input"][0]
+    return Chart(
+        title=f"{label[0].upper()}{label[1:]} on {where}",
+        says=f"{_explained(statistic)}{_left_out(best)}",
+        spec=charts.dots(
+            embeddings,
+            x=charts.ValueAxis(title=label, line=statistic.chance),
+            y=distinct(rows["y"]),
+            panels=() if is_rated else distinct(rows["panel"]),
+            sized=True,
+        ),
+        rows=rows.drop("panel") if is_rated else rows,
+        table=_board_table(best, f"{label} on {where}", label),
+    )
+
+
+def _board_table(best: pl.DataFrame, caption: str, label: str) -> PageTable:
+    """Return a table of embeddings at their best metrics, in which small sets are marked."""
+    names = ("metric", "value", "low", "high", "n_pairs", "n_better", "n_worse", "among_best")
+    frame = headed(best, [*set_columns(best), "embedding", *names], value=label)
+    return PageTable(caption=caption, frame=frame, few=FEW, view="results")
+
+
+def accuracy(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
+    """Return the accuracy of each embedding by difficulty and strategy."""
+    best = best_metrics(data.results, data.comparisons, ("accuracy",)).drop_nulls("value")
+    if best.is_empty():
+        return None
+    drawn = with_enough_pairs(best)
+    rows = drawn.select(
+        y=set_kind(drawn),
+        contender="embedding",
+        value="value",
+        name=pl.format("{}: {}", "input", "dataset"),
+    )
+    key = [*SET, "embedding", "metric"]
+    held_out = data.results.filter(statistic="accuracy_heldout", subset="common")
+    held_out = held_out.select(*key, pl.col("value").alias("held out"))
+    table = best.join(held_out, on=key, how="left", nulls_equal=True, maintain_order="left")
+    columns = [*key, "value", "low", "high", "held out", "n_pairs"]
+    chart = Chart(
+        title="Accuracy by difficulty and strategy of negatives",
+        says="Each point is a dataset, and each bar the mean of the datasets. The dashed line at "
+        "0.5 is chance if there are as many negatives as positives. Pairs at least as similar as a "
+        "threshold are classified as positives. The threshold is chosen on the same pairs; “held "
+        "out” in the table is the accuracy on one half of the pairs, with a threshold chosen on "
+        f"the other half.{_left_out(best)}",
+        spec=charts.strips(embeddings, x="accuracy", y=distinct(rows["y"])),
+        rows=rows,
+        table=PageTable(
+            caption="Accuracy, with 95% confidence intervals",
+            frame=headed(table, columns, value="accuracy"),
+            few=FEW,
+        ),
+    )
+    return Section(
+        title="Accuracy",
+        prose="How many pairs are classified correctly, with the most accurate metric of each "
+        "embedding?",
+        parts=[chart],
+    )
+
+
+def standing_order(data: EvaluationReportData, embeddings: Sequence[str]) -> list[str]:
+    """Return embeddings in the order of their standings, by the first available statistic."""
+    for name in tabulated_names(best=True):
+        best = best_metrics(data.results, data.comparisons, (name,))
+        best = with_enough_pairs(with_standing(best.drop_nulls("value")))
+        if best.height:
+            ranked = embedding_standings(best)["embedding"].to_list()
+            return ranked + sorted(set(embeddings) - set(ranked))
+    return sorted(embeddings)
+
+
+def main_result(data: EvaluationReportData, options: Mapping[str, Any]) -> Section | None:
+    """Return the result in a few sentences, with the chart of the most informative set."""
+    names = tabulated_names(best=True)
+    best = best_metrics(data.results, data.comparisons, names, baseline=True)
+    with_values = with_standing(best.drop_nulls("value"))
+    statistic = next((name for name in names if name in with_values["statistic"]), None)
+    if statistic is None:
+        return None
+    first = with_values.filter(statistic=statistic)
+    return Section(
+        title="Result",
+        parts=[_chart(main_set(with_enough_pairs(first)), STATISTICS[statistic])],
+        result=[
+            *result_sentences(best, data.comparisons, data.results),
+            *sample_sentences(options),
+        ],
+    )
+
+
+def _chart(key: pl.DataFrame, statistic: Statistic[Any]) -> Chart:
+    label, where = statistic.label, key["name"][0]
+    which = "its main" if statistic.name == HEADLINE else "its best"
+    kind = set_kind(key)[0].replace(", ", " pairs with ").replace("levensh", "Levensh")
+    why = f" The chart shows the largest set of {kind}." if " with " in kind else ""
+    return Chart(
+        title=f"{label[0].upper()}{label[1:]} on {where}, {counted(key['n_pairs'][0], 'pair')}",
+        says=f"{_explained(statistic)} Each embedding is shown with {which} metric.{why}",
+        spec=charts.ranking(
+            distinct(key["embedding"]), charts.ValueAxis(title=label, line=statistic.chance)
+        ),
+        rows=charts.points(
+            key.with_columns(contender=pl.lit("")),
+            y="embedding",
+            ends=("low", "high"),
+            filled=pl.col("among_best").fill_null(value=True),
+        ),
+        table=_board_table(key, f"{label} on {where}", label),
+    )
+
+
+_FEW = 3  # embeddings up to which cells can be wide
+
+
+def metrics(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
+    """Return every embedding under every metric."""
+    main = tabulated_names(best=True)
+    every = all_metrics(data.results, data.comparisons, main).drop_nulls("value")
+    if every.is_empty():
+        return None
+    rows = every.select(
+        choice=_choice(every, "statistic"),
+        y="metric",
+        x="embedding",
+        value="value",
+        label=rounded("value"),
+    )
+    names = distinct(every.sort("embedding", "metric")["metric"])  # those of a kind together
+    index = [*set_columns(every), "statistic", "embedding"]
+    wide = every.pivot("metric", index=index, values="value").select(*index, *names)
+    n_embeddings = every["embedding"].n_unique()
+    but = ", except the matched AUC" if "auc_matched" in every["statistic"] else ""
+    chart = Chart(
+        title="Scores by metric",
+        says="The chart shows the score and the set that you choose. Scores are on the pairs that "
+        f"all embeddings cover{but}. Darker is higher. A cell is empty if the metric does not "
+        "apply to the embedding or has no value.",
+        spec=charts.heat(
+            x=present(embeddings, every["embedding"]),
+            y=names,
+            value="value",
+            names=("metric", "embedding"),
+            choices=hardest_first(rows["choice"]),
+        ),
+        rows=rows,
+        table=PageTable(caption="Scores by metric", frame=wide, view="results"),
+        narrow=n_embeddings <= _FEW,
+        least=charts.heat_width(n_embeddings),
+    )
+    return Section(
+        title="Metrics", prose="The scores of each embedding with every metric.", parts=[chart]
+    )
+
+
+def significance(comparisons: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
+    """Return the section on significant differences between embeddings, on every set."""
+    between = comparisons.filter(between="embeddings").drop_nulls("difference")
+    main = between.filter(pl.col("of").is_in(tabulated_names(best=True)))
+    if main.is_empty():
+        return None
+    rows = _cells(main)
+    names = present(embeddings, rows["y"])
+    sides = ("embedding1", "metric1", "embedding2", "metric2")
+    numbers = ("difference", "low", "high", "p", "p_bonferroni", "test")
+    of_best = pl.any_horizontal(pl.col("embedding1", "embedding2") == names[0])
+    best_first = between.sort(of_best, descending=True, maintain_order=True)
+    chart = Chart(
+        title="Differences between embeddings",
+        says="Each cell is the row's score minus the column's: blue if the row is significantly "
+        "better, orange if it is significantly worse, grey if the difference is not significant "
+        "(p at least 0.05 after Bonferroni's correction for all comparisons on the set). The table "
+        "names each test.",
+        spec=charts.heat(
+            x=names,
+            y=names,
+            value="difference",
+            names=("embedding", "minus"),
+            middle=0,
+            choices=hardest_first(rows["choice"]),
+        ),
+        rows=rows,
+        table=PageTable(
+            caption="Differences between embeddings",
+            frame=headed(
+                best_first, [*set_columns(between), "of", *sides, *numbers], of="statistic"
+            ),
+            view="comparisons",
+            formats={"p": ".2g", "p, Bonferroni": ".2g"},
+        ),
+        narrow=len(names) <= _FEW,
+        least=charts.heat_width(len(names)),
+    )
+    return Section(
+        title="Significance",
+        prose="Which differences between embeddings are significant? All are scored on the same "
+        "pairs, each with its best metric.",
+        parts=[chart],
+    )
+
+
+def _choice(frame: pl.DataFrame, statistic: str) -> pl.Expr:
+    """Return the choices of a reader: a set, and the label of a column of statistics."""
+    label = pl.col(statistic).replace_strict(LABELS)
+    return pl.format("{}: {}", set_name(frame, with_kind=True), label)
+
+
+def _cells(main: pl.DataFrame) -> pl.DataFrame:
+    """Return a cell for each two embeddings, in both directions."""
+    sides = {"embedding1": "embedding2", "embedding2": "embedding1"}
+    columns = (*SET, "of", *sides, "difference", "p_bonferroni")
+    mirrored = main.rename(sides).with_columns(-pl.col("difference"))
+    both = pl.concat([main.select(columns), mirrored.select(columns)])
+    p = pl.format("\np {}", pl.col("p_bonferroni").map_elements(p_text, pl.String))
+    return both.select(
+        choice=_choice(both, "of"),
+        y="embedding1",
+        x="embedding2",
+        value=pl.when(pl.col("p_bonferroni") < ALPHA).then("difference").otherwise(0.0),
+        label=pl.concat_str(rounded("difference", "+.3f"), p.fill_null("")),
+    )

@@ -19,8 +19,8 @@ def leaderboard(options: LeaderboardOptions, *, form: Format = "table") -> None:
 
     Example: medsim leaderboard results other/result.json -o leaderboard.html
     """
-    from medsim.leaderboards.page import readable_board
     from medsim.leaderboards.ranking import leaderboard as run
+    from medsim.leaderboards.ranking import readable_board
 
     print_table(call(run, options), form, readable=lambda rows: [readable_board(rows)])
     signs = "rank: 1 plus the number of significantly better models, by paired tests or intervals"

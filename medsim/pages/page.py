@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -15,12 +17,16 @@ from medsim.core.errors import counted, listed
 from medsim.core.manifest import RunManifest
 from medsim.core.shown import number
 from medsim.core.tables import guarded
-from medsim.pages.glossary import MEANINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from medsim.core.manifest import Manifest
+
+MEANINGS: Mapping[str, str] = tomllib.loads(
+    (files(__package__) / "glossary.toml").read_text(encoding="utf-8")
+)
+"""The meanings of terms that the results of reports use."""
 
 NUMBER = ",.3f"
 """The format of a number that is not whole."""

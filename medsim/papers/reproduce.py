@@ -17,8 +17,8 @@ from medsim.core.output import claimed
 from medsim.core.progress import progress_of
 from medsim.core.table_formats import TABLE_FORMATS
 from medsim.core.tables import write_csv
+from medsim.pages.markup import write_page
 from medsim.pages.page import Page, PageTable, Section, license_notice, report
-from medsim.pages.writing import write_page
 from medsim.papers.options import ReproduceOptions
 from medsim.papers.output import (
     CELL,

@@ -24,8 +24,8 @@ pytest.importorskip("altair", reason="needs medsim[report]")
 
 from medsim.builds.page import report_data_of as build_data_of
 from medsim.evaluations.report_data import EvaluationReportData, evaluation_data
-from medsim.pages import writing
-from medsim.pages.writing import _library
+from medsim.pages import markup
+from medsim.pages.markup import _library
 
 pytestmark = pytest.mark.slow
 
@@ -127,7 +127,7 @@ def test_damaged_and_altered_files_are_named(
 def test_missing_extra_is_named(
     outputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing, "_library", _library.__wrapped__)  # a cache would need no import
+    monkeypatch.setattr(markup, "_library", _library.__wrapped__)  # a cache would need no import
     monkeypatch.setitem(sys.modules, "altair", None)
 
     with pytest.raises(OptionError, match="install medsim with its extra report"):

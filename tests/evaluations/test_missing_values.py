@@ -15,8 +15,8 @@ from medsim.cli import app
 from medsim.core.shown import MISSING
 from medsim.evaluations.conclusions import best_metrics, embedding_standings
 from medsim.evaluations.output import SET_COMPARISONS
+from medsim.evaluations.page import score_boards
 from medsim.evaluations.readable import readable_tables, why_missing_in, why_scores_missing
-from medsim.evaluations.score_sections import score_boards
 
 WORDS = {"fen": [0.8, 0.3], "ridge": [0.1, 0.9], "cliff": [0.3, 0.7], "hill": [0.2, 0.8]}
 FLAT = {word: [1.0, 2.0] for word in WORDS}

@@ -18,9 +18,14 @@ pytest.importorskip("altair", reason="needs medsim[report]")
 from medsim.evaluations.conclusions import best_metrics
 from medsim.evaluations.detail_sections import category_separation, errors, retrieval
 from medsim.evaluations.output import SET_COMPARISONS, SET_RESULTS
-from medsim.evaluations.page import coverage, evaluation_page, meanings_of
+from medsim.evaluations.page import (
+    coverage,
+    evaluation_page,
+    meanings_of,
+    score_boards,
+    standing_order,
+)
 from medsim.evaluations.readable import set_name
-from medsim.evaluations.score_sections import score_boards, standing_order
 from medsim.evaluations.sentences import result_sentences
 from medsim.pages import charts as marks
 from medsim.pages.page import Chart, Page

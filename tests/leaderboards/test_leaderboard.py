@@ -16,7 +16,7 @@ from medsim.cli import app
 from medsim.core.errors import InputError, OptionError
 from medsim.core.progress import Progress
 from medsim.evaluations.result_file import ROWS
-from medsim.leaderboards.page import leaderboard_page
+from medsim.leaderboards.ranking import leaderboard_page
 
 SCORES = {"a": 0.9, "b": 0.85, "c": 0.6}
 

@@ -15,8 +15,7 @@ import medsim
 pytest.importorskip("altair", reason="needs medsim[report]")
 
 from medsim.evaluations.page import evaluation_page
-from medsim.pages.markup import rendered
-from medsim.pages.writing import _library
+from medsim.pages.markup import _library, rendered
 
 pytestmark = pytest.mark.slow
 

@@ -21,9 +21,9 @@ pytest.importorskip("altair", reason="needs medsim[report]")
 from medsim.evaluations.output import SET_COMPARISONS
 from medsim.evaluations.page import evaluation_page
 from medsim.pages import charts
-from medsim.pages.glossary import MEANINGS
 from medsim.pages.markup import packed_columns, rendered
 from medsim.pages.page import (
+    MEANINGS,
     Chart,
     Code,
     Folded,

@@ -122,7 +122,7 @@ def test_report_of_scores_begins_with_the_results_of_all_pairs(
     study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("altair", reason="medsim[report] is not installed")
-    monkeypatch.setattr("medsim.pages.writing._library", lambda *_: "")
+    monkeypatch.setattr("medsim.pages.markup._library", lambda *_: "")
     judge(study, tmp_path / "answers", ERRORS)
     scores = medsim.score_study(study, [tmp_path / "answers"], tmp_path / "out", resamples=100)
 

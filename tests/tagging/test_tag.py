@@ -157,7 +157,7 @@ def test_random_vectors_are_scored_without_an_embedding(
 
 def test_the_report_has_the_scores(tagging: medsim.Tagging, tmp_path: Path, monkeypatch) -> None:
     pytest.importorskip("altair", reason="medsim[report] is not installed")
-    monkeypatch.setattr("medsim.pages.writing._library", lambda *_: "")
+    monkeypatch.setattr("medsim.pages.markup._library", lambda *_: "")
 
     page = medsim.write_report(tagging, tmp_path / "tags.html").read_text(encoding="utf-8")
 

@@ -649,7 +649,7 @@ def test_the_report_says_which_model_is_best_and_which_are_no_better_than_a_coin
     scored: WicScores, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("altair", reason="medsim[report] is not installed")
-    monkeypatch.setattr("medsim.pages.writing._library", lambda *_: "")
+    monkeypatch.setattr("medsim.pages.markup._library", lambda *_: "")
 
     page = medsim.write_report(scored.folder, tmp_path / "scores.html").read_text("utf-8")
 

@@ -60,7 +60,7 @@ def test_the_report_has_the_tables_and_charts_of_the_paper(
 def test_the_report_is_one_file(
     shared_benchmark: Benchmark, page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("medsim.pages.writing._library", lambda *_: "")
+    monkeypatch.setattr("medsim.pages.markup._library", lambda *_: "")
     pages = {shared_benchmark.folder: page}
     monkeypatch.setattr("medsim.wic.page.benchmark_page", lambda opened: pages[opened.folder])
     text = write_report(shared_benchmark, tmp_path / "wic.html").read_text(encoding="utf-8")
