@@ -176,7 +176,7 @@ def _measure(run: EvaluationRun, named: NamedEmbedding, inputs: Sequence[Evaluat
 
             write_retrieval(run, input_.name, input_.linked, name, embedded)
         if input_.categories is not None:
-            from medsim.evaluations.separation import write_separation  # noqa: PLC0415 — as above
+            from medsim.evaluations.separation import write_separation  # noqa: PLC0415 — if asked for
 
             write_separation(run, input_.name, input_.categories, name, embedded, metrics)
     about |= {
@@ -216,7 +216,7 @@ def _is_complete(
             if metric in computed
         ]
     if input_.categories is not None:
-        from medsim.evaluations.separation import separation_paths  # noqa: PLC0415 — as above
+        from medsim.evaluations.separation import separation_paths  # noqa: PLC0415 — if asked for
 
         for metric in chosen:
             paths += separation_paths(input_.name, embedding, metric, input_.categories)

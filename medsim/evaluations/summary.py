@@ -44,7 +44,7 @@ def summarize(run: EvaluationRun) -> None:
 
         makers.append(retrieval_tables)
     if output.SEPARATION_PARTS.files.split("/")[0] in kinds:
-        from medsim.evaluations.separation import separation_tables  # noqa: PLC0415 — as above
+        from medsim.evaluations.separation import separation_tables  # noqa: PLC0415 — if asked for
 
         makers.append(separation_tables)
     for name, make in product(run.inputs, makers):

@@ -22,17 +22,20 @@ _CELLS_A_STEP = 1 << 21
 
 
 def precision(counts: EntityCounts | Table) -> Values:
-    """Return the share of predicted entities that are right; 0 if none were predicted."""
+    """Return the share of predicted entities that are right, 0 if none were predicted.
+
+    ``counts`` is ``EntityCounts``, int64[*, 3], or means of these.
+    """
     return np.nan_to_num(quotients(counts[..., 0], counts[..., 1]))
 
 
 def recall(counts: EntityCounts | Table) -> Values:
-    """Return the share of true entities that were predicted; NaN if there are none."""
+    """Return the share of true entities that were predicted, from int64[*, 3]; NaN if none."""
     return quotients(counts[..., 0], counts[..., 2])
 
 
 def f1(counts: EntityCounts | Table) -> Values:
-    """Return the harmonic mean of precision and recall; NaN without any entities."""
+    """Return the harmonic mean of precision and recall, from int64[*, 3]; NaN without any."""
     return quotients(2.0 * counts[..., 0], counts[..., 1] + counts[..., 2])
 
 

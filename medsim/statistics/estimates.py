@@ -49,7 +49,7 @@ def interval_of(estimate: Estimate) -> dict[str, float | None]:
 
 
 def quotients(numbers: NDArray[Any], divisors: NDArray[Any]) -> NDArray[np.float64]:
-    """Return numbers, float64[…], divided by others; NaN where these are 0."""
+    """Return numbers divided by others of the same shape, float64[n]; NaN where these are 0."""
     results = np.full_like(numbers, np.nan, np.float64)
     np.divide(numbers, divisors, out=results, where=divisors > 0)
     return results
@@ -338,7 +338,7 @@ _ROUNDING = 1e-12
 
 
 def effective_clusters(clusters: Rows) -> float:
-    """Return the effective number of clusters, 0 without values.
+    """Return the effective number of clusters, int[n_values]; 0 without values.
 
     It is the squared sum of the sizes divided by the sum of their squares. If one cluster has half
     of the values, it is below 4, however many other clusters there are.
@@ -376,7 +376,7 @@ def degrees_of_error(value: float, left_out: Values) -> float:
 
 
 def jackknife_error(value: float, left_out: Values) -> float:
-    """Return the standard error of a value; ``left_out`` is as in ``degrees_of_error``."""
+    """Return the standard error of a value from those without each cluster, float64[n_clusters]."""
     share = 1 - 1 / len(left_out)
     error = math.sqrt(share * float(((left_out - value) ** 2).sum()))
     return error if error > _ROUNDING else 0.0
@@ -431,7 +431,7 @@ def clustered_estimate(value: float, left_out: Values, n_values: int, effective:
 def clustered_mean(values: Values, clusters: Rows) -> Estimate:
     """Return the mean of values from 0 to 1, such as hits, with ``clustered_estimate``'s interval.
 
-    It is NaN without values.
+    Values are float64[n_values] and clusters int[n_values]. The mean is NaN without values.
     """
     if not len(values):
         return Estimate(value=math.nan)

@@ -90,7 +90,7 @@ def concordances(left: Ids, right: Ids) -> Counts:
 
 
 def kendall(left: Ids, right: Ids) -> float:
-    """Return Kendall's tau-b (Kendall 1945) of dense ranks; NaN if a side is constant."""
+    """Return Kendall's tau-b (Kendall 1945) of dense ranks, int32[n_pairs]; NaN if constant."""
     free_left, free_right = _n_untied(left), _n_untied(right)
     if free_left == 0 or free_right == 0:
         return math.nan

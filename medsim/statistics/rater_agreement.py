@@ -106,13 +106,13 @@ def pairwise_spearman(ratings: Table, fewest: int = 2) -> Table:
 
 
 def mean_of_defined(values: Values) -> float:
-    """Return the mean of the values that are not NaN; NaN if all are."""
+    """Return the mean of the values, float64[n], that are not NaN; NaN if all are."""
     defined = values[~np.isnan(values)]
     return float(defined.mean()) if len(defined) else math.nan
 
 
 def row_means(table: Table) -> Values:
-    """Return the mean of each row's values that are not NaN; NaN if all are."""
+    """Return the mean of each row's values that are not NaN, float64[n_rows]; NaN if all are."""
     defined = ~np.isnan(table)
     return quotients(np.where(defined, table, 0.0).sum(axis=1), defined.sum(axis=1))
 

@@ -312,7 +312,7 @@ def _share(correct: Flags, counted: Flags, clusters: Rows | None) -> Estimate:
 def rated_samples(
     sides: Sequence[Values], ratings: Values, resampling: Resampling
 ) -> list[RatedSample]:
-    """Return the samples of several similarities of the same rated pairs."""
+    """Return the samples of several similarities of the same pairs, float64[n_pairs] each."""
     bootstrap = _bootstrap(sides, ratings, resampling)
     samples = []
     for at, side in enumerate(sides):
@@ -362,7 +362,7 @@ def best_threshold(distinct: Values, n_positive: Counts, n_negative: Counts) -> 
     Args:
         distinct: float64[n_ranks], similarities in order.
         n_positive: int64[n_ranks], the number of positives with each similarity.
-        n_negative: int64[n_ranks], likewise; similarities without any pair do not count.
+        n_negative: int64[n_ranks], the negatives; similarities without any pair do not count.
     """
     occurs = (n_positive + n_negative) > 0
     if not occurs.any():
@@ -383,7 +383,12 @@ def best_threshold(distinct: Values, n_positive: Counts, n_negative: Counts) -> 
 
 
 def average_precision(n_positive: Counts, n_negative: Counts) -> float:
-    """Return the mean over positives of the precision at their similarity, as scikit-learn does."""
+    """Return the mean over positives of the precision at their similarity, as scikit-learn does.
+
+    Args:
+        n_positive: int64[n_ranks], the positives at each similarity, in ascending order.
+        n_negative: int64[n_ranks], the negatives at each.
+    """
     if not n_positive.any() or not n_negative.any():
         return math.nan
     n_hits, n_found = np.cumsum(n_positive[::-1]), np.cumsum((n_positive + n_negative)[::-1])
@@ -431,7 +436,7 @@ def roc_area(
         ranks: int32[n_pairs], dense ranks of similarities.
         labels: bool[n_pairs].
         n_positive: int64[n_ranks], the number of positives with each rank.
-        n_negative: int64[n_ranks], likewise.
+        n_negative: int64[n_ranks], the negatives.
         clusters: int[n_pairs], the cluster of each pair from 0 on; None if all are independent.
     """
     n_positives, n_negatives = int(n_positive.sum()), int(n_negative.sum())

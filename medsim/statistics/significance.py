@@ -127,7 +127,7 @@ def clustered_test(
     Args:
         method: name of the method in the result.
         first: first value, with the interval of ``clustered_estimate``.
-        second: second value, likewise.
+        second: second value, with its interval.
         left_out: float64[n_clusters], the difference without each cluster.
         effective: the effective number of clusters.
     """
@@ -144,7 +144,13 @@ def clustered_test(
 
 
 def clustered_difference(values1: Values, values2: Values, clusters: Rows) -> Test:
-    """Test whether the means of paired values from 0 to 1 differ; see ``clustered_test``."""
+    """Test whether the means of paired values from 0 to 1 differ; see ``clustered_test``.
+
+    Args:
+        values1: float64[n_values].
+        values2: float64[n_values], of the same items.
+        clusters: int[n_values], the cluster of each item.
+    """
     effective = effective_clusters(clusters)
     left_out = means_without_each(values1 - values2, clusters)
     first, second = (clustered_mean(values, clusters) for values in (values1, values2))
@@ -220,7 +226,7 @@ def _chi_square_p(statistic: float, degrees: int) -> float:
 
 
 def bonferroni(p: Values) -> Values:
-    """Return p-values corrected for their number by Bonferroni's inequality (Dunn 1961).
+    """Return p-values, float64[n], corrected by Bonferroni's inequality (Dunn 1961).
 
     NaN, for an undefined test, stays NaN.
     """
@@ -228,7 +234,7 @@ def bonferroni(p: Values) -> Values:
 
 
 def holm(p: Values) -> Values:
-    """Return p-values corrected for their number step by step (Holm 1979).
+    """Return p-values, float64[n], corrected for their number step by step (Holm 1979).
 
     The smallest is multiplied by the number of tests, the next by one less, and so on; the order
     of p-values is kept. NaN, for an undefined test, stays NaN.
