@@ -6,12 +6,14 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from functools import cache, lru_cache
+from functools import lru_cache
 from importlib.resources import files
 from itertools import permutations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rapidfuzz.distance import OSA
+
+from medsim.neighbours.spelling import is_respelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -30,7 +32,6 @@ _FREQUENT = 3  # names with a word that is probably right
 _SHORTEST_STEM = 3  # letters of a word that takes an affix; shorter ones may be symbols
 _NON = re.compile(rf"^non(?=\w{{{_SHORTEST_STEM}}})")
 _REMEMBERED = 1 << 18  # differences
-_SHORTEST_SPELT = 5  # letters of words with two spellings; shorter ones may be symbols
 
 
 class Difference(NamedTuple):
@@ -177,19 +178,10 @@ def _pairs(name: str) -> list[list[str]]:
     return [pair.split("/") for pair in _LISTED[name].split()]
 
 
-@cache
-def _american(word: str) -> str:
-    if len(word) < _SHORTEST_SPELT:
-        return word
-    for pattern, american in _LISTED["american"].items():
-        word = re.sub(pattern, american, word)
-    return word
-
-
 _OF_PAIRS: Mapping[str, Callable[[str, str], bool]] = {
     "number": _swapped(permutations(_LISTED["counting"].split(), 2)),
     "opposite": _swapped(_pairs("opposites")),
-    "spelling": lambda word1, word2: _american(word1) == _american(word2),
+    "spelling": is_respelled,
     "plural": _swapped(_pairs("plurals"), at_end=True),
     "negation": _swapped([(p, "") for p in _LISTED["negating"].split()]),
 }

@@ -6,7 +6,6 @@ import re
 import tomllib
 import unicodedata
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.core.manifest import Skipped
 from medsim.core.tables import read_table, unguarded
 from medsim.core.terms import last_lemma, lowered
+from medsim.neighbours.spelling import american
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,46 +25,7 @@ if TYPE_CHECKING:
 
 
 _DATA = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
-_PARTS = {name: "|".join(words.split()) for name, words in _DATA["alternatives"].items()}
-
-
-def _rules(kind: str) -> list[tuple[re.Pattern[str], str]]:
-    rules = _DATA["rules"][kind]
-    return [(re.compile(british.format_map(_PARTS)), american) for british, american in rules]
-
-
-_BRITISH, _DOUBTFUL = _rules("british"), _rules("doubtful")
-_RARER_AT_MOST = 10
-_NOUNS, _GREEK, _AUXILIARY = (re.compile(_PARTS[name]) for name in ("nouns", "greek", "auxiliary"))
-
-
-def american(word: str, counts: Mapping[str, int]) -> str:
-    """Return the American spelling of a word, or the word itself if no rule applies.
-
-    The existing library, breame 0.1.2, a list of 1,730 words from 2021, lacks oedema, ischaemia,
-    uraemia, dyspnoea, caecum and catheterise. These rules instead name British parts of words and
-    their position in a word. A word without a rule stays unchanged, since a wrong change would lose
-    the word. The few parts that American writers use too (amoeba, catalogue) are changed if the
-    corpus has the result at least a tenth as often. Plurals such as analyses stay. The word is in
-    lower case.
-    """
-    if _NOUNS.search(word):
-        return word
-    word = _without_british_parts(word)
-    for part, instead in _DOUBTFUL:
-        changed = part.sub(instead, word)
-        if counts.get(changed, 0) * _RARER_AT_MOST >= max(counts.get(word, 0), 1):
-            word = changed
-    return word
-
-
-@lru_cache(maxsize=1 << 16)  # words recur in every corpus and terminology
-def _without_british_parts(word: str) -> str:
-    for part, instead in _BRITISH:
-        word = part.sub(instead, word)
-    return word
-
-
+_GREEK, _AUXILIARY = (frozenset(_DATA[name].split()) for name in ("greek", "auxiliary"))
 _CLASSES = {tag: re.compile(names) for tag, names in _DATA["classes"].items()}
 
 
@@ -278,7 +239,7 @@ def has_white_space(word: str) -> bool:
 def is_greek(word: str) -> bool:
     """Return whether a word contains a Greek letter or is the name of one, such as alpha."""
     names = (unicodedata.name(letter, "") for letter in unicodedata.normalize("NFKC", word))
-    return bool(_GREEK.fullmatch(word)) or any("GREEK" in name for name in names)
+    return word in _GREEK or any("GREEK" in name for name in names)
 
 
 def filtered(
@@ -295,7 +256,7 @@ def filtered(
         ("a symbol, or a hyphen", lambda word: not word.isalnum()),
         ("a digit", lambda word: not word.isalpha()),
         ("a Greek letter or its name", is_greek),
-        ("an auxiliary or modal verb", lambda word: bool(_AUXILIARY.fullmatch(word))),
+        ("an auxiliary or modal verb", _AUXILIARY.__contains__),
         (f"fewer than {min_length} letters", lambda word: len(word) < min_length),
     )
     left_out = []

@@ -17,10 +17,10 @@ from simplemma.strategies.dictionaries.dictionary_factory import DefaultDictiona
 
 from medsim.core.errors import InputError, OptionError
 from medsim.core.tables import guarded
+from medsim.neighbours.spelling import american
 from medsim.studies.relations import read_confirmed
 from medsim.studies.words import (
     Forms,
-    american,
     by_ratio,
     filtered,
     forms_of,
