@@ -16,8 +16,8 @@ from benchmarks.harness.apart import apart
 from benchmarks.harness.corpora import hpo
 from benchmarks.harness.packages import wheel_of
 from medsim.core.progress import Progress
+from medsim.embeddings.formats import Request, TermVectors, find_format
 from medsim.embeddings.options import EmbeddingOptions
-from medsim.embeddings.sources import Request, TermVectors, find_format
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

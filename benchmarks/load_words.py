@@ -21,8 +21,8 @@ from benchmarks.harness.word_files import (
     write_words,
 )
 from medsim.core.progress import Progress
+from medsim.embeddings.formats import Request, WordVectors, find_format
 from medsim.embeddings.options import EmbeddingOptions
-from medsim.embeddings.sources import Request, WordVectors, find_format
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

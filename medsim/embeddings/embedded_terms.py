@@ -14,10 +14,7 @@ import polars as pl
 from medsim.core.errors import InputError, OptionError, counted, needing
 from medsim.core.kinds import TERM_COLUMNS
 from medsim.core.reading import reading
-from medsim.embeddings.formats.model_folder import CONFIG, MODULES, read_object
-from medsim.embeddings.metrics import METRICS, TermPoints, WordBags
-from medsim.embeddings.options import HUB, SERVICE
-from medsim.embeddings.sources import (
+from medsim.embeddings.formats import (
     TERMS,
     Request,
     TermVectors,
@@ -26,15 +23,18 @@ from medsim.embeddings.sources import (
     files_fingerprint,
     find_format,
 )
+from medsim.embeddings.formats.model_folder import CONFIG, MODULES, read_object
+from medsim.embeddings.metrics import METRICS, TermPoints, WordBags
+from medsim.embeddings.options import HUB, SERVICE
 from medsim.embeddings.tokens import find_words, fitted, forms, phrases_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from medsim.core.progress import Progress
+    from medsim.embeddings.formats import EmbeddingFormat
     from medsim.embeddings.metrics import Embedded, Workers
     from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
-    from medsim.embeddings.sources import EmbeddingFormat
     from medsim.kernels.types import Flags, Ids, Singles
 
 
@@ -292,7 +292,7 @@ class FileSource(VectorSource):
         return sum(file.stat().st_size for file in files)
 
     def read(self, request: Request) -> WordVectors | TermVectors:
-        """Return the vectors for a request; see ``sources.LoadVectors``."""
+        """Return the vectors for a request; see ``formats.LoadVectors``."""
         return self.format.read(self.path, request)
 
 

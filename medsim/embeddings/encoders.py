@@ -19,21 +19,21 @@ from safetensors.numpy import save
 from medsim.core.errors import InputError, OutputError
 from medsim.core.files import put_in_place
 from medsim.core.reading import open_file
-from medsim.embeddings.formats import first_not_finite
-from medsim.embeddings.formats.model_folder import kind
-from medsim.embeddings.sources import (
+from medsim.embeddings.formats import (
     FORMATS,
     TERMS,
     EmbeddingFormat,
     TermVectors,
     files_fingerprint,
+    first_not_finite,
 )
+from medsim.embeddings.formats.model_folder import kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
+    from medsim.embeddings.formats import Request
     from medsim.embeddings.options import EmbeddingOptions
-    from medsim.embeddings.sources import Request
     from medsim.kernels.types import Vectors
 
     class Encoder(Protocol):

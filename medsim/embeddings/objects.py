@@ -14,19 +14,25 @@ from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, counted
 from medsim.core.reading import reading, reason
 from medsim.embeddings.encoders import VectorCache, cache_key, encode_terms, unit
-from medsim.embeddings.formats import check_dimensions, first_not_finite
+from medsim.embeddings.formats import (
+    TERMS,
+    WORDS,
+    TermVectors,
+    VectorSource,
+    check_dimensions,
+    first_not_finite,
+)
 from medsim.embeddings.formats.tables import FITTING, Keys, look_up
 from medsim.embeddings.metrics import slices_of
 from medsim.embeddings.options import OBJECT, VECTORS_USED
-from medsim.embeddings.sources import TERMS, WORDS, TermVectors, VectorSource
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from medsim.embeddings.formats import Request, WordVectors
     from medsim.embeddings.options import Embedding, EmbeddingOptions, EmbeddingSpec
-    from medsim.embeddings.sources import Request, WordVectors
     from medsim.kernels.types import Vectors
 
 _DESCRIBES = {
@@ -124,7 +130,7 @@ class TableSource(ObjectSource):
         return super().fingerprint() or _hash_of(keys.kind, keys.values, vectors)
 
     def read(self, request: Request) -> WordVectors | TermVectors:
-        """Return the vectors for a request; see ``sources.LoadVectors``."""
+        """Return the vectors for a request; see ``formats.LoadVectors``."""
         keys, vectors = self._table
         return look_up(keys, request, lambda rows: vectors[rows])
 
@@ -133,7 +139,7 @@ class ModelSource(ObjectSource):
     """A function or a model, which embeds any term; its vectors are cached if it has a version."""
 
     def read(self, request: Request) -> TermVectors:
-        """Return the vectors for a request; see ``sources.LoadVectors``.
+        """Return the vectors for a request; see ``formats.LoadVectors``.
 
         Raises:
             InputError: the model fails, or does not return one finite vector per text; or its

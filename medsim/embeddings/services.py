@@ -24,14 +24,14 @@ from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, OptionError, ServiceError, needing
 from medsim.core.reading import parsed_json
 from medsim.embeddings.encoders import LAYOUT, EncodedBatch, collect
+from medsim.embeddings.formats import TERMS, VectorSource
 from medsim.embeddings.options import ASKING, KEY, SERVICE
-from medsim.embeddings.sources import TERMS, VectorSource
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 
+    from medsim.embeddings.formats import Request, TermVectors
     from medsim.embeddings.options import EmbeddingOptions, ServiceOptions
-    from medsim.embeddings.sources import Request, TermVectors
     from medsim.kernels.types import Vectors
 
 

@@ -45,8 +45,8 @@ from medsim.kernels.types import starts_of
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
 
+    from medsim.embeddings.formats import WordVectors
     from medsim.embeddings.options import EmbeddingOptions
-    from medsim.embeddings.sources import WordVectors
     from medsim.kernels.types import Flags, Ids, Starts
 
 _DIGIT = re.compile(r"\d")

@@ -22,9 +22,9 @@ from medsim.embeddings.embedded_terms import (
     with_fingerprint,
 )
 from medsim.embeddings.encoders import cache_folder
+from medsim.embeddings.formats import WORDS
 from medsim.embeddings.metrics import METRICS, TermPoints, WordBags, Workers, metrics_of
 from medsim.embeddings.metrics.averages import COSINES
-from medsim.embeddings.sources import WORDS
 from medsim.evaluations.inputs import distinct_terms, read_inputs
 from medsim.evaluations.options import EvaluateOptions
 from medsim.evaluations.output import (

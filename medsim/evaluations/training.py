@@ -11,11 +11,11 @@ from medsim.core.errors import OptionError, needing
 from medsim.core.progress import Progress, Stage
 from medsim.embeddings.embedded_terms import NamedEmbedding, embed_terms, similarities_of, term_rows
 from medsim.embeddings.encoders import batches, collect
+from medsim.embeddings.formats import TERMS, Request, TermVectors, VectorSource
 from medsim.embeddings.formats.sentence_transformers import NAME, encode_batch
 from medsim.embeddings.metrics import TermPoints, Workers
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
-from medsim.embeddings.sources import TERMS, Request, TermVectors, VectorSource
 from medsim.evaluations.inputs import distinct_terms, read_inputs
 from medsim.evaluations.options import EvaluateOptions
 from medsim.evaluations.run import resampling_of

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from medsim.embeddings.embedded_terms import read_vectors
+from medsim.embeddings.formats import Request, WordVectors
 from medsim.embeddings.metrics import WordBags, Workers, slices_of
 from medsim.embeddings.metrics.averages import points_of
-from medsim.embeddings.sources import Request, WordVectors
 from medsim.embeddings.tokens import find_words, forms
 from medsim.tagging.corpus import OUTSIDE, entities_of
 

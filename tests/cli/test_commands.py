@@ -22,9 +22,9 @@ from typer.testing import CliRunner
 
 from medsim.cli import app
 from medsim.core import opened
+from medsim.embeddings.formats import FORMATS
 from medsim.embeddings.options import EmbeddingOptions
 from medsim.embeddings.services import RefusedError
-from medsim.embeddings.sources import FORMATS
 from medsim.evaluations.options import TABLES
 from medsim.terminologies.sources import SOURCES
 

@@ -14,8 +14,8 @@ import pytest
 from fixtures.embeddings import ROWS, as_float32, as_rows, request, terms_in, words_in, write_array
 
 from medsim.core.errors import InputError
+from medsim.embeddings.formats import FORMATS, files_fingerprint, find_format
 from medsim.embeddings.options import EmbeddingOptions, parse_options
-from medsim.embeddings.sources import FORMATS, files_fingerprint, find_format
 
 VECTORS = np.array(list(ROWS.values()))
 WORDS = list(ROWS)

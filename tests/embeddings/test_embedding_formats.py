@@ -24,8 +24,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from medsim.core.errors import InputError, OptionError
+from medsim.embeddings.formats import FORMATS, files_fingerprint, find_format
 from medsim.embeddings.options import EmbeddingOptions
-from medsim.embeddings.sources import FORMATS, files_fingerprint, find_format
 
 Words = st.text(
     st.characters(codec="utf-8", exclude_characters="\0\t\n\r \ufeff"), min_size=1, max_size=5

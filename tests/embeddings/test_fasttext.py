@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from medsim.core.errors import InputError
-from medsim.embeddings.sources import FORMATS
+from medsim.embeddings.formats import FORMATS
 
 fasttext = pytest.importorskip("fasttext", reason="fastText has no wheel for this Python")
 

@@ -10,9 +10,9 @@ from fixtures.encoders import TABLE, TERMS, VOCABULARY, asked, tokens_of, write_
 
 from medsim.core.errors import InputError
 from medsim.embeddings.embedded_terms import open_source
+from medsim.embeddings.formats import FORMATS, TermVectors, find_format
 from medsim.embeddings.formats.model2vec import FORMAT
 from medsim.embeddings.options import EmbeddingOptions, embedding_spec
-from medsim.embeddings.sources import FORMATS, TermVectors, find_format
 
 load = FORMAT.load
 

@@ -26,11 +26,11 @@ from fixtures.encoders import (
 )
 
 from medsim.core.errors import InputError, OptionError
+from medsim.embeddings.formats import FORMATS, TermVectors, files_fingerprint
 from medsim.embeddings.formats import onnx as format_onnx
 from medsim.embeddings.formats.model_folder import onnx_weights
 from medsim.embeddings.formats.onnx import FORMAT, OnnxEncoder
 from medsim.embeddings.options import EmbeddingOptions
-from medsim.embeddings.sources import FORMATS, TermVectors, files_fingerprint
 
 load = FORMAT.load
 

@@ -15,10 +15,10 @@ import pytest
 from fixtures.encoders import asked, write_modules
 
 from medsim.core.errors import InputError, OptionError
+from medsim.embeddings.formats import FORMATS, files_fingerprint, find_format
 from medsim.embeddings.formats.model_folder import read_settings
 from medsim.embeddings.formats.sentence_transformers import FORMAT, SentenceEncoder
 from medsim.embeddings.options import EmbeddingOptions
-from medsim.embeddings.sources import FORMATS, files_fingerprint, find_format
 
 load = FORMAT.load
 

@@ -21,8 +21,8 @@ from medsim.core.errors import InputError, OptionError, ServiceError
 from medsim.embeddings import services as client
 from medsim.embeddings.chats import LanguageModel
 from medsim.embeddings.embedded_terms import open_source
+from medsim.embeddings.formats import Request, TermVectors
 from medsim.embeddings.options import parse_embedding
-from medsim.embeddings.sources import Request, TermVectors
 
 pytestmark = pytest.mark.slow
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.core.options import declared
+from medsim.embeddings.formats import WordVectors
 from medsim.embeddings.options import EmbeddingOptions
-from medsim.embeddings.sources import WordVectors
 from medsim.embeddings.tokens import find_words, forms, unseen_forms
 
 Terms = st.lists(st.text("aB1é\u0301ΣI+-'/( \u00a0", max_size=9), max_size=6)

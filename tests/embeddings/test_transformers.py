@@ -11,7 +11,7 @@ import pytest
 from fixtures.encoders import TERMS, VOCABULARY, asked, write_tokenizer
 
 from medsim.core.errors import InputError, OptionError
-from medsim.embeddings.sources import FORMATS
+from medsim.embeddings.formats import FORMATS
 
 torch = pytest.importorskip("torch", reason="medsim[sentence-transformers] is not installed")
 transformers = pytest.importorskip(

@@ -12,9 +12,9 @@ from fixtures.embeddings import ROWS, as_float32, as_rows, terms_in, words_in
 
 from medsim.core.errors import InputError
 from medsim.core.parquet import scan_ipc_of_users, scan_of_users
+from medsim.embeddings.formats import find_format
 from medsim.embeddings.formats.tables import read_vocabulary
 from medsim.embeddings.options import EmbeddingOptions
-from medsim.embeddings.sources import find_format
 
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
     "v.parquet": lambda frame, path: frame.write_parquet(path, row_group_size=2),

@@ -17,8 +17,7 @@ from fixtures.embeddings import (
 )
 
 from medsim.core.errors import InputError
-from medsim.embeddings.formats import word2vec
-from medsim.embeddings.sources import FORMATS
+from medsim.embeddings.formats import FORMATS, word2vec
 
 NAMES = {"word2vec-text": True, "glove": False}
 """Whether files of each format have a header."""

@@ -54,9 +54,9 @@ from medsim.core.opened import open_output
 from medsim.core.reading import open_file, parsed_json
 from medsim.corpora.documents import Problems, digest_of, documents_of, open_corpus
 from medsim.embeddings.chats import read_reply
+from medsim.embeddings.formats import find_format
 from medsim.embeddings.options import EmbeddingOptions
 from medsim.embeddings.services import parse_vectors
-from medsim.embeddings.sources import find_format
 from medsim.evaluations.inputs import read_words
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.result_file import read_result

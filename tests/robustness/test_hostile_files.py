@@ -32,8 +32,8 @@ from medsim.core.instances import published_instances
 from medsim.core.reading import MIB
 from medsim.core.tables import read_table
 from medsim.corpora.documents import Problems
+from medsim.embeddings.formats import find_format, fingerprint
 from medsim.embeddings.options import EmbeddingOptions
-from medsim.embeddings.sources import find_format, fingerprint
 from medsim.wic.models.predicted import read_predictions
 
 CROWDED = "format-version: 1.2\n\n[Term]\nid: V:1\nname: fever\n"

@@ -12,7 +12,7 @@ from safetensors import safe_open
 
 from medsim.core.errors import InputError
 from medsim.core.reading import NPY, ZIP, beginning_of, kind_of, open_file, what_it_is
-from medsim.embeddings.formats import check_dimensions
+from medsim.embeddings.formats import FORMATS, TERMS, WORDS, EmbeddingFormat, check_dimensions
 from medsim.embeddings.formats.model_folder import ADAPTER, CONFIG, TOKENIZER
 from medsim.embeddings.formats.tables import (
     FITTING,
@@ -23,7 +23,6 @@ from medsim.embeddings.formats.tables import (
     vocabularies_of,
 )
 from medsim.embeddings.formats.word2vec import parsed_numbers, text_lines, wrong_count
-from medsim.embeddings.sources import FORMATS, TERMS, WORDS, EmbeddingFormat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from medsim.core.progress import Stage
+    from medsim.embeddings.formats import Request, TermVectors, WordVectors
     from medsim.embeddings.options import EmbeddingOptions
-    from medsim.embeddings.sources import Request, TermVectors, WordVectors
     from medsim.kernels.types import Numbers, Rows
 
 _DESCRIBES = "array with a vocabulary beside it (.npy, .npz, .safetensors)"
@@ -99,7 +98,7 @@ def _own_words(file: Path, kind: str | None) -> Keys:
 
 
 def _load(path: Path, request: Request) -> WordVectors | TermVectors:
-    """Return the vectors of the wanted words or terms; see ``sources.LoadVectors``.
+    """Return the vectors of the wanted words or terms; see ``formats.LoadVectors``.
 
     Supported are floating-point numbers of 16 (also bfloat16), 32 or 64 bits and integers of 8
     bits; and as text, with a line of numbers for each line of the vocabulary.

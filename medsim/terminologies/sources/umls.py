@@ -1,9 +1,10 @@
-"""Reads the Metathesaurus of UMLS in its Rich Release Format, from a folder or a zip."""
+"""Reads UMLS and RxNorm in the Rich Release Format of UMLS, from a folder or a zip."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError, unknown_name
@@ -13,6 +14,7 @@ from medsim.terminologies.sources.archive import (
     file_named,
     has_file,
     has_single,
+    is_named,
     joined,
     release_files,
 )
@@ -71,9 +73,9 @@ def read_umls(path: Path, store: Store, options: ReadingOptions) -> Terminology:
                 raise InputError(f"{path} has {file.inner}; unpack it, and give the folder")
             everything = [*everything, *release_files(file.release / file.inner)]
     everything = joined(everything)
-    read = load_files((_ATOMS, _RELATIONS, _TYPES, _RETIRED), path, everything, store)
+    read = _load_files((_ATOMS, _RELATIONS, _TYPES, _RETIRED), path, everything, store)
     has_relations = bool(file_named(path, everything, _RELATIONS.name))
-    skipped = fill_tables(f"{path}: {_ATOMS.name}", store, options)
+    skipped = _fill_tables(f"{path}: {_ATOMS.name}", store, options)
     for table in ("association", "concept"):
         store.run(f"terminologies/umls/retired/{table}")
     store.drop("umls_retired")
@@ -89,7 +91,7 @@ def read_umls(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     )
 
 
-def load_files(
+def _load_files(
     kinds: Iterable[RRFFile], release: Path, files: list[ReleaseFile], store: Store
 ) -> list[SourceFile]:
     """Fill a table with the rows of each kind of file, and return the files.
@@ -106,7 +108,7 @@ def load_files(
     return read
 
 
-def fill_tables(atoms: str, store: Store, options: ReadingOptions) -> tuple[Skipped, ...]:
+def _fill_tables(atoms: str, store: Store, options: ReadingOptions) -> tuple[Skipped, ...]:
     """Fill the canonical tables from atoms, relations and types; return the skipped rows.
 
     Args:
@@ -159,5 +161,65 @@ Source(
     recognises=lambda path: has_single(path, _NAME) or has_file(path, _NLM),
     load=read_umls,
     vocabulary=Vocabulary("UMLS", "UMLS", "https://uts.nlm.nih.gov/uts/umls/concept/"),
+    accepts=frozenset({"vocabularies"}),
+).register()
+
+
+_RXNORM_LICENCE = (
+    "RxNorm, courtesy of the U.S. National Library of Medicine: its own names may be passed on; "
+    "those of other vocabularies in it only as the UMLS Metathesaurus License and their own "
+    "licences allow; https://www.nlm.nih.gov/research/umls/rxnorm/docs/termsofservice.html"
+)
+_SUBSET = "prescribe"  # folder in a full release that repeats the prescribable part
+_DATED = re.compile(r"(?:rxnorm|readme)_.*?(\d{8})(?!\d)", re.IGNORECASE)
+_RXNCONSO = "RXNCONSO.RRF"
+_IN_RRF = "a release of RxNorm has it in its folder rrf"
+_RXNORM_FILES = (
+    RRFFile(_RXNCONSO, "umls/umls_atom", 18, _IN_RRF, rxnorm=True),
+    RRFFile("RXNREL.RRF", "umls/umls_relation", 16, _IN_RRF, rxnorm=True),
+    RRFFile("RXNSTY.RRF", "umls/semantic_type", 6, None),
+    RRFFile("RXNATOMARCHIVE.RRF", "rxnorm/archived_atom", 16, None),
+)
+
+
+def read_rxnorm(path: Path, store: Store, options: ReadingOptions) -> Terminology:
+    """Fill the canonical tables from a release of RxNorm; see ``sources.LoadTables``."""
+    files = release_files(path)
+    whole = [file for file in files if _SUBSET not in PurePosixPath(file.inner).parts]
+    files = whole if any(is_named(file, _RXNCONSO) for file in whole) else files
+    read = _load_files(_RXNORM_FILES, path, files, store)
+    store.run("terminologies/rxnorm/umls_atom")
+    store.run("terminologies/rxnorm/umls_relation")
+    store.drop("archived_atom")
+    return Terminology(
+        release_date=_rxnorm_date(path, files),
+        files=tuple(read),
+        terms_of_use=_RXNORM_LICENCE,
+        skipped=_fill_tables(f"{path}: {_RXNCONSO}", store, options),
+    )
+
+
+def _rxnorm_date(path: Path, files: list[ReleaseFile]) -> date | None:
+    """Return the date in the name of the release, as in RxNorm_full_01052026, or of a file."""
+    for name in (path.resolve().name, *(file.name for file in files)):
+        match = _DATED.match(name)
+        if match and (day := day_of(match[1], "%m%d%Y")):
+            return day
+    return None
+
+
+Source(
+    name="rxnorm",
+    about="RxNorm releases",
+    files="a folder or archive with RXNCONSO.RRF",
+    example="RxNorm.zip",
+    address="https://www.nlm.nih.gov/research/umls/rxnorm",
+    recognises=lambda path: has_file(path, r"RXNCONSO\.RRF"),
+    load=read_rxnorm,
+    vocabulary=Vocabulary(
+        "RXNORM",
+        "RXNORM",
+        "https://mor.nlm.nih.gov/RxNav/search?searchBy=RXCUI&searchTerm=",
+    ),
     accepts=frozenset({"vocabularies"}),
 ).register()

@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 from enum import IntEnum
 from itertools import product
 from typing import TYPE_CHECKING, TypeAlias, cast
+from uuid import UUID
 
 import numpy as np
 import polars as pl
 
 from medsim.terminologies import sctid
 from medsim.terminologies.rf2_writer import COLUMNS, release_writer
-from medsim.terminologies.synthetic.components import (
-    History,
-    association_components,
-    association_rows,
-    concept_components,
-    concept_rows,
-    description_components,
-    description_rows,
-    ids,
-    relationship_components,
-    relationship_rows,
-    text_definition_components,
-    uuids,
-)
+from medsim.terminologies.sctid import sctids
 from medsim.terminologies.synthetic.concepts import (
+    BRANCHES,
     CHANCES,
+    MODEL_FSNS,
+    NAMESPACES,
     Draws,
     Model,
     Names,
     Outline,
+    Wording,
+    concept_ids,
     families_of,
     weights_of,
 )
@@ -48,6 +41,361 @@ if TYPE_CHECKING:
     Finish = Callable[[pl.DataFrame, Outline], pl.DataFrame]
 
 
+Fate = IntEnum("Fate", "KEPT CHANGED RETIRED CHANGED_THEN_RETIRED REVIVED LATE", start=0)
+"""The events of a component between its first row and the release."""
+
+# A row at a time: 1 if it makes the component active, 0 if inactive, -1 if there is no row.
+_ROWS = np.array([CHANCES["histories"][fate.name] for fate in Fate])
+_FATES = CHANCES["fates"]
+_CHANGING = (Fate.CHANGED, Fate.CHANGED_THEN_RETIRED)
+
+# Six periods of seven half-yearly releases.
+_N_PERIODS, _PER_PERIOD, _DAYS_PER_RELEASE = 6, 7, 182
+
+
+class History:
+    """The history of a release: the dates when the rows of its components took effect."""
+
+    def __init__(self, draws: Draws, release_date: date) -> None:
+        self._draws = draws
+        ages = reversed(range(_N_PERIODS * _PER_PERIOD))
+        days = (release_date - timedelta(days=_DAYS_PER_RELEASE * age) for age in ages)
+        self._releases = np.array([int(f"{day:%Y%m%d}") for day in days])
+
+    def rows(self, table: str, components: pl.DataFrame, *, newest_only: bool) -> pl.DataFrame:
+        """Return a row for each component and time, ordered by both.
+
+        All changes of a concept's components in a period happen in the same release. The rows have
+        the components' columns, such as ``concept`` and ``fate``, and ``effectiveTime``, ``active``
+        and ``changes_later``.
+        """
+        fate = components["fate"].to_numpy()
+        has_row = _ROWS[fate] >= 0
+        if newest_only:
+            newest = 2 - np.argmax(has_row[:, ::-1], axis=1)
+            has_row = newest[:, None] == np.arange(3)
+        component, event = np.nonzero(has_row)
+        period = np.array(CHANCES["periods"][table])[event]
+        moment = components["concept"].to_numpy()[component] * _N_PERIODS + period
+        release = period * _PER_PERIOD + self._draws.choose("release", moment, _PER_PERIOD)
+        return components[component].with_columns(
+            effectiveTime=pl.Series(self._releases[release]),
+            active=pl.Series(_ROWS[fate[component], event]),
+            changes_later=pl.Series(np.isin(fate[component], _CHANGING) & (event == 0)),
+        )
+
+
+def draw_components(label: str, concepts: Ints, draws: Draws) -> pl.DataFrame:
+    """Return the components of concepts, int64[n], one per slot in the label's share of them.
+
+    Each row is a component: its number as ``item``, its ``concept`` and its ``slot``.
+    """
+    n_slots = len(CHANCES["shares"][label])
+    concept, slot = np.repeat(concepts, n_slots), np.tile(np.arange(n_slots), len(concepts))
+    item = concept * n_slots + slot
+    exists = draws.chance(label, item, slot)
+    return pl.DataFrame({"item": item, "concept": concept, "slot": slot}).filter(exists)
+
+
+def fates(label: str, parts: pl.DataFrame, outline: Outline) -> Ints:
+    """Return the fate of each component; components of the model's concepts are kept.
+
+    Weights differ between components of active and of retired concepts.
+    """
+    item, concept, usual = parts["item"].to_numpy(), parts["concept"].to_numpy(), _FATES["usual"]
+    weights = (_FATES[state].get(label, usual) for state in ("active", "retired"))
+    drawn = [
+        outline.draws.weigh(label, item, weights_of(each, Fate.__members__)) for each in weights
+    ]
+    return np.select([concept < outline.n_active, concept < outline.n_clinical], drawn, Fate.KEPT)
+
+
+def ids(numbers: pl.Series, component: Component) -> pl.Series:
+    """Return the identifiers of components or concepts by their numbers, which begin at 0."""
+    items = numbers.to_numpy()
+    return pl.Series(concept_ids(items) if component == "concept" else sctids(items + 1, component))
+
+
+def concept_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
+    """Return the concepts with these numbers, with their fates."""
+    parts = pl.DataFrame({"item": numbers, "concept": numbers})
+    fate = fates("concept", parts, outline)
+    # The model's concepts were once in the clinical module.
+    fate = np.where(numbers >= outline.n_clinical, Fate.CHANGED, fate)
+    return parts.with_columns(fate=pl.Series(fate))
+
+
+def concept_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
+    """Return dated concepts with RF2's columns."""
+    is_defined = outline.draws.chance("defined", rows["concept"].to_numpy())
+    is_model = (pl.col("concept") >= outline.n_clinical) & ~pl.col("changes_later")
+    return rows.with_columns(
+        id=ids(rows["concept"], "concept"),
+        moduleId=pl.when(is_model)
+        .then(sctid.MODEL_COMPONENT_MODULE)
+        .otherwise(outline.model_id(Model.MODULE)),
+        definitionStatusId=pl.when(pl.Series(is_defined) ^ pl.col("changes_later"))
+        .then(sctid.DEFINED)
+        .otherwise(sctid.PRIMITIVE),
+    )
+
+
+_FSN, _PREFERRED, _OLD_FSN, _DEFINITION = 0, 1, 5, 6  # slots
+_LONGEST_TERM, _LONGEST_DEFINITION = 255, 4096
+_CASE_RULES = (sctid.CASE_INSENSITIVE, sctid.CASE_SENSITIVE, sctid.INITIAL_CASE_INSENSITIVE)
+_SYNONYMS = (
+    "REVERSED RESPELLED COMBINED PLURAL INVERTED SHORTENED REPHRASED INITIALED UPPER EPONYM TITLE"
+)
+_SYNONYM_WORDINGS = np.array([Wording[name] for name in _SYNONYMS.split()])
+_RETIRED_WORDINGS = weights_of(CHANCES["retired_wordings"], Wording.__members__)
+_TAGS = pl.Series(["", *(f" ({branch['tag']})" for branch in BRANCHES)])
+_MODEL_TEXTS = pl.Series([text for fsn in MODEL_FSNS for text in (fsn, fsn.rpartition(" (")[0])])
+_UNTAGGED = (Wording.OR_IN_BRACKETS, Wording.AND_IN_BRACKETS)
+
+
+def description_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
+    """Return the descriptions of concepts with their fates; some are text definitions."""
+    return _named(numbers, outline).filter(~pl.col("is_apart"))
+
+
+def text_definition_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
+    """Return the text definitions, which have a separate file, with their fates."""
+    return _named(numbers, outline).filter("is_apart")
+
+
+def description_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
+    """Return dated descriptions or text definitions with RF2's columns."""
+    item = rows["item"].to_numpy()
+    typed = rows.with_columns(
+        typeId=pl.when(pl.col("slot").is_in([_FSN, _OLD_FSN]))
+        .then(sctid.FULLY_SPECIFIED_NAME)
+        .when(pl.col("slot") == _DEFINITION)
+        .then(sctid.TEXT_DEFINITION)
+        .otherwise(sctid.SYNONYM)
+    )
+    case_rule = outline.draws.choose(
+        "case", item * 2 + rows["changes_later"].to_numpy(), len(_CASE_RULES)
+    )
+    return typed.with_columns(
+        id=ids(rows["item"], "description"),
+        moduleId=pl.lit(outline.model_id(Model.MODULE)),
+        conceptId=ids(rows["concept"], "concept"),
+        languageCode=pl.lit("en"),
+        term=_terms(typed, outline),
+        caseSignificanceId=pl.Series(_CASE_RULES).gather(case_rule),
+    )
+
+
+def _named(numbers: Ints, outline: Outline) -> pl.DataFrame:
+    concepts = pl.DataFrame({"item": numbers, "concept": numbers})
+    fsn_fates = fates("fsn", concepts, outline)
+    parts = draw_components("name", numbers, outline.draws)
+    slot, concept = parts["slot"].to_numpy(), parts["concept"].to_numpy()
+    fsn_fate = fsn_fates[concept - numbers[0]]
+    other = fates("name", parts, outline)
+    fate = np.select([slot == _FSN, slot == _OLD_FSN], [fsn_fate, Fate.RETIRED], other)
+    among = outline.draws.chance("among", concept)
+    exists = (slot != _OLD_FSN) | (fsn_fate == Fate.LATE)
+    exists &= (concept < outline.n_clinical) | (slot <= _PREFERRED)
+    return parts.with_columns(
+        fate=pl.Series(fate), is_apart=pl.Series((slot == _DEFINITION) & ~among)
+    ).filter(exists)
+
+
+def _terms(rows: pl.DataFrame, outline: Outline) -> pl.Series:
+    """Return the term of each description; an FSN has a semantic tag."""
+    wording = _wordings(rows, outline)
+    concepts, place = np.unique(rows["concept"].to_numpy(), return_inverse=True)
+    bases = outline.bases(concepts)
+    texts = outline.names.wordings(bases).gather(wording * len(concepts) + place)
+    branch = families_of(bases, outline.draws).branch[place]
+    is_fsn = (rows["typeId"] == sctid.FULLY_SPECIFIED_NAME).to_numpy()
+    is_tagged = is_fsn & ~np.isin(wording, _UNTAGGED)
+    model = np.maximum(rows["concept"].to_numpy() - outline.n_clinical, 0)
+    room = pl.when(pl.col("typeId") == sctid.TEXT_DEFINITION).then(_LONGEST_DEFINITION)
+    cut = pl.col("text").str.slice(0, room.otherwise(_LONGEST_TERM) - pl.col("tag").str.len_chars())
+    return (
+        rows.with_columns(
+            text=texts,
+            tag=_TAGS.gather(np.where(is_tagged, branch + 1, 0)),
+            model=_MODEL_TEXTS.gather(2 * model + (rows["slot"] == _PREFERRED).to_numpy()),
+        )
+        .select(
+            pl.when(pl.col("concept") >= outline.n_clinical)
+            .then("model")
+            .otherwise(cut.str.strip_chars_end() + pl.col("tag"))
+        )
+        .to_series()
+    )
+
+
+def _wordings(rows: pl.DataFrame, outline: Outline) -> Ints:
+    draws, slot = outline.draws, rows["slot"].to_numpy()
+    item, concept = rows["item"].to_numpy(), rows["concept"].to_numpy()
+    retired = draws.weigh("retired wording", concept, _RETIRED_WORDINGS)
+    fsn = np.where(concept < outline.n_active, Wording.PLAIN, retired)
+    turn = draws.choose("wording", concept, len(_SYNONYM_WORDINGS)) + slot
+    synonym = _SYNONYM_WORDINGS[turn % len(_SYNONYM_WORDINGS)]
+    synonym = np.where(draws.chance("acronym", item), Wording.ACRONYM, synonym)
+    like_fsn = (slot == _PREFERRED) & draws.chance("plain", concept)
+    wording = np.select(
+        [(slot == _FSN) | like_fsn, slot == _DEFINITION],
+        [fsn, Wording.DEFINITION],
+        synonym,
+    )
+    is_old = rows["changes_later"].to_numpy() & draws.chance("reworded", item)
+    is_old = (is_old & (slot < _OLD_FSN)) | (slot == _OLD_FSN)
+    return np.where(is_old, Wording.UNSPECIFIED, wording)
+
+
+_FIRST_ATTRIBUTE, _FORMER_PARENT = 3, 5  # slots
+
+
+def relationship_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
+    """Return the relationships of concepts with their targets and fates."""
+    parts = draw_components("link", numbers, outline.draws)
+    slot, place = parts["slot"].to_numpy(), parts["concept"].to_numpy() - numbers[0]
+    target = np.stack(_targets(numbers, outline), axis=1)[place, slot]
+    fate = np.select(
+        [slot == 0, slot == _FORMER_PARENT],
+        [fates("parent", parts, outline), Fate.RETIRED],
+        fates("link", parts, outline),
+    )
+    return parts.with_columns(target=pl.Series(target), fate=pl.Series(fate)).filter(
+        pl.col("target") >= 0
+    )
+
+
+def relationship_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
+    """Return dated relationships with RF2's columns."""
+    attribute = pl.col("slot") - _FIRST_ATTRIBUTE
+    is_attribute = attribute.is_in([0, 1])
+    seat, cause = outline.model_id(Model.SEAT), outline.model_id(Model.CAUSE)
+    return rows.with_columns(
+        id=ids(rows["item"], "relationship"),
+        moduleId=pl.lit(outline.model_id(Model.MODULE)),
+        sourceId=ids(rows["concept"], "concept"),
+        destinationId=ids(rows["target"], "concept"),
+        relationshipGroup=pl.when(is_attribute)
+        .then(attribute + 1 + pl.col("changes_later"))
+        .otherwise(0),
+        typeId=pl.when(attribute == 0)
+        .then(seat)
+        .when(attribute == 1)
+        .then(cause)
+        .otherwise(sctid.IS_A),
+        characteristicTypeId=pl.when(~is_attribute & pl.col("changes_later"))
+        .then(sctid.STATED)
+        .otherwise(sctid.INFERRED),
+        modifierId=pl.lit(sctid.EXISTENTIAL),
+    )
+
+
+def _targets(numbers: Ints, outline: Outline) -> list[Ints]:
+    """Return the targets of concepts' relationships, int64[n] for each slot; -1 means no target.
+
+    A parent has a smaller number than its child or is a concept of the model, so is-a paths have no
+    cycles, and all paths of active concepts end at concept 0. Parents are of the same branch, or
+    above it.
+    """
+    draws, places = outline.draws, families_of(numbers, outline.draws)
+    is_active, is_retired = numbers < outline.n_active, numbers >= outline.n_active
+    before = np.maximum(numbers, 1)
+    earlier = [_earlier_of_branch(each, numbers, draws) for each in ("parent", "second", "third")]
+    top = np.where(places.top < numbers, places.top, 0)
+    near = np.where(earlier[0] < 0, top, earlier[0])
+    near = np.where(places.ordinal > 0, numbers, near)  # members are below their family's head
+    first = np.where(numbers > 0, near - families_of(near, draws).ordinal, -1)
+    second = np.where(places.ordinal > 1, numbers - 1, earlier[1])
+    third = earlier[2]
+    former = draws.choose("former", numbers, before)
+    has_others = is_active & (numbers > 0)
+    attributes = [draws.choose(f"attribute {i}", numbers, outline.n_active) for i in range(2)]
+    is_model = numbers >= outline.n_clinical
+    first = np.where(is_retired, outline.bases(numbers), first)
+    model_parent = np.where(numbers > outline.n_clinical, outline.model_number(Model.ROOT), -1)
+    return [
+        np.where(is_model, model_parent, first),
+        np.where(has_others & (second != first), second, -1),
+        np.where(has_others & (third != first) & (third != second), third, -1),
+        *(np.where(is_model, -1, target) for target in attributes),
+        np.where(has_others, former, -1),
+    ]
+
+
+def _earlier_of_branch(label: str, numbers: Ints, draws: Draws) -> Ints:
+    """Return an earlier concept of each concept's branch, or -1 if three draws find none."""
+    branch, found = families_of(numbers, draws).branch, np.full_like(numbers, -1)
+    for attempt in range(3):
+        drawn = draws.choose(f"{label} {attempt}", numbers, np.maximum(numbers, 1))
+        found = np.where(families_of(drawn, draws).branch == branch, drawn, found)
+    return found
+
+
+_SECOND, _FORMER = 1, 2  # slots
+_KINDS = weights_of(CHANCES["associations"], vars(sctid))
+
+
+def association_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
+    """Return the associations of those concepts that are retired, with targets and fates."""
+    retired = numbers[(numbers >= outline.n_active) & (numbers < outline.n_clinical)]
+    parts = draw_components("substitute", retired, outline.draws)
+    slot, concept = parts["slot"].to_numpy(), parts["concept"].to_numpy()
+    item, base = parts["item"].to_numpy(), outline.bases(concept)
+    kind = outline.draws.weigh("kind", concept, _KINDS)
+    has_two = (kind == sctid.POSSIBLY_EQUIVALENT_TO) & (base + 1 < outline.n_active)
+    fate = fates("substitute", parts, outline)
+    other = outline.draws.choose("other substitute", item, outline.n_active)
+    target = np.select(
+        [slot == _SECOND, slot == _FORMER], [base + 1, other], _substitutes(concept, kind, outline)
+    )
+    was = np.where(kind == sctid.SAME_AS, sctid.REPLACED_BY, sctid.SAME_AS)
+    return parts.with_columns(
+        kind=pl.Series(np.where(slot == _FORMER, was, kind)),
+        target=pl.Series(target),
+        other=pl.Series(other),
+        fate=pl.Series(np.where(slot == _FORMER, Fate.RETIRED, fate)),
+    ).filter((slot != _SECOND) | has_two)
+
+
+def association_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
+    """Return dated associations with RF2's columns."""
+    item = rows["item"].to_numpy()
+    is_model = outline.draws.chance("substitute in model", item)
+    target = pl.when("changes_later").then("other").otherwise("target")
+    return rows.with_columns(
+        id=uuids(outline.draws, item),
+        moduleId=pl.when(pl.Series(is_model))
+        .then(sctid.MODEL_COMPONENT_MODULE)
+        .otherwise(outline.model_id(Model.MODULE)),
+        refsetId="kind",
+        referencedComponentId=ids(rows["concept"], "concept"),
+        targetComponentId=ids(rows.select(target).to_series(), "concept"),
+    )
+
+
+def _substitutes(concepts: Ints, kinds: Ints, outline: Outline) -> Ints:
+    draws = outline.draws
+    is_gone = draws.chance("replaced by namespace", concepts)
+    is_namespace = (kinds == sctid.MOVED_TO) | ((kinds == sctid.REPLACED_BY) & is_gone)
+    namespaces = np.array([outline.model_number(namespace) for namespace in NAMESPACES])
+    namespace = namespaces[draws.choose("namespace", concepts, len(NAMESPACES))]
+    return np.select(
+        [is_namespace, outline.is_in_chain(concepts)],
+        [namespace, concepts + 1],
+        outline.bases(concepts),
+    )
+
+
+def uuids(draws: Draws, items: Ints) -> pl.Series:
+    """Return random UUIDs (RFC 9562, version 4) made from item numbers."""
+    halves = (draws.bits(f"uuid {half}", items).tolist() for half in (1, 2))
+    pairs = zip(*halves, strict=True)
+    return pl.Series(
+        [str(UUID(int=high << 64 | low, version=4)) for high, low in pairs], dtype=pl.String
+    )
+
+
 Event = IntEnum(
     "Event", "NONE ADDED RETIRED REVIVED MOVED NAMED UNNAMED REWORDED RENAMED RELINKED", start=0
 )
@@ -57,7 +405,7 @@ _N_SLOTS: dict[str, int] = {"description": 8, "relationship": 6, "association": 
 
 _ACTIVE, _EVENT = pl.col("active"), pl.col("event")
 _SLOT, _TERM = pl.col("slot"), pl.col("term")
-_FSN, _PREFERRED, _OTHER = (_SLOT.eq(slot) for slot in range(3))  # names
+_IS_FSN, _IS_PREFERRED, _IS_OTHER = (_SLOT.eq(slot) for slot in range(3))  # names
 _IS_PARENT = _SLOT == 0
 _IS_MOVED = (_EVENT == Event.MOVED) & _IS_PARENT & (pl.col("target") > 0)
 _OTHER_KIND = (
@@ -91,18 +439,20 @@ _RULES: dict[str, list[_Rule]] = {
     ],
     "description": [
         _retired(
-            ((_EVENT == Event.RENAMED) & _FSN)
-            | (_EVENT.is_in([Event.UNNAMED, Event.REWORDED]) & _OTHER)
+            ((_EVENT == Event.RENAMED) & _IS_FSN)
+            | (_EVENT.is_in([Event.UNNAMED, Event.REWORDED]) & _IS_OTHER)
         ),
         _copied(
-            (_EVENT == Event.ADDED) & (_FSN | _PREFERRED),
+            (_EVENT == Event.ADDED) & (_IS_FSN | _IS_PREFERRED),
             conceptId=pl.col("added_id"),
             term=_worded("Early "),
         ),
-        _copied((_EVENT == Event.NAMED) & _PREFERRED, term=_worded("Typical ", " in adults")),
-        _copied((_EVENT == Event.REWORDED) & _OTHER, term=_TERM.str.replace("([aeiou])", "${1}h")),
-        _copied((_EVENT == Event.RENAMED) & _FSN, term=_worded("Primary ")),
-        _revived((_EVENT == Event.REVIVED) & _FSN),
+        _copied((_EVENT == Event.NAMED) & _IS_PREFERRED, term=_worded("Typical ", " in adults")),
+        _copied(
+            (_EVENT == Event.REWORDED) & _IS_OTHER, term=_TERM.str.replace("([aeiou])", "${1}h")
+        ),
+        _copied((_EVENT == Event.RENAMED) & _IS_FSN, term=_worded("Primary ")),
+        _revived((_EVENT == Event.REVIVED) & _IS_FSN),
     ],
     "relationship": [
         _retired((_EVENT == Event.RETIRED) | pl.col("target_retired") | _IS_MOVED),

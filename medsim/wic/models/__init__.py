@@ -13,6 +13,7 @@ import numpy as np
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.registry import Registry
 from medsim.embeddings.embedded_terms import open_source
+from medsim.embeddings.formats import TERMS, WORDS
 from medsim.embeddings.options import (
     DEFAULT_NAME,
     SERVICE,
@@ -25,7 +26,6 @@ from medsim.embeddings.options import (
     parse_options,
     parse_place,
 )
-from medsim.embeddings.sources import TERMS, WORDS
 from medsim.statistics.ranks import label_counts
 from medsim.statistics.scores import best_threshold
 from medsim.wic.dataset import coin_flips
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     from medsim.core.progress import Progress
     from medsim.embeddings.embedded_terms import NamedEmbedding
+    from medsim.embeddings.formats import VectorSource
     from medsim.embeddings.options import EmbeddingLike
-    from medsim.embeddings.sources import VectorSource
     from medsim.kernels.types import Flags, Rows, Values
     from medsim.wic.dataset import Round, WicDataset
 

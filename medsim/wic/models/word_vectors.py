@@ -11,9 +11,9 @@ import polars as pl
 
 from medsim.core.errors import OptionError, needing
 from medsim.embeddings.embedded_terms import embed_terms
+from medsim.embeddings.formats import WORDS
 from medsim.embeddings.metrics import WordBags, Workers
 from medsim.embeddings.metrics.averages import points_of
-from medsim.embeddings.sources import WORDS
 from medsim.wic.models import (
     MODELS,
     SENTENCE,
