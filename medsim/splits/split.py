@@ -42,7 +42,8 @@ from medsim.embeddings.encoders import cache_folder
 from medsim.kernels.components import components
 from medsim.splits.options import SplitOptions, shares_of
 from medsim.splits.output import CONCEPT_SPLIT, SPLIT_STATS, SPLITS, Splits, SplitsManifest
-from medsim.terminologies.sources import SourceFile, Terminology
+from medsim.terminologies.sources import Terminology
+from medsim.terminologies.sources.archive import SourceFile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

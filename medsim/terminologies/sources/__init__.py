@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import InputError, OptionError, check_unique, counted, unknown_name
-from medsim.core.files import HashedReader
 from medsim.core.kinds import CANONICAL_TABLES, SEMANTIC_TYPE_COLUMNS
 from medsim.core.manifest import Skipped
 from medsim.core.reading import DUCKDB, JSON, SQLITE, beginning_of, decoded, kind_of, reading
@@ -23,7 +22,7 @@ from medsim.core.registry import Registry
 from medsim.core.terms import MAX_NAME, TOO_LONG
 from medsim.terminologies.mappings import MAPPING_FILES, add_mappings
 from medsim.terminologies.options import ReadingOptions
-from medsim.terminologies.sources.archive import beside, file_alone
+from medsim.terminologies.sources.archive import SourceFile, beside, file_alone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,26 +32,6 @@ if TYPE_CHECKING:
     from medsim.core.reading import FileKind
     from medsim.core.store import Store
     from medsim.terminologies.sources.archive import ReleaseFile
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceFile:
-    """A file that was read.
-
-    Attributes:
-        name: name of the file, or its path in a zip.
-        size: size in bytes.
-        sha256: SHA-256 of its bytes, in hexadecimal digits.
-    """
-
-    name: str
-    size: int
-    sha256: str
-
-    @classmethod
-    def read_by(cls, reader: HashedReader, name: str) -> SourceFile:
-        """Return the facts about a file, after reading the rest of it."""
-        return cls(name=name, sha256=reader.finish(), size=reader.n_bytes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,9 +198,10 @@ def read_release_text(
     file: ReleaseFile, reads: Collection[FileKind] = ()
 ) -> tuple[str, SourceFile]:
     """Return the text of a file in UTF-8 and the facts about the file."""
-    with file.open(reads) as stream:
-        hashed = HashedReader(stream)
-        return decoded(hashed.read(), file.place), SourceFile.read_by(hashed, file.inner)
+    read: list[SourceFile] = []
+    with file.open_recorded(read, reads) as stream:
+        text = decoded(stream.read(), file.place)
+    return text, read[0]
 
 
 _LOGS = {SQLITE: ("-wal", "-journal"), DUCKDB: (".wal",)}  # files beside it with the latest rows
@@ -247,10 +227,8 @@ def copy_of_database(
         path = Path(folder, "table.db")
         path.write_bytes(content)
         for end, log in beside(file, _LOGS[kind]).items():
-            with log.open() as stream:
-                hashed = HashedReader(stream)
-                log_content = hashed.read()
-                read.append(SourceFile.read_by(hashed, log.inner))
+            with log.open_recorded(read) as stream:
+                log_content = stream.read()
             if log_content.endswith(_NAMES_OTHER):
                 raise InputError(f"{log.place} is of several databases; open them in SQLite first")
             Path(f"{path}{end}").write_bytes(log_content)
@@ -346,6 +324,12 @@ def package_folder(package: str, built_in: str) -> Path:
     if not folders:
         raise InputError(f"{package} is not installed; install medsim with its extra {built_in}")
     return Path(folders[0])
+
+
+def skipped_rows(store: Store, source: str) -> tuple[Skipped, ...]:
+    """Return the rows that a source's query ``skipped`` counts, by reason."""
+    rows = store.frame(f"terminologies/{source}/skipped").iter_rows(named=True)
+    return tuple(Skipped(**row) for row in rows)
 
 
 def day_of(text: str, form: str) -> date | None:

@@ -16,6 +16,7 @@ from tarfile import HeaderError, ReadError
 from typing import TYPE_CHECKING, Self, cast
 
 from medsim.core.errors import InputError, listed
+from medsim.core.files import HashedReader
 from medsim.core.reading import (
     BEGINNING,
     PACKED,
@@ -42,6 +43,26 @@ _HEAD_BYTES = 1 << 16
 _MOST_FILES = 10_000  # every source looks at all names
 _ZIP = re.compile(r".*\.(zip|nlm)", re.IGNORECASE | re.DOTALL)
 _TAR = re.compile(rf".*\.(tar({_PACKED})?|tgz|tbz2?|txz|tzst)", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFile:
+    """A file that was read.
+
+    Attributes:
+        name: name of the file, or its path in a zip.
+        size: size in bytes.
+        sha256: SHA-256 of its bytes, in hexadecimal digits.
+    """
+
+    name: str
+    size: int
+    sha256: str
+
+    @classmethod
+    def read_by(cls, reader: HashedReader, name: str) -> SourceFile:
+        """Return the facts about a file, after reading the rest of it."""
+        return cls(name=name, sha256=reader.finish(), size=reader.n_bytes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +114,16 @@ class ReleaseFile:
         except InputError as error:
             other = other_kind(where, beginning, "lines of text", reads)
             raise other or error from error.__cause__
+
+    @contextmanager
+    def open_recorded(
+        self, read: list[SourceFile], reads: Collection[FileKind] = ()
+    ) -> Iterator[HashedReader]:
+        """Open the file as ``open`` does; after the body, read the rest and add it to ``read``."""
+        with self.open(reads) as stream:
+            hashed = HashedReader(stream)
+            yield hashed
+            read.append(SourceFile.read_by(hashed, self.inner))
 
     def stored(self, opened: ExitStack) -> io.BufferedReader:
         """Return the bytes of the file as they are in the release, until ``opened`` is closed."""

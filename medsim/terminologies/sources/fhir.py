@@ -10,10 +10,15 @@ import polars as pl
 
 from medsim.core.errors import InputError, listed
 from medsim.core.identifiers import vocabulary_of
-from medsim.core.manifest import Skipped
 from medsim.core.reading import JSON
 from medsim.terminologies.mappings import strict_json
-from medsim.terminologies.sources import Source, Terminology, read_release_text, with_mappings
+from medsim.terminologies.sources import (
+    Source,
+    Terminology,
+    read_release_text,
+    skipped_rows,
+    with_mappings,
+)
 from medsim.terminologies.sources.archive import begins, has_file, release_files, single_file
 from medsim.terminologies.sources.ontology_rows import NO_LICENCE, day_in
 
@@ -45,7 +50,7 @@ def read_fhir(path: Path, store: Store, options: ReadingOptions) -> Terminology:
             f"{file.place}: {name} has no concepts of its own (its content is "
             f"{content or 'not stated'}); give a file that has them"
         )
-    skipped = store.frame("terminologies/fhir/skipped").to_dicts()
+    skipped = skipped_rows(store, "fhir")
     store.drop("fhir_code_system", "fhir_concept", "fhir_name", "fhir_property")
     part = f"{path.name} has only a part of {name} (its content is {content})"
     terminology = Terminology(
@@ -53,7 +58,7 @@ def read_fhir(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         release_date=day_in(str(system.get("date") or system.get("version"))),
         files=(read,),
         terms_of_use=f"as stated by the code system: {terms}" if terms else NO_LICENCE,
-        skipped=tuple(Skipped(**row) for row in skipped),
+        skipped=skipped,
         warnings=() if content in {"complete", ""} else (part,),
     )
     for other in release_files(path):

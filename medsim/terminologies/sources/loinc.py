@@ -10,9 +10,10 @@ import polars as pl
 
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import Skipped
-from medsim.terminologies.sources import Source, SourceFile, Terminology, Vocabulary
+from medsim.terminologies.sources import Source, Terminology, Vocabulary
 from medsim.terminologies.sources.archive import (
     ReleaseFile,
+    SourceFile,
     file_named,
     has_single,
     is_named,

@@ -14,14 +14,14 @@ import polars as pl
 from defusedxml import ElementTree as strict  # noqa: N813 — the unsafe one is also used
 
 from medsim.core.errors import InputError
-from medsim.core.files import HashedReader
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import Skipped
 from medsim.core.reading import RDF_XML, XML, kind_of
 from medsim.terminologies.mappings import NAMES
-from medsim.terminologies.sources import Source, SourceFile, Terminology, Vocabulary
+from medsim.terminologies.sources import Source, Terminology, Vocabulary
 from medsim.terminologies.sources.archive import (
     ReleaseFile,
+    SourceFile,
     has_file,
     has_single,
     is_alone,
@@ -57,7 +57,8 @@ def read_mesh(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from MeSH's XML; see ``sources.LoadTables``."""
     files = _files(path)
     rows = _Rows(scopes=frozenset(options.synonyms))
-    read = tuple(_read_file(file, rows) for file in files)
+    for file in files:
+        _read_file(file, rows)
     for table, buffer in rows.tables.items():
         store.put(table, buffer.frame())
     for table in ("is_a", "description"):
@@ -68,7 +69,7 @@ def read_mesh(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     years = [int(named["year"]) for file in files if (named := _NAME.fullmatch(file.name))]
     return Terminology(
         release_date=date(max(years), 1, 1) if any(years) else None,
-        files=read,
+        files=tuple(rows.files),
         redistributable=None if rows.translated else True,
         terms_of_use=f"{_TERMS_OF_USE}{_OF_TRANSLATIONS if rows.translated else ''}",
         skipped=tuple(Skipped(reason=why, n_rows=n) for why, n in skipped.items()),
@@ -101,7 +102,7 @@ def _files(path: Path) -> list[ReleaseFile]:
     return [chosen[kind] for kind in sorted(chosen)]
 
 
-def _read_file(file: ReleaseFile, rows: _Rows) -> SourceFile:
+def _read_file(file: ReleaseFile, rows: _Rows) -> None:
     with file.open(reads={XML}) as head:
         outermost, rows.language = _outermost(head)
         if outermost not in _RECORDS:
@@ -109,12 +110,10 @@ def _read_file(file: ReleaseFile, rows: _Rows) -> SourceFile:
                 f"{file.inner}: outermost element {outermost!r}; expected {' or '.join(_RECORDS)}"
             )
     tag, read = _RECORDS[outermost]
-    with file.open(reads={XML}) as stream:
-        hashed = HashedReader(stream)
-        for record in _children(hashed):
+    with file.open_recorded(rows.files, {XML}) as stream:
+        for record in _children(stream):
             if record.tag == tag:
                 read(record, rows)
-        return SourceFile.read_by(hashed, file.inner)
 
 
 def _outermost(stream: IO[bytes]) -> tuple[str, str]:
@@ -169,6 +168,7 @@ class _Rows:
         language: language of the file, such as eng.
         translated: whether there are names in other languages than English.
         seen: identifiers of the records so far.
+        files: the files that were read.
         tables: the canonical tables except is_a, and the tables from which is_a is made.
     """
 
@@ -177,6 +177,7 @@ class _Rows:
     language: str = _ENGLISH
     translated: bool = False
     seen: set[str] = field(default_factory=set)
+    files: list[SourceFile] = field(default_factory=list)
     tables: dict[str, RowBuffer] = field(
         default_factory=lambda: {name: RowBuffer(schema) for name, schema in _SCHEMAS.items()}
     )

@@ -10,12 +10,8 @@ import pyarrow as pa
 from medsim.core.errors import InputError
 from medsim.core.files import open_hashed
 from medsim.core.identifiers import curie, identifier_of
-from medsim.terminologies.sources import (
-    Source,
-    SourceFile,
-    Terminology,
-    package_folder,
-)
+from medsim.terminologies.sources import Source, Terminology, package_folder
+from medsim.terminologies.sources.archive import SourceFile
 from medsim.terminologies.sources.ontology_rows import OntologyRows, day_in
 
 if TYPE_CHECKING:

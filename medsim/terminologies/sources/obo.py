@@ -12,10 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.core.files import HashedReader
 from medsim.core.reading import decoded
-from medsim.terminologies.sources import Source, SourceFile, Terminology, package_folder
-from medsim.terminologies.sources.archive import has_single, single_file
+from medsim.terminologies.sources import Source, Terminology, package_folder
+from medsim.terminologies.sources.archive import SourceFile, has_single, single_file
 from medsim.terminologies.sources.ontology_rows import (
     LICENCE_PROPERTY,
     NO_LICENCE,
@@ -40,9 +39,9 @@ def read_obo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from an OBO file; see ``sources.LoadTables``."""
     rows = OntologyRows(frozenset(options.synonyms))
     file = single_file(path, _NAME)
-    with file.open() as stream:
-        hashed = HashedReader(stream)
-        frames = read_frames(hashed, file.inner)
+    read: list[SourceFile] = []
+    with file.open_recorded(read) as stream:
+        frames = read_frames(stream, file.inner)
         header = next(frames)
         scopes, licence = _read_header(header, rows)
         for frame in frames:
@@ -50,14 +49,13 @@ def read_obo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
                 _read_term(file.place, frame, scopes, rows)
         if not rows.active:
             raise InputError(f"{file.place}: has no [Term], so it is not an ontology in OBO")
-        read = SourceFile.read_by(hashed, file.inner)
     rows.fill(store)
     texts = {tag: text for _, tag, text in reversed(header.clauses)}
     saved = _SAVED.match(texts.get("date", ""))  # such as "16:01:2025 12:00"
     day = day_in(texts.get("data-version", ""))  # such as "hp/releases/2025-01-16"
     return Terminology(
         release_date=day or day_in(saved.expand(r"\3-\2-\1") if saved else ""),
-        files=(read,),
+        files=tuple(read),
         terms_of_use=licence,
         skipped=rows.skipped,
     )

@@ -9,17 +9,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.core.files import HashedReader
-from medsim.core.manifest import Skipped
 from medsim.core.reading import LONGEST_LINE
-from medsim.terminologies.sources import Source, SourceFile, Terminology, day_of
-from medsim.terminologies.sources.archive import file_named, has_file, release_files
+from medsim.terminologies.sources import Source, Terminology, day_of, skipped_rows
+from medsim.terminologies.sources.archive import SourceFile, file_named, has_file, release_files
 from medsim.terminologies.sources.text_rows import RowFormat, load_rows
 from medsim.terminologies.sources.umls import check_vocabularies
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from medsim.core.manifest import Skipped
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
     from medsim.terminologies.sources.archive import ReleaseFile
@@ -55,10 +54,8 @@ def read_omop(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     read = _load_files(path, everything, store)
     release_date = None
     for file in file_named(path, everything, _VOCABULARIES):
-        with file.open() as stream:
-            hashed = HashedReader(stream)
-            version = _VERSION.search(hashed.read(LONGEST_LINE))
-            read.append(SourceFile.read_by(hashed, file.inner))
+        with file.open_recorded(read) as stream:
+            version = _VERSION.search(stream.read(LONGEST_LINE))
         release_date = day_of(version[1].decode() if version else "", "%d-%b-%y")
     return Terminology(
         release_date=release_date,
@@ -116,7 +113,7 @@ def _fill_tables(path: Path, store: Store, options: ReadingOptions) -> tuple[Ski
     )
     for table in ("concept", "code", "description", "association", "is_a"):
         store.run(f"terminologies/omop/{table}")
-    skipped = tuple(Skipped(**row) for row in store.frame("terminologies/omop/skipped").to_dicts())
+    skipped = skipped_rows(store, "omop")
     store.drop("omop_concept", "omop_kept", "omop_synonym", "omop_relation", "omop_ancestor")
     return skipped
 

@@ -13,12 +13,17 @@ from importlib.resources import files
 from typing import IO, TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.core.files import HashedReader
 from medsim.core.identifiers import curie, identifier_of
 from medsim.core.queries import query
 from medsim.core.reading import BEGINNING, LONGEST_LINE, RDF_XML, SQLITE, TURTLE, Watched, kind_of
-from medsim.terminologies.sources import Source, SourceFile, Terminology, copy_of_database
-from medsim.terminologies.sources.archive import Joined, has_single, is_alone, single_file
+from medsim.terminologies.sources import Source, Terminology, copy_of_database
+from medsim.terminologies.sources.archive import (
+    Joined,
+    SourceFile,
+    has_single,
+    is_alone,
+    single_file,
+)
 from medsim.terminologies.sources.obographs import CODE
 from medsim.terminologies.sources.ontology_rows import LANGUAGE, NO_LICENCE, OntologyRows, day_in
 
@@ -66,26 +71,22 @@ def read_triples(file: ReleaseFile, read: list[SourceFile]) -> Iterator[Triple]:
     kind = kind_of(beginning)
     if kind not in {None, *READS}:
         raise InputError(f"{file.place} {kind}")
-    with file.open(reads=READS) as stream:
-        if kind is SQLITE:
-            hashed = HashedReader(stream)
-            content = hashed.read()
-            read.append(SourceFile.read_by(hashed, file.inner))
-            with copy_of_database(file, content, SQLITE, read) as path:
-                yield from _of_database(file.place, path)
-            return
+    with file.open_recorded(read, READS) as stream:
         if kind is RDF_XML:
             entities = _Entities(file.place, beginning)
-            hashed = HashedReader(io.BufferedReader(Watched(stream, entities.see)))
-            hashed.read(len(beginning))
-            whole = io.BufferedReader(Joined([io.BytesIO(entities.beginning), hashed]))
+            watched = io.BufferedReader(Watched(stream, entities.see, closes=False))
+            watched.read(len(beginning))
+            whole = io.BufferedReader(Joined([io.BytesIO(entities.beginning), watched]))
             yield from _of_rdf(file.place, whole, entities)
+        elif kind is SQLITE:
+            content = stream.read()
         else:
-            hashed = HashedReader(stream)
-            if hashed.peek(len(_MARK)).startswith(_MARK):
-                hashed.read(len(_MARK))
-            yield from _of_rdf(file.place, hashed)
-        read.append(SourceFile.read_by(hashed, file.inner))
+            if stream.peek(len(_MARK)).startswith(_MARK):
+                stream.read(len(_MARK))
+            yield from _of_rdf(file.place, stream)
+    if kind is SQLITE:
+        with copy_of_database(file, content, SQLITE, read) as path:
+            yield from _of_database(file.place, path)
 
 
 class _Entities:

@@ -14,8 +14,8 @@ from medsim.core.manifest import Skipped
 from medsim.core.reading import JSON, LONGEST_LINE, parsed_json
 from medsim.terminologies.mappings import NAMES
 from medsim.terminologies.rf2_writer import COLUMNS, ORIGIN_FILE
-from medsim.terminologies.sources import LISTED, Source, SourceFile, Terminology, Vocabulary, day_of
-from medsim.terminologies.sources.archive import ReleaseFile, is_alone, release_files
+from medsim.terminologies.sources import LISTED, Source, Terminology, Vocabulary, day_of
+from medsim.terminologies.sources.archive import ReleaseFile, SourceFile, is_alone, release_files
 from medsim.terminologies.sources.text_rows import RowFormat, load_rows
 
 if TYPE_CHECKING:

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from medsim.core.errors import InputError, OptionError, counted, listed, unknown_name
-from medsim.core.files import HashedReader
-from medsim.core.manifest import Skipped
 from medsim.core.parquet import frame_of_parquet
 from medsim.core.reading import (
     BEGINNING,
@@ -30,8 +28,8 @@ from medsim.core.reading import (
 )
 from medsim.core.store import QueryError, database_table
 from medsim.core.tables import SEPARATORS, Text, below_title, cells_of_lines, first_lines, text_of
-from medsim.terminologies.sources import Source, SourceFile, Terminology, copy_of_database
-from medsim.terminologies.sources.archive import has_single, is_alone, single_file
+from medsim.terminologies.sources import Source, Terminology, copy_of_database, skipped_rows
+from medsim.terminologies.sources.archive import SourceFile, has_single, is_alone, single_file
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -84,10 +82,9 @@ def read_table_of_names(path: Path, store: Store, options: ReadingOptions) -> Te
     separator = SEPARATORS.get(separator or "", separator or "")
     setting = {"separator": separator, "missing": missing, "lang": options.languages[0]}
     store.put("setting", pl.DataFrame(setting, dict.fromkeys(setting, pl.String)))
-    with file.open(reads=_KINDS) as stream:
-        hashed = HashedReader(stream)
-        data = hashed.read()
-        read = [SourceFile.read_by(hashed, file.inner)]
+    read: list[SourceFile] = []
+    with file.open_recorded(read, _KINDS) as stream:
+        data = stream.read()
     warnings: tuple[str, ...] = ()
     if (values := _values(data, file, table or "", read)) is not None:
         layout = _load_values(values, file.place, given, store)
@@ -105,7 +102,7 @@ def read_table_of_names(path: Path, store: Store, options: ReadingOptions) -> Te
         store.run(f"terminologies/table/{query}")
     if not store.n_rows("description"):
         raise InputError(f"{file.place}: no row has a concept and a name")
-    skipped = store.frame("terminologies/table/skipped").to_dicts()
+    skipped = skipped_rows(store, "table")
     found = store.frame("terminologies/table/warning")["warning"]
     store.drop("no_row", "setting", "raw_row", "marker", "given", "word", "separator", "name")
     store.drop("reference", "unlike")
@@ -113,7 +110,7 @@ def read_table_of_names(path: Path, store: Store, options: ReadingOptions) -> Te
         files=tuple(read),
         terms_of_use="the table names no licence",
         layout=layout,
-        skipped=tuple(Skipped(**row) for row in skipped),
+        skipped=skipped,
         warnings=(*warnings, *(f"{file.name}: {warning}" for warning in found)),
     )
 

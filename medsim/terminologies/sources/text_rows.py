@@ -14,18 +14,16 @@ from typing import IO, TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import InputError, counted, listed
-from medsim.core.files import HashedReader
 from medsim.core.reading import LONGEST_LINE, decoded, too_long
 from medsim.core.store import QueryError
 from medsim.core.tables import Text, table_of
-from medsim.terminologies.sources import SourceFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from medsim.core.store import Parameter, Store
     from medsim.core.tables import Table
-    from medsim.terminologies.sources.archive import ReleaseFile
+    from medsim.terminologies.sources.archive import ReleaseFile, SourceFile
 
 _CHUNK_BYTES = 1 << 18
 _CHUNK_ROWS = 1_000
@@ -104,20 +102,17 @@ def _text_of(
     Line ends become line feeds and a byte order mark is dropped.
     """
     for file in files:
-        with file.open() as stream:
-            hashed = HashedReader(stream)
+        with file.open_recorded(read) as stream:
             if row_format.is_csv:
-                yield from _csv_rows(row_format, file, hashed)
-                read.append(SourceFile.read_by(hashed, file.inner))
+                yield from _csv_rows(row_format, file, stream)
                 continue
             if row_format.check_header is not None:
-                row_format.check_header(file, hashed.readline(LONGEST_LINE))
+                row_format.check_header(file, stream.readline(LONGEST_LINE))
             try:
-                yield from _rows(row_format, hashed)
+                yield from _rows(row_format, stream)
             except ValueError:
                 _raise_fault(row_format, [file])
                 raise
-            read.append(SourceFile.read_by(hashed, file.inner))
 
 
 def _rows(row_format: RowFormat, stream: IO[bytes]) -> Iterator[bytes]:
@@ -237,10 +232,8 @@ def csv_table(
     Raises:
         InputError: the file is damaged, or lacks a column.
     """
-    with file.open() as stream:
-        hashed = HashedReader(stream)
-        content = decoded(hashed.read(), file.inner)
-        read.append(SourceFile.read_by(hashed, file.inner))
+    with file.open_recorded(read) as stream:
+        content = decoded(stream.read(), file.inner)
     return table_of(Text(path=Path(file.inner), content=content), needed, extra)
 
 

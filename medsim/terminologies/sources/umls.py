@@ -8,9 +8,9 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError, unknown_name
-from medsim.core.manifest import Skipped
-from medsim.terminologies.sources import Source, SourceFile, Terminology, Vocabulary, day_of
+from medsim.terminologies.sources import Source, Terminology, Vocabulary, day_of, skipped_rows
 from medsim.terminologies.sources.archive import (
+    SourceFile,
     file_named,
     has_file,
     has_single,
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
+    from medsim.core.manifest import Skipped
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
     from medsim.terminologies.sources.archive import ReleaseFile
@@ -131,7 +132,7 @@ def _fill_tables(atoms: str, store: Store, options: ReadingOptions) -> tuple[Ski
     store.drop("umls_atom")
     for table in ("description", "association", "is_a"):
         store.run(f"terminologies/umls/{table}")
-    skipped = tuple(Skipped(**row) for row in store.frame("terminologies/umls/skipped").to_dicts())
+    skipped = skipped_rows(store, "umls")
     store.drop("umls_name", "umls_relation")
     return skipped
 
