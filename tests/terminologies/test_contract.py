@@ -154,7 +154,7 @@ SAMPLES: dict[str, Callable[[Path], str | Path]] = {
 )
 def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Read:
     if request.param not in SAMPLES:
-        pytest.skip(f"SAMPLES has no sample of {request.param} yet")
+        pytest.fail(f"SAMPLES needs a sample of {request.param}")
     read = read_source(SAMPLES[request.param](tmp_path_factory.mktemp("contract")))
     assert read[0].source in {request.param, "obo"}
     return read
