@@ -24,7 +24,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from medsim.core.errors import InputError, OptionError
-from medsim.embeddings.formats import FORMATS, files_fingerprint, find_format
+from medsim.embeddings.formats import FORMATS, TERMS, files_fingerprint, find_format
 from medsim.embeddings.options import EmbeddingOptions
 
 Words = st.text(
@@ -59,6 +59,11 @@ of_bytes = pytest.mark.parametrize("file", [file for file in SAMPLES if file[:2]
 def sample(folder: Path, file: str, rows: Rows = ROWS) -> tuple[str, Path]:
     name, write = SAMPLES[file]
     return name, write(folder / file, rows)
+
+
+@pytest.mark.parametrize("name", FORMATS.all())
+def test_every_format_but_those_of_encoders_has_a_sample(name: str) -> None:
+    assert FORMATS.get(name).gives == TERMS or name in {name for name, _ in SAMPLES.values()}
 
 
 @every
