@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.terminologies.synthetic.concepts import Draws, Names, Wording
+from medsim.terminologies.synthetic.concepts import ConceptNames, Draws, Wording
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +31,7 @@ _RETIRED = 0.01  # share of concepts that another concept replaces
 def write_metathesaurus(folder: Path, concepts: int, seed: int) -> None:
     """Write MRCONSO.RRF, MRREL.RRF and MRSTY.RRF of invented concepts, which a seed decides."""
     folder.mkdir(parents=True)
-    names = Names(Draws(seed))
+    names = ConceptNames(Draws(seed))
     for first in range(0, concepts, _CHUNK):
         rng = np.random.default_rng([seed, first])
         numbers = np.arange(first, min(first + _CHUNK, concepts))
@@ -46,7 +46,7 @@ def write_metathesaurus(folder: Path, concepts: int, seed: int) -> None:
 
 def _atoms(
     rng: np.random.Generator,
-    names: Names,
+    names: ConceptNames,
     numbers: NDArray[np.int64],
     is_retired: NDArray[np.bool_],
 ) -> pl.DataFrame:

@@ -392,7 +392,7 @@ def _fetch(place: str, name: str, revision: str | None, patterns: Sequence[str])
 
     from huggingface_hub import constants, snapshot_download  # noqa: PLC0415 — an extra
 
-    from medsim.embeddings.services import is_loopback  # noqa: PLC0415 — as above
+    from medsim.embeddings.services import is_loopback  # noqa: PLC0415 — brings asyncio
 
     hub = urlsplit(constants.ENDPOINT)
     is_proxied = not {hub.scheme, "all"}.isdisjoint(getproxies()) and not proxy_bypass(hub.netloc)

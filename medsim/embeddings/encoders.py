@@ -260,7 +260,7 @@ def register_encoder(
 
 
 def unit(vectors: Vectors) -> Vectors:
-    """Return vectors scaled to length 1; zeros stay zeros."""
+    """Return vectors scaled to length 1, float32[n, n_dimensions]; zeros stay zeros."""
     lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
     return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 

@@ -80,12 +80,15 @@ class TorchIndex:
         self._blocks: list[Any] = []
 
     def add(self, units: Vectors) -> None:
-        """Add points."""
+        """Add points: float32[n, n_dimensions]."""
         with self._telling():
             self._blocks.append(self._there(units))
 
     def search(self, units: Vectors, n_asked: int) -> tuple[Vectors, Places]:
-        """Return the cosines of the nearest points, descending, and these points."""
+        """Return the cosines of the nearest points, descending, and these points.
+
+        Both are [n_queries, n_found] for queries float32[n_queries, n_dimensions].
+        """
         with self._telling():
             queries, first = self._there(units), 0
             values: Any = []
@@ -183,6 +186,8 @@ def made_index(
     index: str, units: Callable[[Rows | slice], Vectors], n_points: int, *, seed: int, device: str
 ) -> Any:
     """Return an index of some points, given a function that returns them scaled to length 1.
+
+    ``units`` returns the points of some rows: float32[n_rows, n_dimensions].
 
     The index is made by a single thread, since cells and links depend on the order of points. The
     points of a graph are in half precision, as its searches are limited by memory access. A flat
@@ -322,9 +327,11 @@ class CosineSearch:
     ) -> Neighbours:
         """Return the nearest points of some points.
 
-        ``sizes`` is the number of neighbours of each point; there are fewer if no others exist, or
-        if an approximate index finds no others. ``advance`` receives the number of finished
-        queries.
+        Args:
+            queries: int32[n_queries], the points.
+            sizes: int32[n_queries], the number of neighbours of each; there are fewer if no others
+                exist, or if an approximate index finds no others.
+            advance: receives the number of finished queries.
         """
         nearest = empty_slots(sizes, np.float32)
         n_distinct = len(self._points.starts) - 1
@@ -361,6 +368,15 @@ class CosineSearch:
         """Return how many points of other components are at least as similar as a threshold.
 
         Each query has its own threshold. This needs a flat index, which has all points.
+
+        Args:
+            queries: int32[n_queries], the points.
+            thresholds: float32[n_queries].
+            components: int32[n_points], the component of each point.
+            advance: receives the number of finished queries.
+
+        Returns:
+            int64[n_queries].
         """
         counts = np.zeros(len(queries), np.int64)
         order = np.argsort(self._row_of[queries], kind="stable")  # equal vectors in one batch
@@ -373,7 +389,8 @@ class CosineSearch:
     def most_similar_linked(self, queries: Ids, components: Ids) -> tuple[Ids, Singles]:
         """Return the most similar other point of each query's component, and its similarity.
 
-        The component of every query must have another point.
+        Both are [n_queries]. Queries are points, int32[n_queries], and components int32[n_points];
+        the component of every query must have another point.
         """
         members = np.argsort(components, kind="stable").astype(np.int32)
         starts = starts_of(np.bincount(components))

@@ -55,7 +55,7 @@ class Reply:
         finish: the service's reason for the end of the reply.
         model: as the service reports it.
         n_prompt: tokens of the prompt, as counted by the service; 0 if unknown.
-        n_completion: tokens of the reply, likewise.
+        n_completion: tokens of the reply, as counted by the service; 0 if unknown.
     """
 
     text: str | None

@@ -282,7 +282,7 @@ def check_dimensions(path: Path | str, n_dimensions: int) -> None:
 
 
 def first_not_finite(vectors: Vectors) -> int | None:
-    """Return the first row with a value that is infinite or not a number, if there is one."""
+    """Return the first row of float32[n, n_dimensions] with a value that is not finite, if any."""
     if not len(vectors):
         return None
     # The minimum and maximum of a row show non-finite values without a mask of all values.

@@ -90,6 +90,8 @@ def look_up(
 ) -> WordVectors | TermVectors:
     """Return the vectors of the wanted words, or of the terms.
 
+    ``take`` returns the vectors of some rows, int64[n], as numbers[n, n_dimensions].
+
     A term gets the row with its text, or with ``case=fallback`` the first row with the text in
     another case. With ``case=lower`` case is ignored, with ``case=keep`` it must match. If there is
     no such row, underscores count as spaces. Keys may be named as in ConceptNet.

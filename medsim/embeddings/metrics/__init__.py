@@ -45,9 +45,9 @@ class Workers:
     ) -> NDArray[Any]:
         """Return the results of ``work`` for all rows.
 
-        ``work`` returns an array with a row for each row of a slice. It is called from several
-        threads, or once with an empty slice if there are no rows. ``advance`` is called with the
-        number of rows done since the last call.
+        ``work`` returns values[n_slice] or values[n_slice, n_columns], a row for each row of a
+        slice. It is called from several threads, or once with an empty slice if there are no rows.
+        ``advance`` is called with the number of rows done since the last call.
         """
         slices = slices_of(n_rows, _ROWS_A_TASK) or [slice(0, 0)]
         alone = self.threads == 1 or len(slices) == 1
@@ -63,10 +63,10 @@ class Workers:
     def spread_columns(
         self, work: Callable[[slice], NDArray[Any]], table: FilledTable
     ) -> FilledTable:
-        """Fill a table with ``work``, some columns at a time, and return it.
+        """Fill a table, float[n_rows, n_columns], with ``work``, some columns at a time; return it.
 
-        ``work`` returns all rows of a slice of columns, and is called from several threads. Values
-        are rounded to the precision of the table.
+        ``work`` returns all rows of a slice of columns, float[n_rows, n_slice], and is called from
+        several threads. Values are rounded to the precision of the table.
         """
 
         def fill(part: slice) -> None:
@@ -140,7 +140,10 @@ class Metric:
     def tabulated(
         self, embedded: Embedded, terms: Ids, workers: Workers
     ) -> Callable[[slice], Vectors]:
-        """Return a function that compares some terms with all; see ``Tabulate``."""
+        """Return a function that compares a slice of terms, int32[n_terms], with all of them.
+
+        See ``Tabulate``.
+        """
         if self.tabulate is not None:
             return self.tabulate(embedded, terms, workers)
 

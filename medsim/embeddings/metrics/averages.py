@@ -84,10 +84,17 @@ def compare_rows(
     second: Ids,
     workers: Workers,
 ) -> Values:
-    """Return the similarity of each pair of rows.
+    """Return the similarity of each pair of rows: float64[n_pairs].
 
     Rows are prepared once if they all fit in ``BLOCK_VALUES``. Otherwise pairs are compared in
     blocks, and a row is prepared once per block. Workers divide rows, then pairs.
+
+    Args:
+        comparison: the comparison.
+        vectors_of: returns the vectors of some rows: float32[n_rows, n_dimensions].
+        first: int32[n_pairs], rows.
+        second: int32[n_pairs], rows.
+        workers: divide the work.
     """
     similarities = np.zeros(len(first))
     if not len(first):
@@ -122,7 +129,10 @@ def _blocks(first: Ids, second: Ids, n_rows: int) -> Iterator[Rows]:
 def prepared_rows(
     comparison: Comparison, vectors_of: Callable[[Ids], Vectors], rows: Ids, workers: Workers
 ) -> tuple[Vectors, NDArray[Any]]:
-    """Return prepared rows, and their numbers."""
+    """Return prepared rows, float32[n_rows, n_dimensions], and their numbers, [n_rows].
+
+    ``vectors_of`` returns the vectors of some of the rows, int32[n_rows].
+    """
     prepared = workers.spread(lambda part: comparison.prepare(vectors_of(rows[part])), len(rows))
     return prepared, workers.spread(lambda part: comparison.weigh(prepared[part]), len(rows))
 
@@ -133,7 +143,10 @@ def row_metric(
     comparison: Comparison,
     vectors_of: Callable[[Any, Ids], Vectors],
 ) -> Metric:
-    """Return the metric that compares one vector per term, given a description of the vectors."""
+    """Return the metric that compares one vector per term, given a description of the vectors.
+
+    ``vectors_of`` returns the vectors of terms, int32[n]: float32[n, n_dimensions].
+    """
 
     def similarities(embedded: Embedded, first: Ids, second: Ids, workers: Workers) -> Values:
         return compare_rows(comparison, partial(vectors_of, embedded), first, second, workers)

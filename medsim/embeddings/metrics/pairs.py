@@ -43,7 +43,7 @@ _FREQUENT = 384  # words whose similarities are kept between slices of terms
 
 
 def bags_of(bags: WordBags, terms: Ids) -> WordBags:
-    """Return some terms as bags, with the vectors of only their words."""
+    """Return some terms, int32[n_terms], as bags with the vectors of only their words."""
     sizes = np.diff(bags.starts)[terms]
     starts = starts_of(sizes)
     tokens = np.repeat(bags.starts[terms] - starts[:-1], sizes) + np.arange(starts[-1])

@@ -19,9 +19,9 @@ from medsim.terminologies.synthetic.concepts import (
     CHANCES,
     MODEL_FSNS,
     NAMESPACES,
+    ConceptNames,
     Draws,
     Model,
-    Names,
     Outline,
     Wording,
     concept_ids,
@@ -549,7 +549,7 @@ def write_synthetic(
     date, which follows the release of ``release_date`` and adds rows to it.
     """
     draws = Draws(seed)
-    outline = Outline(n_active=concepts, draws=draws, names=Names(draws))
+    outline = Outline(n_active=concepts, draws=draws, names=ConceptNames(draws))
     history = History(draws, release_date)
     n_concepts = outline.n_clinical + len(Model)
     starts = range(0, n_concepts, _CHUNK)

@@ -211,7 +211,7 @@ _N_CLAUSES = 2000
 _MOST_CLAUSES = 7
 
 
-class Names:
+class ConceptNames:
     """The names of all possible concepts, by the concept's number."""
 
     def __init__(self, draws: Draws) -> None:
@@ -362,7 +362,7 @@ class Outline:
 
     n_active: int
     draws: Draws
-    names: Names
+    names: ConceptNames
 
     @property
     def n_clinical(self) -> int:
