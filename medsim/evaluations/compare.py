@@ -29,7 +29,6 @@ from medsim.evaluations.scoring import ScoredModel, fixed_comparisons, warn_of_r
 from medsim.evaluations.sentences import result_sentences, sample_sentences
 from medsim.evaluations.sets import (
     ALL_KINDS,
-    BASELINE,
     FEW,
     HEADLINE,
     HEADLINE_DATASET,
@@ -39,7 +38,7 @@ from medsim.evaluations.sets import (
     whole_sets,
     with_parts,
 )
-from medsim.evaluations.statistic import tabulated_names
+from medsim.evaluations.statistic import BASELINE, tabulated_names
 from medsim.pages.readable import with_ends
 from medsim.pages.sentences import ALPHA
 

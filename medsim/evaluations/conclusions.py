@@ -9,8 +9,8 @@ import polars as pl
 from medsim.core.errors import OptionError, unknown_name
 from medsim.embeddings.metrics import METRICS
 from medsim.evaluations.options import CORRECTIONS
-from medsim.evaluations.sets import BASELINE, MATCHED_SUBSET, SET, in_means, with_enough_pairs
-from medsim.evaluations.statistic import statistics_of
+from medsim.evaluations.sets import MATCHED_SUBSET, SET, in_means, with_enough_pairs
+from medsim.evaluations.statistic import BASELINE, statistics_of
 from medsim.pages.sentences import ALPHA
 
 if TYPE_CHECKING:

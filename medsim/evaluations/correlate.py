@@ -20,8 +20,8 @@ from medsim.core.tables import is_missing, is_parquet, number_in, read_table
 from medsim.evaluations.conclusions import best_metrics
 from medsim.evaluations.options import CorrelateOptions
 from medsim.evaluations.output import SET_COMPARISONS, Evaluation
-from medsim.evaluations.sets import BASELINE, SET, whole_sets
-from medsim.evaluations.statistic import statistics_of, tabulated_names
+from medsim.evaluations.sets import SET, whole_sets
+from medsim.evaluations.statistic import BASELINE, statistics_of, tabulated_names
 from medsim.pages.sentences import ALPHA
 from medsim.statistics.estimates import (
     FEWEST_FOR_TEST,

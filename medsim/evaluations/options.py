@@ -36,8 +36,7 @@ from medsim.embeddings.options import (
     EmbeddingSpec,
     embedding_spec,
 )
-from medsim.evaluations.sets import BASELINE
-from medsim.evaluations.statistic import STATISTICS, tabulated_names
+from medsim.evaluations.statistic import BASELINE, STATISTICS, tabulated_names
 from medsim.statistics.options import BINS, EQUAL_PARTS, TOPIC_BINS, check_bins
 from medsim.statistics.resampling import (
     FEWEST_RESAMPLES,

@@ -28,8 +28,8 @@ from medsim.evaluations.readable import (
     why_scores_missing,
 )
 from medsim.evaluations.sentences import main_set, result_sentences, sample_sentences
-from medsim.evaluations.sets import BASELINE, FEW, HEADLINE, SET, with_enough_pairs
-from medsim.evaluations.statistic import STATISTICS, tabulated_names
+from medsim.evaluations.sets import FEW, HEADLINE, SET, with_enough_pairs
+from medsim.evaluations.statistic import BASELINE, STATISTICS, tabulated_names
 from medsim.pages import charts
 from medsim.pages.page import (
     Chart,

@@ -14,8 +14,8 @@ from medsim.embeddings.metrics import WordBags
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.embeddings.options import SERVICE
 from medsim.evaluations.output import RESULT
-from medsim.evaluations.sets import BASELINE, HEADLINE, MATCHED_SUBSET
-from medsim.evaluations.statistic import statistics_of
+from medsim.evaluations.sets import HEADLINE, MATCHED_SUBSET
+from medsim.evaluations.statistic import BASELINE, statistics_of
 from medsim.pages.page import format_value
 
 if TYPE_CHECKING:

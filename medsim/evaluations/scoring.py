@@ -17,8 +17,8 @@ from medsim.core.errors import listed
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.evaluations.baselines import BASELINES
 from medsim.evaluations.output import SET_COMPARISONS, SET_RESULTS
-from medsim.evaluations.sets import BASELINE, MATCHED_SUBSET
-from medsim.evaluations.statistic import statistics_of
+from medsim.evaluations.sets import MATCHED_SUBSET
+from medsim.evaluations.statistic import BASELINE, statistics_of
 from medsim.kernels.packing import tie_hashes
 from medsim.pages.sentences import ALPHA
 from medsim.statistics.estimates import FEWEST_CLUSTERS, defined, effective_clusters, interval_of

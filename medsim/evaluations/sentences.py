@@ -11,8 +11,8 @@ from medsim.core.shown import number
 from medsim.evaluations.conclusions import embedding_standings, with_standing
 from medsim.evaluations.options import CORRECTIONS
 from medsim.evaluations.readable import MATCHED, hardest_first, set_name
-from medsim.evaluations.sets import ALL_KINDS, BASELINE, FEW, SET, with_enough_pairs
-from medsim.evaluations.statistic import STATISTICS, tabulated_names
+from medsim.evaluations.sets import ALL_KINDS, FEW, SET, with_enough_pairs
+from medsim.evaluations.statistic import BASELINE, STATISTICS, tabulated_names
 from medsim.pages.page import with_interval
 from medsim.pages.sentences import ALPHA, Row, leader_sentence, ordered_differences, other_models
 

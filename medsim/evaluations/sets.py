@@ -6,6 +6,7 @@ import polars as pl
 
 from medsim.core import queries
 from medsim.core.config import SET_COLUMNS
+from medsim.evaluations.statistic import BASELINE
 from medsim.statistics.strata import PROPERTIES
 
 SET = ("input", *SET_COLUMNS)
@@ -17,9 +18,6 @@ HEADLINE = "auc_matched"
 HEADLINE_DATASET = "syn_syn"
 HEADLINE_NEGATIVES = ("levenshtein", "random")
 """The dataset and the negatives of the matched set, which the headline score is computed on."""
-
-BASELINE = "baseline"
-"""The name of the baselines among the embeddings of results."""
 
 ALL_KINDS = "all"
 """The difficulty and the negatives of the matched set."""

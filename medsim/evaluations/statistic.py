@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 Sample = TypeVar("Sample")
 
+BASELINE = "baseline"
+"""The name of the scores without a model, among the embeddings of results."""
+
 SampleKind = Literal["matched", "labelled", "rated", "retrieval", "separation"]
 """The data of a statistic: pairs with labels in strata of equal spelling, pairs with labels, pairs
 with ratings, ranks of linked terms, or triples of terms of categories."""

@@ -20,7 +20,8 @@ from medsim.evaluations.inputs import distinct_terms, read_inputs
 from medsim.evaluations.options import EvaluateOptions
 from medsim.evaluations.run import resampling_of
 from medsim.evaluations.scoring import ScoredModel, baseline_models, score_sets
-from medsim.evaluations.sets import BASELINE, HEADLINE
+from medsim.evaluations.sets import HEADLINE
+from medsim.evaluations.statistic import BASELINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

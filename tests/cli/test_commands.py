@@ -274,12 +274,17 @@ def test_unwritable_table_is_one_line(out: Path) -> None:
             "set()",
         ),
         (
+            "from medsim.cli import app; app(['--help'], standalone_mode=False)",
+            "sys.modules.keys() & {'numpy', 'polars', 'duckdb', 'numba'}",
+            "set()",
+        ),
+        (
             "from medsim.cli import app; app(['wic', 'stats', '--help'], standalone_mode=False)",
             "{one.split('.')[1] for one in sys.modules if one.endswith('.commands')}",
             "{'wic'}",
         ),
     ],
-    ids=["help imports nothing slow", "a command its own package"],
+    ids=["the program imports nothing slow", "nor its help", "a command its own package"],
 )
 def test_commands_import_only_what_they_need(code: str, names: str, expected: str) -> None:
     program = f"import sys; {code}; sys.exit({names} != {expected})"
