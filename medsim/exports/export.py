@@ -43,11 +43,14 @@ def export(options: ExportOptions) -> Exported:
     is_split = isinstance(exported, Splits)
     splits = dict(exported.builds) if is_split else {split_of(exported.manifest): exported}
     progress = progress_of(options.progress)
-    read, whole = options.paths_read(), [exported.folder]
-    place = claimed(
-        Path(options.out), EXPORT, overwrite=options.overwrite, inputs=read, input_folders=whole
+    claim = claimed(
+        Path(options.out),
+        EXPORT,
+        overwrite=options.overwrite,
+        inputs=options.paths_read(),
+        input_folders=[exported.folder],
     )
-    with reading_output(exported), place as output:
+    with reading_output(exported), claim as output:
         run = Export(
             exported=exported,
             splits=splits,

@@ -100,10 +100,10 @@ def asked_of(questions: pl.DataFrame, ask: str) -> pl.DataFrame:
     Further columns are: text, which is asked; right, the right answer; kinds, a list of the kinds
     of difference of wrong names; chance, the accuracy of guessing; and with pairs name.
     """
-    at = pl.int_ranges(pl.col("choices").list.len())
-    pairs = questions.with_columns(at=at, name="choices", kinds="differences")
-    pairs = pairs.explode("at", "name", "kinds")
-    is_wrong = pl.col("at") != pl.col("answer")
+    position = pl.int_ranges(pl.col("choices").list.len())
+    pairs = questions.with_columns(position=position, name="choices", kinds="differences")
+    pairs = pairs.explode("position", "name", "kinds")
+    is_wrong = pl.col("position") != pl.col("answer")
     pairs = pairs.with_columns(
         text=pl.format("term1: {}\nterm2: {}", "term", "name"),
         right=pl.when(is_wrong).then(pl.lit("no")).otherwise(pl.lit("yes")),

@@ -135,6 +135,6 @@ def _read(path: Path, name: str) -> pl.DataFrame:
             "give the build, and for questions export it with medsim export --for jsonl and "
             "--choices"
         )
-    for at in questions.select((~is_question).fill_null(value=True).arg_true()).to_series():
-        raise InputError(f"{path}: question {at + 1:,} is damaged or repeated; export it again")
+    for row in questions.select((~is_question).fill_null(value=True).arg_true()).to_series():
+        raise InputError(f"{path}: question {row + 1:,} is damaged or repeated; export it again")
     return questions.with_columns(input=pl.lit(name))

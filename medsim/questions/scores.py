@@ -54,12 +54,12 @@ def results_of(answers: pl.DataFrame) -> pl.DataFrame:
             for by, group in _GROUPS.items():
                 grouped = whole.with_columns(group=pl.concat_list(group)).explode("group")
                 grouped = grouped.drop_nulls("group").sort("group", maintain_order=True)
-                for (name,), part in grouped.group_by("group", maintain_order=True):
-                    is_correct = part["is_correct"].cast(pl.Float64).to_numpy()
-                    estimate = interval_of(clustered_mean(is_correct, _clusters(part)))
+                for (name,), group_rows in grouped.group_by("group", maintain_order=True):
+                    is_correct = group_rows["is_correct"].cast(pl.Float64).to_numpy()
+                    estimate = interval_of(clustered_mean(is_correct, _clusters(group_rows)))
                     row = {"input": input_, "ask": ask, "model": whole["model"][0], "by": by}
                     row |= {"group": name, "accuracy": estimate.pop("value"), **estimate}
-                    row |= part.select(**_COUNTS).row(0, named=True)
+                    row |= group_rows.select(**_COUNTS).row(0, named=True)
                     rows.append(row | of_all if by == _ALL else row)
     return pl.DataFrame(rows, RESULTS.dtypes)
 
@@ -103,8 +103,8 @@ def answer_sentences(results: pl.DataFrame) -> list[str]:
     sentences = []
     for (name, ask), rows in results.filter(by=_ALL).group_by("input", "ask", maintain_order=True):
         item, guessing = ("question", "guessing") if ask == "choice" else ("pair", "always no")
-        place = f"the {counted(rows['n_asked'][0], item)} of {name}"
-        sentences += accuracy_sentences(rows, place, guessing)
+        asked = f"the {counted(rows['n_asked'][0], item)} of {name}"
+        sentences += accuracy_sentences(rows, asked, guessing)
         biased = rows.filter(pl.col("position_p") < ALPHA).select("model", "position_p")
         sentences += [f"{model} has a position bias (p {p_text(p)})." for model, p in biased.rows()]
     return sentences
@@ -123,9 +123,9 @@ def print_answers(answers: Answers, form: str, progress: Progress | None) -> Non
     results = answers.results()
     print_table(results, form, readable=readable_results, opening=answer_sentences(results))
     say_signs(progress, form, "low, high: 95% confidence interval by concept; p: of differences")
-    place = quoted(answers.folder)
+    folder = quoted(answers.folder)
     say_next(
         progress,
-        f'for wrong names that models take for synonyms, run medsim sql {place} "from affirmed"',
-        f"for a report, run medsim report {place} -o report.html",
+        f'for wrong names that models take for synonyms, run medsim sql {folder} "from affirmed"',
+        f"for a report, run medsim report {folder} -o report.html",
     )

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 _CLASSES = (1, 0)  # labels
-_READ = [name for name in PAIR.dtypes if name != "distance"]
+_PAIR_COLUMNS = [name for name in PAIR.dtypes if name != "distance"]
 
 
 @public(SampleOptions)
@@ -120,13 +120,15 @@ def _write_judged(
     with progress.stage("write sheets") as stage:
         shares = _shares(items, options.names, options.per_item, options.seed)
         stage.note(f"up to {max(map(len, shares.values())):,} pairs for each of {len(shares)}")
-        parts = [presentations_of(options.seed, name, share) for name, share in shares.items()]
+        presentations = [
+            presentations_of(options.seed, name, share) for name, share in shares.items()
+        ]
         manifest_fields = {
             "source": source,
             "notice": " ".join(filter(None, [licence, options.notice])) or None,
             "question": options.question,
         }
-        return write_study(JUDGEMENT, items, parts, options, progress, **manifest_fields)
+        return write_study(JUDGEMENT, items, presentations, options, progress, **manifest_fields)
 
 
 def _shares(
@@ -189,7 +191,7 @@ def _drawn_items(build: Build, per_class: int, seed: int) -> pl.DataFrame:
     longest = per_class * len(keys) * len(_CLASSES)  # others may take all but per_class of these
     waiting = []
     for key in keys:
-        pairs = build.read(key.path, _READ)
+        pairs = build.read(key.path, _PAIR_COLUMNS)
         for label in _CLASSES:
             labelled = pairs.filter(label=label)
             ids = labelled["pair_id"].str.to_integer(base=16, dtype=pl.UInt64).to_numpy()
@@ -251,19 +253,23 @@ def grade_study(options: GradeOptions) -> Study:
             raise OptionError(f"`duplicates` {options.duplicates} is too many; {few}")
         items = _with_ids(table.frame, options.seed, _SIDES)
         draws = [draw_id(options.seed, "group", item_id) for item_id in items["item_id"]]
-        place = pl.Series(draws).rank("ordinal").cast(pl.Int32) - 1 - consistency
-        group = pl.when(place < 0).then(0).otherwise(place % options.groups + 1)
+        rank = pl.Series(draws).rank("ordinal").cast(pl.Int32) - 1 - consistency
+        group = pl.when(rank < 0).then(0).otherwise(rank % options.groups + 1)
         items = items.with_columns(group=group.cast(pl.Int32)).sort("item_id")
         items = items.select(*GRADED_ITEMS.dtypes, pl.exclude(GRADED_ITEMS.dtypes))
         sizes: dict[int, int] = dict(items["group"].value_counts().iter_rows())
         n_seen = sizes.pop(0, 0) + max(sizes.values()) + options.duplicates  # of the largest group
         n_pages = math.ceil(n_seen / options.page_size) if options.page_size else 1
-        parts = []
-        for at, rater in enumerate(raters):
-            number = at * options.groups // len(raters) + 1  # groups are as equal as possible
+        presentations = []
+        for n_earlier, rater in enumerate(raters):
+            number = (
+                n_earlier * options.groups // len(raters) + 1
+            )  # groups are as equal as possible
             shown = items.filter(pl.col("group").is_in([0, number]))
-            parts.append(presentations_of(options.seed, rater, shown, options.duplicates, n_pages))
-        max_pairs = max(part.height for part in parts)
+            presentations.append(
+                presentations_of(options.seed, rater, shown, options.duplicates, n_pages)
+            )
+        max_pairs = max(shown.height for shown in presentations)
         stage.note(f"{items.height:,} pairs, up to {max_pairs:,} for each of {len(raters)}")
     with progress.stage("write sheets"):
         manifest_fields = {
@@ -271,7 +277,7 @@ def grade_study(options: GradeOptions) -> Study:
             "notice": options.notice,
             "page_size": math.ceil(n_seen / n_pages) if options.page_size else 0,
         }
-        return write_study(GRADED, items, parts, options, progress, **manifest_fields)
+        return write_study(GRADED, items, presentations, options, progress, **manifest_fields)
 
 
 def rater_counts(study: Study) -> pl.DataFrame:
@@ -321,14 +327,14 @@ def read_pairs(
 def _check_properties(table: Table) -> None:
     """Raise InputError if a column that an evaluation reads has an invalid value."""
     for column in filter(table.frame.columns.__contains__, PAIR_PROPERTIES):
-        for at, cell in zip(table.at, table.frame[column], strict=True):
+        for location, cell in zip(table.at, table.frame[column], strict=True):
             try:
                 property_in(column, cell)
             except InputError as error:
-                raise InputError(f"{table.path}: {table.unit} {at}: {error}") from error
+                raise InputError(f"{table.path}: {table.unit} {location}: {error}") from error
 
 
-_PLACES = [f"{what}{side}" for side in "12" for what in ("sentence", "start", "end")]
+_TARGETS = [f"{what}{side}" for side in "12" for what in ("sentence", "start", "end")]
 _MARKED = ("marked1", "marked2")
 _PLAIN = str.maketrans(dict(zip(MARKS, "[]", strict=True)))
 _INSPECTED = {"domain": BIOMEDICAL, "associated": "yes"}
@@ -446,7 +452,7 @@ def _drawn_instances(
     repeated instances the first is used.
     """
     different = (
-        _with_ids(instances, options.seed, _PLACES)
+        _with_ids(instances, options.seed, _TARGETS)
         .unique("item_id", keep="first", maintain_order=True)
         .sort("item_id")
     )
@@ -467,9 +473,9 @@ def _drawn_instances(
     return chosen.select(*CONTEXT_ITEMS.dtypes).cast(pl.Schema(CONTEXT_ITEMS.dtypes))
 
 
-def _marked(place: dict[str, Any]) -> str:
+def _marked(target: dict[str, Any]) -> str:
     """Return a sentence with its target between ``MARKS``."""
-    sentence, start, end = place.values()
+    sentence, start, end = target.values()
     plain = sentence.translate(_PLAIN)
     return f"{plain[:start]}{MARKS[0]}{plain[start:end]}{MARKS[1]}{plain[end:]}"
 
@@ -504,10 +510,10 @@ def _write_asked(
         progress: receives the stage.
     """
     with progress.stage("write sheets") as stage:
-        parts = []
+        presentations = []
         for number, name in enumerate(options.names, start=1):
-            part = items.filter(pl.col("group").is_in([0, number])) if "group" in items else items
-            parts.append(presentations_of(options.seed, name, part, shown=shown))
+            given = items.filter(pl.col("group").is_in([0, number])) if "group" in items else items
+            presentations.append(presentations_of(options.seed, name, given, shown=shown))
         stage.note(f"{items.height:,} {scale.noun}s for {len(options.names)} annotators")
         manifest_fields = {"source": source, "notice": options.notice}
-        return write_study(scale, items, parts, options, progress, **manifest_fields)
+        return write_study(scale, items, presentations, options, progress, **manifest_fields)

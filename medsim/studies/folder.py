@@ -89,7 +89,7 @@ class Study(Opened[StudyManifest]):
 def write_study(
     scale: Scale,
     items: pl.DataFrame,
-    parts: Iterable[pl.DataFrame],
+    presentations: Iterable[pl.DataFrame],
     options: StudyOptions,
     progress: Progress,
     **manifest_fields: Any,
@@ -99,12 +99,12 @@ def write_study(
     Args:
         scale: scale of the study.
         items: a row per item, with item_id; annotators must not see it.
-        parts: ``ASSIGNED`` of each annotator, in order of position.
+        presentations: ``ASSIGNED`` of each annotator, in order of position.
         options: options of the command.
         progress: its warnings are kept in the manifest.
         manifest_fields: the source, notice, page_size and question of ``StudyManifest``.
     """
-    assignment = pl.concat(parts)
+    assignment = pl.concat(presentations)
     question = manifest_fields.get("question")
     content = [scale.name, fingerprint(items), fingerprint(assignment), *filter(None, [question])]
     study_id = canonical_digest(content)[:_ID_LENGTH]
@@ -243,7 +243,7 @@ def instructions_of(
     ones that explain the scale's are left out.
     """
     text = scale.instructions if file is None else read_text(Path(file), guess=False).content
-    paragraphs = (" ".join(part.split()) for part in re.split(r"\n\s*\n", text))
+    paragraphs = (" ".join(lines.split()) for lines in re.split(r"\n\s*\n", text))
     instructions = tuple(filter(None, paragraphs))
     if file is None and question is not None:
         seen = "You will see pairs of terms, one pair at a time, and answer a question on each."

@@ -35,7 +35,7 @@ OUTLIERS = "outliers"
 
 _HIGHEST = 6  # of the scale of ratings, which begins with 0 (Chiu et al. 2018)
 _SCALED_TO = 10  # the highest mean, as in rated sets
-_MOST_VALUES = 12  # of a column to make parts by
+_MAX_VALUES = 12  # of a column to make parts by
 _FEWEST = 2  # raters that can agree
 _GROUP = "group "
 _NUMBERED = ("count", "topics")
@@ -94,10 +94,10 @@ def _agreement(
     group_rows: dict[str, list[ScoreRow]] = {"all": [], "accepted": []}
     for pairs, own_columns, columns in _groups(items["group"]):
         rated_any = ~np.isnan(ratings[:, own_columns]).all(axis=1)
-        part, row = ratings[:, columns], None
+        group_ratings, row = ratings[:, columns], None
         for raters, chosen in (("all", rated_any), ("accepted", rated_any & accepted)):
             if row is None or (chosen != rated_any).any():
-                rated = part[chosen]
+                rated = group_ratings[chosen]
                 agreement = rater_agreement(
                     rated,
                     seed=resampling.seed,
@@ -144,18 +144,18 @@ def _raters(
 ) -> pl.DataFrame:
     agreement = rater_agreement(ratings, resamples=0)
     rows: list[ScoreRow] = []
-    for at, name in enumerate(names):
+    for number, name in enumerate(names):
         own_answers = answers.filter(annotator=name).sort("position")
         rows.append(
             {
                 "rater": name,
                 "n_answers": own_answers.height,
-                "with_others": defined(agreement.with_others[at]),
-                "with_mean": defined(agreement.with_mean[at]),
-                "consistency_iaa1": defined(standings.iaa1[at]),
-                "others_iaa1": defined(standings.others_iaa1[at]),
-                "outlier": bool(standings.outlying[at]),
-                "accepted": bool(accepted[at]),
+                "with_others": defined(agreement.with_others[number]),
+                "with_mean": defined(agreement.with_mean[number]),
+                "consistency_iaa1": defined(standings.iaa1[number]),
+                "others_iaa1": defined(standings.others_iaa1[number]),
+                "outlier": bool(standings.outlying[number]),
+                "accepted": bool(accepted[number]),
                 "longest_run": int(own_answers["value"].rle().struct.field("len").max()),  # type: ignore[arg-type]
                 "longest_alternation": _longest_alternation(own_answers["value"]),
             }
@@ -242,7 +242,7 @@ def _parts_of(rated: pl.DataFrame, stratification: Stratification) -> pl.DataFra
     described = [
         name for name in rated.columns[len(RATING_COLUMNS) :] if name not in properties.columns
     ]
-    telling = [name for name in described if 1 < rated[name].n_unique() <= _MOST_VALUES]
+    telling = [name for name in described if 1 < rated[name].n_unique() <= _MAX_VALUES]
     numbered = rated.select("rating", "deviation").with_row_index("row")
     members = [numbered.select("row", part=pl.lit("all"), of=pl.lit(""), begin=0.0), *in_bins]
     for name in telling:
@@ -265,7 +265,7 @@ def _parts_of(rated: pl.DataFrame, stratification: Stratification) -> pl.DataFra
     )
 
 
-LEAST_AGREEMENT = 0.2
+MIN_AGREEMENT = 0.2
 """If no other rater agrees more than this with the rest, there are no outliers."""
 
 
@@ -312,7 +312,7 @@ def standings_of(ratings: Table, share: float = OUTLIER_SHARE) -> Standings:
     for rater, all_given in enumerate(ratings):
         others = np.delete(np.delete(table, rater, axis=0), rater, axis=1)
         agreeing = row_means(others)
-        if (agreeing >= LEAST_AGREEMENT).any():
+        if (agreeing >= MIN_AGREEMENT).any():
             others_iaa1[rater] = mean_of_defined(agreeing)
         rated = all_given[~np.isnan(all_given)]
         constant[rater] = len(rated) >= FEWEST_SHARED and np.ptp(rated) == 0

@@ -234,16 +234,16 @@ def _agreement(
     rows: list[ScoreRow] = []
     for members in (everyone, *map(list, pairs)):
         for dont_know, values in tables.items():
-            part = np.ascontiguousarray(values[:, members])
-            row: ScoreRow = {"annotators": " & ".join(names[at] for at in members)}
+            columns = np.ascontiguousarray(values[:, members])
+            row: ScoreRow = {"annotators": " & ".join(names[member] for member in members)}
             row |= {"dont_know": dont_know} if scale is JUDGEMENT else {}
-            row[f"n_{scale.noun}s"] = n_shared = _n_shared(part)
+            row[f"n_{scale.noun}s"] = n_shared = _n_shared(columns)
             if scale is not JUDGEMENT:
                 kappa = Estimate(value=math.nan)
                 if len(members) == _TWO:
-                    kappa = cohens_kappa(part, len(scale), _for_units(resampling, n_shared))
+                    kappa = cohens_kappa(columns, len(scale), _for_units(resampling, n_shared))
                 row |= estimate_columns("kappa", kappa)
-            rows.append(row | estimate_columns("alpha", _alpha(part, len(scale), resampling)))
+            rows.append(row | estimate_columns("alpha", _alpha(columns, len(scale), resampling)))
     return score_table(rows)
 
 

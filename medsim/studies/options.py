@@ -8,7 +8,6 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
-from medsim.core.config import MOST_SEED
 from medsim.core.errors import OptionError
 from medsim.core.options import (
     OVERWRITE,
@@ -20,6 +19,7 @@ from medsim.core.options import (
     input_option,
     main_option,
     output_option,
+    seed_option,
     several,
 )
 from medsim.statistics.options import BINS, EQUAL_PARTS, TOPIC_BINS, check_bins
@@ -28,7 +28,7 @@ from medsim.statistics.resampling import FEWEST_RESAMPLES, MOST_RESAMPLES
 CountOrNames: TypeAlias = int | str | Sequence[str]
 """A number of people, or their names, as a sequence or separated by commas."""
 
-_MOST_ANNOTATORS = 1000
+_MAX_ANNOTATORS = 1000
 _NAME = re.compile(r"[^\W_](?:[\w .-]{0,38}[\w-])?")  # fit for a folder on any system
 _NUMBER = re.compile(r"[0-9]{1,6}")
 _NO_NAME = re.compile(
@@ -52,18 +52,18 @@ def annotators_of(named: CountOrNames, stem: str) -> tuple[str, ...]:
     if not isinstance(named, (str, int)):
         names = list(named)
     elif _NUMBER.fullmatch(text):
-        names = [f"{stem}-{at:0{len(text)}}" for at in range(1, int(text) + 1)]
+        names = [f"{stem}-{number:0{len(text)}}" for number in range(1, int(text) + 1)]
     else:
         names = [name.strip() for name in text.split(",")]
-    if not 1 <= len(names) <= _MOST_ANNOTATORS:
-        raise OptionError(f"{len(names):,} annotators; 1 to {_MOST_ANNOTATORS:,} are accepted")
-    for at, name in enumerate(names):
+    if not 1 <= len(names) <= _MAX_ANNOTATORS:
+        raise OptionError(f"{len(names):,} annotators; 1 to {_MAX_ANNOTATORS:,} are accepted")
+    for n_earlier, name in enumerate(names):
         if _NAME.fullmatch(name) is None or _NO_NAME.fullmatch(name) is not None:
             raise OptionError(
                 f"{name[:60]!r} cannot be the name of an annotator: a name has up to 40 letters, "
                 "digits, spaces and . - _, begins with a letter or digit, and is not a number"
             )
-        if name.casefold() in {other.casefold() for other in names[:at]}:
+        if name.casefold() in {other.casefold() for other in names[:n_earlier]}:
             raise OptionError(f"two annotators are named {name!r}")
     return tuple(names)
 
@@ -80,17 +80,18 @@ SIZE, COMMON = 100, 50
 OUTLIER_SHARE = 0.5
 """The share of the others' average IAA-1 below which a rater is an outlier."""
 
-_LEAST_RATERS = 2  # per group: a single rater has no agreement
+_MIN_RATERS = 2  # per group: a single rater has no agreement
 
-Place: TypeAlias = str | Path | OpenedFolder
+PathOrOutput: TypeAlias = str | Path | OpenedFolder
 """A folder, or the output that was opened there."""
 
 Out = Annotated[str | Path, main_option("Folder to write.", ("--out", "-o"))]
+Annotators = Annotated[CountOrNames, main_option("Number of annotators, or names: ada,ben.")]
 Title = Annotated[str, output_option("Heading of the page.")]
 PairsFile = Annotated[
     str | Path, Option("Table with columns term1 and term2; others are kept.", argument=True)
 ]
-Seed = Annotated[int, Option("Random seed.", least=0, most=MOST_SEED, key="seed")]
+Seed = Annotated[int, seed_option("Random seed.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +119,7 @@ class SheetsOptions(Options):
 class AskingOptions(SheetsOptions):
     """The options of studies in which a few people answer the same questions."""
 
-    annotators: Annotated[CountOrNames, main_option("Number of annotators, or names: ada,ben.")] = 2
+    annotators: Annotators = 2
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -135,7 +136,7 @@ class SampleOptions(AskingOptions):
     """The options of ``medsim study sample``."""
 
     pairs: Annotated[
-        Place,
+        PathOrOutput,
         Option("Folder of a build, or a table with columns term1 and term2.", argument=True),
     ]
     out: Out
@@ -149,7 +150,7 @@ class SampleOptions(AskingOptions):
             key="per_class",
         ),
     ] = None
-    annotators: Annotated[CountOrNames, main_option("Number of annotators, or names: ada,ben.")] = 3
+    annotators: Annotators = 3
     per_item: Annotated[
         int | None,
         main_option(
@@ -221,9 +222,9 @@ class GradeOptions(SheetsOptions):
         if self.consistency is None:
             object.__setattr__(self, "consistency", CONSISTENCY if self.groups > 1 else 0)
         n_raters = len(self.names)
-        if n_raters < _LEAST_RATERS * self.groups:
+        if n_raters < _MIN_RATERS * self.groups:
             raise OptionError(
-                f"`raters` {n_raters} cannot make `groups` {self.groups} of {_LEAST_RATERS} or more"
+                f"`raters` {n_raters} cannot make `groups` {self.groups} of {_MIN_RATERS} or more"
             )
 
 
@@ -237,7 +238,7 @@ def _of_graded(option: Option, key: str) -> Option:
 class ScoreOptions(Options):
     """The options of ``medsim study score``."""
 
-    study: Annotated[Place, Option("Folder of a study.", argument=True)]
+    study: Annotated[PathOrOutput, Option("Folder of a study.", argument=True)]
     answers: Annotated[
         Sequence[str | Path],
         Option("Files that annotators sent back, or folders.", argument=True, metavar="ANSWERS..."),
@@ -376,7 +377,7 @@ NORM_PARTICIPANTS = 11
 N_QUARTERS = 4
 """The number of quarters of a set of word pairs: biomedical or general, associated or not."""
 
-MOST_PAIRS = 10_000
+MAX_PAIRS = 10_000
 """The maximum number of word pairs, more than people ever rated."""
 
 Paths: TypeAlias = str | Path | Sequence[str | Path] | None
@@ -453,12 +454,12 @@ class PairsOptions(Options):
     ] = 5.0
     size: Annotated[
         int,
-        main_option("Pairs to choose, in four equal quarters.", least=N_QUARTERS, most=MOST_PAIRS),
+        main_option("Pairs to choose, in four equal quarters.", least=N_QUARTERS, most=MAX_PAIRS),
     ] = 1_000
     min_count: MinCount = 5
     min_length: MinLength = 3
     keep: Keep = ()
-    per_word: Annotated[int, Option("Maximum pairs per word.", least=1, most=MOST_PAIRS)] = 3
+    per_word: Annotated[int, Option("Maximum pairs per word.", least=1, most=MAX_PAIRS)] = 3
     no_lemmas: NoLemmas = False
     seed: Seed = 0
     threads: Threads = None

@@ -86,7 +86,7 @@ def read_lexicon(paths: Sequence[Path]) -> Lexicon:
 
 
 def _words_of(kind: str, path: Path) -> Iterator[tuple[str, str]]:
-    n_fields, *places = _FILES[kind]
+    n_fields, *positions = _FILES[kind]
     text = read_text(path, guess=False)
     for number, line in enumerate(lines_of(text), start=1):
         fields = line.rstrip("\r\n").split("|")
@@ -95,7 +95,7 @@ def _words_of(kind: str, path: Path) -> Iterator[tuple[str, str]]:
         if len(fields) < n_fields:
             few = f"{len(fields)} fields between bars; {kind} has {n_fields}"
             raise InputError(f"{path}: line {number} has {few}")
-        word, base = lowered([fields[at].strip() for at in places])
+        word, base = lowered([fields[position].strip() for position in positions])
         if word and base and word != base and not has_white_space(word + base):
             yield word, base
 

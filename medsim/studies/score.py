@@ -21,9 +21,9 @@ from medsim.pages.readable import with_ends
 from medsim.statistics.resampling import Resampling
 from medsim.statistics.strata import Stratification
 from medsim.studies.folder import Study
-from medsim.studies.graded import LEAST_AGREEMENT, OUTLIERS, graded_tables
+from medsim.studies.graded import MIN_AGREEMENT, OUTLIERS, graded_tables
 from medsim.studies.judged import compared_tables, judged_tables
-from medsim.studies.options import Place, ScoreOptions
+from medsim.studies.options import PathOrOutput, ScoreOptions
 from medsim.studies.output import SCORE_TABLES, STUDY_SCORES, WHY_MISSING, ScoresManifest
 from medsim.studies.sheets import GRADED, JUDGEMENT
 from medsim.studies.sheets.answers import StudyIdentity, read_answers
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from medsim.studies.sheets.answers import StudyAnswers
 
 
-def check_table(study: Place, name: str | None) -> None:
+def check_table(study: PathOrOutput, name: str | None) -> None:
     """Raise OptionError if a study has no table ``name``."""
     _chosen(name, [*SCORE_TABLES[Study(folder_of(study)).scale.name], "missing"])
 
@@ -229,7 +229,7 @@ def warnings_of_raters(
             f"`leave_out` {OUTLIERS} to score without"
         )
     whole = tables["agreement"].filter(pairs="all", raters="all")["iaa1"].to_list()
-    if not leave_out and any(value is not None and value < LEAST_AGREEMENT for value in whole):
+    if not leave_out and any(value is not None and value < MIN_AGREEMENT for value in whole):
         yield f"raters hardly agree at all (IAA-1 {whole[0]:.2f}), so the ratings mean little"
 
 

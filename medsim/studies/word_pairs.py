@@ -182,7 +182,7 @@ class Quarters:
         return pairs[self._order(pairs, np.uint64(mixed(self._seed)))]
 
     def unassociated(self, words: Ids, n_pairs: int) -> pl.DataFrame:
-        """Return all pairs of some words except related pairs.
+        """Return all pairs of some words, int32[n_words], except related pairs.
 
         If there are many words, only a sample of them, drawn by hashes and large enough for
         ``n_pairs``, is paired. Time and memory O(n_sampled ** 2).
@@ -201,13 +201,13 @@ class Quarters:
         """
         ordered = pairs[self._order(pairs, self._seed)]
         rows: list[int] = []
-        for at, (first, second) in enumerate(ordered.select(WORD_IDS).iter_rows()):
+        for row, (first, second) in enumerate(ordered.select(WORD_IDS).iter_rows()):
             if len(rows) == n_pairs:
                 break
             if uses_left[first] and uses_left[second]:
                 uses_left[first] -= 1
                 uses_left[second] -= 1
-                rows.append(at)
+                rows.append(row)
         return ordered[rows]
 
     def _order(self, pairs: pl.DataFrame, seed: np.uint64) -> np.ndarray:

@@ -7,7 +7,7 @@
 -- reads   pair, chosen_set: dataset, difficulty; term: term_id, term
 -- writes  a row per pair, key (term1_id, term2_id); an id is null if a text is not in term
 -- params  $negatives text: the strategy
---         $least_label integer: 1 for positives alone, 0 for negatives as well
+--         $min_label integer: 1 for positives alone, 0 for negatives as well
 --         $seed text: random seed of the order
 
 with labelled as (
@@ -24,7 +24,7 @@ with labelled as (
     from pair
     where
         negatives = $negatives
-        and label >= $least_label
+        and label >= $min_label
 ),
 
 chosen as (

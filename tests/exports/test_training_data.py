@@ -18,7 +18,7 @@ from rapidfuzz.distance import Levenshtein
 
 import medsim
 from medsim.core.errors import OptionError
-from medsim.exports import formats, hard_negatives
+from medsim.exports import formats, pairs
 from medsim.exports.formats import EXPORT_FORMATS, sentence_transformers
 
 Pair = dict[str, object]
@@ -152,7 +152,7 @@ def test_files_depend_on_the_seed_but_not_on_threads_or_batches(
     assert files("two", 0, 2) == first
     assert not set(map(str, files("other", 1, 1).values())) & set(map(str, first.values()))
     if tool == "jsonl":
-        monkeypatch.setattr(hard_negatives, "_TEXTS_AT_ONCE", 100)
+        monkeypatch.setattr(pairs, "_TEXTS_AT_ONCE", 100)
         assert files("batches", 0, 1) == first
 
 
@@ -164,7 +164,7 @@ def test_many_rows_are_written_to_several_files_in_order(
 ) -> None:
     monkeypatch.setattr(formats, "MAX_ROWS", 30)
     monkeypatch.setattr(sentence_transformers, "_ROWS_AT_ONCE", 20)
-    monkeypatch.setattr(hard_negatives, "_TEXTS_AT_ONCE", 60)
+    monkeypatch.setattr(pairs, "_TEXTS_AT_ONCE", 60)
 
     cut = medsim.export(
         shared_build, tmp_path / "out", "sentence-transformers", n_negatives=3, seed=4

@@ -26,8 +26,7 @@ from medsim.core.kinds import Table
 from medsim.core.manifest import medsim_version
 from medsim.core.parquet import write_lazily
 from medsim.exports.formats import EXPORT_FORMATS, SPLIT_NOTE, ExportFormat, shards
-from medsim.exports.hard_negatives import OPTIONS_OF_QUESTIONS, questions_by_split
-from medsim.exports.positives import check_passed_on
+from medsim.exports.pairs import OPTIONS_OF_QUESTIONS, check_passed_on, questions_by_split
 from medsim.questions.question import QUESTION
 from medsim.splits.output import Splits
 
@@ -123,8 +122,8 @@ def _written(
     metadata = {fact: str(run.exported.manifest.source.get(fact)) for fact in facts}
     for split, rows in rows_by_split.items():
         for name, begin, end in shards(config, split, counts[split]):
-            part = rows.slice(begin, end - begin)
-            run.output.write_file(name, partial(write_lazily, part, metadata=metadata))
+            of_file = rows.slice(begin, end - begin)
+            run.output.write_file(name, partial(write_lazily, of_file, metadata=metadata))
             files.setdefault(split, []).append(name)
     return Config(
         name=config,
@@ -208,21 +207,21 @@ def _file(path: str, output: OutputFolder) -> dict[str, object]:
 def _record_set(config: Config, views: Mapping[str, Table]) -> dict[str, object]:
     notes = views[config.view].notes
 
-    def field(name: str, about: str, kind: dict[str, object], **source: object) -> object:
+    def field(name: str, about: str, data_type: dict[str, object], **source: object) -> object:
         return {
             "@type": "cr:Field",
             "@id": f"{config.name}/{name}",
             "name": name,
             "description": about,
-            **kind,
+            **data_type,
             "source": {"fileSet": {"@id": f"{config.name}-files"}, **source},
         }
 
     path = {"extract": {"fileProperty": "fullpath"}, "transform": {"regex": _SPLIT_IN_PATH}}
     split = field("split", "The split that the row is in.", {"dataType": "sc:Text"}, **path)
     fields = [
-        field(name, notes.get(name, name), _type(kind), extract={"column": name})
-        for name, kind in config.columns.items()
+        field(name, notes.get(name, name), _type(dtype), extract={"column": name})
+        for name, dtype in config.columns.items()
     ]
     return {
         "@type": "cr:RecordSet",
@@ -233,15 +232,15 @@ def _record_set(config: Config, views: Mapping[str, Table]) -> dict[str, object]
     }
 
 
-def _type(kind: DataTypeClass | pl.DataType) -> dict[str, object]:
+def _type(dtype: DataTypeClass | pl.DataType) -> dict[str, object]:
     """Return Croissant's name for a type."""
-    if isinstance(kind, pl.List):
-        return {**_type(kind.inner), "repeated": True}
-    if kind == pl.Boolean:
+    if isinstance(dtype, pl.List):
+        return {**_type(dtype.inner), "repeated": True}
+    if dtype == pl.Boolean:
         return {"dataType": "sc:Boolean"}
-    if kind.is_integer():
+    if dtype.is_integer():
         return {"dataType": "sc:Integer"}
-    return {"dataType": "sc:Float" if kind.is_float() else "sc:Text"}
+    return {"dataType": "sc:Float" if dtype.is_float() else "sc:Text"}
 
 
 _TABLES = {

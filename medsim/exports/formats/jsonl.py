@@ -11,20 +11,20 @@ import polars as pl
 from medsim.builds.output import PAIR
 from medsim.core.kinds import Column, Table
 from medsim.exports.formats import ANCHOR_NOTE, DRAWN, EXPORT_FORMATS, SPLIT_NOTE, ExportFormat
-from medsim.exports.hard_negatives import (
+from medsim.exports.pairs import (
     OPTIONS_OF_QUESTIONS,
     OPTIONS_OF_TUPLES,
+    check_some,
     questions_by_split,
     tuples_of,
 )
-from medsim.exports.positives import check_some
 from medsim.questions.question import QUESTION
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.exports.formats import Export
-    from medsim.exports.hard_negatives import Tuples
+    from medsim.exports.pairs import Tuples
 
 
 def write_json_lines(run: Export) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from medsim.builds.cards import yaml_of
 from medsim.exports.formats import EXPORT_FORMATS, ExportFormat
 from medsim.exports.formats.jsonl import write_lines
-from medsim.exports.hard_negatives import OPTIONS_OF_QUESTIONS, questions_by_split
+from medsim.exports.pairs import OPTIONS_OF_QUESTIONS, questions_by_split
 from medsim.questions.question import QUESTION
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from medsim.core.parquet import write_lazily
 from medsim.evaluations.layouts import LAYOUTS, parse_rated
 from medsim.evaluations.ratings import read_rated
 from medsim.exports.formats import EXPORT_FORMATS, ExportFormat
-from medsim.exports.positives import check_passed_on, check_some
+from medsim.exports.pairs import check_passed_on, check_some
 from medsim.splits.output import Splits
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _UNSAFE = re.compile(r"[^\w+.-]")  # characters not allowed in names of tasks an
 def _task(
     output: OutputFolder,
     file: str,
-    kind: str,
+    task_type: str,
     name: str,
     about: str,
     facts: Mapping[str, object],
@@ -61,7 +61,7 @@ def _task(
     Args:
         output: folder with the data.
         file: path of the data in the folder.
-        kind: mteb's type of task.
+        task_type: mteb's type of task.
         name: name of the task, without the fingerprint.
         about: sentences for the description.
         facts: metadata that it shares with other tasks of the same data.
@@ -71,9 +71,9 @@ def _task(
     metadata = {
         "name": f"{name}-{fingerprint[:8]}",
         "description": about,
-        "type": kind,
+        "type": task_type,
         "category": "t2t",
-        **_WORDS["kinds"][kind],
+        **_WORDS["kinds"][task_type],
         "dataset": {"path": file, "revision": fingerprint},
         "domains": ["Medical", "Written"],
         "task_subtypes": [],

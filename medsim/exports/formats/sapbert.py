@@ -9,7 +9,7 @@ import polars as pl
 from medsim.core.kinds import Column, Table
 from medsim.core.manifest import Skipped
 from medsim.exports.formats import DRAWN, EXPORT_FORMATS, SPLIT_NOTE, ExportFormat
-from medsim.exports.positives import check_some, exported_pairs
+from medsim.exports.pairs import check_some, exported_pairs
 
 if TYPE_CHECKING:
     from pathlib import Path

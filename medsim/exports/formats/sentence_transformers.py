@@ -20,8 +20,7 @@ from medsim.exports.formats import (
     ExportFormat,
     shards,
 )
-from medsim.exports.hard_negatives import OPTIONS_OF_TUPLES, tuples_of
-from medsim.exports.positives import check_some, exported_pairs
+from medsim.exports.pairs import OPTIONS_OF_TUPLES, check_some, exported_pairs, tuples_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

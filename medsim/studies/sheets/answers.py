@@ -273,9 +273,9 @@ def read_csv(text: Text, study: StudyIdentity) -> Iterator[GivenAnswer]:
     Columns may be in any order, and other columns are ignored. The column comment may be absent.
     """
     table = table_of(text, study.scale.columns, (COMMENT,), filled_in=True)
-    for at, row in table.rows():
+    for line, row in table.rows():
         entry_id, *texts, answer = map(unguarded, row[: len(study.scale.columns)])
-        comment, location = _tidy(*row[len(study.scale.columns) :]), f"{text.path}: {at}"
+        comment, location = _tidy(*row[len(study.scale.columns) :]), f"{text.path}: {line}"
         if not (given := answer.strip() or comment):
             continue
         if not entry_id.strip():
@@ -393,7 +393,7 @@ def _read_workbook(path: Path, column: str) -> Text:
         ) from error
     data, sha256 = bytes_of(path)
     with ZipFile(io.BytesIO(data)) as archive:
-        _check_size(path, sum(part.file_size for part in archive.infolist()))
+        _check_size(path, sum(member.file_size for member in archive.infolist()))
     content = io.StringIO()
     rows = csv.writer(content)
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Hard negatives for positives, in tuples or as the wrong names of questions."""
+"""The pairs that are exported: each once, with hard negatives, or as questions."""
 
 from __future__ import annotations
 
@@ -6,26 +6,30 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
+from medsim.builds.cards import licence_of
 from medsim.builds.embedded import check_same, embedding_of
+from medsim.builds.output import PAIR
 from medsim.builds.positives import content_hashes
+from medsim.core import queries
+from medsim.core.config import DIFFICULTIES
 from medsim.core.errors import OptionError, counted
 from medsim.core.manifest import Skipped
+from medsim.core.store import Store
 from medsim.embeddings.embedded_terms import embed_terms, with_fingerprint
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import points_of
-from medsim.exports.positives import check_passed_on, exported_pairs
 from medsim.kernels.drawing import draw_distinct, pair_seeds
 from medsim.neighbours.search import Candidates, NearestSearch
 from medsim.questions.making import make_questions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    import polars as pl
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from medsim.builds.output import Build
+    from medsim.core.config import Strategy
     from medsim.embeddings.lookup import CosineSearch
     from medsim.exports.formats import Export
     from medsim.kernels.types import Flags, Ids, Ranks, Rows
@@ -45,13 +49,77 @@ _WRONG_NAMES = 3  # per question, by default
 _TEXTS_AT_ONCE = 1 << 19
 
 
+def exported_pairs(
+    run: Export,
+    build: Build,
+    terms: pl.DataFrame,
+    negatives: Strategy | None = None,
+    *,
+    n_languages: int = 2,
+) -> pl.DataFrame:
+    """Return the pairs of the chosen datasets and difficulty, each once regardless of direction.
+
+    Args:
+        run: the export; its options give the sets and the seed of the order.
+        build: build of one split.
+        terms: terms of that build, ``medsim.builds.output.TERM``; row ``i`` has the id ``i``.
+        negatives: strategy of the negatives; None for positives alone.
+        n_languages: 1 to leave out cross_language, unless it is chosen.
+
+    Returns:
+        pair_id, term1_id, term2_id, label, distance, concept1, concept2; in an order drawn from
+        the seed that depends only on the content of pairs.
+    """
+    usual = [dataset.name for dataset in queries.datasets(n_languages)]
+    names: Sequence[str] = run.options.datasets or usual
+    difficulties = [run.options.difficulty] if run.options.difficulty else DIFFICULTIES
+    chosen = [(name, difficulty) for name in names for difficulty in difficulties]
+    strategy = negatives or build.strategies[0]  # positives are the same for all
+    build.pairs(negatives=strategy)  # raises an error if one of its files is missing
+    with (
+        run.progress.stage("choose pairs") as stage,
+        Store(threads=run.threads, spill=run.output.spill) as store,
+    ):
+        store.view_files(build.folder, {"pair": PAIR.files})
+        sets = pl.DataFrame(chosen, {"dataset": pl.String, "difficulty": pl.String}, orient="row")
+        store.put("chosen_set", sets)
+        store.put("term", terms.select("term").with_row_index("term_id"))
+        pairs = store.frame(
+            "exports/distinct_pair",
+            negatives=strategy,
+            min_label=0 if negatives else 1,
+            seed=str(run.options.seed),
+        )
+        stage.note(f"{pairs.height:,}")
+    return pairs.with_columns(pl.col("term1_id", "term2_id").cast(pl.Int32))
+
+
+def check_some(run: Export, n_positives: int) -> None:
+    """Raise OptionError if there is nothing to export."""
+    if not n_positives:
+        fault = "has no positives for these `datasets` and `difficulty`; choose others"
+        raise OptionError(f"{run.exported.folder} {fault}")
+
+
+def check_passed_on(source: Mapping[str, object], *, private: bool) -> None:
+    """Raise OptionError if content may not be passed on, unless the export is private."""
+    licence = licence_of(source)
+    if licence.allows_passing_on or private:
+        return
+    is_known = licence.allows_passing_on is False
+    fault = "may not be passed on" if is_known else "is not known to be free to pass on"
+    raise OptionError(
+        f"{source.get('name')} {fault} ({licence.terms}); add `private` to keep it to yourself"
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuples:
     """The positives of a split in the order of writing, with their hard negatives.
 
     Attributes:
         texts: texts of the terms of the split, by id.
-        pairs: the positives; see ``medsim.exports.positives.exported_pairs``.
+        pairs: the positives; see ``exported_pairs``.
         names: names of the columns of negatives, negative_1 … negative_n.
         rows: int64[n_tuples], rows of the positives that have all their negatives.
         negatives: function that returns the negatives of some tuples: int32[n_tuples, n_negatives].
@@ -75,9 +143,9 @@ class Tuples:
         """
         end = len(self.rows) if end is None else end
         n_tuples = max(1, _TEXTS_AT_ONCE // (len(self.names) + 2))
-        for at in range(begin, max(begin + 1, end), n_tuples):
-            part = slice(at, min(at + n_tuples, end))
-            pairs, ids = self.pairs[self.rows[part]], self.negatives(part)
+        for first in range(begin, max(begin + 1, end), n_tuples):
+            batch = slice(first, min(first + n_tuples, end))
+            pairs, ids = self.pairs[self.rows[batch]], self.negatives(batch)
             terms = zip(self.names, ids.T, strict=True)
             yield pairs.with_columns(
                 self.texts.gather(pairs["term1_id"]).alias("anchor"),
@@ -112,10 +180,10 @@ def with_negatives(
     """Return pairs with negatives; see ``tuples_of``.
 
     Args:
-        run: as in ``tuples_of``.
-        build: as in ``tuples_of``.
+        run: the export; its options give the strategy and the seed.
+        build: build of one split.
         terms: the candidates, some or all terms of the build.
-        pairs: see ``medsim.exports.positives.exported_pairs``; its ids are rows of ``terms``.
+        pairs: see ``exported_pairs``; its ids are rows of ``terms``.
         n_wanted: number of negatives of each pair.
     """
     firsts, seconds = (pairs[side].to_numpy() for side in ("term1_id", "term2_id"))
@@ -136,17 +204,17 @@ def with_negatives(
     firsts, seconds = firsts[complete], seconds[complete]
     if search is None:
 
-        def negatives(part: slice) -> Ranks:
+        def negatives(batch: slice) -> Ranks:
             seed = np.uint64(run.options.seed)
-            seeds = pair_seeds(seed, pool.hashes, firsts[part], seconds[part])
-            return draw_distinct(firsts[part], seeds, pool.components, n_wanted)
+            seeds = pair_seeds(seed, pool.hashes, firsts[batch], seconds[batch])
+            return draw_distinct(firsts[batch], seeds, pool.components, n_wanted)
     else:
-        anchors, places = np.unique(firsts, return_inverse=True)
+        anchors, numbers = np.unique(firsts, return_inverse=True)
         queries = np.searchsorted(candidates, anchors).astype(np.int32)
         nearest = _nearest(run, search, queries, n_wanted)
 
-        def negatives(part: slice) -> Ranks:
-            return candidates[nearest[places[part]]]
+        def negatives(batch: slice) -> Ranks:
+            return candidates[nearest[numbers[batch]]]
 
     return Tuples(
         texts=terms["term"],
