@@ -20,7 +20,7 @@ from medsim.evaluations.inputs import read_words
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import obo
 from medsim.terminologies.sources.ontology_rows import OntologyRows
-from medsim.wic.mentions import read_corpora
+from medsim.wic.mentions import read_mentions
 
 OBO = b"format-version: 1.2\n\n! a comment\n[Term]\nid: X:1\nname: zirel fever\n"
 PUBTATOR = b"7|t|Zirel fever.\n7|a|It came.\n7\t0\t11\tZirel fever\tDisease\tD000001\n\n"
@@ -81,7 +81,7 @@ def test_replaced_corpus_has_the_digest_of_the_parsed_bytes(
     path = tmp_path / "corpus.txt"
     path.write_bytes(data)
 
-    result = read_corpora([path], threads=1, advance=lambda _n: path.write_bytes(OTHER) and None)
+    result = read_mentions([path], threads=1, advance=lambda _n: path.write_bytes(OTHER) and None)
 
     assert result.mentions["term"].to_list() == ["Zirel fever"]
     assert [facts["sha256"] for facts in result.facts] == [digest(data)]

@@ -52,7 +52,7 @@ from medsim.core.errors import ServiceError
 from medsim.core.instances import check_terms
 from medsim.core.opened import open_output
 from medsim.core.reading import open_file, parsed_json
-from medsim.corpora.documents import Problems, digest_of, documents_of, open_corpus
+from medsim.corpora.documents import Problems, corpus_digest, documents_of, open_corpus
 from medsim.embeddings.chats import read_reply
 from medsim.embeddings.formats import find_format
 from medsim.embeddings.options import EmbeddingOptions
@@ -267,7 +267,7 @@ def _corpus(path: Path) -> object:
     problems = Problems()
     with open_corpus(path) as file:
         documents = list(documents_of(file, path, problems))
-        return documents, problems.warnings(), digest_of(file, path)
+        return documents, problems.warnings(), corpus_digest(file, path)
 
 
 def _tagged(path: Path) -> object:

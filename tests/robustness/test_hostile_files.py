@@ -32,7 +32,7 @@ from medsim.core.instances import published_instances
 from medsim.core.reading import MIB
 from medsim.core.tables import read_table
 from medsim.corpora.documents import Problems
-from medsim.embeddings.formats import find_format, fingerprint
+from medsim.embeddings.formats import files_fingerprint, find_format
 from medsim.embeddings.options import EmbeddingOptions
 from medsim.wic.models.predicted import read_predictions
 
@@ -55,7 +55,7 @@ def refused(function: Callable[..., Any], *arguments: Any, **options: Any) -> st
 
 def embedding(path: Path) -> object:
     _, reader = find_format(path, EmbeddingOptions())
-    fingerprint(path, reader, EmbeddingOptions())
+    files_fingerprint(path, reader, EmbeddingOptions())
     return reader.read(path, request(["heart"]))
 
 
