@@ -13,7 +13,7 @@ from benchmarks.harness import BENCHMARKS, Measured, MismatchError, Settings
 from benchmarks.harness.apart import apart
 from benchmarks.harness.timing import timed
 from medsim.core.progress import Progress
-from medsim.statistics.resampling import Resampling
+from medsim.statistics.options import Resampling
 from medsim.studies.agreement import Judgements, nominal_alpha
 from medsim.studies.sheets import JUDGEMENT
 

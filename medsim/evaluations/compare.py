@@ -45,7 +45,7 @@ from medsim.pages.sentences import ALPHA
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from medsim.evaluations.scoring import TableRow
+    from medsim.evaluations.output import TableRow
     from medsim.kernels.types import Flags, Values
 
 

@@ -90,7 +90,8 @@ def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
             embeddings = [
                 with_fingerprint(named, terms, progress, threads=threads) for named in embeddings
             ]
-        run = begin_run(options, output, progress, inputs, embeddings, earlier)
+        provenance = {input_.name: input_.provenance for input_ in inputs}
+        run = begin_run(options, output, progress, provenance, embeddings, earlier)
         progress.warn(*warnings_of_leaks(run.inputs, run.embeddings))
         for input_ in inputs:
             run.write(table_path(SET_PAIRS, input_.name), input_.frame)

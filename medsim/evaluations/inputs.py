@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     from medsim.evaluations.baselines import Spelling
     from medsim.evaluations.options import EvaluateOptions
     from medsim.evaluations.ratings import RatedPairs
+    from medsim.evaluations.separation import Categories
     from medsim.evaluations.statistic import SampleKind
-    from medsim.evaluations.targets import Categories
     from medsim.kernels.types import Ids, Values
 
 _UNSAFE = re.compile(r"[^\w .+-]")  # characters to avoid in the names of Hive partitions
@@ -281,7 +281,7 @@ def _with_targets(
     build = input_.build
     if build is None or not (options.retrieval or options.separates):
         return input_
-    from medsim.evaluations.targets import categories_of  # noqa: PLC0415 — if asked for
+    from medsim.evaluations.separation import categories_of  # noqa: PLC0415 — if asked for
 
     if options.retrieval:
         with progress.stage(f"link terms of {input_.name}") as stage:

@@ -37,12 +37,15 @@ from medsim.embeddings.options import (
     embedding_spec,
 )
 from medsim.evaluations.statistic import BASELINE, STATISTICS, tabulated_names
-from medsim.statistics.options import BINS, EQUAL_PARTS, TOPIC_BINS, check_bins
-from medsim.statistics.resampling import (
+from medsim.statistics.options import (
+    BINS,
+    EQUAL_PARTS,
     FEWEST_RESAMPLES,
     MOST_RESAMPLES,
     RESAMPLES,
     RESAMPLES_A_COMPARISON,
+    TOPIC_BINS,
+    check_bins,
 )
 
 Subset = Literal["common", "own"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import polars as pl
 
@@ -328,6 +328,10 @@ RESULT = "result.json"
 
 SUMMARIES = (SET_RESULTS, SET_COMPARISONS, COVERAGE, OVERLAP, RETRIEVAL, SEPARATION)
 """The tables that every run writes again from all results."""
+
+
+TableRow: TypeAlias = dict[str, str | int | float | None]
+"""A row of a table, by column."""
 
 
 def table_path(table: Table, *names: str) -> str:

@@ -17,7 +17,7 @@ from medsim.embeddings.lookup import INDEXES, CosineSearch, Neighbours
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import COSINES, points_of
 from medsim.evaluations.output import RETRIEVAL, RETRIEVED, SET_COMPARISONS, SET_RESULTS, table_path
-from medsim.evaluations.scoring import Score, TableRow, family_rows
+from medsim.evaluations.scoring import Score, family_rows
 from medsim.evaluations.statistic import statistics_of
 from medsim.statistics.estimates import interval_of
 from medsim.statistics.ranks import NOT_FOUND, RankSample
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from medsim.core.progress import Stage
     from medsim.embeddings.embedded_terms import EmbeddedTerms
+    from medsim.evaluations.output import TableRow
     from medsim.evaluations.run import EvaluationRun
     from medsim.kernels.types import Counts, Flags, Hashes, Ids, Rows, Singles, Vectors
 

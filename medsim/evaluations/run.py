@@ -11,7 +11,7 @@ from medsim.core import manifest
 from medsim.core.errors import InputError, OutputError
 from medsim.embeddings.options import VECTORS_USED
 from medsim.evaluations.output import RESULT, SUMMARIES, Evaluation
-from medsim.statistics.resampling import RESAMPLES, Resampling
+from medsim.statistics.options import RESAMPLES, Resampling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from medsim.core.output import OutputFolder
     from medsim.core.progress import Progress
     from medsim.embeddings.embedded_terms import NamedEmbedding
-    from medsim.evaluations.inputs import EvaluationInput
     from medsim.evaluations.options import EvaluateOptions
 
 Provenance = dict[str, dict[str, Any]]
@@ -120,11 +119,13 @@ def begin_run(
     options: EvaluateOptions,
     output: OutputFolder,
     progress: Progress,
-    inputs: Sequence[EvaluationInput],
+    inputs: Provenance,
     embeddings: Sequence[NamedEmbedding],
     earlier: Evaluation | None,
 ) -> EvaluationRun:
     """Return a run that reuses the files of an interrupted run and of the earlier evaluation.
+
+    Inputs are their provenance by name.
 
     Raises:
         OutputError: an earlier input or embedding has the same name and other content.
@@ -132,8 +133,7 @@ def begin_run(
     before: tuple[Provenance, Provenance] = ({}, {})
     if earlier is not None:
         before = earlier.manifest.inputs, earlier.manifest.embeddings
-    now_inputs = {input_.name: input_.provenance for input_ in inputs}
-    all_inputs = _joined(options.out, "input", before[0], now_inputs)
+    all_inputs = _joined(options.out, "input", before[0], inputs)
     now = {named.spec.name: named.provenance() for named in embeddings}
     redistributable = [record.get("redistributable") for record in all_inputs.values()]
     run = EvaluationRun(

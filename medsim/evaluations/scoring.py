@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -16,14 +16,14 @@ from medsim.core.config import in_threads
 from medsim.core.errors import listed
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.evaluations.baselines import BASELINES
-from medsim.evaluations.output import SET_COMPARISONS, SET_RESULTS
+from medsim.evaluations.output import SET_COMPARISONS, SET_RESULTS, TableRow
 from medsim.evaluations.sets import MATCHED_SUBSET
 from medsim.evaluations.statistic import BASELINE, statistics_of
 from medsim.kernels.packing import tie_hashes
 from medsim.pages.sentences import ALPHA
 from medsim.statistics.estimates import FEWEST_CLUSTERS, defined, effective_clusters, interval_of
 from medsim.statistics.matched import MatchedPairs
-from medsim.statistics.resampling import fewest_for
+from medsim.statistics.options import fewest_for
 from medsim.statistics.scores import labelled_sample, rated_samples, redrawn
 from medsim.statistics.significance import bonferroni, holm
 
@@ -37,11 +37,8 @@ if TYPE_CHECKING:
     from medsim.evaluations.statistic import SampleKind, Statistic
     from medsim.kernels.types import Flags
     from medsim.statistics.estimates import Estimate
-    from medsim.statistics.resampling import Resampling
+    from medsim.statistics.options import Resampling
     from medsim.statistics.significance import Test
-
-TableRow: TypeAlias = dict[str, str | int | float | None]
-"""A row of a table, by column."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from medsim.statistics.bca import bca_estimate
 from medsim.statistics.estimates import quotients
-from medsim.statistics.resampling import RESAMPLES
+from medsim.statistics.options import RESAMPLES
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Table, Values

@@ -14,8 +14,8 @@ from medsim.core.config import checked_threads
 from medsim.kernels.resampling import resampled_pairs, shared_spearman
 from medsim.statistics.bca import bca_estimate, in_tasks
 from medsim.statistics.estimates import quotients
+from medsim.statistics.options import RESAMPLES
 from medsim.statistics.ranks import leave_one_out_spearman, ranked, without_rounding_errors
-from medsim.statistics.resampling import RESAMPLES
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Flags, Places, Ranks, Table, Values

@@ -30,15 +30,15 @@ from medsim.statistics.estimates import (
     tested_difference,
     two_sided_p,
 )
+from medsim.statistics.options import RESAMPLES
 from medsim.statistics.ranks import kendall, leave_one_out_spearman, ranked
-from medsim.statistics.resampling import RESAMPLES
 from medsim.statistics.significance import Test, clustered_test, mcnemar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from medsim.kernels.types import Counts, Flags, Ids, Rows, Table, Values
-    from medsim.statistics.resampling import Resampling
+    from medsim.statistics.options import Resampling
 
 
 _RESAMPLES_A_TASK = 16  # at least

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from medsim.kernels.types import Counts, Table, Values
-    from medsim.statistics.resampling import Resampling
+    from medsim.statistics.options import Resampling
 
 ScoreRow: TypeAlias = dict[str, object]
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from medsim.kernels.types import Flags, Rows, Table, Values
-    from medsim.statistics.resampling import Resampling
+    from medsim.statistics.options import Resampling
 
 
 OUTLIERS = "outliers"

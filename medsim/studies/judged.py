@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from medsim.kernels.types import Rows
-    from medsim.statistics.resampling import Resampling
+    from medsim.statistics.options import Resampling
     from medsim.studies.agreement import Judgements
     from medsim.studies.sheets import Scale
 

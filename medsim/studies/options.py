@@ -22,8 +22,14 @@ from medsim.core.options import (
     seed_option,
     several,
 )
-from medsim.statistics.options import BINS, EQUAL_PARTS, TOPIC_BINS, check_bins
-from medsim.statistics.resampling import FEWEST_RESAMPLES, MOST_RESAMPLES
+from medsim.statistics.options import (
+    BINS,
+    EQUAL_PARTS,
+    FEWEST_RESAMPLES,
+    MOST_RESAMPLES,
+    TOPIC_BINS,
+    check_bins,
+)
 
 CountOrNames: TypeAlias = int | str | Sequence[str]
 """A number of people, or their names, as a sequence or separated by commas."""

@@ -18,7 +18,7 @@ from medsim.core.progress import progress_of
 from medsim.core.shown import MISSING, Shown, Summary, readable_text, texts
 from medsim.core.tables import guarded
 from medsim.pages.readable import with_ends
-from medsim.statistics.resampling import Resampling
+from medsim.statistics.options import Resampling
 from medsim.statistics.strata import Stratification
 from medsim.studies.folder import Study
 from medsim.studies.graded import MIN_AGREEMENT, OUTLIERS, graded_tables

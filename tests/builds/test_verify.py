@@ -22,7 +22,7 @@ from medsim.builds.verify import statistics_agree, with_seed
 from medsim.core.errors import MedsimError
 from medsim.core.options import Option, declared
 from medsim.core.store import Store
-from medsim.evaluations.targets import categories_of
+from medsim.evaluations.separation import categories_of
 
 pytestmark = pytest.mark.slow
 

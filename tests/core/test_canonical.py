@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from medsim.core.canonical import canonical_digest, canonical_text
 from medsim.evaluations.layouts import RatedColumns
-from medsim.evaluations.targets import Categories, Category
+from medsim.evaluations.separation import Categories, Category
 from medsim.studies.folder import draw_id
 
 NEW = "\u1c89"  # Cyrillic capital letter Tje, since Unicode 16

@@ -16,7 +16,7 @@ from fixtures.tables import put, put_terms
 import medsim
 from medsim.builds.output import Build
 from medsim.core.errors import OptionError
-from medsim.evaluations.targets import categories_of
+from medsim.evaluations.separation import categories_of
 
 if TYPE_CHECKING:
     from medsim.core.store import Store

@@ -29,12 +29,13 @@ from medsim.evaluations.output import EVALUATION, SEPARATED, SEPARATION, table_p
 from medsim.evaluations.readable import readable_tables
 from medsim.evaluations.run import EvaluationRun
 from medsim.evaluations.separation import (
+    Categories,
     Separation,
+    categories_of,
     separation,
     separation_tables,
     write_separation,
 )
-from medsim.evaluations.targets import Categories, categories_of
 
 Counts = tuple[dict[tuple[int, int], tuple[int, int]], dict[tuple[int, int], float]]
 

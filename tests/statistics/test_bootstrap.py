@@ -14,8 +14,8 @@ from scipy import stats
 
 from medsim.statistics.bca import Distribution, bca_interval, bca_p
 from medsim.statistics.estimates import perfect_correlation
+from medsim.statistics.options import Resampling, fewest_for
 from medsim.statistics.ranks import leave_one_out_spearman, ranked
-from medsim.statistics.resampling import Resampling, fewest_for
 from medsim.statistics.scores import SpearmanBootstrap, rated_samples, redrawn
 from medsim.statistics.significance import bonferroni
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from medsim.statistics.resampling import Resampling
+from medsim.statistics.options import Resampling
 from medsim.statistics.scores import LabelledSample, RatedSample, labelled_sample, rated_samples
 
 INF = math.inf

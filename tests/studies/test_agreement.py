@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy import stats
 
-from medsim.statistics.resampling import Resampling
+from medsim.statistics.options import Resampling
 from medsim.studies.agreement import cohens_kappa, mean_accuracy, nominal_alpha
 from medsim.studies.judged import NO_TRUTH, majority
 from medsim.studies.sheets import NOT_SAME, SAME

@@ -15,7 +15,7 @@ from scipy.stats import spearmanr
 
 from medsim.core.errors import OptionError
 from medsim.core.shown import number
-from medsim.statistics.resampling import Resampling
+from medsim.statistics.options import Resampling
 from medsim.statistics.strata import Stratification
 from medsim.studies.graded import graded_tables, scaled_means, standings_of
 from medsim.studies.judged import judged_tables

@@ -16,7 +16,7 @@ from medsim.core.shown import MISSING
 from medsim.evaluations.compare import compare
 from medsim.evaluations.evaluate import evaluate
 from medsim.evaluations.readable import as_in_paper
-from medsim.evaluations.targets import RF2_CATEGORIES
+from medsim.evaluations.separation import RF2_CATEGORIES
 from medsim.pages.page import SCHULZ_2020
 from medsim.pages.readable import rounded
 from medsim.papers.options import PUBLISHED
