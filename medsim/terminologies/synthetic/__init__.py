@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 from enum import IntEnum
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, TypeAlias, cast
 from uuid import UUID
@@ -153,16 +154,6 @@ _MODEL_TEXTS = pl.Series([text for fsn in MODEL_FSNS for text in (fsn, fsn.rpart
 _UNTAGGED = (Wording.OR_IN_BRACKETS, Wording.AND_IN_BRACKETS)
 
 
-def description_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
-    """Return the descriptions of concepts with their fates; some are text definitions."""
-    return _named(numbers, outline).filter(~pl.col("is_apart"))
-
-
-def text_definition_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
-    """Return the text definitions, which have a separate file, with their fates."""
-    return _named(numbers, outline).filter("is_apart")
-
-
 def description_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
     """Return dated descriptions or text definitions with RF2's columns."""
     item = rows["item"].to_numpy()
@@ -186,7 +177,11 @@ def description_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
     )
 
 
-def _named(numbers: Ints, outline: Outline) -> pl.DataFrame:
+def description_components(numbers: Ints, outline: Outline, *, apart: bool) -> pl.DataFrame:
+    """Return the descriptions of concepts with their fates; some are text definitions.
+
+    With ``apart``, these are the text definitions that are in the separate file for them.
+    """
     concepts = pl.DataFrame({"item": numbers, "concept": numbers})
     fsn_fates = fates("fsn", concepts, outline)
     parts = draw_components("name", numbers, outline.draws)
@@ -197,9 +192,8 @@ def _named(numbers: Ints, outline: Outline) -> pl.DataFrame:
     among = outline.draws.chance("among", concept)
     exists = (slot != _OLD_FSN) | (fsn_fate == Fate.LATE)
     exists &= (concept < outline.n_clinical) | (slot <= _PREFERRED)
-    return parts.with_columns(
-        fate=pl.Series(fate), is_apart=pl.Series((slot == _DEFINITION) & ~among)
-    ).filter(exists)
+    is_apart = (slot == _DEFINITION) & ~among
+    return parts.with_columns(fate=pl.Series(fate)).filter(exists & (is_apart == apart))
 
 
 def _terms(rows: pl.DataFrame, outline: Outline) -> pl.Series:
@@ -526,8 +520,8 @@ _CHUNK = 20_000  # concepts
 # function gives these RF2's columns.
 _MAKERS: dict[str, tuple[Make, Finish]] = {
     "concept": (concept_components, concept_rows),
-    "description": (description_components, description_rows),
-    "text_definition": (text_definition_components, description_rows),
+    "description": (partial(description_components, apart=False), description_rows),
+    "text_definition": (partial(description_components, apart=True), description_rows),
     "relationship": (relationship_components, relationship_rows),
     "association": (association_components, association_rows),
 }
