@@ -11,7 +11,7 @@ from fixtures.release import Release
 from fixtures.sources import n_skipped, read_source
 
 from medsim.core.errors import InputError, OptionError
-from medsim.terminologies.sctid import check_digits
+from medsim.terminologies.rf2_writer import check_digits
 from medsim.terminologies.sources.rf2 import DIALECTS
 
 if TYPE_CHECKING:

@@ -9,16 +9,16 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.terminologies import sctid
-from medsim.terminologies.sctid import check_digits, sctids
+from medsim.terminologies import rf2_writer
+from medsim.terminologies.rf2_writer import check_digits, sctids
 
 if TYPE_CHECKING:
     from medsim.core.store import Store
 
 KNOWN = {
     name: value
-    for name, value in vars(sctid).items()
-    if type(value) is int and not name.startswith("_") and name != "INVENTED_NAMESPACE"
+    for name, value in vars(rf2_writer).items()
+    if name.isupper() and type(value) is int and value > 10**8  # shorter ones are no identifiers
 }
 
 

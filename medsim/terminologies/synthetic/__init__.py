@@ -12,9 +12,8 @@ from uuid import UUID
 import numpy as np
 import polars as pl
 
-from medsim.terminologies import sctid
-from medsim.terminologies.rf2_writer import COLUMNS, release_writer
-from medsim.terminologies.sctid import sctids
+from medsim.terminologies import rf2_writer as rf2
+from medsim.terminologies.rf2_writer import COLUMNS, release_writer, sctids
 from medsim.terminologies.synthetic.concepts import (
     BRANCHES,
     CHANCES,
@@ -34,8 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from medsim.terminologies.rf2_writer import ReleaseType
-    from medsim.terminologies.sctid import Component
+    from medsim.terminologies.rf2_writer import Component, ReleaseType
     from medsim.terminologies.synthetic.concepts import Ints
 
     Make = Callable[[Ints, Outline], pl.DataFrame]
@@ -133,17 +131,17 @@ def concept_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
     return rows.with_columns(
         id=ids(rows["concept"], "concept"),
         moduleId=pl.when(is_model)
-        .then(sctid.MODEL_COMPONENT_MODULE)
+        .then(rf2.MODEL_COMPONENT_MODULE)
         .otherwise(outline.model_id(Model.MODULE)),
         definitionStatusId=pl.when(pl.Series(is_defined) ^ pl.col("changes_later"))
-        .then(sctid.DEFINED)
-        .otherwise(sctid.PRIMITIVE),
+        .then(rf2.DEFINED)
+        .otherwise(rf2.PRIMITIVE),
     )
 
 
 _FSN, _PREFERRED, _OLD_FSN, _DEFINITION = 0, 1, 5, 6  # slots
 _LONGEST_TERM, _LONGEST_DEFINITION = 255, 4096
-_CASE_RULES = (sctid.CASE_INSENSITIVE, sctid.CASE_SENSITIVE, sctid.INITIAL_CASE_INSENSITIVE)
+_CASE_RULES = (rf2.CASE_INSENSITIVE, rf2.CASE_SENSITIVE, rf2.INITIAL_CASE_INSENSITIVE)
 _SYNONYMS = (
     "REVERSED RESPELLED COMBINED PLURAL INVERTED SHORTENED REPHRASED INITIALED UPPER EPONYM TITLE"
 )
@@ -159,10 +157,10 @@ def description_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
     item = rows["item"].to_numpy()
     typed = rows.with_columns(
         typeId=pl.when(pl.col("slot").is_in([_FSN, _OLD_FSN]))
-        .then(sctid.FULLY_SPECIFIED_NAME)
+        .then(rf2.FULLY_SPECIFIED_NAME)
         .when(pl.col("slot") == _DEFINITION)
-        .then(sctid.TEXT_DEFINITION)
-        .otherwise(sctid.SYNONYM)
+        .then(rf2.TEXT_DEFINITION)
+        .otherwise(rf2.SYNONYM)
     )
     case_rule = outline.draws.choose(
         "case", item * 2 + rows["changes_later"].to_numpy(), len(_CASE_RULES)
@@ -203,10 +201,10 @@ def _terms(rows: pl.DataFrame, outline: Outline) -> pl.Series:
     bases = outline.bases(concepts)
     texts = outline.names.wordings(bases).gather(wording * len(concepts) + place)
     branch = families_of(bases, outline.draws).branch[place]
-    is_fsn = (rows["typeId"] == sctid.FULLY_SPECIFIED_NAME).to_numpy()
+    is_fsn = (rows["typeId"] == rf2.FULLY_SPECIFIED_NAME).to_numpy()
     is_tagged = is_fsn & ~np.isin(wording, _UNTAGGED)
     model = np.maximum(rows["concept"].to_numpy() - outline.n_clinical, 0)
-    room = pl.when(pl.col("typeId") == sctid.TEXT_DEFINITION).then(_LONGEST_DEFINITION)
+    room = pl.when(pl.col("typeId") == rf2.TEXT_DEFINITION).then(_LONGEST_DEFINITION)
     cut = pl.col("text").str.slice(0, room.otherwise(_LONGEST_TERM) - pl.col("tag").str.len_chars())
     return (
         rows.with_columns(
@@ -277,11 +275,11 @@ def relationship_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
         .then(seat)
         .when(attribute == 1)
         .then(cause)
-        .otherwise(sctid.IS_A),
+        .otherwise(rf2.IS_A),
         characteristicTypeId=pl.when(~is_attribute & pl.col("changes_later"))
-        .then(sctid.STATED)
-        .otherwise(sctid.INFERRED),
-        modifierId=pl.lit(sctid.EXISTENTIAL),
+        .then(rf2.STATED)
+        .otherwise(rf2.INFERRED),
+        modifierId=pl.lit(rf2.EXISTENTIAL),
     )
 
 
@@ -327,7 +325,7 @@ def _earlier_of_branch(label: str, numbers: Ints, draws: Draws) -> Ints:
 
 
 _SECOND, _FORMER = 1, 2  # slots
-_KINDS = weights_of(CHANCES["associations"], vars(sctid))
+_KINDS = weights_of(CHANCES["associations"], vars(rf2))
 
 
 def association_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
@@ -337,13 +335,13 @@ def association_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
     slot, concept = parts["slot"].to_numpy(), parts["concept"].to_numpy()
     item, base = parts["item"].to_numpy(), outline.bases(concept)
     kind = outline.draws.weigh("kind", concept, _KINDS)
-    has_two = (kind == sctid.POSSIBLY_EQUIVALENT_TO) & (base + 1 < outline.n_active)
+    has_two = (kind == rf2.POSSIBLY_EQUIVALENT_TO) & (base + 1 < outline.n_active)
     fate = fates("substitute", parts, outline)
     other = outline.draws.choose("other substitute", item, outline.n_active)
     target = np.select(
         [slot == _SECOND, slot == _FORMER], [base + 1, other], _substitutes(concept, kind, outline)
     )
-    was = np.where(kind == sctid.SAME_AS, sctid.REPLACED_BY, sctid.SAME_AS)
+    was = np.where(kind == rf2.SAME_AS, rf2.REPLACED_BY, rf2.SAME_AS)
     return parts.with_columns(
         kind=pl.Series(np.where(slot == _FORMER, was, kind)),
         target=pl.Series(target),
@@ -360,7 +358,7 @@ def association_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
     return rows.with_columns(
         id=uuids(outline.draws, item),
         moduleId=pl.when(pl.Series(is_model))
-        .then(sctid.MODEL_COMPONENT_MODULE)
+        .then(rf2.MODEL_COMPONENT_MODULE)
         .otherwise(outline.model_id(Model.MODULE)),
         refsetId="kind",
         referencedComponentId=ids(rows["concept"], "concept"),
@@ -371,7 +369,7 @@ def association_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
 def _substitutes(concepts: Ints, kinds: Ints, outline: Outline) -> Ints:
     draws = outline.draws
     is_gone = draws.chance("replaced by namespace", concepts)
-    is_namespace = (kinds == sctid.MOVED_TO) | ((kinds == sctid.REPLACED_BY) & is_gone)
+    is_namespace = (kinds == rf2.MOVED_TO) | ((kinds == rf2.REPLACED_BY) & is_gone)
     namespaces = np.array([outline.model_number(namespace) for namespace in NAMESPACES])
     namespace = namespaces[draws.choose("namespace", concepts, len(NAMESPACES))]
     return np.select(
@@ -403,7 +401,7 @@ _IS_FSN, _IS_PREFERRED, _IS_OTHER = (_SLOT.eq(slot) for slot in range(3))  # nam
 _IS_PARENT = _SLOT == 0
 _IS_MOVED = (_EVENT == Event.MOVED) & _IS_PARENT & (pl.col("target") > 0)
 _OTHER_KIND = (
-    pl.when(pl.col("refsetId") == sctid.SAME_AS).then(sctid.REPLACED_BY).otherwise(sctid.SAME_AS)
+    pl.when(pl.col("refsetId") == rf2.SAME_AS).then(rf2.REPLACED_BY).otherwise(rf2.SAME_AS)
 )
 _Rule: TypeAlias = tuple[pl.Expr, dict[str, pl.Expr]]  # which rows, and how they change
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from medsim.terminologies.sctid import sctids
+from medsim.terminologies.rf2_writer import sctids
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
