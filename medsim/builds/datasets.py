@@ -367,18 +367,20 @@ class CheckedPairs:
                 for one that is not in the terminology.
             file: file with the ids, read if a pair violates a rule.
         """
+        self._sets.append((key, file))
+        if numbers.is_empty():
+            return
         first, second = (numbers[side] for side in TERM_IDS)
         numbered = numbers.with_columns(
             *(
                 (values.gather(first) == values.gather(second)).alias(name)  # null if unknown
                 for name, values in self._values.items()
             ),
-            set_id=len(self._sets),
+            set_id=len(self._sets) - 1,
             row=pl.int_range(pl.len()),
         )
         columns = (pl.col(name).cast(dtype) for name, dtype in _COLUMNS.items())
         self._store.append("numbered_pair", numbered.select(columns))
-        self._sets.append((key, file))
 
     def findings(self) -> list[Finding]:
         """Return a finding for each file of ``sql/builds/checks``."""
