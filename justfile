@@ -11,7 +11,12 @@ check:
     for each in lint imports sql docs; do step $each || status=1; done
     wait $types || status=1
     cat "$typed"; rm "$typed"
-    for each in test examples; do step $each || status=1; done
+    # Tests often wait for processes and browsers, while the examples compute.
+    shown=$(mktemp)
+    step examples > "$shown" 2>&1 & examples=$!
+    step test || status=1
+    wait $examples || status=1
+    cat "$shown"; rm "$shown"
     exit $status
 
 # The environment's programs; `just bin=FOLDER/bin/ RECIPE` uses those of another environment.
@@ -42,13 +47,16 @@ docs:
 reference:
     {{ bin }}python -m docs.tools.reference
 
+# Runs a command with its temporary files in memory.
+in_memory := "bash tests/in_memory.sh"
+
 # All tests except the examples, in two processes, each file in one, so that its fixtures are made once.
 test *arguments:
-    {{ bin }}python -m pytest -n 2 --dist loadfile --ignore tests/docs/test_examples.py {{ arguments }}
+    {{ in_memory }} {{ bin }}python -m pytest -n 2 --dist loadfile --ignore tests/docs/test_examples.py {{ arguments }}
 
 # The examples of README and docs.
 examples *arguments:
-    {{ bin }}python -m pytest -n 2 --dist worksteal tests/docs/test_examples.py {{ arguments }}
+    {{ in_memory }} {{ bin }}python -m pytest -n 2 --dist worksteal tests/docs/test_examples.py {{ arguments }}
 
 # What the other tests try a part of, in full: random examples, damaged files, texts for patterns.
 test-full *arguments:
@@ -57,12 +65,7 @@ test-full *arguments:
 # The tests without processes, browsers, clusters and killed runs, with few examples.
 test-quick *arguments:
     #!/usr/bin/env bash
-    # Their files are in memory if possible, which is faster than a disk. They are deleted at the
-    # end; set TMPDIR to keep them.
-    if [ -z "${TMPDIR:-}" ] && TMPDIR=$(mktemp -d -p /dev/shm 2>/dev/null); then
-        export TMPDIR
-        trap 'rm -rf "$TMPDIR"' EXIT
-    fi
+    source tests/in_memory.sh
     # Each process collects only its own files, without a third process as in xdist.
     half() {
         {{ bin }}python -m pytest --half "$1" --basetemp "$common/$1" \
