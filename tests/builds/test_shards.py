@@ -8,7 +8,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 
 import pytest
 from fixtures.builds import run
+from fixtures.program import program
 from fixtures.release import Release, random_release
 
 import medsim
@@ -25,6 +25,7 @@ from medsim.core.errors import OutputError
 pytestmark = pytest.mark.slow
 
 PATIENCE = 120  # seconds to wait for a condition before a test fails
+SEARCHED = ["levenshtein"]  # the negatives that shards search; others are drawn by the merge
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,9 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def whole(source: Path, tmp_path_factory: pytest.TempPathFactory) -> dict:
     folder = tmp_path_factory.mktemp("whole")
     return {
-        pool: medsim.build(source, folder / pool, pool=pool, seed=4).manifest.outputs
+        pool: medsim.build(
+            source, folder / pool, pool=pool, seed=4, negatives=SEARCHED
+        ).manifest.outputs
         for pool in ("set", "terminology")
     }
 
@@ -73,7 +76,9 @@ def long_whole(long_source: Path, tmp_path_factory: pytest.TempPathFactory) -> d
 
 def make_shards(source: Path, out: Path, total: int, *numbers: int, **options) -> None:
     for number in numbers or range(1, total + 1):
-        medsim.build_shard(source, out, shard=f"{number}/{total}", seed=4, **options)
+        medsim.build_shard(
+            source, out, shard=f"{number}/{total}", seed=4, negatives=SEARCHED, **options
+        )
 
 
 def message_of(error: pytest.ExceptionInfo[medsim.MedsimError]) -> str:
@@ -115,7 +120,8 @@ def test_more_shards_than_first_terms_are_allowed(tmp_path: Path) -> None:
 
 def test_concurrent_processes_make_one_build(source: Path, whole: dict, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    command = [sys.executable, "-m", "medsim", "build", source, "-o", out, "--seed", "4"]
+    command = [program(), "build", source, "-o", out, "--seed", "4"]
+    command += ["--negatives", "levenshtein"]
     # The first shard is made twice at the same time, as if a cluster restarted its job.
     processes = [
         subprocess.Popen(
@@ -158,7 +164,7 @@ def test_a_finished_shard_is_not_searched_again(source: Path, tmp_path: Path) ->
 def kill(command: list[str], is_there: Callable[[], bool], number: int) -> tuple[int, str]:
     """Send a command a signal once something exists; return its exit code and stderr."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "medsim", *command],
+        [program(), *command],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -233,7 +239,7 @@ def altered_job(out: Path) -> None:
 def test_shards_of_another_build_are_rejected(
     source: Path, out: Path, tmp_path: Path, changed: dict, expected: str
 ) -> None:
-    options = {"source": source, "shard": "2/2", "seed": 4, **changed}
+    options = {"source": source, "shard": "2/2", "seed": 4, "negatives": SEARCHED, **changed}
     if seed := changed.get("source"):
         options["source"] = random_release(seed, 80).write_zip(tmp_path / "release.zip", "Snapshot")
     options.pop("alter", str)(out)
@@ -297,7 +303,8 @@ def test_a_damaged_shard_can_be_searched_again(source: Path, whole: dict, out: P
     path = out.with_name("out.shards") / "shard-2-of-2.shard"
     path.write_bytes(path.read_bytes()[:-20])
 
-    again = run("build", source, "-o", out, "--seed", "4", "--shard", "2/2")
+    options = ("--seed", "4", "--negatives", "levenshtein")
+    again = run("build", source, "-o", out, *options, "--shard", "2/2")
 
     assert again.exit_code == 0
     assert "; it is searched again" in again.stderr
