@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 import time
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -16,6 +15,7 @@ import polars as pl
 import pytest
 from fixtures.builds import alter, nearest_made_far, pairs_of, row_replaced
 from fixtures.embeddings import write_text
+from fixtures.program import program
 from fixtures.release import edge_release, random_release
 from oracles import pairs as oracle
 from oracles.hashing import term_hash, tie_hash
@@ -343,7 +343,7 @@ def test_a_killed_build_resumes_only_with_the_same_embedding(tmp_path: Path) -> 
     undisturbed = medsim.build(source, tmp_path / "undisturbed", **options)
     out = tmp_path / "out"
     job = tmp_path / ".out.unfinished" / "job.json"
-    command = [sys.executable, "-m", "medsim", "build", str(source), "-o", str(out)]
+    command = [program(), "build", str(source), "-o", str(out)]
     command += ["--negatives", "embedding", "--embedding", f"own={text}"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     deadline = time.monotonic() + PATIENCE

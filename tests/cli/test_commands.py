@@ -18,6 +18,7 @@ import polars as pl
 import pytest
 from fixtures.categories import categorised_release
 from fixtures.commands import commands
+from fixtures.program import program
 from typer.testing import CliRunner
 
 from medsim.cli import app
@@ -255,8 +256,7 @@ def test_invalid_arguments_are_one_line(
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
 def test_unwritable_table_is_one_line(out: Path) -> None:
-    program, folder = shlex.quote(sys.executable), shlex.quote(str(out))
-    command = f"{program} -m medsim stats {folder} >/dev/full"
+    command = f"{shlex.join((str(program()), 'stats', str(out)))} >/dev/full"
 
     result = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
 

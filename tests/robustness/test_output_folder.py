@@ -8,12 +8,12 @@ import resource
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from fixtures.program import program
 
 import medsim
 from medsim.builds.output import BUILD
@@ -78,7 +78,7 @@ def there(finished: medsim.Build, tmp_path: Path) -> Path:
 
 
 def start(source: Path, out: Path, *options: str, **process) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "medsim", "build", str(source), "-o", str(out), *options]
+    command = [program(), "build", str(source), "-o", str(out), *options]
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **process
     )
@@ -163,7 +163,12 @@ def test_a_full_disk_ends_in_one_line(source: Path, tmp_path: Path) -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # so that writing fails instead
         resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
 
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    # Else Python might keep the first 10,000 bytes of a compiled module, for later processes too.
+    environment = {
+        **os.environ,
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
+    }
     (tmp_path / "cache").mkdir()
     out = tmp_path / "place" / "out"
     process = start(source, out, preexec_fn=limit_file_size, env=environment)
