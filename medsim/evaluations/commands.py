@@ -69,11 +69,11 @@ def evaluate(
         (options.words, "parts"),
     )
     tables = [("a summary", "standings"), *((name, name) for chosen, name in optional if chosen)]
-    place = quoted(options.out)
+    out = quoted(options.out)
     say_next(
         options.progress,
-        *(f"for {what}, run medsim compare {place} --table {table}" for what, table in tables),
-        f"for a report, run medsim report {place} -o report.html",
+        *(f"for {what}, run medsim compare {out} --table {table}" for what, table in tables),
+        f"for a report, run medsim report {out} -o report.html",
     )
 
 

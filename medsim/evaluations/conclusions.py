@@ -294,7 +294,7 @@ def standings(
     )
 
 
-_MOST_TERMS = 5  # of either end
+_MAX_TERMS = 5  # of either end
 _OF = ["input", "statistic", "far", "embedding"]
 _ENDS = ("best", "worst")
 
@@ -360,7 +360,7 @@ def extreme_terms(separated: pl.DataFrame) -> pl.DataFrame:
     ranked = (
         separated.drop_nulls("overlap_error")
         .sort(*key, "overlap_error", "term")
-        .with_columns(is_best=rank < _MOST_TERMS, is_worst=rank >= pl.len().over(key) - _MOST_TERMS)
+        .with_columns(is_best=rank < _MAX_TERMS, is_worst=rank >= pl.len().over(key) - _MAX_TERMS)
         .filter(pl.col("is_best") | pl.col("is_worst"))
     )
     best, worst = (pl.lit(standing) for standing in _ENDS)

@@ -466,12 +466,12 @@ def read_words(path: Path) -> WordTable:
             f"{path} has none of the columns {', '.join(WORD_PROPERTIES)} beside word; add one"
         )
     rows = []
-    for place, (word, *cells) in table.rows():
+    for line, (word, *cells) in table.rows():
         row = dict(zip(names, cells, strict=True))
         try:
             properties = {name: property_in(name, cell) for name, cell in row.items()}
         except InputError as error:
-            raise InputError(f"{path}: {place}: {error}") from error
+            raise InputError(f"{path}: {line}: {error}") from error
         topics = None if properties.get("topics") is None else topic_names(row["topics"])
         rows.append({"word": word, **properties, "names": None if topics is None else [*topics]})
     schema = {"word": pl.String, "count": pl.Float64, "topics": pl.Float64, "domain": pl.String}
@@ -547,7 +547,7 @@ def _properties(rated: RatedPairs, words: WordTable | None) -> pl.DataFrame:
 
 _DRAW = np.uint64(0x5A4D504C45)  # tells these hashes from others of the same seed
 
-_LEAST_MATCHES = 5  # negatives of a stratum; with more the headline score is hardly more precise
+_MIN_MATCHES = 5  # negatives of a stratum; with more the headline score is hardly more precise
 
 
 def sampled(frame: pl.DataFrame, n_positives: int, seed: int) -> pl.DataFrame:
@@ -593,7 +593,7 @@ def _matches(frame: pl.DataFrame, sample: pl.DataFrame, draws: pl.DataFrame) -> 
     pairs = pairs.unique("pair_id").join(draws, on="term1").sort("draw", "pair_id")
     pairs = pairs.with_columns(stratum=strata_of_spelling(spelling_of(pairs)))
     negatives = pairs.filter(label=0)
-    first = negatives.filter(pl.int_range(pl.len()).over("stratum") < _LEAST_MATCHES).filter(~drawn)
+    first = negatives.filter(pl.int_range(pl.len()).over("stratum") < _MIN_MATCHES).filter(~drawn)
     matching = first.join(pairs.filter(drawn, label=1), on="stratum", how="semi")
     every = pl.lit(ALL_KINDS)
     return matching.with_columns(difficulty=every, negatives=every).select(frame.columns)

@@ -40,8 +40,8 @@ from medsim.evaluations.statistic import BASELINE, STATISTICS, tabulated_names
 from medsim.statistics.options import (
     BINS,
     EQUAL_PARTS,
-    FEWEST_RESAMPLES,
-    MOST_RESAMPLES,
+    MAX_RESAMPLES,
+    MIN_RESAMPLES,
     RESAMPLES,
     RESAMPLES_A_COMPARISON,
     TOPIC_BINS,
@@ -196,8 +196,8 @@ class EvaluateOptions(Options):
             f"Bootstrap resamples for Spearman's correlation; default: {RESAMPLES:,}, or more for "
             f"many comparisons. By default tests have at least {RESAMPLES_A_COMPARISON} per "
             "comparison, so that p-values below 0.05 are possible after Bonferroni's correction.",
-            least=FEWEST_RESAMPLES,
-            most=MOST_RESAMPLES,
+            least=MIN_RESAMPLES,
+            most=MAX_RESAMPLES,
             key="resamples",
         ),
     ] = None

@@ -406,7 +406,7 @@ def metrics(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | 
         rows=rows,
         table=PageTable(caption="Scores by metric", frame=wide, view="results"),
         narrow=n_embeddings <= _FEW,
-        least=charts.heat_width(n_embeddings),
+        min_width=charts.heat_width(n_embeddings),
     )
     return Section(
         title="Metrics", prose="The scores of each embedding with every metric.", parts=[chart]
@@ -449,7 +449,7 @@ def significance(comparisons: pl.DataFrame, embeddings: Sequence[str]) -> Sectio
             formats={"p": ".2g", "p, Bonferroni": ".2g"},
         ),
         narrow=len(names) <= _FEW,
-        least=charts.heat_width(len(names)),
+        min_width=charts.heat_width(len(names)),
     )
     return Section(
         title="Significance",

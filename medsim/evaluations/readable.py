@@ -89,8 +89,8 @@ def with_contenders(rows: pl.DataFrame) -> pl.DataFrame:
 def in_order_of(rows: pl.DataFrame, embeddings: Sequence[str]) -> pl.DataFrame:
     """Return rows in the given order of embeddings, others last."""
     at = {name: at for at, name in enumerate(embeddings)}
-    place = pl.col("embedding").replace_strict(at, default=len(at), return_dtype=pl.Int64)
-    return rows.sort(place, maintain_order=True)
+    rank = pl.col("embedding").replace_strict(at, default=len(at), return_dtype=pl.Int64)
+    return rows.sort(rank, maintain_order=True)
 
 
 def present(order: Sequence[str], names: Iterable[str]) -> list[str]:

@@ -90,12 +90,12 @@ def family_rows(
     samples: Sequence[Any] = [score.sample for score in members]
     if statistic.kind == "rated" and resampling is not None:
         samples = redrawn(samples, resampling)
-    places = [*combinations(range(len(members)), 2)]
+    pairs = [*combinations(range(len(members)), 2)]
     if baseline is not None:
-        places = [(place, len(family)) for place in range(len(family))]
-    tests = [statistic.test(samples[first], samples[second]) for first, second in places]
-    for two, test, columns in zip(places, tests, columns_of(tests), strict=True):
-        first, second = (members[place] for place in two)
+        pairs = [(index, len(family)) for index in range(len(family))]
+    tests = [statistic.test(samples[first], samples[second]) for first, second in pairs]
+    for two, test, columns in zip(pairs, tests, columns_of(tests), strict=True):
+        first, second = (members[index] for index in two)
         values = [score.estimates[statistic.name].value for score in (first, second)]
         yield {
             "between": between,

@@ -219,9 +219,9 @@ def _other_sets(
 
 def _reversed_sets(rows: pl.DataFrame, names: Sequence[str], significant: pl.DataFrame) -> int:
     """Return the number of sets with a significant difference against the order of models."""
-    place = {name: at for at, name in enumerate(names)}
+    ranks = {name: at for at, name in enumerate(names)}
     first, second = (
-        pl.col(side).replace_strict(place, default=None, return_dtype=pl.Int64)
+        pl.col(side).replace_strict(ranks, default=None, return_dtype=pl.Int64)
         for side in ("embedding1", "embedding2")
     )
     is_reversed = (first - second).sign() * pl.col("difference").sign() > 0

@@ -104,7 +104,7 @@ def _drawn(chart: Chart) -> str:
 
 def _packed_rows(table: LongTable) -> str:
     """Return the JSON from which the page shows the rows of a long table."""
-    return embedded_json(packed_columns(table.frame.head(table.most)))
+    return embedded_json(packed_columns(table.frame.head(table.max_rows)))
 
 
 def _breakable(text: str) -> str:
@@ -118,12 +118,12 @@ def _linked(sentences: Iterable[str], terms: Sequence[str]) -> Iterator[str]:
     """Yield sentences as markup, with a link from the first use of each term to its meaning."""
     from markupsafe import Markup, escape  # noqa: PLC0415 — comes with Jinja2
 
-    places = {term.lower(): place for place, term in enumerate(terms, 1)}
+    numbers = {term.lower(): number for number, term in enumerate(terms, 1)}
     pattern = any_of(terms)
     for sentence in sentences:
         pieces = [
-            Markup('<a href="#word-{}">{}</a>').format(place, piece)
-            if (place := places.pop(piece.lower(), None))
+            Markup('<a href="#word-{}">{}</a>').format(number, piece)
+            if (number := numbers.pop(piece.lower(), None))
             else escape(piece)
             for piece in (pattern.split(sentence) if terms else [sentence])
         ]
@@ -134,7 +134,7 @@ def _rows(table: PageTable) -> Iterator[dict[str, object]]:
     """Yield the rows of a table, those of few pairs with a mark."""
     frame = table.frame
     formats = [table.formats.get(column, NUMBER) for column in frame.columns]
-    for row in frame.head(table.most).iter_rows():
+    for row in frame.head(table.max_rows).iter_rows():
         few = table.few and row[frame.get_column_index("pairs")] < table.few
         yield {"cells": list(map(_cell, row, formats)), "few": few}
 
@@ -165,7 +165,7 @@ def packed_columns(rows: pl.DataFrame) -> dict[str, object]:
     """Return the columns of a chart, each as ``unpacked`` of the page's script reads it.
 
     That is the list of its values; or ``of``, its different values, with ``at``, which of them each
-    row has, or with ``runs``, in turn such a place and how many rows in succession have it. Of
+    row has, or with ``runs``, in turn such a number and how many rows in succession have it. Of
     these the shortest is taken.
     """
     return {name: _packed(rows[name]) for name in rows.columns}
@@ -173,10 +173,10 @@ def packed_columns(rows: pl.DataFrame) -> dict[str, object]:
 
 def _packed(column: pl.Series) -> object:
     values = [_short(value) for value in column]
-    places: dict[tuple[type, object], int] = {}
-    at = [places.setdefault((type(value), value), len(places)) for value in values]
-    distinct_values = [value for _, value in places]
-    runs = list(chain.from_iterable((place, len(list(same))) for place, same in groupby(at)))
+    numbers: dict[tuple[type, object], int] = {}
+    at = [numbers.setdefault((type(value), value), len(numbers)) for value in values]
+    distinct_values = [value for _, value in numbers]
+    runs = list(chain.from_iterable((number, len(list(same))) for number, same in groupby(at)))
     forms = (values, {"of": distinct_values, "at": at}, {"of": distinct_values, "runs": runs})
     return min(
         forms, key=lambda form: len(json.dumps(form, ensure_ascii=False, separators=(",", ":")))

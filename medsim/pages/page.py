@@ -31,10 +31,10 @@ MEANINGS: Mapping[str, str] = tomllib.loads(
 NUMBER = ",.3f"
 """The format of a number that is not whole."""
 
-MOST_ROWS = 500
+MAX_TABLE_ROWS = 500
 """The maximum number of rows in a table of a page."""
 
-MOST_LONG_ROWS = 50_000
+MAX_LONG_ROWS = 50_000
 """The maximum number of rows in a long table of a page."""
 
 
@@ -58,7 +58,7 @@ class PageTable:
     few: int = 0
     view: str = ""
     filters: Sequence[str] = ()
-    most: ClassVar[int] = MOST_ROWS
+    max_rows: ClassVar[int] = MAX_TABLE_ROWS
 
     @property
     def numeric(self) -> list[str]:
@@ -69,15 +69,15 @@ class PageTable:
     def left_out(self) -> str:
         """A sentence on the rows that are not on the page; empty if all are."""
         n_rows = self.frame.height
-        if n_rows <= self.most:
+        if n_rows <= self.max_rows:
             return ""
         view = f'medsim sql FOLDER "from {self.view}"' if self.view else "the output"
-        return f"The first {self.most:,} of {n_rows:,} rows; {view} has all."
+        return f"The first {self.max_rows:,} of {n_rows:,} rows; {view} has all."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LongTable(PageTable):
-    """A table of up to ``MOST_LONG_ROWS`` rows that can be searched, filtered and sorted.
+    """A table of up to ``MAX_LONG_ROWS`` rows that can be searched, filtered and sorted.
 
     The page shows a hundred rows at a time, so that it stays fast.
 
@@ -88,7 +88,7 @@ class LongTable(PageTable):
         decisions: the decisions that readers can record on the rows, if any.
     """
 
-    most: ClassVar[int] = MOST_LONG_ROWS
+    max_rows: ClassVar[int] = MAX_LONG_ROWS
     linked: Sequence[str] = ()
     links: Mapping[str, str] = field(default_factory=dict)
     differing: Sequence[str] = ()
@@ -97,7 +97,7 @@ class LongTable(PageTable):
     @property
     def settings(self) -> dict[str, object]:
         """The settings for the page's script."""
-        rows = self.frame.head(self.most)
+        rows = self.frame.head(self.max_rows)
         return {
             "linked": self.linked,
             "links": dict(self.links),
@@ -148,7 +148,7 @@ class Chart:
         spec: its specification in Vega-Lite, without data; it draws the data set named "rows".
         rows: the data that it draws.
         narrow: whether it is drawn no wider than it is high.
-        least: the least width, in pixels, at which its texts fit; on a narrower page
+        min_width: the least width, in pixels, at which its texts fit; on a narrower page
             it scrolls within its own box.
     """
 
@@ -158,7 +158,7 @@ class Chart:
     rows: pl.DataFrame
     table: PageTable
     narrow: bool = False
-    least: int = 0
+    min_width: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

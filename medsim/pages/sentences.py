@@ -19,13 +19,13 @@ Row: TypeAlias = dict[str, Any]
 ALPHA = 0.05
 """The level of significance."""
 
-_LEAST_P = 0.001  # smaller values are not written out
+_MIN_P = 0.001  # smaller values are not written out
 _NAMED = 3  # models that a sentence names at most
 
 
 def p_text(p: float) -> str:
     """Return the end of a statement on a p-value: "= 0.012", or "< 0.001" if it is smaller."""
-    return f"< {_LEAST_P}" if p < _LEAST_P else f"= {number(p, '.3f')}"
+    return f"< {_MIN_P}" if p < _MIN_P else f"= {number(p, '.3f')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,11 @@ def is_above(row: Row, chance: float) -> bool:
 
 
 def leader_sentence(
-    ranking: Sequence[Row], differences: Differences, place: str, label: str, chance: str = "chance"
+    ranking: Sequence[Row],
+    differences: Differences,
+    scored_on: str,
+    label: str,
+    chance: str = "chance",
 ) -> str:
     """Return which model leads, by how much, or from which it cannot be distinguished.
 
@@ -110,7 +114,7 @@ def leader_sentence(
         ranking: model, value, low and high of each model, the best first, and chance if the score
             has a value by chance. No model leads if none is above it.
         differences: see ``ordered_differences``; without them no model is said to lead.
-        place: what the models are scored on, in a phrase after "on".
+        scored_on: what the models are scored on, in a phrase after "on".
         label: of the score.
         chance: what has the value by chance.
     """
@@ -120,23 +124,23 @@ def leader_sentence(
     ties = [(other, test) for other, test in tests.items() if test and not test.is_significant]
     if not others:
         article = "an" if label[0] in "AEIOUaeiou" else "a"
-        return f"On {place}, {name} has {article} {label} of {value}."
+        return f"On {scored_on}, {name} has {article} {label} of {value}."
     second, lead = next(iter(tests.items()))
     if lead is None:
         other = f"{second} with {with_interval(others[0])}"
         end = "the two were not compared"
-        return f"On {place}, {name} has the highest {label}, {value}, before {other}; {end}."
+        return f"On {scored_on}, {name} has the highest {label}, {value}, before {other}; {end}."
     by_chance = first.get("chance")
     leads = by_chance is None or any(is_above(row, by_chance) for row in ranking)
     lacks = "leads" if leads else f"is significantly better than {chance} ({by_chance:.3g})"
-    highest = f"No model {lacks} on {place}: {name} has the highest {label}, {value}"
+    highest = f"No model {lacks} on {scored_on}: {name} has the highest {label}, {value}"
     if ties:
         (near, test), *more = ties
         also = listed([other for other, _ in more], _NAMED)
         near = f"{near} {test.bracketed}{also and f' or from {also}'}"
         return f"{highest}, but cannot be distinguished from {near}."
     next_best = ", the next best" if len(others) > 1 else ""
-    highest = f"{name} leads on {place}: its {label} is {value}" if leads else highest
+    highest = f"{name} leads on {scored_on}: its {label} is {value}" if leads else highest
     return f"{highest}, {lead.above} {second}{next_best}."
 
 
@@ -145,13 +149,15 @@ def p_shown(*columns: str) -> pl.Expr:
     return pl.col(*columns).map_elements(lambda p: p_text(p).removeprefix("= "), pl.String)
 
 
-def accuracy_sentences(results: pl.DataFrame, place: str, guessing: str = "guessing") -> list[str]:
+def accuracy_sentences(
+    results: pl.DataFrame, scored_on: str, guessing: str = "guessing"
+) -> list[str]:
     """Return which model is the most accurate, and which are not better than guessing.
 
     Args:
         results: a row per model: model, accuracy, low, high, chance, and p, the corrected p-value
             of the difference from the highest accuracy.
-        place: see ``leader_sentence``.
+        scored_on: see ``leader_sentence``.
         guessing: the answers without a model whose accuracy is chance.
     """
     ranked = results.rename({"accuracy": "value"})
@@ -163,7 +169,7 @@ def accuracy_sentences(results: pl.DataFrame, place: str, guessing: str = "guess
         test = Difference(value, None, row["p"], is_only=len(others) == 1)
         differences[best["model"], row["model"]] = test
     ranking = [best, *others]
-    sentences = [leader_sentence(ranking, differences, place, "accuracy", guessing)]
+    sentences = [leader_sentence(ranking, differences, scored_on, "accuracy", guessing)]
     low = [row["model"] for row in ranking if not is_above(row, row["chance"])]
     if low and (len(low) < len(ranking) or not others):  # else the first sentence says so
         chance = f"{guessing} ({number(best['chance'], '.3f')})"

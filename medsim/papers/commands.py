@@ -26,5 +26,5 @@ def reproduce(options: ReproduceOptions, *, form: Format = "table") -> None:
     from medsim.papers.reproduce import reproduce as run
 
     print_table(call(run, options).counts(), form)
-    place = quoted(options.out)
-    say_next(options.progress, f"open {place}/tables.html in a browser; it works offline")
+    out = quoted(options.out)
+    say_next(options.progress, f"open {out}/tables.html in a browser; it works offline")

@@ -52,8 +52,8 @@ A bootstrap of R resamples gives no p-value below 2 / (R + 1). With this number,
 p-value after Bonferroni's correction is 0.01 for any number of comparisons.
 """
 
-FEWEST_RESAMPLES = 100
-MOST_RESAMPLES = 10_000_000
+MIN_RESAMPLES = 100
+MAX_RESAMPLES = 10_000_000
 
 _ROUNDING = 1e-6
 
@@ -76,7 +76,7 @@ class Resampling:
         """Return the settings for a family of ``n_comparisons``."""
         if not self.grows:
             return self
-        n_resamples = min(RESAMPLES_A_COMPARISON * n_comparisons, MOST_RESAMPLES)
+        n_resamples = min(RESAMPLES_A_COMPARISON * n_comparisons, MAX_RESAMPLES)
         return replace(self, resamples=max(self.resamples, n_resamples))
 
     def least_p(self, n_comparisons: int) -> float:

@@ -25,8 +25,8 @@ from medsim.core.options import (
 from medsim.statistics.options import (
     BINS,
     EQUAL_PARTS,
-    FEWEST_RESAMPLES,
-    MOST_RESAMPLES,
+    MAX_RESAMPLES,
+    MIN_RESAMPLES,
     TOPIC_BINS,
     check_bins,
 )
@@ -276,7 +276,7 @@ class ScoreOptions(Options):
     seed: Seed = 0
     resamples: Annotated[
         int,
-        Option("Bootstrap resamples; 0 for none.", least=0, most=MOST_RESAMPLES, key="resamples"),
+        Option("Bootstrap resamples; 0 for none.", least=0, most=MAX_RESAMPLES, key="resamples"),
     ] = 10_000
     threads: Threads = None
     overwrite: Annotated[bool, OVERWRITE] = False
@@ -284,9 +284,9 @@ class ScoreOptions(Options):
 
     def check(self) -> None:
         """Raise OptionError for bins that are not ascending, or too few resamples."""
-        if 0 < self.resamples < FEWEST_RESAMPLES:
+        if 0 < self.resamples < MIN_RESAMPLES:
             raise OptionError(
-                f"`resamples` {self.resamples} is too few; use {FEWEST_RESAMPLES} or more, or 0"
+                f"`resamples` {self.resamples} is too few; use {MIN_RESAMPLES} or more, or 0"
             )
         if not self.answers:
             raise OptionError("give at least one file or folder of answers")

@@ -13,9 +13,9 @@ from fixtures.html import Outline
 from fixtures.reports import NASTY
 
 from medsim.pages.markup import rendered
-from medsim.pages.page import MOST_LONG_ROWS, LongTable, Page, Section
+from medsim.pages.page import MAX_LONG_ROWS, LongTable, Page, Section
 
-N_ROWS = MOST_LONG_ROWS
+N_ROWS = MAX_LONG_ROWS
 NUMBERS = pl.int_range(N_ROWS, eager=True)
 ROWS = pl.DataFrame(
     {

@@ -116,7 +116,7 @@ def _cells(table: str, rows: pl.DataFrame) -> Cells:
     for row in rows.iter_rows(named=True):
         name = str(row[label])
         corpora = (corpus for key, corpus in _CORPORA.items() if key in name.lower())
-        place = next(corpora, name) if table == "1" else name.capitalize()
+        label_of_row = next(corpora, name) if table == "1" else name.capitalize()
         for column in columns:
             text = column.removesuffix(" %")
             head = _COLUMNS.get(text, text.capitalize()) if table != "5" else text.capitalize()
@@ -125,7 +125,7 @@ def _cells(table: str, rows: pl.DataFrame) -> Cells:
             if row[column] is not None:
                 is_whole = isinstance(row[column], int)
                 number = f"{row[column]:,}" if is_whole else row[column]
-                cells[place, head] = number if isinstance(number, str) else f"{number:.1f}"
+                cells[label_of_row, head] = number if isinstance(number, str) else f"{number:.1f}"
     return cells
 
 

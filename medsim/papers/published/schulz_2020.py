@@ -186,11 +186,11 @@ def _of_study(rows: pl.DataFrame) -> Cells:
     measures = {"alpha": "IAA", "accuracy": "acc", "recall": "rec", "precision": "prec"}
     cells = {}
     for row in rows.drop_nulls("difficulty").iter_rows(named=True):
-        place = f"{_DATASETS[row['dataset']]} {row['difficulty']} {row['negatives']}"
-        cells["NaN", place] = f"{row['no_ground_truth']:.0%}"
+        column = f"{_DATASETS[row['dataset']]} {row['difficulty']} {row['negatives']}"
+        cells["NaN", column] = f"{row['no_ground_truth']:.0%}"
         for name, label in measures.items():
             if row[name] is not None:
-                cells[label, place] = f"{row[name]:.2f}"
+                cells[label, column] = f"{row[name]:.2f}"
     return cells
 
 
