@@ -104,7 +104,10 @@ def _addresses(names: set[str], text: str) -> dict[str, str]:
     """Return identifiers of SSSOM with their prefixes expanded by the file's ``curie_map``."""
     bases = dict(_PREFIX.findall("\n".join(_COMMENT.findall(text))))
     parts = {name: name.partition(":") for name in names}
-    return {name: bases.get(it[0], it[0] + it[1]) + it[2] for name, it in parts.items()}
+    return {
+        name: bases.get(prefix, prefix + colon) + local
+        for name, (prefix, colon, local) in parts.items()
+    }
 
 
 def _identifier(text: str, address: str, known: set[str]) -> str:

@@ -103,8 +103,8 @@ def check_release_place(path: Path, *, overwrite: bool) -> None:
 
     def is_own(path: Path) -> bool:
         unread = (OSError, ValueError, NotImplementedError, zipfile.BadZipFile)
-        with suppress(*unread), ZipFile(path) as it:
-            return any(name.rpartition("/")[2] == ORIGIN_FILE for name in it.namelist())
+        with suppress(*unread), ZipFile(path) as archive:
+            return any(name.rpartition("/")[2] == ORIGIN_FILE for name in archive.namelist())
         return False
 
     check_file_free(path, overwrite=overwrite, is_own=is_own)

@@ -198,10 +198,10 @@ def read_release_text(
     file: ReleaseFile, reads: Collection[FileKind] = ()
 ) -> tuple[str, SourceFile]:
     """Return the text of a file in UTF-8 and the facts about the file."""
-    read: list[SourceFile] = []
-    with file.open_recorded(read, reads) as stream:
-        text = decoded(stream.read(), file.place)
-    return text, read[0]
+    files_read: list[SourceFile] = []
+    with file.open_recorded(files_read, reads) as stream:
+        text = decoded(stream.read(), file.shown_path)
+    return text, files_read[0]
 
 
 _LOGS = {SQLITE: ("-wal", "-journal"), DUCKDB: (".wal",)}  # files beside it with the latest rows
@@ -210,7 +210,7 @@ _NAMES_OTHER = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"  # the end of a journal that 
 
 @contextmanager
 def copy_of_database(
-    file: ReleaseFile, content: bytes, kind: FileKind, read: list[SourceFile]
+    file: ReleaseFile, content: bytes, kind: FileKind, files_read: list[SourceFile]
 ) -> Iterator[Path]:
     """Yield the path of a copy of a database and of its logs, since opening it may write there.
 
@@ -218,7 +218,7 @@ def copy_of_database(
         file: the database; its logs are the files beside it.
         content: its bytes.
         kind: SQLITE or DUCKDB.
-        read: list that the logs are added to.
+        files_read: list that the logs are added to.
 
     Raises:
         InputError: a journal names another file, which SQLite would delete.
@@ -227,10 +227,12 @@ def copy_of_database(
         path = Path(folder, "table.db")
         path.write_bytes(content)
         for end, log in beside(file, _LOGS[kind]).items():
-            with log.open_recorded(read) as stream:
+            with log.open_recorded(files_read) as stream:
                 log_content = stream.read()
             if log_content.endswith(_NAMES_OTHER):
-                raise InputError(f"{log.place} is of several databases; open them in SQLite first")
+                raise InputError(
+                    f"{log.shown_path} is of several databases; open them in SQLite first"
+                )
             Path(f"{path}{end}").write_bytes(log_content)
         yield path
 
@@ -253,12 +255,14 @@ def _without_long_names(terminology: Terminology, store: Store) -> Terminology:
 
 def with_mappings(terminology: Terminology, file: ReleaseFile, store: Store) -> Terminology:
     """Return the facts about a terminology after adding a file of mappings to its tables."""
-    with reading(file.place, "mappings"):
-        text, read = read_release_text(file, {JSON})
-        licence, skipped, warnings = add_mappings(text, file.place, store, terminology.vocabulary)
+    with reading(file.shown_path, "mappings"):
+        text, source_file = read_release_text(file, {JSON})
+        licence, skipped, warnings = add_mappings(
+            text, file.shown_path, store, terminology.vocabulary
+        )
     return replace(
         terminology,
-        files=(*terminology.files, read),
+        files=(*terminology.files, source_file),
         redistributable=terminology.redistributable and None,  # the licence may not allow it
         terms_of_use=f"{terminology.terms_of_use}; {file.inner}: {licence}",
         skipped=(*terminology.skipped, *skipped),
@@ -349,10 +353,10 @@ def known_sources() -> pl.DataFrame:
     """
     rows = [
         (
-            *(name, "built-in" if it.locate else "format", it.about),
-            *(f"medsim build {it.example or name} -o {name}", it.files, it.address),
+            *(name, "built-in" if source.locate else "format", source.about),
+            *(f"medsim build {source.example or name} -o {name}", source.files, source.address),
         )
-        for name, it in SOURCES.all().items()
+        for name, source in SOURCES.all().items()
     ]
     rows += _ADDED
     schema = ["source", "kind", "reads", "example", "known_by", "address"]
@@ -383,9 +387,9 @@ def find_source(location: str) -> tuple[Source, Path]:
     if kind is not None and kind.advice:
         raise InputError(f"{path} {kind}")
     reads = [
-        f"{it.about} ({it.files})"
-        for it in sources.values()
-        if any(end in it.files for end in path.suffixes)
+        f"{source.about} ({source.files})"
+        for source in sources.values()
+        if any(end in source.files for end in path.suffixes)
     ]
     near = f", such as {'; '.join(reads)}" if reads else ""
     raise InputError(f"{location!r} is in no format that medsim reads{near}; {LISTED}")

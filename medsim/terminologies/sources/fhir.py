@@ -38,8 +38,8 @@ _TABLES = "fhir_concept fhir_name fhir_property concept description is_a associa
 def read_fhir(path: Path, store: Store, options: ReadingOptions) -> Terminology:  # noqa: ARG001 — sources are called alike
     """Fill the canonical tables from a code system; see ``sources.LoadTables``."""
     file = single_file(path, _NAMED if has_file(path, _NAMED) else _ANY)
-    text, read = read_release_text(file, {JSON})
-    system = _code_system(file.place, json.loads(text))
+    text, source_file = read_release_text(file, {JSON})
+    system = _code_system(file.shown_path, json.loads(text))
     url, content, terms = (str(system.get(key) or "") for key in ("url", "content", "copyright"))
     name = f"the code system {url or system.get('name') or 'without url'}"
     store.put("fhir_code_system", pl.DataFrame({"system": [strict_json(system)]}))
@@ -47,7 +47,7 @@ def read_fhir(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         store.run(f"terminologies/fhir/{table}")
     if content == "supplement" or not store.n_rows("concept"):
         raise InputError(
-            f"{file.place}: {name} has no concepts of its own (its content is "
+            f"{file.shown_path}: {name} has no concepts of its own (its content is "
             f"{content or 'not stated'}); give a file that has them"
         )
     skipped = skipped_rows(store, "fhir")
@@ -56,7 +56,7 @@ def read_fhir(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     terminology = Terminology(
         vocabulary=vocabulary_of(url) or None,
         release_date=day_in(str(system.get("date") or system.get("version"))),
-        files=(read,),
+        files=(source_file,),
         terms_of_use=f"as stated by the code system: {terms}" if terms else NO_LICENCE,
         skipped=skipped,
         warnings=() if content in {"complete", ""} else (part,),

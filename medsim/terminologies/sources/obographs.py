@@ -43,12 +43,14 @@ def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Termino
     """Fill the canonical tables from OBO graphs; see ``sources.LoadTables``."""
     rows = OntologyRows(frozenset(options.synonyms))
     file = single_file(path, _NAME)
-    text, read = read_release_text(file, {JSON})
+    text, source_file = read_release_text(file, {JSON})
     graphs = json.loads(text)["graphs"]
     for graph in graphs:
         _read_graph(graph, rows)
     if not rows.active:
-        raise InputError(f"{file.place}: has no node that is a class, so it is not an ontology")
+        raise InputError(
+            f"{file.shown_path}: has no node that is a class, so it is not an ontology"
+        )
     rows.fill(store)
     metas = [graph.get("meta") or {} for graph in graphs]
     licences = [
@@ -60,7 +62,7 @@ def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Termino
     versions = (meta.get("version") for meta in metas)
     return Terminology(
         release_date=day_in(next(filter(None, versions), "")),
-        files=(read,),
+        files=(source_file,),
         terms_of_use=next(iter(licences), NO_LICENCE),
         skipped=rows.skipped,
     )

@@ -51,15 +51,15 @@ _VOCABULARIES = "VOCABULARY.csv"
 def read_omop(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from an export of Athena; see ``sources.LoadTables``."""
     everything = release_files(path)
-    read = _load_files(path, everything, store)
+    files_read = _load_files(path, everything, store)
     release_date = None
     for file in file_named(path, everything, _VOCABULARIES):
-        with file.open_recorded(read) as stream:
+        with file.open_recorded(files_read) as stream:
             version = _VERSION.search(stream.read(LONGEST_LINE))
         release_date = day_of(version[1].decode() if version else "", "%d-%b-%y")
     return Terminology(
         release_date=release_date,
-        files=tuple(read),
+        files=tuple(files_read),
         terms_of_use=_LICENCE,
         skipped=_fill_tables(path, store, options),
         warnings=_warnings(path, everything),
@@ -82,16 +82,16 @@ def _load_files(path: Path, everything: list[ReleaseFile], store: Store) -> list
         "omop_relation": (_RELATIONS, relations),
         "omop_ancestor": (_ANCESTORS, [] if relations else named(_ANCESTORS)),
     }
-    read: list[SourceFile] = []
+    files_read: list[SourceFile] = []
     for table, (name, files) in tables.items():
         wanted = _COLUMNS[name].split()
         columns, rows = wanted, RowFormat(separator=b"\t", n_separators=len(wanted) - 1)
         if files:
             columns, rows = _columns(wanted, files[0])
-        read += load_rows(
+        files_read += load_rows(
             f"terminologies/omop/{table}", rows, files, store, columns=" ".join(columns)
         )
-    return read
+    return files_read
 
 
 def _fill_tables(path: Path, store: Store, options: ReadingOptions) -> tuple[Skipped, ...]:

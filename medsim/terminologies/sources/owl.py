@@ -56,12 +56,12 @@ _PLAIN_ENTITY = re.compile(
 _TOO_LONG, _MAX_DEPTH = 201, 8
 
 
-def read_triples(file: ReleaseFile, read: list[SourceFile]) -> Iterator[Triple]:
+def read_triples(file: ReleaseFile, files_read: list[SourceFile]) -> Iterator[Triple]:
     """Yield the triples of a file in its order, and record the file.
 
     Args:
         file: RDF in XML, Turtle or N-Triples, or a database of semantic-sql.
-        read: list that the file is added to.
+        files_read: list that the file is added to.
 
     Raises:
         InputError: the file is malformed or of another kind, or an extra is not installed.
@@ -70,23 +70,23 @@ def read_triples(file: ReleaseFile, read: list[SourceFile]) -> Iterator[Triple]:
         beginning = stream.read(BEGINNING)
     kind = kind_of(beginning)
     if kind not in {None, *READS}:
-        raise InputError(f"{file.place} {kind}")
-    with file.open_recorded(read, READS) as stream:
+        raise InputError(f"{file.shown_path} {kind}")
+    with file.open_recorded(files_read, READS) as stream:
         if kind is RDF_XML:
-            entities = _Entities(file.place, beginning)
+            entities = _Entities(file.shown_path, beginning)
             watched = io.BufferedReader(Watched(stream, entities.see, closes=False))
             watched.read(len(beginning))
             whole = io.BufferedReader(Joined([io.BytesIO(entities.beginning), watched]))
-            yield from _of_rdf(file.place, whole, entities)
+            yield from _of_rdf(file.shown_path, whole, entities)
         elif kind is SQLITE:
             content = stream.read()
         else:
             if stream.peek(len(_MARK)).startswith(_MARK):
                 stream.read(len(_MARK))
-            yield from _of_rdf(file.place, stream)
+            yield from _of_rdf(file.shown_path, stream)
     if kind is SQLITE:
-        with copy_of_database(file, content, SQLITE, read) as path:
-            yield from _of_database(file.place, path)
+        with copy_of_database(file, content, SQLITE, files_read) as path:
+            yield from _of_database(file.shown_path, path)
 
 
 class _Entities:
@@ -196,7 +196,9 @@ class _Graph:
 
     def values(self, subject: str, *roles: str) -> list[str]:
         """Return the values of a subject, in order of the roles."""
-        return [text for role in roles for its, text, _ in self.statements[subject] if its == role]
+        return [
+            text for role in roles for each, text, _ in self.statements[subject] if each == role
+        ]
 
     def is_term(self, iri: str) -> bool:
         """Return whether a subject is a class or a concept; one with a parent may lack its type."""
@@ -211,13 +213,14 @@ class _Graph:
 def read_owl(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from OWL or SKOS; see ``sources.LoadTables``."""
     rows = OntologyRows(frozenset(options.synonyms))
-    read: list[SourceFile] = []
+    files_read: list[SourceFile] = []
     file = single_file(path, _NAME if has_single(path, _NAME) else _DATABASE)
-    graph = _read_graph(file, read)
+    graph = _read_graph(file, files_read)
     ids = _identifiers(graph)
     if not ids:
         raise InputError(
-            f"{file.place}: no owl:Class or skos:Concept has properties, so it is not an ontology"
+            f"{file.shown_path}: no owl:Class or skos:Concept has properties, so it is not an "
+            "ontology"
         )
     known = {own: own for own in ids.values()} | ids
     for iri in ids:
@@ -230,16 +233,16 @@ def read_owl(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     days = [day_in(value) for head in heads for value in graph.values(head, *_DATED)]
     return Terminology(
         release_date=next(filter(None, days), None),
-        files=tuple(read),
+        files=tuple(files_read),
         terms_of_use=f"as stated by the ontology: {licences[0]}" if licences else NO_LICENCE,
         skipped=rows.skipped,
     )
 
 
-def _read_graph(file: ReleaseFile, read: list[SourceFile]) -> _Graph:
+def _read_graph(file: ReleaseFile, files_read: list[SourceFile]) -> _Graph:
     graph = _Graph()
     forms: dict[str, Statement] = {}  # of labels that are nodes, as in SKOS-XL
-    for subject, predicate, value, language in read_triples(file, read):
+    for subject, predicate, value, language in read_triples(file, files_read):
         role = _ROLES.get(predicate, "")
         if role == "type":
             graph.types[subject].add(_TYPES.get(value, ""))
@@ -248,7 +251,7 @@ def _read_graph(file: ReleaseFile, read: list[SourceFile]) -> _Graph:
         elif not subject.startswith("_:"):
             graph.statements[subject] += [(role, value, language)] if role else []
     for statements in graph.statements.values() if forms else ():
-        statements[:] = [(its[0], *forms.get(its[1], its)[1:]) for its in statements]
+        statements[:] = [(each[0], *forms.get(each[1], each)[1:]) for each in statements]
     return graph
 
 
@@ -338,8 +341,8 @@ def _add_names(concept_id: str, graph: _Graph, iri: str, rows: OntologyRows) -> 
             by_language[language].append((role, text, tag))
     for language in sorted(by_language, key=lambda code: (code != LANGUAGE, code)):
         synonyms = {(text, role) for role, text, _ in by_language[language] if role in _SCOPES}
-        names = [it for it in by_language[language] if it[0] not in _SCOPES]
-        names.sort(key=lambda it: (len(it[2] or ""), it[2] or "", it[0] != first))
+        names = [each for each in by_language[language] if each[0] not in _SCOPES]
+        names.sort(key=lambda name: (len(name[2] or ""), name[2] or "", name[0] != first))
         for text, tag in dict.fromkeys((text, tag) for _, text, tag in names):
             if tag == names[0][2]:
                 rows.add_name(concept_id, text, language)
