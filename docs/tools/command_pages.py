@@ -126,6 +126,19 @@ def command_pages() -> dict[str, str]:
     return {"commands/index.md": page("commands", panels=panels), **pages}
 
 
+def with_commands(navigation: str) -> str:
+    """Return the settings of the site with the pages of all commands in its navigation."""
+    indent = " " * 12
+    lines = (
+        f'{indent}{{ "medsim {name}" = "reference/commands/{name.replace(" ", "-")}.md" }},\n'
+        for names in _panels().values()
+        for name in names
+    )
+    index = f'{indent}"reference/commands/index.md",\n'
+    before, index, after = navigation.partition(index)
+    return before + index + "".join(lines) + after[after.index(f"{indent[:8]}] }},") :]
+
+
 def _panels() -> dict[str, list[str]]:
     """Return the names of commands by the panels of ``medsim --help``."""
     root: Any = get_command(app)

@@ -1,24 +1,39 @@
-"""Writes the pages of the reference that are generated from declarations in the code.
+"""Writes the pages and lists that are generated from declarations in the code.
 
 The command is ``just reference``; a test checks that the pages are up to date.
 """
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
-from docs.tools.command_pages import command_pages
+import medsim
+from docs.tools.command_pages import command_pages, with_commands
 from docs.tools.manifest_page import manifest_pages
 from docs.tools.markdown import NOTICE
 from docs.tools.measure_pages import measure_pages
+from docs.tools.python_page import NAMES, public_names, python_page
 from docs.tools.table_pages import table_pages
 
 REFERENCE = Path(__file__).parents[1] / "reference"
+SITE = Path(__file__).parents[2] / "zensical.toml"
 
 
 def pages() -> dict[str, str]:
     """Return the text of every page by its path below the reference."""
-    return {**command_pages(), **table_pages(), **manifest_pages(), **measure_pages()}
+    return {
+        **command_pages(),
+        **table_pages(),
+        **manifest_pages(),
+        **measure_pages(),
+        **python_page(),
+    }
+
+
+def lists() -> dict[Path, str]:
+    """Return the text of the files with a list that follows from declarations."""
+    return {NAMES: public_names(), SITE: with_commands(SITE.read_text(encoding="utf-8"))}
 
 
 def written() -> dict[str, str]:
@@ -33,12 +48,16 @@ def written() -> dict[str, str]:
 
 def main() -> None:
     """Write all pages, and remove pages without a declaration."""
+    NAMES.write_text(public_names(), encoding="utf-8")
+    importlib.reload(medsim)  # it reads the names
     made = pages()
     for name in written().keys() - made.keys():
         (REFERENCE / name).unlink()
     for name, text in made.items():
         path = REFERENCE / name
         path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    for path, text in lists().items():
         path.write_text(text, encoding="utf-8")
 
 

@@ -16,7 +16,7 @@ from fixtures.every_output import manifests_in, write_every_output
 from typer.testing import CliRunner
 
 import medsim
-from docs.tools.reference import REFERENCE, pages, written
+from docs.tools.reference import REFERENCE, lists, pages, written
 from docs.tools.table_pages import PARTS, TITLES, file_of
 from medsim.cli import app
 from medsim.core.opened import open_output
@@ -50,6 +50,8 @@ def test_the_pages_are_up_to_date() -> None:
 
     assert on_disk.keys() == made.keys(), "run: just reference"
     assert [name for name in made if made[name] != on_disk[name]] == [], "run: just reference"
+    for path, text in lists().items():
+        assert path.read_text(encoding="utf-8") == text, f"{path}; run: just reference"
 
 
 # Commands
