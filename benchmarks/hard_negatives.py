@@ -15,7 +15,7 @@ from benchmarks.harness.apart import apart
 from benchmarks.harness.embedded import Sizes, invented_families
 from benchmarks.harness.mining import has_miner, mine, nearest_by_numpy
 from benchmarks.harness.timing import timed
-from medsim.builds.negatives import STRATEGIES, Embedding, PositiveSet, Sampling, TermIndex
+from medsim.builds.negatives import SAMPLERS, IndexedVectors, PositiveSet, Sampling, TermIndex
 from medsim.core.progress import Progress
 from medsim.core.terms import pack
 from medsim.kernels.packing import term_hashes
@@ -152,10 +152,10 @@ def _negatives(vectors: Vectors, families: Ids, positives: PositiveSet, threads:
         hashes=term_hashes(packed.codes, packed.starts),
         components=families,
         pool=every,
-        embedding=Embedding(vectors=vectors, rows=every),
+        embedding=IndexedVectors(vectors=vectors, rows=every),
     )
     none = np.empty((2, 0), np.int32)
-    make = STRATEGIES.get("embedding")(space, Sampling(seed=0, threads=threads))
+    make = SAMPLERS.get("embedding")(space, Sampling(seed=0, threads=threads))
     with Progress().stage("negatives") as stage:
         rows, term2_ids = make(positives, none, stage)
     return np.stack([positives.term1_ids[rows], term2_ids])

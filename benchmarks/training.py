@@ -26,7 +26,7 @@ from benchmarks.shortcuts import source_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from medsim.kernels.types import Counts, Table
+    from medsim.kernels.types import Counts, FloatTable
 
 _ROWS, _SIZE, _BATCH, _RATE, _SCALE = 1 << 15, 64, 256, 1.0, 20
 _MOST_POSITIVES = 35_000  # of a train split, about those of HPO
@@ -138,18 +138,18 @@ def rows_of(terms: Sequence[str]) -> tuple[Counts, Counts]:
     return np.array(rows), np.array(starts)
 
 
-def encode(terms: Sequence[str], weights: Table) -> Table:
+def encode(terms: Sequence[str], weights: FloatTable) -> FloatTable:
     """Return a vector of length 1 for each term."""
     rows, starts = rows_of(terms)
     sums = np.add.reduceat(weights[rows], starts)
-    vectors: Table = sums / np.linalg.norm(sums, axis=1, keepdims=True)
+    vectors: FloatTable = sums / np.linalg.norm(sums, axis=1, keepdims=True)
     return vectors
 
 
-def train(data: pl.DataFrame, negatives: Sequence[str] | None, seed: int) -> Table:
+def train(data: pl.DataFrame, negatives: Sequence[str] | None, seed: int) -> FloatTable:
     """Return the weights after one pass over the data; None leaves them untrained."""
     rng = np.random.default_rng(seed)
-    weights: Table = rng.normal(size=(_ROWS, _SIZE))
+    weights: FloatTable = rng.normal(size=(_ROWS, _SIZE))
     if negatives is None:
         return weights
     squares = np.full((_ROWS, 1), 1e-6)

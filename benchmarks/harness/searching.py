@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.harness import MismatchError
 from benchmarks.harness.brute_force import BruteForce, distances
 from medsim.core.progress import Progress
-from medsim.neighbours.search import Candidates, Nearest, NearestSearch
+from medsim.neighbours.search import Nearest, NearestSearch, Terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,15 +75,15 @@ class Race:
     fingerprint: str
 
 
-def candidates_of(corpus: Corpus) -> Candidates:
+def candidates_of(corpus: Corpus) -> Terms:
     """Return the terms of a corpus as candidates of a search."""
-    return Candidates.from_terms(corpus.terms, corpus.groups)
+    return Terms.from_terms(corpus.terms, corpus.groups)
 
 
 def warm_up(corpus: Corpus, *, sliced: bool | None = None) -> None:
     """Compile the kernels that a search of this corpus needs."""
     some = slice(0, None, -(-len(corpus.terms) // _WARM_UP))
-    few = Candidates.from_terms(corpus.terms[some], corpus.groups[some])
+    few = Terms.from_terms(corpus.terms[some], corpus.groups[some])
     rows = np.arange(min(8, len(few.terms)), dtype=np.int32)
     NearestSearch(few, seed=SEED, threads=1, sliced=sliced).nearest(rows, np.full_like(rows, 2))
 

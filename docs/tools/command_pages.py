@@ -16,7 +16,7 @@ from docs.tools.markdown import code, codes, page
 from medsim.cli import app
 from medsim.core.console import _flag, _heading_of, _shown
 from medsim.core.options import Heading, Option, Options, declared, signature_of
-from medsim.core.printing import TABLE_FORMATS
+from medsim.core.printing import FORMAT_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -271,5 +271,5 @@ def _own_entries(command: Any, options: type[Options]) -> Iterator[Entry]:
 
 def _own_value(parameter: Any) -> str:
     if parameter.name == "form":
-        return f"one of {codes(TABLE_FORMATS)}"
+        return f"one of {codes(FORMAT_NAMES)}"
     return code(parameter.metavar) if parameter.metavar else _NOUNS[str]

@@ -17,7 +17,7 @@ from medsim.embeddings.embedded_terms import identify
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.lookup import CosineSearch
 from medsim.embeddings.options import embedding_spec
-from medsim.neighbours.difference import Differences
+from medsim.neighbours.difference import DifferenceClassifier
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,7 +72,7 @@ def model_names(audited: Audited, model: EmbeddingLike, cache: str | Path | None
     )
     same = synonyms["similarity"].quantile(_SAME)
     unlinked = unlinked.filter(pl.col("similarity") > same)
-    between = Differences(()).between
+    between = DifferenceClassifier(()).between
     texts = [index.lower.gather(unlinked[f"term{side}_id"]) for side in _SIDES]
     kinds = [between(*pair).kind for pair in zip(*texts, strict=True)]
     is_plain = [kind == "other" or KINDS[kind].severity != "note" for kind in kinds]

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.builds.positives import pair_distances
-from medsim.neighbours.difference import Difference, Differences, folded, ordered, unmarked
+from medsim.neighbours.difference import (
+    DifferenceClassifier,
+    NameDifference,
+    folded,
+    ordered,
+    unmarked,
+)
 from medsim.neighbours.search import pairs_within
 
 if TYPE_CHECKING:
@@ -61,11 +67,11 @@ def near_names(audited: Audited, distance: int) -> pl.DataFrame:
     found = pl.concat([pairs, *sides], how="horizontal").filter(
         pl.col("component1") != pl.col("component2"), pl.col("concept1") != pl.col("concept2")
     )
-    between = Differences(lower).between
+    between = DifferenceClassifier(lower).between
     texts = [lower.gather(found[row]).to_list() for row in _ROWS]
     parts = pl.DataFrame(
         list(map(between, *texts)),
-        schema=dict.fromkeys(Difference._fields, pl.String),
+        schema=dict.fromkeys(NameDifference._fields, pl.String),
         orient="row",
     )
     return pl.concat([found, parts], how="horizontal")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from distributed import CancelledError, Client, KilledWorker, LocalCluster, as_completed, get_worker
 
-from medsim.builds.negatives.candidates import CandidateSource, among, candidates_of, share_of
+from medsim.builds.negatives.candidates import CandidateSource, among, candidates_of, request_share
 from medsim.core.errors import ClusterError
 from medsim.core.manifest import library_versions, medsim_version
 from medsim.neighbours.search import NearestSearch
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from medsim.builds.negatives.candidates import SearchRequest
     from medsim.core.progress import Progress, Stage
     from medsim.kernels.types import Ids
-    from medsim.neighbours.search import Candidates
+    from medsim.neighbours.search import Terms
 
 _SHARES_PER_WORKER = 8  # so that a slow, late or lost worker costs little
 _MIN_FIRSTS = 64  # per share
@@ -96,7 +96,9 @@ class ClusterSearch:
         for request in sorted(requests, key=lambda request: len(request.pool_ids), reverse=True):
             n_firsts = len(request.term1_ids)
             n_shares = min(_SHARES_PER_WORKER * n_workers, -(-n_firsts // _MIN_FIRSTS))
-            shares += [share_of(index, request, number + 1, n_shares) for number in range(n_shares)]
+            shares += [
+                request_share(index, request, number + 1, n_shares) for number in range(n_shares)
+            ]
         pending = dict(enumerate(shares))
         results: list[SearchResult] = []
         with progress.stage(f"search on {self._address}") as stage:
@@ -159,7 +161,7 @@ class _Pool:
     read-only ones.
     """
 
-    def __init__(self, name: str, candidates: Candidates, term_ids: Ids, seed: int) -> None:
+    def __init__(self, name: str, candidates: Terms, term_ids: Ids, seed: int) -> None:
         self._sent = (name, candidates, term_ids, seed)
         self._lock = Lock()
         self._source: CandidateSource | None = None

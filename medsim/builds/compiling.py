@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import config
 
-from medsim.builds.negatives import STRATEGIES, PositiveSet, Sampling, TermIndex
+from medsim.builds.negatives import SAMPLERS, PositiveSet, Sampling, TermIndex
 from medsim.builds.options import WarmOptions
 from medsim.core.errors import OptionError, OutputError
 from medsim.core.options import public
@@ -25,8 +25,8 @@ from medsim.kernels.edit_search import Search
 from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
 from medsim.kernels.sliced import search_group
 from medsim.neighbours.search import (
-    Candidates,
     NearestSearch,
+    Terms,
     lay_out,
     queries_in,
     slate,
@@ -95,7 +95,7 @@ def compile_in_background() -> Iterator[Callable[[Progress], list[int]]]:
             env=os.environ | {"PYTHONPATH": paths},
             start_new_session=True,  # so that an interrupt reaches only this process
         )
-        for part in PARTS
+        for part in _PARTS
     ]
 
     def wait(progress: Progress) -> list[int]:
@@ -126,7 +126,7 @@ _ONE = np.zeros(1, np.int32)
 
 def compile_search() -> None:
     """Compile the search by blocks, which takes as long as all other kernels."""
-    pool = lay_out(Candidates.from_terms(_TERMS))
+    pool = lay_out(Terms.from_terms(_TERMS))
     best = empty_slots(np.ones(1, np.int32), np.int32)
     task = Search(pool, np.uint64(0), queries_in(pool, _ONE), best)
     search_group(task, _ONE, slate(pool), workspace(pool))
@@ -134,11 +134,11 @@ def compile_search() -> None:
 
 def compile_others() -> None:
     """Compile the other kernels, in the order in which a build needs them."""
-    candidates = Candidates.from_terms(_TERMS)
+    candidates = Terms.from_terms(_TERMS)
     linked = components(len(candidates.terms), _ONE, _ONE)
     index = TermIndex(lower=candidates.terms, hashes=candidates.hashes, components=linked)
     positives = PositiveSet(name="syn_syn", term1_ids=_ONE, term2_ids=_ONE)
-    sampler = STRATEGIES.get("random")(index, Sampling(seed=0))
+    sampler = SAMPLERS.get("random")(index, Sampling(seed=0))
     with Progress().stage("compile") as stage:
         sampler(positives, np.empty((2, 0), np.int32), stage)
     starts, table = np.zeros(2, np.int64), used_pairs(_NONE, _NONE, 1)
@@ -147,11 +147,11 @@ def compile_others() -> None:
     NearestSearch(candidates, seed=0, threads=1).nearest(_ONE, np.zeros(1, np.int32))
 
 
-PARTS = {"search": compile_search, "others": compile_others}
+_PARTS = {"search": compile_search, "others": compile_others}
 
 
 if __name__ == "__main__":
     # When standard input ends, the parent process has ended, and so does this one. A buffered read
     # would keep it from ending.
     threading.Thread(target=lambda: (os.read(0, 1), os._exit(1)), daemon=True).start()
-    PARTS[sys.argv[1]]()
+    _PARTS[sys.argv[1]]()

@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 from polars.io.plugins import register_io_source
 
-from medsim.builds.negatives import STRATEGIES, PositiveSet, Sampling
+from medsim.builds.negatives import SAMPLERS, PositiveSet, Sampling
 from medsim.builds.output import LANGUAGES, PAIR
 from medsim.builds.positives import numbers_of, pair_distances
 from medsim.core import queries
@@ -257,7 +257,7 @@ class SetMaker:
         keys = set_keys(len(self._positives.languages), self.strategy)
         sets = [part for key in keys for part in positive_sets(self._positives, key)]
         sampling = Sampling(seed=self.seed, threads=self.threads, results=self.results, sets=sets)
-        self._sampler = STRATEGIES.get(self.strategy)(self.derived.index, sampling)
+        self._sampler = SAMPLERS.get(self.strategy)(self.derived.index, sampling)
         self._made: list[tuple[SetKey, Ranks]] = []
 
     def make(self, key: SetKey, stage: Stage) -> pl.DataFrame:

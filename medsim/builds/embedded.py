@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from medsim.builds.negatives import Embedding
+from medsim.builds.negatives import IndexedVectors
 from medsim.core.errors import InputError, OptionError
 from medsim.embeddings.embedded_terms import embed_terms, identify, with_fingerprint
 from medsim.embeddings.metrics import Workers
@@ -126,7 +126,7 @@ def _read_as_before(
 
 def embed_pair_terms(
     model: NamedEmbedding, derived: Derived, progress: Progress, *, threads: int, cache: Path | None
-) -> Embedding:
+) -> IndexedVectors:
     """Return the vectors of all terms that can be in a pair.
 
     A term's word vectors are averaged, as in the metric avg_cos. Vectors of encoders are cached in
@@ -137,10 +137,12 @@ def embed_pair_terms(
     rows = np.full(len(derived.index.components), -1, np.int32)
     rows[derived.pair_term_ids()[covered]] = np.arange(len(covered), dtype=np.int32)
     vectors = points_of(result.embedded, covered, Workers(threads=threads))
-    return Embedding(vectors=vectors, rows=rows)
+    return IndexedVectors(vectors=vectors, rows=rows)
 
 
-def pair_cosines(embedding: Embedding, left_ids: Ids, right_ids: Ids, threads: int) -> pl.Series:
+def pair_cosines(
+    embedding: IndexedVectors, left_ids: Ids, right_ids: Ids, threads: int
+) -> pl.Series:
     """Return the cosine of each pair of terms; null if a term has no vector."""
     left, right = embedding.rows[left_ids], embedding.rows[right_ids]
     have_vectors = (left >= 0) & (right >= 0)

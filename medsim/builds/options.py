@@ -14,7 +14,7 @@ from medsim.core.config import (
     MOST_COUNT,
     MOST_SEED,
     STRATEGIES,
-    Pool,
+    PoolScope,
     Strategy,
 )
 from medsim.core.errors import OptionError
@@ -91,7 +91,7 @@ class SearchOptions(ReadingOptions):
         ),
     ] = "en"
     pool: Annotated[
-        Pool,
+        PoolScope,
         Option(
             "Draw negatives from the terms of the set, or of the whole terminology. set: the "
             "terms of the same dataset; terminology: all names of eligible concepts, and the "

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from medsim.builds.options import SearchOptions
-    from medsim.core.config import Dataset, Difficulty, Strategy
+    from medsim.core.config import DatasetName, Difficulty, Strategy
     from medsim.core.manifest import Output
     from medsim.core.shown import Summary
 
@@ -237,7 +237,7 @@ class Build(Opened[BuildManifest]):
 
     def pairs(
         self,
-        dataset: Dataset | None = None,
+        dataset: DatasetName | None = None,
         difficulty: Difficulty | None = None,
         negatives: Strategy | None = None,
     ) -> pl.LazyFrame:

@@ -148,8 +148,8 @@ def build_page(manifest: BuildManifest, data: BuildReportData) -> Page:
         result(manifest, data),
         _examples(data.examples),
         _sizes(data.sizes),
-        distances(data.distances, kinds),
-        lengths(data.lengths),
+        distance_section(data.distances, kinds),
+        length_section(data.lengths),
         _skipped(manifest),
     ]
     read: Any = source["files"]
@@ -344,7 +344,7 @@ _COVERED = 0.99  # share of pairs and terms up to whose distance or length histo
 _BINS = 60
 
 
-def distances(counts: pl.DataFrame, kinds: Sequence[str]) -> Section | None:
+def distance_section(counts: pl.DataFrame, kinds: Sequence[str]) -> Section | None:
     """Return the section on distances; see ``BuildReportData.distances``."""
     if counts.is_empty():
         return None
@@ -373,7 +373,7 @@ def distances(counts: pl.DataFrame, kinds: Sequence[str]) -> Section | None:
     )
 
 
-def lengths(counts: pl.DataFrame) -> Section | None:
+def length_section(counts: pl.DataFrame) -> Section | None:
     """Return the section on lengths of terms; see ``BuildReportData.lengths``."""
     if counts.is_empty():
         return None

@@ -18,7 +18,7 @@ import polars as pl
 from medsim.builds.build import BuildRun, complete, derive, requests_of_sets, run_key
 from medsim.builds.datasets import set_keys
 from medsim.builds.negatives import SearchResult
-from medsim.builds.negatives.candidates import candidate_source, share_of
+from medsim.builds.negatives.candidates import candidate_source, request_share
 from medsim.builds.options import (
     BuildOptions,
     MergeOptions,
@@ -148,7 +148,7 @@ def _search(run: BuildRun, number: int, total: int) -> list[SearchResult]:
     derived = derive(run)
     index = derived.index
     shares = [
-        share_of(index, request, number, total)
+        request_share(index, request, number, total)
         for request in requests_of_sets(derived, set_keys(1, "levenshtein"))
     ]
     n_firsts = sum(len(share.term1_ids) for share in shares)

@@ -45,12 +45,12 @@ from medsim.kernels.packing import tie_hashes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from medsim.builds.negatives import Embedding, TermIndex
+    from medsim.builds.negatives import IndexedVectors, TermIndex
     from medsim.builds.options import VerifyOptions
     from medsim.builds.positives import Derived
     from medsim.core.progress import Stage
     from medsim.embeddings.embedded_terms import NamedEmbedding
-    from medsim.kernels.types import Flags, Hashes, Ids, Ranks, Table, Vectors
+    from medsim.kernels.types import Flags, FloatTable, Hashes, Ids, Ranks, Vectors
 
 _NEW_SEEDS = 1_000_000  # short enough to type
 _ROUNDING = 1e-5  # relative, for means summed in another order
@@ -400,7 +400,7 @@ def _compared(
     return Finding(check, promise, wrong, n_compared=n_compared, n_first_terms=n_first_terms)
 
 
-def _check_similarities(recomputed: Recomputed, embedding: Embedding) -> Finding:
+def _check_similarities(recomputed: Recomputed, embedding: IndexedVectors) -> Finding:
     """Check that stored similarities are the cosines of the terms' vectors."""
     wrong = []
     for key in set_keys(len(recomputed.build.options.languages), "embedding"):
@@ -419,7 +419,7 @@ def _check_similarities(recomputed: Recomputed, embedding: Embedding) -> Finding
 
 
 def _check_most_similar(
-    recomputed: Recomputed, embedding: Embedding, options: VerifyOptions, stage: Stage
+    recomputed: Recomputed, embedding: IndexedVectors, options: VerifyOptions, stage: Stage
 ) -> Finding:
     """Check that sampled first terms have their most similar allowed terms.
 
@@ -458,8 +458,8 @@ def _check_most_similar(
     return _compared("most similar", options, stage, wrong, n_compared, n_first_terms)
 
 
-def _units(vectors: Vectors) -> Table:
+def _units(vectors: Vectors) -> FloatTable:
     wide = np.asarray(vectors, np.float64)
     lengths = np.linalg.norm(wide, axis=1, keepdims=True)
-    scaled: Table = np.divide(wide, lengths, out=np.zeros_like(wide), where=lengths > 0)
+    scaled: FloatTable = np.divide(wide, lengths, out=np.zeros_like(wide), where=lengths > 0)
     return scaled

@@ -23,7 +23,7 @@ def sql(options: SqlOptions, *, form: Format = "table") -> None:
     import polars as pl
 
     from medsim.core.opened import Opened, frames_to_print, open_output
-    from medsim.core.surroundings import text_of
+    from medsim.core.surroundings import utf8_text
 
     opened: Opened[Any] = open_output(options.out)
     named = (text.partition("=") for text in options.others)
@@ -32,7 +32,7 @@ def sql(options: SqlOptions, *, form: Format = "table") -> None:
     if statement is None and sys.stdin is not None and not sys.stdin.isatty():
         statement = sys.stdin.read().strip()
     if statement:
-        print_frames(frames_to_print(opened, text_of(statement), options, others), form)
+        print_frames(frames_to_print(opened, utf8_text(statement), options, others), form)
     else:
         listed = [(f"{name}.", other) for name, other in others.items()]
         views = [

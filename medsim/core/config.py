@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 Strategy = Literal["random", "levenshtein", "embedding"]
-Pool = Literal["set", "terminology"]
+PoolScope = Literal["set", "terminology"]
 Difficulty = Literal["easy", "hard"]
-Dataset = Literal[
+DatasetName = Literal[
     "possibly_equivalent_to", "replaced_by", "same_as", "fsn_syn", "syn_syn", "cross_language"
 ]
 """The names of datasets, which SQL files declare; see ``queries.datasets``."""
@@ -33,7 +33,7 @@ STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 DEFAULT_STRATEGIES: tuple[Strategy, ...] = ("random", "levenshtein")
 """The strategies that a build uses by default."""
 
-POOLS: tuple[Pool, ...] = get_args(Pool)
+POOLS: tuple[PoolScope, ...] = get_args(PoolScope)
 """The terms that negatives are drawn from: the terms of the set, or of the whole terminology."""
 
 DIFFICULTIES: tuple[Difficulty, ...] = get_args(Difficulty)

@@ -43,7 +43,7 @@ from medsim.core.reading import open_file, reading
 from medsim.core.registry import RegisteredNames
 
 Declared = TypeVar("Declared", bound=Options)
-Run = Callable[Concatenate[Declared, ...], None]
+_CommandBody = Callable[Concatenate[Declared, ...], None]
 
 
 _QUOTED_OR_NAME = re.compile(
@@ -181,7 +181,7 @@ def command(
     name: str | None = None,
     then: Sequence[str] = (),
     exit_codes: Mapping[int, str] = EXIT_CODES,
-) -> Callable[[Run[Declared]], Run[Declared]]:
+) -> Callable[[_CommandBody[Declared]], _CommandBody[Declared]]:
     """Return a decorator that turns a function of options into a command.
 
     The command's arguments and options are the fields of ``options``, then the keyword parameters
@@ -191,7 +191,7 @@ def command(
     exit codes.
     """
 
-    def decorated(run: Run[Declared]) -> Run[Declared]:
+    def decorated(run: _CommandBody[Declared]) -> _CommandBody[Declared]:
         extra = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
         fields = signature_of(options).parameters
 

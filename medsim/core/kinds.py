@@ -15,7 +15,7 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.files import read_own_json
-from medsim.core.manifest import MANIFEST, Manifest, Output, kind_of, medsim_version
+from medsim.core.manifest import MANIFEST, Manifest, Output, medsim_version, output_kind
 from medsim.core.reading import reason
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def inner_output_hint(folder: Path, *kinds: str) -> str:
     For example, a folder of splits contains builds.
     """
     folders = (path.parent for path in sorted(folder.glob(f"*/{MANIFEST}")))
-    inner = next((place for place in folders if kind_of(place) in kinds), None)
+    inner = next((place for place in folders if output_kind(place) in kinds), None)
     return "" if inner is None else f"; give one inside it, such as {inner}"
 
 

@@ -111,7 +111,7 @@ class RunManifest(Manifest):
     stages: list[dict[str, object]]
 
 
-def kind_of(folder: Path) -> str | None:
+def output_kind(folder: Path) -> str | None:
     """Return the kind of output in a folder; None if it has no readable manifest."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         return str(read_own_json(folder / MANIFEST)["kind"])

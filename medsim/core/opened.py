@@ -16,7 +16,7 @@ from medsim.core.config import TIMEOUT
 from medsim.core.errors import InputError, OptionError, counted, listed
 from medsim.core.files import check_own_file
 from medsim.core.kinds import Kind, inner_output_hint, read_manifest
-from medsim.core.manifest import MANIFEST, Manifest, fingerprint, kind_of
+from medsim.core.manifest import MANIFEST, Manifest, fingerprint, output_kind
 from medsim.core.parquet import read_parquet, scan_files, scan_of_users, scan_parquet
 from medsim.core.reading import reading
 from medsim.core.shown import Shown, Summary
@@ -64,7 +64,7 @@ class Opened(Shown, Generic[M]):
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        other = _class_of(kind_of(self.folder))
+        other = _class_of(output_kind(self.folder))
         if other is not None and other.kind.name != self.kind.name:
             raise InputError(
                 f"{self.folder} is {other.kind.with_article}, not {self.kind.with_article}; "
@@ -281,7 +281,7 @@ def open_output(folder: str | Path, *accepted: type[O]) -> O:
         remedy = f"; make one with {commands}" if commands else ""
         raise InputError(f"{place} is not a finished {nouns}: it has no {MANIFEST}{remedy}")
     first = accepted[0] if accepted else None
-    actual: type[Any] | None = _class_of(kind_of(place)) or first
+    actual: type[Any] | None = _class_of(output_kind(place)) or first
     if actual is None:
         raise InputError(f"{place / MANIFEST} cannot be read as a manifest of medsim; {_AGAIN}")
     if accepted and actual not in accepted:

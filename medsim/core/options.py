@@ -51,7 +51,7 @@ from typing import (
 from medsim.core.config import MOST_COUNT, MOST_SEED, MOST_THREADS
 from medsim.core.errors import OptionError, listed, unknown_name
 from medsim.core.progress import Progress
-from medsim.core.surroundings import text_of
+from medsim.core.surroundings import utf8_text
 
 NAMED_PATH = "NAME=PATH"
 """The metavar of values that are a name and a path."""
@@ -333,7 +333,7 @@ def _check_text(name: str, value: object, *, is_path: bool) -> None:
     for text in (*names, *_values_in(value)):
         try:
             if isinstance(text, str):
-                text_of(text)
+                utf8_text(text)
             elif isinstance(text, Path):
                 str(text.absolute()).encode()
         except (OptionError, UnicodeEncodeError) as error:

@@ -33,8 +33,8 @@ from medsim.core.manifest import (
     Output,
     content_of,
     fingerprint,
-    kind_of,
     medsim_version,
+    output_kind,
 )
 from medsim.core.parquet import read_parquet, scan_parquet, write_parquet
 
@@ -497,7 +497,7 @@ def finish_replacing(out: Path, kind: Kind[Any]) -> None:
         is_free = not out.exists() or (out.is_dir() and not any(out.iterdir()))
         if is_free and own_files(folder, kind):
             folder.rename(out)
-    is_replaced = kind_of(out) == kind.name
+    is_replaced = output_kind(out) == kind.name
     for folder in _replaced_folders(out):
         with suppress(OSError):
             if is_replaced and own_files(folder, kind):

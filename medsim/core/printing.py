@@ -43,14 +43,14 @@ _PLAIN = str.maketrans(  # replacements for terminals without these characters
 )
 
 
-TABLE_FORMATS = ("csv", "html", "json", "latex", "md", "table")
+FORMAT_NAMES = ("csv", "html", "json", "latex", "md", "table")
 """The names of the formats in which tables are printed."""
 
 
 def _known_format(name: str) -> str:
     """Return the name of a format, if it is one."""
-    if name not in TABLE_FORMATS:
-        raise OptionError(unknown_name("format", name, list(TABLE_FORMATS)))
+    if name not in FORMAT_NAMES:
+        raise OptionError(unknown_name("format", name, list(FORMAT_NAMES)))
     return name
 
 
@@ -61,7 +61,7 @@ Format = Annotated[
         "-f",
         metavar="FORMAT",
         callback=_known_format,
-        autocompletion=completed(TABLE_FORMATS),
+        autocompletion=completed(FORMAT_NAMES),
         help="Print csv, html, json, latex, md or table.",
         rich_help_panel="Output",
     ),

@@ -34,7 +34,7 @@ _MAGIC_BYTES = 10  # that identify a packed file
 BEGINNING = 1 << 16
 """The number of first bytes that identify the kind of a file."""
 
-LONGEST_LINE = 16 * MIB
+MAX_LINE_BYTES = 16 * MIB
 """The maximum size of a terminology's line or XML record, in bytes; also DuckDB's limit."""
 
 GREATEST_RATIO = 200
@@ -132,7 +132,7 @@ _FILE_KINDS: list[tuple[re.Pattern[bytes], FileKind]] = [
 ]
 
 
-def kind_of(beginning: bytes) -> FileKind | None:
+def file_kind(beginning: bytes) -> FileKind | None:
     """Return the kind of a file by its first bytes; None if unknown."""
     text = beginning.removeprefix(b"\xef\xbb\xbf")
     return next((kind for begins, kind in _FILE_KINDS if begins.match(text)), None)
@@ -140,7 +140,7 @@ def kind_of(beginning: bytes) -> FileKind | None:
 
 def what_it_is(beginning: bytes) -> str:
     """Return the kind of a file by its first bytes for a message, or the bytes if unknown."""
-    kind = kind_of(beginning) or (f"begins with {beginning[:40]!r}" if beginning else "is empty")
+    kind = file_kind(beginning) or (f"begins with {beginning[:40]!r}" if beginning else "is empty")
     return str(kind)
 
 
@@ -161,7 +161,7 @@ def other_kind(
         form: the expected format.
         reads: the accepted kinds; None for all that any reader accepts.
     """
-    kind = kind_of(beginning)
+    kind = file_kind(beginning)
     if kind is None or (kind.is_read if reads is None else kind in reads):
         return None
     return InputError(f"{name} {kind}" + (f"; expected {form}" if form and not kind.advice else ""))
@@ -271,7 +271,7 @@ def unpacked(stream: io.BufferedReader, path: Path | str, size: int) -> io.Buffe
         path: path or name of the file, for messages.
         size: number of bytes, for the limit on the unpacked size, which also holds while reading.
     """
-    kind = kind_of(stream.peek(_MAGIC_BYTES)[:_MAGIC_BYTES])
+    kind = file_kind(stream.peek(_MAGIC_BYTES)[:_MAGIC_BYTES])
     if kind is None or kind not in PACKED:
         return stream
     n_packed = n_bytes = 0
@@ -343,7 +343,7 @@ class Watched(io.RawIOBase):
         super().close()
 
 
-def too_long(place: str, most: int = LONGEST_LINE) -> InputError:
+def too_long(place: str, most: int = MAX_LINE_BYTES) -> InputError:
     """Return the error for a line or a record that is too long."""
     return InputError(f"{place} has more than {most >> 20:,} MiB; is the file damaged?")
 

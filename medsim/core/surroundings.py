@@ -41,7 +41,7 @@ def prepare() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in _FAILING:
         sys.stdout.reconfigure(errors="replace")  # standard error never raises for a character
     if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(errors="surrogateescape")  # like arguments; see text_of
+        sys.stdin.reconfigure(errors="surrogateescape")  # like arguments; see utf8_text
     warnings.showwarning = _show_warning
     with suppress(OSError, ValueError):  # the limit is low on macOS
         files, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -50,7 +50,7 @@ def prepare() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (enough, hard))
 
 
-def text_of(text: str) -> str:
+def utf8_text(text: str) -> str:
     """Return the text of an argument or of standard input, as UTF-8 even in other locales.
 
     Raises:

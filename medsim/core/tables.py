@@ -18,7 +18,7 @@ import polars as pl
 from medsim.core.errors import InputError, counted
 from medsim.core.files import open_hashed
 from medsim.core.parquet import frame_of_parquet
-from medsim.core.reading import BEGINNING, HTML, UTF_16, kind_of, reading
+from medsim.core.reading import BEGINNING, HTML, UTF_16, file_kind, reading
 from medsim.core.terms import MAX_NAME, TOO_LONG
 
 if TYPE_CHECKING:
@@ -73,12 +73,12 @@ def read_text(path: Path, *, guess: bool = True) -> Text:
     that are not UTF-8 are read as Windows-1252, with a warning, unless the file is binary.
     """
     data, sha256 = bytes_of(path)
-    return text_of(path, data, guess=guess, sha256=sha256)
+    return decoded_text(path, data, guess=guess, sha256=sha256)
 
 
-def text_of(path: Path, data: bytes, *, guess: bool = True, sha256: str = "") -> Text:
+def decoded_text(path: Path, data: bytes, *, guess: bool = True, sha256: str = "") -> Text:
     """Return the text of the bytes of a file, see ``read_text``."""
-    kind = kind_of(data[:BEGINNING])
+    kind = file_kind(data[:BEGINNING])
     if kind is not None and kind.is_binary:
         raise InputError(f"{path} {kind}" + ("" if kind.advice else "; expected text"))
     encoding = "UTF-16" if kind is UTF_16 else "UTF-8"
@@ -142,7 +142,7 @@ def bytes_of(path: Path) -> tuple[bytes, str]:
     return data, sha256
 
 
-LONGEST_LINE = 1 << 20
+_MAX_CHARACTERS = 1 << 20
 """The maximum number of characters in a line."""
 
 SEPARATORS = {"tab": "\t", "bar": "|", "semicolon": ";", "comma": ","}
@@ -158,8 +158,8 @@ def lines_of(text: Text) -> Iterator[str]:
 def checked_lines(path: Path, lines: Iterable[str]) -> Iterator[str]:
     """Yield lines unchanged; InputError if one is too long."""
     for number, line in enumerate(lines, start=1):
-        if len(line) > LONGEST_LINE:
-            raise InputError(f"{path}: line {number} has more than {LONGEST_LINE:,} characters")
+        if len(line) > _MAX_CHARACTERS:
+            raise InputError(f"{path}: line {number} has more than {_MAX_CHARACTERS:,} characters")
         yield line
 
 
@@ -265,7 +265,7 @@ _NAMES = frozenset({"term1", "term2", "word", "query", "match"})  # columns of n
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class TextTable:
     """A table as text.
 
     Attributes:
@@ -304,7 +304,9 @@ class Table:
             raise InputError(f"{self.path}: {at}: {column} {value!r} {expected}")
 
 
-def read_table(path: Path, needed: Sequence[str] = (), extra: Sequence[str] | None = ()) -> Table:
+def read_table(
+    path: Path, needed: Sequence[str] = (), extra: Sequence[str] | None = ()
+) -> TextTable:
     """Return columns of a Parquet file or of a delimited text file.
 
     Names of columns are not case-sensitive. The separator is the one that gives the most needed
@@ -329,7 +331,7 @@ def read_table(path: Path, needed: Sequence[str] = (), extra: Sequence[str] | No
     with reading(path, "a table"):
         cells = pl.DataFrame([_as_text(frame.to_series(places[name]), name) for name in places])
     at = pl.int_range(1, frame.height + 1, dtype=pl.Int64, eager=True)
-    return Table(path=path, unit="row", at=at, frame=cells, sha256=sha256)
+    return TextTable(path=path, unit="row", at=at, frame=cells, sha256=sha256)
 
 
 def table_of(
@@ -339,7 +341,7 @@ def table_of(
     *,
     filled_in: bool = False,
     may_be_short: bool = False,
-) -> Table:
+) -> TextTable:
     """Return columns of a delimited text, see ``read_table``.
 
     In a sheet that annotators filled in, a row may lack empty cells at its end, and cells are not
@@ -363,7 +365,7 @@ def table_of(
             )
         at.append(number)
         rows.append([cells[place] for place in places.values()])
-    return Table(
+    return TextTable(
         path=text.path,
         unit=text.unit,
         at=pl.Series(at, dtype=pl.Int64),

@@ -22,7 +22,7 @@ from medsim.core.manifest import Skipped
 from medsim.core.reading import (
     BEGINNING,
     JSON,
-    LONGEST_LINE,
+    MAX_LINE_BYTES,
     PACKED,
     XML,
     decoded,
@@ -110,10 +110,10 @@ def corpus_lines(
     number = 0
     with reading(path, "a corpus"):
         stream = unpacked(file, path, path.stat().st_size)
-        while data := stream.readline(LONGEST_LINE + 1):
+        while data := stream.readline(MAX_LINE_BYTES + 1):
             number += 1
-            if len(data) > LONGEST_LINE:
-                raise too_long(f"{path}: line {number:,}", LONGEST_LINE)
+            if len(data) > MAX_LINE_BYTES:
+                raise too_long(f"{path}: line {number:,}", MAX_LINE_BYTES)
             line = decoded(data, path, number).removesuffix("\n").removesuffix("\r")
             if blank or line.strip():
                 yield number, line

@@ -34,7 +34,7 @@ from medsim.statistics.significance import holm
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from medsim.core.tables import Table
+    from medsim.core.tables import TextTable
     from medsim.evaluations.statistic import SampleKind
     from medsim.kernels.types import Values
 
@@ -270,7 +270,7 @@ def _model_column(frame: pl.DataFrame, is_text: Callable[[pl.Series], bool]) -> 
     return next(iter(named or [column.name for column in frame if is_text(column)]), None)
 
 
-def _column(table: Table, cells: pl.Series) -> pl.Series:
+def _column(table: TextTable, cells: pl.Series) -> pl.Series:
     """Return a column as numbers if it has any, else as text."""
     values = [number_in(cell) for cell in cells]
     wrong = [

@@ -11,7 +11,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from medsim.core.config import MOST_SEED, Dataset, Difficulty, Strategy, checked_threads
+from medsim.core.config import MOST_SEED, DatasetName, Difficulty, Strategy, checked_threads
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import (
     OVERWRITE,
@@ -282,7 +282,7 @@ class EvaluateOptions(Options):
     bins: Annotated[Sequence[int], BINS] = ()
     topic_bins: Annotated[Sequence[int], TOPIC_BINS] = ()
     equal_parts: Annotated[int | None, EQUAL_PARTS] = None
-    datasets: Annotated[Sequence[Dataset], _sets("Datasets; default: all.", "datasets")] = ()
+    datasets: Annotated[Sequence[DatasetName], _sets("Datasets; default: all.", "datasets")] = ()
     difficulty: Annotated[
         Sequence[Difficulty], _sets("Difficulty of pairs; default: both.", "difficulty")
     ] = ()

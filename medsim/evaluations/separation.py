@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from medsim.embeddings.metrics import Metric
     from medsim.evaluations.output import TableRow
     from medsim.evaluations.run import EvaluationRun
-    from medsim.kernels.types import Counts, CountTable, Starts, Table, Vectors
+    from medsim.kernels.types import Counts, CountTable, FloatTable, Starts, Vectors
 
 RF2_CATEGORIES = ("103693007", "277132007", "410607006")
 """SNOMED CT's diagnostic and therapeutic procedure, near, and organism, far, as in the paper."""
@@ -189,7 +189,7 @@ class Separation:
     n_triples: CountTable
     n_errors: CountTable
     errors: CountTable
-    mean_similarity: Table
+    mean_similarity: FloatTable
 
 
 def separation(
@@ -240,7 +240,9 @@ def _blocks(starts: Starts) -> Iterator[tuple[int, slice]]:
             yield at, slice(begin, min(begin + n_rows, end))
 
 
-def _sum_by_category(starts: Starts, errors: CountTable, sums: Table, *, near: bool) -> Separation:
+def _sum_by_category(
+    starts: Starts, errors: CountTable, sums: FloatTable, *, near: bool
+) -> Separation:
     """Return the separation of categories from errors and sums with a row per term."""
     sizes = np.diff(starts)
     n_triples = np.outer(sizes * (sizes - 1), sizes)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from medsim.builds.options import MOVED_EMBEDDING, NEW_FOLDER
-from medsim.core.config import Dataset, Difficulty, Strategy
+from medsim.core.config import DatasetName, Difficulty, Strategy
 from medsim.core.errors import OptionError
 from medsim.core.options import (
     OVERWRITE,
@@ -68,7 +68,7 @@ class ExportOptions(Options):
         _main("Wrong names per question; lm-eval: 3 by default.", least=1, most=25, key="choices"),
     ] = None
     datasets: Annotated[
-        Sequence[Dataset],
+        Sequence[DatasetName],
         _main(
             "Datasets to export; default: all.",
             listed=True,

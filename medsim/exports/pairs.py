@@ -22,7 +22,7 @@ from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import points_of
 from medsim.kernels.drawing import draw_distinct, pair_seeds
-from medsim.neighbours.search import Candidates, NearestSearch
+from medsim.neighbours.search import NearestSearch, Terms
 from medsim.questions.making import make_questions
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def with_negatives(
     """
     firsts, seconds = (pairs[side].to_numpy() for side in ("term1_id", "term2_id"))
     strategy = run.options.negatives or "levenshtein"
-    pool = Candidates(
+    pool = Terms(
         terms=terms["lower_term"],
         components=terms["component"].to_numpy(),
         hashes=content_hashes(terms["term"]),
@@ -245,7 +245,7 @@ def _complete(
 
 
 def _cosine_search(
-    run: Export, build: Build, texts: list[str], pool: Candidates
+    run: Export, build: Build, texts: list[str], pool: Terms
 ) -> tuple[CosineSearch, Ids]:
     """Return the search with the embedding of a build, and the ids of its terms: int32[n]."""
     from medsim.embeddings.lookup import CosineSearch  # noqa: PLC0415 — FAISS, which others spare

@@ -18,7 +18,7 @@ import numpy as np
 from medsim.kernels.compiler import kernel
 
 if TYPE_CHECKING:
-    from medsim.kernels.types import Counts, Ids, Rows, Starts, Table, Values, Vectors
+    from medsim.kernels.types import Counts, FloatTable, Ids, Rows, Starts, Values, Vectors
 
 
 @kernel
@@ -98,7 +98,7 @@ def dynamax_overlaps(
 
 
 @kernel
-def _memberships(vectors: Vectors, universe: Rows, n_first: int) -> Table:
+def _memberships(vectors: Vectors, universe: Rows, n_first: int) -> FloatTable:
     """Return the memberships of two terms in their universe: float64[2, n_members].
 
     The first ``n_first`` members are the words of the first term, the others are the words of the
@@ -183,7 +183,7 @@ def _n_alike(sizes: Counts, first: int) -> int:
 
 
 @kernel
-def bag_means(similarities: Table, bags: Bags) -> Vectors:
+def bag_means(similarities: FloatTable, bags: Bags) -> Vectors:
     """Return the mean similarity of the words of one bag with the words of another, for all bags.
 
     ``similarities`` compares words. Returns float32[n_right, n_left], 0 where a bag is empty.
@@ -206,7 +206,7 @@ def bag_means(similarities: Table, bags: Bags) -> Vectors:
 
 
 @kernel
-def _room(table: Table, bags: Bags) -> Table:
+def _room(table: FloatTable, bags: Bags) -> FloatTable:
     """Return an empty array for the rows of the largest bag of the right side."""
     largest = 0
     for bag in range(len(bags.starts) - 1):
@@ -215,7 +215,7 @@ def _room(table: Table, bags: Bags) -> Table:
 
 
 @kernel
-def _copied(table: Table, bags: Bags, other: int, buffer: Table) -> Table:
+def _copied(table: FloatTable, bags: Bags, other: int, buffer: FloatTable) -> FloatTable:
     """Copy the rows of a bag of the right side to ``buffer``, and return them."""
     begin, end = bags.starts[other], bags.starts[other + 1]
     for at in range(end - begin):
@@ -224,7 +224,7 @@ def _copied(table: Table, bags: Bags, other: int, buffer: Table) -> Table:
 
 
 @kernel
-def _add_similarities(rows: Table, columns: Ids, sums: Values) -> None:
+def _add_similarities(rows: FloatTable, columns: Ids, sums: Values) -> None:
     """Add the similarities of each column to its sum, in order of rows, four rows at a time."""
     at = 0
     while at + 4 <= len(rows):
@@ -257,7 +257,7 @@ def own_memberships(vectors: Vectors, words: Ids, starts: Starts) -> Values:
 
 
 @kernel
-def dynamax_table(left: Values, right: Values, products: Table, bags: Bags) -> Vectors:
+def dynamax_table(left: Values, right: Values, products: FloatTable, bags: Bags) -> Vectors:
     """Return DynaMax-Jaccard of every bag with every other (Zhelezniak et al., ICLR 2019).
 
     ``left`` and ``right`` come from ``own_memberships``, in the order of the columns and of the

@@ -32,7 +32,7 @@ _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 
 
-class Pool(NamedTuple):
+class SearchPool(NamedTuple):
     """Terms prepared for the search, ordered by length, then text.
 
     Attributes:
@@ -101,7 +101,7 @@ class Search(NamedTuple):
         best: the best candidates so far.
     """
 
-    pool: Pool
+    pool: SearchPool
     seed: np.uint64
     queries: Queries
     best: Best
@@ -216,7 +216,7 @@ def search_places(
 
 
 @inner_kernel
-def _fetch(pool: Pool, place: int) -> None:
+def _fetch(pool: SearchPool, place: int) -> None:
     """Prefetch the memory of a term that is compared soon, so that many loads overlap."""
     components, hashes, codes = pool.components, pool.hashes, pool.codes
     prefetch(np.uint64(components.ctypes.data) + np.uint64(components.itemsize * place))

@@ -41,7 +41,7 @@ from medsim.kernels.instructions import (
 from medsim.kernels.packing import first_of, key_of, second_of, sort
 
 if TYPE_CHECKING:
-    from medsim.kernels.edit_search import Pool, Queries
+    from medsim.kernels.edit_search import Queries, SearchPool
     from medsim.kernels.types import Hashes, Ids, Offsets, Plan, Starts
 
 NO_TERM_LEFT = ~np.uint64(0)
@@ -167,7 +167,7 @@ def _begun(length: int, block: Block, term_length: int) -> int:
 
 
 @inner_kernel
-def begin(table: EditTable, block: Block, pool: Pool, slate: Slate) -> None:
+def begin(table: EditTable, block: Block, pool: SearchPool, slate: Slate) -> None:
     """Initialize the state before the first row, and the counters.
 
     Differences are 0 before a term's first column, and 1 from there on. Counters are preset so that
@@ -190,7 +190,7 @@ def begin(table: EditTable, block: Block, pool: Pool, slate: Slate) -> None:
 
 
 @inner_kernel
-def lanes_of(pool: Pool, block: Block, length: int) -> tuple[int, int]:
+def lanes_of(pool: SearchPool, block: Block, length: int) -> tuple[int, int]:
     """Return the first lane of a block's terms of a length, and the lane after the last.
 
     Lanes without a term count as lanes of the longest terms.
@@ -252,7 +252,7 @@ def kept_at(passed: int) -> int:
 
 
 @array_kernel
-def filled(pool: Pool, first: int, stop: int, equals: Hashes, present: Ids) -> Block:
+def filled(pool: SearchPool, first: int, stop: int, equals: Hashes, present: Ids) -> Block:
     """Return the block of terms between two places of the pool.
 
     Sets the bits in ``equals``, all zero before, that say which terms have a character in a column,
@@ -290,7 +290,7 @@ def clear(block: Block, equals: Hashes, present: Ids) -> None:
 
 
 @inner_kernel
-def length_at(pool: Pool, place: int) -> int:
+def length_at(pool: SearchPool, place: int) -> int:
     """Return the length of a term of the pool."""
     return int(pool.starts[place + 1] - pool.starts[place])
 
@@ -395,7 +395,7 @@ class Screen(NamedTuple):
 
 
 @inner_kernel
-def begin_screen(pool: Pool, screen: Screen, stride: int) -> None:
+def begin_screen(pool: SearchPool, screen: Screen, stride: int) -> None:
     """Reset the windows so that every term lacks every character; ``stride`` as in ``Screen``."""
     n_words = pool.n_characters * stride * WORDS
     screen.windows[:n_words] = _ALL
@@ -427,7 +427,7 @@ def offsets_of(queries: Queries, places: Ids, n_characters: int, stride: int) ->
 
 @inner_kernel
 def fill_windows(
-    pool: Pool, equals: Hashes, screen: Screen, block: Block, table: EditTable, stride: int
+    pool: SearchPool, equals: Hashes, screen: Screen, block: Block, table: EditTable, stride: int
 ) -> None:
     """Record which terms of a block lack a character in the window of a row.
 

@@ -10,7 +10,7 @@ from medsim.kernels.compiler import kernel
 from medsim.kernels.packing import mixed
 
 if TYPE_CHECKING:
-    from medsim.kernels.types import Counts, Ids, Places, Ranks, Table
+    from medsim.kernels.types import Counts, FloatTable, Ids, Places, Ranks
 
 
 @kernel
@@ -123,7 +123,9 @@ def _spearman_beside(left: Ids, right: Ids, of_right: Ids, times: Ids) -> float:
 
 
 @kernel
-def resampled_spearman(sides: Ranks, right: Ids, seed: np.uint64, first: int, stop: int) -> Table:
+def resampled_spearman(
+    sides: Ranks, right: Ids, seed: np.uint64, first: int, stop: int
+) -> FloatTable:
     """Return Spearman's correlation of every side with ``right`` in the resamples of a range.
 
     Sides are dense ranks, int32[n_sides, n_rows]. All sides of a resample use the same rows.
@@ -149,7 +151,9 @@ def shared_spearman(left: Ids, right: Ids, times: Ids) -> float:
 
 
 @kernel
-def resampled_pairs(ranks: Ranks, pairs: Places, seed: np.uint64, first: int, stop: int) -> Table:
+def resampled_pairs(
+    ranks: Ranks, pairs: Places, seed: np.uint64, first: int, stop: int
+) -> FloatTable:
     """Return ``shared_spearman`` of some pairs of sides in the resamples of a range.
 
     Ranks are dense, int32[n_sides, n_rows], -1 where a side has no rank; ``pairs`` are the pairs of

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
         Codes,
         CodeTable,
         CountTable,
+        FloatTable,
         Hashes,
         Rows,
         Starts,
-        Table,
         Vectors,
     )
 
@@ -33,7 +33,7 @@ _SIGN = np.uint32(1 << 31)
 
 
 @kernel
-def sums_of_later(similarities: Vectors, starts: Starts, first: int) -> Table:
+def sums_of_later(similarities: Vectors, starts: Starts, first: int) -> FloatTable:
     """Return the sum of each row's similarities with the later terms of each category.
 
     Similarities are float32[n_rows, n_terms]; row ``i`` belongs to term ``first + i``. Returns

@@ -57,7 +57,7 @@ from medsim.kernels.instructions import (
 from medsim.kernels.packing import MOST, first_of, key_of, second_of, sort, tie_of
 
 if TYPE_CHECKING:
-    from medsim.kernels.edit_search import Pool, Search
+    from medsim.kernels.edit_search import Search, SearchPool
     from medsim.kernels.types import Hashes, Ids, Offsets, Plan, Starts
 
 _LARGE = 128  # smaller bounds are sorted by counting
@@ -360,7 +360,7 @@ def _search_terms(
 
 
 @inner_kernel
-def _block_of(pool: Pool, place: int) -> int:
+def _block_of(pool: SearchPool, place: int) -> int:
     """Return the number of the block that contains a term of the pool."""
     low, high = 0, len(pool.block_starts) - 1
     while high - low > 1:
@@ -373,7 +373,7 @@ def _block_of(pool: Pool, place: int) -> int:
 
 
 @inner_kernel
-def _is_below(pool: Pool, below: int, above: int, low: int, high: int) -> bool:
+def _is_below(pool: SearchPool, below: int, above: int, low: int, high: int) -> bool:
     """Return whether the lower of two blocks is nearer to some lengths; either may be missing."""
     if below < 0 or above + 1 >= len(pool.block_starts):
         return below >= 0

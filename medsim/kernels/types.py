@@ -62,7 +62,7 @@ Numbers: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.number]]
 Ranks: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int32]]
 """Ranks of the values of each row: int32[n_rows, n_values]."""
 
-Table: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+FloatTable: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 """Numbers in rows and columns: float64[n_rows, n_columns]."""
 
 Values: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float64]]

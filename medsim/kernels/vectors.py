@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from medsim.kernels.types import (
         Bytes,
         CountTable,
+        FloatTable,
         Hashes,
         Ids,
         Rows,
-        Table,
         Values,
         Vectors,
         Wide,
@@ -215,7 +215,7 @@ _BLOCK = 64  # rows whose bits are computed at a time
 @kernel
 def centred_products(
     left: Vectors, left_centres: Values, right: Vectors, right_centres: Values
-) -> Table:
+) -> FloatTable:
     """Return the inner product of every left row with every right row after subtracting centres.
 
     Returns float64[n_left, n_right]. Time O(n_left * n_right * n_dimensions).
@@ -241,7 +241,7 @@ def centred_products(
 
 
 @kernel
-def _add_products(values: Table, laid_out: Table, sums: Table) -> None:
+def _add_products(values: FloatTable, laid_out: FloatTable, sums: FloatTable) -> None:
     """Add four rows' products with each column, in order of dimension, four dimensions a step."""
     first, second, third, fourth = sums[0], sums[1], sums[2], sums[3]
     for at in range(0, values.shape[1], _AT_ONCE):
@@ -262,7 +262,7 @@ def _add_products(values: Table, laid_out: Table, sums: Table) -> None:
 @kernel
 def cosine_table(
     left: Vectors, left_centres: Values, right: Vectors, right_centres: Values
-) -> Table:
+) -> FloatTable:
     """Return the cosine of every left row with every right row after subtracting centres.
 
     Returns float64[n_left, n_right] from -1 to 1; 0 where all values of a row equal its centre.
@@ -293,7 +293,7 @@ def _lengths(vectors: Vectors, centres: Values) -> Values:
 
 
 @kernel
-def overlap_table(left: Vectors, right: Vectors) -> Table:
+def overlap_table(left: Vectors, right: Vectors) -> FloatTable:
     """Return the Jaccard index of every left fuzzy set with every right one.
 
     Sets are memberships, at least 0. Returns float64[n_left, n_right] from 0 to 1; 0 where both
@@ -318,7 +318,7 @@ def overlap_table(left: Vectors, right: Vectors) -> Table:
 
 
 @kernel
-def _add_overlaps(values: Values, laid_out: Table, least: Values, most: Values) -> None:
+def _add_overlaps(values: Values, laid_out: FloatTable, least: Values, most: Values) -> None:
     """Write a row's sums of minima and maxima with each column, in order of dimension."""
     least[:], most[:] = 0, 0
     for at in range(0, len(values), _AT_ONCE):
@@ -337,7 +337,9 @@ def _add_overlaps(values: Values, laid_out: Table, least: Values, most: Values) 
 
 
 @kernel
-def kendall_table(left: Vectors, left_untied: Rows, right: Vectors, right_untied: Rows) -> Table:
+def kendall_table(
+    left: Vectors, left_untied: Rows, right: Vectors, right_untied: Rows
+) -> FloatTable:
     """Return Kendall's tau-b of every left row with every right row, given mean ranks.
 
     tau-b = (concordant - discordant) / sqrt(untied in a * untied in b) (Kendall 1945). A pair of

@@ -34,7 +34,7 @@ _NON = re.compile(rf"^non(?=\w{{{_SHORTEST_STEM}}})")
 _REMEMBERED = 1 << 18  # differences
 
 
-class Difference(NamedTuple):
+class NameDifference(NamedTuple):
     """How two names differ: a kind of the group "near", and the words in which they differ."""
 
     kind: str
@@ -42,14 +42,14 @@ class Difference(NamedTuple):
     part2: str
 
 
-class Differences:
+class DifferenceClassifier:
     """Classifies differences between names in lower case, and remembers many of them."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._n_names = Counter(word for name in names for word in {*_WORD.findall(name)})
         self._kind = lru_cache(_REMEMBERED)(lambda *parts: next(self._kinds(*parts), "other"))
 
-    def between(self, name1: str, name2: str) -> Difference:
+    def between(self, name1: str, name2: str) -> NameDifference:
         """Return the difference between two different names."""
         tokens1, tokens2 = _TOKEN.findall(name1), _TOKEN.findall(name2)
         most = min(len(tokens1), len(tokens2))
@@ -62,7 +62,7 @@ class Differences:
             "".join(tokens1[start : len(tokens1) - end]),
             "".join(tokens2[start : len(tokens2) - end]),
         )
-        return Difference(self._kind(*parts), *parts)
+        return NameDifference(self._kind(*parts), *parts)
 
     def _kinds(self, part1: str, part2: str) -> Iterator[str]:
         """Yield the kinds that apply, the most specific first."""

@@ -72,7 +72,7 @@ def batches_of(options: NearestOptions) -> Generator[pl.DataFrame]:
         )
 
 
-SUFFIXES = (".parquet", ".csv")
+_SUFFIXES = (".parquet", ".csv")
 
 
 def write_rows(out: Path, batches: Iterator[pl.DataFrame], *, overwrite: bool) -> None:
@@ -82,9 +82,9 @@ def write_rows(out: Path, batches: Iterator[pl.DataFrame], *, overwrite: bool) -
         OptionError: the name of the file has another ending.
         OutputError: the file exists and must stay, or cannot be written.
     """
-    if out.suffix.lower() not in SUFFIXES:
+    if out.suffix.lower() not in _SUFFIXES:
         raise OptionError(
-            f"`out` takes a file whose name ends in {' or '.join(SUFFIXES)}, not {out}"
+            f"`out` takes a file whose name ends in {' or '.join(_SUFFIXES)}, not {out}"
         )
     check_file_free(out, overwrite=overwrite)
     with new_file(out, overwrite=overwrite) as stream:

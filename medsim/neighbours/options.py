@@ -20,7 +20,7 @@ from medsim.core.options import (
 Ties = Literal["first", "all"]
 """Which of the names at the last distance are returned."""
 
-Names: TypeAlias = str | Path | Any
+NamesLike: TypeAlias = str | Path | Any
 """What names are taken from; see ``names.names_of``."""
 
 MOST_EDITS = 4
@@ -35,14 +35,14 @@ class NearestOptions(Options):
     """The options of ``medsim nearest``."""
 
     queries: Annotated[
-        Names,
+        NamesLike,
         Option(
             "File with a name per line, .csv, .jsonl or .parquet file, or folder of a build.",
             argument=True,
         ),
     ]
     pool: Annotated[
-        Names | None,
+        NamesLike | None,
         Option(
             "The names to search, as for QUERIES; default: the other names of QUERIES.",
             argument=True,
@@ -69,7 +69,7 @@ class NearestOptions(Options):
     ] = None
     pool_column: Annotated[str | None, input_option("Column of POOL; the same default.")] = None
     exclude: Annotated[
-        Names | None,
+        NamesLike | None,
         input_option("Table of pairs that do not match, with the columns query and match."),
     ] = None
     match_case: Annotated[bool, Option("Distinguish upper and lower case.")] = False

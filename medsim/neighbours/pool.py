@@ -20,7 +20,7 @@ from medsim.core.terms import MAX_NAME, TOO_LONG, lowered_column
 from medsim.kernels.best import FAR
 from medsim.kernels.near_pairs import MATCH, QUERY
 from medsim.neighbours.options import NearestOptions, Ties
-from medsim.neighbours.search import Candidates, NearestSearch, pairs_within, part_of, queries_in
+from medsim.neighbours.search import NearestSearch, Terms, pairs_within, part_of, queries_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -314,7 +314,7 @@ class Pool:
     def _search(self) -> NearestSearch:
         """The names, laid out for the search; equal distances are in order of text."""
         n_names = len(self)
-        candidates = Candidates(
+        candidates = Terms(
             terms=self._keys,
             components=np.arange(n_names, dtype=np.int32),
             hashes=np.zeros(n_names, np.uint64),

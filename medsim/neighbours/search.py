@@ -16,9 +16,9 @@ from medsim.core.terms import pack
 from medsim.kernels.best import FAR, empty_slots, filled_slots
 from medsim.kernels.edit_distance import Workspace
 from medsim.kernels.edit_search import (
-    Pool,
     Queries,
     Search,
+    SearchPool,
     TermsByLength,
     end_ranks,
     search,
@@ -57,7 +57,7 @@ _MAX_EQUALS = 1 << 19  # vectors in a block's table of characters; a larger one 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidates:
+class Terms:
     """The terms of a search; rows are in order of text.
 
     Attributes:
@@ -72,7 +72,7 @@ class Candidates:
     hashes: Hashes
 
     @classmethod
-    def from_terms(cls, terms: Sequence[str], components: Ids | None = None) -> Candidates:
+    def from_terms(cls, terms: Sequence[str], components: Ids | None = None) -> Terms:
         """Return terms as candidates of each other.
 
         Args:
@@ -102,7 +102,7 @@ def by_length(terms: pl.Series) -> tuple[Ids, PackedTerms, Codes, Starts]:
     return ids, packed, _number_characters(packed.codes), length_starts.astype(np.int64)
 
 
-def lay_out(candidates: Candidates, threads: int = 1) -> Pool:
+def lay_out(candidates: Terms, threads: int = 1) -> SearchPool:
     """Return the pool by length, then by text, with characters numbered by frequency.
 
     The result does not depend on ``threads``.
@@ -121,7 +121,7 @@ def lay_out(candidates: Candidates, threads: int = 1) -> Pool:
         lambda part: part(terms.codes, terms.starts),
         [signatures, lambda codes, starts: ids[np.lexsort(suffixes(codes, starts))]],
     )
-    return Pool(
+    return SearchPool(
         codes=terms.codes,
         starts=terms.starts,
         signatures=of_characters,
@@ -159,7 +159,7 @@ def _number_characters(codes: Codes) -> Codes:
     return by_frequency[: np.count_nonzero(counts)].astype(np.uint32)
 
 
-def queries_in(pool: Pool, rows: Ids) -> Queries:
+def queries_in(pool: SearchPool, rows: Ids) -> Queries:
     """Return terms of the pool as queries, by their rows in order of text."""
     return Queries(
         codes=pool.codes,
@@ -180,7 +180,7 @@ def part_of(queries: Queries, at: Rows) -> Queries:
     )
 
 
-def workspace(pool: Pool, longest: int = 0) -> Workspace:
+def workspace(pool: SearchPool, longest: int = 0) -> Workspace:
     """Return a workspace to compare queries with terms one by one.
 
     ``longest`` is the number of characters of the longest query that may be longer than all terms.
@@ -193,7 +193,7 @@ def workspace(pool: Pool, longest: int = 0) -> Workspace:
     )
 
 
-def slate(pool: Pool, longest: int = 0) -> Slate:
+def slate(pool: SearchPool, longest: int = 0) -> Slate:
     """Return a workspace to compare queries with terms block by block; see ``workspace``."""
     longest = max(1, longest, len(pool.length_starts) - 2)
     n_equals = min(pool.n_characters * longest, _MAX_EQUALS) * WORDS
@@ -307,7 +307,7 @@ class NearestSearch:
     """
 
     def __init__(
-        self, candidates: Candidates, *, seed: int, threads: int, sliced: bool | None = None
+        self, candidates: Terms, *, seed: int, threads: int, sliced: bool | None = None
     ) -> None:
         self.pool = lay_out(candidates, threads)
         self._seed, self._threads = np.uint64(seed), threads

@@ -10,7 +10,7 @@ import polars as pl
 from medsim.builds.positives import content_hashes, pair_distances
 from medsim.kernels.components import components
 from medsim.kernels.drawing import pair_seeds
-from medsim.neighbours.difference import Differences, folded
+from medsim.neighbours.difference import DifferenceClassifier, folded
 from medsim.questions.question import LETTERS, QUESTION, TIERS
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _with_choices(
     ids = np.empty(shape, np.int32)
     ids[is_right], ids[~is_right] = right, wrong.ravel()
     compared = lower.gather(np.repeat(asked, shape[1])), lower.gather(ids.ravel())
-    between = Differences(lower).between
+    between = DifferenceClassifier(lower).between
     kinds = [between(*both).kind for both in zip(*compared, strict=True)]
     term = names["term"].gather(asked)
     return pairs.with_columns(

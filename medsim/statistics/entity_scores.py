@@ -12,7 +12,7 @@ from medsim.statistics.estimates import quotients
 from medsim.statistics.options import RESAMPLES
 
 if TYPE_CHECKING:
-    from medsim.kernels.types import Table, Values
+    from medsim.kernels.types import FloatTable, Values
     from medsim.statistics.estimates import Estimate
 
 EntityCounts: TypeAlias = NDArray[np.int64]
@@ -21,7 +21,7 @@ EntityCounts: TypeAlias = NDArray[np.int64]
 _CELLS_A_STEP = 1 << 21
 
 
-def precision(counts: EntityCounts | Table) -> Values:
+def precision(counts: EntityCounts | FloatTable) -> Values:
     """Return the share of predicted entities that are right, 0 if none were predicted.
 
     ``counts`` is ``EntityCounts``, int64[*, 3], or means of these.
@@ -29,12 +29,12 @@ def precision(counts: EntityCounts | Table) -> Values:
     return np.nan_to_num(quotients(counts[..., 0], counts[..., 1]))
 
 
-def recall(counts: EntityCounts | Table) -> Values:
+def recall(counts: EntityCounts | FloatTable) -> Values:
     """Return the share of true entities that were predicted, from int64[*, 3]; NaN if none."""
     return quotients(counts[..., 0], counts[..., 2])
 
 
-def f1(counts: EntityCounts | Table) -> Values:
+def f1(counts: EntityCounts | FloatTable) -> Values:
     """Return the harmonic mean of precision and recall, from int64[*, 3]; NaN without any."""
     return quotients(2.0 * counts[..., 0], counts[..., 1] + counts[..., 2])
 
@@ -72,7 +72,7 @@ def estimates_of(
     ]
 
 
-def _resampled(counts: EntityCounts, seed: int, resamples: int) -> Table:
+def _resampled(counts: EntityCounts, seed: int, resamples: int) -> FloatTable:
     """Return the sums of all resamples: float64[resamples, n_systems, n_trials, 3]."""
     n_units, shape = len(counts), counts.shape[1:]
     rng = np.random.default_rng(seed)

@@ -13,11 +13,11 @@ from medsim.statistics.estimates import clustered_mean, quotients
 from medsim.statistics.significance import clustered_difference
 
 if TYPE_CHECKING:
-    from medsim.kernels.types import Counts, Flags, Ids, Rows, Table, Values
+    from medsim.kernels.types import Counts, Flags, FloatTable, Ids, Rows, Values
     from medsim.statistics.estimates import Estimate
     from medsim.statistics.significance import Test
 
-    _Numbers = TypeVar("_Numbers", Values, Table)
+    _Numbers = TypeVar("_Numbers", Values, FloatTable)
 
 _LOST = 1e-12  # relative: far above the rounding of sums of some thousand numbers
 
@@ -149,7 +149,7 @@ def _lean(ranks: Ids, numbers: Counts) -> Counts:
     return leans[ranks]
 
 
-def histogram(similarities: Values, labels: Flags, n_bins: int = 40) -> tuple[Values, Table]:
+def histogram(similarities: Values, labels: Flags, n_bins: int = 40) -> tuple[Values, FloatTable]:
     """Return the histogram of finite similarities of positives and of negatives.
 
     The bins have equal widths, from the least to the largest similarity.
@@ -165,7 +165,7 @@ def histogram(similarities: Values, labels: Flags, n_bins: int = 40) -> tuple[Va
     return (ends[:-1] + ends[1:]) / 2, counts / counts.sum(axis=1, keepdims=True)
 
 
-def roc_curve(similarities: Values, labels: Flags, n_points: int = 120) -> Table:
+def roc_curve(similarities: Values, labels: Flags, n_points: int = 120) -> FloatTable:
     """Return the ROC curve of similarities, from (0, 0) to (1, 1).
 
     Pairs of the same similarity count at once, so a tie is a slope and not a step. If the curve has
@@ -178,7 +178,7 @@ def roc_curve(similarities: Values, labels: Flags, n_points: int = 120) -> Table
     """
     _, n_positive, n_negative = label_counts(similarities, labels)
     counts = n_negative[::-1], n_positive[::-1]
-    curve: Table = np.array([np.r_[0, np.cumsum(count)] / count.sum() for count in counts])
+    curve: FloatTable = np.array([np.r_[0, np.cumsum(count)] / count.sum() for count in counts])
     along = curve.sum(axis=0)
     if len(along) <= n_points:
         return curve

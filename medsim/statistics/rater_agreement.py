@@ -18,7 +18,7 @@ from medsim.statistics.options import RESAMPLES
 from medsim.statistics.ranks import leave_one_out_spearman, ranked, without_rounding_errors
 
 if TYPE_CHECKING:
-    from medsim.kernels.types import Flags, Places, Ranks, Table, Values
+    from medsim.kernels.types import Flags, FloatTable, Places, Ranks, Values
     from medsim.statistics.estimates import Estimate
 
 FEWEST_SHARED = 10
@@ -49,7 +49,7 @@ class RaterAgreement:
 
 
 def rater_agreement(
-    ratings: Table,
+    ratings: FloatTable,
     *,
     fewest: int = FEWEST_SHARED,
     seed: int = 0,
@@ -95,7 +95,7 @@ def rater_agreement(
     )
 
 
-def pairwise_spearman(ratings: Table, fewest: int = 2) -> Table:
+def pairwise_spearman(ratings: FloatTable, fewest: int = 2) -> FloatTable:
     """Return Spearman's correlation of every two raters over the items that both rated.
 
     The arguments are as in ``rater_agreement``. The table is float64[n_raters, n_raters], NaN on
@@ -111,13 +111,13 @@ def mean_of_defined(values: Values) -> float:
     return float(defined.mean()) if len(defined) else math.nan
 
 
-def row_means(table: Table) -> Values:
+def row_means(table: FloatTable) -> Values:
     """Return the mean of each row's values that are not NaN, float64[n_rows]; NaN if all are."""
     defined = ~np.isnan(table)
     return quotients(np.where(defined, table, 0.0).sum(axis=1), defined.sum(axis=1))
 
 
-def _ranks(ratings: Table) -> Ranks:
+def _ranks(ratings: FloatTable) -> Ranks:
     """Return the dense ranks of each rater's ratings, int32[n_raters, n_items], -1 if missing."""
     ranks = np.full(ratings.shape, -1, np.int32)
     for row, values in zip(ranks, ratings, strict=True):
@@ -126,7 +126,7 @@ def _ranks(ratings: Table) -> Ranks:
     return ranks
 
 
-def _means_of_others(ratings: Table) -> Table:
+def _means_of_others(ratings: FloatTable) -> FloatTable:
     """Return for each rater the mean of the others' ratings of each item; NaN without ratings."""
     rated = ~np.isnan(ratings)
     filled = np.where(rated, ratings, 0.0)
@@ -138,9 +138,9 @@ def _every_two(n_raters: int) -> Places:
     return np.array(list(combinations(range(n_raters), 2)), np.int64).reshape(-1, 2)
 
 
-def _table(n_raters: int, correlations: Values) -> Table:
+def _table(n_raters: int, correlations: Values) -> FloatTable:
     """Return the correlations of ``_every_two`` raters as a table, with NaN on the diagonal."""
-    table: Table = np.full((n_raters, n_raters), np.nan)
+    table: FloatTable = np.full((n_raters, n_raters), np.nan)
     first, second = _every_two(n_raters).T
     table[first, second] = table[second, first] = correlations
     return table
@@ -156,7 +156,7 @@ def _correlations(ranks: Ranks, pairs: Places, fewest: int) -> Values:
     return np.where(n_shared < fewest, np.nan, correlations)
 
 
-def _left_out(ranks: Ranks, pairs: Places, observed: Values) -> Table:
+def _left_out(ranks: Ranks, pairs: Places, observed: Values) -> FloatTable:
     """Return the correlations of all pairs without each item, float64[n_items, n_pairs]."""
     left_out = np.tile(observed, (ranks.shape[1], 1))
     for at, (first, second) in enumerate(pairs):

@@ -37,7 +37,7 @@ from medsim.statistics.significance import Test, clustered_test, mcnemar
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from medsim.kernels.types import Counts, Flags, Ids, Rows, Table, Values
+    from medsim.kernels.types import Counts, Flags, FloatTable, Ids, Rows, Values
     from medsim.statistics.options import Resampling
 
 
@@ -159,7 +159,7 @@ class SpearmanBootstrap:
             self._jackknifed[side] = leave_one_out_spearman(self._sides[side], self._ratings)
         return self._jackknifed[side]
 
-    def _drawn(self, resamples: int) -> Table:
+    def _drawn(self, resamples: int) -> FloatTable:
         """Return the correlations of all sides in all resamples, in order."""
         if len(self._ratings) < _FEWEST_PAIRS or not len(self._sides):
             return np.empty((0, len(self._sides)))

@@ -15,7 +15,7 @@ from medsim.statistics.estimates import Estimate, defined
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from medsim.kernels.types import Counts, Table, Values
+    from medsim.kernels.types import Counts, FloatTable, Values
     from medsim.statistics.options import Resampling
 
 ScoreRow: TypeAlias = dict[str, object]
@@ -31,7 +31,10 @@ _RESAMPLES_A_TASK = 64
 
 
 def over_units(
-    features: Table, n_units: Counts, statistic: Callable[[Table], Values], resampling: Resampling
+    features: FloatTable,
+    n_units: Counts,
+    statistic: Callable[[FloatTable], Values],
+    resampling: Resampling,
 ) -> Estimate:
     """Return a statistic of sums over units, with its BCa interval (Efron 1987) over units.
 
@@ -97,7 +100,7 @@ def nominal_alpha(table: Judgements, n_values: int, resampling: Resampling) -> E
     return over_units(np.column_stack([kinds, disagreement]), n_units, _alpha, resampling)
 
 
-def _alpha(sums: Table) -> Values:
+def _alpha(sums: FloatTable) -> Values:
     """Return the alpha of each row of sums; NaN if fewer than two values occur."""
     counts, disagreement = sums[:, :-1], sums[:, -1]
     n = counts.sum(axis=1)
@@ -147,7 +150,7 @@ def mean_accuracy(correct: Judgements, resampling: Resampling) -> Estimate:
     return over_units(features, n_units, _mean_share, resampling)
 
 
-def _kappa(sums: Table) -> Values:
+def _kappa(sums: FloatTable) -> Values:
     """Return the kappa of each row of sums: number of equal answers, then counts by annotator."""
     alike, (first, second) = sums[:, 0], np.split(sums[:, 1:], 2, axis=1)
     n = first.sum(axis=1)
@@ -157,7 +160,7 @@ def _kappa(sums: Table) -> Values:
     return kappas
 
 
-def _mean_share(sums: Table) -> Values:
+def _mean_share(sums: FloatTable) -> Values:
     """Return the mean accuracy of each row of sums: counts of right answers, then of all."""
     right, answered = np.split(sums, 2, axis=1)
     shares = np.full(right.shape, np.nan)
@@ -166,7 +169,7 @@ def _mean_share(sums: Table) -> Values:
     return means
 
 
-def answer_table(items: pl.DataFrame, answers: pl.DataFrame, names: Sequence[str]) -> Table:
+def answer_table(items: pl.DataFrame, answers: pl.DataFrame, names: Sequence[str]) -> FloatTable:
     """Return float64[n_annotators, n_items]: mean values of answers, NaN without answers."""
     table = np.full((len(names), items.height), np.nan)
     means = answers.group_by("annotator", "item_id").agg(pl.col("value").mean())

@@ -47,7 +47,7 @@ from medsim.studies.words import BIOMEDICAL, kept_words
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from medsim.core.tables import Table
+    from medsim.core.tables import TextTable
     from medsim.studies.options import StudyOptions
     from medsim.studies.sheets import Scale
 
@@ -153,7 +153,7 @@ def _shares(
 _LABELS = {"1": 1, "0": 0, "same": 1, "not_same": 0, "positive": 1, "negative": 0}
 
 
-def _labelled(table: Table, seed: int) -> pl.DataFrame:
+def _labelled(table: TextTable, seed: int) -> pl.DataFrame:
     """Return ``JUDGED_ITEMS`` of a table of pairs, and its other columns, in order of item_id.
 
     Columns that the table lacks are null.
@@ -295,7 +295,7 @@ def rater_counts(study: Study) -> pl.DataFrame:
 
 def read_pairs(
     path: Path, progress: Progress | None = None, taken: Collection[str] = _TAKEN
-) -> Table:
+) -> TextTable:
     """Return the pairs of a table: term1, term2, and its other columns as text.
 
     Columns cannot have the names ``taken``.
@@ -324,7 +324,7 @@ def read_pairs(
     return table
 
 
-def _check_properties(table: Table) -> None:
+def _check_properties(table: TextTable) -> None:
     """Raise InputError if a column that an evaluation reads has an invalid value."""
     for column in filter(table.frame.columns.__contains__, PAIR_PROPERTIES):
         for location, cell in zip(table.at, table.frame[column], strict=True):

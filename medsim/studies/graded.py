@@ -26,7 +26,7 @@ from medsim.studies.output import RATING_COLUMNS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from medsim.kernels.types import Flags, Rows, Table, Values
+    from medsim.kernels.types import Flags, FloatTable, Rows, Values
     from medsim.statistics.options import Resampling
 
 
@@ -88,7 +88,7 @@ def graded_tables(
 
 
 def _agreement(
-    items: pl.DataFrame, ratings: Table, accepted: Flags, resampling: Resampling
+    items: pl.DataFrame, ratings: FloatTable, accepted: Flags, resampling: Resampling
 ) -> pl.DataFrame:
     rows: list[ScoreRow] = []
     group_rows: dict[str, list[ScoreRow]] = {"all": [], "accepted": []}
@@ -137,7 +137,7 @@ def _groups(groups: pl.Series) -> Iterator[tuple[str, Rows, Rows]]:
 
 def _raters(
     names: Sequence[str],
-    ratings: Table,
+    ratings: FloatTable,
     answers: pl.DataFrame,
     standings: Standings,
     accepted: Flags,
@@ -189,7 +189,7 @@ def _consistency(answers: pl.DataFrame) -> ScoreRow:
     }
 
 
-def scaled_means(ratings: Table) -> pl.DataFrame:
+def scaled_means(ratings: FloatTable) -> pl.DataFrame:
     """Return the mean rating of each item, scaled linearly from 0-6 to 0-10.
 
     Args:
@@ -284,7 +284,7 @@ class Standings:
     outlying: Flags
 
 
-def standings_of(ratings: Table, share: float = OUTLIER_SHARE) -> Standings:
+def standings_of(ratings: FloatTable, share: float = OUTLIER_SHARE) -> Standings:
     """Return the agreement of each rater with the others, and the outliers.
 
     Chiu et al. (2018) leave out a rater "whose IAA-1 was considerably lower than the average IAA-1

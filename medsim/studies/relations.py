@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from medsim.core.tables import Table
+    from medsim.core.tables import TextTable
     from medsim.studies.words import Forms
 
 
@@ -218,7 +218,7 @@ def read_confirmed(path: Path, forms: Forms, words: pl.DataFrame) -> pl.DataFram
     return confirmed.with_columns(reason=pl.lit("confirmed by people"))
 
 
-def _numbers(table: Table, column: str) -> pl.Series:
+def _numbers(table: TextTable, column: str) -> pl.Series:
     """Return the numbers of a column, null for empty cells or without the column."""
     frame = table.frame
     texts = frame[column] if column else pl.repeat("", frame.height, eager=True)

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from medsim.builds.page import distances, lengths, result
+from medsim.builds.page import distance_section, length_section, result
 
 pytest.importorskip("altair", reason="needs medsim[report]")
 
@@ -95,7 +95,7 @@ def test_distances_are_shares_of_all_pairs_of_a_kind() -> None:
         counts(row, **named, kind=kind).rename({"x": "distance"}) for kind, row in values.items()
     )
 
-    section = distances(frame, list(values))
+    section = distance_section(frame, list(values))
 
     assert section is not None
     [chart] = section.parts
@@ -110,7 +110,7 @@ def test_distances_are_shares_of_all_pairs_of_a_kind() -> None:
 
 
 def test_long_terms_share_bins() -> None:
-    section = lengths(counts(list(range(1, 241)), unit="characters").rename({"x": "length"}))
+    section = length_section(counts(list(range(1, 241)), unit="characters").rename({"x": "length"}))
 
     assert section is not None
     [chart] = section.parts

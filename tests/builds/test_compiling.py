@@ -13,7 +13,7 @@ from numba import config
 
 import medsim
 from medsim.builds import compiling
-from medsim.builds.compiling import PARTS, compile_in_background
+from medsim.builds.compiling import _PARTS, compile_in_background
 from medsim.core.errors import OptionError, OutputError
 from medsim.core.progress import Progress
 
@@ -39,7 +39,7 @@ def command(monkeypatch: pytest.MonkeyPatch, code: str, path: Path) -> None:
 
 def numbers_of(path: Path) -> list[int]:
     """Return the process ids, after the processes have written them."""
-    files = [path.with_name(path.name + part) for part in PARTS]
+    files = [path.with_name(path.name + part) for part in _PARTS]
     while not all(file.exists() and file.read_text() for file in files):
         time.sleep(0.01)
     return [int(file.read_text()) for file in files]
@@ -132,7 +132,7 @@ def test_every_kernel_of_a_build_is_compiled(tmp_path: Path) -> None:
         "import medsim\n"
         "from numba.core import event\n"
         "from medsim.builds import compiling\n"
-        "for part in compiling.PARTS.values():\n"
+        "for part in compiling._PARTS.values():\n"
         "    part()\n"
         "with event.install_recorder('numba:compile') as recorder:\n"
         "    medsim.synth(sys.argv[1] + '/rf2.zip', concepts=300)\n"

@@ -14,7 +14,7 @@ import pytest
 
 import medsim
 from medsim.core.errors import InputError
-from medsim.core.reading import kind_of
+from medsim.core.reading import file_kind
 
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n"
 HTML = b"<!DOCTYPE html>\n<html><body>Not found</body></html>\n"
@@ -77,7 +77,7 @@ def zipped(name: str, content: bytes = b"content") -> bytes:
     ids=named,
 )
 def test_first_bytes_identify_the_kind_of_a_file(content: bytes, name: str) -> None:
-    assert name in str(kind_of(content))
+    assert name in str(file_kind(content))
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_first_bytes_identify_the_kind_of_a_file(content: bytes, name: str) -> N
     ids=named,
 )
 def test_other_content_has_no_known_kind(content: bytes) -> None:
-    assert kind_of(content) is None
+    assert file_kind(content) is None
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ medsim.evaluate_wic("data", "out", models=["random", words])
 def test_names_for_editors_are_the_existing_ones() -> None:
     datasets = {dataset.name for dataset in queries.datasets()}
 
-    assert set(get_args(config.Dataset)) == datasets
+    assert set(get_args(config.DatasetName)) == datasets
     assert set(get_args(kinds.CanonicalTable)) == set(kinds.CANONICAL_TABLES)
     assert set(options.FIXABLE) | {f"all-{name}" for name in tabulated_names()} <= {*options.TABLES}
 

@@ -82,13 +82,13 @@ def test_terms_do_not_control_a_terminal(
 
 
 def test_statement_is_utf_8_in_any_locale(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert surroundings.text_of("select 'é漢'") == "select 'é漢'"
+    assert surroundings.utf8_text("select 'é漢'") == "select 'é漢'"
 
     escaped = "é漢".encode().decode("ascii", "surrogateescape")
     monkeypatch.setattr(sys, "getfilesystemencoding", lambda: "ascii")
-    assert surroundings.text_of(escaped) == "é漢"
+    assert surroundings.utf8_text(escaped) == "é漢"
     with pytest.raises(OptionError, match="is not UTF-8"):
-        surroundings.text_of("select \udcff")
+        surroundings.utf8_text("select \udcff")
 
 
 def test_a_warning_of_a_library_is_one_line(

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from medsim.core.printing import TABLE_FORMATS as NAMES
+from medsim.core.printing import FORMAT_NAMES as NAMES
 from medsim.core.table_formats import BOLD, TABLE_FORMATS
 
 TABLE, JSON, CSV, MD, LATEX, HTML = "table", "json", "csv", "md", "latex", "html"

@@ -18,7 +18,7 @@ from rapidfuzz.distance import Levenshtein
 
 import medsim
 from medsim.core.errors import OptionError
-from medsim.neighbours.difference import Differences
+from medsim.neighbours.difference import DifferenceClassifier
 
 Question = dict[str, object]
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -81,7 +81,7 @@ def tier_of(distance: int) -> str:
 def check(rows: list[Question], build: medsim.Build, n_wrong: int, seed: int) -> None:
     """Compare all questions of a split with brute force."""
     brute = Brute(build)
-    between = Differences([name.lower() for name in build.terms()["term"]]).between
+    between = DifferenceClassifier([name.lower() for name in build.terms()["term"]]).between
     asked = set()
     for row in rows:
         term, choices, answer = str(row["term"]), [*row["choices"]], int(str(row["answer"]))

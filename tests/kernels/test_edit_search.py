@@ -18,7 +18,7 @@ from rapidfuzz.process import cdist
 
 from medsim.core.terms import pack
 from medsim.kernels.edit_search import least_distance, signatures
-from medsim.neighbours.search import Candidates, Nearest, NearestSearch
+from medsim.neighbours.search import Nearest, NearestSearch, Terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -52,7 +52,7 @@ def pool_of(terms: Sequence[str], group_of: Callable[[str], int] | None = None) 
 
 
 def nearest(
-    candidates: Candidates,
+    candidates: Terms,
     queries: object,
     wanted: object,
     *,
@@ -64,8 +64,8 @@ def nearest(
     return search.nearest(queries, wanted)  # type: ignore[arg-type]
 
 
-def candidates_of(pool: Pool) -> Candidates:
-    return Candidates(
+def candidates_of(pool: Pool) -> Terms:
+    return Terms(
         terms=pl.Series([term.lower() for term in pool.terms], dtype=pl.String),
         components=np.array(pool.groups, np.int32),
         hashes=np.array(pool.hashes, np.uint64),
@@ -426,7 +426,7 @@ def test_a_search_can_be_reused_and_reports_progress_of_every_query(large_pool: 
 
 
 def test_numbers_may_be_of_any_whole_type() -> None:
-    candidates = Candidates.from_terms([f"{number:03d}" for number in range(300)])
+    candidates = Terms.from_terms([f"{number:03d}" for number in range(300)])
 
     result = nearest(candidates, np.array([200], np.uint8), np.array([255], np.uint8))
 

@@ -64,7 +64,7 @@ def screened(query: str, terms: list[str], bounds: list[int]) -> tuple[list[int]
     """
     packed = pack([query, *terms])
     pool = layout.lay_out(
-        layout.Candidates(
+        layout.Terms(
             terms=pl.Series([query, *terms]),
             components=np.arange(len(packed), dtype=np.int32),
             hashes=term_hashes(packed.codes, packed.starts),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from medsim.neighbours.difference import Differences
+from medsim.neighbours.difference import DifferenceClassifier
 
 
 @pytest.mark.parametrize(
@@ -37,10 +37,10 @@ from medsim.neighbours.difference import Differences
     ],
 )
 def test_differences_are_classified(one: str, other: str, kind: str) -> None:
-    between = Differences([one, other]).between
+    between = DifferenceClassifier([one, other]).between
 
     assert between(one, other).kind == between(other, one).kind == kind
 
 
 def test_a_difference_has_the_parts_that_differ() -> None:
-    assert Differences([]).between("type ii lesion", "type v lesion")[1:] == ("ii", "v")
+    assert DifferenceClassifier([]).between("type ii lesion", "type v lesion")[1:] == ("ii", "v")

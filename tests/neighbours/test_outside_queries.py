@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from medsim.neighbours.search import Candidates, NearestSearch
+from medsim.neighbours.search import NearestSearch, Terms
 
 TEXTS = st.text("abé日\U0001d4b3", max_size=12)
 OTHERS = st.text("abéxyz日\U0001d4b3", max_size=20)
 
 
 def search_of(terms: list[str], *, sliced: bool, threads: int = 1) -> NearestSearch:
-    candidates = Candidates(
+    candidates = Terms(
         terms=pl.Series(terms, dtype=pl.String),
         components=np.arange(len(terms), dtype=np.int32),
         hashes=np.zeros(len(terms), np.uint64),  # equal distances are in order of text

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Embedding:
+class IndexedVectors:
     """The vectors of terms.
 
     Attributes:
@@ -49,7 +49,7 @@ class TermIndex:
     components: Ids
     pool: Ids | None = None
     translations: Mapping[int, Ids] = field(default_factory=dict)
-    embedding: Embedding | None = None
+    embedding: IndexedVectors | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +117,7 @@ class Sampling:
     sets: Sequence[PositiveSet] = ()
 
 
-Strategy: TypeAlias = "Callable[[TermIndex, Sampling], NegativeSampler]"
+SamplerFactory: TypeAlias = "Callable[[TermIndex, Sampling], NegativeSampler]"
 """A way to choose negatives: returns the sampler for the sets of one terminology."""
 
-STRATEGIES: Registry[Strategy] = Registry("strategy", "medsim.builds.negatives")
+SAMPLERS: Registry[SamplerFactory] = Registry("strategy", "medsim.builds.negatives")

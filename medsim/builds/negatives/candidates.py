@@ -10,7 +10,7 @@ import numpy as np
 from medsim.builds.negatives import SearchResult
 from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
 from medsim.kernels.types import starts_of
-from medsim.neighbours.search import Candidates, Nearest, NearestSearch
+from medsim.neighbours.search import Nearest, NearestSearch, Terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from medsim.embeddings.lookup import CosineSearch, Neighbours
     from medsim.kernels.types import Flags, Ids, Ranks, Rows
 
-Search: TypeAlias = "Callable[[Ids, Ids, Callable[[int], None]], Nearest | Neighbours]"
+PoolSearch: TypeAlias = "Callable[[Ids, Ids, Callable[[int], None]], Nearest | Neighbours]"
 """A function that returns the nearest candidates of first terms, as rows of a pool."""
 
 TERMINOLOGY = "terminology"
@@ -63,7 +63,9 @@ def pool_of(index: TermIndex, positives: PositiveSet) -> tuple[str, Ids]:
     return f"{TERMINOLOGY}/{language}", index.translations[language]
 
 
-def share_of(index: TermIndex, request: SearchRequest, number: int, total: int) -> SearchRequest:
+def request_share(
+    index: TermIndex, request: SearchRequest, number: int, total: int
+) -> SearchRequest:
     """Return one share of a request, numbered from 1; all shares together are the request.
 
     First terms are sorted by (length, text) and dealt out in blocks, so shares cost about the same
@@ -97,9 +99,9 @@ class CandidateSource:
     name: str
     term_ids: Ids
     first_ids: Ids
-    lay_out: Callable[[], Search]
+    lay_out: Callable[[], PoolSearch]
     ahead: SearchRequest | None = None
-    prepared_search: Search | None = None
+    prepared_search: PoolSearch | None = None
 
     def __post_init__(self) -> None:
         self._sizes = np.zeros(len(self.first_ids), np.int32)
@@ -176,7 +178,7 @@ def candidate_source(
     The first terms are those of the pool or, if ``from_outside``, any terms.
     """
 
-    def lay_out() -> Search:
+    def lay_out() -> PoolSearch:
         search = NearestSearch(candidates_of(index, pool_ids), seed=seed, threads=threads)
 
         def from_others(term1_ids: Ids, sizes: Ids, advance: Callable[[int], None]) -> Nearest:
@@ -192,7 +194,7 @@ def candidate_source(
     return CandidateSource(name, pool_ids, first_ids, lay_out, ahead)
 
 
-def among(term_ids: Ids, search: NearestSearch | CosineSearch) -> Search:
+def among(term_ids: Ids, search: NearestSearch | CosineSearch) -> PoolSearch:
     """Return the search for the candidates of the terms of a search, given the id of each."""
     order = np.argsort(term_ids, kind="stable").astype(np.int32)
     return lambda term1_ids, sizes, advance: search.nearest(
@@ -200,9 +202,9 @@ def among(term_ids: Ids, search: NearestSearch | CosineSearch) -> Search:
     )
 
 
-def candidates_of(index: TermIndex, pool_ids: Ids) -> Candidates:
+def candidates_of(index: TermIndex, pool_ids: Ids) -> Terms:
     """Return the terms of a pool for a search."""
-    return Candidates(
+    return Terms(
         terms=index.lower.gather(pool_ids),
         components=index.components[pool_ids],
         hashes=index.hashes[pool_ids],

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.builds.negatives import STRATEGIES
+from medsim.builds.negatives import SAMPLERS
 from medsim.builds.negatives.candidates import (
     TERMINOLOGY,
     CandidateSource,
@@ -18,7 +18,7 @@ from medsim.core.errors import OptionError
 
 if TYPE_CHECKING:
     from medsim.builds.negatives import NegativeSampler, PositiveSet, Sampling, TermIndex
-    from medsim.builds.negatives.candidates import Search
+    from medsim.builds.negatives.candidates import PoolSearch
 
 
 def embedding_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampler:
@@ -27,7 +27,7 @@ def embedding_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampler
     It is the strategy "minimal Levenshtein distance" of Schulz and Juric 2020, section 3.2, with
     the cosine of an embedding instead of the distance, so it finds terms that the embedding
     confuses. A term without a vector is not a candidate, and gets no negatives as a first term. See
-    ``medsim.builds.negatives.Strategy``.
+    ``medsim.builds.negatives.SamplerFactory``.
     """
     embedding = index.embedding
     if embedding is None:
@@ -43,7 +43,7 @@ def embedding_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampler
         term_ids, other_ids = (ids[embedding.rows[ids] >= 0] for ids in (pool_ids, others))
         points = np.concatenate([term_ids, other_ids])
 
-        def prepare() -> Search:
+        def prepare() -> PoolSearch:
             from medsim.embeddings.lookup import CosineSearch  # noqa: PLC0415 — imports FAISS
 
             rows, only_first = embedding.rows[points], ~index.components[other_ids]
@@ -65,4 +65,4 @@ def embedding_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampler
     return served_negatives(source_of)
 
 
-STRATEGIES.register("embedding", embedding_negatives)
+SAMPLERS.register("embedding", embedding_negatives)

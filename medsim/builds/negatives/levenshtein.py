@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from medsim.builds.negatives import STRATEGIES
+from medsim.builds.negatives import SAMPLERS
 from medsim.builds.negatives.candidates import (
     PartOfPool,
     candidate_source,
@@ -23,7 +23,7 @@ def levenshtein_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampl
 
     It is the strategy "minimal Levenshtein distance" of Schulz and Juric 2020, section 3.2, with a
     serving order and ties that do not depend on the order of rows. See
-    ``medsim.builds.negatives.Strategy``.
+    ``medsim.builds.negatives.SamplerFactory``.
     """
     sets, results = sampling.sets, sampling.results
     requests, wider = search_plan(index, sets)
@@ -62,4 +62,4 @@ def levenshtein_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampl
     return served_negatives(source_of, lambda done: release(keep=following.get(done, "")))
 
 
-STRATEGIES.register("levenshtein", levenshtein_negatives)
+SAMPLERS.register("levenshtein", levenshtein_negatives)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.builds.negatives import STRATEGIES
+from medsim.builds.negatives import SAMPLERS
 from medsim.builds.negatives.candidates import pool_of
 from medsim.core.terms import pack
 from medsim.kernels.packing import term_hashes
@@ -23,9 +23,10 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so multiplication is a bijection
 def random_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampler:
     """Return a sampler that draws uniformly from the allowed terms of the pool.
 
-    Schulz and Juric 2020, section 3.2, strategy "random". See ``medsim.builds.negatives.Strategy``.
-    A set that draws from its own terms draws an occurrence, the term of a random pair, as in the
-    paper; in the pool of the terminology, all terms are equally likely.
+    Schulz and Juric 2020, section 3.2, strategy "random"; see
+    ``medsim.builds.negatives.SamplerFactory``. A set that draws from its own terms draws an
+    occurrence, the term of a random pair, as in the paper; in the pool of the terminology, all
+    terms are equally likely.
     """
 
     def sample(positives: PositiveSet, used: Ranks, stage: Stage) -> tuple[Rows, Ids]:
@@ -50,4 +51,4 @@ def random_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampler:
     return sample
 
 
-STRATEGIES.register("random", random_negatives)
+SAMPLERS.register("random", random_negatives)

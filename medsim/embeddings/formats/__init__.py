@@ -16,7 +16,7 @@ from medsim.core.reading import (
     LFS_POINTER,
     beginning_of,
     check_file,
-    kind_of,
+    file_kind,
     open_file,
     reading,
     what_it_is,
@@ -163,7 +163,7 @@ class EmbeddingFormat:
             files = self.files(path, options)
         for file in files:
             with reading(file):
-                if kind_of(beginning_of(file)) is LFS_POINTER:
+                if file_kind(beginning_of(file)) is LFS_POINTER:
                     raise InputError(f"{file} {LFS_POINTER}")
         return files
 
@@ -241,7 +241,7 @@ def find_format(path: Path, options: EmbeddingOptions) -> tuple[str, EmbeddingFo
             fault = f"is in no known format{missing_part(path)}"
     else:
         beginning = beginning_of(path)
-        if (kind := kind_of(beginning)) and (kind.advice or not kind.is_read):
+        if (kind := file_kind(beginning)) and (kind.advice or not kind.is_read):
             raise InputError(f"{path} {kind}")
         hint = _HINTS.get(path.suffix.lower(), "")
         fault = f"is in no known format: it {what_it_is(beginning)}{hint}"

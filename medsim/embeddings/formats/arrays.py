@@ -11,7 +11,7 @@ import numpy as np
 from safetensors import safe_open
 
 from medsim.core.errors import InputError
-from medsim.core.reading import NPY, ZIP, beginning_of, kind_of, open_file, what_it_is
+from medsim.core.reading import NPY, ZIP, beginning_of, file_kind, open_file, what_it_is
 from medsim.embeddings.formats import FORMATS, TERMS, WORDS, EmbeddingFormat, check_dimensions
 from medsim.embeddings.formats.model_folder import ADAPTER, CONFIG, TOKENIZER
 from medsim.embeddings.formats.tables import (
@@ -58,10 +58,10 @@ def _recognises(path: Path) -> bool:
         is_model = any((path / name).exists() for name in (CONFIG, ADAPTER, TOKENIZER))
         return len(arrays) == 1 and not is_model and bool(vocabularies_of(arrays[0]))
     beginning = beginning_of(path)
-    if kind_of(beginning) is ZIP:
+    if file_kind(beginning) is ZIP:
         with zipfile.ZipFile(path) as archive:
             return all(name.endswith(".npy") for name in archive.namelist())
-    return kind_of(beginning) is NPY or _is_safetensors(path, beginning)
+    return file_kind(beginning) is NPY or _is_safetensors(path, beginning)
 
 
 def _files(path: Path, options: EmbeddingOptions) -> list[Path]:
@@ -78,7 +78,7 @@ def _files(path: Path, options: EmbeddingOptions) -> list[Path]:
 
 def _name_of_words(file: Path) -> str | None:
     """Return the name of an archive's array of words or terms, if there is one."""
-    if kind_of(beginning_of(file)) is not ZIP:
+    if file_kind(beginning_of(file)) is not ZIP:
         return None
     with zipfile.ZipFile(file) as archive:
         names = [name.removesuffix(".npy") for name in archive.namelist()]
@@ -147,7 +147,7 @@ def _is_safetensors(file: Path, beginning: bytes) -> bool:
 def _take_rows(file: Path, keys: Keys, rows: Rows) -> Numbers:
     """Return rows of an array with the value type of the file, or float32 for bfloat16."""
     beginning = beginning_of(file)
-    if (kind := kind_of(beginning)) is NPY:
+    if (kind := file_kind(beginning)) is NPY:
         with np.errstate(over="raise"):  # a header may claim any size
             array = np.load(file, mmap_mode="r")
     elif kind is ZIP:

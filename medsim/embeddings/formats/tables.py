@@ -19,9 +19,9 @@ from medsim.core.reading import (
     beginning_of,
     check_file,
     decoded,
+    file_kind,
     is_left_behind,
     json_lines,
-    kind_of,
     open_file,
     parsed_json,
     read_json,
@@ -287,7 +287,7 @@ def _load(path: Path, request: Request) -> WordVectors | TermVectors:
     In CSV the first column has the words or terms, and the others are the dimensions.
     """
     beginning = beginning_of(path)
-    if (kind := kind_of(beginning)) in {PARQUET, ARROW}:
+    if (kind := file_kind(beginning)) in {PARQUET, ARROW}:
         table = scan_of_users(path) if kind is PARQUET else scan_ipc_of_users(path)
     elif _is_json(path):
         table = _read_json(path)
@@ -394,7 +394,7 @@ FORMATS.register(
     EmbeddingFormat(
         describes=_DESCRIBES,
         recognises=lambda path: (
-            kind_of(beginning_of(path)) in {PARQUET, ARROW}
+            file_kind(beginning_of(path)) in {PARQUET, ARROW}
             or _is_json(path)
             or _csv_row(path) is not None
         ),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from medsim.embeddings.metrics import Workers
-    from medsim.kernels.types import Ids, Rows, Table, Values, Vectors
+    from medsim.kernels.types import FloatTable, Ids, Rows, Values, Vectors
 
 BLOCK_VALUES = 1 << 28  # of prepared vectors in memory at once: 1 GiB
 
@@ -52,7 +52,7 @@ class Comparison:
     describes: str
     weigh: Callable[[Vectors], NDArray[Any]]
     compare: Callable[[Vectors, NDArray[Any], Ids, Ids], Values]
-    tabulate: Callable[[Vectors, NDArray[Any], Vectors, NDArray[Any]], Table]
+    tabulate: Callable[[Vectors, NDArray[Any], Vectors, NDArray[Any]], FloatTable]
     prepare: Callable[[Vectors], Vectors] = lambda vectors: vectors
 
 

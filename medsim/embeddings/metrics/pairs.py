@@ -35,7 +35,7 @@ from medsim.kernels.vectors import centred_products, overlap_table
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from medsim.kernels.types import Ids, Rows, Table, Values, Vectors
+    from medsim.kernels.types import FloatTable, Ids, Rows, Values, Vectors
 
 
 _ROWS_A_TASK = 2048
@@ -53,8 +53,8 @@ def bags_of(bags: WordBags, terms: Ids) -> WordBags:
 
 def tabulate_bags(
     bags: WordBags,
-    compare_words: Callable[[slice, Rows], Table],
-    compare_bags: Callable[[Table, Bags, Rows, slice], Vectors],
+    compare_words: Callable[[slice, Rows], FloatTable],
+    compare_bags: Callable[[FloatTable, Bags, Rows, slice], Vectors],
     workers: Workers,
 ) -> Callable[[slice], Vectors]:
     """Return a function that compares some terms with all; see ``embeddings.metrics.Tabulate``.
@@ -103,7 +103,7 @@ class _WordTable:
     """
 
     def __init__(
-        self, bags: WordBags, compare: Callable[[slice, Rows], Table], workers: Workers
+        self, bags: WordBags, compare: Callable[[slice, Rows], FloatTable], workers: Workers
     ) -> None:
         self._n_words = len(bags.vectors)
         self._compare = compare
@@ -114,7 +114,7 @@ class _WordTable:
         self._column_of[self._frequent] = np.arange(len(self._frequent))
         self._table = np.empty((0, 0))
 
-    def with_words(self, words: Rows) -> tuple[Table, Ids]:
+    def with_words(self, words: Rows) -> tuple[FloatTable, Ids]:
         """Return the similarities of all words with the requested words, and their columns.
 
         The similarities are float64[n_words, n_columns], which the next call overwrites. The
@@ -155,10 +155,10 @@ def _metric(comparison: Comparison) -> Metric:
         every = np.arange(len(chosen.vectors), dtype=np.int32)
         words, weights = prepared_rows(comparison, lambda ids: chosen.vectors[ids], every, workers)
 
-        def compare_words(rows: slice, columns: Rows) -> Table:
+        def compare_words(rows: slice, columns: Rows) -> FloatTable:
             return comparison.tabulate(words[rows], weights[rows], words[columns], weights[columns])
 
-        def compare_bags(table: Table, bags: Bags, _left: Rows, _right: slice) -> Vectors:
+        def compare_bags(table: FloatTable, bags: Bags, _left: Rows, _right: slice) -> Vectors:
             return bag_means(table, bags)
 
         return tabulate_bags(chosen, compare_words, compare_bags, workers)
@@ -230,12 +230,12 @@ def _tabulate_fuzzy(bags: WordBags, terms: Ids, workers: Workers) -> Callable[[s
     memberships = own_memberships(selected.vectors, selected.words, selected.starts)
     centres = np.zeros(len(selected.vectors))
 
-    def products(rows: slice, columns: Rows) -> Table:
+    def products(rows: slice, columns: Rows) -> FloatTable:
         return centred_products(
             selected.vectors[rows], centres[rows], selected.vectors[columns], centres[columns]
         )
 
-    def compare(products: Table, bags: Bags, left: Rows, right: slice) -> Vectors:
+    def compare(products: FloatTable, bags: Bags, left: Rows, right: slice) -> Vectors:
         return dynamax_table(memberships[left], memberships[right], products, bags)
 
     return tabulate_bags(selected, products, compare, workers)

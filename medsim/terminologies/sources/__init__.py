@@ -17,7 +17,7 @@ import polars as pl
 from medsim.core.errors import InputError, OptionError, check_unique, counted, unknown_name
 from medsim.core.kinds import CANONICAL_TABLES, SEMANTIC_TYPE_COLUMNS
 from medsim.core.manifest import Skipped
-from medsim.core.reading import DUCKDB, JSON, SQLITE, beginning_of, decoded, kind_of, reading
+from medsim.core.reading import DUCKDB, JSON, SQLITE, beginning_of, decoded, file_kind, reading
 from medsim.core.registry import Registry
 from medsim.core.terms import MAX_NAME, TOO_LONG
 from medsim.terminologies.mappings import MAPPING_FILES, add_mappings
@@ -383,7 +383,7 @@ def find_source(location: str) -> tuple[Source, Path]:
         with suppress(InputError), reading(path):  # an unreadable file is in no format
             if source.recognises(path):
                 return source, path
-    kind = kind_of(beginning_of(path))
+    kind = file_kind(beginning_of(path))
     if kind is not None and kind.advice:
         raise InputError(f"{path} {kind}")
     reads = [

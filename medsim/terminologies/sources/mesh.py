@@ -16,7 +16,7 @@ from defusedxml import ElementTree as strict  # noqa: N813 — the unsafe one is
 from medsim.core.errors import InputError
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import Skipped
-from medsim.core.reading import RDF_XML, XML, kind_of
+from medsim.core.reading import RDF_XML, XML, file_kind
 from medsim.terminologies.mappings import NAMES
 from medsim.terminologies.sources import Source, Terminology, Vocabulary
 from medsim.terminologies.sources.archive import (
@@ -84,7 +84,7 @@ def recognises(path: Path) -> bool:
         return False
     with single_file(path, _ANY_XML).open(reads={XML, RDF_XML}) as stream:
         beginning = stream.read(_BEGINNING_BYTES)
-    is_other = not is_alone(path) or kind_of(beginning) is RDF_XML
+    is_other = not is_alone(path) or file_kind(beginning) is RDF_XML
     return not is_other or bool(_RECORD_SET.search(beginning))
 
 

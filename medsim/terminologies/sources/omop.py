@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
-from medsim.core.reading import LONGEST_LINE
+from medsim.core.reading import MAX_LINE_BYTES
 from medsim.terminologies.sources import Source, Terminology, day_of, skipped_rows
 from medsim.terminologies.sources.archive import SourceFile, file_named, has_file, release_files
 from medsim.terminologies.sources.text_rows import RowFormat, load_rows
@@ -141,7 +141,7 @@ def _columns(wanted: list[str], file: ReleaseFile) -> tuple[list[str], RowFormat
         InputError: the first line lacks a column.
     """
     with file.open() as stream:
-        line = stream.readline(LONGEST_LINE)
+        line = stream.readline(MAX_LINE_BYTES)
     header = line.removeprefix(BOM_UTF8).decode("utf-8", "replace").rstrip("\r\n").lower()
     separator = "\t" if "\t" in header else ","
     names = next(csv.reader([header], delimiter=separator), [])

@@ -15,7 +15,15 @@ from typing import IO, TYPE_CHECKING
 from medsim.core.errors import InputError
 from medsim.core.identifiers import curie, identifier_of
 from medsim.core.queries import query
-from medsim.core.reading import BEGINNING, LONGEST_LINE, RDF_XML, SQLITE, TURTLE, Watched, kind_of
+from medsim.core.reading import (
+    BEGINNING,
+    MAX_LINE_BYTES,
+    RDF_XML,
+    SQLITE,
+    TURTLE,
+    Watched,
+    file_kind,
+)
 from medsim.terminologies.sources import Source, Terminology, copy_of_database
 from medsim.terminologies.sources.archive import (
     Joined,
@@ -68,7 +76,7 @@ def read_triples(file: ReleaseFile, files_read: list[SourceFile]) -> Iterator[Tr
     """
     with file.open(reads=READS) as stream:
         beginning = stream.read(BEGINNING)
-    kind = kind_of(beginning)
+    kind = file_kind(beginning)
     if kind not in {None, *READS}:
         raise InputError(f"{file.shown_path} {kind}")
     with file.open_recorded(files_read, READS) as stream:
@@ -153,7 +161,7 @@ def _of_rdf(place: str, stream: IO[bytes], entities: _Entities | None = None) ->
 def _of_database(place: str, path: Path) -> Iterator[Triple]:
     try:
         with closing(sqlite3.connect(path)) as database:
-            database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_LINE)
+            database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_LINE_BYTES)
             yield from database.execute(query("terminologies/owl/statement").text)
     except sqlite3.Error as error:
         raise InputError(f"{place} is not a database of semantic-sql: {error}") from error
@@ -261,7 +269,7 @@ def recognises(path: Path) -> bool:
         return has_single(path, _NAME)
     file = single_file(path, _DATABASE)
     with file.open(reads=READS) as stream:
-        kind = kind_of(stream.read(BEGINNING))
+        kind = file_kind(stream.read(BEGINNING))
     return any(read_triples(file, [])) if kind is SQLITE else kind in READS
 
 

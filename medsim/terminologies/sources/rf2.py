@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from medsim.core.errors import InputError, OptionError, listed, unknown_name
 from medsim.core.manifest import Skipped
-from medsim.core.reading import JSON, LONGEST_LINE, parsed_json
+from medsim.core.reading import JSON, MAX_LINE_BYTES, parsed_json
 from medsim.terminologies.mappings import NAMES
 from medsim.terminologies.rf2_writer import COLUMNS, ORIGIN_FILE
 from medsim.terminologies.sources import LISTED, Source, Terminology, Vocabulary, day_of
@@ -134,7 +134,7 @@ def _origin(files: list[ReleaseFile]) -> tuple[bool | None, str]:
     for file in files:
         if file.name == ORIGIN_FILE:
             with file.open(reads={JSON}) as stream:
-                origin = parsed_json(file.inner, stream.read(LONGEST_LINE))
+                origin = parsed_json(file.inner, stream.read(MAX_LINE_BYTES))
                 redistributable, terms = origin["redistributable"], origin["terms"]
             return None if redistributable is None else redistributable is True, str(terms)
     return False, _LICENCE

@@ -23,11 +23,18 @@ from medsim.core.reading import (
     SQLITE,
     UTF_16,
     decoded,
+    file_kind,
     json_columns,
-    kind_of,
 )
 from medsim.core.store import QueryError, database_table
-from medsim.core.tables import SEPARATORS, Text, below_title, cells_of_lines, first_lines, text_of
+from medsim.core.tables import (
+    SEPARATORS,
+    Text,
+    below_title,
+    cells_of_lines,
+    decoded_text,
+    first_lines,
+)
 from medsim.terminologies.sources import Source, Terminology, copy_of_database, skipped_rows
 from medsim.terminologies.sources.archive import SourceFile, has_single, is_alone, single_file
 

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING
 import polars as pl
 
 from medsim.core.errors import InputError, counted, listed
-from medsim.core.reading import LONGEST_LINE, decoded, too_long
+from medsim.core.reading import MAX_LINE_BYTES, decoded, too_long
 from medsim.core.store import QueryError
 from medsim.core.tables import Text, table_of
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from medsim.core.store import Parameter, Store
-    from medsim.core.tables import Table
+    from medsim.core.tables import TextTable
     from medsim.terminologies.sources.archive import ReleaseFile, SourceFile
 
 _CHUNK_BYTES = 1 << 18
@@ -107,7 +107,7 @@ def _text_of(
                 yield from _csv_rows(row_format, file, stream)
                 continue
             if row_format.check_header is not None:
-                row_format.check_header(file, stream.readline(LONGEST_LINE))
+                row_format.check_header(file, stream.readline(MAX_LINE_BYTES))
             try:
                 yield from _rows(row_format, stream)
             except ValueError:
@@ -133,7 +133,7 @@ def _rows(row_format: RowFormat, stream: IO[bytes]) -> Iterator[bytes]:
         decoder.decode(text)
         _, line_feed, tail = text.rpartition(b"\n")
         last_line = tail if line_feed else last_line + tail
-        if b"\r" in text or len(last_line) > LONGEST_LINE:
+        if b"\r" in text or len(last_line) > MAX_LINE_BYTES:
             raise ValueError
         yield text
     decoder.decode(b"", final=True)
@@ -149,7 +149,7 @@ def _csv_rows(row_format: RowFormat, file: ReleaseFile, stream: IO[bytes]) -> It
     Raises:
         InputError: a row has another number of values, or quotes are wrong.
     """
-    lines = iter(partial(stream.readline, LONGEST_LINE), b"")
+    lines = iter(partial(stream.readline, MAX_LINE_BYTES), b"")
     texts = (decoded(line, file.inner, number) for number, line in enumerate(lines, start=1))
     rows = csv.reader(texts, delimiter=row_format.separator.decode(), strict=True)
     expected, chunk = row_format.n_separators + 1, []
@@ -178,11 +178,11 @@ def _raise_fault(row_format: RowFormat, files: list[ReleaseFile]) -> None:
     noun = "bar" if row_format.separator == b"|" else "tab"
     for file in files:
         with file.open() as stream:
-            lines = iter(partial(stream.readline, LONGEST_LINE + len(b"\r\n") + 1), b"")
+            lines = iter(partial(stream.readline, MAX_LINE_BYTES + len(b"\r\n") + 1), b"")
             for number, line in enumerate(lines, start=1):
                 at = f"{file.inner}: line {number}"
                 row = line.removesuffix(b"\n").removesuffix(b"\r")
-                if len(row) > LONGEST_LINE:
+                if len(row) > MAX_LINE_BYTES:
                     raise too_long(at)
                 decoded(line, file.inner, number)
                 if b"\r" in row:

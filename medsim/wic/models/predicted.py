@@ -11,7 +11,7 @@ import polars as pl
 
 from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.core.reading import expanded, parsed_json, reading
-from medsim.core.tables import Table, read_table, read_text
+from medsim.core.tables import TextTable, read_table, read_text
 from medsim.embeddings.options import parse_named
 from medsim.wic.dataset import IDENTITY
 from medsim.wic.models import MODELS, ModelAnswers, WicModel, fixed_answers, threshold_answers
@@ -128,7 +128,7 @@ def read_predictions(path: Path, instances: pl.DataFrame) -> Predictions:
         return Predictions(answers=answers, scores=scores, sha256=table.sha256)
 
 
-def _answers(table: Table) -> Flags:
+def _answers(table: TextTable) -> Flags:
     answers = pl.Series(
         [_ANSWERS.get(cell.lower()) for cell in table.frame["prediction"]], dtype=pl.Boolean
     )
@@ -136,13 +136,13 @@ def _answers(table: Table) -> Flags:
     return answers.to_numpy()
 
 
-def _scores(table: Table) -> Values:
+def _scores(table: TextTable) -> Values:
     scores = table.frame["score"].cast(pl.Float64, strict=False).fill_null(math.nan)
     table.refuse(~scores.is_finite(), "score", "is not a finite number such as 0.85")
     return scores.to_numpy()
 
 
-def _rows_of(table: Table, instances: pl.DataFrame) -> Rows:
+def _rows_of(table: TextTable, instances: pl.DataFrame) -> Rows:
     """Return the row of each instance in the file: int[n_instances]."""
     columns = [name for name in IDENTITY if name in table.frame.columns]
     if not columns:
@@ -169,13 +169,13 @@ def _rows_of(table: Table, instances: pl.DataFrame) -> Rows:
     return rows.cast(pl.Int64).to_numpy()
 
 
-def _json_lines(path: Path) -> Table:
+def _json_lines(path: Path) -> TextTable:
     """Return the known columns of a file with one JSON object per line, as text."""
     text = read_text(path, guess=False)
     objects = [parsed_json(path, line) for line in text.content.split("\n") if line.strip()]
     rows = [{name: str(row.get(name, "")).strip() for name in _COLUMNS} for row in objects]
     columns = [name for name in _COLUMNS if any(name in row for row in objects)]
-    return Table(
+    return TextTable(
         path=path,
         unit="object",
         at=pl.int_range(1, len(rows) + 1, dtype=pl.Int64, eager=True),

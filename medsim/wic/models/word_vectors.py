@@ -36,7 +36,7 @@ from medsim.wic.models.training import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from medsim.kernels.types import Flags, Ids, Rows, Table, Values
+    from medsim.kernels.types import Flags, FloatTable, Ids, Rows, Values
     from medsim.wic.dataset import Round, WicDataset
     from medsim.wic.models import Context, ModelAnswers
 
@@ -125,7 +125,7 @@ def embedded_sides(
     return SidesInWords(bags=result.embedded, left=left, right=right), covered
 
 
-def perceptron_scores(features: Table, labels: Flags, tested: Table, seed: int) -> Values:
+def perceptron_scores(features: FloatTable, labels: Flags, tested: FloatTable, seed: int) -> Values:
     """Return the probability, by a perceptron, that instances are True.
 
     It has one hidden layer, and is fitted by Adam until the training loss stops falling, or for 200

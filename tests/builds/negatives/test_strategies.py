@@ -24,8 +24,8 @@ from oracles.pairs import (
 )
 
 from medsim.builds.negatives import (
-    STRATEGIES,
-    Embedding,
+    SAMPLERS,
+    IndexedVectors,
     NegativeSampler,
     PositiveSet,
     Sampling,
@@ -34,7 +34,7 @@ from medsim.builds.negatives import (
     candidates,
     levenshtein,
 )
-from medsim.builds.negatives.candidates import candidate_source, search_plan, share_of
+from medsim.builds.negatives.candidates import candidate_source, request_share, search_plan
 from medsim.core import config
 from medsim.core.progress import Stage
 from medsim.neighbours.search import NearestSearch
@@ -70,14 +70,14 @@ def terms_of(positives: Positives, bystanders: Iterable[str] = ()) -> set[str]:
     )
 
 
-def embedding_of(terms: Sequence[str], vectors: Vectors) -> Embedding:
+def embedding_of(terms: Sequence[str], vectors: Vectors) -> IndexedVectors:
     """Return the vectors of terms as arrays."""
     with_vector = [row for row, term in enumerate(terms) if vectors[term] is not None]
     rows = np.full(len(terms), -1, np.int32)
     rows[with_vector] = np.arange(len(with_vector))
     n_dimensions = len(next((vector for vector in vectors.values() if vector is not None), ()))
     array = np.array([vectors[terms[row]] for row in with_vector], np.float32)
-    return Embedding(vectors=array.reshape(len(with_vector), n_dimensions), rows=rows)
+    return IndexedVectors(vectors=array.reshape(len(with_vector), n_dimensions), rows=rows)
 
 
 class CountingStage(Stage):
@@ -133,7 +133,7 @@ def negatives_of(  # noqa: PLR0913  # what a build may be asked for
     results = search(index, list(sets.values())) if search else ()
     ahead = list(sets.values())
     sampling = Sampling(seed=seed, threads=threads, results=results, sets=ahead)
-    make = STRATEGIES.get(strategy)(index, sampling)
+    make = SAMPLERS.get(strategy)(index, sampling)
     negatives: Texts = {}
     for key, positives_of_set in sets.items():
         negatives[key] = _negatives_of_set(make, positives_of_set, key, list(ids), negatives, stage)
@@ -294,13 +294,13 @@ def test_a_list_that_is_too_short_is_searched_again() -> None:
 
 def test_no_negatives_are_made_if_all_terms_are_linked() -> None:
     linked = [Pair("a", "b", "1", "1"), Pair("b", "c", "1", "1"), Pair("d", "C", "2", "2")]
-    for strategy in STRATEGIES.all():
+    for strategy in SAMPLERS.all():
         for pairs in (linked, []):
             assert negatives_of(strategy, {ONE_SET: pairs}) == {ONE_SET: []}
 
 
 def test_a_config_knows_every_strategy() -> None:
-    assert sorted(config.STRATEGIES) == list(STRATEGIES.all())
+    assert sorted(config.STRATEGIES) == list(SAMPLERS.all())
 
 
 def test_a_shared_pool_is_prepared_once_and_each_first_term_searched_once(
@@ -386,7 +386,7 @@ def test_first_lists_may_be_searched_in_shares(*, n_shares: int, shared: bool) -
     def search(index: TermIndex, sets: list[PositiveSet]) -> list[SearchResult]:
         requests = search_plan(index, sets)[0].values()
         shares = [
-            share_of(index, request, number, n_shares)
+            request_share(index, request, number, n_shares)
             for request in requests
             for number in range(1, n_shares + 1)
         ]
@@ -453,7 +453,7 @@ def test_random_negatives_are_uniform_over_the_terms_of_the_other_pairs() -> Non
     ids = {text: row for row, text in enumerate(sorted({t for pair in pairs for t in pair[:2]}))}
     counts: Counter[str] = Counter()
     for seed in range(4):
-        _, seconds = STRATEGIES.get("random")(term_index(list(ids), {}), Sampling(seed=seed))(
+        _, seconds = SAMPLERS.get("random")(term_index(list(ids), {}), Sampling(seed=seed))(
             positive_set(ONE_SET, [pair[:2] for pair in pairs], ids),
             np.empty((2, 0), np.int32),
             Stage("test"),
