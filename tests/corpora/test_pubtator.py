@@ -228,7 +228,7 @@ def test_other_formats_are_refused(path: Path, content: bytes | None, message: s
 
 
 def test_a_line_without_end_is_refused_before_it_fills_the_memory(path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("medsim.corpora.documents.LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr("medsim.corpora.documents.MAX_LINE_BYTES", 1 << 20)
     path.write_bytes(gzip.compress(b"7|t|" + bytes(1 << 20), 0))
 
     with pytest.raises(InputError, match="line 1 has more than 1 MiB"):

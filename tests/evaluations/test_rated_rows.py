@@ -132,8 +132,8 @@ def test_invalid_files_are_refused_with_the_reason(tmp_path, content, says):
 @pytest.mark.parametrize(
     ("module", "limit", "most", "says"),
     [
-        (tables, "LONGEST_LINE", len("x,y,100\n"), "line 2 has more than 7 characters"),
-        (tables, "LONGEST_LINE", len("a,b,r,longest\n"), "line 1 has more than 13 characters"),
+        (tables, "_MAX_CHARACTERS", len("x,y,100\n"), "line 2 has more than 7 characters"),
+        (tables, "_MAX_CHARACTERS", len("a,b,r,longest\n"), "line 1 has more than 13 characters"),
         (tables, "LARGEST_FILE", len("a,b,r\nx,y,100\n"), "larger than the limit of 0 MiB"),
     ],
 )

@@ -93,7 +93,7 @@ def test_too_long_line_of_a_terminology_is_refused(
     terminology, _ = read_source(release)
     assert "first of 9000000" in terminology.warnings[-1]  # read, but too long for a name
 
-    monkeypatch.setattr("medsim.terminologies.sources.text_rows.LONGEST_LINE", MIB)
+    monkeypatch.setattr("medsim.terminologies.sources.text_rows.MAX_LINE_BYTES", MIB)
     assert "has more than" in refused(read_source, release)
 
 
