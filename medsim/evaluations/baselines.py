@@ -14,7 +14,7 @@ import polars as pl
 
 from medsim.builds.positives import numbers_of, pair_distances
 from medsim.core.terms import lowered_column, trigrams_of
-from medsim.kernels.overlap import jaccard
+from medsim.kernels.sparse import jaccard
 from medsim.kernels.types import starts_of
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from medsim.embeddings.lookup import CosineSearch
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import points_of
 from medsim.embeddings.options import embedding_spec
-from medsim.kernels.dot_products import InvertedLists, largest_dot_products
+from medsim.kernels.sparse import InvertedLists, largest_dot_products
 from medsim.linking.options import LinkOptions
 from medsim.linking.output import (
     DEPTH,

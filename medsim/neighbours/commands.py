@@ -20,7 +20,7 @@ def nearest(options: NearestCommandOptions, *, form: Format = "table") -> None:
     Example: medsim nearest queries.txt hpo -k 3 -o nearest.parquet
     """
     from medsim.core.output import check_not_input
-    from medsim.neighbours.nearest import batches_of, write_rows
+    from medsim.neighbours.pool import batches_of, write_rows
 
     with closing(batches_of(options)) as batches:  # so that its stages end
         if options.out is None:

@@ -1,8 +1,9 @@
-"""Pools of names from files, builds and Python objects, and the exact searches among them."""
+"""Pools of names from files, builds and Python objects, and exact searches among them."""
 
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,11 +12,14 @@ import polars as pl
 
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError, OptionError, listed
+from medsim.core.files import new_file
 from medsim.core.opened import open_output
-from medsim.core.options import OpenedFolder, type_of
-from medsim.core.parquet import scan_of_users
+from medsim.core.options import OpenedFolder, public, type_of
+from medsim.core.output import check_file_free
+from medsim.core.parquet import scan_of_users, write_batches
+from medsim.core.progress import progress_of
 from medsim.core.reading import expanded, json_columns, reading
-from medsim.core.tables import LINE_END, bytes_of, is_parquet, read_text, table_of
+from medsim.core.tables import LINE_END, bytes_of, is_parquet, read_table, read_text, table_of
 from medsim.core.terms import MAX_NAME, TOO_LONG, lowered_column
 from medsim.kernels.best import FAR
 from medsim.kernels.near_pairs import MATCH, QUERY
@@ -23,7 +27,7 @@ from medsim.neighbours.options import NearestOptions, Ties
 from medsim.neighbours.search import NearestSearch, Terms, pairs_within, part_of, queries_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     from medsim.kernels.edit_search import Queries
     from medsim.kernels.types import Ids
@@ -407,3 +411,78 @@ def _ranked(found: pl.DataFrame, excluded: pl.DataFrame) -> pl.DataFrame:
         found = found.join(excluded, on=["row", "id"], how="anti", maintain_order="left")
     rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("row")
     return found.with_columns(rank=rank)
+
+
+@public(NearestOptions)
+def nearest(options: NearestOptions) -> pl.DataFrame:
+    """Return the nearest names of each query by Levenshtein distance, exactly.
+
+    Without a pool, a list is compared with itself. Names are compared in lower case by default, and
+    equal ones count once. ``Pool`` prepares a pool for several calls, and ``Pool.batches`` yields
+    rows in batches.
+
+    Returns:
+        The columns query, rank (from 1), match and distance, in the order of the queries. With
+        max_distance and without k, all pairs: query, match and distance; see ``Pool.pairs``.
+
+    Raises:
+        InputError: a file or build cannot be read.
+        OptionError: an option is out of range, or a name is not a string.
+    """
+    return pl.concat(batches_of(options))
+
+
+def batches_of(options: NearestOptions) -> Generator[pl.DataFrame]:
+    """Yield the rows of ``nearest`` in batches, an empty one first."""
+    progress = progress_of(options.progress)
+    exclude: Any = options.exclude
+    with progress.stage("read the names"):
+        if isinstance(exclude, (str, Path)):
+            exclude = read_table(Path(exclude), ("query", "match")).frame
+        names = names_of(options.queries, "queries", options.query_column, progress.warn)
+        queries, pool = None if options.pool is None else names, options.pool
+        if queries is not None and not isinstance(pool, Pool):
+            names = names_of(pool, "pool", options.pool_column, progress.warn)
+        if not isinstance(pool, Pool):
+            pool = Pool(names, match_case=options.match_case, threads=options.threads)
+    limit = options.pairs_within
+    yield pl.DataFrame(schema=NEAREST if limit is None else PAIRS)
+    if limit is not None:
+        with progress.stage(f"find the pairs of {len(pool):,} names"):
+            yield pool.pairs(limit, queries, exclude=exclude)
+        return
+    with progress.stage(f"search {len(pool):,} names") as stage:
+        stage.total(len(pool if queries is None else queries))
+        yield from pool.batches(
+            queries,
+            options.k or 1,
+            max_distance=options.max_distance,
+            ties=options.ties,
+            exclude=exclude,
+            advance=stage.advance,
+        )
+
+
+_SUFFIXES = (".parquet", ".csv")
+
+
+def write_rows(out: Path, batches: Iterator[pl.DataFrame], *, overwrite: bool) -> None:
+    """Write batches of rows to a .parquet or .csv file, which appears complete or not at all.
+
+    Raises:
+        OptionError: the name of the file has another ending.
+        OutputError: the file exists and must stay, or cannot be written.
+    """
+    if out.suffix.lower() not in _SUFFIXES:
+        raise OptionError(
+            f"`out` takes a file whose name ends in {' or '.join(_SUFFIXES)}, not {out}"
+        )
+    check_file_free(out, overwrite=overwrite)
+    with new_file(out, overwrite=overwrite) as stream:
+        first = next(batches)
+        if out.suffix.lower() == ".parquet":
+            write_batches(stream, first.schema, chain([first], batches))
+            return
+        stream.write(first.write_csv().encode())
+        for batch in batches:
+            stream.write(batch.write_csv(include_header=False).encode())
