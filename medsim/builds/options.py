@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 from medsim.core.config import (
     DEFAULT_STRATEGIES,
     EASY_DISTANCE,
-    MOST_COUNT,
-    MOST_SEED,
+    MAX_COUNT,
+    MAX_SEED,
     STRATEGIES,
     PoolScope,
     Strategy,
@@ -123,7 +123,7 @@ class SearchOptions(ReadingOptions):
             "Stop if a concept has more names than this; default: 1,000. The number of pairs "
             "grows with the square of the number of names.",
             least=1,
-            most=MOST_COUNT,
+            most=MAX_COUNT,
             key="max_names",
             kept_empty=False,
         ),
@@ -142,7 +142,7 @@ class SearchOptions(ReadingOptions):
         Option(
             "Random seed. It decides draws, ties and the order of rows.",
             least=0,
-            most=MOST_SEED,
+            most=MAX_SEED,
             key="seed",
         ),
     ] = 0
@@ -306,7 +306,7 @@ class VerifyOptions(Options):
             metavar="N|all",
             noun="number of first terms",
             least=0,
-            most=MOST_COUNT,
+            most=MAX_COUNT,
         ),
     ] = SAMPLE
     seed: Annotated[
@@ -314,7 +314,7 @@ class VerifyOptions(Options):
         Option(
             "Random seed. It decides the sample; by default a new seed is used and printed.",
             least=0,
-            most=MOST_SEED,
+            most=MAX_SEED,
         ),
     ] = None
     embedding: Annotated[EmbeddingLike | None, MOVED_EMBEDDING] = None

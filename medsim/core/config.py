@@ -45,9 +45,9 @@ EASY_DISTANCE = 5
 TIMEOUT = 600.0
 """The default time limit of a statement, in seconds."""
 
-MOST_THREADS = 1024
-MOST_SEED = (1 << 63) - 1
-MOST_COUNT = 1_000_000_000
+MAX_THREADS = 1024
+MAX_SEED = (1 << 63) - 1
+MAX_COUNT = 1_000_000_000
 """The largest number that an option accepts if it has no other limit."""
 
 
@@ -55,8 +55,8 @@ def checked_threads(threads: int | None) -> int:
     """Return the number of threads to use: the requested number, or all available."""
     if threads is None:
         return available_threads()
-    if not isinstance(threads, int) or not 1 <= threads <= MOST_THREADS:
-        raise OptionError(f"`threads` {threads} is out of range; 1 to {MOST_THREADS} are accepted")
+    if not isinstance(threads, int) or not 1 <= threads <= MAX_THREADS:
+        raise OptionError(f"`threads` {threads} is out of range; 1 to {MAX_THREADS} are accepted")
     return threads
 
 

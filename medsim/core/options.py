@@ -48,7 +48,7 @@ from typing import (
     runtime_checkable,
 )
 
-from medsim.core.config import MOST_COUNT, MOST_SEED, MOST_THREADS
+from medsim.core.config import MAX_COUNT, MAX_SEED, MAX_THREADS
 from medsim.core.errors import OptionError, listed, unknown_name
 from medsim.core.progress import Progress
 from medsim.core.surroundings import utf8_text
@@ -103,7 +103,7 @@ class Option:
     suggested: Sequence[str] = ()
     noun: str = ""
     least: float | None = None
-    most: float = MOST_COUNT
+    most: float = MAX_COUNT
     key: str | None = None
     kept_empty: bool = True
     needed: bool = True
@@ -126,7 +126,7 @@ main_option = partial(Option, heading="Main options")
 input_option = partial(Option, heading="Input")
 output_option = partial(Option, heading="Output")
 machine_option = partial(Option, heading="Machine")
-seed_option = partial(Option, least=0, most=MOST_SEED, key="seed")
+seed_option = partial(Option, least=0, most=MAX_SEED, key="seed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +232,7 @@ Threads = Annotated[
     machine_option(
         "Threads to use; default: all. The result does not depend on them.",
         least=1,
-        most=MOST_THREADS,
+        most=MAX_THREADS,
     ),
 ]
 

@@ -163,7 +163,7 @@ def _identity(path: Path) -> tuple[int, int] | str:
 _JOB = "job.json"
 _PARTIAL = f"{_JOB}.partial"
 _SPILL = "spill"
-_MOST_TRIED = 1000  # attempts to get a lock that others take and remove
+_MAX_TRIED = 1000  # attempts to get a lock that others take and remove
 
 
 class OutputFolder:
@@ -471,7 +471,7 @@ def _locked(path: Path) -> BaseFileLock:
         if not stat.S_ISREG(status.st_mode) or status.st_size:
             raise FileExistsError(errno.EEXIST, "is not a lock of medsim; move it away", str(path))
     lock = FileLock(path, timeout=0)
-    for _ in range(_MOST_TRIED):
+    for _ in range(_MAX_TRIED):
         try:
             return lock.acquire().lock
         except Timeout:  # or its owner has just removed it, or no file can be made there

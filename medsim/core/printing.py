@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from medsim.core.checks import Verification
     from medsim.core.table_formats import TableFormat
 
-_MOST_CELLS = 2_000_000  # in a table for people
+_MAX_CELLS = 2_000_000  # in a table for people
 _PLAIN_WORD = re.compile(r"[\w.,:@%+/=-]+")
-_MOST_ROWS = 40  # of a statement's result, on a terminal
+_MAX_ROWS = 40  # of a statement's result, on a terminal
 
 _PLAIN = str.maketrans(  # replacements for terminals without these characters
     {"─": "-", "\N{EN DASH}": "-", "\N{MINUS SIGN}": "-", "\N{PLUS-MINUS SIGN}": "+-"}
@@ -107,10 +107,10 @@ def print_frames(frames: Iterator[pl.DataFrame], form: str) -> None:
         _print(rendering.pieces(frames), form)
         return
     few = terminal_width() is not None and rendering.fitted is not None
-    table = _few(frames, _MOST_ROWS if few else None)
-    _print([_rendered(rendering, table.head(_MOST_ROWS) if few else table)], form)
-    if few and table.height > _MOST_ROWS:
-        typer.echo(f"the first {_MOST_ROWS} rows are shown; --format csv prints all", err=True)
+    table = _few(frames, _MAX_ROWS if few else None)
+    _print([_rendered(rendering, table.head(_MAX_ROWS) if few else table)], form)
+    if few and table.height > _MAX_ROWS:
+        typer.echo(f"the first {_MAX_ROWS} rows are shown; --format csv prints all", err=True)
 
 
 def say_signs(progress: Progress | None, form: str, signs: str) -> None:
@@ -176,12 +176,12 @@ def _rendered(rendering: TableFormat, frame: pl.DataFrame) -> str:
     return rendering.render(frame)
 
 
-def _few(frames: Iterator[pl.DataFrame], most_rows: int | None) -> pl.DataFrame:
+def _few(frames: Iterator[pl.DataFrame], max_rows: int | None) -> pl.DataFrame:
     """Return frames as one; StatementError if it is too large for a person to read.
 
     Args:
-        frames: frames, read until there are more than ``most_rows`` rows.
-        most_rows: maximum number of rows; None for all.
+        frames: frames, read until there are more than ``max_rows`` rows.
+        max_rows: maximum number of rows; None for all.
     """
     import polars as pl  # noqa: PLC0415 — not needed for help
 
@@ -189,10 +189,10 @@ def _few(frames: Iterator[pl.DataFrame], most_rows: int | None) -> pl.DataFrame:
     for frame in frames:
         parts.append(frame)
         n_rows += frame.height
-        if most_rows is not None and n_rows > most_rows:
+        if max_rows is not None and n_rows > max_rows:
             break
-        if n_rows * frame.width > _MOST_CELLS:
-            raise StatementError(f"over {_MOST_CELLS:,} values; add a limit, or print csv or json")
+        if n_rows * frame.width > _MAX_CELLS:
+            raise StatementError(f"over {_MAX_CELLS:,} values; add a limit, or print csv or json")
     return pl.concat(parts)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 
-_MOST_ROWS = 12
+_MAX_ROWS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +63,9 @@ class Shown:
 
 def html_table(frame: pl.DataFrame) -> str:
     """Return the first rows of a frame as an HTML table."""
-    more = frame.height - _MOST_ROWS
+    more = frame.height - _MAX_ROWS
     note = f"<p>and {more:,} more rows</p>" if more > 0 else ""
-    rows = readable(frame.head(_MOST_ROWS))
+    rows = readable(frame.head(_MAX_ROWS))
     return html_of([[escape(cell) for cell in row] for row in rows]) + note
 
 

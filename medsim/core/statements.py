@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 
 _UNITS = {"MB": 10**6, "GB": 10**9, "TB": 10**12, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
-_LEAST_MEMORY = 64 * 10**6
-_MOST_MEMORY = 1 << 50
+_MIN_MEMORY = 64 * 10**6
+_MAX_MEMORY = 1 << 50
 _OWN_MEMORY = 1 << 30  # of the process, for libraries and rows in transit
 _THREAD_MEMORY = 16 << 20
 _WAKES_AFTER = 0.1  # seconds
@@ -59,13 +59,13 @@ class StatementOptions(Options):
     def n_bytes(self) -> int:
         """The memory limit of the statement, in bytes."""
         if self.memory is None:
-            return max(_LEAST_MEMORY, available_memory() // 2)
+            return max(_MIN_MEMORY, available_memory() // 2)
         number = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*([A-Za-z]{2,3})\s*", self.memory)
         units = {name.lower(): n_bytes for name, n_bytes in _UNITS.items()}
         if number is None or number[2].lower() not in units:
             raise OptionError(f"`memory` {self.memory!r} is not a size; write 500MB, 4GB or 2GiB")
         size = int(float(number[1]) * units[number[2].lower()])
-        if not _LEAST_MEMORY <= size <= _MOST_MEMORY:
+        if not _MIN_MEMORY <= size <= _MAX_MEMORY:
             raise OptionError(f"`memory` {self.memory} is out of range (64MB to 1000TB)")
         return size
 

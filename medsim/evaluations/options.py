@@ -11,7 +11,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from medsim.core.config import MOST_SEED, DatasetName, Difficulty, Strategy, checked_threads
+from medsim.core.config import MAX_SEED, DatasetName, Difficulty, Strategy, checked_threads
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import (
     OVERWRITE,
@@ -189,7 +189,7 @@ class EvaluateOptions(Options):
             choices=_METRIC_NAMES,
         ),
     ] = None
-    seed: Annotated[int, Option("Random seed.", least=0, most=MOST_SEED, key="seed")] = 0
+    seed: Annotated[int, Option("Random seed.", least=0, most=MAX_SEED, key="seed")] = 0
     resamples: Annotated[
         int | None,
         Option(

@@ -168,7 +168,7 @@ def end_ranks(ends: Wide, sought: Wide) -> Ids:
 
 
 @inner_kernel
-def least_distance(lefts: Hashes, left: int, rights: Hashes, right: int) -> int:
+def distance_bound(lefts: Hashes, left: int, rights: Hashes, right: int) -> int:
     """Return a lower bound of the distance of two terms, from their signatures."""
     lost, won = 0, 0
     for word in range(SIGNATURE_WORDS):
@@ -210,7 +210,7 @@ def search_places(
     lefts, rights = task.queries.signatures, task.pool.signatures
     bound = bound_of(task.best, slot)
     for candidate in range(first, stop):
-        if least_distance(lefts, query, rights, candidate) <= bound:
+        if distance_bound(lefts, query, rights, candidate) <= bound:
             consider(task, query, candidate, slot, work)
             bound = bound_of(task.best, slot)
 
@@ -297,7 +297,7 @@ def search_within(task: Search, slot: int, bound: int, work: Workspace, found: S
     for place in range(first, stop):
         if (
             queries.components[query] != pool.components[place]
-            and least_distance(queries.signatures, query, pool.signatures, place) <= bound
+            and distance_bound(queries.signatures, query, pool.signatures, place) <= bound
         ):
             left, right = pool.starts[place], pool.starts[place + 1]
             distance = bounded_distance(work, length, pool.codes, left, right, np.int64(bound))

@@ -53,7 +53,7 @@ KEPT_PASSES = 24
 MAX_PLANES = 16
 """Bit planes of the counters: enough for distances up to 2**15."""
 
-_LEAST_PLANES = 3  # four rows add up to 4
+_MIN_PLANES = 3  # four rows add up to 4
 _HEIGHT = 4
 _WORD = 64
 _ONE = np.uint64(1)
@@ -140,7 +140,7 @@ def outlined(length: int, block: Block, bound: int) -> EditTable:
             spare = (bound - abs(difference)) // 2
             lowest = min(lowest, min(0, difference) - spare - begin)
             highest = max(highest, max(0, difference) + spare - begin)
-    n_planes = _LEAST_PLANES
+    n_planes = _MIN_PLANES
     while (1 << n_planes) - 1 < bound - _begun(length, block, block.shortest):
         n_planes += 1
     width = min(block.longest, max(0, highest) - lowest + _HEIGHT)
@@ -298,11 +298,11 @@ def length_at(pool: SearchPool, place: int) -> int:
 STEP = 8
 """Number of characters that are looked up together."""
 
-_MOST_CHARACTERS = 128  # maximum number of a query's characters to look up
+_MAX_CHARACTERS = 128  # maximum number of a query's characters to look up
 N_PLANES = 6
 """The bit planes of a counter of misses."""
 
-MOST_MISSED = (1 << N_PLANES) - 1
+MAX_MISSED = (1 << N_PLANES) - 1
 """The largest number of misses that a screen can allow."""
 
 LENGTH, LOWEST, BEYOND = range(3)
@@ -409,7 +409,7 @@ def offsets_of(queries: Queries, places: Ids, n_characters: int, stride: int) ->
     Characters are numbered by frequency; ``stride`` is the length of the longest query. Returns
     uint32[n_queries, n_offsets], in bytes; n_offsets is a multiple of ``STEP``.
     """
-    n_offsets = (min(stride, _MOST_CHARACTERS) + STEP - 1) // STEP * STEP
+    n_offsets = (min(stride, _MAX_CHARACTERS) + STEP - 1) // STEP * STEP
     none = np.uint32(n_characters * stride * VECTOR_BYTES)
     offsets = np.full((len(places), n_offsets), none, np.uint32)
     for query in range(len(places)):
@@ -418,7 +418,7 @@ def offsets_of(queries: Queries, places: Ids, n_characters: int, stride: int) ->
         for row in range(len(keys)):
             keys[row] = key_of(whole(queries.codes[first + row]), row)
         sort(keys)
-        for at in range(min(len(keys), _MOST_CHARACTERS)):
+        for at in range(min(len(keys), _MAX_CHARACTERS)):
             key = keys[len(keys) - 1 - at]
             window = first_of(key) * stride + second_of(key)
             offsets[query, at] = np.uint32(window * VECTOR_BYTES)
@@ -447,7 +447,7 @@ def fill_windows(
     screen.preset[:] = _ZERO
     for term_length in range(block.shortest, block.longest + 1):
         first, stop = lanes_of(pool, block, term_length)
-        preset = MOST_MISSED - max(0, table.bound - max(0, term_length - length))
+        preset = MAX_MISSED - max(0, table.bound - max(0, term_length - length))
         for plane in range(N_PLANES):
             if (preset >> plane) & 1:
                 set_lanes(screen.preset, plane * WORDS, first, stop)

@@ -20,7 +20,7 @@ from medsim.kernels.edit_distance import (
     set_masks,
     words_of,
 )
-from medsim.kernels.edit_search import least_distance
+from medsim.kernels.edit_search import distance_bound
 from medsim.kernels.packing import mixed
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def _compare(task: Join, term: int, other: int, work: Workspace, pairs: Ranks, n
     laid, limit = task.laid, task.limit
     if task.sides[term] | task.sides[other] != np.uint8(QUERY | MATCH):
         return n_pairs
-    if least_distance(laid.signatures, term, laid.signatures, other) > limit:
+    if distance_bound(laid.signatures, term, laid.signatures, other) > limit:
         return n_pairs
     begin, end = laid.starts[term], laid.starts[term + 1]
     size = laid.starts[other + 1] - laid.starts[other]

@@ -27,7 +27,7 @@ from medsim.kernels.edit_distance import Workspace, clear_masks, set_masks
 from medsim.kernels.edit_search import Search, search_places
 from medsim.kernels.edit_table import (
     KEPT_PASSES,
-    MOST_MISSED,
+    MAX_MISSED,
     NO_TERM_LEFT,
     STEP,
     Block,
@@ -78,7 +78,7 @@ class QueryOrder(NamedTuple):
         runs: int64[n + 1], where each run of the same length and bound begins, and the last ends.
         looks: uint64[n], the addresses of the offsets that a screen reads.
         n_steps: number of steps of offsets of each query; 0 where queries are not screened.
-        rests: int64[MOST_MISSED + 1], for how many blocks a bound is not screened.
+        rests: int64[MAX_MISSED + 1], for how many blocks a bound is not screened.
         state: int64[2], see ``N_RUNS``.
     """
 
@@ -106,7 +106,7 @@ def new_order(n_queries: int, looks: Offsets) -> QueryOrder:
         np.empty(n_queries + 1, np.int64),
         np.empty(n_queries, np.uint64),
         looks.shape[1] // STEP,
-        np.zeros(MOST_MISSED + 1, np.int64),
+        np.zeros(MAX_MISSED + 1, np.int64),
         np.zeros(2, np.int64),
     )
 
@@ -183,7 +183,7 @@ _WORD = 64
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
 _ONE_IN = 32  # queries are put in order again once the bound of one in so many has fallen
-_LEAST_RUN = 32  # queries of one bound that are worth a screen
+_MIN_RUN = 32  # queries of one bound that are worth a screen
 _TRIED = 16  # queries, before a screen may be given up that is not worth its time
 _WORTH = 8  # a screen pays if it rules out one of so many queries
 _REST = 16  # blocks that are then not screened
@@ -234,7 +234,7 @@ def _none_within(table: EditTable, slate: Slate, done: int) -> bool:
 def _is_screened(order: QueryOrder, first: int, stop: int) -> bool:
     """Return whether screening is worthwhile for a run of queries with the same bound."""
     bound = order.bounds[first]
-    if order.n_steps == 0 or stop - first < _LEAST_RUN or bound > MOST_MISSED:
+    if order.n_steps == 0 or stop - first < _MIN_RUN or bound > MAX_MISSED:
         return False
     order.rests[bound] -= 1
     return bool(order.rests[bound] < 0)

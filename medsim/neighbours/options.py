@@ -23,10 +23,10 @@ Ties = Literal["first", "all"]
 NamesLike: TypeAlias = str | Path | Any
 """What names are taken from; see ``names.names_of``."""
 
-MOST_EDITS = 4
+MAX_EDITS = 4
 """The largest distance of all pairs."""
 
-MOST_NAMES = 1_000_000
+MAX_MATCHES = 1_000_000
 """The largest number of names for each query."""
 
 
@@ -51,7 +51,7 @@ class NearestOptions(Options):
     k: Annotated[
         int | None,
         main_option(
-            "Nearest names of each query; default: 1.", ("--k", "-k"), least=1, most=MOST_NAMES
+            "Nearest names of each query; default: 1.", ("--k", "-k"), least=1, most=MAX_MATCHES
         ),
     ] = None
     max_distance: Annotated[
@@ -85,9 +85,9 @@ class NearestOptions(Options):
 
     def check(self) -> None:
         """Raise OptionError for a distance that all pairs cannot have, or a column of no file."""
-        if self.pairs_within is not None and not 1 <= self.pairs_within <= MOST_EDITS:
+        if self.pairs_within is not None and not 1 <= self.pairs_within <= MAX_EDITS:
             raise OptionError(
-                f"`max_distance` takes 1 to {MOST_EDITS} without `k`; add `k` for larger distances"
+                f"`max_distance` takes 1 to {MAX_EDITS} without `k`; add `k` for larger distances"
             )
         if self.pool_column is not None and not isinstance(self.pool, (str, Path)):
             raise OptionError("`pool_column` needs a file of names")

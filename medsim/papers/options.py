@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from medsim.core.config import MOST_SEED
+from medsim.core.config import MAX_SEED
 from medsim.core.errors import OptionError, listed
 from medsim.core.options import Cache, Option, Options, Reporting, Threads, main_option
 from medsim.embeddings.options import EMBEDDINGS, EmbeddingLike, wrap, wrap_by_name
@@ -73,7 +73,7 @@ class ReproduceOptions(Options):
             metavar="SOURCE",
         ),
     ] = None
-    seed: Annotated[int, Option("Random seed.", least=0, most=MOST_SEED, key="seed")] = 0
+    seed: Annotated[int, Option("Random seed.", least=0, most=MAX_SEED, key="seed")] = 0
     threads: Threads = None
     cache: Cache = None
     progress: Reporting = None

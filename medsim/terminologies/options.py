@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
 
-from medsim.core.config import MOST_SEED
+from medsim.core.config import MAX_SEED
 from medsim.core.errors import OptionError
 from medsim.core.options import Option, Options, Reporting, input_option, main_option, output_option
 
@@ -140,7 +140,7 @@ class SynthOptions(Options):
             "and associations."
         ),
     ] = None
-    seed: Annotated[int, Option("Random seed.", least=0, most=MOST_SEED)] = 0
+    seed: Annotated[int, Option("Random seed.", least=0, most=MAX_SEED)] = 0
     overwrite: Annotated[bool, _OVERWRITE] = False
     progress: Reporting = None
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from medsim.builds.options import NEW_FOLDER
-from medsim.core.config import MOST_SEED, MOST_THREADS
+from medsim.core.config import MAX_SEED, MAX_THREADS
 from medsim.core.errors import OptionError
 from medsim.core.options import (
     OVERWRITE,
@@ -95,7 +95,7 @@ class WicBuildOptions(ReadingOptions):
             key="max_repeats",
         ),
     ] = MAX_REPEATS
-    seed: Annotated[int, Option("Random seed.", least=0, most=MOST_SEED, key="seed")] = 0
+    seed: Annotated[int, Option("Random seed.", least=0, most=MAX_SEED, key="seed")] = 0
     threads: Threads = None
     overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
@@ -203,7 +203,7 @@ class WicEvaluateOptions(Options):
             metavar="SCORES",
         ),
     ] = None
-    seed: Annotated[int, Option("Random seed.", least=0, most=MOST_SEED)] = 0
+    seed: Annotated[int, Option("Random seed.", least=0, most=MAX_SEED)] = 0
     seeds: Annotated[
         int,
         Option(
@@ -217,7 +217,7 @@ class WicEvaluateOptions(Options):
         machine_option(
             "Threads to use; default: all. They change only the rounding of encoders and training.",
             least=1,
-            most=MOST_THREADS,
+            most=MAX_THREADS,
         ),
     ] = None
     cache: Cache = None

@@ -17,7 +17,7 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from medsim.core.terms import pack
-from medsim.kernels.edit_search import least_distance, signatures
+from medsim.kernels.edit_search import distance_bound, signatures
 from medsim.neighbours.search import Nearest, NearestSearch, Terms
 
 if TYPE_CHECKING:
@@ -436,7 +436,7 @@ def test_numbers_may_be_of_any_whole_type() -> None:
 
 @njit
 def _of_first_two(bits):  # noqa: ANN202 — inner kernels need the compiler
-    return least_distance(bits, 0, bits, 1)
+    return distance_bound(bits, 0, bits, 1)
 
 
 def bound_of_signatures(left: str, right: str) -> int:

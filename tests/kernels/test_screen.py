@@ -14,7 +14,7 @@ from oracles.pairs import levenshtein
 
 from medsim.core.terms import pack
 from medsim.kernels.edit_table import (
-    MOST_MISSED,
+    MAX_MISSED,
     N_PLANES,
     STEP,
     Screen,
@@ -165,7 +165,7 @@ def test_no_term_within_the_bound_is_ruled_out(case: tuple[str, list[str], int])
     )
 
 
-@pytest.mark.parametrize("bound", [0, 1, 15, 16, 17, MOST_MISSED - 1, MOST_MISSED])
+@pytest.mark.parametrize("bound", [0, 1, 15, 16, 17, MAX_MISSED - 1, MAX_MISSED])
 def test_counts_are_exact_up_to_the_most_that_may_be_missed(bound: int) -> None:
     kept = "x" * 30
     query = kept + "a" * bound
