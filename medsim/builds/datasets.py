@@ -82,7 +82,7 @@ def _order(places: NDArray[np.uint64], ids: Hashes, term1_ids: Ids, term2_ids: I
 
 
 def pair_id(ids: Hashes) -> pl.Series:
-    """Return the column of pair ids: the numbers in hexadecimal digits."""
+    """Return the column of pair ids, uint64[n_pairs], in hexadecimal digits."""
     buffers = [None, pa.py_buffer(ids.byteswap())]
     packed = pa.FixedSizeBinaryArray.from_buffers(pa.binary(_ID_BYTES), len(ids), buffers)
     return pl.Series("pair_id", packed).bin.encode("hex")

@@ -143,7 +143,7 @@ def embed_pair_terms(
 def pair_cosines(
     embedding: IndexedVectors, left_ids: Ids, right_ids: Ids, threads: int
 ) -> pl.Series:
-    """Return the cosine of each pair of terms; null if a term has no vector."""
+    """Return the cosine of each pair of terms, both int32[n_pairs]; null without a vector."""
     left, right = embedding.rows[left_ids], embedding.rows[right_ids]
     have_vectors = (left >= 0) & (right >= 0)
     cosines = np.full(len(left), np.nan, np.float32)

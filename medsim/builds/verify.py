@@ -196,8 +196,9 @@ class CheckedSet:
         """Return a sample of first terms, with all that have fewer negatives than positives.
 
         Args:
-            firsts: first terms to draw from, in order of text.
-            hashes: hashes of all terms; with the seed and the set, they decide the sample.
+            firsts: int32[n_firsts], first terms to draw from, in order of text.
+            hashes: uint64[n_terms], hashes of all terms; with the seed and the set, they decide
+                the sample.
             options: options with the sample size and the seed.
         """
         if options.sample == "all":

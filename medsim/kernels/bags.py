@@ -43,7 +43,7 @@ def averaged(vectors: Vectors, words: Ids, starts: Starts, terms: Ids) -> Vector
 def positive_maxima(vectors: Vectors, words: Ids, starts: Starts, terms: Ids) -> Vectors:
     """Return the largest value of each term's word vectors in each dimension, at least 0.
 
-    The arguments and the shape of the result are those of ``averaged``.
+    The arguments are those of ``averaged``; the result is float32[n_terms, n_dimensions].
     """
     maxima = np.zeros((len(terms), vectors.shape[1]), np.float32)
     for row in range(len(terms)):

@@ -39,7 +39,7 @@ class Best(NamedTuple):
 
 
 def empty_slots(sizes: Ids, distance: type[np.int32 | np.float32], limit: int = FAR) -> Best:
-    """Return empty slots for the requested number of candidates of each query."""
+    """Return empty slots for the number of candidates of each query, int32[n_queries]."""
     starts = starts_of(sizes)
     return Best(
         starts=starts,

@@ -134,7 +134,8 @@ def keep_nearest(
 ) -> None:
     """Fill the slots of some queries with the nearest of their candidates.
 
-    ``slots`` are the queries' numbers in ``best``. No two threads share a slot; slots are emptied,
+    ``queries``, int32[n_queries], are points, and ``slots``, int32[n_queries], their numbers in
+    ``best``. No two threads share a slot; slots are emptied,
     then filled. A query is done when no remaining candidate can enter.
     """
     for row in range(len(queries)):
@@ -157,7 +158,7 @@ def keep_nearest_of_all(
 ) -> None:
     """Fill the slots of some queries with the nearest of all points; see ``keep_nearest``.
 
-    Time O(n_queries * n_distinct * n_dimensions).
+    Both arrays are int32[n_queries]. Time O(n_queries * n_distinct * n_dimensions).
     """
     for row in range(len(queries)):
         best.counts[slots[row]] = 0

@@ -39,7 +39,10 @@ def words_of(length: int) -> int:
 
 @inner_kernel
 def set_masks(codes: Codes, begin: int, end: int, masks: Hashes) -> None:
-    """Set the bits of the characters of the query ``codes[begin:end]`` in ``masks``."""
+    """Set the bits of the characters of the query ``codes[begin:end]`` in ``masks``.
+
+    Character ``c`` has the words from ``c * n_words``: uint64[n_characters * n_words].
+    """
     n_words = words_of(end - begin)
     for at in range(begin, end):
         row = at - begin
@@ -49,7 +52,7 @@ def set_masks(codes: Codes, begin: int, end: int, masks: Hashes) -> None:
 
 @inner_kernel
 def clear_masks(codes: Codes, begin: int, end: int, masks: Hashes) -> None:
-    """Undo ``set_masks``."""
+    """Undo ``set_masks`` in uint64[n_characters * n_words]."""
     n_words = words_of(end - begin)
     for at in range(begin, end):
         first = np.int64(codes[at]) * n_words
@@ -121,8 +124,8 @@ def bounded_distance(
 
     The bit-parallel algorithm of Myers (1999) in the form of Hyyrö (2003). The distance changes by
     at most one from column to column, so the computation stops once the remaining columns cannot
-    bring it down to the bound. ``work`` holds the masks of the query, which has ``length``
-    characters. Time O(words of the query x length of the term).
+    bring it down to the bound. ``codes`` is uint32[n_code_points]; ``work`` holds the masks of the
+    query, which has ``length`` characters. Time O(words of the query x length of the term).
     """
     if abs(length - (end - begin)) > bound:
         return bound + 1

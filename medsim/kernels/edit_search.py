@@ -169,7 +169,10 @@ def end_ranks(ends: Wide, sought: Wide) -> Ids:
 
 @inner_kernel
 def distance_bound(lefts: Hashes, left: int, rights: Hashes, right: int) -> int:
-    """Return a lower bound of the distance of two terms, from their signatures."""
+    """Return a lower bound of the distance of two terms, from their signatures.
+
+    Those of all terms are uint64[n_terms * SIGNATURE_WORDS].
+    """
     lost, won = 0, 0
     for word in range(SIGNATURE_WORDS):
         a = lefts[left * SIGNATURE_WORDS + word]
@@ -285,7 +288,7 @@ def search_within(task: Search, slot: int, bound: int, work: Workspace, found: S
     """Write a key of each candidate within a distance of a query, and return their number.
 
     The keys, in no order, have the distance and the row (``packing.key_of``). ``found`` has room
-    for the whole pool, and ``work`` is that of ``search``.
+    for the whole pool, int64[n_terms], and ``work`` is that of ``search``.
     """
     pool, queries = task.pool, task.queries
     query, n_found = whole(queries.places[slot]), 0
@@ -382,7 +385,8 @@ def search_alike_pairs(
     which the signatures differ, only pairs that pass both tests are compared.
 
     The longer terms of the pairs are those from ``first`` up to ``stop``. Their places, in order,
-    are written to ``firsts``, and the places of the similar terms before them to ``seconds``.
+    are written to ``firsts``, and the places of the similar terms before them to ``seconds``, both
+    int[n_room].
     """
     starts, (n, m) = laid.starts, limit
     longest = starts[stop] - starts[stop - 1] if stop > first else 0

@@ -202,7 +202,7 @@ def lanes_of(pool: SearchPool, block: Block, length: int) -> tuple[int, int]:
 
 @inner_kernel
 def set_lanes(words: Hashes, at: int, first: int, stop: int) -> None:
-    """Set the bits of some lanes in the vector that begins at a word."""
+    """Set the bits of some lanes in the vector that begins at a word of uint64[n_words]."""
     for word in range(first // _WORD, (stop + _WORD - 1) // _WORD):
         bits = NO_TERM_LEFT << np.uint64(max(0, first - _WORD * word))
         words[at + word] |= bits & (NO_TERM_LEFT >> np.uint64(max(0, _WORD * (word + 1) - stop)))
@@ -210,7 +210,10 @@ def set_lanes(words: Hashes, at: int, first: int, stop: int) -> None:
 
 @inner_kernel
 def plan_pass(table: EditTable, at: int, plan: Plan) -> None:
-    """Plan a pass and the start of the next; all earlier passes must be planned."""
+    """Plan a pass and the start of the next; all earlier passes must be planned.
+
+    ``plan`` is int64[n_passes + 1, n_fields].
+    """
     length, other, difference = table.length, table.other, table.length - table.other
     row = plan[at, instructions.ROW]
     counted = row >= difference
@@ -255,8 +258,8 @@ def kept_at(passed: int) -> int:
 def filled(pool: SearchPool, first: int, stop: int, equals: Hashes, present: Ids) -> Block:
     """Return the block of terms between two places of the pool.
 
-    Sets the bits in ``equals``, all zero before, that say which terms have a character in a column,
-    and writes the distinct characters to ``present``.
+    Sets the bits in ``equals``, uint64[n_words], all zero before, that say which terms have a
+    character in a column, and writes the distinct characters to ``present``, int32[n_characters].
     """
     codes = pool.codes
     shortest, longest = length_at(pool, first), length_at(pool, stop - 1)
@@ -282,7 +285,7 @@ def filled(pool: SearchPool, first: int, stop: int, equals: Hashes, present: Ids
 
 @inner_kernel
 def clear(block: Block, equals: Hashes, present: Ids) -> None:
-    """Undo ``filled``."""
+    """Undo ``filled``: ``equals`` is uint64[n_words] and ``present`` int32[n_characters]."""
     n_words = block.longest * WORDS
     for at in range(block.n_present):
         first = np.int64(present[at]) * n_words
@@ -431,9 +434,9 @@ def fill_windows(
 ) -> None:
     """Record which terms of a block lack a character in the window of a row.
 
-    ``equals`` belongs to the block, from ``filled``. The windows of present characters are filled;
-    the windows of absent characters are all ones. Windows for the same query length and no larger
-    bound are only widened.
+    ``equals``, uint64[n_words], belongs to the block, from ``filled``. The windows of present
+    characters are filled; the windows of absent characters are all ones. Windows for the same query
+    length and no larger bound are only widened.
     """
     length, lowest, beyond = table.length, table.lowest, table.highest + 1
     reach = screen.reach

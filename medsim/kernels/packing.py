@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @kernel
 def gather(codes: Codes, starts: Starts, rows: Rows) -> tuple[Codes, Starts]:
-    """Pack the terms of some rows, in that order; return their code points and starts."""
+    """Pack the terms of some rows in that order: uint32[n_code_points] and int64[n_rows + 1]."""
     new_starts = np.zeros(len(rows) + 1, np.int64)
     for at in range(len(rows)):
         new_starts[at + 1] = new_starts[at] + starts[rows[at] + 1] - starts[rows[at]]

@@ -93,7 +93,7 @@ def _centred_ranks(ranks: Ids, times: Ids) -> Ids:
 
 @kernel
 def weighted_spearman(left: Ids, right: Ids, times: Ids) -> float:
-    """Return Spearman's correlation of rows with integer weights.
+    """Return Spearman's correlation of rows with integer weights; all are int32[n_rows].
 
     This is Pearson's correlation of average ranks (Kendall 1948, Rank Correlation Methods). Twice
     an average rank, less its mean, is the number of rows below less the number above: a whole
@@ -143,7 +143,10 @@ def resampled_spearman(
 
 @kernel
 def shared_spearman(left: Ids, right: Ids, times: Ids) -> float:
-    """Return ``weighted_spearman`` over the rows with a rank on both sides; -1 means no rank."""
+    """Return ``weighted_spearman`` over the rows with a rank on both sides.
+
+    All are int32[n_rows]; the rank -1 means no rank.
+    """
     shared = np.empty(len(times), np.int32)
     for row in range(len(times)):
         shared[row] = times[row] if left[row] >= 0 and right[row] >= 0 else 0

@@ -50,7 +50,10 @@ def _place(used: Hashes, key: np.uint64) -> np.int64:
 
 @kernel
 def used_pairs(left: Ids, right: Ids, n_more: int) -> Hashes:
-    """Return a hash set of pairs of term ids, at most half full when ``n_more`` have been added."""
+    """Return a hash set of pairs of term ids, both int32[n_pairs]: uint64[size].
+
+    It is at most half full when ``n_more`` have been added.
+    """
     size = 16
     while size < 2 * (len(left) + n_more):
         size *= 2
@@ -69,7 +72,14 @@ def serve_nearest(
 
     Queries are served in order of text, and their candidates are tried nearest first, so the result
     is that of the greedy rule for every query with enough candidates. Fills ``chosen``, and adds
-    the pairs to the used pairs.
+    the pairs to ``used``.
+
+    Args:
+        queries: int32[n_queries], in order of text.
+        found_starts: int64[n_queries + 1], the candidates of each.
+        found_ids: int32[n_candidates], nearest first.
+        used: hash set of ``used_pairs``.
+        chosen: room for the result.
     """
     for query in range(len(queries)):
         begin, end = chosen.starts[query], chosen.starts[query + 1]

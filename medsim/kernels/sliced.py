@@ -135,7 +135,8 @@ def _sorted_by_bound(task: Search, group: Ids, first: int, stop: int) -> Starts:
 def put_in_order(task: Search, group: Ids, looks: Offsets, order: QueryOrder) -> None:
     """Sort the queries of a group by length, by their current bounds, then by text.
 
-    The group is in order of length, then of text; ``looks`` are the rows of ``offsets_of``.
+    The group, int32[n_queries], is in order of length, then of text; ``looks``, uint32[n_queries,
+    n_offsets], are the rows of ``offsets_of``.
     """
     queries, n_queries = task.queries, len(group)
     codes, before, n_runs, first = np.uint64(queries.codes.ctypes.data), np.int64(0), 0, whole(0)
@@ -387,8 +388,9 @@ def search_group(task: Search, group: Ids, slate: Slate, work: Workspace) -> Non
 
     Blocks are visited from the queries' lengths outwards, until the difference of lengths alone
     exceeds every bound. Empty terms, and terms whose table of characters would not fit the slate,
-    are compared one by one. The group is in order of length, then of text; its lengths are similar,
-    and either all or none of its queries are empty. ``slate`` and ``work`` belong to this thread.
+    are compared one by one. The group, int32[n_queries], is in order of length, then of text; its
+    lengths are similar, and either all or none of its queries are empty. ``slate`` and ``work``
+    belong to this thread.
     """
     pool = task.pool
     low, high = length_of(task, int(group[0])), length_of(task, int(group[-1]))

@@ -160,7 +160,7 @@ def _number_characters(codes: Codes) -> Codes:
 
 
 def queries_in(pool: SearchPool, rows: Ids) -> Queries:
-    """Return terms of the pool as queries, by their rows in order of text."""
+    """Return terms of the pool as queries, by their rows in order of text, int32[n_queries]."""
     return Queries(
         codes=pool.codes,
         starts=pool.starts,
@@ -173,10 +173,10 @@ def queries_in(pool: SearchPool, rows: Ids) -> Queries:
     )
 
 
-def part_of(queries: Queries, at: Rows) -> Queries:
-    """Return some queries, by their numbers."""
+def part_of(queries: Queries, numbers: Rows) -> Queries:
+    """Return some queries, by their numbers, int[n]."""
     return queries._replace(
-        places=queries.places[at], rows=queries.rows[at], ranks=queries.ranks[at]
+        places=queries.places[numbers], rows=queries.rows[numbers], ranks=queries.ranks[numbers]
     )
 
 
@@ -314,7 +314,7 @@ class NearestSearch:
         self._sliced = not config.DISABLE_JIT if sliced is None else sliced  # type: ignore[attr-defined]  # set when numba is imported
 
     def nearest(self, rows: Ids, wanted: Ids, advance: Advance = _ignore) -> Nearest:
-        """Return the nearest terms of terms of the pool, given by their rows; see ``find``."""
+        """Return the nearest terms of the pool's terms in rows, int32[n_queries]; see ``find``."""
         return self.find(queries_in(self.pool, np.asarray(rows, np.int32)), wanted, advance=advance)
 
     def queries_of(self, terms: pl.Series, rows: Ids) -> Queries:
@@ -349,7 +349,10 @@ class NearestSearch:
         return np.ascontiguousarray(ends[:, pool.places[pool.by_end]])
 
     def within(self, queries: Queries, limits: Ids) -> Nearest:
-        """Return all terms within a distance of each query, in order of (distance, text)."""
+        """Return all terms within the distance of each query, int32[n_queries].
+
+        They are in order of (distance, text).
+        """
         task = Search(self.pool, self._seed, queries, empty_slots(np.zeros(0, np.int32), np.int32))
         found: list[Starts] = [np.empty(0, np.int64)] * len(limits)
 

@@ -119,7 +119,7 @@ class CandidateSource:
     def lists(self, term1_ids: Ids, sizes: Ids, stage: Stage) -> SearchResult:
         """Return at least the requested number of candidates for terms, if the pool has them.
 
-        The stage reports how many terms are searched for.
+        Both arrays are int32[n_firsts]. The stage reports how many terms are searched for.
         """
         rows = np.searchsorted(self.first_ids, term1_ids)
         short = self._is_short(rows, sizes)
@@ -150,7 +150,7 @@ class CandidateSource:
         return (self._sizes[rows] < sizes) & has_more
 
     def search(self, term1_ids: Ids, sizes: Ids, advance: Callable[[int], None]) -> SearchResult:
-        """Return the nearest candidates of first terms in the pool."""
+        """Return the nearest candidates of first terms in the pool; both are int32[n_firsts]."""
         if self.prepared_search is None:
             self.prepared_search = self.lay_out()
         nearest = self.prepared_search(term1_ids, sizes, advance)
@@ -175,7 +175,8 @@ def candidate_source(
 ) -> CandidateSource:
     """Return the source of a pool's candidates by Levenshtein distance, as exact as brute force.
 
-    The first terms are those of the pool or, if ``from_outside``, any terms.
+    The pool is int32[n_pool], in order of text. The first terms are those of the pool or, if
+    ``from_outside``, any terms.
     """
 
     def lay_out() -> PoolSearch:
@@ -195,7 +196,7 @@ def candidate_source(
 
 
 def among(term_ids: Ids, search: NearestSearch | CosineSearch) -> PoolSearch:
-    """Return the search for the candidates of the terms of a search, given the id of each."""
+    """Return the search for the candidates of a search's terms, by their ids, int32[n_terms]."""
     order = np.argsort(term_ids, kind="stable").astype(np.int32)
     return lambda term1_ids, sizes, advance: search.nearest(
         order[np.searchsorted(term_ids, term1_ids, sorter=order)], sizes, advance
@@ -203,7 +204,7 @@ def among(term_ids: Ids, search: NearestSearch | CosineSearch) -> PoolSearch:
 
 
 def candidates_of(index: TermIndex, pool_ids: Ids) -> Terms:
-    """Return the terms of a pool for a search."""
+    """Return the terms of a pool, int32[n_pool], for a search."""
     return Terms(
         terms=index.lower.gather(pool_ids),
         components=index.components[pool_ids],
@@ -271,7 +272,7 @@ def _request(index: TermIndex, of_pool: PositiveSet, sets: Iterable[PositiveSet]
 
 
 def scaled_sizes(pool: Ids, part: Ids, sizes: Rows) -> Ids:
-    """Return how many candidates of a pool contain ``sizes`` candidates of a part, on average."""
+    """Return how many candidates of a pool contain ``sizes`` of a part, on average: int32[n]."""
     scaled: Ids = np.ceil(sizes * (len(pool) / max(1, len(part)))).astype(np.int32)
     return scaled
 
@@ -292,7 +293,8 @@ class PartOfPool:
     def lists(self, term1_ids: Ids, sizes: Ids, stage: Stage) -> SearchResult:
         """Return at least the requested number of candidates, if the pool has them.
 
-        See ``CandidateSource``; a list of the larger pool that is too short is searched again.
+        Both arrays are int32[n_firsts], see ``CandidateSource``; a list of the larger pool that is
+        too short is searched again.
         """
         wider_ids = self._source.term_ids
         is_inside = np.zeros(int(wider_ids.max(initial=-1)) + 1, np.bool_)
