@@ -112,27 +112,27 @@ def complete(
     return Build(options.out)
 
 
-def is_output(place: str | Path | OpenedFolder) -> bool:
-    """Return whether a place is an output of medsim, and not a source."""
-    return not isinstance(place, (str, Path)) or (Path(place) / MANIFEST).exists()
+def is_output(given: str | Path | OpenedFolder) -> bool:
+    """Return whether a build or source is an output of medsim, and not a source."""
+    return not isinstance(given, (str, Path)) or (Path(given) / MANIFEST).exists()
 
 
-def paths_of(place: str | Path | OpenedFolder) -> list[Path]:
+def paths_of(given: str | Path | OpenedFolder) -> list[Path]:
     """Return the path of a build or a source, as a list; empty for a built-in source."""
-    return [folder_of(place)] if is_output(place) else source_paths(str(place))
+    return [folder_of(given)] if is_output(given) else source_paths(str(given))
 
 
-def check_no_extensions(place: str | Path | OpenedFolder, extensions: Sequence[str | Path]) -> None:
-    """Raise OptionError if there are extensions, although a place is a build."""
+def check_no_extensions(given: str | Path | OpenedFolder, extensions: Sequence[str | Path]) -> None:
+    """Raise OptionError if there are extensions, although a build is given."""
     if extensions:
         raise OptionError(
-            f"`extensions` does not apply to {folder_of(place)}, which is a build; leave it out"
+            f"`extensions` does not apply to {folder_of(given)}, which is a build; leave it out"
         )
 
 
 @contextmanager
 def opened_or_built(
-    place: str | Path | OpenedFolder,
+    given: str | Path | OpenedFolder,
     spill: Path | None,
     threads: int,
     progress: Progress,
@@ -141,22 +141,22 @@ def opened_or_built(
     """Give the body the build in a folder, or a temporary build of a source.
 
     Args:
-        place: the folder of a build, or a source, which is built with default options. The folder
+        given: the folder of a build, or a source, which is built with default options. The folder
             of an output comes before a built-in source.
         spill: folder for the temporary build; the system's by default.
         threads: threads to use.
         progress: receives the stages of the temporary build.
         extensions: extensions of the source.
     """
-    if is_output(place):
-        check_no_extensions(place, extensions)
-        with reading_output(Build(folder_of(place))) as opened:
+    if is_output(given):
+        check_no_extensions(given, extensions)
+        with reading_output(Build(folder_of(given))) as opened:
             yield opened
         return
-    progress.say(f"{place} is a source, so it is built with default options")
+    progress.say(f"{given} is a source, so it is built with default options")
     with TemporaryDirectory(dir=spill) as folder:
         out = Path(folder, "build")
-        yield build(str(place), out, extensions=extensions, threads=threads, progress=progress)
+        yield build(str(given), out, extensions=extensions, threads=threads, progress=progress)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +191,7 @@ class BuildRun:
         embedding, cache = None, None
         if isinstance(options, BuildOptions) and options.embedding is not None:
             from medsim.embeddings.embedded_terms import identify  # noqa: PLC0415 — encoders
-            from medsim.embeddings.encoders import cache_folder  # noqa: PLC0415 — likewise
+            from medsim.embeddings.encoders import cache_folder  # noqa: PLC0415 — encoders
 
             embedding = identify(embedding_spec(options.embedding), progress)
             cache = cache_folder(options.cache)
@@ -401,16 +401,16 @@ def _write_manifest(run: BuildRun, derived: Derived, shortfall: int, output: Out
         )
     skipped = (*run.terminology.skipped, *derived.positives.skipped, *derived.without_vectors())
     components = derived.index.components
-    place = None
+    location = None
     if run.embedding is not None:
-        from medsim.builds.embedded import place_of  # noqa: PLC0415 — encoders
+        from medsim.builds.embedded import location_of  # noqa: PLC0415 — encoders
 
-        place = place_of(run.embedding)
+        location = location_of(run.embedding)
     written = BuildManifest(
         **manifest.run_facts(run.progress, output.outputs, run.threads, *run.encoders),
         source=run.terminology.to_json(),
         options=run.recorded(),
-        embedding=place,
+        embedding=location,
         skipped=[asdict(reason) for reason in skipped],
         components={
             "n_terms": len(components),

@@ -44,9 +44,9 @@ def on_cluster(
         ClusterError: no scheduler answers, it has no workers, or their versions differ.
     """
     with ExitStack() as stack:
-        place: LocalCluster | str = address
+        local_or_address: LocalCluster | str = address
         if address == "local":
-            place = stack.enter_context(
+            local_or_address = stack.enter_context(
                 LocalCluster(
                     n_workers=threads,
                     threads_per_worker=1,
@@ -58,7 +58,9 @@ def on_cluster(
         with progress.stage(f"connect to Dask at {address}") as waiting:
             waiting.say(f"waits up to {_TIMEOUT} seconds for the scheduler, and for a worker")
             try:
-                client = stack.enter_context(Client(place, timeout=_TIMEOUT, set_as_default=False))
+                client = stack.enter_context(
+                    Client(local_or_address, timeout=_TIMEOUT, set_as_default=False)
+                )
             except (OSError, ValueError) as error:
                 raise ClusterError(f"no Dask scheduler answers at {address} ({error})") from error
             try:

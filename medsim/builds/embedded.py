@@ -27,22 +27,22 @@ if TYPE_CHECKING:
     from medsim.embeddings.options import EmbeddingLike, EmbeddingOptions, EmbeddingSpec
     from medsim.kernels.types import Ids
 
-_PLACE_OPTIONS = ("format", "vocabulary")  # options that may change when an embedding is moved
+_LOCATION_OPTIONS = ("format", "vocabulary")  # options that may change when an embedding is moved
 
 
-def place_of(embedding: NamedEmbedding) -> dict[str, str]:
+def location_of(embedding: NamedEmbedding) -> dict[str, str]:
     """Return the absolute path of an embedding, and the options to read it.
 
     For a Python object, it returns its kind and identity instead.
     """
     source, spec = embedding.source, embedding.spec
     path, vocabulary = spec.place, spec.options.vocabulary
-    place = {"path": source.location, "format": source.format_name}
+    facts = {"path": source.location, "format": source.format_name}
     if source.identity is not None:
-        return {**place, "identity": source.identity}
+        return {**facts, "identity": source.identity}
     if isinstance(path, Path):
-        place["path"] = str(path.absolute())
-    return place if vocabulary is None else {**place, "vocabulary": str(vocabulary.absolute())}
+        facts["path"] = str(path.absolute())
+    return facts if vocabulary is None else {**facts, "vocabulary": str(vocabulary.absolute())}
 
 
 def embedding_of(
@@ -57,19 +57,19 @@ def embedding_of(
             raise OptionError(f"`embedding` {moved!r}: {build.folder} has no embedding negatives")
         return None
     identity: Any = build.manifest.options["embedding"]
-    place = build.manifest.embedding or {}
-    name, was_object = identity["name"], place["format"] == OBJECT
+    location = build.manifest.embedding or {}
+    name, was_object = identity["name"], location["format"] == OBJECT
     if moved is None and was_object:
         raise InputError(
             f"{build.folder}: the embedding of its negatives was a Python object, {name!r} "
-            f"({place['path']}); pass it again as `embedding`"
+            f"({location['path']}); pass it again as `embedding`"
         )
-    moved = wrap(f"{name}={place['path']}" if moved is None else moved, "`embedding`")
+    moved = wrap(f"{name}={location['path']}" if moved is None else moved, "`embedding`")
     spec = embedding_spec(moved, None if isinstance(moved, (str, Path)) else moved.name or name)
     if spec.name != name:
         raise OptionError(f"`embedding` {moved!r}: the embedding of the build is named {name!r}")
-    old_place = {} if was_object else place
-    spec = replace(spec, options=_read_as_before(spec, identity["options"], old_place))
+    old_location = {} if was_object else location
+    spec = replace(spec, options=_read_as_before(spec, identity["options"], old_location))
     if isinstance(spec.place, Path) and not spec.place.exists():
         raise InputError(
             f"{spec.place}, the embedding of the negatives, does not exist; give its new "
@@ -111,16 +111,16 @@ def with_checked_fingerprint(
 
 
 def _read_as_before(
-    spec: EmbeddingSpec, options: Mapping[str, str], place: Mapping[str, str]
+    spec: EmbeddingSpec, options: Mapping[str, str], location: Mapping[str, str]
 ) -> EmbeddingOptions:
-    """Return the options that a build read its embedding with, and its current place."""
+    """Return the options that a build read its embedding with, and its current location."""
     chosen, deciding = spec.options.chosen(), spec.options.deciding()
     for option, value in deciding.items():
         if options.get(option) != value:
             before = options.get(option, "its default")
             raise OptionError(f"`embedding`: {option}={value}, but the build read it with {before}")
-    current = {k: v for k, v in {**place, **chosen}.items() if k in _PLACE_OPTIONS}
-    current |= {k: v for k, v in chosen.items() if k not in (*deciding, *_PLACE_OPTIONS)}
+    current = {k: v for k, v in {**location, **chosen}.items() if k in _LOCATION_OPTIONS}
+    current |= {k: v for k, v in chosen.items() if k not in (*deciding, *_LOCATION_OPTIONS)}
     return parse_options({**options, **current})
 
 

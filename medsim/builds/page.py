@@ -152,9 +152,9 @@ def build_page(manifest: BuildManifest, data: BuildReportData) -> Page:
         length_section(data.lengths),
         _skipped(manifest),
     ]
-    read: Any = source["files"]
+    source_files: Any = source["files"]
     names = {"name": "file", "size": "bytes", "sha256": "SHA-256"}
-    files = pl.DataFrame(read, schema=list(names)).rename(names)
+    files = pl.DataFrame(source_files, schema=list(names)).rename(names)
     return report(
         Page(
             title=f"Term-similarity datasets of {source.get('name')}",

@@ -51,24 +51,24 @@ def read_corrections(corrections: str | Path | Sequence[Correction]) -> tuple[Co
         judged = table.frame["judged"]
         table.refuse(~judged.is_in(list(_JUDGED)), "judged", "is neither same nor not_same")
         rows = [
-            (place, Correction(term1=unguarded(a), term2=unguarded(b), same=_JUDGED[answer]))
-            for place, (a, b, answer) in table.rows()
+            (location, Correction(term1=unguarded(a), term2=unguarded(b), same=_JUDGED[answer]))
+            for location, (a, b, answer) in table.rows()
         ]
     else:
         where = "`corrections`"
         rows = [(f"number {number}", pair) for number, pair in enumerate(corrections, start=1)]
     by_terms: dict[tuple[str, ...], tuple[str, Correction]] = {}
-    for place, pair in rows:
+    for location, pair in rows:
         key = tuple(sorted(lowered((pair.term1.strip(), pair.term2.strip()))))
         if not key[0] or key[0] == key[1]:
             raise InputError(
-                f"{where}: {place}: {pair.term1!r} and {pair.term2!r} are not two terms"
+                f"{where}: {location}: {pair.term1!r} and {pair.term2!r} are not two terms"
             )
-        first_place, first = by_terms.setdefault(key, (place, pair))
+        first_location, first = by_terms.setdefault(key, (location, pair))
         if first.same != pair.same:
             raise InputError(
-                f"{where}: {first_place} and {place} contradict each other on {pair.term1!r} and "
-                f"{pair.term2!r}"
+                f"{where}: {first_location} and {location} contradict each other on "
+                f"{pair.term1!r} and {pair.term2!r}"
             )
     return tuple(by_terms[key][1] for key in sorted(by_terms))
 
@@ -327,9 +327,9 @@ class Derived:
         is_easy = (pairs["distance"] <= EASY_DISTANCE).to_numpy()
         ends = [node[pairs[side].to_numpy()] for side in ("term1_id", "term2_id")]
         of_node = np.zeros(int(node.max(initial=-1)) + 1, np.int8)
-        for place, chosen in enumerate((slice(None), is_easy), start=1):
+        for rank, chosen in enumerate((slice(None), is_easy), start=1):
             for end in ends:
-                of_node[end[chosen]] = place
+                of_node[end[chosen]] = rank
         paired = self.pair_term_ids()
         names = pl.Series("difficulty", [None, "hard", "easy"])
         difficulty = names.gather(of_node[node[paired]])

@@ -66,8 +66,8 @@ def build_shard(options: ShardOptions) -> pl.DataFrame:
     check_not_input(Path(options.out), options.paths_read(), source_paths(source))
     out = resolved(Path(options.out))
     check_free(out, BUILD, overwrite=options.overwrite)
-    builtin, place = find_source(source)
-    source_place = source if builtin.locate is not None else str(place.absolute())
+    builtin, source_path = find_source(source)
+    source_place = source if builtin.locate is not None else str(source_path.absolute())
     folder = ShardFolder(out)
     with (
         folder.spill() as spill,
@@ -184,7 +184,7 @@ class ShardedRun:
         key: everything that affects the rows of the build, see ``medsim.builds.build``.
         total: number of shards.
         source: path of the terminology; another path with the same files is accepted.
-        extensions: paths of its extensions, likewise.
+        extensions: paths of its extensions; other paths with the same files are accepted.
     """
 
     key: Mapping[str, str]
@@ -260,8 +260,8 @@ class ShardFolder:
             _SIGNATURE: np.array(sharded.signature(), np.str_),
             _POOLS: np.array([result.pool for result in results], np.str_),
         }
-        for place, result in enumerate(results):
-            arrays |= {f"{name}_{place}": getattr(result, name) for name in _ARRAYS}
+        for position, result in enumerate(results):
+            arrays |= {f"{name}_{position}": getattr(result, name) for name in _ARRAYS}
         with new_file(self.path(sharded, number), overwrite=True) as stream:
             np.savez(stream, allow_pickle=False, **arrays)
 

@@ -59,8 +59,8 @@ def _unescaped(match: re.Match[str]) -> str:
     if digits is None:
         return match[0]
     code_point = int(digits, 16)
-    place = bisect_right(_FIRST, code_point) - 1
-    is_escaped = place >= 0 and code_point <= _ESCAPED[place][1]
+    row = bisect_right(_FIRST, code_point) - 1
+    is_escaped = row >= 0 and code_point <= _ESCAPED[row][1]
     if is_escaped or code_point & _LAST_OF_PLANE >= _NONCHARACTERS:
         return match[0]
     return chr(code_point)

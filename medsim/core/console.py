@@ -144,10 +144,10 @@ class Program(HelpedGroup):
             raise  # its message is the help of a group
         except typer._click.exceptions.UsageError as error:  # noqa: SLF001
             context: Any = error.ctx
-            name, place = getattr(getattr(error, "param", None), "name", None), ""
+            name, origin = getattr(getattr(error, "param", None), "name", None), ""
             if name is not None and context is not None and _is_from_file(context, name):
-                place = f" (from {context.find_object(OptionFile).name})"
-            error.message = one_line(f"{error.message}{place}")
+                origin = f" (from {context.find_object(OptionFile).name})"
+            error.message = one_line(f"{error.message}{origin}")
             raise
         except (MedsimError, OSError, MemoryError) as error:
             if surroundings.interrupted() or getattr(error, "filename", "") is None:

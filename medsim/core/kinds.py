@@ -169,7 +169,7 @@ def inner_output_hint(folder: Path, *kinds: str) -> str:
     For example, a folder of splits contains builds.
     """
     folders = (path.parent for path in sorted(folder.glob(f"*/{MANIFEST}")))
-    inner = next((place for place in folders if output_kind(place) in kinds), None)
+    inner = next((path for path in folders if output_kind(path) in kinds), None)
     return "" if inner is None else f"; give one inside it, such as {inner}"
 
 

@@ -270,24 +270,24 @@ def reading_output(opened: O) -> Iterator[O]:
 
 def open_output(folder: str | Path, *accepted: type[O]) -> O:
     """Return the finished output in a folder."""
-    place = Path(folder)
+    path = Path(folder)
     expected = listed([cls.kind.with_article for cls in accepted], word="or")
     expected = expected or "an output of medsim"
-    if not place.is_dir():
-        raise InputError(f"{place} is not a folder; give the folder of {expected}")
-    if not (place / MANIFEST).exists():
+    if not path.is_dir():
+        raise InputError(f"{path} is not a folder; give the folder of {expected}")
+    if not (path / MANIFEST).exists():
         nouns = listed([cls.kind.noun for cls in accepted], word="or") or "output of medsim"
         commands = listed([cls.kind.command for cls in accepted], word="or")
         remedy = f"; make one with {commands}" if commands else ""
-        raise InputError(f"{place} is not a finished {nouns}: it has no {MANIFEST}{remedy}")
+        raise InputError(f"{path} is not a finished {nouns}: it has no {MANIFEST}{remedy}")
     first = accepted[0] if accepted else None
-    actual: type[Any] | None = _class_of(output_kind(place)) or first
+    actual: type[Any] | None = _class_of(output_kind(path)) or first
     if actual is None:
-        raise InputError(f"{place / MANIFEST} cannot be read as a manifest of medsim; {_AGAIN}")
+        raise InputError(f"{path / MANIFEST} cannot be read as a manifest of medsim; {_AGAIN}")
     if accepted and actual not in accepted:
-        such_as = inner_output_hint(place, *(cls.kind.name for cls in accepted))
-        raise InputError(f"{place} is {actual.kind.with_article}, not {expected}{such_as}")
-    opened: O = actual(place)
+        such_as = inner_output_hint(path, *(cls.kind.name for cls in accepted))
+        raise InputError(f"{path} is {actual.kind.with_article}, not {expected}{such_as}")
+    opened: O = actual(path)
     return opened
 
 

@@ -213,9 +213,11 @@ class OpenedFolder(Protocol):
         """The folder of the output."""
 
 
-def folder_of(place: str | Path | OpenedFolder) -> Path:
+def folder_of(path_or_output: str | Path | OpenedFolder) -> Path:
     """Return the path of an output, given as a path or as an opened output."""
-    return Path(place) if isinstance(place, (str, Path)) else place.folder
+    return (
+        Path(path_or_output) if isinstance(path_or_output, (str, Path)) else path_or_output.folder
+    )
 
 
 def several(places: Any) -> list[Any]:
@@ -340,8 +342,8 @@ def _check_text(name: str, value: object, *, is_path: bool) -> None:
             remedy = "rename the file" if is_path else "write it in UTF-8"
             raise OptionError(f"`{name}` {str(text)!r} is not UTF-8; {remedy}") from error
         if is_path and isinstance(text, (str, Path)) and (address := _ADDRESS.fullmatch(str(text))):
-            place = f"{address[1]}://{address[2]}"
-            raise OptionError(f"`{name}` takes a local path, not the address {place}")
+            url = f"{address[1]}://{address[2]}"
+            raise OptionError(f"`{name}` takes a local path, not the address {url}")
 
 
 def _values_in(value: object) -> tuple[object, ...]:

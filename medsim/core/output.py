@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 
 def resolved(out: Path) -> Path:
     """Return the path of ``out`` with links resolved."""
-    place = Path(os.path.realpath(out))  # Path.resolve raises for a loop of links
-    if not place.name:
-        raise OutputError(f"{place} cannot be replaced; give a folder inside it")
-    return place
+    real_path = Path(os.path.realpath(out))  # Path.resolve raises for a loop of links
+    if not real_path.name:
+        raise OutputError(f"{real_path} cannot be replaced; give a folder inside it")
+    return real_path
 
 
 def check_free(
@@ -138,8 +138,8 @@ def check_not_input(out: Path, inputs: Iterable[Path], input_folders: Iterable[P
         inputs: files and folders that are inputs; all files of an output of medsim are inputs.
         input_folders: folders in which any file may be an input.
     """
-    place = resolved(out)
-    identity, above = _identity(place), set(map(_identity, place.parents))
+    out_path = resolved(out)
+    identity, above = _identity(out_path), set(map(_identity, out_path.parents))
     folders = tuple(input_folders)
     for path in (*folders, *inputs):
         source = Path(os.path.realpath(path))

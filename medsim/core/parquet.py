@@ -53,7 +53,7 @@ def checked_frame(rows: Any) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def frame_of_parquet(place: object, data: bytes) -> pl.DataFrame:
+def frame_of_parquet(name: object, data: bytes) -> pl.DataFrame:
     """Return the rows of the bytes of a user's Parquet file.
 
     Arrow reads them, because some damaged pages make Polars abort the process.
@@ -67,7 +67,7 @@ def frame_of_parquet(place: object, data: bytes) -> pl.DataFrame:
     file = ParquetFile(BytesIO(data))
     n_rows = file.metadata.num_rows
     if n_rows > len(data):  # a few bytes can claim any number of empty rows
-        raise InputError(f"{place} has {n_rows:,} rows in {len(data):,} bytes; it is damaged")
+        raise InputError(f"{name} has {n_rows:,} rows in {len(data):,} bytes; it is damaged")
     return checked_frame(file.read())
 
 
@@ -189,7 +189,7 @@ def write_batches(
         batches: rows in batches.
     """
     import pyarrow as pa  # noqa: PLC0415 — rarely needed
-    from pyarrow.parquet import ParquetWriter  # noqa: PLC0415 — as above
+    from pyarrow.parquet import ParquetWriter  # noqa: PLC0415 — rarely needed
 
     types = {pl.String(): pa.string(), pl.Int32(): pa.int32(), pl.Int64(): pa.int64()}
     columns = pa.schema([(name, types[dtype]) for name, dtype in schema.items()])

@@ -137,7 +137,7 @@ def say_next(progress: Progress | None, *steps: str) -> None:
         progress_of(progress).say(f"next: {step}")
 
 
-def print_outcome(result: Verification, place: object, progress: Progress | None) -> None:
+def print_outcome(result: Verification, location: object, progress: Progress | None) -> None:
     """Print the guarantees that do not hold, or one sentence if all hold.
 
     Raises:
@@ -149,7 +149,7 @@ def print_outcome(result: Verification, place: object, progress: Progress | None
         typer.echo(one_line(message), err=True)
     if not result.holds:
         typer.echo(result.outcome, err=True)
-    result.require(place)
+    result.require(location)
     progress_of(progress).say(result.outcome)
 
 

@@ -228,7 +228,7 @@ class Progress:
             yield None
             return
         from rich import progress  # noqa: PLC0415 — not needed for help and silent runs
-        from rich.console import Console  # noqa: PLC0415 — as above
+        from rich.console import Console  # noqa: PLC0415 — not needed for help
 
         columns = (*progress.Progress.get_default_columns(), progress.TimeElapsedColumn())
         console = Console(file=self._stream)

@@ -343,9 +343,9 @@ class Watched(io.RawIOBase):
         super().close()
 
 
-def too_long(place: str, most: int = MAX_LINE_BYTES) -> InputError:
+def too_long(where: str, most: int = MAX_LINE_BYTES) -> InputError:
     """Return the error for a line or a record that is too long."""
-    return InputError(f"{place} has more than {most >> 20:,} MiB; is the file damaged?")
+    return InputError(f"{where} has more than {most >> 20:,} MiB; is the file damaged?")
 
 
 def decoded(
@@ -390,26 +390,26 @@ def parsed_json(location: object, text: str | bytes, hint: str = "") -> Any:
         raise InputError(f"{location} is not JSON ({reason(error)}){end}") from error
 
 
-def json_lines(place: object, data: bytes) -> list[Any]:
+def json_lines(name: object, data: bytes) -> list[Any]:
     """Return the values of JSON lines in UTF-8; blank lines are skipped.
 
     Raises:
-        InputError: a line is not JSON; the message begins with ``place`` and the line's number.
+        InputError: a line is not JSON; the message begins with ``name`` and the line's number.
     """
     lines = enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1)
-    return [parsed_json(f"{place}: line {at:,}", line) for at, line in lines if line.strip()]
+    return [parsed_json(f"{name}: line {at:,}", line) for at, line in lines if line.strip()]
 
 
-def json_columns(place: object, data: bytes) -> dict[str, list[Any]]:
+def json_columns(source: object, data: bytes) -> dict[str, list[Any]]:
     """Return the values of JSON lines, an object each, by name; None where an object has none.
 
     Raises:
         InputError: a line is not a JSON object.
     """
-    rows = json_lines(place, data)
+    rows = json_lines(source, data)
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, dict):
-            raise InputError(f'{place}: row {number:,} is not an object, as in {{"id": 1}}')
+            raise InputError(f'{source}: row {number:,} is not an object, as in {{"id": 1}}')
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: [row.get(name) for row in rows] for name in names}
 

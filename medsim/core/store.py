@@ -283,8 +283,8 @@ class Store:
         execute(f"comment on table {table} is {_literal(declared.about)}")
         for column, *_ in execute(f"describe {table}").fetchall():
             if column in notes:
-                place = f"{table}.{identifier(column)}"
-                execute(f"comment on column {place} is {_literal(notes[column])}")
+                target = f"{table}.{identifier(column)}"
+                execute(f"comment on column {target} is {_literal(notes[column])}")
         return int(n_rows)
 
     @contextmanager
@@ -360,15 +360,15 @@ class Store:
         Raises:
             OutputError: the link cannot be created.
         """
-        place = folder.resolve()
-        if _PLAIN.fullmatch(str(place)):
-            return str(place)
-        if place not in self._linked:
+        real_path = folder.resolve()
+        if _PLAIN.fullmatch(str(real_path)):
+            return str(real_path)
+        if real_path not in self._linked:
             try:
                 link = Path(
                     self._links.enter_context(TemporaryDirectory(prefix="medsim-")), "folder"
                 )
-                link.symlink_to(place, target_is_directory=True)
+                link.symlink_to(real_path, target_is_directory=True)
             except OSError as error:
                 raise OutputError(
                     f"{folder} needs a temporary link, which cannot be created "
@@ -376,8 +376,8 @@ class Store:
                 ) from error
             if not _PLAIN.fullmatch(str(link)):
                 raise OutputError(f"DuckDB cannot read below {link.parent}; set TMPDIR")
-            self._linked[place] = str(link)
-        return self._linked[place]
+            self._linked[real_path] = str(link)
+        return self._linked[real_path]
 
     def _values(self, name: str, params: Mapping[str, Parameter]) -> dict[str, Any]:
         """Return the values of a query's parameters: those of a call, and ``parameters``."""
@@ -394,13 +394,13 @@ class Store:
 
 
 def database_table(
-    path: Path, place: str, name: str = "", *, kind: Literal["sqlite", "duckdb"]
+    path: Path, shown_name: str, name: str = "", *, kind: Literal["sqlite", "duckdb"]
 ) -> dict[str, list[Any]]:
     """Return the columns of a table of an SQLite or DuckDB file.
 
     Args:
         path: path of a copy of the file, beside its log: opening it may write there.
-        place: its name for messages.
+        shown_name: its name for messages.
         name: name of the table; empty for the only one.
         kind: kind of the file.
 
@@ -418,7 +418,7 @@ def database_table(
         if name not in names and (name or len(names) != 1):
             has = f"it has {listed(names, most=40) or 'none'}"
             ask = f"no table {name!r}" if name else "not exactly one table"
-            raise InputError(f"{place}: {ask}; {has}; give one as `columns` table=NAME")
+            raise InputError(f"{shown_name}: {ask}; {has}; give one as `columns` table=NAME")
         rows = connection.execute(f"select * from {identifier(name or names[0])}")  # noqa: S608 — quoted
         names, values = [column for column, *_ in rows.description], rows.fetchall()
         return {name: [row[at] for row in values] for at, name in enumerate(names)}
@@ -515,11 +515,13 @@ def _plain_columns(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation
     """Return a relation with unique column names and types that Polars supports."""
     used: set[str] = set()
     chosen = []
-    for place, (original, kind) in enumerate(zip(relation.columns, relation.types, strict=True), 1):
+    for position, (original, kind) in enumerate(
+        zip(relation.columns, relation.types, strict=True), 1
+    ):
         names = chain([original], (f"{original}_{number}" for number in count(1)))
         name = next(candidate for candidate in names if candidate.lower() not in used)
         used.add(name.lower())
-        column = duckdb.SQLExpression(f"#{place}")
+        column = duckdb.SQLExpression(f"#{position}")
         chosen.append((column if _is_plain(kind) else column.cast("VARCHAR")).alias(name))
     return relation.project(*chosen)
 

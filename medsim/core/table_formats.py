@@ -179,7 +179,7 @@ class _Grid:
     def text(self) -> str:
         """Return the lines, wrapped where a column is narrower than its texts."""
         from rich import box, console, table  # noqa: PLC0415 — help and pipes do without it
-        from rich.text import Text  # noqa: PLC0415 — as above
+        from rich.text import Text  # noqa: PLC0415 — not needed for help and pipes
 
         grid = table.Table(box=box.SIMPLE_HEAD, padding=(0, 1), show_edge=False, pad_edge=False)
         grid.collapse_padding = True

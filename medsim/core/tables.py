@@ -364,7 +364,7 @@ def table_of(
                 f"{text.path}: line {number} has {len(cells)} cells, the header {len(header)}"
             )
         at.append(number)
-        rows.append([cells[place] for place in places.values()])
+        rows.append([cells[index] for index in places.values()])
     return TextTable(
         path=text.path,
         unit=text.unit,

@@ -197,7 +197,7 @@ def compiled_mark() -> Path | None:
     It depends on the processor and on versions. None if code is not saved or compilation is off.
     """
     folder = _folder(config.CACHE_DIR)  # type: ignore[attr-defined]  # set when it is imported
-    if not folder or config.DISABLE_JIT:  # type: ignore[attr-defined]  # likewise
+    if not folder or config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when it is imported
         return None
     made_for = repr((VERSIONS, cpu_target.target_context.codegen().magic_tuple()))
     return Path(folder, f"compiled-{hashlib.sha256(made_for.encode()).hexdigest()[:16]}")

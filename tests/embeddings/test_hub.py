@@ -11,7 +11,7 @@ import pytest
 from fixtures.encoders import TERMS, asked, hidden_of, tokens_of, write_encoder
 from safetensors.numpy import save
 
-from medsim.builds.embedded import place_of
+from medsim.builds.embedded import location_of
 from medsim.core.errors import InputError, OptionError
 from medsim.core.progress import Progress
 from medsim.embeddings.embedded_terms import FileSource, identify, open_source
@@ -150,7 +150,7 @@ def test_without_a_revision_the_newest_is_read_and_a_warning_names_it(hub: Hub) 
     spec, named = parse_embedding(f"own=hf:{MODEL}"), parse_embedding(f"own=hf:{MODEL}@{first}")
     progress = Progress()
     result = identify(spec, progress)
-    assert place_of(result) == {"path": f"hf:{MODEL}@{first}", "format": "transformers"}
+    assert location_of(result) == {"path": f"hf:{MODEL}@{first}", "format": "transformers"}
     assert [f"hf:{MODEL}@{first}" in warning for warning in progress.warnings] == [True]
 
     second = hub.commit({**FILES, "tokenizer.json": b"[]"})
