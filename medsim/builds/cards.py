@@ -248,14 +248,11 @@ class Card:
     @property
     def about(self) -> str:
         """A paragraph in plain text."""
-        across = ", or one across languages" if len(self._languages) > 1 else ""
-        return (
-            "Pairs of medical terms that mean the same (label 1) or do not (label 0), made by "
-            f"medsim {self.medsim} from {self.name}, to train and to test embeddings. A set is "
-            f"one of five datasets of positives{across}, easy (a Levenshtein distance of at most "
-            f"{self.options.get('easy_distance', EASY_DISTANCE)}) or hard, with negatives of one "
-            "strategy: random terms, the exact nearest terms by Levenshtein distance, or the "
-            "nearest terms by an embedding."
+        return str(_TEXTS["about"]).format(
+            medsim=self.medsim,
+            name=self.name,
+            across=", or one across languages" if len(self._languages) > 1 else "",
+            distance=self.options.get("easy_distance", EASY_DISTANCE),
         )
 
     @property
@@ -271,36 +268,24 @@ class Card:
 
     def text(self) -> str:
         """Return the card: YAML, then Markdown."""
-        notice = [f"> **{plain_markdown(self.notice)}**"] if self.notice else []
         splits = list(dict.fromkeys(split for config in self.configs for split in config.rows))
         first = splits[0] if splits else ""
-        loading = [
-            "from datasets import load_dataset",
-            "",
-            f'rows = load_dataset("FOLDER", split="{first}")',
-            *(
-                f'one_set = load_dataset("FOLDER", "{config.name}", split="{first}")'
-                for config in self.configs[1:2]
-            ),
-        ]
-        terms = plain_markdown(licence_of(self.source).terms)
-        parts = [
-            front_matter(self.metadata()),
-            f"# {plain_markdown(self.title)}",
-            *notice,
-            plain_markdown(self.about),
-            "## How to load it",
-            "\n".join(["```python", *loading, "```"]),
-            "Sets without rows in a split cannot be loaded, so they are left out.",
-            *self._tables(splits),
-            "## Limits",
-            f"{self.limits}\n{_TEXTS['no_leak' if 'split' in self.options else 'leak']}",
-            "## Licence and citation",
-            f"The terms of use of the source apply: {terms}",
-            "Cite the terminology and its release, and this paper for the method.",
-            f"```bibtex\n{CITATION}\n```",
-        ]
-        return "\n\n".join(parts) + "\n"
+        one_set = [_TEXTS["load_set"].format(config=c.name, split=first) for c in self.configs[1:2]]
+        return _TEXTS["body"].format(
+            front_matter=front_matter(self.metadata()),
+            title=plain_markdown(self.title),
+            notice=f"> **{plain_markdown(self.notice)}**\n\n" if self.notice else "",
+            about=plain_markdown(self.about),
+            split=first,
+            one_set="".join(one_set),
+            configs=self._table_of_configs(splits),
+            columns="\n\n".join(self._tables_of_columns()),
+            facts=self._table_of_facts(),
+            limits=self.limits,
+            leak=_TEXTS["no_leak" if "split" in self.options else "leak"],
+            terms=plain_markdown(licence_of(self.source).terms),
+            citation=CITATION,
+        )
 
     def metadata(self) -> dict[str, object]:
         """Return the entries of the YAML for Hugging Face's hub."""
@@ -320,10 +305,7 @@ class Card:
             "multilinguality": ["multilingual" if len(self._languages) > 1 else "monolingual"],
             "size_categories": [sizes[min(max(len(str(n_pairs)) - 3, 0), len(sizes) - 1)]],
             **self.tasks,
-            "annotations_creators": ["expert-generated", "machine-generated"],
-            "language_creators": ["expert-generated"],
-            "source_datasets": ["original"],
-            "tags": ["medical", "terminology", "synonyms", "hard-negatives", "medsim"],
+            **_TEXTS["metadata"],
             **gate,
             "configs": [
                 {
@@ -347,8 +329,7 @@ class Card:
         """The name of the source in one line."""
         return " ".join(str(self.source.get("name")).split())
 
-    def _tables(self, splits: Sequence[str]) -> Iterator[str]:
-        yield "## Configurations and their rows"
+    def _table_of_configs(self, splits: Sequence[str]) -> str:
         rows = [
             {
                 "configuration": config.name,
@@ -357,35 +338,35 @@ class Card:
             }
             for config in self.configs
         ]
-        yield markdown(pl.DataFrame(rows))
-        yield "## Columns"
+        return markdown(pl.DataFrame(rows))
+
+    def _tables_of_columns(self) -> Iterator[str]:
         columns: dict[str, dict[str, str]] = {}
         for config in self.configs:
             types = {name: str(kind) for name, kind in config.columns.items()}
             columns.setdefault(config.view, {}).update(types)
         for view, types in columns.items():
-            yield f"### {view}"
             notes = self.views[view].notes
             table = [(name, kind, notes.get(name, "")) for name, kind in types.items()]
-            yield markdown(pl.DataFrame(table, ["column", "type", "meaning"], orient="row"))
-        yield "## How it was made"
-        facts = [
+            rows = pl.DataFrame(table, ["column", "type", "meaning"], orient="row")
+            yield f"### {view}\n\n{markdown(rows)}"
+
+    def _table_of_facts(self) -> str:
+        """Return how the dataset was made; the terms of corrections are not shown."""
+        rows = [
             ("made by", f"medsim {self.medsim}"),
             ("source", f"{self.name}, read as {self.source.get('source')}"),
             ("release", str(self.source.get("release_date") or "not known")),
         ]
         files = self.source.get("files")
-        facts += [
-            (f"file {file['name']}", f"{file['size']:,} bytes, SHA-256 {file['sha256']}")
-            for file in (files if isinstance(files, list) else ())
-        ]
+        for file in files if isinstance(files, list) else ():
+            size = f"{file['size']:,} bytes, SHA-256 {file['sha256']}"
+            rows.append((f"file {file['name']}", size))
         for name, value in self.options.items():
-            if name == "corrections" and isinstance(value, list):  # their terms are not shown
-                shown = str(len(value))
-            else:
-                shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            facts.append((name, shown))
-        yield markdown(pl.DataFrame(facts, ["what", "value"], orient="row"))
+            known = len(value) if name == "corrections" and isinstance(value, list) else value
+            shown = known if isinstance(known, str) else json.dumps(known, ensure_ascii=False)
+            rows.append((name, shown))
+        return markdown(pl.DataFrame(rows, ["what", "value"], orient="row"))
 
 
 def build_card(manifest: BuildManifest) -> str:
