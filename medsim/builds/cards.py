@@ -271,7 +271,7 @@ class Card:
         splits = list(dict.fromkeys(split for config in self.configs for split in config.rows))
         first = splits[0] if splits else ""
         one_set = [_TEXTS["load_set"].format(config=c.name, split=first) for c in self.configs[1:2]]
-        return _TEXTS["body"].format(
+        return str(_TEXTS["body"]).format(
             front_matter=front_matter(self.metadata()),
             title=plain_markdown(self.title),
             notice=f"> **{plain_markdown(self.notice)}**\n\n" if self.notice else "",

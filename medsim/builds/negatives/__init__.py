@@ -121,5 +121,8 @@ SamplerFactory: TypeAlias = "Callable[[TermIndex, Sampling], NegativeSampler]"
 """A way to choose negatives: returns the sampler for the sets of one terminology."""
 
 SAMPLERS: Registry[SamplerFactory] = Registry("strategy", "medsim.builds.negatives")
-"""The strategies by name. ``medsim.core.config.Strategy`` has the same names, in the order in which a
-build makes them, for types and help; a test compares both."""
+"""The strategies by name.
+
+``medsim.core.config.Strategy`` has the same names, in the order in which a build makes them, for
+types and help; a test compares both.
+"""
