@@ -55,7 +55,7 @@ def read_omop(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     release_date = None
     for file in file_named(path, everything, _VOCABULARIES):
         with file.open_recorded(files_read) as stream:
-            version = _VERSION.search(stream.read(LONGEST_LINE))
+            version = _VERSION.search(stream.read(MAX_LINE_BYTES))
         release_date = day_of(version[1].decode() if version else "", "%d-%b-%y")
     return Terminology(
         release_date=release_date,

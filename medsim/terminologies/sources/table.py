@@ -96,7 +96,7 @@ def read_table_of_names(path: Path, store: Store, options: ReadingOptions) -> Te
     if (values := _values(data, file, table or "", files_read)) is not None:
         layout = _load_values(values, file.shown_path, given, store)
     else:
-        layout, warnings = _load_text(text_of(Path(file.shown_path), data), given, store)
+        layout, warnings = _load_text(decoded_text(Path(file.shown_path), data), given, store)
     for query in ("marker", "given", "word", "separator"):
         store.run(f"terminologies/table/{query}")
     layout |= dict(store.frame("terminologies/table/layout").iter_rows())
@@ -334,7 +334,7 @@ def _values(
     data: bytes, file: ReleaseFile, table: str, files_read: list[SourceFile]
 ) -> dict[str, list[Any]] | None:
     """Return the columns of Parquet, a database or JSON lines; None for another kind."""
-    kind, place = kind_of(data[:BEGINNING]), file.shown_path
+    kind, place = file_kind(data[:BEGINNING]), file.shown_path
     if kind is PARQUET:
         return frame_of_parquet(place, data).to_dict(as_series=False)
     if kind in {DUCKDB, SQLITE}:

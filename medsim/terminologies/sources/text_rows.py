@@ -223,7 +223,7 @@ def csv_table(
     needed: Sequence[str],
     files_read: list[SourceFile],
     extra: Sequence[str] = (),
-) -> Table:
+) -> TextTable:
     """Return columns of a file as text, without spaces around values, and record the file.
 
     Args:
