@@ -419,7 +419,7 @@ CHARACTERS_A_TOKEN = 4
 _ACCEPTED = ("model", "dimensions", "prefix", "batch", *ASKING)
 _TOO_MANY = (400, 413, 422)  # OpenAI and vLLM, servers of HTTP, TEI
 _BYTES_AN_ANSWER = 1 << 20
-_MOST_TOKENS = 1 << 31  # of one answer; sums of them are whole numbers of 64 bits
+_MAX_TOKENS = 1 << 31  # of one answer; sums of them are whole numbers of 64 bits
 _BYTES_A_VECTOR = 1 << 19  # 16,384 numbers of 32 characters
 
 
@@ -497,7 +497,7 @@ class _Asking:
     def __init__(self, source: ServiceSource, client: ServiceClient) -> None:
         self._source = source
         self._client = client
-        self._most = source.options.batch
+        self._max_terms = source.options.batch
         self._n_dimensions = source.options.dimensions  # or those of the first answer
         self.n_tokens = 0
 
@@ -505,7 +505,7 @@ class _Asking:
         """Return the vectors of terms: float32[n_terms, n_dimensions], finite."""
         parts, rest = [], list(terms)
         while rest:
-            batch = rest[: self._most]
+            batch = rest[: self._max_terms]
             try:
                 parts.append(await self._batch(batch))
             except RefusedError as error:
@@ -513,7 +513,7 @@ class _Asking:
                     raise
                 if len(batch) == 1:
                     raise ServiceError(f"{error}, asked for {batch[0]!r}") from error
-                self._most = min(self._most, -(-len(batch) // 2))
+                self._max_terms = min(self._max_terms, -(-len(batch) // 2))
             else:
                 rest = rest[len(batch) :]
         return np.concatenate(parts)
@@ -542,7 +542,7 @@ def tokens_of(answer: Mapping[str, Any], name: str) -> int:
     """Return the number of tokens that a service reports; 0 if missing or impossible."""
     usage = answer.get("usage")
     n_tokens = usage.get(name) if isinstance(usage, dict) else None
-    return n_tokens if type(n_tokens) is int and 0 <= n_tokens <= _MOST_TOKENS else 0
+    return n_tokens if type(n_tokens) is int and 0 <= n_tokens <= _MAX_TOKENS else 0
 
 
 def parse_vectors(answer: Mapping[str, Any], n_terms: int, location: str) -> Vectors:

@@ -30,7 +30,7 @@ TOKENIZER = "tokenizer.json"
 SETTINGS_SUFFIXES = frozenset({".json", ".jsonl", ".model", ".txt"})
 """Suffixes of the files of settings and of tokenizers."""
 
-MOST_TOKENS = 512
+MAX_TOKENS = 512
 """The maximum number of tokens of a text if a model does not give its limit."""
 
 PICKLES = "pytorch_model*.bin"

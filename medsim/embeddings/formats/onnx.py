@@ -15,8 +15,8 @@ from medsim.core.errors import InputError, OptionError, needing
 from medsim.core.reading import reading
 from medsim.embeddings.encoders import register_encoder, unit
 from medsim.embeddings.formats.model_folder import (
+    MAX_TOKENS,
     MODULES,
-    MOST_TOKENS,
     TOKENIZER,
     find_all,
     onnx_files,
@@ -171,7 +171,7 @@ class OnnxEncoder:
             self._tokenizer = tokenizers.Tokenizer.from_file(str(self._tokenizer_path))
             truncation = self._tokenizer.truncation or {}
             declared = settings.max_tokens or truncation.get("max_length")
-            limit = declared or settings.n_positions or MOST_TOKENS
+            limit = declared or settings.n_positions or MAX_TOKENS
             truncation |= {"max_length": limit, "stride": 0}
             self._tokenizer.no_padding()
             self._tokenizer.enable_truncation(**truncation)

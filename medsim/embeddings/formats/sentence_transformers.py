@@ -14,8 +14,8 @@ from medsim.embeddings.encoders import register_encoder
 from medsim.embeddings.formats.model_folder import (
     ADAPTER,
     CONFIG,
+    MAX_TOKENS,
     MODULES,
-    MOST_TOKENS,
     PICKLES,
     SETTINGS_SUFFIXES,
     TOKENIZER,
@@ -168,7 +168,7 @@ def _complete(path: Path, model: Any, pooling: str) -> dict[str, str]:
         fault = f"lacks {len(missing):,} weights that its {CONFIG} asks for, such as {missing[0]}"
         raise InputError(f"{path} {fault}")
     settings = read_settings(path)
-    model.max_seq_length = settings.max_tokens or settings.n_positions or MOST_TOKENS
+    model.max_seq_length = settings.max_tokens or settings.n_positions or MAX_TOKENS
     n_dimensions = model.encode([""], show_progress_bar=False).shape[1]
     model[1] = type(model[1])(n_dimensions, pooling)
     return {"pooling": pooling, "max_tokens": str(model.max_seq_length)}

@@ -40,7 +40,7 @@ _PACKED = r"\.(gz|bz2|xz|zst)"
 _PACKED_END = re.compile(rf"{_PACKED}$", re.IGNORECASE)
 _PART = re.compile(rf"(?P<whole>.*\.RRF)\.a[a-z]({_PACKED})?", re.IGNORECASE | re.DOTALL)
 _HEAD_BYTES = 1 << 16
-_MOST_FILES = 10_000  # every source looks at all names
+_MAX_FILES = 10_000  # every source looks at all names
 _ZIP = re.compile(r".*\.(zip|nlm)", re.IGNORECASE | re.DOTALL)
 _TAR = re.compile(rf".*\.(tar({_PACKED})?|tgz|tbz2?|txz|tzst)", re.IGNORECASE | re.DOTALL)
 
@@ -172,8 +172,8 @@ def release_files(path: Path) -> list[ReleaseFile]:
         with reading(path):
             facts, is_tar = path.stat(), _TAR.fullmatch(path.name)
         files = (_tar_files if is_tar else _zip_files)(path, facts.st_size, facts.st_mtime_ns)
-    if len(files) > _MOST_FILES:
-        raise InputError(f"{path} has {len(files):,} files; a release has at most {_MOST_FILES:,}")
+    if len(files) > _MAX_FILES:
+        raise InputError(f"{path} has {len(files):,} files; a release has at most {_MAX_FILES:,}")
     kept = [
         file
         for file in files

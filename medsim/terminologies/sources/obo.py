@@ -133,7 +133,7 @@ def _clauses(place: str, frame: Frame, rows: OntologyRows) -> Iterator[tuple[str
 SCOPED = {f"{scope}_synonym": scope for scope in ("exact", "narrow", "broad", "related")}
 """The scopes of the synonym tags of version 1.0."""
 
-_MOST_QUOTED = 300
+_MAX_QUOTED = 300
 _STANZA = re.compile(r"\[([A-Za-z][\w-]*)\][ \t]*(?:!.*)?")
 _ID = r"((?:[^ \t\\!{]++|\\.)++)"
 _QUOTED = r'"((?:[^"\\]++|\\.)*+)"'
@@ -225,7 +225,7 @@ def _place(line: int, text: str) -> str:
 
 def shown(text: str) -> str:
     """Return the beginning of a line for messages, without unprintable characters."""
-    head = text.strip()[:_MOST_QUOTED]
+    head = text.strip()[:_MAX_QUOTED]
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in head)
 
 

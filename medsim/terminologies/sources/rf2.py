@@ -142,7 +142,7 @@ def _origin(files: list[ReleaseFile]) -> tuple[bool | None, str]:
 
 _RELEASE_TYPE = re.compile(r"(Full|Snapshot|Delta)(?=$|[-_.])", re.IGNORECASE)
 _METADATA_DIGITS = 18  # of concepts of the model, such as 900000000000074008
-_LEAST_DIGITS = 6  # of any SNOMED CT identifier
+_MIN_DIGITS = 6  # of any SNOMED CT identifier
 _EARLIER_NAMES = {"targetComponentId": "targetComponent"}  # of columns, in older releases
 _DATE = re.compile(r"(?<!\d)((?:19|20)\d{6})(?!\d)")
 
@@ -175,7 +175,7 @@ RF2_FILES = (
     RF2File(
         name="association",
         stem="der2_(?:cRefset_)?Association",
-        last_digits=_LEAST_DIGITS,
+        last_digits=_MIN_DIGITS,
         required=False,
     ),
     RF2File(name="relationship", stem="sct2_Relationship_", required=False),
@@ -274,7 +274,7 @@ DIALECTS: dict[str, str] = NAMES["dialects"]
 Source: Expression Constraint Language, Appendix C, Dialect Aliases.
 """
 
-_MOST_SHOWN = 20
+_MAX_SHOWN = 20
 
 
 def reference_set(dialect: str) -> str:
@@ -304,7 +304,7 @@ def _find_names(path: Path, store: Store, refset_id: str, as_of: str | None) -> 
         there = [f"{name_of[id_]} ({id_})" if id_ in name_of else id_ for id_ in refset_ids]
         raise OptionError(
             f"`dialect`: {path} has no members of the language reference set {refset_id}; it has "
-            f"those of {listed(there, _MOST_SHOWN) or 'none'}"
+            f"those of {listed(there, _MAX_SHOWN) or 'none'}"
         )
     store.run("terminologies/rf2/dialect/dialect_name", as_of=as_of, refset_id=refset_id)
     store.drop("rf2_language")

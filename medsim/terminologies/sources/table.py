@@ -52,7 +52,7 @@ _NAME = rf"{_NOT_OF_RELEASES}.*\.(csv|tsv|tab|parquet|jsonl|ndjson|duckdb|db|sql
 _NAME_ALONE = rf"{_NAME}|{_NOT_OF_RELEASES}.*\.txt"
 _KINDS = {DUCKDB, JSON, PARQUET, SQLITE, UTF_16}
 _SAMPLED_ROWS, _SAMPLED_CHARACTERS = 5_000, 1 << 20  # to find the separator and the columns
-_MOST_TITLES = 50  # rows below comments in which the header is
+_MAX_TITLES = 50  # rows below comments in which the header is
 _UNIT_SEPARATOR = "\x1f"  # between the values of a list, as macros/cell_values expects
 
 _ROLES = {
@@ -77,7 +77,7 @@ A status is not used if none of its values is known.
 _SETTINGS = ("separator", "table", "missing")
 _WHOLE = re.compile(r"\.0$")
 _ROW_NUMBER = re.compile("[0-9]{1,18}")
-_MOST_COLUMNS = 10_000
+_MAX_COLUMNS = 10_000
 
 
 def read_table_of_names(path: Path, store: Store, options: ReadingOptions) -> Terminology:
@@ -205,8 +205,8 @@ def _places(
             same name, or there are too many.
         OptionError: a column is given twice.
     """
-    if len(header) > _MOST_COLUMNS:
-        raise InputError(f"{place} has more than {_MOST_COLUMNS:,} columns; remove some")
+    if len(header) > _MAX_COLUMNS:
+        raise InputError(f"{place} has more than {_MAX_COLUMNS:,} columns; remove some")
     places = _found(header, given)
     if "concept" in places and "concept" not in given:
         places["concept"] = _of_concepts(header, places, rows)
@@ -292,7 +292,7 @@ def _first_rows(
         with suppress(InputError):  # what comes before the error is enough
             rows.extend(islice(cells_of_lines(sample, separator), _SAMPLED_ROWS))
         comments = range(len(list(takewhile(lambda row: row[1][0].startswith("#"), rows))))
-        first = rows[: len(comments) + _MOST_TITLES]
+        first = rows[: len(comments) + _MAX_TITLES]
         heads = [at for at, (_, cells) in enumerate(first) if _is_whole(_found(cells, given))]
         if not _has_header(given):
             heads = [at for at in heads if at not in comments] or heads

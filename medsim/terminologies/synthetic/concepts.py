@@ -208,7 +208,7 @@ _APART = 1 << 40  # added to numbers of one kind, so that they never equal numbe
 _WITH_CLAUSE = 0.08  # share of tails that are not empty
 _WITH_ANOTHER = 0.6  # share of these with one more clause
 _N_CLAUSES = 2000
-_MOST_CLAUSES = 7
+_MAX_CLAUSES = 7
 
 
 class ConceptNames:
@@ -320,7 +320,7 @@ class ConceptNames:
         keys = np.where(is_own, concepts + _APART, families)
         lot = draws.choose("clauses", keys, 1 << 30) / (1 << 30)
         clauses = {}
-        for place in range(_MOST_CLAUSES):
+        for place in range(_MAX_CLAUSES):
             number = 1 + draws.choose(f"clause {place}", keys, _N_CLAUSES)
             offset = 0 if place == 0 else _N_CLAUSES
             wanted = lot < _WITH_CLAUSE * _WITH_ANOTHER**place
