@@ -106,7 +106,9 @@ class Registry(Generic[T]):
         try:
             entry = point.load()
         except Exception as error:  # the package may raise anything
-            fault = f"cannot be loaded ({type(error).__name__}: {error})"
+            from traceback import format_exception_only  # noqa: PLC0415 — only for this message
+
+            fault = f"cannot be loaded ({format_exception_only(error)[-1].strip()})"
             raise OptionError(f"{adds}, but {point.value} {fault}; {remedy}") from error
         if self._entry_type is not None and not isinstance(entry, self._entry_type):
             fault = f"is of the class {type(entry).__name__}, not {self._entry_type.__name__}"
