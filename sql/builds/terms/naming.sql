@@ -1,6 +1,9 @@
 -- Every description, and whether its text is a term of pairs, that is, active and in a language of
 -- the build.
 --
+-- DuckDB's views take no parameters, so an option that leaves names out belongs in the tables that
+-- read this one, spelling and named.
+--
 -- reads   description, build_language: language_number from 0, language
 -- writes  naming: a view, a row per description; gives_term says whether its text is a term;
 --         language_number is null for other languages
