@@ -203,10 +203,7 @@ class VectorSource:
 
 
 FORMATS = Registry(
-    "embedding format",
-    __name__,
-    group="medsim.embedding_formats",
-    entry_type=EmbeddingFormat,
+    "embedding format", __name__, group="medsim.embedding_formats", entry_type=EmbeddingFormat
 )
 """Embedding formats by name."""
 

@@ -198,10 +198,10 @@ def read_release_text(
     file: ReleaseFile, reads: Collection[FileKind] = ()
 ) -> tuple[str, SourceFile]:
     """Return the text of a file in UTF-8 and the facts about the file."""
-    files_read: list[SourceFile] = []
-    with file.open_recorded(files_read, reads) as stream:
-        text = decoded(stream.read(), file.shown_path)
-    return text, files_read[0]
+    records: list[SourceFile] = []
+    with file.open_recorded(records, reads) as stream:
+        text = decoded(stream.read(), file.path)
+    return text, records[0]
 
 
 _LOGS = {SQLITE: ("-wal", "-journal"), DUCKDB: (".wal",)}  # files beside it with the latest rows
@@ -210,7 +210,7 @@ _NAMES_OTHER = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"  # the end of a journal that 
 
 @contextmanager
 def copy_of_database(
-    file: ReleaseFile, content: bytes, kind: FileKind, files_read: list[SourceFile]
+    file: ReleaseFile, content: bytes, kind: FileKind, records: list[SourceFile]
 ) -> Iterator[Path]:
     """Yield the path of a copy of a database and of its logs, since opening it may write there.
 
@@ -218,7 +218,7 @@ def copy_of_database(
         file: the database; its logs are the files beside it.
         content: its bytes.
         kind: SQLITE or DUCKDB.
-        files_read: list that the logs are added to.
+        records: list that the logs are added to.
 
     Raises:
         InputError: a journal names another file, which SQLite would delete.
@@ -227,12 +227,10 @@ def copy_of_database(
         path = Path(folder, "table.db")
         path.write_bytes(content)
         for end, log in beside(file, _LOGS[kind]).items():
-            with log.open_recorded(files_read) as stream:
+            with log.open_recorded(records) as stream:
                 log_content = stream.read()
             if log_content.endswith(_NAMES_OTHER):
-                raise InputError(
-                    f"{log.shown_path} is of several databases; open them in SQLite first"
-                )
+                raise InputError(f"{log.path} is of several databases; open them in SQLite first")
             Path(f"{path}{end}").write_bytes(log_content)
         yield path
 
@@ -255,11 +253,9 @@ def _without_long_names(terminology: Terminology, store: Store) -> Terminology:
 
 def with_mappings(terminology: Terminology, file: ReleaseFile, store: Store) -> Terminology:
     """Return the facts about a terminology after adding a file of mappings to its tables."""
-    with reading(file.shown_path, "mappings"):
+    with reading(file.path, "mappings"):
         text, source_file = read_release_text(file, {JSON})
-        licence, skipped, warnings = add_mappings(
-            text, file.shown_path, store, terminology.vocabulary
-        )
+        licence, skipped, warnings = add_mappings(text, file.path, store, terminology.vocabulary)
     return replace(
         terminology,
         files=(*terminology.files, source_file),

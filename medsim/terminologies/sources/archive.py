@@ -89,7 +89,7 @@ class ReleaseFile:
         return _PACKED_END.sub("", self.inner.rpartition("/")[2])
 
     @property
-    def shown_path(self) -> str:
+    def path(self) -> str:
         """The path of the file for messages, after that of its zip or tar."""
         return f"{self.release}: {self.inner}" if self.entry else str(self.release / self.inner)
 
@@ -100,7 +100,7 @@ class ReleaseFile:
         Nothing is written to the disk. Any error in the body becomes an InputError. If the file is
         neither text nor of a kind in ``reads``, the message names its kind.
         """
-        where = self.shown_path
+        where = self.path
         hint = "download it again, or unpack it first" if self.entry else ""
         parts, beginning = self.parts or (self,), b""
         try:
@@ -117,13 +117,13 @@ class ReleaseFile:
 
     @contextmanager
     def open_recorded(
-        self, files_read: list[SourceFile], reads: Collection[FileKind] = ()
+        self, records: list[SourceFile], reads: Collection[FileKind] = ()
     ) -> Iterator[HashedReader]:
-        """Open the file as ``open`` does; after the body, add it to ``files_read``."""
+        """Open the file as ``open`` does; after the body, add it to ``records``."""
         with self.open(reads) as stream:
             hashed = HashedReader(stream)
             yield hashed
-            files_read.append(SourceFile.read_by(hashed, self.inner))
+            records.append(SourceFile.read_by(hashed, self.inner))
 
     def stored(self, opened: ExitStack) -> io.BufferedReader:
         """Return the bytes of the file as they are in the release, until ``opened`` is closed."""
@@ -132,7 +132,7 @@ class ReleaseFile:
         if isinstance(self.entry, tarfile.TarInfo):
             tar = opened.enter_context(_open_tar(self.release))
             return cast("io.BufferedReader", tar.extractfile(self.entry))
-        check_ratio(self.shown_path, self.stored_size(), self.size)
+        check_ratio(self.path, self.stored_size(), self.size)
         archive = opened.enter_context(zipfile.ZipFile(self.release))
         return cast("io.BufferedReader", opened.enter_context(archive.open(self.entry)))
 
@@ -265,7 +265,7 @@ def single_file(path: Path, name: str) -> ReleaseFile:
 def beside(file: ReleaseFile, ends: Collection[str]) -> dict[str, ReleaseFile]:
     """Return the files whose name is that of a file and one of some endings, by their ending."""
     if file.entry is None:
-        paths = {end: Path(f"{file.shown_path}{end}") for end in ends}
+        paths = {end: Path(f"{file.path}{end}") for end in ends}
         return {end: file_alone(path) for end, path in paths.items() if path.is_file()}
     files = release_files(file.release) if ends else []
     return {end: each for each in files for end in ends if each.inner == f"{file.inner}{end}"}

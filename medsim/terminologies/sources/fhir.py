@@ -39,7 +39,7 @@ def read_fhir(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from a code system; see ``sources.LoadTables``."""
     file = single_file(path, _NAMED if has_file(path, _NAMED) else _ANY)
     text, source_file = read_release_text(file, {JSON})
-    system = _code_system(file.shown_path, json.loads(text))
+    system = _code_system(file.path, json.loads(text))
     url, content, terms = (str(system.get(key) or "") for key in ("url", "content", "copyright"))
     name = f"the code system {url or system.get('name') or 'without url'}"
     store.put("fhir_code_system", pl.DataFrame({"system": [strict_json(system)]}))
@@ -47,7 +47,7 @@ def read_fhir(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         store.run(f"terminologies/fhir/{table}")
     if content == "supplement" or not store.n_rows("concept"):
         raise InputError(
-            f"{file.shown_path}: {name} has no concepts of its own (its content is "
+            f"{file.path}: {name} has no concepts of its own (its content is "
             f"{content or 'not stated'}); give a file that has them"
         )
     skipped = skipped_rows(store, "fhir")

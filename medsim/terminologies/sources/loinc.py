@@ -59,26 +59,26 @@ def read_loinc(path: Path, store: Store, options: ReadingOptions) -> Terminology
     tables = [file for file in files if _is_table(file)]
     main = [file for file in tables if _ACCESSORIES not in file.inner.lower().split("/")] or tables
     table = (file_named(path, main, _TABLE) or file_named(path, main, _CORE))[0]
-    files_read: list[SourceFile] = []
+    records: list[SourceFile] = []
     consumer_names: dict[str, list[str]] = {}
     consumer_files = file_named(path, files, _CONSUMER_NAMES)
-    for number, name in _pairs(consumer_files, ("loincnumber", "consumername"), files_read):
+    for number, name in _pairs(consumer_files, ("loincnumber", "consumername"), records):
         consumer_names.setdefault(number, []).append(name)
-    skipped = _read_table(table, frozenset(options.synonyms), consumer_names, files_read, store)
+    skipped = _read_table(table, frozenset(options.synonyms), consumer_names, records, store)
     folder = PurePosixPath(table.inner).parent
     siblings = [file for file in files if PurePosixPath(file.inner).parent == folder]
     mappings = file_named(path, siblings, _MAPPINGS) or file_named(path, files, _MAPPINGS)
     replaced = {
         (*pair, "replaced_by", True): None
-        for pair in _pairs(mappings, ("loinc", "map_to"), files_read)
+        for pair in _pairs(mappings, ("loinc", "map_to"), records)
     }
     hierarchies = [file for name in _HIERARCHIES for file in file_named(path, files, name)]
-    is_a = dict.fromkeys(_pairs(hierarchies[:1], ("code", "immediate_parent"), files_read))
+    is_a = dict.fromkeys(_pairs(hierarchies[:1], ("code", "immediate_parent"), records))
     for name, pairs in (("association", replaced), ("is_a", is_a)):
         frame = pl.DataFrame(list(pairs), schema=CANONICAL_TABLES[name].dtypes, orient="row")
         store.put(name, frame.sort(frame.columns))
     return Terminology(
-        files=tuple(files_read),
+        files=tuple(records),
         terms_of_use=_LICENCE,
         skipped=tuple(Skipped(reason=why, n_rows=n) for why, n in skipped.items()),
     )
@@ -92,7 +92,7 @@ def _read_table(
     file: ReleaseFile,
     scopes: frozenset[str],
     consumer_names: dict[str, list[str]],
-    files_read: list[SourceFile],
+    records: list[SourceFile],
     store: Store,
 ) -> Counter[str]:
     """Fill the tables of concepts and descriptions, and count skipped rows by reason.
@@ -102,7 +102,7 @@ def _read_table(
     """
     wanted = scopes - {"exact", "broad" if consumer_names else ""}
     columns = (*_COLUMNS, *(name for name, scope in _SCOPES.items() if scope in wanted))
-    table = csv_table(file, columns, files_read, tuple(_SCOPES))
+    table = csv_table(file, columns, records, tuple(_SCOPES))
     numbers, statuses = table.frame["loinc_num"], table.frame["status"].str.to_uppercase()
     table.refuse(numbers == "", "loinc_num", "is missing")
     table.refuse(numbers.is_duplicated(), "loinc_num", "is in several lines")
@@ -136,11 +136,11 @@ def _read_table(
 
 
 def _pairs(
-    files: list[ReleaseFile], columns: tuple[str, str], files_read: list[SourceFile]
+    files: list[ReleaseFile], columns: tuple[str, str], records: list[SourceFile]
 ) -> Iterator[tuple[str, str]]:
     """Yield the values of two columns, without rows where one is empty or both are the same."""
     for file in files:
-        for first, second in csv_table(file, columns, files_read).frame.iter_rows():
+        for first, second in csv_table(file, columns, records).frame.iter_rows():
             if first and second and first != second:
                 yield first, second
 

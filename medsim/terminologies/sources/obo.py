@@ -39,23 +39,23 @@ def read_obo(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from an OBO file; see ``sources.LoadTables``."""
     rows = OntologyRows(frozenset(options.synonyms))
     file = single_file(path, _NAME)
-    files_read: list[SourceFile] = []
-    with file.open_recorded(files_read) as stream:
+    records: list[SourceFile] = []
+    with file.open_recorded(records) as stream:
         frames = read_frames(stream, file.inner)
         header = next(frames)
         scopes, licence = _read_header(header, rows)
         for frame in frames:
             if frame.kind == "Term":
-                _read_term(file.shown_path, frame, scopes, rows)
+                _read_term(file.path, frame, scopes, rows)
         if not rows.active:
-            raise InputError(f"{file.shown_path}: has no [Term], so it is not an ontology in OBO")
+            raise InputError(f"{file.path}: has no [Term], so it is not an ontology in OBO")
     rows.fill(store)
     texts = {tag: text for _, tag, text in reversed(header.clauses)}
     saved = _SAVED.match(texts.get("date", ""))  # such as "16:01:2025 12:00"
     day = day_in(texts.get("data-version", ""))  # such as "hp/releases/2025-01-16"
     return Terminology(
         release_date=day or day_in(saved.expand(r"\3-\2-\1") if saved else ""),
-        files=tuple(files_read),
+        files=tuple(records),
         terms_of_use=licence,
         skipped=rows.skipped,
     )

@@ -48,9 +48,7 @@ def read_obographs(path: Path, store: Store, options: ReadingOptions) -> Termino
     for graph in graphs:
         _read_graph(graph, rows)
     if not rows.active:
-        raise InputError(
-            f"{file.shown_path}: has no node that is a class, so it is not an ontology"
-        )
+        raise InputError(f"{file.path}: has no node that is a class, so it is not an ontology")
     rows.fill(store)
     metas = [graph.get("meta") or {} for graph in graphs]
     licences = [

@@ -51,15 +51,15 @@ _VOCABULARIES = "VOCABULARY.csv"
 def read_omop(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from an export of Athena; see ``sources.LoadTables``."""
     everything = release_files(path)
-    files_read = _load_files(path, everything, store)
+    records = _load_files(path, everything, store)
     release_date = None
     for file in file_named(path, everything, _VOCABULARIES):
-        with file.open_recorded(files_read) as stream:
+        with file.open_recorded(records) as stream:
             version = _VERSION.search(stream.read(MAX_LINE_BYTES))
         release_date = day_of(version[1].decode() if version else "", "%d-%b-%y")
     return Terminology(
         release_date=release_date,
-        files=tuple(files_read),
+        files=tuple(records),
         terms_of_use=_LICENCE,
         skipped=_fill_tables(path, store, options),
         warnings=_warnings(path, everything),
@@ -82,16 +82,16 @@ def _load_files(path: Path, everything: list[ReleaseFile], store: Store) -> list
         "omop_relation": (_RELATIONS, relations),
         "omop_ancestor": (_ANCESTORS, [] if relations else named(_ANCESTORS)),
     }
-    files_read: list[SourceFile] = []
+    records: list[SourceFile] = []
     for table, (name, files) in tables.items():
         wanted = _COLUMNS[name].split()
         columns, rows = wanted, RowFormat(separator=b"\t", n_separators=len(wanted) - 1)
         if files:
             columns, rows = _columns(wanted, files[0])
-        files_read += load_rows(
+        records += load_rows(
             f"terminologies/omop/{table}", rows, files, store, columns=" ".join(columns)
         )
-    return files_read
+    return records
 
 
 def _fill_tables(path: Path, store: Store, options: ReadingOptions) -> tuple[Skipped, ...]:

@@ -64,12 +64,12 @@ _PLAIN_ENTITY = re.compile(
 _TOO_LONG, _MAX_DEPTH = 201, 8
 
 
-def read_triples(file: ReleaseFile, files_read: list[SourceFile]) -> Iterator[Triple]:
+def read_triples(file: ReleaseFile, records: list[SourceFile]) -> Iterator[Triple]:
     """Yield the triples of a file in its order, and record the file.
 
     Args:
         file: RDF in XML, Turtle or N-Triples, or a database of semantic-sql.
-        files_read: list that the file is added to.
+        records: list that the file is added to.
 
     Raises:
         InputError: the file is malformed or of another kind, or an extra is not installed.
@@ -78,23 +78,23 @@ def read_triples(file: ReleaseFile, files_read: list[SourceFile]) -> Iterator[Tr
         beginning = stream.read(BEGINNING)
     kind = file_kind(beginning)
     if kind not in {None, *READS}:
-        raise InputError(f"{file.shown_path} {kind}")
-    with file.open_recorded(files_read, READS) as stream:
+        raise InputError(f"{file.path} {kind}")
+    with file.open_recorded(records, READS) as stream:
         if kind is RDF_XML:
-            entities = _Entities(file.shown_path, beginning)
+            entities = _Entities(file.path, beginning)
             watched = io.BufferedReader(Watched(stream, entities.see, closes=False))
             watched.read(len(beginning))
             whole = io.BufferedReader(Joined([io.BytesIO(entities.beginning), watched]))
-            yield from _of_rdf(file.shown_path, whole, entities)
+            yield from _of_rdf(file.path, whole, entities)
         elif kind is SQLITE:
             content = stream.read()
         else:
             if stream.peek(len(_MARK)).startswith(_MARK):
                 stream.read(len(_MARK))
-            yield from _of_rdf(file.shown_path, stream)
+            yield from _of_rdf(file.path, stream)
     if kind is SQLITE:
-        with copy_of_database(file, content, SQLITE, files_read) as path:
-            yield from _of_database(file.shown_path, path)
+        with copy_of_database(file, content, SQLITE, records) as path:
+            yield from _of_database(file.path, path)
 
 
 class _Entities:
@@ -221,14 +221,13 @@ class _Graph:
 def read_owl(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from OWL or SKOS; see ``sources.LoadTables``."""
     rows = OntologyRows(frozenset(options.synonyms))
-    files_read: list[SourceFile] = []
+    records: list[SourceFile] = []
     file = single_file(path, _NAME if has_single(path, _NAME) else _DATABASE)
-    graph = _read_graph(file, files_read)
+    graph = _read_graph(file, records)
     ids = _identifiers(graph)
     if not ids:
         raise InputError(
-            f"{file.shown_path}: no owl:Class or skos:Concept has properties, so it is not an "
-            "ontology"
+            f"{file.path}: no owl:Class or skos:Concept has properties, so it is not an ontology"
         )
     known = {own: own for own in ids.values()} | ids
     for iri in ids:
@@ -241,16 +240,16 @@ def read_owl(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     days = [day_in(value) for head in heads for value in graph.values(head, *_DATED)]
     return Terminology(
         release_date=next(filter(None, days), None),
-        files=tuple(files_read),
+        files=tuple(records),
         terms_of_use=f"as stated by the ontology: {licences[0]}" if licences else NO_LICENCE,
         skipped=rows.skipped,
     )
 
 
-def _read_graph(file: ReleaseFile, files_read: list[SourceFile]) -> _Graph:
+def _read_graph(file: ReleaseFile, records: list[SourceFile]) -> _Graph:
     graph = _Graph()
     forms: dict[str, Statement] = {}  # of labels that are nodes, as in SKOS-XL
-    for subject, predicate, value, language in read_triples(file, files_read):
+    for subject, predicate, value, language in read_triples(file, records):
         role = _ROLES.get(predicate, "")
         if role == "type":
             graph.types[subject].add(_TYPES.get(value, ""))

@@ -39,10 +39,10 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     kinds = RF2_FILES if dialect is None else (LANGUAGE_REFSETS, *RF2_FILES)
     files_of = find_files(releases, kinds, as_of=options.as_of)
     as_of = None if options.as_of is None else options.as_of.isoformat()  # None means the newest
-    files_read: list[SourceFile] = []
+    records: list[SourceFile] = []
     n_repeated = 0
     for kind in kinds:
-        n_repeated += _load(kind, files_of[kind.name], store, files_read)
+        n_repeated += _load(kind, files_of[kind.name], store, records)
         if refset_id is not None and kind is LANGUAGE_REFSETS:
             _find_names(path, store, refset_id, as_of)
     if options.as_of is not None:
@@ -55,7 +55,7 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     n_main_names = {row[0]: row[1] for row in store.frame("terminologies/language").iter_rows()}
     if not n_main_names.get(options.languages[0], True):
         if options.dialect is None:
-            files_read += _find_preferred(releases, store, options.as_of)
+            records += _find_preferred(releases, store, options.as_of)
         for language in [language for language, number in n_main_names.items() if number][:1]:
             store.run("terminologies/rf2/concept", as_of=as_of, language=language)
     store.drop("rf2_concept", "description_as_of")
@@ -65,7 +65,7 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     dates = [options.as_of, max(filter(None, days), default=None)]
     return Terminology(
         release_date=min(filter(None, dates), default=None),
-        files=tuple(files_read),
+        files=tuple(records),
         rf2_rules=True,
         redistributable=False if False in allowed else None if None in allowed else True,
         terms_of_use="; ".join(dict.fromkeys(terms_of_use)),
@@ -73,9 +73,7 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     )
 
 
-def _load(
-    kind: RF2File, files: list[ReleaseFile], store: Store, files_read: list[SourceFile]
-) -> int:
+def _load(kind: RF2File, files: list[ReleaseFile], store: Store, records: list[SourceFile]) -> int:
     """Fill the table of a kind of file, add the files to those read, and count repeated rows."""
     table = f"rf2_{kind.name}"
     query = f"dialect/{table}" if kind is LANGUAGE_REFSETS else table
@@ -85,7 +83,7 @@ def _load(
         last_digits=kind.last_digits,
         check_header=partial(_check_header, kind),
     )
-    files_read += load_rows(f"terminologies/rf2/{query}", rows, files, store)
+    records += load_rows(f"terminologies/rf2/{query}", rows, files, store)
     repeated = store.frame("terminologies/rf2/repeated_row", rows=table)
     for id_, effective_time, *_ in repeated.filter("differ").iter_rows():
         names = ", ".join(file.inner for file in files)
@@ -99,14 +97,14 @@ def _find_preferred(
     releases: Mapping[Path, list[ReleaseFile]], store: Store, day: date | None
 ) -> list[SourceFile]:
     """Fill dialect_name from all language reference sets; return the files."""
-    files_read: list[SourceFile] = []
+    records: list[SourceFile] = []
     optional = replace(LANGUAGE_REFSETS, required=False)
     if files := find_files(releases, [optional], as_of=day)[LANGUAGE_REFSETS.name]:
-        _load(LANGUAGE_REFSETS, files, store, files_read)
+        _load(LANGUAGE_REFSETS, files, store, records)
         as_of = day.isoformat() if day else None
         store.run("terminologies/rf2/dialect/dialect_name", as_of=as_of, refset_id=None)
         store.drop("rf2_language")
-    return files_read
+    return records
 
 
 def _fill_tables(store: Store, as_of: str | None, options: ReadingOptions) -> list[Skipped]:

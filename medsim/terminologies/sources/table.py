@@ -89,32 +89,32 @@ def read_table_of_names(path: Path, store: Store, options: ReadingOptions) -> Te
     separator = SEPARATORS.get(separator or "", separator or "")
     setting = {"separator": separator, "missing": missing, "lang": options.languages[0]}
     store.put("setting", pl.DataFrame(setting, dict.fromkeys(setting, pl.String)))
-    files_read: list[SourceFile] = []
-    with file.open_recorded(files_read, _KINDS) as stream:
+    records: list[SourceFile] = []
+    with file.open_recorded(records, _KINDS) as stream:
         data = stream.read()
     warnings: tuple[str, ...] = ()
-    if (values := _values(data, file, table or "", files_read)) is not None:
-        layout = _load_values(values, file.shown_path, given, store)
+    if (values := _values(data, file, table or "", records)) is not None:
+        layout = _load_values(values, file.path, given, store)
     else:
-        layout, warnings = _load_text(decoded_text(Path(file.shown_path), data), given, store)
+        layout, warnings = _load_text(decoded_text(Path(file.path), data), given, store)
     for query in ("marker", "given", "word", "separator"):
         store.run(f"terminologies/table/{query}")
     layout |= dict(store.frame("terminologies/table/layout").iter_rows())
     for row, role, value, known in store.frame("terminologies/table/unknown_value").iter_rows():
         raise InputError(
-            f"{file.shown_path}: row {row:,}: {layout[role]} {value!r} is not known as a value of "
+            f"{file.path}: row {row:,}: {layout[role]} {value!r} is not known as a value of "
             f"{role}; write {known}, or add {role}= to `columns` to leave the column out"
         )
     for query in ("name", "concept", "description", "reference", "association", "is_a", "unlike"):
         store.run(f"terminologies/table/{query}")
     if not store.n_rows("description"):
-        raise InputError(f"{file.shown_path}: no row has a concept and a name")
+        raise InputError(f"{file.path}: no row has a concept and a name")
     skipped = skipped_rows(store, "table")
     found = store.frame("terminologies/table/warning")["warning"]
     store.drop("no_row", "setting", "raw_row", "marker", "given", "word", "separator", "name")
     store.drop("reference", "unlike")
     return Terminology(
-        files=tuple(files_read),
+        files=tuple(records),
         terms_of_use="the table names no licence",
         layout=layout,
         skipped=skipped,
@@ -331,14 +331,14 @@ def _load_values(
 
 
 def _values(
-    data: bytes, file: ReleaseFile, table: str, files_read: list[SourceFile]
+    data: bytes, file: ReleaseFile, table: str, records: list[SourceFile]
 ) -> dict[str, list[Any]] | None:
     """Return the columns of Parquet, a database or JSON lines; None for another kind."""
-    kind, place = file_kind(data[:BEGINNING]), file.shown_path
+    kind, place = file_kind(data[:BEGINNING]), file.path
     if kind is PARQUET:
         return frame_of_parquet(place, data).to_dict(as_series=False)
     if kind in {DUCKDB, SQLITE}:
-        with copy_of_database(file, data, kind, files_read) as path:
+        with copy_of_database(file, data, kind, records) as path:
             return database_table(path, place, table, kind="sqlite" if kind is SQLITE else "duckdb")
     return json_columns(place, data) if kind is JSON else None
 

@@ -74,15 +74,15 @@ def load_rows(
     Raises:
         InputError: a line is not a valid row; the message names it.
     """
-    files_read: list[SourceFile] = []
+    records: list[SourceFile] = []
     try:
-        store.run_on_stream(query, _text_of(row_format, files, files_read), **params)
+        store.run_on_stream(query, _text_of(row_format, files, records), **params)
     except QueryError as error:
         if not row_format.is_csv:  # rows of CSV were checked
             _raise_fault(row_format, files)
         _raise_refused(row_format, files, partial(_refusal, store, query, params))
         raise InputError(f"{listed([file.inner for file in files])}: {error}") from error
-    return files_read
+    return records
 
 
 def _refusal(store: Store, query: str, params: Mapping[str, Parameter], rows: list[bytes]) -> str:
@@ -95,14 +95,14 @@ def _refusal(store: Store, query: str, params: Mapping[str, Parameter], rows: li
 
 
 def _text_of(
-    row_format: RowFormat, files: list[ReleaseFile], files_read: list[SourceFile]
+    row_format: RowFormat, files: list[ReleaseFile], records: list[SourceFile]
 ) -> Iterator[bytes]:
     """Yield the text of files in chunks, without their header lines, and record the files.
 
     Line ends become line feeds and a byte order mark is dropped.
     """
     for file in files:
-        with file.open_recorded(files_read) as stream:
+        with file.open_recorded(records) as stream:
             if row_format.is_csv:
                 yield from _csv_rows(row_format, file, stream)
                 continue
@@ -221,7 +221,7 @@ def _first_refused(rows: list[bytes], refusal: Callable[[list[bytes]], str]) -> 
 def csv_table(
     file: ReleaseFile,
     needed: Sequence[str],
-    files_read: list[SourceFile],
+    records: list[SourceFile],
     extra: Sequence[str] = (),
 ) -> TextTable:
     """Return columns of a file as text, without spaces around values, and record the file.
@@ -229,13 +229,13 @@ def csv_table(
     Args:
         file: with a header, whose names are found ignoring case.
         needed: names of columns in lower case.
-        files_read: list that the file is added to.
+        records: list that the file is added to.
         extra: names of columns in lower case that are read if they exist.
 
     Raises:
         InputError: the file is damaged, or lacks a column.
     """
-    with file.open_recorded(files_read) as stream:
+    with file.open_recorded(records) as stream:
         content = decoded(stream.read(), file.inner)
     return table_of(Text(path=Path(file.inner), content=content), needed, extra)
 

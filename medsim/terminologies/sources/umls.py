@@ -74,7 +74,7 @@ def read_umls(path: Path, store: Store, options: ReadingOptions) -> Terminology:
                 raise InputError(f"{path} has {file.inner}; unpack it, and give the folder")
             everything = [*everything, *release_files(file.release / file.inner)]
     everything = joined(everything)
-    files_read = _load_files((_ATOMS, _RELATIONS, _TYPES, _RETIRED), path, everything, store)
+    records = _load_files((_ATOMS, _RELATIONS, _TYPES, _RETIRED), path, everything, store)
     has_relations = bool(file_named(path, everything, _RELATIONS.name))
     skipped = _fill_tables(f"{path}: {_ATOMS.name}", store, options)
     for table in ("association", "concept"):
@@ -82,7 +82,7 @@ def read_umls(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     store.drop("umls_retired")
     return Terminology(
         release_date=_release_date(everything),
-        files=tuple(files_read),
+        files=tuple(records),
         redistributable=False,
         terms_of_use=_LICENCE,
         skipped=skipped,
@@ -100,13 +100,13 @@ def _load_files(
     Raises:
         InputError: a file is missing or damaged, or two have the same name.
     """
-    files_read: list[SourceFile] = []
+    records: list[SourceFile] = []
     for kind in kinds:
         matches = file_named(release, files, kind.name, missing=kind.missing)
         rows = RowFormat(separator=b"|", n_separators=kind.n_columns)
         params = {} if kind.rxnorm is None else {"rxnorm": kind.rxnorm}
-        files_read += load_rows(f"terminologies/{kind.query}", rows, matches, store, **params)
-    return files_read
+        records += load_rows(f"terminologies/{kind.query}", rows, matches, store, **params)
+    return records
 
 
 def _fill_tables(atoms: str, store: Store, options: ReadingOptions) -> tuple[Skipped, ...]:
@@ -188,13 +188,13 @@ def read_rxnorm(path: Path, store: Store, options: ReadingOptions) -> Terminolog
     files = release_files(path)
     whole = [file for file in files if _SUBSET not in PurePosixPath(file.inner).parts]
     files = whole if any(is_named(file, _RXNCONSO) for file in whole) else files
-    files_read = _load_files(_RXNORM_FILES, path, files, store)
+    records = _load_files(_RXNORM_FILES, path, files, store)
     store.run("terminologies/rxnorm/umls_atom")
     store.run("terminologies/rxnorm/umls_relation")
     store.drop("archived_atom")
     return Terminology(
         release_date=_rxnorm_date(path, files),
-        files=tuple(files_read),
+        files=tuple(records),
         terms_of_use=_RXNORM_LICENCE,
         skipped=_fill_tables(f"{path}: {_RXNCONSO}", store, options),
     )
@@ -218,9 +218,7 @@ Source(
     recognises=lambda path: has_file(path, r"RXNCONSO\.RRF"),
     load=read_rxnorm,
     vocabulary=Vocabulary(
-        "RXNORM",
-        "RXNORM",
-        "https://mor.nlm.nih.gov/RxNav/search?searchBy=RXCUI&searchTerm=",
+        "RXNORM", "RXNORM", "https://mor.nlm.nih.gov/RxNav/search?searchBy=RXCUI&searchTerm="
     ),
     accepts=frozenset({"vocabularies"}),
 ).register()
