@@ -1,9 +1,10 @@
-"""The package stays plain: no import circles, no very long modules and functions."""
+"""The package stays plain: no import circles, one meaning per name, no very long modules."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
@@ -15,6 +16,12 @@ from medsim.core.console import _with_flags
 
 PACKAGE = Path(__file__).parents[1] / "medsim"
 MOST_LINES, MOST_LINES_OF_A_FUNCTION, MOST_PARAMETERS = 650, 60, 7
+MAX_SHARED_NAMES = 30
+"""Maximum number of public names that several modules define."""
+
+REGISTERED = {"FORMAT", "NAME", "computed", "recognises", "steps"}
+"""The names that modules of a registry have in common."""
+
 KNOW_FLAGS = ("cli/", "core/console", "core/options", "core/printing", "options", "commands")
 """The modules that may write options with dashes."""
 
@@ -55,12 +62,49 @@ def functions() -> Iterator[tuple[str, ast.FunctionDef]]:
 def test_no_modules_import_each_other_in_a_circle() -> None:
     import grimp
 
-    graph = grimp.build_graph("medsim", exclude_type_checking_imports=True)
+    graph = grimp.build_graph("medsim", exclude_type_checking_imports=False)
     imports = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
 
     TopologicalSorter(imports).prepare()  # raises an error that names a cycle
 
     assert len(imports) > 100
+
+
+def test_a_public_name_has_one_meaning() -> None:
+    modules_of = defaultdict(set)
+    for path, tree in modules().items():
+        for statement in tree.body:
+            for name in _public_names(statement):
+                modules_of[name].add(path)
+    shared = {name: sorted(paths) for name, paths in modules_of.items() if len(paths) > 1}
+
+    for name, paths in sorted(shared.items()):
+        print(f"{name}: {', '.join(paths)}")  # noqa: T201 - `pytest -rA` shows them
+    assert len(modules_of) > 1000
+    assert len(shared) <= MAX_SHARED_NAMES
+
+
+def _public_names(statement: ast.stmt) -> list[str]:
+    """Return the public names that a statement of a module defines, and may define alone.
+
+    A command may share the name of its function, and modules of a registry have `REGISTERED`.
+    """
+    names: list[str] = []
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        decorators = [ast.unparse(each) for each in statement.decorator_list]
+        names = [] if any("command(" in each for each in decorators) else [statement.name]
+    elif isinstance(statement, ast.AnnAssign):
+        names = _targets(statement.target)
+    elif isinstance(statement, ast.Assign):
+        variable = ast.unparse(statement.value).startswith(("TypeVar(", "ParamSpec("))
+        names = (
+            [] if variable else [name for target in statement.targets for name in _targets(target)]
+        )
+    return [name for name in names if not name.startswith("_") and name not in REGISTERED]
+
+
+def _targets(target: ast.expr) -> list[str]:
+    return [node.id for node in ast.walk(target) if isinstance(node, ast.Name)]
 
 
 def test_modules_are_short() -> None:
