@@ -11,7 +11,7 @@ from medsim.audits import QUERIES, SEVERITIES
 from medsim.audits.files import write_mappings
 from medsim.audits.near import Audited, near_names
 from medsim.audits.options import AuditOptions
-from medsim.audits.output import AUDIT, CSV, FINDING, SSSOM, Audit, AuditManifest
+from medsim.audits.output import AUDIT, FINDING, FINDINGS_CSV, SSSOM, Audit, AuditManifest
 from medsim.builds.build import BuildRun, check_no_extensions, derive, is_output, paths_of
 from medsim.builds.options import SearchOptions
 from medsim.builds.output import Build
@@ -66,7 +66,7 @@ def audit(options: AuditOptions) -> Audit:
         redistributable = {"redistributable": str(source["redistributable"])}
         with progress.stage("write the findings") as stage:
             output.write(FINDING.files, findings, redistributable)
-            output.write_file(CSV, partial(write_csv, findings))
+            output.write_file(FINDINGS_CSV, partial(write_csv, findings))
             output.write_file(SSSOM, partial(write_mappings, findings, source))
             stage.note(counted(findings.height, "finding"))
         AuditManifest(

@@ -69,7 +69,7 @@ FINDING = Table(
 )
 """The findings of an audit."""
 
-CSV, SSSOM = "findings.csv", "mappings.sssom.tsv"
+FINDINGS_CSV, SSSOM = "findings.csv", "mappings.sssom.tsv"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,7 @@ AUDIT = Kind(
     manifest=AuditManifest,
     views={"finding": FINDING},
     others={
-        CSV: "The findings as CSV that is safe in spreadsheets.",
+        FINDINGS_CSV: "The findings as CSV that is safe in spreadsheets.",
         SSSOM: "The pairs of names that probably mean the same, in the format SSSOM.",
     },
 )

@@ -32,7 +32,7 @@ from medsim.core.options import (
     main_option,
 )
 from medsim.embeddings.options import NAMED_BY, EmbeddingLike, wrap
-from medsim.terminologies.options import SOURCE, ReadingOptions, extensions_option
+from medsim.terminologies.options import SOURCE_OPTION, ReadingOptions, extensions_option
 
 SAMPLE = 100
 """First terms of each set that verification searches again by brute force, by default."""
@@ -79,7 +79,7 @@ def corrections_in(options: Mapping[str, Any]) -> tuple[Correction, ...]:
 class SearchOptions(ReadingOptions):
     """The options that builds and shards have in common."""
 
-    source: Annotated[str | Path, SOURCE] = "hpo"
+    source: Annotated[str | Path, SOURCE_OPTION] = "hpo"
     out: Annotated[str | Path, NEW_FOLDER] = "build"
     _: KW_ONLY
     language: Annotated[

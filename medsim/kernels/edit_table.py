@@ -25,9 +25,9 @@ from medsim.kernels import instructions
 from medsim.kernels.compiler import array_kernel, inner_kernel, whole
 from medsim.kernels.instructions import (
     LANES,
+    N_WORDS,
     VECTOR_BYTES,
     WORD,
-    WORDS,
     ZEROS,
     Loop,
     full_sum,
@@ -85,7 +85,7 @@ class Slate(NamedTuple):
     """One thread's buffers.
 
     Attributes:
-        equals: uint64[n_characters * n_columns * WORDS], which terms of a block have a character
+        equals: uint64[n_characters * n_columns * N_WORDS], which terms of a block have a character
             in a column.
         states: uint64, the state of the columns before the first pass and after each kept pass.
         counts: uint64, the bit planes of the counters at the same points.
@@ -174,18 +174,18 @@ def begin(table: EditTable, block: Block, pool: SearchPool, slate: Slate) -> Non
     they overflow where the last cell's diagonal exceeds the bound.
     """
     n_columns = min(table.other, _HEIGHT - table.lowest) + instructions.MARGIN
-    slate.states[: n_columns * 2 * WORDS] = _ZERO
-    slate.counts[: (table.n_planes + 1) * WORDS] = _ZERO
+    slate.states[: n_columns * 2 * N_WORDS] = _ZERO
+    slate.counts[: (table.n_planes + 1) * N_WORDS] = _ZERO
     for term_length in range(block.shortest, block.longest + 1):
         first, stop = lanes_of(pool, block, term_length)
         for column in range(min(n_columns, block.longest - term_length)):
-            set_lanes(slate.states, column * 2 * WORDS, first, stop)
+            set_lanes(slate.states, column * 2 * N_WORDS, first, stop)
         preset = (1 << table.n_planes) - 1 - table.bound + _begun(table.length, block, term_length)
         for plane in range(table.n_planes):
             if (preset >> plane) & 1:
-                set_lanes(slate.counts, plane * WORDS, first, stop)
+                set_lanes(slate.counts, plane * N_WORDS, first, stop)
         if preset >> table.n_planes:
-            set_lanes(slate.counts, table.n_planes * WORDS, first, stop)
+            set_lanes(slate.counts, table.n_planes * N_WORDS, first, stop)
     slate.plan[0, instructions.ROW] = 0
 
 
@@ -265,11 +265,11 @@ def filled(pool: SearchPool, first: int, stop: int, equals: Hashes, present: Ids
     shortest, longest = length_at(pool, first), length_at(pool, stop - 1)
     is_present = np.zeros(pool.n_characters, np.bool_)
     # Numba checks a signed index for being negative.
-    words, row_words = np.uint64(WORDS), np.uint64(longest * WORDS)
+    words, row_words = np.uint64(N_WORDS), np.uint64(longest * N_WORDS)
     for lane in range(stop - first):
         word, bit = lane // _WORD, _ONE << np.uint64(lane % _WORD)
         begin, length = np.uint64(pool.starts[first + lane]), length_at(pool, first + lane)
-        at = np.uint64((longest - length) * WORDS + word)
+        at = np.uint64((longest - length) * N_WORDS + word)
         for column in range(np.uint64(length)):
             character = np.uint64(codes[begin + column])
             is_present[character] = True
@@ -286,7 +286,7 @@ def filled(pool: SearchPool, first: int, stop: int, equals: Hashes, present: Ids
 @inner_kernel
 def clear(block: Block, equals: Hashes, present: Ids) -> None:
     """Undo ``filled``: ``equals`` is uint64[n_words] and ``present`` int32[n_characters]."""
-    n_words = block.longest * WORDS
+    n_words = block.longest * N_WORDS
     for at in range(block.n_present):
         first = np.int64(present[at]) * n_words
         equals[first : first + n_words] = _ZERO
@@ -381,11 +381,11 @@ class Screen(NamedTuple):
     """The arrays with which one thread rules out blocks.
 
     Attributes:
-        windows: uint64[(n_characters * stride + 1) * WORDS], for queries of up to ``stride``
+        windows: uint64[(n_characters * stride + 1) * N_WORDS], for queries of up to ``stride``
             characters: which terms of a block lack a character in the window of a row; the last
             vector is zero.
-        preset: uint64[N_PLANES * WORDS], the planes that counters begin with.
-        ruled_out: uint64[WORDS], which terms of a block are certainly too far from a query.
+        preset: uint64[N_PLANES * N_WORDS], the planes that counters begin with.
+        ruled_out: uint64[N_WORDS], which terms of a block are certainly too far from a query.
         present: int32[n_characters], beginning with the characters that the block has.
         reach: int64[3], how far the windows are filled, see ``LENGTH``.
     """
@@ -400,9 +400,9 @@ class Screen(NamedTuple):
 @inner_kernel
 def begin_screen(pool: SearchPool, screen: Screen, stride: int) -> None:
     """Reset the windows so that every term lacks every character; ``stride`` as in ``Screen``."""
-    n_words = pool.n_characters * stride * WORDS
+    n_words = pool.n_characters * stride * N_WORDS
     screen.windows[:n_words] = _ALL
-    screen.windows[n_words : n_words + WORDS] = _ZERO
+    screen.windows[n_words : n_words + N_WORDS] = _ZERO
 
 
 @array_kernel
@@ -453,7 +453,7 @@ def fill_windows(
         preset = MAX_MISSED - max(0, table.bound - max(0, term_length - length))
         for plane in range(N_PLANES):
             if (preset >> plane) & 1:
-                set_lanes(screen.preset, plane * WORDS, first, stop)
+                set_lanes(screen.preset, plane * N_WORDS, first, stop)
 
 
 @inner_kernel
@@ -477,8 +477,8 @@ def _take_out_diagonals(
 @inner_kernel
 def clear_windows(screen: Screen, block: Block, stride: int) -> None:
     """Undo ``fill_windows``, so that every term lacks every character."""
-    n_words = screen.reach[LENGTH] * WORDS
+    n_words = screen.reach[LENGTH] * N_WORDS
     for at in range(block.n_present if n_words else 0):
-        first = np.int64(screen.present[at]) * stride * WORDS
+        first = np.int64(screen.present[at]) * stride * N_WORDS
         screen.windows[first : first + n_words] = _ALL
     screen.reach[LENGTH] = 0

@@ -32,15 +32,15 @@ _FEATURES = cpu_target.target_context.codegen().magic_tuple()[-1].split(",")
 LANES = 512 if "+avx512f" in _FEATURES else 256
 """Number of terms compared at once."""
 
-WORDS = LANES // 64
+N_WORDS = LANES // 64
 """Number of 64-bit words in a vector."""
 
 VECTOR_BYTES = LANES // 8
 
 WORD = ir.IntType(64)
-VECTOR = ir.VectorType(WORD, WORDS)
-ONES = ir.Constant(VECTOR, [-1] * WORDS)
-ZEROS = ir.Constant(VECTOR, [0] * WORDS)
+VECTOR = ir.VectorType(WORD, N_WORDS)
+ONES = ir.Constant(VECTOR, [-1] * N_WORDS)
+ZEROS = ir.Constant(VECTOR, [0] * N_WORDS)
 
 
 if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set when numba is imported
@@ -131,8 +131,8 @@ def sum_of_four(builder: Any, planes: list[Any], bits: list[Any]) -> tuple[list[
 def is_full(builder: Any, vector: Any) -> Any:
     """Return whether every bit of a vector is set, as one bit."""
     b = builder
-    equal = b.bitcast(b.icmp_signed("==", vector, ONES), ir.IntType(WORDS))
-    return b.icmp_signed("==", equal, ir.Constant(ir.IntType(WORDS), -1))
+    equal = b.bitcast(b.icmp_signed("==", vector, ONES), ir.IntType(N_WORDS))
+    return b.icmp_signed("==", equal, ir.Constant(ir.IntType(N_WORDS), -1))
 
 
 class Loop:

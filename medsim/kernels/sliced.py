@@ -47,10 +47,10 @@ from medsim.kernels.edit_table import (
     rules_out,
 )
 from medsim.kernels.instructions import (
+    N_WORDS,
     PASS_BYTES,
     ROW,
     VECTOR_BYTES,
-    WORDS,
     run_pass,
     trailing_zeros,
 )
@@ -203,14 +203,14 @@ def _enter_survivors(
     before = bound_of(task.best, slot)
     counts = kept_at(done) * table.count_bytes // 8
     for word in range((block.n_terms + _WORD - 1) // _WORD):
-        survivors = ~slate.counts[counts + table.n_planes * WORDS + word]
+        survivors = ~slate.counts[counts + table.n_planes * N_WORDS + word]
         survivors &= NO_TERM_LEFT >> np.uint64(max(0, _WORD * (word + 1) - block.n_terms))
         while survivors:
             lane = trailing_zeros(survivors)
             survivors &= survivors - _ONE
             distance = np.int64(table.bound + 1 - (1 << table.n_planes))
             for plane in range(table.n_planes):
-                bits = slate.counts[counts + plane * WORDS + word]
+                bits = slate.counts[counts + plane * N_WORDS + word]
                 distance += np.int64((bits >> np.uint64(lane)) & _ONE) << plane
             candidate = block.first + word * _WORD + lane
             if queries.components[query] == pool.components[candidate]:
@@ -226,9 +226,9 @@ def _none_within(table: EditTable, slate: Slate, done: int) -> bool:
     """Return whether all counters have overflowed after some passes."""
     overflown = (kept_at(done) * table.count_bytes + table.n_planes * VECTOR_BYTES) // 8
     n_words = 0
-    while n_words < WORDS and slate.counts[overflown + n_words] == NO_TERM_LEFT:
+    while n_words < N_WORDS and slate.counts[overflown + n_words] == NO_TERM_LEFT:
         n_words += 1
-    return n_words == WORDS
+    return n_words == N_WORDS
 
 
 @inner_kernel
@@ -351,7 +351,7 @@ def _search_terms(
     if _ONE_IN * order.state[N_FALLEN] >= len(group):
         put_in_order(task, group, looks, order)
     plainly = order.lengths[0] == 0 or shortest == 0
-    if plainly or longest * pool.n_characters * WORDS > len(slate.equals):
+    if plainly or longest * pool.n_characters * N_WORDS > len(slate.equals):
         _search_plainly(task, order, first, stop, work)
         return True
     block = filled(pool, first, stop, slate.equals, slate.screen.present)
@@ -395,7 +395,7 @@ def search_group(task: Search, group: Ids, slate: Slate, work: Workspace) -> Non
     pool = task.pool
     low, high = length_of(task, int(group[0])), length_of(task, int(group[-1]))
     looks = np.empty((len(group), 0), np.uint32)
-    if (pool.n_characters * high + 1) * WORDS <= len(slate.screen.windows):
+    if (pool.n_characters * high + 1) * N_WORDS <= len(slate.screen.windows):
         begin_screen(pool, slate.screen, high)
         places = task.queries.places[group]
         looks = offsets_of(task.queries, places, pool.n_characters, high)

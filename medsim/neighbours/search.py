@@ -28,7 +28,7 @@ from medsim.kernels.edit_search import (
     suffixes,
 )
 from medsim.kernels.edit_table import KEPT_PASSES, MAX_PLANES, N_PLANES, Screen, Slate
-from medsim.kernels.instructions import LANES, MARGIN, N_FIELDS, WORDS
+from medsim.kernels.instructions import LANES, MARGIN, N_FIELDS, N_WORDS
 from medsim.kernels.near_pairs import MATCH, QUERY, Join, near_pairs_of
 from medsim.kernels.packing import MOST, term_hashes
 from medsim.kernels.sliced import search_group
@@ -196,17 +196,17 @@ def workspace(pool: SearchPool, longest: int = 0) -> Workspace:
 def slate(pool: SearchPool, longest: int = 0) -> Slate:
     """Return a workspace to compare queries with terms block by block; see ``workspace``."""
     longest = max(1, longest, len(pool.length_starts) - 2)
-    n_equals = min(pool.n_characters * longest, _MAX_EQUALS) * WORDS
+    n_equals = min(pool.n_characters * longest, _MAX_EQUALS) * N_WORDS
     n_kept = KEPT_PASSES + 3
     n_planes = max(MAX_PLANES, longest.bit_length() + 1)  # one more for overflow
     return Slate(
         equals=_aligned(n_equals),
-        states=_aligned(n_kept * (longest + 2 * MARGIN) * 2 * WORDS),
-        counts=_aligned(n_kept * n_planes * WORDS),
+        states=_aligned(n_kept * (longest + 2 * MARGIN) * 2 * N_WORDS),
+        counts=_aligned(n_kept * n_planes * N_WORDS),
         screen=Screen(
-            windows=_aligned(n_equals + WORDS),
-            preset=_aligned(N_PLANES * WORDS),
-            ruled_out=_aligned(WORDS),
+            windows=_aligned(n_equals + N_WORDS),
+            preset=_aligned(N_PLANES * N_WORDS),
+            ruled_out=_aligned(N_WORDS),
             present=np.zeros(pool.n_characters, np.int32),
             reach=np.zeros(3, np.int64),
         ),

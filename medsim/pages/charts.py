@@ -24,7 +24,7 @@ SHAPES += ["triangle-down", "triangle-right", "triangle-left"]
 DASHES = [[1, 0], [6, 3], [2, 2], [9, 3, 2, 3], [1, 3], [12, 4], [4, 4, 1, 4], [8, 2, 2, 2]]
 """The dashes of contenders' lines."""
 
-DATA = alt.NamedData("rows")
+_DATA = alt.NamedData("rows")
 """The name of a chart's data set in the page."""
 
 CHOSEN = [{"filter": "datum.choice === chosen"}]
@@ -87,11 +87,11 @@ def with_choice(spec: Spec, choices: Sequence[str]) -> Spec:
 def in_panels(chart: Any, panels: Sequence[str]) -> Spec:
     """Return a chart for each panel, or one where there are none; the page sets their width."""
     if not panels:
-        chart.data = DATA
+        chart.data = _DATA
         return finished(chart)
     facet = alt.Facet("panel:N").title(None).sort(list(panels))
     facet = facet.header(labelAnchor="start", labelOrient="top")
-    spec = finished(chart.facet(facet, data=DATA, columns=min(2, len(panels))))
+    spec = finished(chart.facet(facet, data=_DATA, columns=min(2, len(panels))))
     return spec | {"bounds": "flush", "spacing": {"row": 44, "column": 32}}
 
 
@@ -239,14 +239,14 @@ def strips(contenders: Sequence[str], *, x: str, y: Sequence[str]) -> Spec:
     It draws y, contender, value and name, the dataset of a value.
     """
     colour = coloured(alt.Color, "contender", contenders)
-    base = alt.Chart(DATA).encode(*row_axes(y, contenders), color=colour)
+    base = alt.Chart(_DATA).encode(*row_axes(y, contenders), color=colour)
     points = base.mark_point(size=55, strokeWidth=1.5, opacity=1).encode(
         x=alt.X("value:Q").title(x).scale(zero=False),
         shape=coloured(alt.Shape, "contender", contenders),
         tooltip=tooltips(contender=("embedding", ""), name=("set", ""), value=(x, ".3f")),
     )
     means = base.mark_tick(thickness=3, size=16).encode(x="mean(value):Q")
-    layers = alt.layer(reference(CHANCE), points, means, data=DATA)
+    layers = alt.layer(reference(CHANCE), points, means, data=_DATA)
     return finished(layers.properties(height=len(y) * row_height(contenders)))
 
 
@@ -321,7 +321,7 @@ def curves(contenders: Sequence[str], choices: Sequence[str]) -> Spec:
     It draws choice, contender, at (the order of the points), false_positives, true_positives.
     """
     lines = (
-        alt.Chart(DATA)
+        alt.Chart(_DATA)
         .mark_line(strokeWidth=2)
         .encode(
             x=alt.X("false_positives:Q").title("false positive rate").scale(domain=[0, 1]),

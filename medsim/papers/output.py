@@ -39,7 +39,7 @@ CELL = Table(
 )
 """The cells of a paper's tables."""
 
-CSV, LATEX = "cells.csv", "tables.tex"
+CELLS_CSV, LATEX = "cells.csv", "tables.tex"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ REPRODUCTION = Kind(
     manifest=ReproductionManifest,
     views={"cell": CELL},
     others={
-        CSV: "The cells as CSV that is safe in spreadsheets.",
+        CELLS_CSV: "The cells as CSV that is safe in spreadsheets.",
         LATEX: "The tables in LaTeX.",
     },
 )

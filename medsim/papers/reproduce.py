@@ -22,7 +22,7 @@ from medsim.pages.page import Page, PageTable, Section, license_notice, report
 from medsim.papers.options import ReproduceOptions
 from medsim.papers.output import (
     CELL,
-    CSV,
+    CELLS_CSV,
     LATEX,
     REPRODUCTION,
     Reproduction,
@@ -64,7 +64,7 @@ def reproduce(options: ReproduceOptions) -> Reproduction:
     with claimed(out / "tables", REPRODUCTION, overwrite=True) as output:
         cells = cells_of(options.paper, computed)
         output.write(CELL.files, cells)
-        output.write_file(CSV, partial(write_csv, cells))
+        output.write_file(CELLS_CSV, partial(write_csv, cells))
         output.write_text(LATEX, latex(cells), 0)
         ReproductionManifest(
             sources=sources,

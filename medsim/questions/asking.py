@@ -14,7 +14,14 @@ from medsim.core.output import claimed
 from medsim.core.tables import write_csv
 from medsim.embeddings.embedded_terms import embed_terms, identify, with_fingerprint
 from medsim.questions.answers import LEVENSHTEIN, AskedModel, answers_by_similarity
-from medsim.questions.output import AFFIRMED, CSV, REPLIES, RESULTS, Answers, AnswersManifest
+from medsim.questions.output import (
+    AFFIRMED,
+    AFFIRMED_CSV,
+    REPLIES,
+    RESULTS,
+    Answers,
+    AnswersManifest,
+)
 from medsim.questions.question import read_questions
 from medsim.questions.scores import affirmed_of, results_of
 
@@ -94,7 +101,7 @@ def ask_questions(
         tables = [(RESULTS, results_of(answers)), (REPLIES, replies), (AFFIRMED, affirmed)]
         for table, rows in tables:
             output.write(table.files, rows.select(*table.dtypes))
-        output.write_file(CSV, partial(write_csv, affirmed))
+        output.write_file(AFFIRMED_CSV, partial(write_csv, affirmed))
         AnswersManifest(
             questions={each.name: each.provenance for each in inputs},
             models=about | {llm.name: llm.recorded(replies.filter(model=llm.name)) for llm in llms},

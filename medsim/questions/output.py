@@ -16,7 +16,7 @@ from medsim.embeddings.replies import reply_columns
 if TYPE_CHECKING:
     from medsim.core.shown import Summary
 
-CSV = "affirmed.csv"
+AFFIRMED_CSV = "affirmed.csv"
 
 _text, _number, _whole = (partial(Column, dtype) for dtype in (pl.String, pl.Float64, pl.Int64))
 _MODEL = {
@@ -107,7 +107,7 @@ ANSWERED = Kind(
     command="medsim eval",
     manifest=AnswersManifest,
     views={"results": RESULTS, "replies": REPLIES, "affirmed": AFFIRMED},
-    others={CSV: "The rows of affirmed as CSV, which medsim study sample reads."},
+    others={AFFIRMED_CSV: "The rows of affirmed as CSV, which medsim study sample reads."},
 )
 
 

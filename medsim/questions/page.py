@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from medsim.pages.page import LongTable, Page, PageTable, Section, facts, license_notice, report
 from medsim.pages.sentences import p_shown
-from medsim.questions.output import AFFIRMED, CSV, RESULTS
+from medsim.questions.output import AFFIRMED, AFFIRMED_CSV, RESULTS
 from medsim.questions.scores import answer_sentences, readable_results
 
 if TYPE_CHECKING:
@@ -48,5 +48,5 @@ def answers_page(answers: Answers) -> Page:
         manifest,
         answers.folder.name,
         parts=[facts(key, each.items()) for key, each in about],
-        commands=f'medsim sql OUT "from affirmed"\nmedsim study sample OUT/{CSV} -o study',
+        commands=f'medsim sql OUT "from affirmed"\nmedsim study sample OUT/{AFFIRMED_CSV} -o study',
     )

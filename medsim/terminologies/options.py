@@ -14,7 +14,7 @@ from medsim.core.options import Option, Options, Reporting, input_option, main_o
 
 SynonymScope = Literal["exact", "narrow", "broad", "related"]
 
-SOURCE = Option(
+SOURCE_OPTION = Option(
     "Release of SNOMED CT (RF2), UMLS, RxNorm, LOINC, OMOP or MeSH (folder, zip or tar), an "
     ".obo, .owl, .ttl, .json (OBO graph or FHIR) or .xml file, a table of names (.csv and others), "
     "or a built-in name such as hpo.",
@@ -112,7 +112,7 @@ class ReadingOptions(Options):
 class ConvertOptions(ReadingOptions):
     """The options of ``medsim convert``."""
 
-    source: Annotated[str | Path, SOURCE]
+    source: Annotated[str | Path, SOURCE_OPTION]
     out: Annotated[str | Path, _ZIP]
     _: KW_ONLY
     overwrite: Annotated[bool, _OVERWRITE] = False

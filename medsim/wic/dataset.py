@@ -42,7 +42,7 @@ Rouhizadeh et al. (2024) call seen has at least one such term.
 N_FOLDS = 10
 """The number of folds, if instances have at least as many connected components."""
 
-DATA, GOLD = ".data.txt", ".gold.txt"
+_DATA, _GOLD = ".data.txt", ".gold.txt"
 """The suffixes of WiC's files with instances, and with their labels."""
 
 _LABELS = {"T": 1, "F": 0}
@@ -234,7 +234,7 @@ def _files(data: Path, train: str | Path | None, dev: str | Path | None) -> dict
 
 def _read_training(path: Path) -> pl.DataFrame:
     """Return the instances of a training file, which may be a file of WiC."""
-    return read_wic(path) if path.name.endswith(DATA) else _read_checked(path)
+    return read_wic(path) if path.name.endswith(_DATA) else _read_checked(path)
 
 
 def _read_checked(path: Path) -> pl.DataFrame:
@@ -330,7 +330,7 @@ def read_wic(path: Path) -> pl.DataFrame:
     Raises:
         InputError: a file is missing or a line is invalid; the message names the line.
     """
-    gold = path.with_name(path.name.removesuffix(DATA) + GOLD)
+    gold = path.with_name(path.name.removesuffix(_DATA) + _GOLD)
     with reading(path, "instances of WiC"):
         lines, labels = _lines(path), _lines(gold)
         if len(lines) != len(labels):

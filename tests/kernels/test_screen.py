@@ -25,7 +25,7 @@ from medsim.kernels.edit_table import (
     outlined,
     rules_out,
 )
-from medsim.kernels.instructions import LANES, WORDS
+from medsim.kernels.instructions import LANES, N_WORDS
 from medsim.kernels.packing import term_hashes
 from medsim.neighbours import search as layout
 
@@ -75,9 +75,9 @@ def screened(query: str, terms: list[str], bounds: list[int]) -> tuple[list[int]
     first = 1 if place == 0 else 0
     slate = layout.slate(pool)
     screen = Screen(
-        windows=np.zeros(len(slate.equals) + WORDS, np.uint64),
-        preset=np.zeros(N_PLANES * WORDS, np.uint64),
-        ruled_out=np.zeros(WORDS, np.uint64),
+        windows=np.zeros(len(slate.equals) + N_WORDS, np.uint64),
+        preset=np.zeros(N_PLANES * N_WORDS, np.uint64),
+        ruled_out=np.zeros(N_WORDS, np.uint64),
         present=np.zeros(pool.n_characters, np.int32),
         reach=np.zeros(3, np.int64),
     )

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 _RANDOM = "random"  # the name of the model with random answers
 
-SENTENCE, TARGET, QUOTED = "sentence", "target", "quoted"
+SENTENCE, TARGET_WORD, QUOTED = "sentence", "target", "quoted"
 """The input of a model: the words of a sentence; only the target (within its sentence if the model
 reads that); or the sentence with its target in quotes."""
 

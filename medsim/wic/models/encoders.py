@@ -19,7 +19,7 @@ from medsim.embeddings.metrics import METRICS, TermPoints, Workers
 from medsim.wic.models import (
     MODELS,
     QUOTED,
-    TARGET,
+    TARGET_WORD,
     EmbeddedModel,
     TrainedModel,
     round_name,
@@ -49,7 +49,7 @@ class CosineModel(EmbeddedModel):
     needs: ClassVar[tuple[str, ...]] = ("dev",)
     gives: ClassVar[str] = TERMS
     accepts: ClassVar[tuple[str, ...]] = ("input", "tune")
-    inputs: ClassVar[tuple[str, ...]] = (TARGET, QUOTED)
+    inputs: ClassVar[tuple[str, ...]] = (TARGET_WORD, QUOTED)
 
     @classmethod
     def readable(cls, source: VectorSource) -> tuple[str, ...]:
@@ -63,7 +63,7 @@ class CosineModel(EmbeddedModel):
         the sentence with its target in double quotes.
         """
         rows = dataset.answered_rows
-        if self.reads == TARGET:
+        if self.reads == TARGET_WORD:
             left, right = (
                 [Target(sentence=s, start=at, end=end) for s, at, end in dataset.sentences(n, rows)]
                 for n in (1, 2)

@@ -17,7 +17,7 @@ from medsim.embeddings.metrics.averages import points_of
 from medsim.wic.models import (
     MODELS,
     SENTENCE,
-    TARGET,
+    TARGET_WORD,
     EmbeddedModel,
     TrainedModel,
     fixed_answers,
@@ -72,7 +72,7 @@ class PerceptronModel(EmbeddedModel):
     needs: ClassVar[tuple[str, ...]] = ("train",)
     gives: ClassVar[str] = WORDS
     accepts: ClassVar[tuple[str, ...]] = ("input", "network")
-    inputs: ClassVar[tuple[str, ...]] = (TARGET, SENTENCE)
+    inputs: ClassVar[tuple[str, ...]] = (TARGET_WORD, SENTENCE)
 
     def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:
         """Return the answers of a perceptron that is fitted in every round.
@@ -171,7 +171,7 @@ class BilstmModel(TrainedModel):
     way: ClassVar[str] = "bilstm"
     gives: ClassVar[str] = WORDS
     accepts: ClassVar[tuple[str, ...]] = ("input", "network", *TRAINING_OPTIONS)
-    inputs: ClassVar[tuple[str, ...]] = (SENTENCE, TARGET)
+    inputs: ClassVar[tuple[str, ...]] = (SENTENCE, TARGET_WORD)
     default: ClassVar[Training] = Training(epochs=20, rate=1e-3, batch=32)
 
     def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:

@@ -19,7 +19,7 @@ from medsim.wic.models import (
     MODELS,
     QUOTED,
     SENTENCE,
-    TARGET,
+    TARGET_WORD,
     CoinModel,
     EmbeddedModel,
     TrainedModel,
@@ -49,7 +49,7 @@ def test_every_registered_model_declares_its_needs(way: str) -> None:
     assert kind.answers is not WicModel.answers
     assert kind.__doc__
     if issubclass(kind, EmbeddedModel):
-        assert set(kind.inputs) <= {SENTENCE, TARGET, QUOTED}
+        assert set(kind.inputs) <= {SENTENCE, TARGET_WORD, QUOTED}
         assert set(kind.accepts) <= set(_OPTIONS)
         assert ("loss" in kind.accepts) == bool(getattr(kind, "losses", ()))
         assert ("epochs" in kind.accepts) == issubclass(kind, TrainedModel)
