@@ -99,11 +99,11 @@ KERNEL = """
 import numpy as np
 import polars as pl
 
-from medsim.neighbours.search import Candidates, NearestSearch
+from medsim.neighbours.search import NearestSearch, Terms
 
 def search(threads):
     names = pl.Series(["a" * 4_000_000, "b" * 4_000_000])
-    of_names = Candidates(terms=names, components=np.arange(2), hashes=np.zeros(2, np.uint64))
+    of_names = Terms(terms=names, components=np.arange(2), hashes=np.zeros(2, np.uint64))
     search = NearestSearch(of_names, seed=0, threads=threads, sliced=False)
     surroundings._ENDS_WITHIN = 0.2
     threading.Thread(target=later, args=[1], daemon=True).start()
