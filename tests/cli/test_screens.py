@@ -138,7 +138,8 @@ def check_screen(command: str, screen: str) -> None:
     path = SCREENS / f"{name}.txt"
     if os.environ.get("WRITE_SCREENS"):
         path.write_text(screen, encoding="utf-8")
-    assert path.read_text(encoding="utf-8") == screen
+    rewrite = "to store it: WRITE_SCREENS=1 just test tests/cli/test_screens.py"
+    assert path.read_text(encoding="utf-8") == screen, rewrite
 
 
 @pytest.mark.parametrize("command", OF_HELP)
