@@ -4,7 +4,7 @@ check:
     status=0
     step() {
         echo "== $1"
-        {{ just_executable() }} --justfile {{ justfile() }} "$1" || { echo "== $1 FAILED"; return 1; }
+        {{ just_executable() }} --justfile {{ justfile() }} bin={{ bin }} "$1" || { echo "== $1 FAILED"; return 1; }
     }
     typed=$(mktemp)
     step types > "$typed" 2>&1 & types=$!  # it uses one core, as do the next four
@@ -58,7 +58,7 @@ test *arguments:
 examples *arguments:
     {{ in_memory }} {{ bin }}python -m pytest -n 2 --dist worksteal tests/docs/test_examples.py {{ arguments }}
 
-# What the other tests try a part of, in full: random examples, damaged files, texts for patterns.
+# The tests that try only some of their cases otherwise, with all: random examples, damaged files, regular expressions.
 test-full *arguments:
     MEDSIM_TESTS=full {{ bin }}python -m pytest -n 2 --dist loadfile --ignore tests/docs/test_examples.py {{ arguments }}
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 Strategy = Literal["random", "levenshtein", "embedding"]
 PoolScope = Literal["set", "terminology"]
+"""The terms that negatives are drawn from: the terms of the set, or of the whole terminology."""
+
 Difficulty = Literal["easy", "hard"]
 DatasetName = Literal[
     "possibly_equivalent_to", "replaced_by", "same_as", "fsn_syn", "syn_syn", "cross_language"
@@ -32,9 +34,6 @@ STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 
 DEFAULT_STRATEGIES: tuple[Strategy, ...] = ("random", "levenshtein")
 """The strategies that a build uses by default."""
-
-POOLS: tuple[PoolScope, ...] = get_args(PoolScope)
-"""The terms that negatives are drawn from: the terms of the set, or of the whole terminology."""
 
 DIFFICULTIES: tuple[Difficulty, ...] = get_args(Difficulty)
 """The difficulties of a dataset, in the order in which their negatives are made."""

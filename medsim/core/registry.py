@@ -97,12 +97,10 @@ class Registry(Generic[T]):
     def _loaded(self, point: EntryPoint, taken: set[str]) -> T:
         """Return the plug-in of an entry point; raise OptionError if it cannot be used."""
         package = point.dist.name if point.dist else point.module
-        adds, remedy = (
-            f"the package {package} adds the {self._kind} {point.name!r}",
-            "update or uninstall it",
-        )
+        adds = f"the package {package} adds the {self._kind} {point.name!r}"
+        remedy = "update or uninstall it"
         if point.name in taken:
-            raise OptionError(f"{adds}, but there is one of this name; {remedy}")
+            raise OptionError(f"{adds}, but another {self._kind} has this name; {remedy}")
         try:
             entry = point.load()
         except Exception as error:  # the package may raise anything

@@ -527,8 +527,8 @@ class _Asking:
         }
         if options.dimensions is not None:
             body["dimensions"] = options.dimensions
-        most = _BYTES_AN_ANSWER + len(terms) * _BYTES_A_VECTOR
-        answer = await self._client.ask("/embeddings", body, most)
+        max_bytes = _BYTES_AN_ANSWER + len(terms) * _BYTES_A_VECTOR
+        answer = await self._client.ask("/embeddings", body, max_bytes)
         vectors = parse_vectors(answer, len(terms), service.location)
         self.n_tokens += tokens_of(answer, "prompt_tokens")
         if self._n_dimensions not in {None, vectors.shape[1]}:

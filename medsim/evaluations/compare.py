@@ -1,4 +1,4 @@
-"""The tables of an evaluation: scores, metrics and significance."""
+"""The tables of an evaluation: scores, metrics, significance, separation, one for an article."""
 
 from __future__ import annotations
 

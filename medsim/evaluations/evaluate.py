@@ -11,7 +11,7 @@ import polars as pl
 from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.files import write_file
 from medsim.core.options import declared, public
-from medsim.core.output import claimed
+from medsim.core.output import claimed_by
 from medsim.core.progress import progress_of
 from medsim.embeddings.embedded_terms import (
     embed_terms,
@@ -29,6 +29,7 @@ from medsim.evaluations.inputs import distinct_terms, read_inputs
 from medsim.evaluations.options import EvaluateOptions
 from medsim.evaluations.output import (
     COVERED_TERMS,
+    COVERED_WORDS,
     EVALUATION,
     RETRIEVED,
     SCORES,
@@ -36,9 +37,6 @@ from medsim.evaluations.output import (
     VOCABULARY_WORDS,
     Evaluation,
     table_path,
-)
-from medsim.evaluations.output import (
-    COVERED_WORDS as WORD_ROWS,
 )
 from medsim.evaluations.run import begin_run, earlier_results
 from medsim.evaluations.summary import summarize
@@ -75,10 +73,8 @@ def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
         raise OptionError("`llms` are asked questions; give folders of questions as `inputs`")
     for name in options.metrics or ():
         METRICS.get(name)
-    out, progress = Path(options.out), progress_of(options.progress)
-    with claimed(
-        out, EVALUATION, overwrite=options.overwrite, inputs=options.paths_read()
-    ) as output:
+    progress = progress_of(options.progress)
+    with claimed_by(options, EVALUATION) as output:
         earlier = earlier_results(options)
         inputs = read_inputs(options, progress)
         for spec in options.specs:  # the format may show that no metric fits
@@ -99,7 +95,7 @@ def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
             _measure(run, named, inputs)
         summarize(run)
         output.publish()
-    return Evaluation(out)
+    return Evaluation(options.out)
 
 
 def _answers(options: EvaluateOptions) -> Answers:
@@ -238,7 +234,7 @@ def _write_similarities(
     """
     pairs = input_.pairs
     terms_path, words_path = (
-        table_path(table, input_.name, name) for table in (COVERED_TERMS, WORD_ROWS)
+        table_path(table, input_.name, name) for table in (COVERED_TERMS, COVERED_WORDS)
     )
     paths = {metric: table_path(SCORES, input_.name, name, metric) for metric in metrics}
     if run.is_complete(terms_path, words_path, *paths.values()):

@@ -180,9 +180,8 @@ class EvaluationInput:
         complete = {part.negatives for part in parts} == {*HEADLINE_NEGATIVES}
         if not (complete and self.all_difficulties):
             return self.sets
-        further = self.frame.filter(difficulty=ALL_KINDS)[
-            "pair_id"
-        ].implode()  # negatives of a sample
+        # The further negatives of a sample.
+        further = self.frame.filter(difficulty=ALL_KINDS)["pair_id"].implode()
         rows_of_further = self.pairs["pair_id"].is_in(further).arg_true().to_numpy()
         rows = np.concatenate([*(part.rows for part in parts), rows_of_further.astype(np.int32)])
         rows, first = np.unique(rows, return_index=True)

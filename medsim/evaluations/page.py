@@ -1,4 +1,4 @@
-"""The report of an evaluation: its sections on scores, standings and comparisons."""
+"""The report of an evaluation, with its sections on scores, standings and comparisons."""
 
 from __future__ import annotations
 
@@ -61,17 +61,17 @@ _MATCHED = (
 
 def meanings_of(results: pl.DataFrame) -> dict[str, str]:
     """Return the meanings of the terms that a page on these results uses."""
-    present = {column: {*results[column].drop_nulls()} for column in (*SET, "metric", "statistic")}
+    used = {column: {*results[column].drop_nulls()} for column in (*SET, "metric", "statistic")}
     metrics = {name: f"A metric: {entry.describes}." for name, entry in METRICS.all().items()}
     metrics |= {name: f"A baseline: {entry.describes}." for name, entry in BASELINES.items()}
     return {
-        **words_of_sets(present),
-        **({MATCHED: _MATCHED} if "auc_matched" in present["statistic"] else {}),
-        **{name: text for name, text in metrics.items() if name in present["metric"]},
+        **words_of_sets(used),
+        **({MATCHED: _MATCHED} if "auc_matched" in used["statistic"] else {}),
+        **{name: text for name, text in metrics.items() if name in used["metric"]},
         **{
             entry.label: f"{entry.help} {entry.interval}".rstrip()
             for name, entry in STATISTICS.items()
-            if name in present["statistic"]
+            if name in used["statistic"]
         },
     }
 
@@ -370,7 +370,7 @@ def _chart(key: pl.DataFrame, statistic: Statistic[Any]) -> Chart:
     )
 
 
-_FEW = 3  # embeddings up to which cells can be wide
+_MAX_WIDE = 3  # embeddings up to which cells can be wide
 
 
 def metrics(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
@@ -405,7 +405,7 @@ def metrics(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | 
         ),
         rows=rows,
         table=PageTable(caption="Scores by metric", frame=wide, view="results"),
-        narrow=n_embeddings <= _FEW,
+        narrow=n_embeddings <= _MAX_WIDE,
         min_width=charts.heat_width(n_embeddings),
     )
     return Section(
@@ -448,7 +448,7 @@ def significance(comparisons: pl.DataFrame, embeddings: Sequence[str]) -> Sectio
             view="comparisons",
             formats={"p": ".2g", "p, Bonferroni": ".2g"},
         ),
-        narrow=len(names) <= _FEW,
+        narrow=len(names) <= _MAX_WIDE,
         min_width=charts.heat_width(len(names)),
     )
     return Section(

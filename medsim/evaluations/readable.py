@@ -1,4 +1,4 @@
-"""Tables of an evaluation for reading, with the names and headings that pages use too."""
+"""Tables of an evaluation for reading, with the names of sets and statistics that pages use too."""
 
 from __future__ import annotations
 

@@ -78,9 +78,9 @@ def warnings_of_leaks(
 ) -> Iterator[str]:
     """Yield a sentence for each build with names that a model was trained on.
 
-    The validation and the test split have no names of the train split. A split does not know the
-    name of its build, so any train split of unknown data counts on a train split. Inputs and
-    embeddings are provenance by name.
+    The validation and the test split have no names of the train split. A split does not
+    record the name of its build, so on a train split there is also a warning for any train split
+    of unknown data. Inputs and embeddings are provenance by name.
     """
     for (name, about), (model, of_model) in product(inputs.items(), embeddings.items()):
         source = about.get("source", {})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from medsim.builds.cards import split_of
@@ -15,7 +14,7 @@ from medsim.core.files import digest_of
 from medsim.core.manifest import MANIFEST
 from medsim.core.opened import open_output, reading_output
 from medsim.core.options import declared, folder_of, public
-from medsim.core.output import claimed
+from medsim.core.output import claimed_by
 from medsim.core.progress import progress_of
 from medsim.exports.formats import Export, format_of
 from medsim.exports.options import ExportOptions
@@ -43,13 +42,7 @@ def export(options: ExportOptions) -> Exported:
     is_split = isinstance(exported, Splits)
     splits = dict(exported.builds) if is_split else {split_of(exported.manifest): exported}
     progress = progress_of(options.progress)
-    claim = claimed(
-        Path(options.out),
-        EXPORT,
-        overwrite=options.overwrite,
-        inputs=options.paths_read(),
-        input_folders=[exported.folder],
-    )
+    claim = claimed_by(options, EXPORT, [exported.folder])
     with reading_output(exported), claim as output:
         run = Export(
             exported=exported,

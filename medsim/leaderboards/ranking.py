@@ -48,7 +48,8 @@ def leaderboard(options: LeaderboardOptions) -> pl.DataFrame:
         else by whether their confidence intervals overlap.
 
     Raises:
-        InputError: a result is missing or damaged, or none has a headline score.
+        InputError: a result is missing or damaged, none has a headline score, or two results of a
+            model on one build differ.
         OptionError: the extra medsim[report] is not installed, or ``out`` has another ending.
         OutputError: ``out`` exists and is not a report of medsim, or cannot be written.
     """
@@ -171,9 +172,14 @@ def _with_ranks(rows: pl.DataFrame, tests: pl.DataFrame) -> pl.DataFrame:
 
 
 _TRAINED = "trained on this terminology"
-_HEADINGS = {"value": "matched AUC", "gain": "above baseline", "trained_here": _TRAINED}
+_HEADINGS = {
+    "value": "matched AUC",
+    "gain": "above baseline",
+    "trained_here": _TRAINED,
+    "size": "bytes",
+    "size_class": "size",
+}
 _ENDS = ("low", "high")
-_HEADINGS |= {"size": "bytes", "size_class": "size"}
 _SIZES = {"to 10 MB": 1e7, "to 100 MB": 1e8, "over 100 MB": math.inf}
 _SIZE_CLASS = pl.coalesce(
     *(pl.when(pl.col("size") <= most).then(pl.lit(name)) for name, most in _SIZES.items()),

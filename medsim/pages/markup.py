@@ -165,8 +165,8 @@ def packed_columns(rows: pl.DataFrame) -> dict[str, object]:
     """Return the columns of a chart, each as ``unpacked`` of the page's script reads it.
 
     That is the list of its values; or ``of``, its different values, with ``at``, which of them each
-    row has, or with ``runs``, in turn such a number and how many rows in succession have it. Of
-    these the shortest is taken.
+    row has, or with ``runs``, pairs of such a number and the number of consecutive rows with it.
+    The shortest form is used.
     """
     return {name: _packed(rows[name]) for name in rows.columns}
 
@@ -210,7 +210,7 @@ def write_page(
     Args:
         out: the .html file.
         subject: what the page is about, for the progress.
-        page_of: computes the page, after the place and the library of charts are checked.
+        page_of: computes the page, after ``out`` and the library of charts are checked.
         progress: receives every stage.
         charts: whether the page may have charts, which need an extra.
 

@@ -148,7 +148,7 @@ class Chart:
         spec: its specification in Vega-Lite, without data; it draws the data set named "rows".
         rows: the data that it draws.
         narrow: whether it is drawn no wider than it is high.
-        min_width: the least width, in pixels, at which its texts fit; on a narrower page
+        min_width: the minimum width, in pixels, at which its texts fit; on a narrower page
             it scrolls within its own box.
     """
 
@@ -220,9 +220,8 @@ class Page:
         text = " ".join(chain.from_iterable(section.result for section in self.sections))
         used = {word.lower() for word in any_of({**MEANINGS, **self.words}).findall(text)}
         used -= {word.lower() for word in self.words}
-        shown = {
-            MEANINGS[word]: word for word in MEANINGS if word.lower() in used
-        }  # no meaning twice
+        # By meaning, so that none is shown twice.
+        shown = {meaning: word for word, meaning in MEANINGS.items() if word.lower() in used}
         return {word: meaning for meaning, word in shown.items()} | {**self.words}
 
 

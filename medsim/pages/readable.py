@@ -11,7 +11,7 @@ from medsim.core.shown import number
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-HEADINGS = {
+_HEADINGS = {
     "among_best": "among the best",
     "category1": "category",
     "category2": "other category",
@@ -40,9 +40,9 @@ HEADINGS = {
 def headed(frame: pl.DataFrame, columns: Iterable[str] | pl.Expr, **names: str) -> pl.DataFrame:
     """Return columns of a frame under their headings.
 
-    A heading is from ``names`` or ``HEADINGS``, else the name with spaces and without "n_".
+    A heading is from ``names`` or ``_HEADINGS``, else the name with spaces and without "n_".
     """
-    headings = HEADINGS | names
+    headings = _HEADINGS | names
     return frame.select(columns).rename(
         lambda name: headings.get(name, name.removeprefix("n_").replace("_", " "))
     )

@@ -58,7 +58,6 @@ class PrintedPaper:
 
     Attributes:
         paper: its authors and year.
-        title: its title.
         inputs: the inputs that are needed, for help.
         options: the options of ``medsim reproduce`` that only this paper has.
         needs_embeddings: whether embeddings are needed; else models may have other options.
@@ -66,7 +65,6 @@ class PrintedPaper:
     """
 
     paper: str
-    title: str
     inputs: str
     options: Sequence[str] = ()
     needs_embeddings: bool = True

@@ -134,7 +134,7 @@ def parts_of(properties: pl.DataFrame, stratification: Stratification) -> dict[s
             first, second = (_bin_names(values, starts) for values in (first, second))
         part = pl.DataFrame({"part": pl.repeat(name, len(first), eager=True), "part_value": first})
         members = part.with_row_index("row").filter(first == second)
-        parts[name] = members.cast(MEMBERS)  # type: ignore[arg-type]  # names and types, as asked for
+        parts[name] = members.cast(MEMBERS)  # type: ignore[arg-type]  # names and types
     return parts
 
 

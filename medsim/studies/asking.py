@@ -262,9 +262,8 @@ def grade_study(options: GradeOptions) -> Study:
         n_pages = math.ceil(n_seen / options.page_size) if options.page_size else 1
         presentations = []
         for n_earlier, rater in enumerate(raters):
-            number = (
-                n_earlier * options.groups // len(raters) + 1
-            )  # groups are as equal as possible
+            # Groups are as equal as possible.
+            number = n_earlier * options.groups // len(raters) + 1
             shown = items.filter(pl.col("group").is_in([0, number]))
             presentations.append(
                 presentations_of(options.seed, rater, shown, options.duplicates, n_pages)

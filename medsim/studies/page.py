@@ -1,4 +1,4 @@
-"""The report of a study's scores."""
+"""The results of a study's scores: in sentences, and as a report."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError, counted, listed, unknown_name
 from medsim.core.manifest import medsim_version
 from medsim.core.options import folder_of, public
-from medsim.core.output import check_free, check_not_input, claimed, resolved
+from medsim.core.output import check_free, check_not_input, claimed_by, resolved
 from medsim.core.progress import progress_of
 from medsim.core.shown import MISSING, Shown, Summary, readable_text, texts
 from medsim.core.tables import guarded
@@ -116,7 +116,7 @@ def score_study(options: ScoreOptions) -> Scores:
         study_id=study.manifest.study_id, tables=tables, warnings=tuple(progress.warnings)
     )
     if options.out is not None:
-        _write(scores, study, answers, options, Path(options.out))
+        _write(scores, study, answers, options)
     return scores
 
 
@@ -154,13 +154,9 @@ def _commented(items: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
     return items.join(by_item, on="item_id", how="left", maintain_order="left")
 
 
-def _write(
-    scores: Scores, study: Study, answers: StudyAnswers, options: ScoreOptions, out: Path
-) -> None:
-    """Write tables as CSV to a folder that appears complete or not at all."""
-    with claimed(
-        out, STUDY_SCORES, overwrite=options.overwrite, inputs=options.paths_read()
-    ) as output:
+def _write(scores: Scores, study: Study, answers: StudyAnswers, options: ScoreOptions) -> None:
+    """Write tables as CSV to the folder ``out``, which appears complete or not at all."""
+    with claimed_by(options, STUDY_SCORES) as output:
         for name, table in scores.tables.items():
             texts = [] if name == "rated" else table.select(pl.col(pl.String)).columns
             harmless = table.with_columns(  # for spreadsheets; the rated set is for programs

@@ -197,7 +197,7 @@ class Corpus:
 
     Attributes:
         name: of its file or folder.
-        splits: the sentences by name of the split, see ``medsim.tagging.CORPUS_SPLITS``.
+        splits: the sentences by name of the split, see ``medsim.corpora.CORPUS_SPLITS``.
         files: of each split, or of the ``_WHOLE``, its path and the SHA-256 of its bytes.
         skipped: the numbers of mentions and documents left out, with reasons.
         warnings: a line for each kind of fault in the files.

@@ -60,7 +60,8 @@ class Round:
         fold: number of the tested fold, from 1; None with splits.
         train: int[n_train], to fit models on.
         dev: int[n_dev], to choose thresholds on.
-        held_back: int[n_held_back], to choose a fitted model's threshold on; not in ``train``.
+        held_back: int[n_held_back], to choose a fitted model's threshold on; with folds, a part of
+            ``train``.
         test: int[n_test], to test on.
     """
 

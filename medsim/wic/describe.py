@@ -250,7 +250,7 @@ def curve(benchmark: Benchmark, threads: int) -> pl.DataFrame:
         hashes=mention_hashes(mentions),
         seed=options["seed"],
         quotas=QUOTAS["test"],
-        max_train=options["max_train"],
+        max_train=options.get("max_train"),
     )
     rows = []
     for repeats, train in zip(REPEATS, splitter.trains(REPEATS), strict=True):

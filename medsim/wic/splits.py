@@ -318,9 +318,8 @@ class Splitter:
         quotas: dict[_Class, int] = {}
         for group, name in enumerate(GROUPS):
             terms = (self.blocks.terms[_in_class(self.blocks, group, label)] for label in _LABELS)
-            n_pairs = min(
-                len(np.unique(of_label)) for of_label in terms
-            )  # of terms, of the rarer label
+            # Pairs of terms of the rarer label.
+            n_pairs = min(len(np.unique(of_label)) for of_label in terms)
             quotas |= {(group, label): min(self.quotas[name], n_pairs // 2) for label in _LABELS}
         return self._select_all(self.blocks, uses, quotas)
 

@@ -141,7 +141,7 @@ def test_peak_memory_is_of_the_stage() -> None:
     if not Path("/proc/self/clear_refs").exists():
         pytest.skip("only Linux measures the peak of a stage")
     progress = Progress()
-    # Mapped anew, while an object could lie in memory that the process has freed and still holds.
+    # A new mapping, as an object could reuse memory that the process has freed and still holds.
     with progress.stage("large"), mmap.mmap(-1, 120 << 20) as large:
         for start in range(0, len(large), mmap.PAGESIZE):
             large[start] = 1

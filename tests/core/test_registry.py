@@ -90,7 +90,7 @@ def test_other_packages_add_plug_ins_by_entry_points(package: str, tmp_path: Pat
         ("", "near = broken:X", r"broken:X cannot be loaded \(AttributeError: .*'X'\)"),
         ("", "near = nowhere:X", r"nowhere:X cannot be loaded \(ModuleNotFoundError: .*\)"),
         ("X = 1", "near = broken:X", "broken:X is of the class int, not str"),
-        ("X = 'NEAR'", "exact = broken:X", "there is one of this name"),
+        ("X = 'NEAR'", "exact = broken:X", "another strategy has this name"),
     ],
 )
 def test_a_broken_entry_point_is_an_error_that_names_its_package(
@@ -111,5 +111,5 @@ def test_two_packages_cannot_add_the_same_name(package: str, tmp_path: Path) -> 
     install(tmp_path, "first_of_two", "X = 'NEAR'", package, "near = first_of_two:X")
     install(tmp_path, "second_of_two", "X = 'NEAR'", package, "near = second_of_two:X")
 
-    with pytest.raises(OptionError, match=r"of_two adds the strategy 'near', but there is one"):
+    with pytest.raises(OptionError, match=r"of_two adds the strategy 'near', but another"):
         registry_of(package).all()

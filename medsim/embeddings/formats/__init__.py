@@ -1,4 +1,4 @@
-"""Embedding formats, one module each: what they are asked, and what they return."""
+"""Embedding formats, one module each: requests, results, and the checks that readers share."""
 
 from __future__ import annotations
 

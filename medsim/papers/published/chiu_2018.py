@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from medsim.papers.printed import Cells
     from medsim.papers.published import Facts
 
-_COSINES: tuple[str, ...] = ("avg_cos", "cos")
+_COSINES = ("avg_cos", "cos")
 _NO_TASKS = "no scores of tasks were given; add --tasks"
 
 

@@ -176,7 +176,7 @@ def rendered_sheet(sheet: Sheet) -> str:
         "instructions": list(sheet.instructions),
         "notice": sheet.notice,
         "page_size": sheet.page_size,
-        "entries": [[choice.entry_id, *choice.texts(scale).values()] for choice in sheet.entries],
+        "entries": [[entry.entry_id, *entry.texts(scale).values()] for entry in sheet.entries],
     }
     embedded = f'<script type="application/json" id="sheet">{embedded_json(content)}</script>\n'
     return document(

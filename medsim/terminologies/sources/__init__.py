@@ -94,8 +94,8 @@ class Vocabulary:
 
     Attributes:
         name: its name in UMLS, such as "MSH".
-        prefix: what precedes identifiers of concepts in mappings, without the colon.
-        address: what precedes them in their addresses.
+        prefix: prefix of their identifiers in mappings, without the colon.
+        address: beginning of their addresses, before the identifier.
     """
 
     name: str
@@ -116,7 +116,7 @@ class Source:
         address: page to download such files or the package from.
         example: name of such a file, for an example; empty for a built-in.
         load: function that reads it.
-        vocabulary: of its concepts, if it is always the same and their ids have no prefix.
+        vocabulary: vocabulary of its concepts, if always the same, and if ids have no prefix.
         recognises: function that returns whether a path looks like this format.
         locate: for a built-in, function that finds its file.
         accepts: the attributes of ``ReadingOptions`` that it accepts besides the language: any of
@@ -417,7 +417,8 @@ def read_terminology(
                     f"{path}: no active descriptions in language {language!r}; "
                     f"languages found: {', '.join(counts) or 'none'}"
                 )
-        n_main_names, n_concepts = counts[language := reading.languages[0]]
+        language = reading.languages[0]
+        n_main_names, n_concepts = counts[language]
         if not n_main_names:
             terminology = with_main_names(terminology, store, language)
         elif 2 * n_main_names < n_concepts:

@@ -74,7 +74,7 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
 
 
 def _load(kind: RF2File, files: list[ReleaseFile], store: Store, records: list[SourceFile]) -> int:
-    """Fill the table of a kind of file, add the files to those read, and count repeated rows."""
+    """Fill the table of a kind of file, add the files to ``records``, and count repeated rows."""
     table = f"rf2_{kind.name}"
     query = f"dialect/{table}" if kind is LANGUAGE_REFSETS else table
     rows = RowFormat(
@@ -181,7 +181,7 @@ RF2_FILES = (
 """The files that medsim reads. Associations and is-a are optional."""
 
 LANGUAGE_REFSETS = RF2File(name="language", stem="der2_(?:cRefset_)?Language")
-"""The language reference sets, which are only read for a dialect."""
+"""The language reference sets, read for a dialect or if a language has no main names."""
 
 
 def find_files(

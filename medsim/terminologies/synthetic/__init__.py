@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 Fate = IntEnum("Fate", "KEPT CHANGED RETIRED CHANGED_THEN_RETIRED REVIVED LATE", start=0)
 """The events of a component between its first row and the release."""
 
-# A row at a time: 1 if it makes the component active, 0 if inactive, -1 if there is no row.
+# For each row of a component, 1 if it is active then, 0 if inactive, -1 if there is no such row.
 _ROWS = np.array([CHANCES["histories"][fate.name] for fate in Fate])
 _FATES = CHANCES["fates"]
 _CHANGING = (Fate.CHANGED, Fate.CHANGED_THEN_RETIRED)

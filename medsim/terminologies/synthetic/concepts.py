@@ -119,7 +119,7 @@ class Families:
 
 
 def families_of(concepts: Ints, draws: Draws) -> Families:
-    """Return the places of concepts, given their numbers, int64[n].
+    """Return the families and branches of concepts, given their numbers, int64[n].
 
     After the first ``PER_CATEGORY`` concepts as many belong to each category, and the first of
     these is the category.

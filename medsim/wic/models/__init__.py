@@ -1,4 +1,4 @@
-"""Models of words in context, one module each, and their shared parts."""
+"""Models of words in context: their classes and registry, and the model with random answers."""
 
 from __future__ import annotations
 
