@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 
@@ -20,18 +21,11 @@ from medsim.core import manifest
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError, counted
 from medsim.core.opened import reading_output
-from medsim.core.options import folder_of, public
+from medsim.core.options import OpenedFolder, folder_of, public
 from medsim.core.output import claimed_by
-from medsim.core.progress import progress_of
+from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
 from medsim.core.tables import write_csv
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from medsim.core.options import OpenedFolder
-    from medsim.core.progress import Progress
 
 
 @public(AuditOptions)

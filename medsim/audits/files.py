@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 import polars as pl
 
@@ -10,10 +11,6 @@ from medsim.audits import KINDS
 from medsim.core.manifest import medsim_version
 from medsim.core.tables import harmless
 from medsim.terminologies.sources import vocabularies
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 _OBO = "http://purl.obolibrary.org/obo/"
 _OBO_ID = r"^([A-Za-z][A-Za-z0-9_]*):([A-Za-z0-9_]+)$"

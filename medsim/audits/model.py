@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from itertools import permutations
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,14 +17,11 @@ from medsim.builds.positives import pair_distances
 from medsim.embeddings.embedded_terms import identify
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.lookup import CosineSearch
-from medsim.embeddings.options import embedding_spec
+from medsim.embeddings.options import EmbeddingLike, embedding_spec
 from medsim.neighbours.difference import DifferenceClassifier
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from medsim.audits.near import Audited
-    from medsim.embeddings.options import EmbeddingLike
 
 _SAME = 0.9  # share of synonyms that are less similar than names that are taken for the same
 _SIDES, _CONCEPTS = ("1", "2"), ("concept1", "concept2")

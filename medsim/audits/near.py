@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.builds.positives import pair_distances
+from medsim.builds.positives import Derived, pair_distances
+from medsim.core.progress import Progress
 from medsim.neighbours.difference import (
     DifferenceClassifier,
     NameDifference,
@@ -18,10 +20,6 @@ from medsim.neighbours.difference import (
 from medsim.neighbours.search import pairs_within
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from medsim.builds.positives import Derived
-    from medsim.core.progress import Progress
     from medsim.core.store import Store
 
 _SHORT = 8  # characters; names of at most this length are near only at distance 1

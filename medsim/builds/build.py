@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -16,13 +17,14 @@ from medsim.builds.cards import build_card
 from medsim.builds.compiling import compile_in_background, no_wait
 from medsim.builds.datasets import (
     CheckedPairs,
+    SetKey,
     SetMaker,
     file_rows,
     positive_sets,
     set_keys,
 )
-from medsim.builds.negatives.candidates import search_plan
-from medsim.builds.options import BuildOptions
+from medsim.builds.negatives.candidates import SearchRequest, search_plan
+from medsim.builds.options import BuildOptions, SearchOptions
 from medsim.builds.output import BUILD, CARD, STATS, TERM, Build, BuildManifest
 from medsim.builds.positives import Derived, derive_positives, index_terms, read_corrections
 from medsim.builds.stats import stats_row
@@ -32,24 +34,17 @@ from medsim.core.errors import BrokenPromiseError, OptionError, counted, listed,
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import MANIFEST
 from medsim.core.opened import reading_output
-from medsim.core.options import folder_of, public
+from medsim.core.options import OpenedFolder, folder_of, public
 from medsim.core.output import OutputFolder, claimed_by
 from medsim.core.parquet import holds
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
 from medsim.embeddings.options import embedding_spec
-from medsim.terminologies.sources import read_terminology, source_paths
+from medsim.terminologies.sources import Terminology, read_terminology, source_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from medsim.builds.datasets import SetKey
     from medsim.builds.negatives import SearchResult, TermIndex
-    from medsim.builds.negatives.candidates import SearchRequest
-    from medsim.builds.options import SearchOptions
-    from medsim.core.options import OpenedFolder
     from medsim.embeddings.embedded_terms import NamedEmbedding
-    from medsim.terminologies.sources import Terminology
 
     FirstSearch = Callable[[TermIndex, Sequence[SearchRequest], Progress], Sequence[SearchResult]]
 

@@ -5,22 +5,19 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from medsim.builds.datasets import set_keys
-from medsim.builds.output import BUILD, PAIR
+from medsim.builds.datasets import SetKey, set_keys
+from medsim.builds.output import BUILD, PAIR, BuildManifest
 from medsim.core.config import CROSS_LANGUAGE, EASY_DISTANCE, STRATEGIES
 from medsim.core.table_formats import markdown, plain_markdown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from medsim.builds.datasets import SetKey
-    from medsim.builds.output import BuildManifest
     from medsim.core.kinds import Columns, Table
     from medsim.core.manifest import Output
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from threading import Lock
@@ -13,18 +14,15 @@ from distributed import CancelledError, Client, KilledWorker, LocalCluster, as_c
 from medsim.builds.negatives.candidates import CandidateSource, among, candidates_of, request_share
 from medsim.core.errors import ClusterError
 from medsim.core.manifest import library_versions, medsim_version
-from medsim.neighbours.search import NearestSearch
+from medsim.core.progress import Progress, Stage
+from medsim.neighbours.search import NearestSearch, Terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from distributed import Future
 
     from medsim.builds.negatives import SearchResult, TermIndex
     from medsim.builds.negatives.candidates import SearchRequest
-    from medsim.core.progress import Progress, Stage
     from medsim.kernels.types import Ids
-    from medsim.neighbours.search import Terms
 
 _SHARES_PER_WORKER = 8  # so that a slow, late or lost worker costs little
 _MIN_FIRSTS = 64  # per share

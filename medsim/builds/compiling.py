@@ -6,9 +6,9 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import config
@@ -32,10 +32,6 @@ from medsim.neighbours.search import (
     slate,
     workspace,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 
 _COMMAND = (sys.executable, "-P", "-m", "medsim.builds.compiling")
 

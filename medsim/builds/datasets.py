@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
+from numpy.typing import NDArray
 from polars.io.plugins import register_io_source
 
-from medsim.builds.negatives import SAMPLERS, PositiveSet, Sampling
+from medsim.builds.negatives import SAMPLERS, PositiveSet, Sampling, SearchResult
 from medsim.builds.output import LANGUAGES, PAIR
-from medsim.builds.positives import numbers_of, pair_distances
+from medsim.builds.positives import Derived, Positives, numbers_of, pair_distances
 from medsim.core import queries
 from medsim.core.checks import Finding
 from medsim.core.config import CROSS_LANGUAGE, DIFFICULTIES
 from medsim.core.parquet import read_parquet
+from medsim.core.progress import Stage
+from medsim.kernels.types import Hashes, Ids, Ranks, Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from medsim.builds.negatives import SearchResult
-    from medsim.builds.positives import Derived, Positives
-    from medsim.core.progress import Stage
     from medsim.core.store import Store
-    from medsim.kernels.types import Hashes, Ids, Ranks, Rows
 
 
 _BATCH_ROWS = 1 << 18  # rows whose texts are in memory at the same time

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,21 +12,18 @@ import polars as pl
 
 from medsim.builds.negatives import IndexedVectors
 from medsim.core.errors import InputError, OptionError
-from medsim.embeddings.embedded_terms import embed_terms, identify, with_fingerprint
+from medsim.core.progress import Progress
+from medsim.embeddings.embedded_terms import NamedEmbedding, embed_terms, identify, with_fingerprint
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import COMPARISONS, compare_rows, points_of
 from medsim.embeddings.objects import KnownVectors
 from medsim.embeddings.options import OBJECT, embedding_spec, parse_options, wrap
+from medsim.kernels.types import Ids
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from medsim.builds.output import Build
     from medsim.builds.positives import Derived
-    from medsim.core.progress import Progress
-    from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.embeddings.options import EmbeddingLike, EmbeddingOptions, EmbeddingSpec
-    from medsim.kernels.types import Ids
 
 _LOCATION_OPTIONS = ("format", "vocabulary")  # options that may change when an embedding is moved
 

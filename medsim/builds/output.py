@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from medsim.core.config import DIFFICULTIES, available_threads
+from medsim.core.config import DIFFICULTIES, DatasetName, Difficulty, Strategy, available_threads
 from medsim.core.errors import OptionError, counted, unknown_name
 from medsim.core.kinds import CANONICAL_TABLES, CanonicalTable, Column, Kind, Table, both
-from medsim.core.manifest import RunManifest
+from medsim.core.manifest import Output, RunManifest
 from medsim.core.opened import Opened, show_views
+from medsim.core.shown import Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from medsim.builds.options import SearchOptions
-    from medsim.core.config import DatasetName, Difficulty, Strategy
-    from medsim.core.manifest import Output
-    from medsim.core.shown import Summary
 
 _SET = {
     "dataset": Column(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,8 +13,8 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cpdist
 
 from medsim.builds.negatives import TermIndex
-from medsim.builds.options import MAX_NAMES, Correction
-from medsim.builds.output import LANGUAGES, TERM
+from medsim.builds.options import MAX_NAMES, Correction, SearchOptions
+from medsim.builds.output import LANGUAGES, TERM, Build
 from medsim.core import queries
 from medsim.core.config import DIFFICULTIES, EASY_DISTANCE
 from medsim.core.errors import InputError, OptionError
@@ -23,14 +24,10 @@ from medsim.core.tables import read_table, unguarded
 from medsim.core.terms import lowered, numbered, pack
 from medsim.kernels.components import components
 from medsim.kernels.packing import term_hashes
+from medsim.kernels.types import Hashes, Ids
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from medsim.builds.options import SearchOptions
-    from medsim.builds.output import Build
     from medsim.core.store import Store
-    from medsim.kernels.types import Hashes, Ids
 
 
 _JUDGED = {"same": True, "not_same": False}

@@ -7,18 +7,18 @@ import json
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from medsim.builds.build import BuildRun, complete, derive, requests_of_sets, run_key
 from medsim.builds.datasets import set_keys
-from medsim.builds.negatives import SearchResult
-from medsim.builds.negatives.candidates import candidate_source, request_share
+from medsim.builds.negatives import SearchResult, TermIndex
+from medsim.builds.negatives.candidates import SearchRequest, candidate_source, request_share
 from medsim.builds.options import (
     BuildOptions,
     MergeOptions,
@@ -26,23 +26,16 @@ from medsim.builds.options import (
     corrections_in,
     parse_shard,
 )
-from medsim.builds.output import BUILD
+from medsim.builds.output import BUILD, Build
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError, OutputError, listed
 from medsim.core.files import new_file, read_own_json, remove, write_file
 from medsim.core.options import public
 from medsim.core.output import check_free, check_not_input, resolved
+from medsim.core.progress import Progress
 from medsim.core.reading import reading
 from medsim.core.store import Store
 from medsim.terminologies.sources import find_source, source_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from medsim.builds.negatives import TermIndex
-    from medsim.builds.negatives.candidates import SearchRequest
-    from medsim.builds.output import Build
-    from medsim.core.progress import Progress
 
 
 @public(ShardOptions)

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import polars as pl
 
-from medsim.builds.output import STATS
+from medsim.builds.output import STATS, Build
 from medsim.core.terms import is_multi_word
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from medsim.builds.output import Build
 
 
 def stats_row(key: Mapping[str, str], pairs: pl.DataFrame) -> pl.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 from zlib import crc32
@@ -28,7 +29,7 @@ from medsim.builds.datasets import (
 )
 from medsim.builds.embedded import embed_pair_terms, embedding_of, with_checked_fingerprint
 from medsim.builds.output import BUILD, CARD, LANGUAGES, PAIR, STATS, TERM, Build
-from medsim.builds.positives import pair_distances, reload
+from medsim.builds.positives import Derived, pair_distances, reload
 from medsim.builds.stats import stats_row
 from medsim.core.checks import Finding, Verification, findings_table
 from medsim.core.config import checked_threads
@@ -37,20 +38,16 @@ from medsim.core.files import digest_of
 from medsim.core.manifest import content_of
 from medsim.core.opened import read_damaged_rows, reading_output
 from medsim.core.options import folder_of
-from medsim.core.progress import Progress, progress_of
+from medsim.core.progress import Progress, Stage, progress_of
 from medsim.core.store import Store
 from medsim.embeddings.encoders import cache_folder
 from medsim.kernels.packing import tie_hashes
+from medsim.kernels.types import Flags, FloatTable, Hashes, Ids, Ranks, Vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from medsim.builds.negatives import IndexedVectors, TermIndex
     from medsim.builds.options import VerifyOptions
-    from medsim.builds.positives import Derived
-    from medsim.core.progress import Stage
     from medsim.embeddings.embedded_terms import NamedEmbedding
-    from medsim.kernels.types import Flags, FloatTable, Hashes, Ids, Ranks, Vectors
 
 _NEW_SEEDS = 1_000_000  # short enough to type
 _ROUNDING = 1e-5  # relative, for means summed in another order

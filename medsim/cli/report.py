@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -12,7 +13,7 @@ from medsim.builds.output import Build
 from medsim.cli.options import ReportOptions
 from medsim.core.errors import OptionError, needing
 from medsim.core.files import write_file
-from medsim.core.opened import open_output, reading_output
+from medsim.core.opened import Opened, open_output, reading_output
 from medsim.core.options import folder_of, public
 from medsim.core.output import check_file_free
 from medsim.core.progress import progress_of
@@ -27,9 +28,6 @@ from medsim.wic.benchmark import Benchmark
 from medsim.wic.output import WicScores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from medsim.core.opened import Opened
     from medsim.pages.page import Page
 
 _IMAGES = {".svg": b"<svg", ".png": b"\x89PNG"}  # with their first bytes

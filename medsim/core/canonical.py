@@ -5,15 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import polars as pl
-    from numpy.typing import NDArray
 
 
 _LAST_OF_PLANE = 0xFFFF

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from medsim.core.errors import OptionError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 Strategy = Literal["random", "levenshtein", "embedding"]
 PoolScope = Literal["set", "terminology"]

@@ -11,16 +11,14 @@ import os
 import re
 import shutil
 import stat
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import IO, TYPE_CHECKING, Any
+from pathlib import Path
+from typing import IO, Any
 from uuid import uuid4
 
 from medsim.core.errors import OutputError
 from medsim.core.reading import Watched, open_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 _CANNOT_SYNC = {errno.EBADF, errno.EINVAL, errno.ENOTSUP}  # if folders cannot sync
 

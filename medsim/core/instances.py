@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -11,9 +12,6 @@ from medsim.core.kinds import WIC_COLUMNS
 from medsim.core.parquet import scan_of_users
 from medsim.core.reading import json_lines, open_file, parsed_json, reading
 from medsim.core.tables import is_parquet
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _MOST = (1 << 31) - 1
 _LONGEST_SHOWN = 60

@@ -7,9 +7,11 @@ opens outputs of the kind refers to it, and ``medsim.core.opened`` lists the cla
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
+from pathlib import Path
+from typing import Generic, Literal, TypeAlias, TypeVar
 
 import polars as pl
 
@@ -17,10 +19,6 @@ from medsim.core.errors import InputError
 from medsim.core.files import read_own_json
 from medsim.core.manifest import MANIFEST, Manifest, Output, medsim_version, output_kind
 from medsim.core.reading import reason
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
 
 M = TypeVar("M", bound=Manifest)
 

@@ -5,23 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
 from medsim.core.canonical import text_parts
 from medsim.core.files import read_own_json, whole_file
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from medsim.core.progress import Progress
+from medsim.core.progress import Progress
 
 MANIFEST = "manifest.json"
 """The file that marks a finished output."""

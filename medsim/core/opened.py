@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from traceback import walk_tb
@@ -22,8 +23,6 @@ from medsim.core.reading import reading
 from medsim.core.shown import Shown, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from medsim.core.statements import Outputs, StatementOptions
     from medsim.core.store import Store
 

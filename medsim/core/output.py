@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import stat
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -39,8 +40,6 @@ from medsim.core.manifest import (
 from medsim.core.parquet import read_parquet, scan_parquet, write_parquet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-
     from medsim.core.kinds import Kind
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import polars as pl
 from polars.io.plugins import register_io_source
 
 from medsim.core.errors import InputError
 from medsim.core.reading import check_file, open_file
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 _BATCH_ROWS = 1 << 14
 _COMPARED_ROWS = 1 << 18

@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Annotated
@@ -26,8 +27,6 @@ from medsim.core.errors import (
 from medsim.core.progress import Progress, progress_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     import polars as pl
 
     from medsim.core.checks import Verification

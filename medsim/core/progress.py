@@ -7,6 +7,7 @@ import resource
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -14,8 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from rich.progress import Progress as Bars
 
 _CLEAR_PEAK = "5"  # proc(5): writing 5 to clear_refs resets the peak resident set size

@@ -6,15 +6,12 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from medsim.core.config import CROSS_LANGUAGE
 from medsim.core.errors import OptionError, unknown_name
-
-if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
 
 _FIELD = re.compile(r"^-- (reads|writes|params|cites|order|contains) +(.*)$")
 _MORE = re.compile(r"^--  +(\S.*)$")

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import stat
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +18,6 @@ from medsim.core import surroundings
 from medsim.core.errors import InputError, MedsimError, OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
-
     from typing_extensions import Buffer
 
 MIB = 1 << 20

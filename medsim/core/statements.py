@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import KW_ONLY, dataclass
 from itertools import chain
@@ -23,8 +24,6 @@ from medsim.core.errors import InputError, MedsimError, OptionError, StatementEr
 from medsim.core.options import Options, Threads, machine_option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     import polars as pl
 
     Outputs: TypeAlias = Mapping[str, tuple[Path, Mapping[str, str], Sequence[str]]]

@@ -8,6 +8,7 @@ import re
 import sqlite3
 import threading
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import chain, count
 from pathlib import Path
@@ -23,8 +24,6 @@ from medsim.core.errors import InputError, MedsimError, OutputError, StatementEr
 from medsim.core.reading import check_file, reading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
     import polars as pl
     import pyarrow as pa
 

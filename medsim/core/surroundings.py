@@ -11,16 +11,13 @@ import signal
 import sys
 import threading
 import warnings
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from types import FrameType
+from typing import Any
 
 from medsim.core.errors import OptionError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-    from types import FrameType
-
 
 _FAILING = {"strict", "surrogateescape"}  # error handlers that raise for an unencodable character
 _ENOUGH_FILES = 1024

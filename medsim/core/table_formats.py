@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import accumulate
 from textwrap import TextWrapper
-from typing import TYPE_CHECKING
 
 import polars as pl
 from rich.cells import cell_len
@@ -15,9 +15,6 @@ from rich.cells import cell_len
 from medsim.core import shown
 from medsim.core.errors import counted, listed
 from medsim.core.shown import readable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,11 +7,12 @@ import io
 import math
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -20,11 +21,6 @@ from medsim.core.files import open_hashed
 from medsim.core.parquet import frame_of_parquet
 from medsim.core.reading import BEGINNING, HTML, UTF_16, file_kind, reading
 from medsim.core.terms import MAX_NAME, TOO_LONG
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
-
 
 LARGEST_FILE = 1 << 27
 """The maximum size of a file in bytes: some million lines; reading takes 20 times the memory."""

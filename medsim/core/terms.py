@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from medsim.core.canonical import text_parts
-from medsim.kernels.types import starts_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from medsim.kernels.types import Codes, Hashes, Starts
+from medsim.kernels.types import Codes, Hashes, Starts, starts_of
 
 MAX_NAME = 10_000
 """The maximum number of characters of a name.

@@ -8,9 +8,13 @@ import re
 from bisect import bisect_right
 from codecs import BOM_UTF8
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from io import BufferedReader
 from itertools import accumulate
-from typing import IO, TYPE_CHECKING, Any
+from pathlib import Path
+from typing import IO, Any
+from xml.etree.ElementTree import Element
 
 from defusedxml import DefusedXmlException
 from defusedxml import ElementTree as strict  # noqa: N813 — the unsafe one is never used
@@ -36,13 +40,6 @@ from medsim.core.reading import (
 )
 from medsim.core.tables import LINE_END
 from medsim.corpora import Annotation, Document
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from io import BufferedReader
-    from pathlib import Path
-    from xml.etree.ElementTree import Element
-
 
 _LONGEST_VALUE = 100
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections import deque
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import lru_cache
 from itertools import chain, islice
@@ -12,13 +13,9 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
 from medsim.core.errors import OptionError, needing
-from medsim.corpora import ENGLISH
+from medsim.corpora import ENGLISH, Document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from concurrent.futures import Future
-
-    from medsim.corpora import Document
     from medsim.corpora.documents import Problems
 
 

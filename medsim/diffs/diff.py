@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 
 from medsim.builds.build import opened_or_built, paths_of
-from medsim.builds.output import PAIR, Build
+from medsim.builds.output import PAIR, Build, BuildManifest
 from medsim.builds.positives import pair_distances
 from medsim.core import manifest, queries
 from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
 from medsim.core.kinds import CANONICAL_TABLES
-from medsim.core.options import public
+from medsim.core.options import OpenedFolder, public
 from medsim.core.output import claimed_by
-from medsim.core.progress import progress_of
+from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
 from medsim.core.table_formats import markdown, plain_markdown
 from medsim.core.terms import lowered_column
@@ -33,14 +34,6 @@ from medsim.diffs.output import (
     readable_changes,
 )
 from medsim.splits.split import build_digest
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from medsim.builds.output import BuildManifest
-    from medsim.core.options import OpenedFolder
-    from medsim.core.progress import Progress
 
 _LARGEST_SHARE = 0.5  # of the longer name, in the distance of a changed name
 _LISTED_ROWS = 1_000  # of each table in the changelog

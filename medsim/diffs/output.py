@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any, ClassVar
 
 import polars as pl
 
@@ -12,12 +13,7 @@ from medsim.core.errors import OptionError, counted, listed, unknown_name
 from medsim.core.kinds import CANONICAL_TABLES, Column, Kind, Table
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from medsim.core.shown import Summary
+from medsim.core.shown import Summary
 
 
 def _text(about: str) -> Column:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from medsim.core.errors import listed
-from medsim.diffs.output import CHANGES, DIFF_TABLES, label, readable_changes
+from medsim.diffs.output import CHANGES, DIFF_TABLES, Diff, label, readable_changes
 from medsim.pages.page import LongTable, Page, PageTable, Section, license_notice, report
-
-if TYPE_CHECKING:
-    from medsim.diffs.output import Diff
 
 _FILTERS = ("change", "dataset", "difficulty", "category", "concept_change", "kind", "kept")
 _LEFT_OUT = ("pair_id", "negatives", "concept_term")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from filelock import FileLock
@@ -14,26 +16,21 @@ from filelock import FileLock
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import OptionError, OutputError, ServiceError
 from medsim.core.options import Option
+from medsim.core.progress import Stage
 from medsim.core.reading import open_file
 from medsim.embeddings.options import SERVICE, ServiceOptions, parse, parse_named
-from medsim.embeddings.replies import FILTERED, Reply
+from medsim.embeddings.replies import FILTERED, Messages, Reply
 from medsim.embeddings.services import (
     CHARACTERS_A_TOKEN,
     RefusedError,
+    Service,
     ServiceClient,
     open_service,
     tokens_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
     import polars as pl
-
-    from medsim.core.progress import Stage
-    from medsim.embeddings.replies import Messages
-    from medsim.embeddings.services import Service
 
 _LAYOUT = "1"  # the version of requests and of the cache
 _BYTES_AN_ANSWER, _BYTES_A_TOKEN = 1 << 20, 1 << 6

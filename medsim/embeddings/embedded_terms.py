@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -13,9 +14,11 @@ import polars as pl
 
 from medsim.core.errors import InputError, OptionError, counted, needing
 from medsim.core.kinds import TERM_COLUMNS
+from medsim.core.progress import Progress
 from medsim.core.reading import reading
 from medsim.embeddings.formats import (
     TERMS,
+    EmbeddingFormat,
     Request,
     TermVectors,
     VectorSource,
@@ -24,19 +27,10 @@ from medsim.embeddings.formats import (
     find_format,
 )
 from medsim.embeddings.formats.model_folder import CONFIG, MODULES, read_object
-from medsim.embeddings.metrics import METRICS, TermPoints, WordBags
-from medsim.embeddings.options import HUB, SERVICE
+from medsim.embeddings.metrics import METRICS, Embedded, TermPoints, WordBags, Workers
+from medsim.embeddings.options import HUB, SERVICE, EmbeddingOptions, EmbeddingSpec
 from medsim.embeddings.tokens import find_words, fitted, forms, phrases_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from medsim.core.progress import Progress
-    from medsim.embeddings.formats import EmbeddingFormat
-    from medsim.embeddings.metrics import Embedded, Workers
-    from medsim.embeddings.options import EmbeddingOptions, EmbeddingSpec
-    from medsim.kernels.types import Flags, Ids, Singles
-
+from medsim.kernels.types import Flags, Ids, Singles
 
 T = TypeVar("T", bound=np.ndarray[Any, Any])
 

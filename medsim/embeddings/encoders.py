@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -23,18 +24,16 @@ from medsim.embeddings.formats import (
     FORMATS,
     TERMS,
     EmbeddingFormat,
+    Request,
     TermVectors,
     files_fingerprint,
     first_not_finite,
 )
 from medsim.embeddings.formats.model_folder import kind
+from medsim.kernels.types import Vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-
-    from medsim.embeddings.formats import Request
     from medsim.embeddings.options import EmbeddingOptions
-    from medsim.kernels.types import Vectors
 
     class Encoder(Protocol):
         """A model that embeds any term.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import faiss
 import numpy as np
@@ -27,23 +28,18 @@ from medsim.kernels.cosine_search import (
     similarities,
     vector_hashes,
 )
-from medsim.kernels.types import starts_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from medsim.kernels.types import (
-        Counts,
-        Flags,
-        Hashes,
-        Ids,
-        Places,
-        Rows,
-        Singles,
-        Starts,
-        Vectors,
-    )
-
+from medsim.kernels.types import (
+    Counts,
+    Flags,
+    Hashes,
+    Ids,
+    Places,
+    Rows,
+    Singles,
+    Starts,
+    Vectors,
+    starts_of,
+)
 
 INDEXES = ("flat", "ivf", "hnsw")
 """Indexes: flat compares with every point, ivf with the points of the nearest cells, hnsw with the

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, counted
@@ -25,15 +27,11 @@ from medsim.embeddings.formats import (
 from medsim.embeddings.formats.tables import FITTING, Keys, look_up
 from medsim.embeddings.metrics import slices_of
 from medsim.embeddings.options import OBJECT, VECTORS_USED
+from medsim.kernels.types import Vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from medsim.embeddings.formats import Request, WordVectors
     from medsim.embeddings.options import Embedding, EmbeddingOptions, EmbeddingSpec
-    from medsim.kernels.types import Vectors
 
 _DESCRIBES = {
     "function": "function of texts",

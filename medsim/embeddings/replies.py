@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
 
 from medsim.core.kinds import Column
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 Messages: TypeAlias = list[dict[str, str]]
 """A chat: each message has a role and a content."""

@@ -10,12 +10,13 @@ import random
 import re
 import threading
 import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from itertools import chain
 from socket import inet_aton
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -24,16 +25,9 @@ from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, OptionError, ServiceError, needing
 from medsim.core.reading import parsed_json
 from medsim.embeddings.encoders import LAYOUT, EncodedBatch, collect
-from medsim.embeddings.formats import TERMS, VectorSource
-from medsim.embeddings.options import ASKING, KEY, SERVICE
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-
-    from medsim.embeddings.formats import Request, TermVectors
-    from medsim.embeddings.options import EmbeddingOptions, ServiceOptions
-    from medsim.kernels.types import Vectors
-
+from medsim.embeddings.formats import TERMS, Request, TermVectors, VectorSource
+from medsim.embeddings.options import ASKING, KEY, SERVICE, EmbeddingOptions, ServiceOptions
+from medsim.kernels.types import Vectors
 
 Job = TypeVar("Job")
 Answer = TypeVar("Answer")

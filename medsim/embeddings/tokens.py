@@ -32,6 +32,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
 from itertools import chain, compress
 from typing import TYPE_CHECKING
@@ -40,14 +41,11 @@ import numpy as np
 
 from medsim.core.terms import lowered, spaced
 from medsim.kernels.packing import gather
-from medsim.kernels.types import starts_of
+from medsim.kernels.types import Flags, Ids, Starts, starts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
-
     from medsim.embeddings.formats import WordVectors
     from medsim.embeddings.options import EmbeddingOptions
-    from medsim.kernels.types import Flags, Ids, Starts
 
 _DIGIT = re.compile(r"\d")
 _REPLACED = {"hash": "#", "zero": "0"}

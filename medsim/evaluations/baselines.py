@@ -6,8 +6,8 @@ They show how much of a score needs no meaning. In results they are metrics of t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -15,12 +15,7 @@ import polars as pl
 from medsim.builds.positives import numbers_of, pair_distances
 from medsim.core.terms import lowered_column, trigrams_of
 from medsim.kernels.sparse import jaccard
-from medsim.kernels.types import starts_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from medsim.kernels.types import Hashes, Ids, Singles, Starts
+from medsim.kernels.types import Hashes, Ids, Singles, Starts, starts_of
 
 _SUM_STEP = 5  # characters: the largest step that keeps all four shortcuts within 0.03 of 0.5
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,14 +12,11 @@ import typer
 from medsim.core.console import app, command
 from medsim.core.options import call
 from medsim.core.printing import Format, print_table, quoted, say_missing, say_next, say_signs
+from medsim.core.progress import Progress
 from medsim.evaluations.options import CompareOptions, CorrelateOptions, EvaluateOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     import polars as pl
-
-    from medsim.core.progress import Progress
 
 _ListTerms = Annotated[
     Path | None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,14 +40,12 @@ from medsim.evaluations.sets import (
     with_parts,
 )
 from medsim.evaluations.statistic import BASELINE, tabulated_names
+from medsim.kernels.types import Flags, Values
 from medsim.pages.readable import with_ends
 from medsim.pages.sentences import ALPHA
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from medsim.evaluations.output import TableRow
-    from medsim.kernels.types import Flags, Values
 
 
 SEPARATION_TABLES = ("separation", "all-separation", "separation-terms", "categories")

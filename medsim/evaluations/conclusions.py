@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 
@@ -12,9 +12,6 @@ from medsim.evaluations.options import CORRECTIONS
 from medsim.evaluations.sets import MATCHED_SUBSET, SET, in_means, with_enough_pairs
 from medsim.evaluations.statistic import BASELINE, statistics_of
 from medsim.pages.sentences import ALPHA
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 
 def best_metrics(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import astuple
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -16,12 +16,13 @@ from medsim.core.kinds import Columns, columns
 from medsim.core.opened import read_rows, reading_output
 from medsim.core.options import public
 from medsim.core.progress import Progress, progress_of
-from medsim.core.tables import is_missing, is_parquet, number_in, read_table
+from medsim.core.tables import TextTable, is_missing, is_parquet, number_in, read_table
 from medsim.evaluations.conclusions import best_metrics
 from medsim.evaluations.options import CorrelateOptions
 from medsim.evaluations.output import SET_COMPARISONS, Evaluation
 from medsim.evaluations.sets import SET, whole_sets
-from medsim.evaluations.statistic import BASELINE, statistics_of, tabulated_names
+from medsim.evaluations.statistic import BASELINE, SampleKind, statistics_of, tabulated_names
+from medsim.kernels.types import Values
 from medsim.pages.sentences import ALPHA
 from medsim.statistics.estimates import (
     FEWEST_FOR_TEST,
@@ -30,14 +31,6 @@ from medsim.statistics.estimates import (
     smallest_detectable,
 )
 from medsim.statistics.significance import holm
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from medsim.core.tables import TextTable
-    from medsim.evaluations.statistic import SampleKind
-    from medsim.kernels.types import Values
-
 
 STRONG = 0.5
 """A large correlation (Cohen 1988, section 3.2); with too few models, tests cannot show it."""

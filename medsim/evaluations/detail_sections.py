@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -29,8 +30,6 @@ from medsim.pages.page import Chart, Folded, PageTable, Section, distinct
 from medsim.pages.readable import headed, rounded
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from medsim.evaluations.report_data import EvaluationReportData
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,9 +24,9 @@ from medsim.embeddings.embedded_terms import (
 )
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.formats import WORDS
-from medsim.embeddings.metrics import METRICS, TermPoints, WordBags, Workers, metrics_of
+from medsim.embeddings.metrics import METRICS, Metric, TermPoints, WordBags, Workers, metrics_of
 from medsim.embeddings.metrics.averages import COSINES
-from medsim.evaluations.inputs import distinct_terms, read_inputs
+from medsim.evaluations.inputs import EvaluationInput, distinct_terms, read_inputs
 from medsim.evaluations.options import EvaluateOptions
 from medsim.evaluations.output import (
     COVERED_TERMS,
@@ -38,18 +39,13 @@ from medsim.evaluations.output import (
     Evaluation,
     table_path,
 )
-from medsim.evaluations.run import begin_run, earlier_results
+from medsim.evaluations.run import EvaluationRun, begin_run, earlier_results
 from medsim.evaluations.summary import summarize
 from medsim.evaluations.training_data import warnings_of_leaks
 from medsim.questions.question import has_questions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     from medsim.embeddings.embedded_terms import EmbeddedTerms, NamedEmbedding
-    from medsim.embeddings.metrics import Metric
-    from medsim.evaluations.inputs import EvaluationInput
-    from medsim.evaluations.run import EvaluationRun
     from medsim.questions.output import Answers
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -20,12 +21,13 @@ from medsim.core.canonical import canonical_digest, canonical_text
 from medsim.core.config import CROSS_LANGUAGE, SET_COLUMNS
 from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.manifest import fingerprint
+from medsim.core.progress import Progress
 from medsim.core.tables import read_table
 from medsim.core.terms import lowered, pack
-from medsim.evaluations.baselines import spelling_of, strata_of_spelling
+from medsim.evaluations.baselines import Spelling, spelling_of, strata_of_spelling
 from medsim.evaluations.layouts import RatedColumns, parse_rated
 from medsim.evaluations.output import SET_PAIRS
-from medsim.evaluations.ratings import read_rated
+from medsim.evaluations.ratings import RatedPairs, read_rated
 from medsim.evaluations.sets import (
     ALL_KINDS,
     HEADLINE_DATASET,
@@ -36,6 +38,7 @@ from medsim.evaluations.sets import (
 )
 from medsim.kernels.components import components
 from medsim.kernels.packing import term_hashes, tie_hashes
+from medsim.kernels.types import Ids, Values
 from medsim.statistics.estimates import defined
 from medsim.statistics.strata import (
     MEMBERS,
@@ -47,15 +50,9 @@ from medsim.statistics.strata import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from medsim.core.progress import Progress
-    from medsim.evaluations.baselines import Spelling
     from medsim.evaluations.options import EvaluateOptions
-    from medsim.evaluations.ratings import RatedPairs
     from medsim.evaluations.separation import Categories
     from medsim.evaluations.statistic import SampleKind
-    from medsim.kernels.types import Ids, Values
 
 _UNSAFE = re.compile(r"[^\w .+-]")  # characters to avoid in the names of Hive partitions
 

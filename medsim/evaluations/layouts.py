@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.tables import SEPARATORS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 DIRECTIONS = {"similar": True, "different": False}
 """The directions of ratings: whether a higher rating means more similar."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import polars as pl
 
@@ -12,13 +12,10 @@ from medsim.core.errors import InputError, OptionError, counted, listed, needing
 from medsim.core.kinds import Column, Kind, Table, both
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
-from medsim.evaluations.options import SUBSETS
+from medsim.core.shown import Summary
+from medsim.evaluations.options import SUBSETS, Subset
 from medsim.evaluations.sets import SET, whole_sets
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
-
-if TYPE_CHECKING:
-    from medsim.core.shown import Summary
-    from medsim.evaluations.options import Subset
 
 _MAX_LISTED = 4  # names in a summary
 

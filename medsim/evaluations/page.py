@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -29,7 +30,7 @@ from medsim.evaluations.readable import (
 )
 from medsim.evaluations.sentences import main_set, result_sentences, sample_sentences
 from medsim.evaluations.sets import FEW, HEADLINE, SET, with_enough_pairs
-from medsim.evaluations.statistic import BASELINE, STATISTICS, tabulated_names
+from medsim.evaluations.statistic import BASELINE, STATISTICS, Statistic, tabulated_names
 from medsim.pages import charts
 from medsim.pages.page import (
     Chart,
@@ -37,6 +38,7 @@ from medsim.pages.page import (
     Page,
     PageTable,
     Section,
+    SectionPart,
     distinct,
     facts,
     license_notice,
@@ -46,12 +48,8 @@ from medsim.pages.readable import headed, rounded
 from medsim.pages.sentences import ALPHA, p_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from medsim.evaluations.output import EvaluationManifest
     from medsim.evaluations.report_data import EvaluationReportData
-    from medsim.evaluations.statistic import Statistic
-    from medsim.pages.page import SectionPart
 
 _MATCHED = (
     "Synonyms are compared only with negatives of the same edit distance, the same difference of "

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 
@@ -27,18 +28,10 @@ from medsim.core.tables import (
     read_text,
 )
 from medsim.core.terms import MAX_NAME, TOO_LONG, lowered
-from medsim.evaluations.layouts import HOW_TO_NAME, LAYOUTS, RatedColumns
+from medsim.evaluations.layouts import HOW_TO_NAME, LAYOUTS, Layout, RatedColumns
 from medsim.statistics.ranks import without_rounding_errors
-from medsim.statistics.rater_agreement import rater_agreement
+from medsim.statistics.rater_agreement import RaterAgreement, rater_agreement
 from medsim.statistics.strata import PAIR_ONLY, PAIR_PROPERTIES, property_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    from medsim.evaluations.layouts import Layout
-    from medsim.statistics.rater_agreement import RaterAgreement
-
 
 COLUMNS_AS_NAMED = "columns as named"
 """The name of the layout of a file whose columns the user named."""

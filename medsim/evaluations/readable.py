@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 
@@ -12,9 +12,6 @@ from medsim.core.shown import MISSING, number
 from medsim.evaluations.sets import ALL_KINDS, FEW, SET, parts_of_sets
 from medsim.evaluations.statistic import STATISTICS, statistics_of
 from medsim.pages.readable import cents, percent, rounded, with_ends
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 _NAMED = 3  # sets that a sentence names at most
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,17 +12,14 @@ import polars as pl
 from medsim.core.config import SET_COLUMNS
 from medsim.evaluations.compare import common_pairs, kept_similarities, stored_input
 from medsim.evaluations.conclusions import best_metrics
-from medsim.evaluations.output import COVERED_TERMS, RETRIEVED, SCORES, table_path
+from medsim.evaluations.output import COVERED_TERMS, RETRIEVED, SCORES, Evaluation, table_path
 from medsim.evaluations.sets import SET, parts_of_sets, sort_parts, whole_sets
 from medsim.evaluations.statistic import statistics_of
+from medsim.kernels.types import Flags, Values
 from medsim.statistics.ranks import histogram, roc_curve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from medsim.evaluations.inputs import EvaluationInput
-    from medsim.evaluations.output import Evaluation
-    from medsim.kernels.types import Flags, Values
 
 
 _WORST_TERMS = 10  # terms whose nearest term is not linked, of an embedding

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -15,15 +17,11 @@ from medsim.embeddings.metrics.averages import COSINES
 from medsim.embeddings.options import SERVICE
 from medsim.evaluations.output import RESULT
 from medsim.evaluations.sets import HEADLINE, MATCHED_SUBSET
-from medsim.evaluations.statistic import BASELINE, statistics_of
+from medsim.evaluations.statistic import BASELINE, SampleKind, statistics_of
 from medsim.pages.page import format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
     from medsim.evaluations.run import EvaluationRun
-    from medsim.evaluations.statistic import SampleKind
 
     Limits = dict[str, tuple[float | str, float | str]]
 

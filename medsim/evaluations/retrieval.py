@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -12,24 +13,21 @@ import polars as pl
 
 from medsim.builds.positives import content_hashes
 from medsim.core.config import DIFFICULTIES
-from medsim.embeddings.embedded_terms import term_rows
+from medsim.core.progress import Stage
+from medsim.embeddings.embedded_terms import EmbeddedTerms, term_rows
 from medsim.embeddings.lookup import INDEXES, CosineSearch, Neighbours
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import COSINES, points_of
 from medsim.evaluations.output import RETRIEVAL, RETRIEVED, SET_COMPARISONS, SET_RESULTS, table_path
 from medsim.evaluations.scoring import Score, family_rows
 from medsim.evaluations.statistic import statistics_of
+from medsim.kernels.types import Counts, Flags, Hashes, Ids, Rows, Singles, Vectors
 from medsim.statistics.estimates import interval_of
 from medsim.statistics.ranks import NOT_FOUND, RankSample
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from medsim.core.progress import Stage
-    from medsim.embeddings.embedded_terms import EmbeddedTerms
     from medsim.evaluations.output import TableRow
     from medsim.evaluations.run import EvaluationRun
-    from medsim.kernels.types import Counts, Flags, Hashes, Ids, Rows, Singles, Vectors
 
 LENGTHS = ("1", "2", "3", "4", "5+")
 """Numbers of words that terms are grouped by."""

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medsim.core import manifest
 from medsim.core.errors import InputError, OutputError
+from medsim.core.progress import Progress
 from medsim.embeddings.options import VECTORS_USED
 from medsim.evaluations.output import RESULT, SUMMARIES, Evaluation
 from medsim.statistics.options import RESAMPLES, Resampling
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     import polars as pl
 
     from medsim.core.output import OutputFolder
-    from medsim.core.progress import Progress
     from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.evaluations.options import EvaluateOptions
 

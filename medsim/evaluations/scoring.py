@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -11,34 +12,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from medsim.core.config import in_threads
 from medsim.core.errors import listed
+from medsim.core.progress import Progress, Stage
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.evaluations.baselines import BASELINES
 from medsim.evaluations.output import SET_COMPARISONS, SET_RESULTS, TableRow
 from medsim.evaluations.sets import MATCHED_SUBSET
-from medsim.evaluations.statistic import BASELINE, statistics_of
+from medsim.evaluations.statistic import BASELINE, SampleKind, Statistic, statistics_of
 from medsim.kernels.packing import tie_hashes
+from medsim.kernels.types import Flags
 from medsim.pages.sentences import ALPHA
 from medsim.statistics.estimates import FEWEST_CLUSTERS, defined, effective_clusters, interval_of
 from medsim.statistics.matched import MatchedPairs
-from medsim.statistics.options import fewest_for
+from medsim.statistics.options import Resampling, fewest_for
 from medsim.statistics.scores import labelled_sample, rated_samples, redrawn
-from medsim.statistics.significance import bonferroni, holm
+from medsim.statistics.significance import Test, bonferroni, holm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from medsim.core.progress import Progress, Stage
     from medsim.evaluations.inputs import EvaluationInput, PairSet
-    from medsim.evaluations.statistic import SampleKind, Statistic
-    from medsim.kernels.types import Flags
     from medsim.statistics.estimates import Estimate
-    from medsim.statistics.options import Resampling
-    from medsim.statistics.significance import Test
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -12,14 +13,9 @@ from medsim.evaluations.conclusions import embedding_standings, with_standing
 from medsim.evaluations.options import CORRECTIONS
 from medsim.evaluations.readable import MATCHED, hardest_first, set_name
 from medsim.evaluations.sets import ALL_KINDS, FEW, SET, with_enough_pairs
-from medsim.evaluations.statistic import BASELINE, STATISTICS, tabulated_names
+from medsim.evaluations.statistic import BASELINE, STATISTICS, Statistic, tabulated_names
 from medsim.pages.page import with_interval
 from medsim.pages.sentences import ALPHA, Row, leader_sentence, ordered_differences, other_models
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from medsim.evaluations.statistic import Statistic
 
 
 def result_sentences(

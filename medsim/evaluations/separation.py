@@ -10,6 +10,7 @@ pairs of b and c without visiting them.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, pairwise, product
@@ -23,28 +24,24 @@ from medsim.core.canonical import canonical_digest
 from medsim.core.config import in_threads
 from medsim.core.errors import OptionError
 from medsim.core.store import Store
-from medsim.embeddings.embedded_terms import check_finite, term_rows
-from medsim.embeddings.metrics import METRICS, Workers
+from medsim.embeddings.embedded_terms import EmbeddedTerms, check_finite, term_rows
+from medsim.embeddings.metrics import METRICS, Metric, Workers
 from medsim.evaluations.output import (
     SEPARATED,
     SEPARATION,
     SEPARATION_PARTS,
     SET_RESULTS,
+    TableRow,
     table_path,
 )
 from medsim.evaluations.statistic import STATISTICS
 from medsim.kernels.separation import n_not_below, sums_of_later
+from medsim.kernels.types import Counts, CountTable, FloatTable, Starts, Vectors
 from medsim.statistics.estimates import Estimate, defined, interval_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from medsim.builds.output import Build
-    from medsim.embeddings.embedded_terms import EmbeddedTerms
-    from medsim.embeddings.metrics import Metric
-    from medsim.evaluations.output import TableRow
     from medsim.evaluations.run import EvaluationRun
-    from medsim.kernels.types import Counts, CountTable, FloatTable, Starts, Vectors
 
 RF2_CATEGORIES = ("103693007", "277132007", "410607006")
 """SNOMED CT's diagnostic and therapeutic procedure, near, and organism, far, as in the paper."""

@@ -7,6 +7,7 @@ declarations.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
@@ -14,8 +15,6 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from medsim.statistics.estimates import Estimate
     from medsim.statistics.significance import Test
 

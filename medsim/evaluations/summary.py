@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,7 +19,7 @@ from medsim.evaluations import output
 from medsim.evaluations.inputs import EvaluationInput
 from medsim.evaluations.output import SUMMARIES, EvaluationManifest, table_path
 from medsim.evaluations.result_file import write_result
-from medsim.evaluations.run import resampling_of
+from medsim.evaluations.run import EvaluationRun, resampling_of
 from medsim.evaluations.scoring import (
     ScoredModel,
     baseline_models,
@@ -26,12 +27,7 @@ from medsim.evaluations.scoring import (
     score_sets,
     warn_of_reach,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from medsim.evaluations.run import EvaluationRun
-    from medsim.kernels.types import Flags
+from medsim.kernels.types import Flags
 
 
 def summarize(run: EvaluationRun) -> None:

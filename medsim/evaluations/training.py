@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from medsim.core.config import SET_COLUMNS
 from medsim.core.errors import OptionError, needing
 from medsim.core.progress import Progress, Stage
 from medsim.embeddings.embedded_terms import NamedEmbedding, embed_terms, similarities_of, term_rows
-from medsim.embeddings.encoders import batches, collect
+from medsim.embeddings.encoders import EncodedBatch, batches, collect
 from medsim.embeddings.formats import TERMS, Request, TermVectors, VectorSource
 from medsim.embeddings.formats.sentence_transformers import NAME, encode_batch
 from medsim.embeddings.metrics import TermPoints, Workers
@@ -24,11 +26,7 @@ from medsim.evaluations.sets import HEADLINE
 from medsim.evaluations.statistic import BASELINE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
     from medsim.core.options import OpenedFolder
-    from medsim.embeddings.encoders import EncodedBatch
 
 T = TypeVar("T")
 

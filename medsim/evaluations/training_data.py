@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from medsim.core.terms import lowered
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _DATA = tomllib.loads((files(__package__) / "training_data.toml").read_text(encoding="utf-8"))
 _CONTAINS: Mapping[str, list[str]] = _DATA["contains"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import polars as pl
 
@@ -11,9 +11,7 @@ from medsim.core.errors import counted
 from medsim.core.kinds import Kind
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
-
-if TYPE_CHECKING:
-    from medsim.core.shown import Summary
+from medsim.core.shown import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,10 @@ import polars as pl
 
 from medsim.builds.cards import licence_of
 from medsim.builds.embedded import check_same, embedding_of
-from medsim.builds.output import PAIR
+from medsim.builds.output import PAIR, Build
 from medsim.builds.positives import content_hashes
 from medsim.core import queries
-from medsim.core.config import DIFFICULTIES
+from medsim.core.config import DIFFICULTIES, Strategy
 from medsim.core.errors import OptionError, counted
 from medsim.core.manifest import Skipped
 from medsim.core.store import Store
@@ -22,17 +23,13 @@ from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import points_of
 from medsim.kernels.drawing import draw_distinct, pair_seeds
+from medsim.kernels.types import Flags, Ids, Ranks, Rows
 from medsim.neighbours.search import NearestSearch, Terms
 from medsim.questions.making import make_questions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from medsim.builds.output import Build
-    from medsim.core.config import Strategy
     from medsim.embeddings.lookup import CosineSearch
     from medsim.exports.formats import Export
-    from medsim.kernels.types import Flags, Ids, Ranks, Rows
 
 _SLOTS_AT_ONCE = 1 << 26  # slots of 16 bytes in memory during a search
 

@@ -11,14 +11,12 @@ kernels for single pairs, rounded to single precision.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from medsim.kernels.compiler import kernel
-
-if TYPE_CHECKING:
-    from medsim.kernels.types import Counts, FloatTable, Ids, Rows, Starts, Values, Vectors
+from medsim.kernels.types import Counts, FloatTable, Ids, Rows, Starts, Values, Vectors
 
 
 @kernel

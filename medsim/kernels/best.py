@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from medsim.kernels.compiler import inner_kernel
-from medsim.kernels.types import starts_of
-
-if TYPE_CHECKING:
-    from medsim.kernels.types import Hashes, Ids, Singles, Starts
+from medsim.kernels.types import Hashes, Ids, Singles, Starts, starts_of
 
 FAR = 1 << 40
 """A number beyond any distance."""

@@ -22,11 +22,11 @@ import time
 import uuid
 import warnings
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import llvmlite
 import numba
@@ -34,16 +34,12 @@ import numpy as np
 from numba import config, njit
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
+from numba.core.dispatcher import Dispatcher
 from numba.core.dispatcher import Dispatcher as CompiledFunction
 from numba.core.event import Event, Listener, install_listener
 from numba.core.registry import cpu_target
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from numba.core.dispatcher import Dispatcher
 
 _DIGEST_BYTES = hashlib.sha256().digest_size
 VERSIONS = (sys.version, numba.__version__, llvmlite.__version__)

@@ -8,27 +8,24 @@ similar tie even if their last digits differ. Points with equal vectors are comp
 from __future__ import annotations
 
 from math import sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from medsim.kernels.best import enter
+from medsim.kernels.best import Best, enter
 from medsim.kernels.compiler import kernel
 from medsim.kernels.packing import mixed, tie_of
-
-if TYPE_CHECKING:
-    from medsim.kernels.best import Best
-    from medsim.kernels.types import (
-        Counts,
-        Hashes,
-        Ids,
-        Places,
-        Rows,
-        Singles,
-        Starts,
-        Values,
-        Vectors,
-    )
+from medsim.kernels.types import (
+    Counts,
+    Hashes,
+    Ids,
+    Places,
+    Rows,
+    Singles,
+    Starts,
+    Values,
+    Vectors,
+)
 
 
 class Points(NamedTuple):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from medsim.kernels.compiler import inner_kernel, kernel
-
-if TYPE_CHECKING:
-    from medsim.kernels.types import Codes, Hashes
+from medsim.kernels.types import Codes, Hashes
 
 _WORD = 64
 _ONE = np.uint64(1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,9 +17,7 @@ from medsim.kernels.edit_distance import (
 )
 from medsim.kernels.instructions import popcount, prefetch
 from medsim.kernels.packing import key_of, tie_of
-
-if TYPE_CHECKING:
-    from medsim.kernels.types import Codes, Hashes, Ids, Rows, Starts, Wide
+from medsim.kernels.types import Codes, Hashes, Ids, Rows, Starts, Wide
 
 SIGNATURE_WORDS = 4
 """The number of occurrences of a character that a signature can distinguish."""

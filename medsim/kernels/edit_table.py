@@ -39,10 +39,10 @@ from medsim.kernels.instructions import (
     sum_of_four,
 )
 from medsim.kernels.packing import first_of, key_of, second_of, sort
+from medsim.kernels.types import Hashes, Ids, Offsets, Plan, Starts
 
 if TYPE_CHECKING:
     from medsim.kernels.edit_search import Queries, SearchPool
-    from medsim.kernels.types import Hashes, Ids, Offsets, Plan, Starts
 
 NO_TERM_LEFT = ~np.uint64(0)
 """Returned by a pass after which every term's counter has overflowed."""

@@ -8,7 +8,7 @@ length and longer ones look up their substrings. Only pairs with a common segmen
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,12 +20,9 @@ from medsim.kernels.edit_distance import (
     set_masks,
     words_of,
 )
-from medsim.kernels.edit_search import distance_bound
+from medsim.kernels.edit_search import TermsByLength, distance_bound
 from medsim.kernels.packing import mixed
-
-if TYPE_CHECKING:
-    from medsim.kernels.edit_search import TermsByLength
-    from medsim.kernels.types import Bytes, Codes, Ids, Ranks, Starts, Wide
+from medsim.kernels.types import Bytes, Codes, Ids, Ranks, Starts, Wide
 
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 _ONE = np.uint64(1)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from medsim.kernels.compiler import inner_kernel, kernel
-
-if TYPE_CHECKING:
-    from medsim.kernels.types import Codes, Hashes, Rows, Starts
+from medsim.kernels.types import Codes, Hashes, Rows, Starts
 
 
 @kernel

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from medsim.kernels.compiler import kernel
 from medsim.kernels.packing import mixed
-
-if TYPE_CHECKING:
-    from medsim.kernels.types import Counts, FloatTable, Ids, Places, Ranks
+from medsim.kernels.types import Counts, FloatTable, Ids, Places, Ranks
 
 
 @kernel

@@ -6,23 +6,19 @@ Terms are grouped by category: the terms of category ``c`` are columns ``starts[
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from medsim.kernels.compiler import kernel
-
-if TYPE_CHECKING:
-    from medsim.kernels.types import (
-        Codes,
-        CodeTable,
-        CountTable,
-        FloatTable,
-        Hashes,
-        Rows,
-        Starts,
-        Vectors,
-    )
+from medsim.kernels.types import (
+    Codes,
+    CodeTable,
+    CountTable,
+    FloatTable,
+    Hashes,
+    Rows,
+    Starts,
+    Vectors,
+)
 
 _DIGIT_BITS = np.uint64(11)  # three digits make up a key
 _N_DIGITS = 3

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from medsim.kernels.compiler import inner_kernel, kernel
 from medsim.kernels.packing import mixed
-
-if TYPE_CHECKING:
-    from medsim.kernels.types import Hashes, Ids, Starts
+from medsim.kernels.types import Hashes, Ids, Starts
 
 _FREE = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ONE = np.uint64(1)

@@ -17,14 +17,14 @@ similar lengths (``instructions.run_pass``). Four rules save work:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from medsim.kernels.best import bound_of, enter
 from medsim.kernels.compiler import array_kernel, inlined_kernel, inner_kernel, kernel, whole
 from medsim.kernels.edit_distance import Workspace, clear_masks, set_masks
-from medsim.kernels.edit_search import Search, search_places
+from medsim.kernels.edit_search import Search, SearchPool, search_places
 from medsim.kernels.edit_table import (
     KEPT_PASSES,
     MAX_MISSED,
@@ -55,10 +55,7 @@ from medsim.kernels.instructions import (
     trailing_zeros,
 )
 from medsim.kernels.packing import MOST, first_of, key_of, second_of, sort, tie_of
-
-if TYPE_CHECKING:
-    from medsim.kernels.edit_search import Search, SearchPool
-    from medsim.kernels.types import Hashes, Ids, Offsets, Plan, Starts
+from medsim.kernels.types import Hashes, Ids, Offsets, Plan, Starts
 
 _LARGE = 128  # smaller bounds are sorted by counting
 

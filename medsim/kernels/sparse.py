@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from medsim.kernels.compiler import kernel
-
-if TYPE_CHECKING:
-    from medsim.kernels.types import Hashes, Ids, Singles, Starts, Values
+from medsim.kernels.types import Hashes, Ids, Singles, Starts, Values
 
 
 @kernel

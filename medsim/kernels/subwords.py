@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from medsim.kernels.compiler import kernel
-
-if TYPE_CHECKING:
-    from medsim.kernels.types import Bytes, Rows, Starts, Vectors
+from medsim.kernels.types import Bytes, Rows, Starts, Vectors
 
 _TOP_BITS = 0b1100_0000
 _INSIDE = 0b1000_0000

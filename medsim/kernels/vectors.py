@@ -8,25 +8,22 @@ transposed in blocks of a few columns, so that the innermost loops run over colu
 from __future__ import annotations
 
 from math import sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from medsim.kernels.compiler import kernel
 from medsim.kernels.instructions import popcount
-
-if TYPE_CHECKING:
-    from medsim.kernels.types import (
-        Bytes,
-        CountTable,
-        FloatTable,
-        Hashes,
-        Ids,
-        Rows,
-        Values,
-        Vectors,
-        Wide,
-    )
+from medsim.kernels.types import (
+    Bytes,
+    CountTable,
+    FloatTable,
+    Hashes,
+    Ids,
+    Rows,
+    Values,
+    Vectors,
+    Wide,
+)
 
 
 @kernel

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
 import polars as pl
 
@@ -11,7 +12,7 @@ from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, counted, listed
 from medsim.core.manifest import MANIFEST, medsim_version
 from medsim.core.options import public
-from medsim.core.progress import progress_of
+from medsim.core.progress import Progress, progress_of
 from medsim.core.reading import beginning_of
 from medsim.evaluations.output import RESULT
 from medsim.evaluations.result_file import read_result
@@ -23,12 +24,6 @@ from medsim.pages.markup import write_page
 from medsim.pages.page import FINGERPRINT, Chart, Page, PageTable, Section, with_interval
 from medsim.pages.readable import headed, rounded, with_ends
 from medsim.pages.sentences import ALPHA, is_above
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
-
-    from medsim.core.progress import Progress
 
 _ID = ["build_fingerprint", "key"]
 _SAME = 1e-4  # scores of one model on machines of other kinds differ less

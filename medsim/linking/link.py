@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,19 +18,20 @@ from medsim.core.errors import InputError
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.options import folder_of, public
 from medsim.core.output import claimed_by
-from medsim.core.progress import progress_of
+from medsim.core.progress import Progress, progress_of
 from medsim.core.shown import MISSING
 from medsim.core.store import Store
 from medsim.core.terms import MAX_NAME, TOO_LONG, lowered_column, trigrams_of
 from medsim.corpora import corpus_names
 from medsim.corpora.documents import Problems, corpus_digest, documents_of, open_corpus
-from medsim.embeddings.embedded_terms import embed_terms, identify, with_fingerprint
+from medsim.embeddings.embedded_terms import EmbeddedTerms, embed_terms, identify, with_fingerprint
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.lookup import CosineSearch
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import points_of
 from medsim.embeddings.options import embedding_spec
 from medsim.kernels.sparse import InvertedLists, largest_dot_products
+from medsim.kernels.types import Rows
 from medsim.linking.options import LinkOptions
 from medsim.linking.output import (
     DEPTH,
@@ -47,13 +49,6 @@ from medsim.statistics.ranks import NOT_FOUND, RankSample
 from medsim.terminologies.mappings import cite_codes
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import read_terminology
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from medsim.core.progress import Progress
-    from medsim.embeddings.embedded_terms import EmbeddedTerms
-    from medsim.kernels.types import Rows
 
 _ANNOTATION = ("mention_id", "corpus", "document_id", "start", "end", "term", "type")
 _CODES = {"mention_id": pl.Int32, "vocabulary": pl.String, "code": pl.String}

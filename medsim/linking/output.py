@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import polars as pl
 
 from medsim.core.kinds import Column, Kind, Table
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
-
-if TYPE_CHECKING:
-    from medsim.core.shown import Summary
+from medsim.core.shown import Summary
 
 DEPTH = 100
 """The number of names that each search returns."""

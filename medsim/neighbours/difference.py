@@ -6,17 +6,15 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from itertools import permutations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from rapidfuzz.distance import OSA
 
 from medsim.neighbours.spelling import is_respelled
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 _TOKEN = re.compile(r"[^\W\d_]+|\d+|\s+|[^\w\s]|_")
 _WORD = re.compile(r"[^\W\d_]+|\d+")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Iterator
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -23,14 +24,12 @@ from medsim.core.tables import LINE_END, bytes_of, is_parquet, read_table, read_
 from medsim.core.terms import MAX_NAME, TOO_LONG, lowered_column
 from medsim.kernels.best import FAR
 from medsim.kernels.near_pairs import MATCH, QUERY
+from medsim.kernels.types import Ids
 from medsim.neighbours.options import NearestOptions, Ties
 from medsim.neighbours.search import NearestSearch, Terms, pairs_within, part_of, queries_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
-
     from medsim.kernels.edit_search import Queries
-    from medsim.kernels.types import Ids
     from medsim.neighbours.search import Advance, Nearest
 
 

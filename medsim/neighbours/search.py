@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from queue import SimpleQueue
@@ -12,7 +13,7 @@ import polars as pl
 from numba import config
 
 from medsim.core.config import in_threads
-from medsim.core.terms import pack
+from medsim.core.terms import PackedTerms, pack
 from medsim.kernels.best import FAR, empty_slots, filled_slots
 from medsim.kernels.edit_distance import Workspace
 from medsim.kernels.edit_search import (
@@ -32,14 +33,7 @@ from medsim.kernels.instructions import LANES, MARGIN, N_FIELDS, N_WORDS
 from medsim.kernels.near_pairs import MATCH, QUERY, Join, near_pairs_of
 from medsim.kernels.packing import MOST, term_hashes
 from medsim.kernels.sliced import search_group
-from medsim.kernels.types import starts_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from medsim.core.terms import PackedTerms
-    from medsim.kernels.types import Bytes, Codes, Hashes, Ids, Ranks, Rows, Starts, Wide
-
+from medsim.kernels.types import Bytes, Codes, Hashes, Ids, Ranks, Rows, Starts, Wide, starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _DATA = tomllib.loads((files(__package__) / "spelling.toml").read_text(encoding="utf-8"))
 _PARTS = {name: "|".join(words.split()) for name, words in _DATA["alternatives"].items()}

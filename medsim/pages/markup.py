@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import chain, groupby
@@ -16,17 +17,12 @@ from medsim.core.errors import OptionError, needing
 from medsim.core.files import write_file
 from medsim.core.manifest import medsim_version
 from medsim.core.output import check_file_free
-from medsim.core.progress import progress_of
-from medsim.pages.page import NUMBER, any_of, format_value
+from medsim.core.progress import Progress, progress_of
+from medsim.pages.page import NUMBER, Chart, LongTable, Page, PageTable, any_of, format_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     import polars as pl
     from jinja2 import Environment
-
-    from medsim.core.progress import Progress
-    from medsim.pages.page import Chart, LongTable, Page, PageTable
 
 
 GENERATOR = '<meta name="generator" content="medsim '

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import polars as pl
 import polars.selectors as cs
 
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import counted, listed
-from medsim.core.manifest import RunManifest
+from medsim.core.manifest import Manifest, RunManifest
 from medsim.core.shown import number
 from medsim.core.tables import guarded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from medsim.core.manifest import Manifest
 
 MEANINGS: Mapping[str, str] = tomllib.loads(
     (files(__package__) / "glossary.toml").read_text(encoding="utf-8")

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import polars as pl
 
 from medsim.core.shown import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _HEADINGS = {
     "among_best": "among the best",

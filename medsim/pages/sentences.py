@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
 
 from medsim.core.errors import listed
 from medsim.core.shown import number
 from medsim.pages.page import with_interval
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 Row: TypeAlias = dict[str, Any]
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import polars as pl
 
 from medsim.core.kinds import Column, Kind, Table
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
-from medsim.core.shown import MISSING
+from medsim.core.shown import MISSING, Summary
 from medsim.papers.printed import first_number
-
-if TYPE_CHECKING:
-    from medsim.core.shown import Summary
 
 CELL = Table(
     "cells.parquet",

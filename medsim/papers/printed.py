@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from operator import attrgetter
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _NUMBER = re.compile(r"[-\u2212]?\d[\d,']*(?:\.\d+)?(?=$|[ %/])")
 

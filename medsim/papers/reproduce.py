@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -29,13 +29,8 @@ from medsim.papers.output import (
     ReproductionManifest,
     laid_out,
 )
-from medsim.papers.printed import first_number, printed_papers
+from medsim.papers.printed import PrintedTable, first_number, printed_papers
 from medsim.papers.published import PAPERS, Computed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from medsim.papers.printed import PrintedTable
 
 _SHOWN = "text "  # tables of numbers in the running text begin so
 

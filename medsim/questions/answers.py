@@ -7,30 +7,25 @@ Answers have the columns of ``asked_of``, and: ask, model and prediction (see
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
 
 import polars as pl
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cpdist
 
 from medsim.core.options import Option
+from medsim.core.progress import Progress
 from medsim.core.terms import lowered, lowered_column
 from medsim.embeddings.chats import LanguageModel, LlmOptions
-from medsim.embeddings.embedded_terms import similarities_of, term_rows
+from medsim.embeddings.embedded_terms import EmbeddedTerms, similarities_of, term_rows
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.embeddings.replies import chat_of, noted, parse_answer, unanswered
 from medsim.questions.output import REPLIES
-from medsim.questions.question import LETTERS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from medsim.core.progress import Progress
-    from medsim.embeddings.embedded_terms import EmbeddedTerms
-    from medsim.questions.question import Questions
+from medsim.questions.question import LETTERS, Questions
 
 LEVENSHTEIN = "levenshtein"
 """The name of the baseline by edit distance."""

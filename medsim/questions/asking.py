@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -11,6 +13,7 @@ import polars as pl
 from medsim.core import manifest
 from medsim.core.errors import OptionError, check_unique
 from medsim.core.output import claimed
+from medsim.core.progress import Progress
 from medsim.core.tables import write_csv
 from medsim.embeddings.embedded_terms import embed_terms, identify, with_fingerprint
 from medsim.questions.answers import LEVENSHTEIN, AskedModel, answers_by_similarity
@@ -22,16 +25,11 @@ from medsim.questions.output import (
     Answers,
     AnswersManifest,
 )
-from medsim.questions.question import read_questions
+from medsim.questions.question import Questions, read_questions
 from medsim.questions.scores import affirmed_of, results_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from medsim.core.progress import Progress
     from medsim.embeddings.options import Coverage, EmbeddingSpec
-    from medsim.questions.question import Questions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

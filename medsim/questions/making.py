@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 import polars as pl
 
 from medsim.builds.positives import content_hashes, pair_distances
+from medsim.core.progress import Progress
 from medsim.kernels.components import components
 from medsim.kernels.drawing import pair_seeds
+from medsim.kernels.types import Ids, Ranks, Rows
 from medsim.neighbours.difference import DifferenceClassifier, folded
 from medsim.questions.question import LETTERS, QUESTION, TIERS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from medsim.core.progress import Progress
-    from medsim.kernels.types import Ids, Ranks, Rows
 
 _ENDS = ("term1_id", "term2_id")
 

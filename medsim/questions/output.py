@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import polars as pl
 
 from medsim.core.kinds import Column, Kind, Table
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
+from medsim.core.shown import Summary
 from medsim.embeddings.replies import reply_columns
-
-if TYPE_CHECKING:
-    from medsim.core.shown import Summary
 
 AFFIRMED_CSV = "affirmed.csv"
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from medsim.pages.page import LongTable, Page, PageTable, Section, facts, license_notice, report
 from medsim.pages.sentences import p_shown
-from medsim.questions.output import AFFIRMED, AFFIRMED_CSV, RESULTS
+from medsim.questions.output import AFFIRMED, AFFIRMED_CSV, RESULTS, Answers
 from medsim.questions.scores import answer_sentences, readable_results
-
-if TYPE_CHECKING:
-    from medsim.questions.output import Answers
 
 _WORDS = {
     name.replace("_", " "): RESULTS.notes[name]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from string import ascii_uppercase
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -16,9 +17,6 @@ from medsim.core.kinds import Column, Table
 from medsim.core.manifest import MANIFEST
 from medsim.core.opened import Opened, open_output
 from medsim.core.reading import check_file, json_lines, reading
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LETTERS = ascii_uppercase
 """The letters of choices."""

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from medsim.core.errors import counted
 from medsim.core.printing import print_table, quoted, say_next, say_signs
+from medsim.core.progress import Progress
 from medsim.embeddings.replies import COUNTED
+from medsim.kernels.types import Rows
 from medsim.pages.sentences import ALPHA, accuracy_sentences, p_text
-from medsim.questions.output import AFFIRMED, RESULTS
+from medsim.questions.output import AFFIRMED, RESULTS, Answers
 from medsim.questions.question import LETTERS
 from medsim.statistics.estimates import clustered_mean, defined, interval_of
 from medsim.statistics.significance import against_best, marginal_homogeneity, mcnemar
-
-if TYPE_CHECKING:
-    from medsim.core.progress import Progress
-    from medsim.kernels.types import Rows
-    from medsim.questions.output import Answers
 
 _ALL = "all"
 _GROUPS = {

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import polars as pl
 import polars.selectors as cs
@@ -14,12 +15,8 @@ from medsim.core.errors import OptionError, unknown_name
 from medsim.core.kinds import Column, Kind, Table
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
+from medsim.core.shown import Summary
 from medsim.splits.options import SPLIT_NAMES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from medsim.core.shown import Summary
 
 _SPLIT = Column(
     pl.String, f"Name of the split: {', '.join(SPLIT_NAMES[:-1])} or {SPLIT_NAMES[-1]}."

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import date
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -32,7 +34,7 @@ from medsim.core.files import digest_of
 from medsim.core.kinds import CANONICAL_TABLES, read_manifest
 from medsim.core.manifest import MANIFEST, Output, Skipped
 from medsim.core.opened import reading_output
-from medsim.core.options import folder_of, public
+from medsim.core.options import OpenedFolder, folder_of, public
 from medsim.core.output import OutputFolder, claimed_by
 from medsim.core.parquet import read_parquet
 from medsim.core.progress import Progress, progress_of
@@ -46,11 +48,7 @@ from medsim.terminologies.sources import Terminology
 from medsim.terminologies.sources.archive import SourceFile
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
     from medsim.builds.options import Correction
-    from medsim.core.options import OpenedFolder
     from medsim.embeddings.embedded_terms import NamedEmbedding
 
 

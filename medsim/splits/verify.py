@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from medsim.core.manifest import MANIFEST, Output, fingerprint
 from medsim.core.opened import open_output, reading_output
 from medsim.core.options import folder_of, public
 from medsim.core.output import own_files, unknown_files
-from medsim.core.progress import progress_of
+from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
 from medsim.splits.options import AnyVerifyOptions, SplitOptions, shares_of
 from medsim.splits.output import CONCEPT_SPLIT, SPLIT_STATS, SPLITS, Splits
@@ -33,10 +34,7 @@ from medsim.splits.split import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from medsim.builds.options import VerifyOptions
-    from medsim.core.progress import Progress
 
 
 @public(AnyVerifyOptions)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from medsim.kernels.types import FloatTable, Values
 from medsim.statistics.bca import bca_estimate
-from medsim.statistics.estimates import quotients
+from medsim.statistics.estimates import Estimate, quotients
 from medsim.statistics.options import RESAMPLES
-
-if TYPE_CHECKING:
-    from medsim.kernels.types import FloatTable, Values
-    from medsim.statistics.estimates import Estimate
 
 EntityCounts: TypeAlias = NDArray[np.int64]
 """Counts of correctly predicted, predicted, and true entities: int64[…, 3]."""

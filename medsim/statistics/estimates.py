@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from medsim.kernels.types import Rows, Values
+from medsim.kernels.types import Rows, Values
 
 Z95 = NormalDist().inv_cdf(0.975)
 """Half-width of a normal 95% confidence interval, in standard errors."""

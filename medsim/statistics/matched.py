@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medsim.kernels.types import Flags, Rows, Values
 from medsim.statistics.estimates import (
     FEWEST_CLUSTERS,
     Estimate,
@@ -23,10 +23,6 @@ from medsim.statistics.estimates import (
 )
 from medsim.statistics.ranks import ranked
 from medsim.statistics.significance import Test, clustered_test
-
-if TYPE_CHECKING:
-    from medsim.kernels.types import Flags, Rows, Values
-
 
 _CHANCE = 0.5
 

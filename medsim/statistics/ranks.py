@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from medsim.kernels.resampling import concordance_below
-from medsim.statistics.estimates import clustered_mean, quotients
-from medsim.statistics.significance import clustered_difference
+from medsim.kernels.types import Counts, Flags, FloatTable, Ids, Rows, Values
+from medsim.statistics.estimates import Estimate, clustered_mean, quotients
+from medsim.statistics.significance import Test, clustered_difference
 
 if TYPE_CHECKING:
-    from medsim.kernels.types import Counts, Flags, FloatTable, Ids, Rows, Values
-    from medsim.statistics.estimates import Estimate
-    from medsim.statistics.significance import Test
-
     _Numbers = TypeVar("_Numbers", Values, FloatTable)
 
 _LOST = 1e-12  # relative: far above the rounding of sums of some thousand numbers

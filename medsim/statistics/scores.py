@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from medsim.core.config import checked_threads
 from medsim.kernels.resampling import resampled_spearman, weighted_spearman
+from medsim.kernels.types import Counts, Flags, FloatTable, Ids, Rows, Values
 from medsim.statistics.bca import Distribution, acceleration, bca_interval, bca_p, in_tasks
 from medsim.statistics.estimates import (
     FEWEST_CLUSTERS,
@@ -30,16 +31,9 @@ from medsim.statistics.estimates import (
     tested_difference,
     two_sided_p,
 )
-from medsim.statistics.options import RESAMPLES
+from medsim.statistics.options import RESAMPLES, Resampling
 from medsim.statistics.ranks import kendall, leave_one_out_spearman, ranked
 from medsim.statistics.significance import Test, clustered_test, mcnemar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from medsim.kernels.types import Counts, Flags, FloatTable, Ids, Rows, Values
-    from medsim.statistics.options import Resampling
-
 
 _RESAMPLES_A_TASK = 16  # at least
 _RANKS_A_TASK = 1 << 18

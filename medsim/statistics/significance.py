@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from medsim.kernels.types import Counts, Flags, FlagTable, Rows, Values
 from medsim.statistics.estimates import (
     Estimate,
     clustered_mean,
@@ -21,13 +24,6 @@ from medsim.statistics.estimates import (
     tested_difference,
     two_sided_student,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from medsim.kernels.types import Counts, Flags, FlagTable, Rows, Values
 
 _FEWEST_FOR_CHI_SQUARE = 25
 

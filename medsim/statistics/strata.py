@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.core.tables import is_missing, number_in
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from medsim.kernels.types import Values
+from medsim.kernels.types import Values
 
 PROPERTIES = ("count", "topics", "domain", "associated")
 """The properties by which a set of pairs is divided."""

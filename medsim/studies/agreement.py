@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from medsim.kernels.resampling import drawn_rows
+from medsim.kernels.types import Counts, FloatTable, Values
 from medsim.statistics.bca import bca_estimate, in_tasks
 from medsim.statistics.estimates import Estimate, defined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from medsim.kernels.types import Counts, FloatTable, Values
     from medsim.statistics.options import Resampling
 
 ScoreRow: TypeAlias = dict[str, object]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -20,7 +21,7 @@ from medsim.core.manifest import fingerprint
 from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
 from medsim.core.progress import Progress, progress_of
-from medsim.core.tables import read_table
+from medsim.core.tables import TextTable, read_table
 from medsim.core.terms import lowered
 from medsim.kernels.packing import tie_hashes
 from medsim.statistics.strata import PAIR_PROPERTIES, property_in
@@ -32,6 +33,7 @@ from medsim.studies.options import (
     InspectOptions,
     InstancesOptions,
     SampleOptions,
+    StudyOptions,
 )
 from medsim.studies.output import (
     CONTEXT_ITEMS,
@@ -41,16 +43,8 @@ from medsim.studies.output import (
     RATING_COLUMNS,
     SCORE_TABLES,
 )
-from medsim.studies.sheets import ASSOCIATION, CONTEXT, DOMAIN, GRADED, JUDGEMENT, MARKS
+from medsim.studies.sheets import ASSOCIATION, CONTEXT, DOMAIN, GRADED, JUDGEMENT, MARKS, Scale
 from medsim.studies.words import BIOMEDICAL, kept_words
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from medsim.core.tables import TextTable
-    from medsim.studies.options import StudyOptions
-    from medsim.studies.sheets import Scale
-
 
 _CLASSES = (1, 0)  # labels
 _PAIR_COLUMNS = [name for name in PAIR.dtypes if name != "distance"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,8 @@ from medsim.core.errors import counted
 from medsim.core.manifest import fingerprint, medsim_version
 from medsim.core.opened import Opened
 from medsim.core.output import claimed_by
+from medsim.core.progress import Progress
+from medsim.core.shown import Summary
 from medsim.core.tables import read_text
 from medsim.studies.output import ASSIGNED, ASSIGNMENT, ITEMS, STUDY, StudyManifest
 from medsim.studies.sheets import (
@@ -28,10 +31,6 @@ from medsim.studies.sheets import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from medsim.core.progress import Progress
-    from medsim.core.shown import Summary
     from medsim.studies.options import StudyOptions
 
 _ID_LENGTH = 16  # hexadecimal digits: 64 bits

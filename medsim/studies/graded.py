@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.errors import OptionError
+from medsim.kernels.types import Flags, FloatTable, Rows, Values
 from medsim.statistics.estimates import defined
 from medsim.statistics.ranks import without_rounding_errors
 from medsim.statistics.rater_agreement import (
@@ -24,9 +26,6 @@ from medsim.studies.options import OUTLIER_SHARE
 from medsim.studies.output import RATING_COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from medsim.kernels.types import Flags, FloatTable, Rows, Values
     from medsim.statistics.options import Resampling
 
 

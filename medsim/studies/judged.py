@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from medsim.core.config import SET_COLUMNS
+from medsim.kernels.types import Rows
 from medsim.statistics.bca import accuracy_of
 from medsim.statistics.estimates import Estimate, share_of
 from medsim.studies.agreement import (
     NONE,
+    Judgements,
     ScoreRow,
     answer_table,
     cohens_kappa,
@@ -33,18 +37,12 @@ from medsim.studies.sheets import (
     JUDGEMENT,
     NOT_SAME,
     SAME,
+    Scale,
 )
 from medsim.studies.words import AMBIGUOUS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from medsim.kernels.types import Rows
     from medsim.statistics.options import Resampling
-    from medsim.studies.agreement import Judgements
-    from medsim.studies.sheets import Scale
 
 MEAN = "mean"
 """The name of the mean over annotators in the table of accuracies."""

@@ -6,21 +6,17 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import polars as pl
 
 from medsim.core.kinds import Column, Kind, Table
 from medsim.core.manifest import Manifest
 from medsim.core.opened import Opened
-from medsim.studies.sheets import ASSOCIATION, CONTEXT, DOMAIN, GRADED, JUDGEMENT, SCALES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from medsim.studies.sheets import Scale
+from medsim.studies.sheets import ASSOCIATION, CONTEXT, DOMAIN, GRADED, JUDGEMENT, SCALES, Scale
 
 ITEMS, ASSIGNMENT = "key/items.parquet", "key/assignment.parquet"
 """The key of a study: the pairs, and the annotators who see them."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 
@@ -21,12 +22,7 @@ from medsim.pages.page import (
     report,
     with_interval,
 )
-from medsim.studies.output import texts_of_statistics
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from medsim.studies.output import ScoresFolder
+from medsim.studies.output import ScoresFolder, texts_of_statistics
 
 _ENDS = ("_low", "_high")
 _NAMED = 3  # annotators that a sentence names at most

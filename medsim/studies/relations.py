@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 
@@ -12,17 +13,9 @@ from medsim.builds.output import Build
 from medsim.builds.positives import reload_names
 from medsim.core.errors import InputError
 from medsim.core.store import Store
-from medsim.core.tables import lines_of, read_table, read_text, unguarded
+from medsim.core.tables import TextTable, lines_of, read_table, read_text, unguarded
 from medsim.core.terms import lowered
-from medsim.studies.words import has_white_space
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from medsim.core.tables import TextTable
-    from medsim.studies.words import Forms
-
+from medsim.studies.words import Forms, has_white_space
 
 _FILES = {"LRAGR": (6, 1, 5), "LRSPL": (3, 1, 2), "LRNOM": (6, 1, 4)}
 """The number of fields of a file, and the positions of a word and of its base.

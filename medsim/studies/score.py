@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -26,12 +26,7 @@ from medsim.studies.judged import compared_tables, judged_tables
 from medsim.studies.options import PathOrOutput, ScoreOptions
 from medsim.studies.output import SCORE_TABLES, STUDY_SCORES, WHY_MISSING, ScoresManifest
 from medsim.studies.sheets import GRADED, JUDGEMENT
-from medsim.studies.sheets.answers import StudyIdentity, read_answers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from medsim.studies.sheets.answers import StudyAnswers
+from medsim.studies.sheets.answers import StudyAnswers, StudyIdentity, read_answers
 
 
 def check_table(study: PathOrOutput, name: str | None) -> None:

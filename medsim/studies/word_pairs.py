@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,9 +25,11 @@ from medsim.core.store import Store
 from medsim.core.terms import pack
 from medsim.kernels.drawing import pair_seeds
 from medsim.kernels.packing import mixed, term_hashes, tie_hashes
+from medsim.kernels.types import Counts, Hashes, Ids
 from medsim.studies.options import N_QUARTERS, PairsOptions, path_list
 from medsim.studies.output import WORD_PAIRS
 from medsim.studies.relations import (
+    Lexicon,
     associated,
     listed_words,
     read_confirmed,
@@ -49,10 +52,6 @@ from medsim.studies.words import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from medsim.kernels.types import Counts, Hashes, Ids
-    from medsim.studies.relations import Lexicon
     from medsim.studies.words import Forms, KeptWords
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
@@ -19,8 +20,6 @@ from medsim.core.terms import last_lemma, lowered
 from medsim.neighbours.spelling import american
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from medsim.studies.options import DomainsOptions, PairsOptions
 
 

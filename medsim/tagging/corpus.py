@@ -6,6 +6,7 @@ import hashlib
 import re
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -14,8 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError, counted
 from medsim.core.options import several
+from medsim.core.progress import Progress
 from medsim.core.reading import is_left_behind, reading
-from medsim.corpora import CORPUS_SPLITS, corpus_names
+from medsim.corpora import CORPUS_SPLITS, Document, corpus_names
 from medsim.corpora.documents import (
     Problems,
     brat_files,
@@ -25,16 +27,11 @@ from medsim.corpora.documents import (
     has_documents,
     open_corpus,
 )
-from medsim.corpora.sentences import cut_documents, short_enough
+from medsim.corpora.sentences import Spans, cut_documents, short_enough
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from medsim.core.files import HashedReader
     from medsim.core.manifest import Skipped
-    from medsim.core.progress import Progress
-    from medsim.corpora import Document
-    from medsim.corpora.sentences import Spans
     from medsim.tagging.options import TagOptions
 
 

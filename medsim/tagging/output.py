@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import polars as pl
 
@@ -12,9 +12,7 @@ from medsim.core.errors import counted, listed
 from medsim.core.kinds import Column, Kind, Table
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
-
-if TYPE_CHECKING:
-    from medsim.core.shown import Summary
+from medsim.core.shown import Summary
 
 _FEW = 4  # names that a summary lists
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from medsim.core.errors import counted, listed
@@ -11,10 +9,7 @@ from medsim.pages import charts
 from medsim.pages.page import Chart, Page, PageTable, Section, distinct, facts, report
 from medsim.pages.readable import headed
 from medsim.pages.sentences import leader_sentence
-from medsim.tagging.output import ALL_TYPES
-
-if TYPE_CHECKING:
-    from medsim.tagging.output import Tagging
+from medsim.tagging.output import ALL_TYPES, Tagging
 
 CHIU_2018 = (
     "Chiu, B. et al. (2018). Bio-SimVerb and Bio-SimLex: wide-coverage evaluation sets of word "

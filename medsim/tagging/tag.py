@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,13 +15,14 @@ from medsim.core import manifest, surroundings
 from medsim.core.config import checked_threads, in_threads
 from medsim.core.errors import InputError, needing
 from medsim.core.options import public
-from medsim.core.output import claimed_by
+from medsim.core.output import OutputFolder, claimed_by
 from medsim.core.progress import Progress, progress_of
 from medsim.core.shown import MISSING
-from medsim.embeddings.embedded_terms import identify, with_fingerprint
+from medsim.embeddings.embedded_terms import NamedEmbedding, identify, with_fingerprint
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.options import embedding_spec
-from medsim.statistics.entity_scores import ENTITY_STATISTICS, estimates_of
+from medsim.kernels.types import Vectors
+from medsim.statistics.entity_scores import ENTITY_STATISTICS, EntityCounts, estimates_of
 from medsim.statistics.estimates import defined, interval_of
 from medsim.tagging.corpus import conll_text, entities_of, read_corpora
 from medsim.tagging.options import RANDOM, TagOptions
@@ -45,12 +47,6 @@ from medsim.tagging.tagger import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from medsim.core.output import OutputFolder
-    from medsim.embeddings.embedded_terms import NamedEmbedding
-    from medsim.kernels.types import Vectors
-    from medsim.statistics.entity_scores import EntityCounts
     from medsim.tagging.tagger import EncodedCorpus, Network
 
 

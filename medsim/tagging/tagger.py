@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from medsim.embeddings.embedded_terms import read_vectors
+from medsim.core.progress import Progress
+from medsim.embeddings.embedded_terms import NamedEmbedding, read_vectors
 from medsim.embeddings.formats import Request, WordVectors
 from medsim.embeddings.metrics import WordBags, Workers, slices_of
 from medsim.embeddings.metrics.averages import points_of
 from medsim.embeddings.tokens import find_words, forms
-from medsim.tagging.corpus import OUTSIDE, entities_of
+from medsim.kernels.types import Flags, FlagTable, Ids, Vectors
+from medsim.tagging.corpus import OUTSIDE, Corpus, Sentence, entities_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
     from numpy.random import Generator
-
-    from medsim.core.progress import Progress
-    from medsim.embeddings.embedded_terms import NamedEmbedding
-    from medsim.kernels.types import Flags, FlagTable, Ids, Vectors
-    from medsim.tagging.corpus import Corpus, Sentence
 
 
 Windows: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int32]]

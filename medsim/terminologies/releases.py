@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -16,12 +15,9 @@ from medsim.core.output import check_not_input, resolved
 from medsim.core.progress import progress_of
 from medsim.core.store import Store
 from medsim.terminologies.options import ConvertOptions, SynthOptions
-from medsim.terminologies.rf2_writer import check_release_place, release_writer, sctids
+from medsim.terminologies.rf2_writer import Component, check_release_place, release_writer, sctids
 from medsim.terminologies.sources import Terminology, find_source, read_terminology, source_paths
 from medsim.terminologies.synthetic import LATER_DATE, write_synthetic
-
-if TYPE_CHECKING:
-    from medsim.terminologies.rf2_writer import Component
 
 _FIRST_ITEM = 10_000_000  # all have eight digits, so identifiers sort as text in order of items
 _UNDATED = date(2000, 1, 1)

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import json
 import zipfile
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Literal
+from datetime import date
+from pathlib import Path
+from typing import Literal
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import polars as pl
 import polars.selectors as cs
+from numpy.typing import NDArray
 
 from medsim.core.errors import InputError
 from medsim.core.files import new_file
 from medsim.core.manifest import medsim_version
 from medsim.core.output import check_file_free
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from datetime import date
-    from pathlib import Path
-
-    from numpy.typing import NDArray
 
 ReleaseType = Literal["Full", "Snapshot"]
 

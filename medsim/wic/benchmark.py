@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,14 +18,12 @@ from medsim.core.kinds import WIC_COLUMNS
 from medsim.core.manifest import MANIFEST
 from medsim.core.opened import Opened, reading_output
 from medsim.core.options import folder_of
+from medsim.core.shown import Summary
 from medsim.corpora import CORPUS_SPLITS, CorpusSplit
 from medsim.wic import GROUPS
 from medsim.wic.output import CHOSEN_MENTION, INSTANCE, SEMANTIC_TYPE, WIC, WicManifest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from medsim.core.shown import Summary
     from medsim.wic.options import BenchmarkFilesOptions
 
 _LETTERS = re.compile(r"[a-z]+")

@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -20,10 +19,11 @@ from medsim.core.store import Store
 from medsim.corpora import CORPUS_SPLITS
 from medsim.corpora.sentences import check_language
 from medsim.terminologies.mappings import cite_codes
-from medsim.terminologies.sources import find_source, read_terminology, source_paths
+from medsim.terminologies.sources import Terminology, find_source, read_terminology, source_paths
 from medsim.wic import GROUPS
 from medsim.wic.benchmark import Benchmark, instances_text
 from medsim.wic.mentions import (
+    Corpora,
     chosen_mentions,
     codes_of_corpora,
     forms_with_relations,
@@ -42,10 +42,6 @@ from medsim.wic.output import (
 )
 from medsim.wic.rules import QUOTAS
 from medsim.wic.splits import Splitter, benchmark_mentions, blocks_of, instance_rows
-
-if TYPE_CHECKING:
-    from medsim.terminologies.sources import Terminology
-    from medsim.wic.mentions import Corpora
 
 
 @public(WicBuildOptions)

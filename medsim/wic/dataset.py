@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -20,14 +20,9 @@ from medsim.core.terms import pack
 from medsim.corpora import CORPUS_SPLITS
 from medsim.kernels.components import components
 from medsim.kernels.packing import term_hashes, tie_hashes
+from medsim.kernels.types import Flags, Hashes, Ids, Rows
 from medsim.wic.benchmark import read_instances
 from medsim.wic.rules import term_pair
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from medsim.kernels.types import Flags, Hashes, Ids, Rows
-
 
 IDENTITY = ("sentence1", "sentence2", "start1", "start2")
 """The columns that identify an instance."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -16,15 +17,10 @@ from medsim.core.options import public
 from medsim.core.store import Store
 from medsim.core.terms import lowered, lowered_column
 from medsim.wic import GROUPS, SIMILARITY
-from medsim.wic.benchmark import read_benchmark
+from medsim.wic.benchmark import Benchmark, BenchmarkFiles, read_benchmark
 from medsim.wic.options import WicStatsOptions
 from medsim.wic.output import NAME, RELATED
 from medsim.wic.rules import QUOTAS, term_pair
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from medsim.wic.benchmark import Benchmark, BenchmarkFiles
 
 REPEATS = (1, 2, 5, *range(10, 201, 10))
 """The numbers of repeats that figure 3 shows."""

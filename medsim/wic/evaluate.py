@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,20 +13,21 @@ import polars as pl
 from medsim.core import manifest
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError, OptionError, check_unique
-from medsim.core.opened import open_output
+from medsim.core.opened import Opened, open_output
 from medsim.core.options import folder_of, public
 from medsim.core.output import claimed_by
 from medsim.core.progress import Progress, progress_of
 from medsim.core.tables import read_table
-from medsim.embeddings.embedded_terms import identify, with_fingerprint
+from medsim.embeddings.embedded_terms import NamedEmbedding, identify, with_fingerprint
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.replies import COUNTED
+from medsim.kernels.types import FlagTable
 from medsim.statistics.bca import accuracy_of
 from medsim.statistics.estimates import interval_of
 from medsim.statistics.significance import against_best, mcnemar_of_runs
 from medsim.wic import GROUPS
-from medsim.wic.dataset import SEEN, read_dataset
-from medsim.wic.models import Context, EmbeddedModel, model_of
+from medsim.wic.dataset import SEEN, WicDataset, read_dataset
+from medsim.wic.models import Context, EmbeddedModel, ModelAnswers, WicModel, model_of
 from medsim.wic.models.llm import LlmModel
 from medsim.wic.models.predicted import PredictedModel
 from medsim.wic.options import WicEvaluateOptions
@@ -39,16 +40,6 @@ from medsim.wic.output import (
     WicEvaluationManifest,
     WicScores,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
-    from medsim.core.opened import Opened
-    from medsim.embeddings.embedded_terms import NamedEmbedding
-    from medsim.kernels.types import FlagTable
-    from medsim.wic.dataset import WicDataset
-    from medsim.wic.models import ModelAnswers, WicModel
 
 _SCORES, _TABLE = "scores", "accuracy.csv"
 

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from medsim.core.terms import lowered_column, pack
-from medsim.corpora import ENGLISH, corpus_names
+from medsim.corpora import ENGLISH, Document, corpus_names
 from medsim.corpora.documents import Problems, corpus_digest, documents_of, open_corpus
-from medsim.corpora.sentences import cut_documents, short_enough
+from medsim.corpora.sentences import Spans, cut_documents, short_enough
 from medsim.kernels.packing import term_hashes, tie_hashes
+from medsim.kernels.types import Hashes
 from medsim.wic.output import MENTION_COLUMNS
 from medsim.wic.rules import initials_of, lemma_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
-
     from medsim.core.manifest import Skipped
     from medsim.core.store import Store
-    from medsim.corpora import Document
-    from medsim.corpora.sentences import Spans
-    from medsim.kernels.types import Hashes
 
 
 _ROWS_A_FRAME = 1 << 14

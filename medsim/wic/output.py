@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar, cast
 
 import polars as pl
 
 from medsim.core.kinds import Column, Columns, Kind, Table, both, columns
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
+from medsim.core.shown import Summary
 from medsim.corpora import CORPUS_SPLITS
 from medsim.embeddings.replies import reply_columns
-
-if TYPE_CHECKING:
-    from medsim.core.shown import Summary
 
 _text, _whole, _small, _number = (
     partial(Column, dtype) for dtype in (pl.String, pl.Int64, pl.Int32, pl.Float64)

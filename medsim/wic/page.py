@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,16 +16,12 @@ from medsim.pages.charts import CHANCE
 from medsim.pages.page import Chart, Folded, Page, PageTable, Section, facts, license_notice, report
 from medsim.pages.readable import headed, rounded, with_ends
 from medsim.pages.sentences import accuracy_sentences, p_shown
-from medsim.wic.benchmark import read_instances
+from medsim.wic.benchmark import Benchmark, read_instances
 from medsim.wic.describe import describe_wic
-from medsim.wic.output import ALL_INSTANCES
+from medsim.wic.output import ALL_INSTANCES, WicScores
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from medsim.wic.benchmark import Benchmark
     from medsim.wic.options import StatisticsTable
-    from medsim.wic.output import WicScores
 
 
 ROUHIZADEH_2024 = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -15,14 +16,12 @@ from medsim.core.terms import pack
 from medsim.kernels.drawing import pairs_between, take_in_order
 from medsim.kernels.edit_search import TermsByLength, search_alike_pairs, signatures
 from medsim.kernels.packing import tie_hashes
+from medsim.kernels.types import Counts, Flags, Hashes, Ids, Places, Rows
 from medsim.wic import GROUPS, MAX_REPEATS, SIMILARITY
 from medsim.wic.output import CHOSEN_MENTION, INSTANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from medsim.core.store import Store
-    from medsim.kernels.types import Counts, Flags, Hashes, Ids, Places, Rows
 
 
 _ROOM = 1 << 12

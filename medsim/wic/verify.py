@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import polars as pl
@@ -17,7 +18,7 @@ from medsim.core.config import available_threads
 from medsim.core.errors import InputError
 from medsim.core.files import digest_of
 from medsim.core.kinds import columns
-from medsim.core.manifest import fingerprint
+from medsim.core.manifest import Output, fingerprint
 from medsim.core.options import public
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
@@ -26,7 +27,7 @@ from medsim.corpora import CORPUS_SPLITS, ENGLISH
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import read_terminology
 from medsim.wic import GROUPS, MAX_REPEATS, SIMILARITY
-from medsim.wic.benchmark import read_benchmark
+from medsim.wic.benchmark import Benchmark, BenchmarkFiles, read_benchmark
 from medsim.wic.mentions import forms_with_relations
 from medsim.wic.options import WicVerifyOptions
 from medsim.wic.output import CHOSEN_MENTION, INSTANCE, NAME, RELATED
@@ -40,12 +41,6 @@ from medsim.wic.rules import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable
-    from pathlib import Path
-
-    from medsim.core.manifest import Output
-    from medsim.wic.benchmark import Benchmark, BenchmarkFiles
-
     Keys: TypeAlias = Callable[["Instance"], Sequence[Hashable]]
     Splits: TypeAlias = Mapping[str, Sequence["Instance"]]
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from medsim.core.progress import Stage
 from medsim.core.registry import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     import polars as pl
 
-    from medsim.core.progress import Stage
     from medsim.kernels.types import Hashes, Ids, Ranks, Rows, Starts, Vectors
 
 

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from medsim.builds.negatives import SearchResult
+from medsim.builds.negatives import NegativeSampler, PositiveSet, SearchResult, TermIndex
+from medsim.core.progress import Stage
 from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
-from medsim.kernels.types import starts_of
+from medsim.kernels.types import Flags, Ids, Ranks, Rows, starts_of
 from medsim.neighbours.search import Nearest, NearestSearch, Terms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from medsim.builds.negatives import NegativeSampler, PositiveSet, TermIndex
-    from medsim.core.progress import Stage
     from medsim.embeddings.lookup import CosineSearch, Neighbours
-    from medsim.kernels.types import Flags, Ids, Ranks, Rows
 
 PoolSearch: TypeAlias = "Callable[[Ids, Ids, Callable[[int], None]], Nearest | Neighbours]"
 """A function that returns the nearest candidates of first terms, as rows of a pool."""

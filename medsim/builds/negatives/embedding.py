@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from medsim.builds.negatives import SAMPLERS
+from medsim.builds.negatives import SAMPLERS, NegativeSampler, PositiveSet, Sampling, TermIndex
 from medsim.builds.negatives.candidates import (
     TERMINOLOGY,
     CandidateSource,
+    PoolSearch,
     among,
     pool_of,
     served_negatives,
 )
 from medsim.core.errors import OptionError
-
-if TYPE_CHECKING:
-    from medsim.builds.negatives import NegativeSampler, PositiveSet, Sampling, TermIndex
-    from medsim.builds.negatives.candidates import PoolSearch
 
 
 def embedding_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampler:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from medsim.builds.negatives import SAMPLERS
+from medsim.builds.negatives import SAMPLERS, NegativeSampler, PositiveSet, Sampling, TermIndex
 from medsim.builds.negatives.candidates import (
+    CandidateSource,
     PartOfPool,
     candidate_source,
     pool_of,
     search_plan,
     served_negatives,
 )
-
-if TYPE_CHECKING:
-    from medsim.builds.negatives import NegativeSampler, PositiveSet, Sampling, TermIndex
-    from medsim.builds.negatives.candidates import CandidateSource
 
 
 def levenshtein_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampler:

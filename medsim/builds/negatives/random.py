@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from medsim.builds.negatives import SAMPLERS
+from medsim.builds.negatives import SAMPLERS, NegativeSampler, PositiveSet, Sampling, TermIndex
 from medsim.builds.negatives.candidates import pool_of
+from medsim.core.progress import Stage
 from medsim.core.terms import pack
 from medsim.kernels.packing import term_hashes
 from medsim.kernels.serving import draw_random, used_pairs
-
-if TYPE_CHECKING:
-    from medsim.builds.negatives import NegativeSampler, PositiveSet, Sampling, TermIndex
-    from medsim.core.progress import Stage
-    from medsim.kernels.types import Ids, Ranks, Rows
+from medsim.kernels.types import Ids, Ranks, Rows
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so multiplication is a bijection
 

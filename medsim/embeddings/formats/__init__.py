@@ -7,11 +7,13 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
 from medsim.core.errors import InputError
+from medsim.core.progress import Stage
 from medsim.core.reading import (
     LFS_POINTER,
     beginning_of,
@@ -24,14 +26,8 @@ from medsim.core.reading import (
 from medsim.core.registry import Registry
 from medsim.core.terms import spaced
 from medsim.embeddings.formats.model_folder import missing_part
-from medsim.embeddings.options import HUB
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from medsim.core.progress import Stage
-    from medsim.embeddings.options import EmbeddingOptions
-    from medsim.kernels.types import Flags, Vectors
+from medsim.embeddings.options import HUB, EmbeddingOptions
+from medsim.kernels.types import Flags, Vectors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import re
 import zipfile
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from safetensors import safe_open
 
 from medsim.core.errors import InputError
+from medsim.core.progress import Stage
 from medsim.core.reading import NPY, ZIP, beginning_of, file_kind, open_file, what_it_is
 from medsim.embeddings.formats import FORMATS, TERMS, WORDS, EmbeddingFormat, check_dimensions
 from medsim.embeddings.formats.model_folder import ADAPTER, CONFIG, TOKENIZER
@@ -23,17 +27,11 @@ from medsim.embeddings.formats.tables import (
     vocabularies_of,
 )
 from medsim.embeddings.formats.word2vec import parsed_numbers, text_lines, wrong_count
+from medsim.kernels.types import Numbers, Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from medsim.core.progress import Stage
     from medsim.embeddings.formats import Request, TermVectors, WordVectors
     from medsim.embeddings.options import EmbeddingOptions
-    from medsim.kernels.types import Numbers, Rows
 
 _DESCRIBES = "array with a vocabulary beside it (.npy, .npz, .safetensors)"
 _SUFFIXES = (".npy", ".npz", ".safetensors")

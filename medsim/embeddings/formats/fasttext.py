@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import mmap
 import struct
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
+from pathlib import Path
 
 import numpy as np
 
 from medsim.core.errors import InputError
+from medsim.core.progress import Stage
 from medsim.core.reading import beginning_of, open_file, what_it_is
 from medsim.embeddings.formats import (
     FORMATS,
     WORDS,
     EmbeddingFormat,
+    Request,
     WordVectors,
     check_dimensions,
     first_not_finite,
@@ -22,15 +25,7 @@ from medsim.embeddings.metrics import slices_of
 from medsim.embeddings.options import TOKEN_OPTIONS
 from medsim.embeddings.tokens import unseen_forms
 from medsim.kernels.subwords import Subwords, gram_rows, subword_means
-from medsim.kernels.types import starts_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from pathlib import Path
-
-    from medsim.core.progress import Stage
-    from medsim.embeddings.formats import Request
-    from medsim.kernels.types import Flags, Rows, Vectors
+from medsim.kernels.types import Flags, Rows, Vectors, starts_of
 
 _DESCRIBES = "fastText, binary (.bin)"
 _MAGIC = struct.pack("<i", 793712314)

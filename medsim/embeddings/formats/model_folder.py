@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import mmap
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePosixPath
 
 from medsim.core.errors import InputError
 from medsim.core.reading import open_file, read_json, reading
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 MODULES = "modules.json"
 """The file of a folder of sentence-transformers that lists the steps of a model."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
-from typing import TYPE_CHECKING, Any, TypeAlias
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,21 +20,15 @@ from medsim.embeddings.formats.model_folder import (
     MAX_TOKENS,
     MODULES,
     TOKENIZER,
+    Settings,
     find_all,
     onnx_files,
     onnx_weights,
     read_settings,
     settings_files,
 )
-from medsim.embeddings.options import POOLINGS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from medsim.embeddings.formats.model_folder import Settings
-    from medsim.embeddings.options import Device, EmbeddingOptions
-    from medsim.kernels.types import Flags, Rows, Vectors
+from medsim.embeddings.options import POOLINGS, Device, EmbeddingOptions
+from medsim.kernels.types import Flags, Rows, Vectors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

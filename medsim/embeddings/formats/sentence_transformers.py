@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -24,14 +26,8 @@ from medsim.embeddings.formats.model_folder import (
     read_object,
     read_settings,
 )
-from medsim.embeddings.options import POOLINGS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from medsim.embeddings.options import EmbeddingOptions
-    from medsim.kernels.types import Vectors
+from medsim.embeddings.options import POOLINGS, EmbeddingOptions
+from medsim.kernels.types import Vectors
 
 NAME = "sentence-transformers"
 """The name of the format."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -35,6 +37,7 @@ from medsim.embeddings.formats import (
     TERMS,
     WORDS,
     EmbeddingFormat,
+    Request,
     TermVectors,
     Wanted,
     WordVectors,
@@ -43,13 +46,7 @@ from medsim.embeddings.formats import (
 )
 from medsim.embeddings.formats.word2vec import unpacked_start
 from medsim.embeddings.options import TOKEN_OPTIONS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from medsim.embeddings.formats import Request
-    from medsim.kernels.types import Numbers, Rows, Vectors
+from medsim.kernels.types import Numbers, Rows, Vectors
 
 FITTING: dict[str, tuple[str, ...]] = {
     WORDS: ("keys", *TOKEN_OPTIONS),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import chain, islice, takewhile
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from medsim.core.errors import InputError
+from medsim.core.progress import Stage
 from medsim.core.reading import open_file, unpacked, what_it_is
 from medsim.embeddings.formats import (
     FORMATS,
@@ -23,10 +26,6 @@ from medsim.embeddings.formats import (
 from medsim.embeddings.options import TOKEN_OPTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from medsim.core.progress import Stage
     from medsim.embeddings.formats import LoadVectors, Request
 
 _BINARY = "word2vec, binary (.bin, .bin.gz)"

@@ -6,18 +6,14 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from medsim.core.config import in_threads, thread_pool
 from medsim.core.registry import Registry
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from medsim.kernels.types import Ids, Starts, Values, Vectors
-
+from medsim.kernels.types import Ids, Starts, Values, Vectors
 
 FilledTable = TypeVar("FilledTable", bound=np.ndarray[Any, Any])
 

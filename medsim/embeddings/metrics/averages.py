@@ -6,14 +6,17 @@ treat vectors as samples and correlate them.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from medsim.embeddings.metrics import METRICS, Embedded, Metric, TermPoints, WordBags
+from medsim.embeddings.metrics import METRICS, Embedded, Metric, TermPoints, WordBags, Workers
 from medsim.kernels.bags import averaged
+from medsim.kernels.types import FloatTable, Ids, Rows, Values, Vectors
 from medsim.kernels.vectors import (
     centred_cosines,
     cosine_table,
@@ -23,14 +26,6 @@ from medsim.kernels.vectors import (
     means,
     untied_pairs,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import NDArray
-
-    from medsim.embeddings.metrics import Workers
-    from medsim.kernels.types import FloatTable, Ids, Rows, Values, Vectors
 
 BLOCK_VALUES = 1 << 28  # of prepared vectors in memory at once: 1 GiB
 

@@ -5,7 +5,7 @@ Jaccard indices compare fuzzy bags of words (Zhelezniak et al., ICLR 2019).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -29,14 +29,8 @@ from medsim.kernels.bags import (
     positive_maxima,
     word_pairs,
 )
-from medsim.kernels.types import starts_of
+from medsim.kernels.types import FloatTable, Ids, Rows, Values, Vectors, starts_of
 from medsim.kernels.vectors import centred_products, overlap_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from medsim.kernels.types import FloatTable, Ids, Rows, Values, Vectors
-
 
 _ROWS_A_TASK = 2048
 _FREQUENT = 384  # words whose similarities are kept between slices of terms

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from medsim.core.progress import Progress
 from medsim.core.registry import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     from medsim.builds.output import Build
     from medsim.core.kinds import Table
     from medsim.core.manifest import Skipped
     from medsim.core.output import OutputFolder
-    from medsim.core.progress import Progress
     from medsim.exports.options import ExportOptions
     from medsim.splits.output import Splits
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from medsim.core.opened import show_views
+from medsim.core.opened import Opened, show_views
 from medsim.core.store import Store
-from medsim.exports.formats import EXPORT_FORMATS, ExportFormat
+from medsim.exports.formats import EXPORT_FORMATS, Export, ExportFormat
 from medsim.splits.options import SPLIT_NAMES
 from medsim.splits.output import Splits
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from medsim.core.opened import Opened
-    from medsim.exports.formats import Export
 
 _SPLIT_NOTE = f"Split of the row: {', '.join(SPLIT_NAMES[:-1])} or {SPLIT_NAMES[-1]}."
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from importlib import resources
@@ -25,18 +26,15 @@ from medsim.core.errors import OptionError
 from medsim.core.kinds import Table
 from medsim.core.manifest import medsim_version
 from medsim.core.parquet import write_lazily
-from medsim.exports.formats import EXPORT_FORMATS, SPLIT_NOTE, ExportFormat, shards
+from medsim.exports.formats import EXPORT_FORMATS, SPLIT_NOTE, Export, ExportFormat, shards
 from medsim.exports.pairs import OPTIONS_OF_QUESTIONS, check_passed_on, questions_by_split
 from medsim.questions.question import QUESTION
 from medsim.splits.output import Splits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from polars.datatypes import DataTypeClass
 
     from medsim.core.output import OutputFolder
-    from medsim.exports.formats import Export
 
 POSITIVES = "positives"
 """The configuration with each positive once."""

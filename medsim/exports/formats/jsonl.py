@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -14,6 +15,7 @@ from medsim.exports.formats import ANCHOR_NOTE, DRAWN, EXPORT_FORMATS, SPLIT_NOT
 from medsim.exports.pairs import (
     OPTIONS_OF_QUESTIONS,
     OPTIONS_OF_TUPLES,
+    Tuples,
     check_some,
     questions_by_split,
     tuples_of,
@@ -21,10 +23,7 @@ from medsim.exports.pairs import (
 from medsim.questions.question import QUESTION
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from medsim.exports.formats import Export
-    from medsim.exports.pairs import Tuples
 
 
 def write_json_lines(run: Export) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.resources import files
@@ -22,16 +23,13 @@ from medsim.core.manifest import Skipped, medsim_version
 from medsim.core.parquet import write_lazily
 from medsim.evaluations.layouts import LAYOUTS, parse_rated
 from medsim.evaluations.ratings import read_rated
-from medsim.exports.formats import EXPORT_FORMATS, ExportFormat
+from medsim.exports.formats import EXPORT_FORMATS, Export, ExportFormat
 from medsim.exports.pairs import check_passed_on, check_some
 from medsim.splits.output import Splits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from medsim.builds.output import Build
     from medsim.core.output import OutputFolder
-    from medsim.exports.formats import Export
 
 MAX_QUERIES = 50_000
 """The maximum number of queries of a retrieval task: mteb compares all of them with 50,000 terms at

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 
 from medsim.core.kinds import Column, Table
 from medsim.core.manifest import Skipped
-from medsim.exports.formats import DRAWN, EXPORT_FORMATS, SPLIT_NOTE, ExportFormat
+from medsim.exports.formats import DRAWN, EXPORT_FORMATS, SPLIT_NOTE, Export, ExportFormat
 from medsim.exports.pairs import check_some, exported_pairs
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from medsim.exports.formats import Export
 
 _SEPARATOR = "||"
 _ROWS_AT_ONCE = 1 << 16

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,16 +18,13 @@ from medsim.exports.formats import (
     DRAWN,
     EXPORT_FORMATS,
     SPLIT_NOTE,
+    Export,
     ExportFormat,
     shards,
 )
 from medsim.exports.pairs import OPTIONS_OF_TUPLES, check_some, exported_pairs, tuples_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from medsim.exports.formats import Export
-
     Batches = Callable[[int, int], Iterator[pl.DataFrame]]
 
 _ABOUT = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -10,16 +11,13 @@ from medsim.core.errors import counted
 from medsim.evaluations.compare import compare
 from medsim.evaluations.correlate import correlate
 from medsim.evaluations.evaluate import evaluate
-from medsim.papers.published import PAPERS, Computed, Paper
+from medsim.papers.published import PAPERS, Computed, Facts, Paper
 from medsim.papers.published.schulz_2020 import check_rated, rated_set
 from medsim.tagging.page import CHIU_2018
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from medsim.papers.options import ReproduceOptions
     from medsim.papers.printed import Cells
-    from medsim.papers.published import Facts
 
 _COSINES = ("avg_cos", "cos")
 _NO_TASKS = "no scores of tasks were given; add --tasks"

@@ -9,7 +9,7 @@ import polars as pl
 
 from medsim.builds.build import is_output
 from medsim.core.errors import OptionError, counted
-from medsim.papers.published import PAPERS, Computed, Paper
+from medsim.papers.published import PAPERS, Computed, Facts, Paper
 from medsim.wic.benchmark import Benchmark
 from medsim.wic.build import build_wic
 from medsim.wic.describe import describe_wic
@@ -20,7 +20,6 @@ from medsim.wic.page import ROUHIZADEH_2024
 if TYPE_CHECKING:
     from medsim.papers.options import ReproduceOptions
     from medsim.papers.printed import Cells
-    from medsim.papers.published import Facts
 
 _Table: TypeAlias = Literal["1", "3", "figure-3", "4", "5"]
 _PUBLISHED = (".json", ".jsonl", ".parquet")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -19,19 +20,12 @@ from medsim.evaluations.readable import as_in_paper
 from medsim.evaluations.separation import RF2_CATEGORIES
 from medsim.pages.page import SCHULZ_2020
 from medsim.pages.readable import rounded
-from medsim.papers.options import PUBLISHED
-from medsim.papers.printed import printed_papers
-from medsim.papers.published import PAPERS, Computed, Paper
+from medsim.papers.options import PUBLISHED, ReproduceOptions
+from medsim.papers.printed import Cells, printed_papers
+from medsim.papers.published import PAPERS, Computed, Facts, Paper
 from medsim.studies.asking import sample_study
 from medsim.studies.score import score_study
 from medsim.terminologies.sources import find_source
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from medsim.papers.options import ReproduceOptions
-    from medsim.papers.printed import Cells
-    from medsim.papers.published import Facts
 
 _DATASETS = {
     "fsn_syn": "FSN-SYN.",

@@ -6,16 +6,13 @@ import csv
 import io
 import json
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from medsim.core.tables import guarded
 from medsim.pages.markup import asset, document, embedded_json
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 FORMAT = 1
 """Version of the format of sheets and answers."""

@@ -8,8 +8,10 @@ import re
 import warnings
 import zlib
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 import polars as pl
@@ -25,13 +27,7 @@ from medsim.core.tables import (
     table_of,
     unguarded,
 )
-from medsim.studies.sheets import ANSWER, COMMENT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from medsim.studies.sheets import Scale
+from medsim.studies.sheets import ANSWER, COMMENT, Scale
 
 _WORKBOOK_SUFFIX = ".xlsx"
 ANSWER_SUFFIXES = (".csv", ".tsv", _WORKBOOK_SUFFIX, ".json", ".jsonl")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields, replace
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -17,21 +17,17 @@ import polars as pl
 from medsim.core.errors import InputError, OptionError, check_unique, counted, unknown_name
 from medsim.core.kinds import CANONICAL_TABLES, SEMANTIC_TYPE_COLUMNS
 from medsim.core.manifest import Skipped
+from medsim.core.progress import Progress
 from medsim.core.reading import DUCKDB, JSON, SQLITE, beginning_of, decoded, file_kind, reading
 from medsim.core.registry import Registry
 from medsim.core.terms import MAX_NAME, TOO_LONG
 from medsim.terminologies.mappings import MAPPING_FILES, add_mappings
 from medsim.terminologies.options import ReadingOptions
-from medsim.terminologies.sources.archive import SourceFile, beside, file_alone
+from medsim.terminologies.sources.archive import ReleaseFile, SourceFile, beside, file_alone
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import date
-
-    from medsim.core.progress import Progress
     from medsim.core.reading import FileKind
     from medsim.core.store import Store
-    from medsim.terminologies.sources.archive import ReleaseFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ import re
 import string
 import tarfile
 import zipfile
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -22,6 +23,7 @@ from medsim.core.reading import (
     PACKED,
     TAR,
     ZIP,
+    FileKind,
     check_ratio,
     open_file,
     other_kind,
@@ -30,11 +32,7 @@ from medsim.core.reading import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
     from typing_extensions import Buffer
-
-    from medsim.core.reading import FileKind
 
 _PACKED = r"\.(gz|bz2|xz|zst)"
 _PACKED_END = re.compile(rf"{_PACKED}$", re.IGNORECASE)

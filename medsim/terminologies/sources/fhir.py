@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -23,8 +24,6 @@ from medsim.terminologies.sources.archive import begins, has_file, release_files
 from medsim.terminologies.sources.ontology_rows import NO_LICENCE, day_in
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
 

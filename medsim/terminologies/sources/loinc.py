@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import PurePosixPath
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -22,9 +23,6 @@ from medsim.terminologies.sources.archive import (
 from medsim.terminologies.sources.text_rows import RowBuffer, csv_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
 

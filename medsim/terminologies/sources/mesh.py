@@ -5,10 +5,13 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
+from pathlib import Path
 from typing import IO, TYPE_CHECKING
 from xml.etree import ElementTree as ET
+from xml.etree.ElementTree import Element
 
 import polars as pl
 from defusedxml import ElementTree as strict  # noqa: N813 — the unsafe one is also used
@@ -31,10 +34,6 @@ from medsim.terminologies.sources.archive import (
 from medsim.terminologies.sources.text_rows import RowBuffer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from xml.etree.ElementTree import Element
-
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
 

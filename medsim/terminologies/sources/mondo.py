@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -15,8 +16,6 @@ from medsim.terminologies.sources.archive import SourceFile
 from medsim.terminologies.sources.ontology_rows import OntologyRows, day_in
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
 

@@ -8,7 +8,9 @@ lack its scope, as in version 1.2, with or without a type.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from medsim.core.errors import InputError
@@ -23,9 +25,6 @@ from medsim.terminologies.sources.ontology_rows import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medsim.core.errors import InputError
@@ -19,9 +21,6 @@ from medsim.terminologies.sources.ontology_rows import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
 

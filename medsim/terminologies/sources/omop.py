@@ -6,6 +6,7 @@ import csv
 import re
 from codecs import BOM_UTF8
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError
@@ -16,8 +17,6 @@ from medsim.terminologies.sources.text_rows import RowFormat, load_rows
 from medsim.terminologies.sources.umls import check_vocabularies
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from medsim.core.manifest import Skipped
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import date
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -15,9 +17,6 @@ from medsim.core.manifest import Skipped
 from medsim.terminologies.sources import day_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import date
-
     from medsim.core.store import Store
 
 LANGUAGE = "en"

@@ -7,9 +7,11 @@ import re
 import sqlite3
 import tomllib
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from importlib.resources import files
+from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from medsim.core.errors import InputError
@@ -27,6 +29,7 @@ from medsim.core.reading import (
 from medsim.terminologies.sources import Source, Terminology, copy_of_database
 from medsim.terminologies.sources.archive import (
     Joined,
+    ReleaseFile,
     SourceFile,
     has_single,
     is_alone,
@@ -36,12 +39,8 @@ from medsim.terminologies.sources.obographs import CODE
 from medsim.terminologies.sources.ontology_rows import LANGUAGE, NO_LICENCE, OntologyRows, day_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
-    from medsim.terminologies.sources.archive import ReleaseFile
 
 
 Triple = tuple[str, str, str, str | None]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,9 +21,6 @@ from medsim.terminologies.sources.archive import ReleaseFile, SourceFile, is_alo
 from medsim.terminologies.sources.text_rows import RowFormat, load_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import date
-
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
 

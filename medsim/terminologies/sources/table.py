@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice, takewhile
@@ -26,7 +27,7 @@ from medsim.core.reading import (
     file_kind,
     json_columns,
 )
-from medsim.core.store import QueryError, database_table
+from medsim.core.store import QueryError, Store, database_table
 from medsim.core.tables import (
     SEPARATORS,
     Text,
@@ -39,9 +40,6 @@ from medsim.terminologies.sources import Source, Terminology, copy_of_database, 
 from medsim.terminologies.sources.archive import SourceFile, has_single, is_alone, single_file
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
     from medsim.terminologies.sources.archive import ReleaseFile
 

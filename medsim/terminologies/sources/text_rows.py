@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -15,14 +16,10 @@ import polars as pl
 
 from medsim.core.errors import InputError, counted, listed
 from medsim.core.reading import MAX_LINE_BYTES, decoded, too_long
-from medsim.core.store import QueryError
-from medsim.core.tables import Text, table_of
+from medsim.core.store import Parameter, QueryError, Store
+from medsim.core.tables import Text, TextTable, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from medsim.core.store import Parameter, Store
-    from medsim.core.tables import TextTable
     from medsim.terminologies.sources.archive import ReleaseFile, SourceFile
 
 _CHUNK_BYTES = 1 << 18

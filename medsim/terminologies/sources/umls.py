@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from datetime import date
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.terminologies.sources import Source, Terminology, Vocabulary, day_of, skipped_rows
 from medsim.terminologies.sources.archive import (
+    ReleaseFile,
     SourceFile,
     file_named,
     has_file,
@@ -21,14 +24,9 @@ from medsim.terminologies.sources.archive import (
 from medsim.terminologies.sources.text_rows import RowFormat, load_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import date
-    from pathlib import Path
-
     from medsim.core.manifest import Skipped
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
-    from medsim.terminologies.sources.archive import ReleaseFile
 
 _LICENCE = (
     "UMLS Metathesaurus License: neither the names nor datasets made of them may be passed on but "

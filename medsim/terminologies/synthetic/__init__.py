@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date, timedelta
 from enum import IntEnum
 from functools import partial
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
 from uuid import UUID
 
@@ -13,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from medsim.terminologies import rf2_writer as rf2
-from medsim.terminologies.rf2_writer import COLUMNS, release_writer, sctids
+from medsim.terminologies.rf2_writer import COLUMNS, Component, ReleaseType, release_writer, sctids
 from medsim.terminologies.synthetic.concepts import (
     BRANCHES,
     CHANCES,
@@ -21,6 +23,7 @@ from medsim.terminologies.synthetic.concepts import (
     NAMESPACES,
     ConceptNames,
     Draws,
+    Ints,
     Model,
     Outline,
     Wording,
@@ -30,12 +33,6 @@ from medsim.terminologies.synthetic.concepts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from medsim.terminologies.rf2_writer import Component, ReleaseType
-    from medsim.terminologies.synthetic.concepts import Ints
-
     Make = Callable[[Ints, Outline], pl.DataFrame]
     Finish = Callable[[pl.DataFrame, Outline], pl.DataFrame]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from hashlib import blake2b
@@ -13,14 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from medsim.terminologies.rf2_writer import sctids
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
     Ints = NDArray[np.int64]
     Flags = NDArray[np.bool_]
     Weights = Mapping[int, int]

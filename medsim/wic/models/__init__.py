@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,12 +12,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from medsim.core.errors import OptionError, unknown_name
+from medsim.core.progress import Progress
 from medsim.core.registry import Registry
-from medsim.embeddings.embedded_terms import open_source
-from medsim.embeddings.formats import TERMS, WORDS
+from medsim.embeddings.embedded_terms import NamedEmbedding, open_source
+from medsim.embeddings.formats import TERMS, WORDS, VectorSource
 from medsim.embeddings.options import (
     DEFAULT_NAME,
     SERVICE,
+    EmbeddingLike,
     EmbeddingOptions,
     EmbeddingSpec,
     as_embedding,
@@ -26,22 +29,14 @@ from medsim.embeddings.options import (
     parse_options,
     parse_place,
 )
+from medsim.kernels.types import Flags, Rows, Values
 from medsim.statistics.ranks import label_counts
 from medsim.statistics.scores import best_threshold
-from medsim.wic.dataset import coin_flips
+from medsim.wic.dataset import Round, WicDataset, coin_flips
 from medsim.wic.models.training import Training
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     import polars as pl
-
-    from medsim.core.progress import Progress
-    from medsim.embeddings.embedded_terms import NamedEmbedding
-    from medsim.embeddings.formats import VectorSource
-    from medsim.embeddings.options import EmbeddingLike
-    from medsim.kernels.types import Flags, Rows, Values
-    from medsim.wic.dataset import Round, WicDataset
 
 _RANDOM = "random"  # the name of the model with random answers
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -10,12 +11,13 @@ import numpy as np
 from medsim.core.errors import OptionError
 from medsim.core.reading import reading
 from medsim.embeddings.embedded_terms import embed_terms, path_of
-from medsim.embeddings.formats import TERMS
+from medsim.embeddings.formats import TERMS, VectorSource
 from medsim.embeddings.formats.onnx import NAME as ONNX
 from medsim.embeddings.formats.onnx import OnnxEncoder, Target
 from medsim.embeddings.formats.sentence_transformers import NAME as SENTENCE_TRANSFORMERS
 from medsim.embeddings.formats.sentence_transformers import SentenceEncoder
 from medsim.embeddings.metrics import METRICS, TermPoints, Workers
+from medsim.kernels.types import Flags, Ids, Rows, Values, Vectors
 from medsim.wic.models import (
     MODELS,
     QUOTED,
@@ -28,10 +30,6 @@ from medsim.wic.models import (
 from medsim.wic.models.training import TRAINING_OPTIONS, Training, precision_of, train
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from medsim.embeddings.formats import VectorSource
-    from medsim.kernels.types import Flags, Ids, Rows, Values, Vectors
     from medsim.wic.dataset import Round, WicDataset
     from medsim.wic.models import Context, ModelAnswers
 

@@ -10,15 +10,13 @@ import polars as pl
 
 from medsim.core.errors import InputError
 from medsim.embeddings.chats import LanguageModel
-from medsim.embeddings.replies import chat_of, noted, parse_answer, unanswered
-from medsim.wic.models import MODELS, WicModel, fixed_answers, frequent_label
+from medsim.embeddings.replies import Messages, chat_of, noted, parse_answer, unanswered
+from medsim.kernels.types import Flags
+from medsim.wic.models import MODELS, Context, ModelAnswers, WicModel, fixed_answers, frequent_label
 from medsim.wic.output import INSTANCE_REPLIES
 
 if TYPE_CHECKING:
-    from medsim.embeddings.replies import Messages
-    from medsim.kernels.types import Flags
     from medsim.wic.dataset import Round, WicDataset
-    from medsim.wic.models import Context, ModelAnswers
 
 INSTRUCTION = (
     "You are given two sentences. Each has one target term, which stands in double quotation "

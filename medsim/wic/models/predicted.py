@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -13,14 +14,11 @@ from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.core.reading import expanded, parsed_json, reading
 from medsim.core.tables import TextTable, read_table, read_text
 from medsim.embeddings.options import parse_named
-from medsim.wic.dataset import IDENTITY
+from medsim.kernels.types import Flags, Rows, Values
+from medsim.wic.dataset import IDENTITY, WicDataset
 from medsim.wic.models import MODELS, ModelAnswers, WicModel, fixed_answers, threshold_answers
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from medsim.kernels.types import Flags, Rows, Values
-    from medsim.wic.dataset import WicDataset
     from medsim.wic.models import Context
 
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from medsim.core.errors import needing
 from medsim.core.options import Option, Options
+from medsim.kernels.types import Flags, Rows, Values
 from medsim.statistics.ranks import label_counts
 from medsim.statistics.scores import average_precision
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from medsim.kernels.types import Flags, Rows, Values
 
 MAX_WARMUP = 1_000
 """The steps of warm-up of the learning rate, as in the code of Rouhizadeh et al. (2024)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,6 +15,7 @@ from medsim.embeddings.embedded_terms import embed_terms
 from medsim.embeddings.formats import WORDS
 from medsim.embeddings.metrics import WordBags, Workers
 from medsim.embeddings.metrics.averages import points_of
+from medsim.kernels.types import Flags, FloatTable, Ids, Rows, Values
 from medsim.wic.models import (
     MODELS,
     SENTENCE,
@@ -34,9 +36,6 @@ from medsim.wic.models.training import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from medsim.kernels.types import Flags, FloatTable, Ids, Rows, Values
     from medsim.wic.dataset import Round, WicDataset
     from medsim.wic.models import Context, ModelAnswers
 
