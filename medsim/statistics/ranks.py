@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -13,8 +13,7 @@ from medsim.kernels.types import Counts, Flags, FloatTable, Ids, Rows, Values
 from medsim.statistics.estimates import Estimate, clustered_mean, quotients
 from medsim.statistics.significance import Test, clustered_difference
 
-if TYPE_CHECKING:
-    _Numbers = TypeVar("_Numbers", Values, FloatTable)
+_Numbers = TypeVar("_Numbers", Values, FloatTable)
 
 _LOST = 1e-12  # relative: far above the rounding of sums of some thousand numbers
 

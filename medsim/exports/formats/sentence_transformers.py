@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import polars as pl
 
@@ -24,8 +24,7 @@ from medsim.exports.formats import (
 )
 from medsim.exports.pairs import OPTIONS_OF_TUPLES, check_some, exported_pairs, tuples_of
 
-if TYPE_CHECKING:
-    Batches = Callable[[int, int], Iterator[pl.DataFrame]]
+Batches: TypeAlias = Callable[[int, int], Iterator[pl.DataFrame]]
 
 _ABOUT = {
     "pair": "terms that mean the same, for losses with in-batch negatives.",

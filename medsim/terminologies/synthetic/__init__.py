@@ -8,7 +8,7 @@ from enum import IntEnum
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TypeAlias, cast
 from uuid import UUID
 
 import numpy as np
@@ -32,10 +32,8 @@ from medsim.terminologies.synthetic.concepts import (
     weights_of,
 )
 
-if TYPE_CHECKING:
-    Make = Callable[[Ints, Outline], pl.DataFrame]
-    Finish = Callable[[pl.DataFrame, Outline], pl.DataFrame]
-
+Make: TypeAlias = Callable[[Ints, Outline], pl.DataFrame]
+Finish: TypeAlias = Callable[[pl.DataFrame, Outline], pl.DataFrame]
 
 Fate = IntEnum("Fate", "KEPT CHANGED RETIRED CHANGED_THEN_RETIRED REVIVED LATE", start=0)
 """The events of a component between its first row and the release."""

@@ -10,18 +10,17 @@ from hashlib import blake2b
 from importlib.resources import files
 from itertools import product
 from string import Formatter
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from medsim.kernels.types import Flags
 from medsim.terminologies.rf2_writer import sctids
 
-if TYPE_CHECKING:
-    Ints = NDArray[np.int64]
-    Flags = NDArray[np.bool_]
-    Weights = Mapping[int, int]
+Ints: TypeAlias = NDArray[np.int64]
+Weights: TypeAlias = Mapping[int, int]
 
 
 def _data(name: str) -> dict[str, Any]:
