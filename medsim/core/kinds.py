@@ -7,9 +7,11 @@ opens outputs of the kind refers to it, and ``medsim.core.opened`` lists the cla
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 from typing import Generic, Literal, TypeAlias, TypeVar
 
@@ -93,6 +95,31 @@ class Table:
     def folder_columns(self) -> tuple[str, ...]:
         """Return the columns in names of folders, as in "input=*", in order."""
         return tuple(_IN_FOLDER.findall(self.files))
+
+
+def declared_tables(package: str) -> dict[str, Table]:
+    """Return the tables that ``tables.toml`` of a package declares, by name.
+
+    An entry under ``tables`` has the attributes of a ``Table``. In its list of columns, an entry is
+    the name, the type and the description of a column; or the name of a list of columns under
+    ``groups``, which several tables share.
+    """
+    declared = tomllib.loads((files(package) / "tables.toml").read_text(encoding="utf-8"))
+
+    def columns_of(entries: Iterable[str | list[str]]) -> Iterator[tuple[str, Column]]:
+        for entry in entries:
+            if isinstance(entry, str):
+                yield from columns_of(declared["groups"][entry])
+            else:
+                name, dtype, about = entry
+                yield name, Column(getattr(pl, dtype), about)
+
+    return {
+        name: Table(
+            **table | {"columns": dict(columns_of(table["columns"])), "key": tuple(table["key"])}
+        )
+        for name, table in declared["tables"].items()
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,33 +7,13 @@ from typing import ClassVar
 
 import polars as pl
 
-from medsim.core.kinds import Column, Kind, Table
+from medsim.core.kinds import Kind, declared_tables
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 from medsim.core.shown import MISSING, Summary
 from medsim.papers.printed import first_number
 
-CELL = Table(
-    "cells.parquet",
-    "A row per cell that the paper prints or that was computed.",
-    {
-        "table": Column(pl.String, "Number of the table or figure in the paper."),
-        "section": Column(pl.String, "Section of the paper."),
-        "caption": Column(pl.String, "What the table shows."),
-        "row": Column(pl.String, "Label of the row, that of the paper if it has the row."),
-        "column": Column(pl.String, "Label of the column, that of the paper if it has the column."),
-        "computed": Column(pl.String, "Computed cell; null if it was not computed."),
-        "printed": Column(pl.String, "Printed cell; null if the paper has none."),
-        "difference": Column(
-            pl.Float64,
-            "First number of the computed cell minus that of the printed one, in the unit of the "
-            "cell; null if one of them is missing.",
-        ),
-        "missing": Column(pl.String, "Why the cell was not computed; null if it was."),
-    },
-    key=("table", "row", "column"),
-    order="As printed; rows and columns that the paper lacks are last.",
-)
+CELL = declared_tables(__package__)["cell"]
 """The cells of a paper's tables."""
 
 CELLS_CSV, LATEX = "cells.csv", "tables.tex"
