@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
+
+from medsim.core.data import toml_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class FindingKind:
     means: str
 
 
-_DECLARED = tomllib.loads((files(__package__) / "kinds.toml").read_text(encoding="utf-8"))
+_DECLARED = toml_of(__package__, "kinds.toml")
 
 SEVERITIES: Mapping[str, str] = _DECLARED["severities"]
 """What the severities mean, from the gravest."""

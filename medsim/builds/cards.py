@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
@@ -15,6 +13,7 @@ import polars as pl
 from medsim.builds.datasets import SetKey, set_keys
 from medsim.builds.output import BUILD, PAIR, BuildManifest
 from medsim.core.config import CROSS_LANGUAGE, EASY_DISTANCE, STRATEGIES
+from medsim.core.data import toml_of
 from medsim.core.table_formats import markdown, plain_markdown
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from medsim.core.manifest import Output
 
 
-_TEXTS = tomllib.loads((files(__package__) / "card.toml").read_text(encoding="utf-8"))
+_TEXTS = toml_of(__package__, "card.toml")
 
 OTHER = "other"
 """The hub's identifier for licences without an identifier."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from importlib.resources import files
 from urllib.parse import unquote
 
-VOCABULARIES: dict[str, str] = tomllib.loads(
-    (files(__package__) / "vocabularies.toml").read_text(encoding="utf-8")
-)
+from medsim.core.data import toml_of
+
+VOCABULARIES: dict[str, str] = toml_of(__package__, "vocabularies.toml")
 """UMLS's names of vocabularies by prefixes of ontologies and addresses of FHIR, in upper case."""
 
 _RELEASE = re.compile(r"_[0-9]{4}_[0-9]{2}(_[0-9]{2})?$")  # as in SNOMEDCT_US_2023_03_01

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
 
+from medsim.core.data import toml_of
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.tables import SEPARATORS
 
@@ -144,8 +143,7 @@ class Layout:
 
 
 def _layouts() -> Iterator[Layout]:
-    text = (files(__package__) / "layouts.toml").read_text(encoding="utf-8")
-    for entry in tomllib.loads(text)["layout"]:
+    for entry in toml_of(__package__, "layouts.toml")["layout"]:
         lists = {name: tuple(value) for name, value in entry.items() if isinstance(value, list)}
         yield Layout(**entry | lists)
 

@@ -6,13 +6,13 @@ declarations.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.resources import files
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+from medsim.core.data import toml_of
 
 if TYPE_CHECKING:
     from medsim.statistics.estimates import Estimate
@@ -83,8 +83,7 @@ def _tested(sample: Any, other: Any, method: str, depth: Sequence[int]) -> Any:
 
 
 def _declared() -> Iterator[Statistic[Any]]:
-    text = (files(__package__) / "statistics.toml").read_text(encoding="utf-8")
-    for facts in tomllib.loads(text)["statistic"]:
+    for facts in toml_of(__package__, "statistics.toml")["statistic"]:
         depth = [facts.pop("depth")] if "depth" in facts else []
         if not facts.pop("measures_quality", True):
             facts["higher_is_better"] = None

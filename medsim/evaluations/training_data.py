@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
-from importlib.resources import files
 from itertools import product
 from typing import Any
 
+from medsim.core.data import toml_of
 from medsim.core.terms import lowered
 
-_DATA = tomllib.loads((files(__package__) / "training_data.toml").read_text(encoding="utf-8"))
+_DATA = toml_of(__package__, "training_data.toml")
 _CONTAINS: Mapping[str, list[str]] = _DATA["contains"]
 _IGNORED = _DATA["ignored"].split()
 _WORD = re.compile(r"[^\W\d_]{2,}|[^\W_]+")  # two of UMLS2020AA, one of v2025

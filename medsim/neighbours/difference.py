@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from importlib.resources import files
 from itertools import permutations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rapidfuzz.distance import OSA
 
+from medsim.core.data import toml_of
 from medsim.neighbours.spelling import is_respelled
 
 _TOKEN = re.compile(r"[^\W\d_]+|\d+|\s+|[^\w\s]|_")
@@ -118,11 +117,7 @@ _FOLDS: Mapping[str, Callable[[str], str]] = {
 }
 
 
-def _words() -> Mapping[str, Any]:
-    return tomllib.loads((files("medsim.neighbours") / "words.toml").read_text(encoding="utf-8"))
-
-
-_LISTED = _words()
+_LISTED = toml_of(__package__, "words.toml")
 _NUMBERS = frozenset(_LISTED["numbers"].split())
 _LETTERS, _SIDES, _NEGATIONS = (
     frozenset(_LISTED[name].split()) for name in ("letters", "sides", "negations")

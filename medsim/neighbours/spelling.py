@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
-from importlib.resources import files
 
-_DATA = tomllib.loads((files(__package__) / "spelling.toml").read_text(encoding="utf-8"))
+from medsim.core.data import toml_of
+
+_DATA = toml_of(__package__, "spelling.toml")
 _PARTS = {name: "|".join(words.split()) for name, words in _DATA["alternatives"].items()}
 _RULES = {
     kind: [(re.compile(part.format_map(_PARTS)), instead) for part, instead in rules]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.resources import files
 from itertools import chain
 from typing import Any, ClassVar, TypeAlias
 
@@ -14,14 +12,13 @@ import polars as pl
 import polars.selectors as cs
 
 from medsim.core.canonical import canonical_digest
+from medsim.core.data import toml_of
 from medsim.core.errors import counted, listed
 from medsim.core.manifest import Manifest, RunManifest
 from medsim.core.shown import number
 from medsim.core.tables import guarded
 
-MEANINGS: Mapping[str, str] = tomllib.loads(
-    (files(__package__) / "glossary.toml").read_text(encoding="utf-8")
-)
+MEANINGS: Mapping[str, str] = toml_of(__package__, "glossary.toml")
 """The meanings of terms that the results of reports use."""
 
 NUMBER = ",.3f"

@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from typing import Any, ClassVar
 
 import polars as pl
 
+from medsim.core.data import toml_of
 from medsim.core.kinds import Column, Kind, Table
 from medsim.core.manifest import Manifest
 from medsim.core.opened import Opened
@@ -21,7 +20,7 @@ from medsim.studies.sheets import ASSOCIATION, CONTEXT, DOMAIN, GRADED, JUDGEMEN
 ITEMS, ASSIGNMENT = "key/items.parquet", "key/assignment.parquet"
 """The key of a study: the pairs, and the annotators who see them."""
 
-_DECLARED = tomllib.loads((files(__package__) / "tables.toml").read_text(encoding="utf-8"))
+_DECLARED = toml_of(__package__, "tables.toml")
 
 
 def texts_of_statistics(use: str) -> dict[str, str]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.core.data import toml_of
 from medsim.core.errors import InputError, OptionError, unknown_name
 from medsim.core.manifest import Skipped
 from medsim.core.tables import read_table, unguarded
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from medsim.studies.options import DomainsOptions, PairsOptions
 
 
-_DATA = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
+_DATA = toml_of(__package__, "words.toml")
 _GREEK, _AUXILIARY = (frozenset(_DATA[name].split()) for name in ("greek", "auxiliary"))
 _CLASSES = {tag: re.compile(names) for tag, names in _DATA["classes"].items()}
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.core.data import toml_of
 from medsim.core.errors import InputError
 from medsim.core.identifiers import VOCABULARIES, identifier_of
 from medsim.core.manifest import Skipped
@@ -31,7 +30,7 @@ _PREFIX = re.compile(r"""(?<![\w.-])([\w.-]++)["']?: *+["']?(https?:[^\s"',}]+)"
 _LICENCE = re.compile(r'^#\s*license:\s*"?([^\s"]+)|"copyright"\s*:\s*"([^"]+)"', re.MULTILINE)
 
 
-NAMES = tomllib.loads((files(__package__) / "names.toml").read_text(encoding="utf-8"))
+NAMES = toml_of(__package__, "names.toml")
 """The names that terminologies give to the same things."""
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from importlib.resources import files
 from typing import Any
 
 import polars as pl
 
 from medsim.core.config import checked_threads
+from medsim.core.data import toml_of
 from medsim.core.errors import OptionError
 from medsim.core.options import public
 from medsim.core.store import Store
@@ -31,7 +30,7 @@ _MAX_TOKENS = 4
 _MAX_TYPES = 10  # in a figure
 _MAX_NAMED = 3  # kinds of mentions
 
-_TYPES_OF = tomllib.loads((files(__package__) / "semantic_types.toml").read_text(encoding="utf-8"))
+_TYPES_OF = toml_of(__package__, "semantic_types.toml")
 GROUP_OF = {
     f"T{number}": group for group, numbers in _TYPES_OF.items() for number in numbers.split()
 }

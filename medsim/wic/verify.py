@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -15,6 +13,7 @@ import polars as pl
 
 from medsim.core.checks import Finding, Verification, findings_table
 from medsim.core.config import available_threads
+from medsim.core.data import toml_of
 from medsim.core.errors import InputError
 from medsim.core.files import digest_of
 from medsim.core.kinds import columns
@@ -55,9 +54,7 @@ _TABLES = (INSTANCE, CHOSEN_MENTION, NAME, RELATED)
 
 _PROMISES = {
     check: str(promise).format(similarity=SIMILARITY, max_repeats=MAX_REPEATS)
-    for check, promise in tomllib.loads(
-        (files(__package__) / "promises.toml").read_text(encoding="utf-8")
-    ).items()
+    for check, promise in toml_of(__package__, "promises.toml").items()
 }
 """The guarantees in the order in which they are checked."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,6 +16,7 @@ import polars as pl
 from medsim.builds.cards import CITATION, licence_of
 from medsim.builds.positives import content_hashes, linked_terms
 from medsim.core.config import SET_COLUMNS
+from medsim.core.data import toml_of
 from medsim.core.errors import OptionError, counted
 from medsim.core.kinds import Column, Table
 from medsim.core.manifest import Skipped, medsim_version
@@ -36,7 +36,7 @@ MAX_QUERIES = 50_000
 a time, which takes 10 GB in single precision."""
 
 _SPLIT = "test"
-_WORDS = tomllib.loads((files(__package__) / "mteb.toml").read_text(encoding="utf-8"))
+_WORDS = toml_of(__package__, "mteb.toml")
 _LICENCES = re.compile(
     r"cc0-1\.0|cc-by-[234]\.0|cc-by-(sa|nc|nc-sa)-[34]\.0|cc-by-(nd|nc-nd)-4\.0"
 )  # Creative Commons licences that mteb knows by name; others are given by their address

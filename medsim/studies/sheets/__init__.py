@@ -5,12 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from xml.etree import ElementTree as ET
 
+from medsim.core.data import toml_of
 from medsim.core.tables import guarded
 from medsim.pages.markup import asset, document, embedded_json
 
@@ -96,7 +95,7 @@ NOT_SAME, SAME, DONT_KNOW = 0, 1, 2
 NOT_ASSOCIATED, ASSOCIATED = 0, 1
 """The values of answers on associations."""
 
-_DECLARED = tomllib.loads((files(__package__) / "scales.toml").read_text(encoding="utf-8"))
+_DECLARED = toml_of(__package__, "scales.toml")
 
 SCALES = {
     name: Scale(name=name, **facts | {"choices": [Answer(*choice) for choice in facts["choices"]]})

@@ -5,15 +5,14 @@ from __future__ import annotations
 import io
 import re
 import sqlite3
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from medsim.core.data import toml_of
 from medsim.core.errors import InputError
 from medsim.core.identifiers import curie, identifier_of
 from medsim.core.queries import query
@@ -169,7 +168,7 @@ def _of_database(place: str, path: Path) -> Iterator[Triple]:
 _NAME = r".*\.(owl|rdf|skos|ttl|nt)"
 _DATABASE = r".*\.(db|sqlite3?)"
 
-_NAMES = tomllib.loads((files(__package__) / "owl.toml").read_text(encoding="utf-8"))
+_NAMES = toml_of(__package__, "owl.toml")
 
 
 def _by_iri(section: str) -> dict[str, str]:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from hashlib import blake2b
-from importlib.resources import files
 from itertools import product
 from string import Formatter
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from medsim.core.data import toml_of
 from medsim.kernels.types import Flags
 from medsim.terminologies.rf2_writer import sctids
 
@@ -23,14 +22,10 @@ Ints: TypeAlias = NDArray[np.int64]
 Weights: TypeAlias = Mapping[int, int]
 
 
-def _data(name: str) -> dict[str, Any]:
-    return tomllib.loads((files(__package__) / name).read_text(encoding="utf-8"))
-
-
-CHANCES = _data("chances.toml")
+CHANCES = toml_of(__package__, "chances.toml")
 """How often something happens."""
 
-_WORDS = _data("words.toml")
+_WORDS = toml_of(__package__, "words.toml")
 BRANCHES = _WORDS["branches"]
 """The words of each branch of the invented terminology."""
 
