@@ -7,16 +7,15 @@ opens outputs of the kind refers to it, and ``medsim.core.opened`` lists the cla
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
-from importlib.resources import files
 from pathlib import Path
 from typing import Generic, Literal, TypeAlias, TypeVar
 
 import polars as pl
 
+from medsim.core.data import toml_of
 from medsim.core.errors import InputError
 from medsim.core.files import read_own_json
 from medsim.core.manifest import MANIFEST, Manifest, Output, medsim_version, output_kind
@@ -102,9 +101,9 @@ def declared_tables(package: str) -> dict[str, Table]:
 
     An entry under ``tables`` has the attributes of a ``Table``. In its list of columns, an entry is
     the name, the type and the description of a column; or the name of a list of columns under
-    ``groups``, which several tables share.
+    ``groups``, which several tables share. Only some files have a column whose type ends in "?".
     """
-    declared = tomllib.loads((files(package) / "tables.toml").read_text(encoding="utf-8"))
+    declared = toml_of(package, "tables.toml")
 
     def columns_of(entries: Iterable[str | list[str]]) -> Iterator[tuple[str, Column]]:
         for entry in entries:
@@ -112,7 +111,7 @@ def declared_tables(package: str) -> dict[str, Table]:
                 yield from columns_of(declared["groups"][entry])
             else:
                 name, dtype, about = entry
-                yield name, Column(getattr(pl, dtype), about)
+                yield name, Column(getattr(pl, dtype.rstrip("?")), about, dtype.endswith("?"))
 
     return {
         name: Table(
@@ -209,93 +208,7 @@ def columns(dtype: type[pl.DataType], *names: str) -> Columns:
 
 CanonicalTable = Literal["concept", "description", "association", "is_a", "code"]
 
-_EFFECTIVE_TIME = {
-    "effective_time": Column(
-        pl.Date,
-        "Date since when the row has these values; null if it is unpublished. Only in builds from "
-        "RF2 releases.",
-        in_some_files=True,
-    )
-}
-
-CANONICAL_TABLES: Mapping[str, Table] = {
-    "concept": Table(
-        "terminology/concept.parquet",
-        "A row per concept of the terminology, active or not.",
-        {
-            "concept_id": _text("Identifier of the concept in its terminology."),
-            "active": Column(pl.Boolean, "Whether the concept is in use; false if retired."),
-            "module_id": _text("The concept's module in SNOMED CT; empty elsewhere."),
-            "semantic_tag": _text(
-                "Semantic tag or type, such as disorder; empty if there is none."
-            ),
-            **_EFFECTIVE_TIME,
-        },
-        key=("concept_id",),
-        order="By concept_id.",
-    ),
-    "description": Table(
-        "terminology/description.parquet",
-        "A row per name of a concept, active or not, in any language.",
-        {
-            "description_id": _text("Identifier of the name."),
-            "concept_id": _text("Concept that has the name."),
-            "term": _text("The name, without its semantic tag."),
-            "kind": _text("fsn for the fully specified or main name, synonym for any other."),
-            "active": Column(pl.Boolean, "Whether the name is in use."),
-            "language": _text("Language of the name as a code such as en."),
-            **_EFFECTIVE_TIME,
-            "preferred": Column(
-                pl.Boolean,
-                "Whether the dialect prefers the name; only in builds for a dialect.",
-                in_some_files=True,
-            ),
-        },
-        key=("description_id",),
-        order="By description_id.",
-    ),
-    "association": Table(
-        "terminology/association.parquet",
-        "A row per association from one concept, usually a retired one, to another.",
-        {
-            "source_id": _text("Concept that the association starts from."),
-            "target_id": _text("Concept that the association points to."),
-            "kind": _text(
-                "same_as, replaced_by or possibly_equivalent_to, which have datasets; in UMLS also "
-                "synonymous; in SNOMED CT also moved_to, moved_from, was_a, similar_to, "
-                "alternative, refers_to, possibly_replaced_by, partially_equivalent_to, or the "
-                "identifier of another reference set.",
-            ),
-            "active": Column(pl.Boolean, "Whether the association is in use."),
-            **_EFFECTIVE_TIME,
-        },
-        key=("source_id", "target_id", "kind"),
-        order="By source_id, target_id and kind.",
-    ),
-    "is_a": Table(
-        "terminology/is_a.parquet",
-        "A row per is-a relationship of a concept and its parent.",
-        {
-            "child_id": _text("The more specific concept."),
-            "parent_id": _text("The more general concept, a direct parent."),
-            **_EFFECTIVE_TIME,
-        },
-        key=("child_id", "parent_id"),
-        order="By child_id and parent_id.",
-    ),
-    "code": Table(
-        "terminology/code.parquet",
-        "A row per code that another vocabulary has for a concept.",
-        {
-            "concept_id": _text("Concept that the code is for."),
-            "vocabulary": _text("Name of the vocabulary, such as SNOMEDCT_US."),
-            "code": _text("The code in that vocabulary."),
-        },
-        key=("concept_id", "vocabulary", "code"),
-        order="By concept_id, vocabulary and code.",
-        optional=True,
-    ),
-}
+CANONICAL_TABLES = declared_tables(__package__)
 """The tables that every source fills, as builds keep them."""
 
 TERM_COLUMNS: Columns = {
