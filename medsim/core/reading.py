@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from medsim.core import surroundings
+from medsim.core.data import toml_of
 from medsim.core.errors import InputError, MedsimError, OptionError
 
 if TYPE_CHECKING:
@@ -46,12 +47,14 @@ class FileKind:
 
     Attributes:
         name: name of the kind for messages, as in "is a zip".
+        pattern: pattern of the first bytes, after a byte order mark.
         advice: advice for the user, if there is any that always applies.
         is_read: whether any reader accepts it.
         is_binary: whether it is not text.
     """
 
     name: str
+    pattern: re.Pattern[bytes]
     advice: str = ""
     is_read: bool = False
     is_binary: bool = True
@@ -60,81 +63,40 @@ class FileKind:
         return f"is {self.name}; {self.advice}" if self.advice else f"is {self.name}"
 
 
-LFS_POINTER = FileKind("a Git LFS pointer, not the file itself", "run: git lfs pull")
-HTML = FileKind("an HTML page", "save the file itself, not the page that shows it", is_binary=False)
-GZIP = FileKind("packed by gzip", "unpack it", is_read=True)
-BZIP2 = FileKind("packed by bzip2", "unpack it", is_read=True)
-XZ = FileKind("packed by xz", "unpack it", is_read=True)
-ZSTD = FileKind("packed by zstd", "unpack it", is_read=True)
+FILE_KINDS = {
+    key: FileKind(**facts | {"pattern": re.compile(facts["pattern"].encode("latin-1"), re.DOTALL)})
+    for key, facts in toml_of(__package__, "file_kinds.toml").items()
+}
+"""The kinds that are known, in the order in which a file is compared with them."""
+
+LFS_POINTER = FILE_KINDS["lfs_pointer"]
+HTML = FILE_KINDS["html"]
+GZIP = FILE_KINDS["gzip"]
+BZIP2 = FILE_KINDS["bzip2"]
+XZ = FILE_KINDS["xz"]
+ZSTD = FILE_KINDS["zstd"]
 PACKED = frozenset({GZIP, BZIP2, XZ, ZSTD})
 """The kinds that ``unpacked`` unpacks."""
 
-TAR = FileKind("a tar", "unpack it", is_read=True)
-ZIP = FileKind("a zip", "unpack it", is_read=True)
-PARQUET = FileKind("a Parquet file", is_read=True)
-ARROW = FileKind("an Arrow file", is_read=True)
-NPY = FileKind("a NumPy array", is_read=True)
-XML = FileKind("XML", is_read=True, is_binary=False)
-JSON = FileKind("JSON", is_read=True, is_binary=False)
-UTF_16 = FileKind("UTF-16 text", "convert it to UTF-8", is_read=True, is_binary=False)
-
-_FHIR_XML = FileKind("FHIR in XML, which is not read", "give its JSON form", is_binary=False)
-_RENAME = "medsim build reads it if its name ends in .owl"
-RDF_XML = FileKind("an ontology in OWL or RDF", _RENAME, is_read=True, is_binary=False)
-TURTLE = FileKind("an ontology in Turtle", _RENAME, is_read=True, is_binary=False)
-_OWL = FileKind(
-    "an ontology in OWL, but not in RDF",
-    "convert it: robot convert -i FILE -o FILE.owl",
-    is_binary=False,
-)
-WORKBOOK = FileKind("a workbook or another Office file", "save the sheet as CSV in UTF-8")
-_OTHERS = "save its content in another format"
-SQLITE = FileKind("an SQLite database", _OTHERS, is_read=True)
-DUCKDB = FileKind("a DuckDB database", _OTHERS, is_read=True)
-_PATTERNS: tuple[tuple[bytes, FileKind], ...] = (
-    (rb"version https://git-lfs\.", LFS_POINTER),
-    (rb"(?i)\s*(<\?xml[^>]*>\s*)?(<!--[^>]*>\s*)*<(!doctype\s+html|html|head)[\s>]", HTML),
-    (rb"(?i)\s*(<rdf:RDF|(<\?xml|<!).*?<rdf:RDF)\s", RDF_XML),
-    (rb"(?i)\s*(<ontology|(<\?xml|<!).*?<ontology)\s|\s*(Prefix|Ontology)(\(|:\s)", _OWL),
-    (rb"(\s|#[^\n]*\n)*(@(prefix|base)\s|(?i:prefix\s+[\w.-]*:|base)\s*<)", TURTLE),
-    (rb"(\s|#[^\n]*\n)*(<\w+:[^\s>]*>|_:\S+)\s+<\w+:[^\s>]*>\s", TURTLE),
-    (rb"\s*(<\?xml[^>]*>\s*)?(<!--[^>]*>\s*)*<\w+\s[^>]*xmlns=.http://hl7.org/fhir\W", _FHIR_XML),
-    (rb"\s*(<\?xml|<!DOCTYPE|<!--)", XML),
-    (rb"\s*(\{\s*\x22|\[\s*([{\x22]|\[\s*[-0-9{\[\x22]))", JSON),
-    (rb"\xff\xfe|\xfe\xff", UTF_16),
-    (rb"PK\x03\x04.{26}(\[Content_Types|_rels|docProps|xl/|mimetype)", WORKBOOK),
-    (rb"\xd0\xcf\x11\xe0", WORKBOOK),
-    (rb"\x1f\x8b", GZIP),
-    (rb"PK(\x03\x04|\x05\x06)", ZIP),
-    (rb"BZh[1-9]1AY&SY", BZIP2),
-    (rb"\xfd7zXZ\0", XZ),
-    (rb"\x28\xb5\x2f\xfd", ZSTD),
-    (rb".{257}ustar", TAR),
-    (
-        rb"\x04\x22\x4d\x18|7z\xbc\xaf\x27\x1c|Rar!\x1a\x07",
-        FileKind("packed by lz4, 7z or RAR", "unpack it"),
-    ),
-    (rb"PAR1", PARQUET),
-    (rb"ARROW1", ARROW),
-    (rb"\x93NUMPY", NPY),
-    (rb"SQLite format 3\0", SQLITE),
-    (rb".{8}DUCK", DUCKDB),
-    (rb"\x89HDF\r\n|%PDF-", FileKind("an HDF5 or PDF file", _OTHERS)),
-    # The header length of a safetensors file may begin with the same bytes.
-    (
-        rb"\x80[\x02-\x05](?!.{3}\0{3}\{)",
-        FileKind("a pickle, which could run any code and is never read", _OTHERS),
-    ),
-)
-_FILE_KINDS: list[tuple[re.Pattern[bytes], FileKind]] = [
-    (re.compile(pattern, re.DOTALL), kind) for pattern, kind in _PATTERNS
-]
+TAR = FILE_KINDS["tar"]
+ZIP = FILE_KINDS["zip"]
+PARQUET = FILE_KINDS["parquet"]
+ARROW = FILE_KINDS["arrow"]
+NPY = FILE_KINDS["npy"]
+XML = FILE_KINDS["xml"]
+JSON = FILE_KINDS["json"]
+UTF_16 = FILE_KINDS["utf_16"]
+RDF_XML = FILE_KINDS["rdf_xml"]
+TURTLE = FILE_KINDS["turtle"]
+WORKBOOK = FILE_KINDS["workbook"]
+SQLITE = FILE_KINDS["sqlite"]
+DUCKDB = FILE_KINDS["duckdb"]
 
 
 def file_kind(beginning: bytes) -> FileKind | None:
     """Return the kind of a file by its first bytes; None if unknown."""
     text = beginning.removeprefix(b"\xef\xbb\xbf")
-    return next((kind for begins, kind in _FILE_KINDS if begins.match(text)), None)
+    return next((kind for kind in FILE_KINDS.values() if kind.pattern.match(text)), None)
 
 
 def what_it_is(beginning: bytes) -> str:
