@@ -36,6 +36,7 @@ from medsim.core.tables import (
     decoded_text,
     first_lines,
 )
+from medsim.terminologies.mappings import NAMES
 from medsim.terminologies.sources import Source, Terminology, copy_of_database, skipped_rows
 from medsim.terminologies.sources.archive import SourceFile, has_single, is_alone, single_file
 
@@ -53,25 +54,7 @@ _SAMPLED_ROWS, _SAMPLED_CHARACTERS = 5_000, 1 << 20  # to find the separator and
 _MAX_TITLES = 50  # rows below comments in which the header is
 _UNIT_SEPARATOR = "\x1f"  # between the values of a list, as macros/cell_values expects
 
-_ROLES = {
-    "concept": "conceptid classid subjectid concept cui conceptcode id identifier code iri uri",
-    "term": "translationvalue preferredlabel preferredterm preferredname preflabel prefname term "
-    "termname conceptname name label str string title description longdescription",
-    "synonyms": "synonyms synonym altlabels altlabel alternativenames alternatenames aliases",
-    "kind": "kind termtype termkind nametype namekind descriptiontype tty type predicateid",
-    "language": "translationlanguage language lang languagecode lat",
-    "active": "active isactive",
-    "status": "status",
-    "obsolete": "obsolete isobsolete deprecated isdeprecated inactive retired",
-    "replaced_by": "replacedby replacement mapto newcode newid termreplacedby",
-    "parent": "parents parent parentid parentids parentcode parentcodes isa subclassof broader",
-    "category": "category semantictag semantictype semantictypes domain chapter",
-}
-"""The usual names of each column, the best first, in lower case without spaces and signs.
-
-A status is not used if none of its values is known.
-"""
-
+_ROLES: Mapping[str, str] = NAMES["table_columns"]
 _SETTINGS = ("separator", "table", "missing")
 _WHOLE = re.compile(r"\.0$")
 _ROW_NUMBER = re.compile("[0-9]{1,18}")
