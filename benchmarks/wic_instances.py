@@ -24,13 +24,12 @@ from medsim.terminologies.sources import read_terminology
 from medsim.wic import GROUPS
 from medsim.wic.mentions import chosen_mentions, forms_with_relations, mention_hashes, read_mentions
 from medsim.wic.rules import QUOTAS, lemma_of
-from medsim.wic.splits import Blocks, Splitter, blocks_of
+from medsim.wic.splits import Splitter, blocks_of
 
 if TYPE_CHECKING:
     import polars as pl
 
     from medsim.kernels.types import Hashes
-    from medsim.wic.splits import DrawnSplit
 
 _FILES = ("BC5CDR.txt", "NCBI.txt")
 _ALL = 1 << 40
@@ -144,7 +143,7 @@ def race(job: Job) -> Race:
         ours=ours,
         plain=plain,
         n_sentences=mentions.height,
-        n_candidates=int(blocks.n_pairs.sum()),
+        n_candidates=blocks["n_pairs"].sum(),
         peak_mib=progress.records[-1].peak_mib,
         fingerprint=_fingerprint(splits, mention_hashes(mentions)),
     )
@@ -152,7 +151,7 @@ def race(job: Job) -> Race:
 
 def _instances(
     store: Store, mentions: pl.DataFrame, job: Job
-) -> tuple[Blocks, dict[str, DrawnSplit]]:
+) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
     blocks = _blocks(store, mentions, job.threads)
     splitter = Splitter(
         blocks=blocks,
@@ -164,7 +163,7 @@ def _instances(
     return blocks, splitter.split()
 
 
-def _blocks(store: Store, mentions: pl.DataFrame, threads: int) -> Blocks:
+def _blocks(store: Store, mentions: pl.DataFrame, threads: int) -> pl.DataFrame:
     forms = forms_with_relations(store, mentions, "en", _OWN, "direct")
     return blocks_of(store, mentions, forms, threads=threads)
 
@@ -173,8 +172,8 @@ def _compare(store: Store, sample: pl.DataFrame, job: Job) -> None:
     """Raise MismatchError if the sides find different numbers of instances in the sample."""
     blocks = _blocks(store, sample, job.threads)
     ours: Counter[tuple[str, int]] = Counter()
-    for group, label, number in zip(blocks.groups, blocks.labels, blocks.n_pairs, strict=True):
-        ours[GROUPS[group], int(label)] += int(number)
+    for group, label, number in blocks.select("group", "label", "n_pairs").iter_rows():
+        ours[GROUPS[group], label] += number
     theirs = _looped(store, sample)
     if ours != theirs:
         raise MismatchError(f"{dict(ours)} instances, and {dict(theirs)} by the loop")
@@ -223,11 +222,11 @@ def _group_of(mention: _Plain, other: _Plain) -> str | None:
     return None
 
 
-def _fingerprint(splits: dict[str, DrawnSplit], hashes: Hashes) -> str:
+def _fingerprint(splits: dict[str, pl.DataFrame], hashes: Hashes) -> str:
     """Return a hash of the content of all splits' mentions in their order."""
     digest = hashlib.sha256()
     for split in splits.values():
-        digest.update(hashes[split.selection.mentions].tobytes())
+        digest.update(hashes[split.select("mention1", "mention2").to_numpy()].tobytes())
     return digest.hexdigest()[:16]
 
 

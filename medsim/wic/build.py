@@ -146,7 +146,7 @@ def _instances(
         language, broader = options.language, options.broader
         forms = forms_with_relations(store, mentions, language, vocabulary, broader)
         blocks = blocks_of(store, mentions, forms, options.label_similarity, threads=threads)
-        stage.note(f"{int(blocks.n_pairs.sum()):,} candidate instances")
+        stage.note(f"{blocks['n_pairs'].sum():,} candidate instances")
     with progress.stage("draw splits") as stage:
         splits = Splitter(
             blocks=blocks,
@@ -157,7 +157,7 @@ def _instances(
             max_repeats=options.max_repeats,
         ).split()
         instances = pl.concat(instance_rows(name, splits[name], mentions) for name in CORPUS_SPLITS)
-        stage.note(", ".join(f"{name} {len(splits[name].labels):,}" for name in CORPUS_SPLITS))
+        stage.note(", ".join(f"{name} {len(splits[name]):,}" for name in CORPUS_SPLITS))
     if not instances.height:
         raise InputError(
             "no two sentences make an instance; use more sentences, or a terminology with more of "

@@ -249,7 +249,8 @@ def curve(benchmark: Benchmark, threads: int) -> pl.DataFrame:
     )
     rows = []
     for repeats, train in zip(REPEATS, splitter.trains(REPEATS), strict=True):
-        concepts = mentions["concept_id"][train.mentions.ravel()].unique()
+        drawn = pl.concat([train["mention1"], train["mention2"]])
+        concepts = mentions["concept_id"].gather(drawn).unique()
         row = {"repeats": repeats, "instances": len(train), "concepts": len(concepts)}
         if types is not None:
             is_there = pl.col("concept_id").is_in(concepts.implode())

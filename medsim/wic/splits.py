@@ -16,7 +16,7 @@ from medsim.core.terms import pack
 from medsim.kernels.drawing import pairs_between, take_in_order
 from medsim.kernels.edit_search import TermsByLength, search_alike_pairs, signatures
 from medsim.kernels.packing import tie_hashes
-from medsim.kernels.types import Counts, Flags, Hashes, Ids, Places, Rows
+from medsim.kernels.types import Counts, Flags, Hashes, Places, Rows
 from medsim.wic import GROUPS, MAX_REPEATS, SIMILARITY
 from medsim.wic.output import CHOSEN_MENTION, INSTANCE
 
@@ -28,42 +28,8 @@ _ROOM = 1 << 12
 _TERMS_A_TASK = 256
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Blocks:
-    """Candidate instances: a block is all pairs of two runs of mentions.
-
-    Attributes:
-        runs: int64[n_blocks, 4], the start and end of the first run, and of the second; the same
-            run twice means all pairs within it.
-        groups: int32[n_blocks], the positions in ``medsim.wic.GROUPS``.
-        labels: int32[n_blocks], 1 if both runs have the same concept, else 0.
-        terms: int32[n_blocks], the number of the pair of lemmas.
-    """
-
-    runs: Places
-    groups: Ids
-    labels: Ids
-    terms: Ids
-
-    def __len__(self) -> int:
-        return len(self.runs)
-
-    def take(self, rows: np.ndarray) -> Blocks:
-        """Return the blocks at ``rows``, in that order, or in a mask."""
-        return Blocks(
-            runs=self.runs[rows],
-            groups=self.groups[rows],
-            labels=self.labels[rows],
-            terms=self.terms[rows],
-        )
-
-    @property
-    def n_pairs(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """The number of instances of each block, int64[n_blocks]."""
-        n_first = self.runs[:, 1] - self.runs[:, 0]
-        n_second = self.runs[:, 3] - self.runs[:, 2]
-        same = self.runs[:, 0] == self.runs[:, 2]
-        return np.where(same, n_first * (n_first - 1) // 2, n_first * n_second)
+_RUNS = ("begin1", "end1", "begin2", "end2")
+_PAIR = ("mention1", "mention2")
 
 
 def blocks_of(
@@ -73,12 +39,18 @@ def blocks_of(
     similarity: float = SIMILARITY,
     *,
     threads: int,
-) -> Blocks:
-    """Return the blocks of mentions, given the names of forms and the related concepts.
+) -> pl.DataFrame:
+    """Return candidate instances in blocks, given the names of forms and the related concepts.
 
-    Two terms are compared once, however many sentences contain them. Mentions come from
-    ``chosen_mentions``, and blocks refer to their rows. The tables ``form_name`` and
-    ``related_concept`` are in the store.
+    A block is all pairs of two runs of mentions. Two terms are compared once, however many
+    sentences contain them. Mentions come from ``chosen_mentions``, and blocks refer to their rows.
+    The tables ``form_name`` and ``related_concept`` are in the store.
+
+    Returns:
+        A row per block: begin1, end1, begin2 and end2 of both runs, where the same run twice means
+        all pairs within it; group, the position in ``medsim.wic.GROUPS``; label, 1 if both runs
+        have the same concept, else 0; terms, the number of the pair of lemmas; and n_pairs, the
+        number of instances.
     """
     store.put("form", forms)
     terms = forms["lower_term"].to_list()
@@ -86,13 +58,15 @@ def blocks_of(
     store.put("alike", pl.DataFrame({"form1": alike[:, 0], "form2": alike[:, 1]}))
     store.run("wic/form_pair")
     store.put("cell", _cells(mentions, forms))
-    blocks = store.frame("wic/block")
-    pairs = pl.struct("lemma1", "lemma2").rank("dense").cast(pl.Int32) - 1
-    return Blocks(
-        runs=blocks.select(pl.col("begin1", "end1", "begin2", "end2").cast(pl.Int64)).to_numpy(),
-        groups=blocks["group_rank"].cast(pl.Int32).to_numpy(),
-        labels=blocks["label"].cast(pl.Int32).to_numpy(),
-        terms=blocks.select(pairs).to_series().to_numpy(),
+    n_first, n_second = (pl.col(f"end{run}") - pl.col(f"begin{run}") for run in (1, 2))
+    is_within = pl.col("begin1") == pl.col("begin2")
+    within = n_first * (n_first - 1) // 2
+    return store.frame("wic/block").select(
+        pl.col(_RUNS).cast(pl.Int64),
+        pl.col("group_rank").cast(pl.Int32).alias("group"),
+        pl.col("label").cast(pl.Int8),
+        terms=pl.struct("lemma1", "lemma2").rank("dense").cast(pl.Int32) - 1,
+        n_pairs=pl.when(is_within).then(within).otherwise(n_first * n_second).cast(pl.Int64),
     )
 
 
@@ -163,33 +137,14 @@ _ALL = 1 << 62
 _SHUFFLED = np.uint64(1)  # draws are in order within a class, their hashes are not
 
 _Class: TypeAlias = tuple[int, int]  # a group and a label
-_Classes: TypeAlias = "dict[_Class, Selection]"
+_Classes: TypeAlias = dict[_Class, pl.DataFrame]
 
 _SIDES, _ONE = np.uint64(2), np.uint64(1)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """Instances in the order of their draws.
-
-    Attributes:
-        mentions: int64[n, 2], rows of mentions, the smaller first.
-        terms: int32[n], the pair of terms of each.
-        draws: uint64[n].
-    """
-
-    mentions: Places
-    terms: Ids
-    draws: Hashes
-
-    def __len__(self) -> int:
-        return len(self.draws)
-
-    def rows(self, rows: np.ndarray | slice) -> Selection:
-        """Return the instances at ``rows``, in that order, or in a mask."""
-        return Selection(
-            mentions=self.mentions[rows], terms=self.terms[rows], draws=self.draws[rows]
-        )
+_SELECTED = {"mention1": pl.Int64, "mention2": pl.Int64, "terms": pl.Int32, "draw": pl.UInt64}
+"""The columns of selected instances, in the order of their draws: the rows of both mentions, the
+smaller first, and the number of the pair of terms.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,19 +162,8 @@ class Uses:
     terms: Flags | None
 
 
-def join(selections: list[Selection]) -> Selection:
-    """Return instances one after the other."""
-    return Selection(
-        mentions=np.concatenate(
-            [np.empty((0, 2), np.int64), *(each.mentions for each in selections)]
-        ),
-        terms=np.concatenate([np.empty(0, np.int32), *(each.terms for each in selections)]),
-        draws=np.concatenate([np.empty(0, np.uint64), *(each.draws for each in selections)]),
-    )
-
-
-def _windows(blocks: Blocks, hashes: Hashes, seed: int, uses: Uses) -> Iterator[Selection]:
-    """Yield instances of blocks in the order of their draws, some at a time.
+def _windows(blocks: pl.DataFrame, hashes: Hashes, seed: int, uses: Uses) -> Iterator[pl.DataFrame]:
+    """Yield instances of blocks in the order of their draws, some at a time: ``_SELECTED``.
 
     Instances whose pair of terms is used up are left out from the next window on, so a few frequent
     pairs of terms do not slow down the others.
@@ -227,8 +171,8 @@ def _windows(blocks: Blocks, hashes: Hashes, seed: int, uses: Uses) -> Iterator[
     low, size = 0, _FIRST_WINDOW
     while low < _DRAWS:
         if uses.terms is not None:
-            blocks = blocks.take(~uses.terms[blocks.terms])
-        total = int(blocks.n_pairs.sum())
+            blocks = blocks.filter(~uses.terms[blocks["terms"]])
+        total = int(blocks["n_pairs"].sum())
         if not total:
             break
         high = min(_DRAWS, low + -(-_DRAWS * size // total))
@@ -236,39 +180,22 @@ def _windows(blocks: Blocks, hashes: Hashes, seed: int, uses: Uses) -> Iterator[
         low, size = high, min(2 * size, _LAST_WINDOW)
 
 
-def _select_draws(blocks: Blocks, hashes: Hashes, seed: int, low: int, high: int) -> Selection:
-    """Return the instances with draws from ``low`` to below ``high``, in order."""
-    span = np.array([low, high - 1], np.uint64)
-    expected = float(blocks.n_pairs.sum()) * (high - low) / _DRAWS
+def _select_draws(
+    blocks: pl.DataFrame, hashes: Hashes, seed: int, low: int, high: int
+) -> pl.DataFrame:
+    """Return the instances with draws from ``low`` to below ``high``: ``_SELECTED``."""
+    runs, span = blocks.select(_RUNS).to_numpy(order="c"), np.array([low, high - 1], np.uint64)
+    expected = float(blocks["n_pairs"].sum()) * (high - low) / _DRAWS
     room = int(expected + _DEVIATIONS * (expected**0.5 + 1))
     while True:
         pairs, draws = np.empty((room, 3), np.int64), np.empty(room, np.uint64)
-        n_found = pairs_between(blocks.runs, hashes, np.uint64(seed), span, pairs, draws)
+        n_found = pairs_between(runs, hashes, np.uint64(seed), span, pairs, draws)
         if n_found <= room:
             break
         room = n_found
-    pairs, draws = pairs[:n_found], draws[:n_found]
-    order = np.lexsort((pairs[:, 2], pairs[:, 1], draws))
-    pairs = pairs[order]
-    return Selection(mentions=pairs[:, 1:], terms=blocks.terms[pairs[:, 0]], draws=draws[order])
-
-
-def _keys(selection: Selection, n_mentions: int) -> Counts:
-    """Return a number of each pair of mentions, int64[n]."""
-    return selection.mentions[:, 0] * n_mentions + selection.mentions[:, 1]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawnSplit:
-    """The instances of one split, in an order drawn by the seed.
-
-    Attributes:
-        groups: int64[n], the rows of ``medsim.wic.GROUPS``.
-    """
-
-    selection: Selection
-    groups: np.ndarray[tuple[int], np.dtype[np.int64]]
-    labels: np.ndarray[tuple[int], np.dtype[np.int64]]
+    of_block, first, second = pairs[:n_found].T
+    columns = [first, second, blocks["terms"].gather(of_block), draws[:n_found]]
+    return pl.DataFrame(columns, schema=_SELECTED).sort("draw", *_PAIR)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,21 +203,22 @@ class Splitter:
     """Divides candidate instances among splits, in order of their draws.
 
     Attributes:
+        blocks: see ``blocks_of``.
         hashes: uint64[n_mentions], see ``medsim.wic.mentions.mention_hashes``.
         quotas: of either label in test, by group.
         max_train: of either label of a group in train; None for all.
         max_repeats: of a sentence in train and dev together.
     """
 
-    blocks: Blocks
+    blocks: pl.DataFrame
     hashes: Hashes
     seed: int
     quotas: Mapping[str, int]
     max_train: int | None
     max_repeats: int = MAX_REPEATS
 
-    def split(self) -> dict[str, DrawnSplit]:
-        """Return the instances of train, dev and test.
+    def split(self) -> dict[str, pl.DataFrame]:
+        """Return the instances of train, dev and test, with group and label, in a drawn order.
 
         Test takes its quota of each group and label, with no repeated sentence or pair of terms;
         but at most half of the pairs of terms of a group's rarer label, so that some remain. Dev
@@ -302,38 +230,40 @@ class Splitter:
         train, dev = self._others(test, self.max_repeats)
         return {"train": _shuffle(train), "dev": _shuffle(dev), "test": _shuffle(test)}
 
-    def trains(self, repeats: Iterable[int]) -> Iterator[Selection]:
+    def trains(self, repeats: Iterable[int]) -> Iterator[pl.DataFrame]:
         """Yield the train split for each limit of a sentence's occurrences; see ``split``."""
         test = self._test()
         for max_repeats in repeats:
             train, _ = self._others(test, max_repeats)
-            yield join(list(train.values()))
+            yield pl.concat(train.values())
 
     def _test(self) -> _Classes:
-        n_terms = int(self.blocks.terms.max(initial=-1)) + 1
+        n_terms = self.blocks["terms"].n_unique()  # numbered from 0
         uses = Uses(
             mentions=np.zeros(len(self.hashes), np.int64), most=1, terms=np.zeros(n_terms, np.bool_)
         )
         quotas: dict[_Class, int] = {}
         for group, name in enumerate(GROUPS):
-            terms = (self.blocks.terms[_in_class(self.blocks, group, label)] for label in _LABELS)
+            of_group = self.blocks.filter(group=group)
             # Pairs of terms of the rarer label.
-            n_pairs = min(len(np.unique(of_label)) for of_label in terms)
+            n_pairs = min(of_group.filter(label=label)["terms"].n_unique() for label in _LABELS)
             quotas |= {(group, label): min(self.quotas[name], n_pairs // 2) for label in _LABELS}
         return self._select_all(self.blocks, uses, quotas)
 
     def _others(self, test: _Classes, max_repeats: int) -> tuple[_Classes, _Classes]:
         """Return train and dev, given a test split."""
-        used = join(list(test.values()))
+        used = pl.concat(test.values())
         mentions = np.zeros(len(self.hashes), np.int64)
-        mentions[used.mentions.ravel()] = max_repeats
+        mentions[used.select(_PAIR).to_numpy()] = max_repeats
         uses = Uses(mentions=mentions, most=max_repeats, terms=None)
-        remaining = self.blocks.take(~np.isin(self.blocks.terms, used.terms))
+        remaining = self.blocks.join(used, on="terms", how="anti", maintain_order="left")
         halves = {key: len(selection) // 2 for key, selection in test.items()}
         dev = self._select_all(remaining, uses, halves)
         return self._train(remaining, dev, uses), dev
 
-    def _select_all(self, blocks: Blocks, uses: Uses, limits: Mapping[_Class, int]) -> _Classes:
+    def _select_all(
+        self, blocks: pl.DataFrame, uses: Uses, limits: Mapping[_Class, int]
+    ) -> _Classes:
         """Return instances of each group and label, at most as many as ``limits`` allows."""
         return _balance(
             {
@@ -342,11 +272,10 @@ class Splitter:
             }
         )
 
-    def _train(self, blocks: Blocks, dev: _Classes, uses: Uses) -> _Classes:
+    def _train(self, blocks: pl.DataFrame, dev: _Classes, uses: Uses) -> _Classes:
         """Return the instances of train; the rarer label of each group is served first."""
-        n_pairs = blocks.n_pairs
         numbers = [
-            [int(n_pairs[_in_class(blocks, group, label)].sum()) for label in _LABELS]
+            [blocks.filter(group=group, label=label)["n_pairs"].sum() for label in _LABELS]
             for group in range(len(GROUPS))
         ]
         rarer = np.argmin(numbers, axis=1).tolist()
@@ -362,78 +291,69 @@ class Splitter:
 
     def _select(
         self,
-        blocks: Blocks,
+        blocks: pl.DataFrame,
         group: int,
         label: int,
         uses: Uses,
         limit: int,
-        before: Selection | None = None,
-    ) -> Selection:
+        before: pl.DataFrame | None = None,
+    ) -> pl.DataFrame:
         """Return the first selectable instances of a group and label, by their draws.
 
         The draw of an instance is a hash of the seed and of the content of its two mentions. So the
         selection does not depend on the order of rows or on threads. At most ``limit`` are
         selected, and none that are in ``before``; ``uses`` is updated.
         """
-        candidates = blocks.take(_in_class(blocks, group, label))
-        n_mentions = len(self.hashes)
-        selections: list[Selection] = []
+        candidates = blocks.filter(group=group, label=label)
+        selected = [pl.DataFrame(schema=_SELECTED)]
         for window in _windows(candidates, self.hashes, self.seed, uses):
             if not limit:
                 break
             fresh = window
             if before is not None:
-                excluded = np.isin(_keys(window, n_mentions), _keys(before, n_mentions))
-                fresh = window.rows(~excluded)
-            terms = fresh.terms if uses.terms is not None else np.full(len(fresh), -1, np.int32)
-            used = uses.terms if uses.terms is not None else np.zeros(0, np.bool_)
-            rows = take_in_order(fresh.mentions, terms, uses.mentions, uses.most, used, limit)
-            selections.append(fresh.rows(rows))
+                fresh = window.join(before, on=_PAIR, how="anti", maintain_order="left")
+            pairs = fresh.select(_PAIR).to_numpy(order="c")
+            terms, used = np.full(len(fresh), -1, np.int32), np.zeros(0, np.bool_)
+            if uses.terms is not None:
+                terms, used = fresh["terms"].to_numpy(writable=True), uses.terms
+            rows = take_in_order(pairs, terms, uses.mentions, uses.most, used, limit)
+            selected.append(fresh[rows])
             limit -= len(rows)
-        return join(selections)
-
-
-def _in_class(blocks: Blocks, group: int, label: int) -> Flags:
-    """Return a mask of the blocks of one group and label."""
-    mask: Flags = (blocks.groups == group) & (blocks.labels == label)
-    return mask
+        return pl.concat(selected).with_columns(
+            group=pl.lit(group, pl.Int32), label=pl.lit(label, pl.Int8)
+        )
 
 
 def _balance(classes: _Classes) -> _Classes:
     """Return equally many instances of both labels in every group, the first in order."""
     return {
-        (group, label): selection.rows(slice(len(classes[group, 1 - label])))
+        (group, label): selection.head(len(classes[group, 1 - label]))
         for (group, label), selection in classes.items()
     }
 
 
-def _shuffle(classes: _Classes) -> DrawnSplit:
+def _shuffle(classes: _Classes) -> pl.DataFrame:
     """Return the instances of all groups and labels, in order of a hash of their draws."""
-    selection = join(list(classes.values()))
-    numbers = [len(of_class) for of_class in classes.values()]
-    order = np.argsort(tie_hashes(_SHUFFLED, _SHUFFLED, selection.draws), kind="stable")
-    return DrawnSplit(
-        selection=selection.rows(order),
-        groups=np.repeat([group for group, _ in classes], numbers)[order],
-        labels=np.repeat([label for _, label in classes], numbers)[order],
-    )
+    selected = pl.concat(classes.values())
+    draws = selected["draw"].to_numpy(writable=True)
+    return selected[np.argsort(tie_hashes(_SHUFFLED, _SHUFFLED, draws), kind="stable")]
 
 
-def instance_rows(name: str, split: DrawnSplit, mentions: pl.DataFrame) -> pl.DataFrame:
+def instance_rows(name: str, split: pl.DataFrame, mentions: pl.DataFrame) -> pl.DataFrame:
     """Return the instances of one split: ``INSTANCE``.
 
     The order of the two mentions is drawn, so that it carries no information.
     """
-    turned = (tie_hashes(_SIDES, _SIDES, split.selection.draws) & _ONE).astype(bool)
-    pairs = split.selection.mentions
+    draws, pairs = split["draw"].to_numpy(writable=True), split.select(_PAIR).to_numpy()
+    turned = (tie_hashes(_SIDES, _SIDES, draws) & _ONE).astype(bool)
     rows = np.where(turned[:, None], pairs[:, ::-1], pairs)
     renamed = benchmark_mentions(mentions).rename(lambda name: name.removesuffix("_id"))
     sides = [renamed[rows[:, side]].select(pl.all().name.suffix(f"{side + 1}")) for side in (0, 1)]
     cats = pl.Series(GROUPS, dtype=pl.String)
     instances = pl.concat(sides, how="horizontal").with_columns(
+        split["label"],
         split=pl.lit(name),
-        cat=cats.gather(split.groups),
-        label=pl.Series(split.labels, dtype=pl.Int8),
+        cat=cats.gather(split["group"]),
     )
     return instances.select(list(INSTANCE.dtypes)).cast(pl.Schema(INSTANCE.dtypes))
 

@@ -21,10 +21,10 @@ def instances_of(rows, terminology, seed: int, **limits: int) -> Instances:
     sentences = mentions["sentence"].to_list()
     return {
         name: [
-            (frozenset(sentences[row] for row in pair), GROUPS[group], int(label))
-            for pair, group, label in zip(
-                split.selection.mentions, split.groups, split.labels, strict=True
-            )
+            (frozenset(sentences[row] for row in pair), GROUPS[group], label)
+            for *pair, group, label in split.select(
+                "mention1", "mention2", "group", "label"
+            ).iter_rows()
         ]
         for name, split in splitter.split().items()
     }
@@ -99,5 +99,6 @@ def test_a_sentence_is_repeated_at_most_the_requested_times(max_repeats: int) ->
         expected_rows = {(item.sentences, item.group, item.label) for item in expected[split]}
         assert set(splits[split]) == expected_rows
     sentences = linked["sentence"].to_list()
-    pairs = {frozenset(sentences[row] for row in pair) for pair in train.mentions}
+    drawn = train.select("mention1", "mention2").iter_rows()
+    pairs = {frozenset(sentences[row] for row in pair) for pair in drawn}
     assert pairs == {candidate.sentences for candidate in expected["train"]}
