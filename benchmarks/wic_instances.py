@@ -143,7 +143,7 @@ def race(job: Job) -> Race:
         ours=ours,
         plain=plain,
         n_sentences=mentions.height,
-        n_candidates=blocks["n_pairs"].sum(),
+        n_candidates=int(blocks["n_pairs"].sum()),
         peak_mib=progress.records[-1].peak_mib,
         fingerprint=_fingerprint(splits, mention_hashes(mentions)),
     )

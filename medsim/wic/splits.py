@@ -275,7 +275,7 @@ class Splitter:
     def _train(self, blocks: pl.DataFrame, dev: _Classes, uses: Uses) -> _Classes:
         """Return the instances of train; the rarer label of each group is served first."""
         numbers = [
-            [blocks.filter(group=group, label=label)["n_pairs"].sum() for label in _LABELS]
+            [int(blocks.filter(group=group, label=label)["n_pairs"].sum()) for label in _LABELS]
             for group in range(len(GROUPS))
         ]
         rarer = np.argmin(numbers, axis=1).tolist()

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import polars as pl
@@ -19,7 +18,7 @@ from medsim.core.files import digest_of
 from medsim.core.kinds import columns
 from medsim.core.manifest import Output, fingerprint
 from medsim.core.options import public
-from medsim.core.progress import Progress, progress_of
+from medsim.core.progress import progress_of
 from medsim.core.store import Store
 from medsim.core.terms import lowered, lowered_column
 from medsim.corpora import CORPUS_SPLITS, ENGLISH
@@ -121,23 +120,28 @@ class Instance(NamedTuple):
         """Both sentences."""
         return self.mentions[0].sentence, self.mentions[1].sentence
 
+    def breach(self, found: str) -> Breach:
+        """Return a violation of a rule by this instance."""
+        return Breach(found, self.number, *self.terms)
+
 
 class Breach(NamedTuple):
     """One violation of a rule.
 
     Attributes:
         found: what is wrong.
-        instance: with the violation; None if it is not in a single instance.
+        instance: the number of the instance; None, as its terms, if it is not in a single one.
     """
 
     found: str
-    instance: Instance | None = None
+    instance: int | None = None
+    term1: str | None = None
+    term2: str | None = None
 
     def __str__(self) -> str:
         if self.instance is None:
             return self.found
-        term1, term2 = self.instance.terms
-        return f"instance {self.instance.number}, {term1!r} and {term2!r}: {self.found}"
+        return f"instance {self.instance}, {self.term1!r} and {self.term2!r}: {self.found}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +175,6 @@ def verify_wic(options: WicVerifyOptions) -> Verified:
         OptionError: the split of a file is unclear, or the extra wic is missing.
     """
     progress = progress_of(options.progress)
-    source = None if options.terminology is None else str(options.terminology)
     with progress.stage("read instances"):
         benchmark = read_benchmark(options)
     findings: list[SplitFinding] = []
@@ -180,30 +183,27 @@ def verify_wic(options: WicVerifyOptions) -> Verified:
         with progress.stage("compare files with the manifest"):
             if build is not None:
                 findings, provenance = _check_folder(build)
-        if build is not None and provenance is not None:
+        if provenance is not None:
             names = provenance[NAME.files]
-            if source is not None:
-                findings += check_terminology(
-                    source, build, provenance, progress, options.extensions
-                )
-        elif source is not None:
+        if options.terminology is not None:
             reading = ReadingOptions.from_record(benchmark.options, extensions=options.extensions)
             with Store(threads=available_threads()) as store:
-                read_terminology(source, store, reading, progress)
-                names = store.frame("terminologies/concept_name", language=reading.language)
+                terminology = read_terminology(str(options.terminology), store, reading, progress)
+                if provenance is None:
+                    names = store.frame("terminologies/concept_name", language=reading.language)
+                else:
+                    broader, vocabulary = str(benchmark.options["broader"]), terminology.vocabulary
+                    findings += check_terminology(
+                        store, provenance, reading.language, vocabulary, broader
+                    )
         with progress.stage("check the guarantees"):
             findings += _check_all(benchmark, provenance, names)
     rows = [
-        (
-            found.split,
-            found.check,
-            *((each.instance.number, *each.instance.terms) if each.instance else (None,) * 3),
-            each.found,
-        )
+        {"split": found.split, "check": found.check, **breach._asdict()}
         for found in findings
-        for each in found.violations
+        for breach in found.violations
     ]
-    breaches = pl.DataFrame(rows, _BREACH_COLUMNS, orient="row")
+    breaches = pl.DataFrame(rows, _BREACH_COLUMNS)
     return Verified(findings=findings_table(findings), breaches=breaches)
 
 
@@ -259,7 +259,7 @@ def check_each(
     split: str, check: str, instances: Sequence[Instance], fault: Callable[[Instance], str]
 ) -> SplitFinding:
     """Return the violations of a rule by instances; ``fault`` returns "" if there is none."""
-    breaches = [Breach(found, each) for each in instances if (found := fault(each))]
+    breaches = [each.breach(found) for each in instances if (found := fault(each))]
     return finding(split, check, len(instances), breaches)
 
 
@@ -320,7 +320,7 @@ def _groups(
             check = _disagreement(instance, by_rules)
             if check == "similarity":
                 fault = f"{fault}: the ratio is {float(label_ratio(*instance.terms)):.3g}"
-            breaches[check].append(Breach(fault, instance))
+            breaches[check].append(instance.breach(fault))
     return [
         finding(split, check, 0, breaches[check], "not checked: no terminology was given")
         if check == "synonyms" and concepts is None
@@ -432,7 +432,7 @@ def _sentence_limit(
     times.update(text for instance in instances for text in instance.sentences)
     first = {text: instance for instance in reversed(instances) for text in instance.sentences}
     breaches = [
-        Breach(f"one of its sentences occurs {times[text]:,} times", instance)
+        instance.breach(f"one of its sentences occurs {times[text]:,} times")
         for text, instance in first.items()
         if times[text] > most
     ]
@@ -505,13 +505,15 @@ def check_provenance(
     rows = provenance[INSTANCE.files].filter(split=split)
     instances = instances_of(rows)
     breaches = [
-        Breach("it differs in instances.parquet", actual)
+        actual.breach("it differs in instances.parquet")
         for actual, expected in zip(instances_of(frame), instances, strict=False)
         if actual != expected
     ]
     if frame.height != rows.height:
         text = f"{frame.height:,} instances, but {rows.height:,} in instances.parquet"
         breaches.append(Breach(text))
+    related = {frozenset(pair): relation for *pair, relation in provenance[RELATED.files].rows()}
+    concepts = rows.select("concept1", "concept2").rows()
     mentions = set(provenance[CHOSEN_MENTION.files].rows())
     names = [name.removesuffix("_id") for name in CHOSEN_MENTION.dtypes]
     sides = [rows.select(f"{name}{side}" for name in names).rows() for side in (1, 2)]
@@ -519,20 +521,6 @@ def check_provenance(
     def unknown(instance: Instance) -> str:
         wrong = [n for n, side in enumerate(sides, 1) if side[instance.number - 1] not in mentions]
         return f"mention {wrong[0]} is not in {CHOSEN_MENTION.files}" if wrong else ""
-
-    return [
-        finding(split, "rows", frame.height, breaches),
-        check_each(split, "mention", instances, unknown),
-        *_concepts(split, instances, rows, provenance[RELATED.files]),
-    ]
-
-
-def _concepts(
-    split: str, instances: Sequence[Instance], rows: pl.DataFrame, relations: pl.DataFrame
-) -> list[SplitFinding]:
-    """Return the checks of labels against concepts, and of related concepts."""
-    concepts = rows.select("concept1", "concept2").rows()
-    related = {frozenset(pair): relation for *pair, relation in relations.rows()}
 
     def wrong_label(instance: Instance) -> str:
         concept1, concept2 = concepts[instance.number - 1]
@@ -546,6 +534,8 @@ def _concepts(
         return f"{concept1} and {concept2} are related: {relation}" if relation else ""
 
     return [
+        finding(split, "rows", frame.height, breaches),
+        check_each(split, "mention", instances, unknown),
         check_each(split, "label", instances, wrong_label),
         check_each(split, "excluded", instances, left_out),
     ]
@@ -553,35 +543,29 @@ def _concepts(
 
 def concepts_by_name(terms: Collection[str], names: pl.DataFrame) -> ConceptsByName:
     """Return the concepts of terms that are names, ignoring case."""
-    lower_terms = pl.DataFrame({"lower_term": lowered(list(terms))}, {"lower_term": pl.String})
-    matches = names.with_columns(lowered_column(names["term"])).join(
-        lower_terms, on="lower_term", how="semi"
-    )
+    wanted = pl.Series(lowered(list(terms)), dtype=pl.String).implode()
+    lower = lowered_column(names["term"])
+    matches = names.with_columns(lower).filter(lower.is_in(wanted))
     grouped = matches.group_by("lower_term").agg("concept_id")
     return {name: frozenset(concepts) for name, concepts in grouped.iter_rows()}
 
 
 def check_terminology(
-    location: str,
-    build: Benchmark,
-    provenance: _Provenance,
-    progress: Progress,
-    extensions: Sequence[str | Path] = (),
+    store: Store, provenance: _Provenance, language: str, vocabulary: str | None, broader: str
 ) -> list[SplitFinding]:
-    """Return the checks of names, related and mentioned concepts against the terminology."""
-    mentions, options = provenance[CHOSEN_MENTION.files], build.manifest.options
-    with Store(threads=available_threads()) as store:
-        reading = ReadingOptions.from_record(options, extensions=extensions)
-        terminology = read_terminology(location, store, reading, progress)
-        vocabulary, broader = terminology.vocabulary, str(options["broader"])
-        forms = forms_with_relations(store, mentions, reading.language, vocabulary, broader)
-        store.put("form", forms)
-        active = store.table("concept").filter("active").select("concept_id")
-        return [
-            _compare("names", provenance[NAME.files], store.frame("wic/benchmark_name")),
-            _compare("related", provenance[RELATED.files], store.table("related_concept")),
-            _compare("concepts", mentions.join(active, on="concept_id", how="semi"), mentions),
-        ]
+    """Return the checks of names, related and mentioned concepts against the store's terminology.
+
+    See ``forms_with_relations`` for the other arguments.
+    """
+    mentions = provenance[CHOSEN_MENTION.files]
+    forms = forms_with_relations(store, mentions, language, vocabulary, broader)
+    store.put("form", forms)
+    active = store.table("concept").filter("active").select("concept_id")
+    return [
+        _compare("names", provenance[NAME.files], store.frame("wic/benchmark_name")),
+        _compare("related", provenance[RELATED.files], store.table("related_concept")),
+        _compare("concepts", mentions.join(active, on="concept_id", how="semi"), mentions),
+    ]
 
 
 def _compare(check: str, benchmark: pl.DataFrame, terminology: pl.DataFrame) -> SplitFinding:
