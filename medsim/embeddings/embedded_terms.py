@@ -14,7 +14,7 @@ import polars as pl
 
 from medsim.core.errors import InputError, OptionError, counted, needing
 from medsim.core.kinds import TERM_COLUMNS
-from medsim.core.progress import Progress
+from medsim.core.progress import Progress, Stage
 from medsim.core.reading import reading
 from medsim.embeddings.formats import (
     TERMS,
@@ -133,15 +133,28 @@ def with_fingerprint(
     from medsim.embeddings.objects import KnownVectors  # noqa: PLC0415 — Python's only
 
     model: Any = named.source
-    options = named.spec.options
     with progress.stage(f"embed {len(terms):,} terms with {named.spec.name}") as stage:
-        request = Request(
-            terms=terms, words=(), options=options, threads=threads, cache=None, stage=stage
-        )
+        request = request_of(named, terms, stage, threads=threads, cache=None)
         source = KnownVectors(terms=terms, made=model.read(request), **vars(model))
         digest = source.fingerprint()
         stage.note(f"{digest[:12]}; its vectors are not kept, as it has no version")
     return replace(named, source=source, fingerprint=digest)
+
+
+def request_of(
+    named: NamedEmbedding, terms: Sequence[str], stage: Stage, *, threads: int, cache: Path | None
+) -> Request:
+    """Return the request for the vectors of terms and, unless it embeds whole terms, of words."""
+    options, has_words = named.spec.options, named.source.gives != TERMS
+    return Request(
+        terms=terms,
+        words=forms(terms, options) if has_words else (),
+        options=options,
+        threads=threads,
+        cache=cache,
+        stage=stage,
+        phrases=phrases_of(terms, options) if has_words else (),
+    )
 
 
 def embed_terms(
@@ -157,22 +170,13 @@ def embed_terms(
 
     ``coverage`` decides which terms count as covered if its options do not.
     """
-    spec, options = named.spec, named.spec.options
-    with progress.stage(f"embed {len(terms):,} terms with {spec.name}") as stage:
-        request = Request(
-            terms=terms,
-            words=forms(terms, options),
-            options=options,
-            threads=threads,
-            cache=cache,
-            stage=stage,
-            phrases=() if named.source.gives == TERMS else phrases_of(terms, options),
-        )
+    with progress.stage(f"embed {len(terms):,} terms with {named.spec.name}") as stage:
+        request = request_of(named, terms, stage, threads=threads, cache=cache)
         vectors = read_vectors(named, request, progress)
         embedded: Embedded = TermPoints(vectors=vectors.vectors)
         words = n_words = n_unknown = vocabulary = None
         if isinstance(vectors, WordVectors):
-            bags = find_words(terms, vectors, options, coverage)
+            bags = find_words(terms, vectors, named.spec.options, coverage)
             embedded = WordBags(vectors=vectors.vectors, words=bags.word_ids, starts=bags.starts)
             words = pl.Series("word", vectors.words, pl.String)
             # bytes that are not UTF-8 are written as escapes

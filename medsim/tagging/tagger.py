@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -12,11 +12,11 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from medsim.core.progress import Progress
-from medsim.embeddings.embedded_terms import NamedEmbedding, read_vectors
+from medsim.embeddings.embedded_terms import NamedEmbedding, read_vectors, request_of
 from medsim.embeddings.formats import Request, WordVectors
 from medsim.embeddings.metrics import WordBags, Workers, slices_of
 from medsim.embeddings.metrics.averages import points_of
-from medsim.embeddings.tokens import find_words, forms
+from medsim.embeddings.tokens import find_words
 from medsim.kernels.types import Flags, FlagTable, Ids, Vectors
 from medsim.tagging.corpus import OUTSIDE, Corpus, Sentence, entities_of
 
@@ -94,16 +94,9 @@ def embed_words(
     which terms do not count as words, is looked up unchanged. A word that is split at inner
     punctuation has the mean of its parts. ``cache`` keeps the vectors of encoders.
     """
-    options = named.spec.options
     with progress.stage(f"embed {len(words):,} words with {named.spec.name}") as stage:
-        request = Request(
-            terms=words,
-            words=forms(words, options).union(words),
-            options=options,
-            threads=threads,
-            cache=cache,
-            stage=stage,
-        )
+        request = request_of(named, words, stage, threads=threads, cache=cache)
+        request = replace(request, words={*request.words, *words})
         embedded = read_vectors(named, request, progress)
         if isinstance(embedded, WordVectors):
             vectors, covered = _word_vectors(embedded, request)

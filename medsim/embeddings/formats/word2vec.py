@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from itertools import chain, islice, takewhile
 from pathlib import Path
@@ -35,7 +36,6 @@ _WITHOUT_HEADER = "GloVe, text without a header (.txt, .gz)"
 _PEEK = 1 << 21  # a header and a row of 65,536 numbers of usual length
 _HEADER = re.compile(rb"([0-9]{1,18})[ \t]+([0-9]{1,18})[ \t\r]*(\n|$)")
 _GAP = re.compile(rb"[ \t]+")
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _NUMBER_SIZE = 4
 _LONGEST_LINE = READ_BYTES
 _MAX_WORD = 65_536
@@ -98,7 +98,7 @@ class _WantedWords:
 def _format_of(path: Path) -> str | None:
     """Return the format of a file, one of three, by its header and its first row."""
     beginning = unpacked_start(path)
-    text = beginning.removeprefix(_BYTE_ORDER_MARK)
+    text = beginning.removeprefix(BOM_UTF8)
     header = _header_of(text)
     if header is None:
         return _WITHOUT_HEADER if _n_numbers(text) > 1 else None
@@ -158,8 +158,7 @@ def _scan(block: bytes, n_rows: int, header: _Header, words: _WantedWords) -> tu
 
 def _load_with_header(path: Path, request: Request) -> WordVectors:
     request.options.check_fit(_WITH_HEADER, *TOKEN_OPTIONS)
-    beginning = unpacked_start(path).removeprefix(_BYTE_ORDER_MARK)
-    header = _checked_header(path, beginning)
+    header = _checked_header(path, unpacked_start(path).removeprefix(BOM_UTF8))
     vectors = _read_lines(path, request, header.n_dimensions, n_header=1)
     if vectors.n_vocabulary != header.n_words:
         claim = f"its header claims {header.n_words:,} rows"
@@ -173,7 +172,7 @@ def _load_without_header(path: Path, request: Request) -> WordVectors:
     The first line decides the number of dimensions.
     """
     request.options.check_fit(_WITHOUT_HEADER, *TOKEN_OPTIONS)
-    beginning = unpacked_start(path).removeprefix(_BYTE_ORDER_MARK)
+    beginning = unpacked_start(path).removeprefix(BOM_UTF8)
     n_dimensions = _n_numbers(beginning)
     if n_dimensions == 0:
         raise InputError(f"{path} has no word with numbers: it {what_it_is(beginning)}")
@@ -238,12 +237,12 @@ def text_lines(path: Path, stage: Stage) -> Iterator[bytes]:
     for block in _blocks(path, stage):
         *whole, rest = (rest + block).split(b"\n")
         if is_first and whole:
-            whole[0] = whole[0].removeprefix(_BYTE_ORDER_MARK)
+            whole[0] = whole[0].removeprefix(BOM_UTF8)
             is_first = False
         yield from whole
         if len(rest) > _LONGEST_LINE:
             raise InputError(f"{path} has a line of more than {_LONGEST_LINE:,} bytes")
-    yield rest.removeprefix(_BYTE_ORDER_MARK) if is_first else rest
+    yield rest.removeprefix(BOM_UTF8) if is_first else rest
 
 
 def _blocks(path: Path, stage: Stage) -> Iterator[bytes]:
