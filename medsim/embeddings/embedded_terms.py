@@ -16,16 +16,7 @@ from medsim.core.errors import InputError, OptionError, counted, needing
 from medsim.core.kinds import TERM_COLUMNS
 from medsim.core.progress import Progress, Stage
 from medsim.core.reading import reading
-from medsim.embeddings.formats import (
-    TERMS,
-    EmbeddingFormat,
-    Request,
-    TermVectors,
-    VectorSource,
-    WordVectors,
-    files_fingerprint,
-    find_format,
-)
+from medsim.embeddings import formats
 from medsim.embeddings.formats.model_folder import CONFIG, MODULES, read_object
 from medsim.embeddings.metrics import METRICS, Embedded, TermPoints, WordBags, Workers
 from medsim.embeddings.options import HUB, SERVICE, EmbeddingOptions, EmbeddingSpec
@@ -52,7 +43,7 @@ class NamedEmbedding:
     """
 
     spec: EmbeddingSpec
-    source: VectorSource
+    source: formats.VectorSource
     fingerprint: str
 
     def provenance(self) -> dict[str, Any]:
@@ -143,10 +134,10 @@ def with_fingerprint(
 
 def request_of(
     named: NamedEmbedding, terms: Sequence[str], stage: Stage, *, threads: int, cache: Path | None
-) -> Request:
+) -> formats.Request:
     """Return the request for the vectors of terms and, unless it embeds whole terms, of words."""
-    options, has_words = named.spec.options, named.source.gives != TERMS
-    return Request(
+    options, has_words = named.spec.options, named.source.gives != formats.TERMS
+    return formats.Request(
         terms=terms,
         words=forms(terms, options) if has_words else (),
         options=options,
@@ -175,7 +166,7 @@ def embed_terms(
         vectors = read_vectors(named, request, progress)
         embedded: Embedded = TermPoints(vectors=vectors.vectors)
         words = n_words = n_unknown = vocabulary = None
-        if isinstance(vectors, WordVectors):
+        if isinstance(vectors, formats.WordVectors):
             bags = find_words(terms, vectors, named.spec.options, coverage)
             embedded = WordBags(vectors=vectors.vectors, words=bags.word_ids, starts=bags.starts)
             words = pl.Series("word", vectors.words, pl.String)
@@ -236,25 +227,25 @@ def check_finite(similarities: T, metric: str) -> T:
 
 
 def read_vectors(
-    named: NamedEmbedding, request: Request, progress: Progress
-) -> WordVectors | TermVectors:
+    named: NamedEmbedding, request: formats.Request, progress: Progress
+) -> formats.WordVectors | formats.TermVectors:
     """Return the vectors for a request; zero vectors count as missing, with a warning.
 
     A zero vector has no direction, so its cosine is undefined. Jaccard indices would be defined,
     but all metrics must compare the same pairs.
     """
     vectors = named.source.read(request)
-    if isinstance(vectors, WordVectors):
+    if isinstance(vectors, formats.WordVectors):
         options = fitted(request.options, vectors.vocabulary)
         if options is not request.options:  # the vocabulary is in upper case
             words = forms(request.terms, options).union(request.words)
             vectors = named.source.read(replace(request, words=words, options=options))
-    kind = "word" if isinstance(vectors, WordVectors) else "term"
+    kind = "word" if isinstance(vectors, formats.WordVectors) else "term"
     if vectors.n_repeated:
         rows = counted(vectors.n_repeated, f"repeated row of {kind}s", f"repeated rows of {kind}s")
         progress.warn(f"{named.spec.name} has {rows}, with the same vectors; the first are used")
     is_zero = ~np.asarray(vectors.vectors.any(axis=1))
-    if isinstance(vectors, TermVectors):
+    if isinstance(vectors, formats.TermVectors):
         is_zero &= vectors.covered
     if not is_zero.any():
         return vectors
@@ -262,7 +253,7 @@ def read_vectors(
         f"{named.spec.name} has {counted(int(np.count_nonzero(is_zero)), kind)} with a zero "
         f"vector; such {kind}s count as out of vocabulary"
     )
-    if isinstance(vectors, TermVectors):
+    if isinstance(vectors, formats.TermVectors):
         return replace(vectors, covered=vectors.covered & ~is_zero)
     return replace(
         vectors,
@@ -273,28 +264,28 @@ def read_vectors(
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileSource(VectorSource):
+class FileSource(formats.VectorSource):
     """A file or folder."""
 
     path: Path
     options: EmbeddingOptions
-    format: EmbeddingFormat
+    format: formats.EmbeddingFormat
 
     def fingerprint(self) -> str:
         """Return a SHA-256 of the files that decide the vectors."""
-        return files_fingerprint(self.path, self.format, self.options)
+        return formats.files_fingerprint(self.path, self.format, self.options)
 
     def size(self) -> int:
         """Return the size of these files in bytes."""
         files = self.format.checked_files(self.path, self.options)
         return sum(file.stat().st_size for file in files)
 
-    def read(self, request: Request) -> WordVectors | TermVectors:
+    def read(self, request: formats.Request) -> formats.WordVectors | formats.TermVectors:
         """Return the vectors for a request; see ``formats.LoadVectors``."""
         return self.format.read(self.path, request)
 
 
-def open_source(spec: EmbeddingSpec) -> VectorSource:
+def open_source(spec: EmbeddingSpec) -> formats.VectorSource:
     """Return the source of an embedding's vectors; it is cheap, as no vector is read.
 
     A model of a hub is fetched, unless it is in the cache.
@@ -317,7 +308,7 @@ def open_source(spec: EmbeddingSpec) -> VectorSource:
 
 
 def _file_source(path: Path, options: EmbeddingOptions, location: str) -> FileSource:
-    name, file_format = find_format(path, options)
+    name, file_format = formats.find_format(path, options)
     return FileSource(
         location=location,
         format_name=name,
@@ -329,7 +320,7 @@ def _file_source(path: Path, options: EmbeddingOptions, location: str) -> FileSo
     )
 
 
-def path_of(source: VectorSource) -> Path:
+def path_of(source: formats.VectorSource) -> Path:
     """Return the file or folder of a source; raise OptionError if it is not a file."""
     if not isinstance(source, FileSource):
         raise OptionError(f"{source.location} is {source.describes}, not a file or folder")

@@ -20,15 +20,7 @@ from safetensors.numpy import save
 from medsim.core.errors import InputError, OutputError
 from medsim.core.files import put_in_place
 from medsim.core.reading import open_file
-from medsim.embeddings.formats import (
-    FORMATS,
-    TERMS,
-    EmbeddingFormat,
-    Request,
-    TermVectors,
-    files_fingerprint,
-    first_not_finite,
-)
+from medsim.embeddings import formats
 from medsim.embeddings.formats.model_folder import kind
 from medsim.kernels.types import Vectors
 
@@ -158,7 +150,7 @@ _CHARACTERS_A_BATCH = 1 << 13  # about 250 terms, or a second of a small model
 _MAPPED_BYTES = 1 << 28  # larger results are mapped from a file
 
 
-def encode_terms(encoder: Encoder, request: Request, files: str) -> TermVectors:
+def encode_terms(encoder: Encoder, request: formats.Request, files: str) -> formats.TermVectors:
     """Return the vectors of the request's terms, each encoded once and then cached.
 
     Every batch is on the disk before the next begins. So an interrupted run loses at most one
@@ -178,11 +170,11 @@ def encode_terms(encoder: Encoder, request: Request, files: str) -> TermVectors:
 
 
 def collect(
-    request: Request,
+    request: formats.Request,
     identity: str,
     embed: Callable[[Sequence[str]], Iterable[EncodedBatch]],
     n_dimensions: int | None = None,
-) -> TermVectors:
+) -> formats.TermVectors:
     """Return the vectors of the request's terms, from the cache or from ``embed``.
 
     Every part is on the disk before the next is requested.
@@ -220,14 +212,14 @@ def collect(
                 f"the vector of {terms[0]!r} has {part.shape[1]:,} dimensions and others have "
                 f"{vectors.shape[1]:,}; if the model has changed, choose another `cache` folder"
             )
-        if (at := first_not_finite(part)) is not None:
+        if (at := formats.first_not_finite(part)) is not None:
             raise InputError(f"the vector of {terms[at]!r} is not finite; is the model damaged?")
         if cache:
             cache.add((terms, part))
         vectors = filled(terms, part)
     if vectors is None:  # no terms
         vectors = _matrix(0, 1, None)
-    return TermVectors(vectors=vectors, covered=done, n_vocabulary=None)
+    return formats.TermVectors(vectors=vectors, covered=done, n_vocabulary=None)
 
 
 def cache_key(encoder: Encoder, files: str) -> str:
@@ -241,21 +233,23 @@ def register_encoder(
     describes: str,
     open_encoder: Callable[[Path, EmbeddingOptions, int], Encoder],
     files: Callable[[Path, EmbeddingOptions], list[Path]],
-) -> EmbeddingFormat:
+) -> formats.EmbeddingFormat:
     """Register a kind of encoder as a format, and return the format."""
 
-    def load(path: Path, request: Request) -> TermVectors:
+    def load(path: Path, request: formats.Request) -> formats.TermVectors:
         encoder = open_encoder(path, request.options, request.threads)
-        return encode_terms(encoder, request, files_fingerprint(path, file_format, request.options))
+        return encode_terms(
+            encoder, request, formats.files_fingerprint(path, file_format, request.options)
+        )
 
-    file_format = EmbeddingFormat(
+    file_format = formats.EmbeddingFormat(
         describes=describes,
         recognises=lambda path: kind(path) == name,
         files=files,
-        gives=TERMS,
+        gives=formats.TERMS,
         load=load,
     )
-    return FORMATS.register(name, file_format)
+    return formats.FORMATS.register(name, file_format)
 
 
 def unit(vectors: Vectors) -> Vectors:

@@ -15,22 +15,14 @@ from numpy.typing import NDArray
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, counted
 from medsim.core.reading import reading, reason
+from medsim.embeddings import formats
 from medsim.embeddings.encoders import VectorCache, cache_key, encode_terms, unit
-from medsim.embeddings.formats import (
-    TERMS,
-    WORDS,
-    TermVectors,
-    VectorSource,
-    check_dimensions,
-    first_not_finite,
-)
 from medsim.embeddings.formats.tables import FITTING, Keys, look_up
 from medsim.embeddings.metrics import slices_of
 from medsim.embeddings.options import OBJECT, VECTORS_USED
 from medsim.kernels.types import Vectors
 
 if TYPE_CHECKING:
-    from medsim.embeddings.formats import Request, WordVectors
     from medsim.embeddings.options import Embedding, EmbeddingOptions, EmbeddingSpec
 
 _DESCRIBES = {
@@ -47,7 +39,7 @@ _N_PROBED = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class ObjectSource(VectorSource):
+class ObjectSource(formats.VectorSource):
     """An object that a caller gave.
 
     Attributes:
@@ -82,7 +74,7 @@ def object_source(spec: EmbeddingSpec) -> ObjectSource:
         location=given.location,
         format_name=OBJECT,
         describes=_DESCRIBES[given.form],
-        gives=TERMS if is_model else spec.options.keys or given.kind or WORDS,
+        gives=formats.TERMS if is_model else spec.options.keys or given.kind or formats.WORDS,
         identity=VECTORS_USED if given.version is None else version,
     )
 
@@ -127,7 +119,7 @@ class TableSource(ObjectSource):
         keys, vectors = self._table
         return super().fingerprint() or _hash_of(keys.kind, keys.values, vectors)
 
-    def read(self, request: Request) -> WordVectors | TermVectors:
+    def read(self, request: formats.Request) -> formats.WordVectors | formats.TermVectors:
         """Return the vectors for a request; see ``formats.LoadVectors``."""
         keys, vectors = self._table
         return look_up(keys, request, lambda rows: vectors[rows])
@@ -136,7 +128,7 @@ class TableSource(ObjectSource):
 class ModelSource(ObjectSource):
     """A function or a model, which embeds any term; its vectors are cached if it has a version."""
 
-    def read(self, request: Request) -> TermVectors:
+    def read(self, request: formats.Request) -> formats.TermVectors:
         """Return the vectors for a request; see ``formats.LoadVectors``.
 
         Raises:
@@ -146,7 +138,9 @@ class ModelSource(ObjectSource):
         self.options.check_fit(self.describes, "normalize", "prefix")
         if not request.terms:
             none = np.zeros((0, 1), np.float32)
-            return TermVectors(vectors=none, covered=np.zeros(0, np.bool_), n_vocabulary=None)
+            return formats.TermVectors(
+                vectors=none, covered=np.zeros(0, np.bool_), n_vocabulary=None
+            )
         encoder, digest = _ObjectEncoder(self, request.terms), self.fingerprint()
         if not digest:
             request = replace(request, cache=None)
@@ -167,19 +161,19 @@ class KnownVectors(ModelSource):
     """The vectors of terms from a model without a version."""
 
     terms: Sequence[str]
-    made: TermVectors
+    made: formats.TermVectors
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of all terms and vectors."""
-        return _hash_of(TERMS, self.terms, self.made.vectors)
+        return _hash_of(formats.TERMS, self.terms, self.made.vectors)
 
-    def read(self, request: Request) -> TermVectors:
+    def read(self, request: formats.Request) -> formats.TermVectors:
         """Return the vectors for a request with known terms."""
         if list(request.terms) == list(self.terms):
             return self.made
         row_of = {term: row for row, term in enumerate(self.terms)}
         rows = np.array([row_of[term] for term in request.terms], np.int64)
-        return TermVectors(
+        return formats.TermVectors(
             vectors=self.made.vectors[rows], covered=self.made.covered[rows], n_vocabulary=None
         )
 
@@ -223,7 +217,7 @@ class _ObjectEncoder:
         if vectors.shape != shape:
             fault = f"array of shape {vectors.shape} for {batch}; expected {shape}"
             raise InputError(f"{label}: {fault}")
-        if (at := first_not_finite(vectors)) is not None:
+        if (at := formats.first_not_finite(vectors)) is not None:
             raise InputError(f"{label}: the vector of {terms[at]!r} is not finite as float32")
         return unit(vectors) if source.options.scales(default=False) else vectors
 
@@ -241,7 +235,7 @@ def _as_matrix(answer: Any, where: str) -> Vectors:
         raise InputError(f"{where} has values of type {kind}, not numbers")
     if matrix.ndim != _MATRIX:
         raise InputError(f"{where}: array of shape {matrix.shape}; expected a row for each text")
-    check_dimensions(where, matrix.shape[1])
+    formats.check_dimensions(where, matrix.shape[1])
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(matrix, np.float32)
 

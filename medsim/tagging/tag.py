@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -24,6 +23,7 @@ from medsim.embeddings.options import embedding_spec
 from medsim.kernels.types import Vectors
 from medsim.statistics.entity_scores import ENTITY_STATISTICS, EntityCounts, estimates_of
 from medsim.statistics.estimates import defined, interval_of
+from medsim.tagging import tagger
 from medsim.tagging.corpus import conll_text, entities_of, read_corpora
 from medsim.tagging.options import RANDOM, TagOptions
 from medsim.tagging.output import (
@@ -37,20 +37,9 @@ from medsim.tagging.output import (
     Tagging,
     TaggingManifest,
 )
-from medsim.tagging.tagger import (
-    WINDOW,
-    embed_words,
-    encode_corpus,
-    random_words,
-    train_tagger,
-    with_capitals,
-)
-
-if TYPE_CHECKING:
-    from medsim.tagging.tagger import EncodedCorpus, Network
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Run:
     """The context that all stages share."""
 
@@ -58,7 +47,7 @@ class _Run:
     threads: int
     output: OutputFolder
     progress: Progress
-    corpora: Sequence[EncodedCorpus]
+    corpora: Sequence[tagger.EncodedCorpus]
     words: Sequence[str]
 
 
@@ -82,7 +71,7 @@ def tag(options: TagOptions) -> Tagging:
     out, progress = Path(options.out), progress_of(options.progress)
     threads = checked_threads(options.threads)
     with claimed_by(options, TAGGING) as output:
-        corpora = [encode_corpus(corpus) for corpus in read_corpora(options, progress)]
+        corpora = [tagger.encode_corpus(corpus) for corpus in read_corpora(options, progress)]
         words = sorted({word for corpus in corpora for word in corpus.vocabulary})
         embeddings: list[NamedEmbedding | None] = [
             with_fingerprint(
@@ -101,14 +90,7 @@ def tag(options: TagOptions) -> Tagging:
                 "embeddings": about,
             }
         )
-        run = _Run(
-            options=options,
-            threads=threads,
-            output=output,
-            progress=progress,
-            corpora=corpora,
-            words=words,
-        )
+        run = _Run(options, threads, output, progress, corpora, words)
         about = {
             name: {**facts, "known": _tag_all(run, name, named)}
             for (name, facts), named in zip(about.items(), embeddings, strict=True)
@@ -132,10 +114,10 @@ def _tag_all(run: _Run, name: str, named: NamedEmbedding | None) -> dict[str, fl
     """
     options = run.options
     if named is None:
-        table = random_words(run.words, options.random or 0, options.seed)
+        table = tagger.random_words(run.words, options.random or 0, options.seed)
     else:
         cache = cache_folder(options.cache)
-        table = embed_words(named, run.words, run.progress, run.threads, cache)
+        table = tagger.embed_words(named, run.words, run.progress, run.threads, cache)
     for data in run.corpora:
         if not table.knows(data.vocabulary).any():
             raise InputError(f"{name} has no vector of any word of {data.corpus.name}")
@@ -144,15 +126,15 @@ def _tag_all(run: _Run, name: str, named: NamedEmbedding | None) -> dict[str, fl
         if not all(map(run.output.is_complete, _paths(data, name))):
             vectors = table.scaled(data.vocabulary)
             if options.capitals:
-                vectors = with_capitals(vectors, data.vocabulary)
+                vectors = tagger.with_capitals(vectors, data.vocabulary)
             _tag_one(run, name, data, vectors)
         # of the words of the test split, with repetitions
-        words = data.splits["test"].windows[:, WINDOW]
+        words = data.splits["test"].windows[:, tagger.WINDOW]
         shares[data.corpus.name] = round(float(table.knows(data.vocabulary)[words].mean()), 6)
     return shares
 
 
-def _tag_one(run: _Run, name: str, data: EncodedCorpus, vectors: Vectors) -> None:
+def _tag_one(run: _Run, name: str, data: tagger.EncodedCorpus, vectors: Vectors) -> None:
     """Train the taggers of one corpus and embedding, and write what they predict."""
     from threadpoolctl import threadpool_limits  # noqa: PLC0415 — an extra
 
@@ -164,14 +146,14 @@ def _tag_one(run: _Run, name: str, data: EncodedCorpus, vectors: Vectors) -> Non
         def attempt(trial: int) -> tuple[pl.DataFrame, tuple[int, int, float]]:
             scores = []
 
-            def score(network: Network) -> float:
+            def score(network: tagger.Network) -> float:
                 if surroundings.interrupted():  # else the program would wait for all epochs
                     raise KeyboardInterrupt
                 scores.append(data.f1("dev", network.tags(vectors, data.splits["dev"].windows)))
                 stage.advance()
                 return scores[-1]
 
-            network, epoch = train_tagger(
+            network, epoch = tagger.train_tagger(
                 vectors,
                 data.splits["train"],
                 np.random.default_rng([options.seed, trial]),
@@ -192,7 +174,9 @@ def _tag_one(run: _Run, name: str, data: EncodedCorpus, vectors: Vectors) -> Non
     run.output.write(stops, epochs)
 
 
-def _predict(data: EncodedCorpus, trial: int, network: Network, vectors: Vectors) -> pl.DataFrame:
+def _predict(
+    data: tagger.EncodedCorpus, trial: int, network: tagger.Network, vectors: Vectors
+) -> pl.DataFrame:
     """Return the tags of the test split: ``PREDICTION``."""
     sentences = data.corpus.splits["test"]
     tags = data.tags_by_sentence("test", network.tags(vectors, data.splits["test"].windows))
@@ -231,7 +215,7 @@ def _write_scores(run: _Run, names: Sequence[str]) -> None:
             run.output.write_text(path, conll_text(sentences), len(sentences))
 
 
-def _paths(data: EncodedCorpus, embedding: str) -> tuple[str, str]:
+def _paths(data: tagger.EncodedCorpus, embedding: str) -> tuple[str, str]:
     """Return the paths of predictions, and of the epochs after which trials stopped."""
     folder = f"predictions/corpus={data.corpus.name}/embedding={embedding}"
     return f"{folder}/words.parquet", f"{folder}/epochs.parquet"

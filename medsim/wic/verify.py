@@ -24,19 +24,11 @@ from medsim.core.terms import lowered, lowered_column
 from medsim.corpora import CORPUS_SPLITS, ENGLISH
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import read_terminology
-from medsim.wic import GROUPS, MAX_REPEATS, SIMILARITY
+from medsim.wic import GROUPS, MAX_REPEATS, SIMILARITY, rules
 from medsim.wic.benchmark import Benchmark, BenchmarkFiles, read_benchmark
 from medsim.wic.mentions import forms_with_relations
 from medsim.wic.options import WicVerifyOptions
 from medsim.wic.output import CHOSEN_MENTION, INSTANCE, NAME, RELATED
-from medsim.wic.rules import (
-    QUOTAS,
-    equal_ignoring_case,
-    group_of,
-    label_ratio,
-    lemma_pair,
-    term_pair,
-)
 
 if TYPE_CHECKING:
     Keys: TypeAlias = Callable[["Instance"], Sequence[Hashable]]
@@ -291,7 +283,7 @@ def check_instances(
         first, second = instance.sentences
         return "both sentences are the same" if first == second else ""
 
-    by_rules = partial(group_of, language=language, similarity=similarity)
+    by_rules = partial(rules.group_of, language=language, similarity=similarity)
     return [
         check_each(split, "offsets", instances, partial(in_mentions, wrong_offsets)),
         check_each(split, "term", instances, partial(in_mentions, wrong_term)),
@@ -319,7 +311,7 @@ def _groups(
             fault = f"in {instance.cat}, by the rules in {by_rules or 'none'}"
             check = _disagreement(instance, by_rules)
             if check == "similarity":
-                fault = f"{fault}: the ratio is {float(label_ratio(*instance.terms)):.3g}"
+                fault = f"{fault}: the ratio is {float(rules.label_ratio(*instance.terms)):.3g}"
             breaches[check].append(instance.breach(fault))
     return [
         finding(split, check, 0, breaches[check], "not checked: no terminology was given")
@@ -335,7 +327,7 @@ def _disagreement(instance: Instance, by_rules: str | None) -> str:
     Lemmas depend on the library, synonyms on the terminology, other groups on neither.
     """
     groups = {instance.cat, by_rules}
-    if "term_identity" in groups and not equal_ignoring_case(*instance.terms):
+    if "term_identity" in groups and not rules.equal_ignoring_case(*instance.terms):
         return "lemma"
     if "synonyms" in groups and not groups & {"term_identity", "abbreviations"}:
         return "synonyms"
@@ -356,8 +348,8 @@ def check_splits(
     """
     keys: dict[str, Keys] = {  # what occurs once in test, and not in train and dev
         "sentence": lambda instance: instance.sentences,
-        "pair": lambda instance: (term_pair(*instance.terms),),
-        "lemma_pair": lambda instance: (lemma_pair(*instance.terms, language),),
+        "pair": lambda instance: (rules.term_pair(*instance.terms),),
+        "lemma_pair": lambda instance: (rules.lemma_pair(*instance.terms, language),),
     }
     span_of: dict[str, tuple[int, int]] = {}
     first_of: dict[Hashable, str] = {}
@@ -410,7 +402,7 @@ def _quota(
     split: str, instances: Sequence[Instance], quotas: Mapping[str, Mapping[str, int]] | None
 ) -> list[SplitFinding]:
     """Return the checks of the numbers of instances in groups; empty if the numbers are unknown."""
-    of_split = (QUOTAS if quotas is None else quotas).get(split)
+    of_split = (rules.QUOTAS if quotas is None else quotas).get(split)
     if of_split is None:
         return []
     breaches, smaller = [], []

@@ -259,9 +259,6 @@ def files_fingerprint(path: Path, file_format: EmbeddingFormat, options: Embeddi
     return digest.hexdigest()
 
 
-READ_BYTES = 1 << 23
-"""Bytes read at a time."""
-
 MAX_DIMENSIONS = 65_536
 """The maximum number of dimensions, more than any embedding has."""
 

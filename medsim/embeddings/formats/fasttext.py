@@ -12,15 +12,7 @@ import numpy as np
 from medsim.core.errors import InputError
 from medsim.core.progress import Stage
 from medsim.core.reading import beginning_of, open_file, what_it_is
-from medsim.embeddings.formats import (
-    FORMATS,
-    WORDS,
-    EmbeddingFormat,
-    Request,
-    WordVectors,
-    check_dimensions,
-    first_not_finite,
-)
+from medsim.embeddings import formats
 from medsim.embeddings.metrics import slices_of
 from medsim.embeddings.options import TOKEN_OPTIONS
 from medsim.embeddings.tokens import unseen_forms
@@ -43,7 +35,7 @@ _MAX_GRAM = 64
 _WORDS_AT_ONCE = 1_024
 
 
-def _load(path: Path, request: Request) -> WordVectors:
+def _load(path: Path, request: formats.Request) -> formats.WordVectors:
     """Return vectors of the wanted words; see ``formats.LoadVectors``.
 
     The vector of a word in the dictionary is the mean of its own row and the rows of its n-grams.
@@ -68,9 +60,9 @@ def _load(path: Path, request: Request) -> WordVectors:
     in_vocabulary = np.arange(len(words)) < len(rows)
     own_rows = np.array([rows.get(word, -1) for word in words], np.int64)
     vectors, has_rows = _vectors(matrix, grams, words, own_rows, request.stage)
-    if (wrong := first_not_finite(vectors)) is not None:
+    if (wrong := formats.first_not_finite(vectors)) is not None:
         raise InputError(f"{path}: the vector of {words[wrong]!r} is not finite")
-    return WordVectors(
+    return formats.WordVectors(
         words=[word for word, is_known in zip(words, has_rows, strict=True) if is_known],
         vectors=vectors if has_rows.all() else vectors[has_rows],
         in_vocabulary=in_vocabulary[has_rows],
@@ -113,7 +105,7 @@ def _grams(path: Path, content: mmap.mmap) -> tuple[Subwords, int, int]:
     n_entries, n_words, n_labels, _, n_pruned = values[15:]
     if version != _VERSION or n_pruned >= 0:
         raise InputError(f"{path} is pruned or of another version than {_VERSION}; {_FULL}")
-    check_dimensions(path, n_dimensions)
+    formats.check_dimensions(path, n_dimensions)
     has_grams = shortest >= 0 and 0 <= longest <= _MAX_GRAM and n_buckets >= (longest > 0)
     has_words = n_words > 0 and n_labels >= 0 and n_entries == n_words + n_labels
     if not has_grams or not has_words or n_entries * (1 + _ENTRY.size) > len(content):
@@ -166,12 +158,12 @@ def _after_matrix(
     return end
 
 
-FORMATS.register(
+formats.FORMATS.register(
     "fasttext",
-    EmbeddingFormat(
+    formats.EmbeddingFormat(
         describes=_DESCRIBES,
         recognises=lambda path: beginning_of(path).startswith(_MAGIC),
-        gives=WORDS,
+        gives=formats.WORDS,
         load=_load,
     ),
 )

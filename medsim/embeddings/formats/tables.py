@@ -32,25 +32,14 @@ from medsim.core.reading import (
     what_it_is,
 )
 from medsim.core.terms import lowered
-from medsim.embeddings.formats import (
-    FORMATS,
-    TERMS,
-    WORDS,
-    EmbeddingFormat,
-    Request,
-    TermVectors,
-    Wanted,
-    WordVectors,
-    check_dimensions,
-    first_not_finite,
-)
+from medsim.embeddings import formats
 from medsim.embeddings.formats.word2vec import unpacked_start
 from medsim.embeddings.options import TOKEN_OPTIONS
 from medsim.kernels.types import Numbers, Rows, Vectors
 
 FITTING: dict[str, tuple[str, ...]] = {
-    WORDS: ("keys", *TOKEN_OPTIONS),
-    TERMS: ("keys", "case", "language"),
+    formats.WORDS: ("keys", *TOKEN_OPTIONS),
+    formats.TERMS: ("keys", "case", "language"),
 }
 """The options that fit rows of words and rows of terms."""
 
@@ -83,8 +72,8 @@ class Keys:
 
 
 def look_up(
-    keys: Keys, request: Request, take: Callable[[Rows], Numbers]
-) -> WordVectors | TermVectors:
+    keys: Keys, request: formats.Request, take: Callable[[Rows], Numbers]
+) -> formats.WordVectors | formats.TermVectors:
     """Return the vectors of the wanted words, or of the terms.
 
     ``take`` returns the vectors of some rows, int64[n], as numbers[n, n_dimensions].
@@ -95,13 +84,13 @@ def look_up(
     """
     prefix = f"/c/{request.options.language}/"
     keys = replace(keys, values=[key.removeprefix(prefix) for key in keys.values])
-    if keys.kind == TERMS:
+    if keys.kind == formats.TERMS:
         return _terms(keys, request, take)
     encoded = [key.encode("utf-8", "surrogatepass") for key in keys.values]
-    wanted = Wanted(request)
+    wanted = formats.Wanted(request)
     rows = [row for row, key in enumerate(encoded) if key in wanted]
     first, vectors = _distinct(keys, rows, take)
-    return WordVectors(
+    return formats.WordVectors(
         words=list(first),
         vectors=vectors[list(first.values())],
         in_vocabulary=np.ones(len(first), np.bool_),
@@ -111,7 +100,9 @@ def look_up(
     )
 
 
-def _terms(keys: Keys, request: Request, take: Callable[[Rows], Numbers]) -> TermVectors:
+def _terms(
+    keys: Keys, request: formats.Request, take: Callable[[Rows], Numbers]
+) -> formats.TermVectors:
     terms, case = request.terms, request.options.case
     wanted = frozenset(terms if case != "lower" else ())
     exact_rows = [row for row, key in enumerate(keys.values) if key in wanted]
@@ -135,7 +126,7 @@ def _terms(keys: Keys, request: Request, take: Callable[[Rows], Numbers]) -> Ter
     vectors = np.zeros((len(terms), taken.shape[1]), np.float32)
     vectors[covered] = taken[np.searchsorted(rows, row_of[covered])]
     n_repeated = len(exact_rows) - len(exact)
-    return TermVectors(
+    return formats.TermVectors(
         vectors=vectors, covered=covered, n_vocabulary=len(keys.values), n_repeated=n_repeated
     )
 
@@ -162,7 +153,7 @@ def _take_rows(keys: Keys, rows: Rows, take: Callable[[Rows], Numbers]) -> Vecto
     """Return the vectors of rows, all of them finite."""
     with np.errstate(over="ignore"):  # too large values become infinite, which is an error
         vectors = take(rows).astype(np.float32, copy=False)
-    if (at := first_not_finite(vectors)) is not None:
+    if (at := formats.first_not_finite(vectors)) is not None:
         raise _fault(keys, rows[at], "is not finite as float32")
     return vectors
 
@@ -207,9 +198,9 @@ def read_vocabulary(path: Path, keys: str | None) -> Keys:
         check_file(path)
         match path.suffix.lower():
             case ".txt":
-                return Keys(path=path, values=_lines(path), kind=keys or WORDS)
+                return Keys(path=path, values=_lines(path), kind=keys or formats.WORDS)
             case ".json":
-                return Keys(path=path, values=_of_json(path), kind=keys or WORDS)
+                return Keys(path=path, values=_of_json(path), kind=keys or formats.WORDS)
             case ".parquet":
                 return _table_keys(path, scan_of_users(path), keys)
             case ".csv" | ".tsv" as suffix:
@@ -256,7 +247,7 @@ def _table_keys(path: Path, table: pl.LazyFrame, keys: str | None) -> Keys:
     if values.null_count():
         row = int(values.is_null().arg_max() or 0)
         raise InputError(f"{path}: row {row + 1:,} has no {name}")
-    kind = keys or (TERMS if name.lower() == "term" else WORDS)
+    kind = keys or (formats.TERMS if name.lower() == "term" else formats.WORDS)
     return Keys(path=path, values=values.to_list(), kind=kind)
 
 
@@ -274,7 +265,7 @@ def _chosen_column(
     return chosen[0]
 
 
-def _load(path: Path, request: Request) -> WordVectors | TermVectors:
+def _load(path: Path, request: formats.Request) -> formats.WordVectors | formats.TermVectors:
     """Return the vectors of the wanted words or terms; see ``formats.LoadVectors``.
 
     Vectors are lists of numbers, in a column with a name in ``_VECTORS`` or in the only column of
@@ -366,7 +357,7 @@ def _raise_json_fault(path: Path, data: bytes, vector: str) -> None:
 def _vectors(keys: Keys, vectors: pl.LazyFrame, rows: Rows) -> Vectors:
     """Return the vectors of some rows of a table; only these are collected."""
     n_dimensions = vectors.head(1).select(pl.col("vector").list.len()).collect().item() or 0
-    check_dimensions(keys.path, n_dimensions)
+    formats.check_dimensions(keys.path, n_dimensions)
     wanted = pl.LazyFrame({"row": rows}, schema={"row": pl.UInt32})
     taken = (
         vectors.with_row_index("row")
@@ -386,9 +377,9 @@ def _vectors(keys: Keys, vectors: pl.LazyFrame, rows: Rows) -> Vectors:
     return flat.to_numpy().reshape(len(rows), n_dimensions)
 
 
-FORMATS.register(
+formats.FORMATS.register(
     "table",
-    EmbeddingFormat(
+    formats.EmbeddingFormat(
         describes=_DESCRIBES,
         recognises=lambda path: (
             file_kind(beginning_of(path)) in {PARQUET, ARROW}

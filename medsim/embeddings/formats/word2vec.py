@@ -7,27 +7,18 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator
 from itertools import chain, islice, takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from medsim.core.errors import InputError
 from medsim.core.progress import Stage
 from medsim.core.reading import open_file, unpacked, what_it_is
-from medsim.embeddings.formats import (
-    FORMATS,
-    READ_BYTES,
-    WORDS,
-    EmbeddingFormat,
-    Wanted,
-    WordVectors,
-    check_dimensions,
-    first_not_finite,
-)
+from medsim.embeddings import formats
 from medsim.embeddings.options import TOKEN_OPTIONS
 
-if TYPE_CHECKING:
-    from medsim.embeddings.formats import LoadVectors, Request
+READ_BYTES = 1 << 23
+"""Bytes read at a time."""
 
 _BINARY = "word2vec, binary (.bin, .bin.gz)"
 _WITH_HEADER = "word2vec or fastText, text with a header (.vec, .txt, .gz)"
@@ -59,9 +50,9 @@ class _WantedWords:
     Words are compared as UTF-8, so words that are not valid UTF-8 are skipped.
     """
 
-    def __init__(self, path: Path, request: Request, unit: str) -> None:
+    def __init__(self, path: Path, request: formats.Request, unit: str) -> None:
         self.path = path
-        self.wanted = Wanted(request)
+        self.wanted = formats.Wanted(request)
         self.prefix = f"/c/{request.options.language}/".encode()
         self.vocabulary = bytearray()  # every word of the file, one per line
         self._unit = unit
@@ -78,14 +69,14 @@ class _WantedWords:
         self._n_repeated += word in self._rows
         self._rows.setdefault(word, row)
 
-    def result(self, n_dimensions: int, n_vocabulary: int) -> WordVectors:
+    def result(self, n_dimensions: int, n_vocabulary: int) -> formats.WordVectors:
         """Return the vectors of all added words."""
         vectors = np.frombuffer(b"".join(self._vectors.values()), "<f4").reshape(-1, n_dimensions)
         words = [word.decode("utf-8", "surrogatepass") for word in self._rows]
-        if (at := first_not_finite(vectors)) is not None:
+        if (at := formats.first_not_finite(vectors)) is not None:
             place = f"{self._unit} {list(self._rows.values())[at]:,}"
             raise InputError(f"{self.path}: {place}: the vector of {words[at]!r} is not finite")
-        return WordVectors(
+        return formats.WordVectors(
             words=words,
             vectors=vectors.astype(np.float32, copy=False),
             in_vocabulary=np.ones(len(words), np.bool_),
@@ -108,7 +99,7 @@ def _format_of(path: Path) -> str | None:
     return None if is_text or beginning != text else _BINARY
 
 
-def _load_binary(path: Path, request: Request) -> WordVectors:
+def _load_binary(path: Path, request: formats.Request) -> formats.WordVectors:
     """Return the vectors of the wanted words; see ``formats.LoadVectors``.
 
     A word ends at the first space. The file is read in blocks, and only wanted vectors are kept.
@@ -156,7 +147,7 @@ def _scan(block: bytes, n_rows: int, header: _Header, words: _WantedWords) -> tu
     return block[at:], n_rows
 
 
-def _load_with_header(path: Path, request: Request) -> WordVectors:
+def _load_with_header(path: Path, request: formats.Request) -> formats.WordVectors:
     request.options.check_fit(_WITH_HEADER, *TOKEN_OPTIONS)
     header = _checked_header(path, unpacked_start(path).removeprefix(BOM_UTF8))
     vectors = _read_lines(path, request, header.n_dimensions, n_header=1)
@@ -166,7 +157,7 @@ def _load_with_header(path: Path, request: Request) -> WordVectors:
     return vectors
 
 
-def _load_without_header(path: Path, request: Request) -> WordVectors:
+def _load_without_header(path: Path, request: formats.Request) -> formats.WordVectors:
     """Return the vectors of the wanted words; see ``formats.LoadVectors``.
 
     The first line decides the number of dimensions.
@@ -176,11 +167,13 @@ def _load_without_header(path: Path, request: Request) -> WordVectors:
     n_dimensions = _n_numbers(beginning)
     if n_dimensions == 0:
         raise InputError(f"{path} has no word with numbers: it {what_it_is(beginning)}")
-    check_dimensions(path, n_dimensions)
+    formats.check_dimensions(path, n_dimensions)
     return _read_lines(path, request, n_dimensions, n_header=0)
 
 
-def _read_lines(path: Path, request: Request, n_dimensions: int, n_header: int) -> WordVectors:
+def _read_lines(
+    path: Path, request: formats.Request, n_dimensions: int, n_header: int
+) -> formats.WordVectors:
     """Return the vectors of the wanted words of a text.
 
     Fields are separated by spaces or tabs, one or several. A word may contain spaces, as in GloVe:
@@ -274,7 +267,7 @@ def _checked_header(path: Path, beginning: bytes) -> _Header:
     header = _header_of(beginning)
     if header is None:
         raise InputError(f'{path} has no header such as "400000 300": it {what_it_is(beginning)}')
-    check_dimensions(path, header.n_dimensions)
+    formats.check_dimensions(path, header.n_dimensions)
     return header
 
 
@@ -308,13 +301,13 @@ def _is_number(field: bytes) -> bool:
     return True
 
 
-def _register(name: str, describes: str, load: LoadVectors) -> None:
-    FORMATS.register(
+def _register(name: str, describes: str, load: formats.LoadVectors) -> None:
+    formats.FORMATS.register(
         name,
-        EmbeddingFormat(
+        formats.EmbeddingFormat(
             describes=describes,
             recognises=lambda path: _format_of(path) == describes,
-            gives=WORDS,
+            gives=formats.WORDS,
             load=load,
         ),
     )
