@@ -9,62 +9,13 @@ import polars as pl
 
 from medsim.audits import KINDS
 from medsim.core.errors import counted
-from medsim.core.kinds import Column, Kind, Table
+from medsim.core.kinds import Column, Kind, declared_tables
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 from medsim.core.shown import Summary
 
-
-def _text(about: str) -> Column:
-    return Column(pl.String, about)
-
-
-_SECOND = "null if the finding is on one name."
-
-FINDING = Table(
-    "findings.parquet",
-    "A row per finding: one name, or two names of two concepts.",
-    {
-        "finding_id": _text("Identifier of the finding: the same in every release that has it."),
-        "kind": _text(f"Kind of the finding: {', '.join(KINDS)}."),
-        "severity": _text("error, warning or note."),
-        "term1": _text("The name, or the first name; null if the concept has none."),
-        "term2": _text(f"The second name; {_SECOND}"),
-        "concept1": _text("Concept of the first name; if several, the smallest."),
-        "concept2": _text(f"Concept of the second name; {_SECOND}"),
-        "main_name1": _text("Fully specified or main name of concept1; null if it has none."),
-        "main_name2": _text("Fully specified or main name of concept2; null if there is none."),
-        "part1": _text(
-            "Part of the first name, in lower case, that the second lacks; in a malformed name, "
-            "the part that is wrong; null if the whole name is meant."
-        ),
-        "part2": _text(
-            "Part of the second name, in lower case, that the first lacks; null without part1 or "
-            "without a second name."
-        ),
-        "distance": Column(
-            pl.Int32,
-            f"Levenshtein distance of the lower-cased names, in code points; {_SECOND}",
-        ),
-        "category": _text(
-            "The first of the given categories that has a concept of the finding; without "
-            "categories the semantic tag or type of concept1, empty if there is none."
-        ),
-        "new": Column(
-            pl.Boolean,
-            "Whether the earlier release lacks the finding; null if none was given.",
-        ),
-        "detail": _text(
-            "For a chain its size, and how the names join two concepts; for a malformed name the "
-            "characters that are wrong; null for other kinds."
-        ),
-        "similarity": Column(
-            pl.Float32, "Cosine of two names in the model, -1 to 1; null without a model."
-        ),
-    },
-    key=("finding_id",),
-    order="By severity, kind as listed, distance, term1, term2, concept1 and concept2.",
-)
+_KIND = {"kind": Column(pl.String, f"Kind of the finding: {', '.join(KINDS)}.")}
+FINDING = declared_tables(__package__, kind=_KIND)["finding"]
 """The findings of an audit."""
 
 FINDINGS_CSV, SSSOM = "findings.csv", "mappings.sssom.tsv"

@@ -4,148 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-import polars as pl
-
 from medsim.core.config import DIFFICULTIES, DatasetName, Difficulty, Strategy, available_threads
 from medsim.core.errors import OptionError, counted, unknown_name
-from medsim.core.kinds import CANONICAL_TABLES, CanonicalTable, Column, Kind, Table, both
+from medsim.core.kinds import CANONICAL_TABLES, CanonicalTable, Kind, declared_tables
 from medsim.core.manifest import Output, RunManifest
 from medsim.core.opened import Opened, show_views
 from medsim.core.shown import Summary
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from medsim.builds.options import SearchOptions
 
-_SET = {
-    "dataset": Column(
-        pl.String,
-        "fsn_syn, syn_syn, same_as, replaced_by or possibly_equivalent_to; in builds in several "
-        "languages also cross_language.",
-    ),
-    "difficulty": Column(
-        pl.String, "easy if the positives of the set have a distance of at most 5, else hard."
-    ),
-    "negatives": Column(pl.String, "Strategy of negatives: random, levenshtein or embedding."),
-}
 LANGUAGES = ("language1", "language2")
 """The columns of the languages of cross_language."""
 
-_PAIR_ID = Column(
-    pl.String,
-    "Identifier of the pair, made from its two terms in order: the same in every set, build and "
-    "release.",
-)
-_DISTANCE = Column(pl.Int32, "Levenshtein distance of the lower-cased terms, in code points.")
-
-TERM = Table(
-    "terminology/term.parquet",
-    "A row per term that can be in a pair of the build, in order of text.",
-    {
-        "term": Column(pl.String, "The term as the terminology spells it."),
-        "lower_term": Column(
-            pl.String, "The term in lower case and Unicode's form C (NFC), for comparisons."
-        ),
-        "component": Column(
-            pl.Int32, "Connected component of the positives; no negative joins two of its terms."
-        ),
-        "difficulty": Column(
-            pl.String,
-            "easy if a positive of the term, in any case, has a distance of at most 5, else hard; "
-            "null if the term is in no positive.",
-        ),
-    },
-    key=("term",),
-    order="By term.",
-    optional=True,
-)
-"""The terms that can be in pairs."""
-
-PAIR = Table(
-    "pairs/dataset=*/difficulty=*/negatives=*/data.parquet",
-    "A row per pair of terms and set. A set is a dataset of one difficulty with negatives of one "
-    "strategy; the same positives are in the sets of every strategy.",
-    {
-        "pair_id": _PAIR_ID,
-        "term1": Column(pl.String, "The anchor, for which negatives are chosen."),
-        "term2": Column(pl.String, "The second term."),
-        "label": Column(pl.Int8, "1 if the terms mean the same (positive), else 0 (negative)."),
-        "distance": _DISTANCE,
-        "concept1": Column(pl.String, "Concept of term1; a negative has its positive's concept."),
-        "concept2": Column(
-            pl.String, "Concept of the second term; for a negative, the smallest identifier."
-        ),
-        "similarity": Column(
-            pl.Float32,
-            "Cosine of the terms in the embedding that chose the negatives, -1 to 1; null if a "
-            "term has no vector, and in sets of other strategies.",
-            in_some_files=True,
-        ),
-        **both(
-            "language",
-            "Language of the {} term, as a code such as en; null in datasets of one language.",
-            partial(Column, pl.String, in_some_files=True),
-        ),
-        **_SET,
-    },
-    key=("pair_id",),
-    order="Drawn from the seed, so that the first rows are a sample of all.",
-)
-"""The pairs of all sets; only sets of embedding negatives have the similarity, and only those of
-cross_language the languages.
-
-Folders name the set. No file repeats these columns: pandas and PyArrow would refuse the folder.
-"""
-
-POSITIVE = Table(
-    about="A row per pair of synonyms: one row even if several datasets, strategies and directions "
-    "have the pair.",
-    columns={
-        "pair_id": _PAIR_ID,
-        "term1": Column(
-            pl.String,
-            "The first term. If datasets have the pair in both directions, it is the first in "
-            "order of text.",
-        ),
-        "term2": Column(pl.String, "The second term."),
-        "distance": _DISTANCE,
-        "difficulty": Column(pl.String, "easy if the distance is at most 5, else hard."),
-        "concept1": Column(pl.String, "Concept of the first term; if several, the smallest."),
-        "concept2": Column(pl.String, "Concept of the second term."),
-        "datasets": Column(pl.List(pl.String), "Datasets with the pair, in either direction."),
-    },
-    key=("pair_id",),
-    order="By pair_id, so that the first rows are a sample of all.",
-    query="builds/views/positive",
-)
-"""Pairs of synonyms, each once."""
-
-STATS = Table(
-    "stats.parquet",
-    "A row per set: its size and the Levenshtein distances of its pairs.",
-    {
-        **_SET,
-        "n_positives": Column(pl.Int64, "Number of positives."),
-        "n_negatives": Column(pl.Int64, "Number of negatives."),
-        "shortfall": Column(pl.Int64, "Negatives missing because no allowed term was left."),
-        "n_terms": Column(pl.Int64, "Number of different terms in the positives."),
-        "mean_distance_positives": Column(
-            pl.Float64, "Mean Levenshtein distance of the positives; null if there are none."
-        ),
-        "mean_distance_negatives": Column(
-            pl.Float64, "Mean Levenshtein distance of the negatives; null if there are none."
-        ),
-        "median_distance_negatives": Column(pl.Float64, "Their median; null if there are none."),
-        "min_distance_negatives": Column(pl.Int32, "Their minimum; null if there are none."),
-        "max_distance_negatives": Column(pl.Int32, "Their maximum; null if there are none."),
-    },
-    key=("dataset", "difficulty", "negatives"),
-    order="By dataset, difficulty and negatives.",
-)
-"""The sizes of sets and their Levenshtein distances."""
+TERM, PAIR, POSITIVE, STATS = declared_tables(__package__).values()
+"""The tables of a build, in the order of ``tables.toml``."""
 
 CARD = "README.md"
 """The card, which describes the files to people and to Hugging Face's hub."""

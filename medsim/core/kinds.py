@@ -7,16 +7,16 @@ opens outputs of the kind refers to it, and ``medsim.core.opened`` lists the cla
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import polars as pl
 
 from medsim.core.data import toml_of
-from medsim.core.errors import InputError
+from medsim.core.errors import InputError, listed
 from medsim.core.files import read_own_json
 from medsim.core.manifest import MANIFEST, Manifest, Output, medsim_version, output_kind
 from medsim.core.reading import reason
@@ -96,29 +96,65 @@ class Table:
         return tuple(_IN_FOLDER.findall(self.files))
 
 
-def declared_tables(package: str) -> dict[str, Table]:
+def declared_tables(package: str, **groups: Mapping[str, Column]) -> dict[str, Table]:
     """Return the tables that ``tables.toml`` of a package declares, by name.
 
-    An entry under ``tables`` has the attributes of a ``Table``. In its list of columns, an entry is
-    the name, the type and the description of a column; or the name of a list of columns under
-    ``groups``, which several tables share. Only some files have a column whose type ends in "?".
+    An entry under ``tables`` is a ``declared_table``. An entry under ``groups`` has columns that
+    several tables share; it may name earlier ones.
+
+    Args:
+        package: name of the package.
+        groups: further groups of columns, which are declared elsewhere, by name.
     """
     declared = toml_of(package, "tables.toml")
+    for name, entries in declared.get("groups", {}).items():
+        groups[name] = declared_columns(entries, groups)
+    return {name: declared_table(entry, groups) for name, entry in declared["tables"].items()}
 
-    def columns_of(entries: Iterable[str | list[str]]) -> Iterator[tuple[str, Column]]:
-        for entry in entries:
-            if isinstance(entry, str):
-                yield from columns_of(declared["groups"][entry])
-            else:
-                name, dtype, about = entry
-                yield name, Column(getattr(pl, dtype.rstrip("?")), about, dtype.endswith("?"))
 
-    return {
-        name: Table(
-            **table | {"columns": dict(columns_of(table["columns"])), "key": tuple(table["key"])}
-        )
-        for name, table in declared["tables"].items()
-    }
+def declared_table(
+    entry: Mapping[str, Any], groups: Mapping[str, Mapping[str, Column]], **others: Any
+) -> Table:
+    """Return the table of an entry in a TOML file.
+
+    Args:
+        entry: fields of ``Table``, with columns as in ``declared_columns``; without an order, the
+            table is in order of its key.
+        groups: groups of columns by name.
+        others: fields that the entry lacks.
+    """
+    key = tuple(entry.get("key", ()))
+    columns = declared_columns(entry["columns"], groups)
+    fields = {"order": f"By {listed(key)}.", **entry, "key": key, "columns": columns}
+    return Table(**fields, **others)
+
+
+def declared_columns(
+    entries: Iterable[Any], groups: Mapping[str, Mapping[str, Column]]
+) -> dict[str, Column]:
+    """Return the columns of entries in a TOML file, by name.
+
+    Args:
+        entries: a column is its name, its type in Polars and its description; a text names a group
+            of columns. Only some files have a column whose type, or whose group, ends in "?".
+        groups: groups of columns by name.
+    """
+    columns: dict[str, Column] = {}
+    for entry in entries:
+        if isinstance(entry, str):
+            group = groups[entry.rstrip("?")]
+            optional = {name: replace(one, in_some_files=True) for name, one in group.items()}
+            columns |= optional if entry.endswith("?") else group
+        else:
+            name, dtype, about = entry
+            columns[name] = Column(_dtype(dtype.rstrip("?")), about, dtype.endswith("?"))
+    return columns
+
+
+def _dtype(name: str) -> pl.DataType | type[pl.DataType]:
+    """Return the type of a name such as "Int64" or "List[String]"."""
+    dtype: type[pl.DataType] = getattr(pl, name.removeprefix("List[").removesuffix("]"))
+    return pl.List(dtype) if name.startswith("List[") else dtype
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -288,7 +288,7 @@ def _nearest(
 
 
 def questions_by_split(run: Export) -> dict[str, pl.DataFrame]:
-    """Return the questions of each split, ``medsim.questions.question.QUESTION``.
+    """Return the questions of each split, ``medsim.questions.output.QUESTION``.
 
     Raises:
         OptionError: there are no questions, or the licence forbids sharing; see

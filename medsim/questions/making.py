@@ -13,7 +13,8 @@ from medsim.kernels.components import components
 from medsim.kernels.drawing import pair_seeds
 from medsim.kernels.types import Ids, Ranks, Rows
 from medsim.neighbours.difference import DifferenceClassifier, folded
-from medsim.questions.question import LETTERS, QUESTION, TIERS
+from medsim.questions.output import QUESTION, TIERS
+from medsim.questions.question import LETTERS
 
 _ENDS = ("term1_id", "term2_id")
 

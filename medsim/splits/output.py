@@ -12,40 +12,14 @@ import polars.selectors as cs
 from medsim.builds.output import CARD, STATS, Build
 from medsim.core import queries
 from medsim.core.errors import OptionError, unknown_name
-from medsim.core.kinds import Column, Kind, Table
+from medsim.core.kinds import Kind, declared_tables
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 from medsim.core.shown import Summary
 from medsim.splits.options import SPLIT_NAMES
 
-_SPLIT = Column(
-    pl.String, f"Name of the split: {', '.join(SPLIT_NAMES[:-1])} or {SPLIT_NAMES[-1]}."
-)
-
-CONCEPT_SPLIT = Table(
-    "concepts.parquet",
-    "A row per concept: its group and its split.",
-    {
-        "concept_id": Column(pl.String, "Identifier of the concept in its terminology."),
-        "group_id": Column(
-            pl.String,
-            "Smallest identifier of the concepts that positives, names or corrections link to it.",
-        ),
-        "split": _SPLIT,
-    },
-    key=("concept_id",),
-    order="By concept_id.",
-)
-"""The split of each concept."""
-
-SPLIT_STATS = Table(
-    STATS.files,
-    "A row per split and set: its size and the Levenshtein distances of its pairs.",
-    {"split": _SPLIT, **STATS.columns},
-    key=("split", *STATS.key),
-    order="By split (train, validation, test), dataset, difficulty and negatives.",
-)
-"""The statistics of the builds of all splits."""
+CONCEPT_SPLIT, SPLIT_STATS = declared_tables(__package__, stats=STATS.columns).values()
+"""The split of each concept, and the statistics of the builds of all splits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from medsim.core.output import claimed_by
 from medsim.core.progress import Progress
 from medsim.core.shown import Summary
 from medsim.core.tables import read_text
-from medsim.studies.output import ASSIGNED, ASSIGNMENT, ITEMS, STUDY, StudyManifest
+from medsim.studies.output import ASSIGNED, ITEMS, STUDY, StudyManifest
 from medsim.studies.sheets import (
     SCALES,
     Entry,
@@ -78,7 +78,7 @@ class Study(Opened[StudyManifest]):
 
     def assignment(self) -> pl.DataFrame:
         """Return the pairs that each annotator sees, in order of annotator and position."""
-        return self._checked(ASSIGNMENT)
+        return self._checked(ASSIGNED.files)
 
     def sheets(self) -> Iterator[Sheet]:
         """Yield everything that each annotator sees."""
@@ -122,7 +122,7 @@ def write_study(
             **manifest_fields,
         )
         output.write(ITEMS, items, metadata)
-        output.write(ASSIGNMENT, assignment, metadata)
+        output.write(ASSIGNED.files, assignment, metadata)
         for sheet in _sheets(manifest, assignment):
             for name, text in _files_of(sheet).items():
                 output.write_text(f"annotators/{sheet.annotator}/{name}", text, len(sheet.entries))

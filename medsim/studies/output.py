@@ -5,20 +5,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import polars as pl
 
 from medsim.core.data import toml_of
-from medsim.core.kinds import Column, Kind, Table
+from medsim.core.kinds import Column, Kind, Table, declared_columns, declared_table
 from medsim.core.manifest import Manifest
 from medsim.core.opened import Opened
-from medsim.studies.sheets import ASSOCIATION, CONTEXT, DOMAIN, GRADED, JUDGEMENT, SCALES, Scale
+from medsim.studies.sheets import ASSOCIATION, CONTEXT, DOMAIN, GRADED, JUDGEMENT, Scale
 
-ITEMS, ASSIGNMENT = "key/items.parquet", "key/assignment.parquet"
-"""The key of a study: the pairs, and the annotators who see them."""
+ITEMS = "key/items.parquet"
+"""The key of a study: its items."""
 
 _DECLARED = toml_of(__package__, "tables.toml")
 
@@ -37,50 +37,39 @@ WHY_MISSING: Mapping[str, str] = texts_of_statistics("missing")
 """Reasons for missing values of statistics: a clause after "where"."""
 
 
-def _columns(declared: Iterable[Any], scale: Scale = JUDGEMENT) -> dict[str, Column]:
-    """Return declared columns by name; see ``tables.toml``."""
-    columns: dict[str, Column] = {}
-    for entry in declared:
-        if entry == "counts":
-            counts = {f"n_{name}": f"Number of answers {name}." for name in scale.answers}
-            columns |= {name: Column(pl.Int64, about) for name, about in counts.items()}
-        elif isinstance(entry, str):
-            group = _columns(_DECLARED["groups"][entry.rstrip("?")], scale)
-            optional = {name: replace(one, in_some_files=True) for name, one in group.items()}
-            columns |= optional if entry.endswith("?") else group
-        else:
-            columns |= _column(*entry, noun=scale.noun)
-    return columns
+def _plain(entries: Iterable[Any]) -> Iterator[Any]:
+    """Yield entries of columns with statistics as numbers, and the ends of their intervals."""
+    for entry in entries:
+        if isinstance(entry, str) or entry[1] not in {"statistic", "estimate"}:
+            yield entry
+            continue
+        name, dtype, about = entry
+        why = f"; null where {WHY_MISSING[name]}" if name in WHY_MISSING else ""
+        yield name, "Float64", f"{about}{why}."
+        for end, which in {"low": "Lower", "high": "Upper"}.items() if dtype == "estimate" else ():
+            text = f"{which} end of {name}'s 95% confidence interval, or null."
+            yield f"{name}_{end}", "Float64", text
 
 
-def _column(name: str, dtype: str, about: str, *, noun: str) -> dict[str, Column]:
-    """Return a declared column, with the ends of the interval of an estimate."""
-    if dtype in {"statistic", "estimate"}:
-        why, ends = WHY_MISSING.get(name), {"low": "Lower", "high": "Upper"}
-        about = f"{about}; null where {why}." if why else f"{about}."
-        intervals = {
-            f"{name}_{end}": f"{which} end of {name}'s 95% confidence interval, or null."
-            for end, which in (ends.items() if dtype == "estimate" else ())
-        }
-        texts = {name: about, **intervals}
-        return {column: Column(pl.Float64, text) for column, text in texts.items()}
-    in_some_files, dtype = dtype.endswith("?"), dtype.rstrip("?")
-    return {name.format(noun=noun): Column(getattr(pl, dtype), about, in_some_files)}
-
-
-def _table(path: str, declared: Mapping[str, Any], scale: Scale = JUDGEMENT) -> Table:
-    """Return a declared table; by default it is in order of its key."""
-    key = tuple(declared["key"])
-    order = declared.get("order", f"By {' and '.join(key)}.")
-    return Table(
-        path, declared["about"], _columns(declared["columns"], scale), key=key, order=order
-    )
+def _groups(scale: Scale) -> dict[str, dict[str, Column]]:
+    """Return the declared groups of columns for a scale, whose answers some columns count."""
+    about = "Number of items that at least two of them answered."
+    groups = {
+        "counts": {f"n_{a}": Column(pl.Int64, f"Number of answers {a}.") for a in scale.answers},
+        "n_shared": {f"n_{scale.noun}s": Column(pl.Int64, about)},
+    }
+    for name, entries in _DECLARED["groups"].items():
+        groups[name] = declared_columns(_plain(entries), groups)
+    return groups
 
 
 def _scores(section: str, scale: Scale = JUDGEMENT) -> dict[str, Table]:
     """Return the declared tables of scores of a section by name."""
-    tables = {name: _table(f"{name}.csv", one, scale) for name, one in _DECLARED[section].items()}
-    return {name: replace(table, optional=True) for name, table in tables.items()}
+    groups, tables = _groups(scale), {}
+    for name, entry in _DECLARED[section].items():
+        plain = entry | {"columns": _plain(entry["columns"])}
+        tables[name] = declared_table(plain, groups, files=f"{name}.csv", optional=True)
+    return tables
 
 
 def _compared(scale: Scale) -> dict[str, Table]:
@@ -90,29 +79,19 @@ def _compared(scale: Scale) -> dict[str, Table]:
     return {first: own[first], **_scores("compared", scale), **own}
 
 
+_JUDGED = _groups(JUDGEMENT)
+
 ITEM_TABLES: Mapping[str, Table] = {
-    name: Table(
-        ITEMS,
-        "A row per item of the study.",
-        {
-            "item_id": Column(
-                pl.String, "Identifier of the item in this study; annotators never see it."
-            ),
-            **_columns(_DECLARED["items"][name]),
-        },
-        key=("item_id",),
-        order="By item_id.",
-    )
-    for name in SCALES
+    name: declared_table(entry, _JUDGED, files=ITEMS, about="A row per item of the study.")
+    for name, entry in _DECLARED["items"].items()
 }
 """The items of a study by its scale."""
 
 JUDGED_ITEMS, GRADED_ITEMS, CONTEXT_ITEMS, DOMAIN_ITEMS, _ = ITEM_TABLES.values()
 
-ASSIGNED = _table(ASSIGNMENT, _DECLARED["files"]["assignment"])
-
-WORD_PAIRS = _table("PAIRS.csv", _DECLARED["files"]["word_pairs"])
-"""The file that ``medsim study pairs`` writes; it is not a folder with a manifest."""
+ASSIGNED, WORD_PAIRS = (declared_table(entry, _JUDGED) for entry in _DECLARED["files"].values())
+"""The annotators who see the items, in the key of a study; and the file that ``medsim study pairs``
+writes, which is not a folder with a manifest."""
 
 SCORE_TABLES: Mapping[str, Mapping[str, Table]] = {
     **{scale.name: _scores(scale.name, scale) for scale in (JUDGEMENT, GRADED)},

@@ -28,7 +28,7 @@ from medsim.core.manifest import medsim_version
 from medsim.core.parquet import write_lazily
 from medsim.exports.formats import EXPORT_FORMATS, SPLIT_NOTE, Export, ExportFormat, shards
 from medsim.exports.pairs import OPTIONS_OF_QUESTIONS, check_passed_on, questions_by_split
-from medsim.questions.question import QUESTION
+from medsim.questions.output import QUESTION
 from medsim.splits.output import Splits
 
 if TYPE_CHECKING:

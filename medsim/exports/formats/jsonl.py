@@ -20,7 +20,7 @@ from medsim.exports.pairs import (
     questions_by_split,
     tuples_of,
 )
-from medsim.questions.question import QUESTION
+from medsim.questions.output import QUESTION
 
 if TYPE_CHECKING:
     from medsim.exports.formats import Export

@@ -11,7 +11,7 @@ from medsim.builds.cards import yaml_of
 from medsim.exports.formats import EXPORT_FORMATS, Export, ExportFormat
 from medsim.exports.formats.jsonl import write_lines
 from medsim.exports.pairs import OPTIONS_OF_QUESTIONS, questions_by_split
-from medsim.questions.question import QUESTION
+from medsim.questions.output import QUESTION
 
 _UNSAFE = re.compile(r"[^a-z0-9]+")
 _AVERAGES = [{"metric": metric, "weight_by_size": True} for metric in ("acc", "acc_norm")]
