@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
@@ -215,36 +215,28 @@ class Card:
         medsim: version of medsim that made it.
         configs: configurations of the dataset, the default first.
         private: whether the builder asked not to publish the dataset.
+        rows: what the rows are, which decides the texts of ``card.toml``.
+        views: tables that describe the columns, by name.
     """
-
-    heading: ClassVar[str] = "Medical term pairs from"
-    """The title without the name of the source."""
-    views: ClassVar[Mapping[str, Table]] = BUILD.views
-    """Tables that describe the columns, by name."""
-    tasks: ClassVar[Mapping[str, object]] = {
-        "task_categories": ["sentence-similarity", "text-classification"],
-        "task_ids": ["semantic-similarity-classification"],
-    }
-    """The tasks in the YAML for Hugging Face's hub."""
-    limits: ClassVar[str] = _TEXTS["limits"]
-    """The limits of the rows, as a list in Markdown."""
 
     source: Mapping[str, object]
     options: Mapping[str, object]
     medsim: str
     configs: Sequence[Config]
     private: bool = False
+    rows: Literal["pairs", "questions"] = "pairs"
+    views: Mapping[str, Table] = field(default_factory=lambda: BUILD.views)
 
     @property
     def title(self) -> str:
         """A title in plain text."""
         release = self.source.get("release_date")
-        return f"{self.heading} {self.name}{f' of {release}' if release else ''}"
+        return f"{self._texts['heading']} {self.name}{f' of {release}' if release else ''}"
 
     @property
     def about(self) -> str:
         """A paragraph in plain text."""
-        return str(_TEXTS["about"]).format(
+        return str(self._texts["about"]).format(
             medsim=self.medsim,
             name=self.name,
             across=", or one across languages" if len(self._languages) > 1 else "",
@@ -277,7 +269,7 @@ class Card:
             configs=self._table_of_configs(splits),
             columns="\n\n".join(self._tables_of_columns()),
             facts=self._table_of_facts(),
-            limits=self.limits,
+            limits=self._texts["limits"],
             leak=_TEXTS["no_leak" if "split" in self.options else "leak"],
             terms=plain_markdown(licence_of(self.source).terms),
             citation=CITATION,
@@ -300,7 +292,7 @@ class Card:
             **({"language": languages} if languages else {}),
             "multilinguality": ["multilingual" if len(self._languages) > 1 else "monolingual"],
             "size_categories": [sizes[min(max(len(str(n_pairs)) - 3, 0), len(sizes) - 1)]],
-            **self.tasks,
+            **self._texts["tasks"],
             **_TEXTS["metadata"],
             **gate,
             "configs": [
@@ -315,6 +307,11 @@ class Card:
                 for config in self.configs
             ],
         }
+
+    @property
+    def _texts(self) -> Mapping[str, Any]:
+        texts: Mapping[str, Any] = _TEXTS[self.rows]
+        return texts
 
     @property
     def _languages(self) -> Sequence[str]:

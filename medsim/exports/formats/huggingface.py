@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from importlib import resources
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -21,7 +21,7 @@ from medsim.builds.cards import (
     set_config,
 )
 from medsim.builds.datasets import set_keys
-from medsim.builds.output import CARD, PAIR, POSITIVE
+from medsim.builds.output import BUILD, CARD, PAIR, POSITIVE
 from medsim.core.errors import OptionError
 from medsim.core.kinds import Table
 from medsim.core.manifest import medsim_version
@@ -75,39 +75,17 @@ def write_dataset(run: Export) -> None:
         configs += [config] if config.rows else []
     if not configs:
         raise OptionError(f"{run.exported.folder} has no pairs; make a larger build")
-    card = (_QuestionsCard if run.options.choices else Card)(
+    card = Card(
         source=source,
         options=options,
         medsim=medsim_version(),
         configs=configs,
         private=run.options.private,
+        rows="questions" if run.options.choices else "pairs",
+        views={**BUILD.views, _QUESTIONS: QUESTION},
     )
     run.output.write_text(CROISSANT, croissant(card, run.output), 0)
     run.output.write_text(CARD, card.text(), 0)
-
-
-class _QuestionsCard(Card):
-    """The card of multiple-choice questions."""
-
-    heading = "Multiple-choice questions on the names of"
-    tasks: ClassVar = {
-        "task_categories": ["multiple-choice", "question-answering"],
-        "task_ids": ["multiple-choice-qa"],
-    }
-    limits = """\
-- Right names are synonyms according to the terminology. Some are wider or narrower in use.
-- Wrong names are chosen by a program, without review by people. No chain of positives links them to
-  the term, but some may be synonyms that the terminology does not list.
-- Terminologies are public texts, so language models may have seen the names during training."""
-    views: ClassVar = {_QUESTIONS: QUESTION}
-
-    @property
-    def about(self) -> str:
-        return (
-            f"Questions for language models, made by medsim {self.medsim} from {self.name}: which "
-            "of several names means the same as a term? One name is a synonym of the term, the "
-            "others are negatives, by default the names that are spelled most like the term."
-        )
 
 
 def _written(
