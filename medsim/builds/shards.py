@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -69,7 +69,7 @@ def build_shard(options: ShardOptions) -> pl.DataFrame:
         run = BuildRun.from_options(options, store)
         extensions = tuple(str(Path(each).absolute()) for each in options.extensions)
         sharded = ShardedRun(
-            key=run_key(run), total=total, source=source_place, extensions=extensions
+            job=run_key(run), total=total, source=source_place, extensions=extensions
         )
         folder.claim(sharded)
         results, path = None, folder.path(sharded, number)
@@ -120,7 +120,7 @@ def merge(options: MergeOptions) -> Build:
             find_source(sharded.source)
         except InputError as error:
             raise InputError(f"{error}; give its new place with `source`") from error
-    record = json.loads(sharded.key["options"])
+    record = json.loads(sharded.job["options"])
     build_options = BuildOptions.from_record(
         record,
         source=sharded.source if options.source is None else str(options.source),
@@ -174,20 +174,20 @@ class ShardedRun:
     """The run that the shards of a folder belong to.
 
     Attributes:
-        key: everything that affects the rows of the build, see ``medsim.builds.build``.
+        job: everything that affects the rows of the build, see ``medsim.builds.build``.
         total: number of shards.
         source: path of the terminology; another path with the same files is accepted.
         extensions: paths of its extensions; other paths with the same files are accepted.
     """
 
-    key: Mapping[str, str]
+    job: Mapping[str, str]
     total: int
     source: str
     extensions: Sequence[str] = ()
 
     def signature(self) -> str:
         """Return a hash of everything that the shards have in common."""
-        text = json.dumps([self.key, self.total], sort_keys=True)
+        text = json.dumps([self.job, self.total], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -212,15 +212,13 @@ class ShardFolder:
         """
         path = self.folder / _JOB
         if not path.exists():  # usually it exists
-            noted = {"job": sharded.key, "total": sharded.total, "source": sharded.source}
-            noted |= {"extensions": sharded.extensions}
-            write_file(path, json.dumps(noted, indent=2).encode(), overwrite=True)
-        self.check(sharded.key, sharded.total)
+            write_file(path, json.dumps(asdict(sharded), indent=2).encode(), overwrite=True)
+        self.check(sharded.job, sharded.total)
 
     def check(self, key: Mapping[str, str], total: int) -> None:
         """Raise OutputError if the folder belongs to another run."""
         claimed = self.claimed_run()
-        theirs, ours = _facts(claimed.key, claimed.total), _facts(key, total)
+        theirs, ours = _facts(claimed.job, claimed.total), _facts(key, total)
         names = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
         if names:
             raise OutputError(
@@ -232,13 +230,7 @@ class ShardFolder:
         """Return the run that the folder belongs to."""
         path = self.folder / _JOB
         try:
-            noted = read_own_json(path)
-            return ShardedRun(
-                key=noted["job"],
-                total=noted["total"],
-                source=noted["source"],
-                extensions=tuple(noted["extensions"]),
-            )
+            return ShardedRun(**read_own_json(path))
         except FileNotFoundError as error:
             raise InputError(
                 f"{self.folder} holds no shards; make them with medsim build --shard 1/2 and so on"
@@ -248,7 +240,7 @@ class ShardFolder:
 
     def write(self, sharded: ShardedRun, number: int, results: Sequence[SearchResult]) -> None:
         """Write the results of a shard, atomically."""
-        self.check(sharded.key, sharded.total)
+        self.check(sharded.job, sharded.total)
         arrays = {
             _SIGNATURE: np.array(sharded.signature(), np.str_),
             _POOLS: np.array([result.pool for result in results], np.str_),
