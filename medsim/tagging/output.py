@@ -1,118 +1,33 @@
-"""The output of tagging: its kind, its tables and their columns, its manifest."""
+"""The output of tagging: its kind, tables and manifest.
+
+``tables.toml`` declares the tables with their columns.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from typing import ClassVar
-
-import polars as pl
+from typing import TYPE_CHECKING, ClassVar
 
 from medsim.core.errors import counted, listed
-from medsim.core.kinds import Column, Kind, Table
+from medsim.core.kinds import Kind, declared_tables
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 from medsim.core.shown import Summary
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _FEW = 4  # names that a summary lists
 
 ALL_TYPES = "all"
 """The type for the entities of all types together."""
 
-_text, _whole, _number = (partial(Column, dtype) for dtype in (pl.String, pl.Int64, pl.Float64))
-
-_GROUP = {
-    "corpus": _text("Name of the corpus."),
-    "embedding": _text("Name of the embedding; random for random vectors."),
-}
-_TRIAL = {"trial": Column(pl.Int32, "Number of the trial, from 1.")}
-_STOP = {
-    "epoch": Column(pl.Int32, "Epoch with the best F1 on dev, whose tagger is kept; from 1."),
-    "dev_f1": _number("F1 of the entities of the dev split after that epoch, 0 to 1."),
-}
-
-ENTITY_SCORES = Table(
-    "results.parquet",
-    "A row per corpus, embedding, type of entity and statistic: means over trials.",
-    {
-        **_GROUP,
-        "type": _text("Type of entity, or all."),
-        "statistic": _text("f1, precision or recall of the entities of the test split."),
-        "value": _number(
-            "Mean over trials, 0 to 1; null of recall without an entity of the type in the test "
-            "split, and of f1 if none was found either."
-        ),
-        "deviation": _number("Standard deviation over trials (n - 1); null for one trial."),
-        "low": _number(
-            "Lower end of the mean's 95% confidence interval, by a bootstrap over documents; null "
-            "if there is none."
-        ),
-        "high": _number("Upper end of the mean's 95% confidence interval; null if there is none."),
-        "n_trials": _whole("Number of trials."),
-        "n_entities": _whole("Number of entities of the type in the test split."),
-        "n_documents": _whole(
-            "Number of documents of the test split; of sentences, if files name no documents."
-        ),
-    },
-    key=("corpus", "embedding", "type", "statistic"),
-    order="By corpus, embedding and type (all first), in the order given.",
-)
-
-TRIALS = Table(
-    "trials.parquet",
-    "A row per tagger: corpus, embedding and trial.",
-    {
-        **_GROUP,
-        **_TRIAL,
-        **_STOP,
-        "precision": _number("Precision of the entities of the test split, 0 to 1."),
-        "recall": _number("Recall of the entities of the test split, 0 to 1."),
-        "f1": _number("F1 of the entities of the test split, 0 to 1."),
-    },
-    key=("corpus", "embedding", "trial"),
-    order="By corpus and embedding in the order given, then by trial.",
-)
+_TABLES = declared_tables(__package__)
+ENTITY_SCORES, TRIALS, TASKS = _TABLES["results"], _TABLES["trials"], _TABLES["tasks"]
+PREDICTION, EPOCH = _TABLES["prediction"], _TABLES["epoch"]
 
 TASK_MODEL = "model"
 """The first column of ``tasks.parquet``; the others are corpora, with F1 of each embedding."""
-
-TASKS = Table(
-    "tasks.parquet",
-    "A row per embedding: F1 of all entities on each corpus.",
-    {
-        TASK_MODEL: _GROUP["embedding"],
-        "CORPUS": _number(
-            "Mean F1 of all entities of the corpus of that name, 0 to 1; one column per corpus.",
-            in_some_files=True,
-        ),
-    },
-    key=(TASK_MODEL,),
-    order="By embedding in the order given.",
-)
-
-PREDICTION = Table(
-    "predictions/corpus=*/embedding=*/words.parquet",
-    "A row per trial and word of the test split, without the word itself.",
-    {
-        **_TRIAL,
-        "document_id": _text("Identifier of the document in the corpus."),
-        "sentence": Column(pl.Int32, "Number of the sentence in the split, from 1."),
-        "word": Column(pl.Int32, "Number of the word in the sentence, from 1."),
-        "gold": _text("Tag of the word in the corpus, in the BIO scheme."),
-        "predicted": _text("Tag by the tagger, in the BIO scheme."),
-        **_GROUP,
-    },
-    key=("trial", "sentence", "word"),
-    order="By trial, sentence and word.",
-)
-
-EPOCH = Table(
-    "predictions/corpus=*/embedding=*/epochs.parquet",
-    "A row per trial: the epoch whose tagger was kept.",
-    {**_TRIAL, **_STOP, **_GROUP},
-    key=("trial",),
-    order="By trial.",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,13 +50,7 @@ TAGGING = Kind(
     noun="tagging",
     command="medsim tag",
     manifest=TaggingManifest,
-    views={
-        "results": ENTITY_SCORES,
-        "trials": TRIALS,
-        "tasks": TASKS,
-        "prediction": PREDICTION,
-        "epoch": EPOCH,
-    },
+    views=_TABLES,
     resumed_by="predictions",
     others={"conll/*/*.tsv": "A split of a corpus in CoNLL's layout, with --conll."},
 )
