@@ -7,9 +7,8 @@ opens outputs of the kind refers to it, and ``medsim.core.opened`` lists the cla
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
@@ -39,14 +38,6 @@ class Column:
     dtype: pl.DataType | type[pl.DataType]
     about: str
     in_some_files: bool = False
-
-
-_text = partial(Column, pl.String)
-
-
-def both(name: str, about: str, column: Callable[[str], Column] = _text) -> dict[str, Column]:
-    """Return the columns NAME1 and NAME2; their descriptions have "first" or "second"."""
-    return {f"{name}1": column(about.format("first")), f"{name}2": column(about.format("second"))}
 
 
 @dataclass(frozen=True, slots=True)

@@ -308,14 +308,9 @@ def _with_sentences(wrong: pl.DataFrame, instances: pl.DataFrame) -> pl.DataFram
         instance=pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
     )
     answers = wrong.join(numbered, on="instance", how="left", maintain_order="left")
-    return answers.select(
-        "model",
-        "label",
-        *(pl.col(f"term{side}").alias(f"term {side}") for side in "12"),
-        *(pl.col(f"sentence{side}").alias(f"sentence {side}") for side in "12"),
-        pl.col("cat").str.replace_all("_", " ").alias("group"),
-        "score",
-    )
+    headings = {f"{name}{side}": f"{name} {side}" for name in ("term", "sentence") for side in "12"}
+    group = pl.col("cat").str.replace_all("_", " ").alias("group")
+    return answers.with_columns(group).rename(headings)
 
 
 def _tables(shown: pl.DataFrame, model: str) -> list[PageTable]:
