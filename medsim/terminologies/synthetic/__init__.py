@@ -29,7 +29,6 @@ from medsim.terminologies.synthetic.concepts import (
     Wording,
     concept_ids,
     families_of,
-    weights_of,
 )
 
 Make: TypeAlias = Callable[[Ints, Outline], pl.DataFrame]
@@ -47,36 +46,36 @@ _CHANGING = (Fate.CHANGED, Fate.CHANGED_THEN_RETIRED)
 _N_PERIODS, _PER_PERIOD, _DAYS_PER_RELEASE = 6, 7, 182
 
 
-class History:
-    """The history of a release: the dates when the rows of its components took effect."""
+def releases_until(release_date: date) -> Ints:
+    """Return the dates of all releases of a history as YYYYMMDD, int64[n_releases]."""
+    ages = reversed(range(_N_PERIODS * _PER_PERIOD))
+    days = (release_date - timedelta(days=_DAYS_PER_RELEASE * age) for age in ages)
+    return np.array([int(f"{day:%Y%m%d}") for day in days])
 
-    def __init__(self, draws: Draws, release_date: date) -> None:
-        self._draws = draws
-        ages = reversed(range(_N_PERIODS * _PER_PERIOD))
-        days = (release_date - timedelta(days=_DAYS_PER_RELEASE * age) for age in ages)
-        self._releases = np.array([int(f"{day:%Y%m%d}") for day in days])
 
-    def rows(self, table: str, components: pl.DataFrame, *, newest_only: bool) -> pl.DataFrame:
-        """Return a row for each component and time, ordered by both.
+def dated(
+    table: str, components: pl.DataFrame, outline: Outline, *, newest_only: bool
+) -> pl.DataFrame:
+    """Return a row for each component and time, ordered by both.
 
-        All changes of a concept's components in a period happen in the same release. The rows have
-        the components' columns, such as ``concept`` and ``fate``, and ``effectiveTime``, ``active``
-        and ``changes_later``.
-        """
-        fate = components["fate"].to_numpy()
-        has_row = _ROWS[fate] >= 0
-        if newest_only:
-            newest = 2 - np.argmax(has_row[:, ::-1], axis=1)
-            has_row = newest[:, None] == np.arange(3)
-        component, event = np.nonzero(has_row)
-        period = np.array(CHANCES["periods"][table])[event]
-        moment = components["concept"].to_numpy()[component] * _N_PERIODS + period
-        release = period * _PER_PERIOD + self._draws.choose("release", moment, _PER_PERIOD)
-        return components[component].with_columns(
-            effectiveTime=pl.Series(self._releases[release]),
-            active=pl.Series(_ROWS[fate[component], event]),
-            changes_later=pl.Series(np.isin(fate[component], _CHANGING) & (event == 0)),
-        )
+    All changes of a concept's components in a period happen in the same release. The rows have the
+    components' columns, such as ``concept`` and ``fate``, and ``effectiveTime``, ``active`` and
+    ``changes_later``.
+    """
+    fate = components["fate"].to_numpy()
+    has_row = _ROWS[fate] >= 0
+    if newest_only:
+        newest = 2 - np.argmax(has_row[:, ::-1], axis=1)
+        has_row = newest[:, None] == np.arange(3)
+    component, event = np.nonzero(has_row)
+    period = np.array(CHANCES["periods"][table])[event]
+    moment = components["concept"].to_numpy()[component] * _N_PERIODS + period
+    release = period * _PER_PERIOD + outline.draws.choose("release", moment, _PER_PERIOD)
+    return components[component].with_columns(
+        effectiveTime=pl.Series(outline.releases[release]),
+        active=pl.Series(_ROWS[fate[component], event]),
+        changes_later=pl.Series(np.isin(fate[component], _CHANGING) & (event == 0)),
+    )
 
 
 def draw_components(label: str, concepts: Ints, draws: Draws) -> pl.DataFrame:
@@ -92,16 +91,10 @@ def draw_components(label: str, concepts: Ints, draws: Draws) -> pl.DataFrame:
 
 
 def fates(label: str, parts: pl.DataFrame, outline: Outline) -> Ints:
-    """Return the fate of each component; components of the model's concepts are kept.
-
-    Weights differ between components of active and of retired concepts.
-    """
-    item, concept, usual = parts["item"].to_numpy(), parts["concept"].to_numpy(), _FATES["usual"]
-    weights = (_FATES[state].get(label, usual) for state in ("active", "retired"))
-    drawn = [
-        outline.draws.weigh(label, item, weights_of(each, Fate.__members__)) for each in weights
-    ]
-    return np.select([concept < outline.n_active, concept < outline.n_clinical], drawn, Fate.KEPT)
+    """Return the fate of each component; components of the model's concepts are kept."""
+    item, concept = parts["item"].to_numpy(), parts["concept"].to_numpy()
+    weights = {state: _FATES[state].get(label, _FATES["usual"]) for state in ("active", "retired")}
+    return outline.weigh_by_state(label, item, concept, weights, Fate.__members__)
 
 
 def ids(numbers: pl.Series, component: Component) -> pl.Series:
@@ -125,9 +118,7 @@ def concept_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
     is_model = (pl.col("concept") >= outline.n_clinical) & ~pl.col("changes_later")
     return rows.with_columns(
         id=ids(rows["concept"], "concept"),
-        moduleId=pl.when(is_model)
-        .then(rf2.MODEL_COMPONENT_MODULE)
-        .otherwise(outline.model_id(Model.MODULE)),
+        moduleId=pl.when(is_model).then(rf2.MODEL_COMPONENT_MODULE).otherwise("moduleId"),
         definitionStatusId=pl.when(pl.Series(is_defined) ^ pl.col("changes_later"))
         .then(rf2.DEFINED)
         .otherwise(rf2.PRIMITIVE),
@@ -135,13 +126,17 @@ def concept_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
 
 
 _FSN, _PREFERRED, _OLD_FSN, _DEFINITION = 0, 1, 5, 6  # slots
+_TYPES = {
+    _FSN: rf2.FULLY_SPECIFIED_NAME,
+    _OLD_FSN: rf2.FULLY_SPECIFIED_NAME,
+    _DEFINITION: rf2.TEXT_DEFINITION,
+}
 _LONGEST_TERM, _LONGEST_DEFINITION = 255, 4096
 _CASE_RULES = (rf2.CASE_INSENSITIVE, rf2.CASE_SENSITIVE, rf2.INITIAL_CASE_INSENSITIVE)
 _SYNONYMS = (
     "REVERSED RESPELLED COMBINED PLURAL INVERTED SHORTENED REPHRASED INITIALED UPPER EPONYM TITLE"
 )
 _SYNONYM_WORDINGS = np.array([Wording[name] for name in _SYNONYMS.split()])
-_RETIRED_WORDINGS = weights_of(CHANCES["retired_wordings"], Wording.__members__)
 _TAGS = pl.Series(["", *(f" ({branch['tag']})" for branch in BRANCHES)])
 _MODEL_TEXTS = pl.Series([text for fsn in MODEL_FSNS for text in (fsn, fsn.rpartition(" (")[0])])
 _UNTAGGED = (Wording.OR_IN_BRACKETS, Wording.AND_IN_BRACKETS)
@@ -151,18 +146,12 @@ def description_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
     """Return dated descriptions or text definitions with RF2's columns."""
     item = rows["item"].to_numpy()
     typed = rows.with_columns(
-        typeId=pl.when(pl.col("slot").is_in([_FSN, _OLD_FSN]))
-        .then(rf2.FULLY_SPECIFIED_NAME)
-        .when(pl.col("slot") == _DEFINITION)
-        .then(rf2.TEXT_DEFINITION)
-        .otherwise(rf2.SYNONYM)
+        typeId=pl.col("slot").replace_strict(_TYPES, default=rf2.SYNONYM, return_dtype=pl.Int64)
     )
-    case_rule = outline.draws.choose(
-        "case", item * 2 + rows["changes_later"].to_numpy(), len(_CASE_RULES)
-    )
+    moment = item * 2 + rows["changes_later"].to_numpy()
+    case_rule = outline.draws.choose("case", moment, len(_CASE_RULES))
     return typed.with_columns(
         id=ids(rows["item"], "description"),
-        moduleId=pl.lit(outline.model_id(Model.MODULE)),
         conceptId=ids(rows["concept"], "concept"),
         languageCode=pl.lit("en"),
         term=_terms(typed, outline),
@@ -219,7 +208,8 @@ def _terms(rows: pl.DataFrame, outline: Outline) -> pl.Series:
 def _wordings(rows: pl.DataFrame, outline: Outline) -> Ints:
     draws, slot = outline.draws, rows["slot"].to_numpy()
     item, concept = rows["item"].to_numpy(), rows["concept"].to_numpy()
-    retired = draws.weigh("retired wording", concept, _RETIRED_WORDINGS)
+    weights = CHANCES["retired_wordings"]
+    retired = draws.weigh("retired wording", concept, weights, Wording.__members__)
     fsn = np.where(concept < outline.n_active, Wording.PLAIN, retired)
     turn = draws.choose("wording", concept, len(_SYNONYM_WORDINGS)) + slot
     synonym = _SYNONYM_WORDINGS[turn % len(_SYNONYM_WORDINGS)]
@@ -255,23 +245,19 @@ def relationship_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
 
 def relationship_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
     """Return dated relationships with RF2's columns."""
-    attribute = pl.col("slot") - _FIRST_ATTRIBUTE
-    is_attribute = attribute.is_in([0, 1])
-    seat, cause = outline.model_id(Model.SEAT), outline.model_id(Model.CAUSE)
+    attributes = {
+        _FIRST_ATTRIBUTE: outline.model_id(Model.SEAT),
+        _FIRST_ATTRIBUTE + 1: outline.model_id(Model.CAUSE),
+    }
+    slot, changes_later = pl.col("slot"), pl.col("changes_later")
+    is_attribute = slot.is_in([*attributes])
     return rows.with_columns(
         id=ids(rows["item"], "relationship"),
-        moduleId=pl.lit(outline.model_id(Model.MODULE)),
         sourceId=ids(rows["concept"], "concept"),
         destinationId=ids(rows["target"], "concept"),
-        relationshipGroup=pl.when(is_attribute)
-        .then(attribute + 1 + pl.col("changes_later"))
-        .otherwise(0),
-        typeId=pl.when(attribute == 0)
-        .then(seat)
-        .when(attribute == 1)
-        .then(cause)
-        .otherwise(rf2.IS_A),
-        characteristicTypeId=pl.when(~is_attribute & pl.col("changes_later"))
+        relationshipGroup=(slot - _FIRST_ATTRIBUTE + 1 + changes_later) * is_attribute,
+        typeId=slot.replace_strict(attributes, default=rf2.IS_A, return_dtype=pl.Int64),
+        characteristicTypeId=pl.when(~is_attribute & changes_later)
         .then(rf2.STATED)
         .otherwise(rf2.INFERRED),
         modifierId=pl.lit(rf2.EXISTENTIAL),
@@ -320,7 +306,6 @@ def _earlier_of_branch(label: str, numbers: Ints, draws: Draws) -> Ints:
 
 
 _SECOND, _FORMER = 1, 2  # slots
-_KINDS = weights_of(CHANCES["associations"], vars(rf2))
 
 
 def association_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
@@ -329,7 +314,7 @@ def association_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
     parts = draw_components("substitute", retired, outline.draws)
     slot, concept = parts["slot"].to_numpy(), parts["concept"].to_numpy()
     item, base = parts["item"].to_numpy(), outline.bases(concept)
-    kind = outline.draws.weigh("kind", concept, _KINDS)
+    kind = outline.draws.weigh("kind", concept, CHANCES["associations"], vars(rf2))
     has_two = (kind == rf2.POSSIBLY_EQUIVALENT_TO) & (base + 1 < outline.n_active)
     fate = fates("substitute", parts, outline)
     other = outline.draws.choose("other substitute", item, outline.n_active)
@@ -348,13 +333,11 @@ def association_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
 def association_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
     """Return dated associations with RF2's columns."""
     item = rows["item"].to_numpy()
-    is_model = outline.draws.chance("substitute in model", item)
+    is_model = pl.Series(outline.draws.chance("substitute in model", item))
     target = pl.when("changes_later").then("other").otherwise("target")
     return rows.with_columns(
         id=uuids(outline.draws, item),
-        moduleId=pl.when(pl.Series(is_model))
-        .then(rf2.MODEL_COMPONENT_MODULE)
-        .otherwise(outline.model_id(Model.MODULE)),
+        moduleId=pl.when(is_model).then(rf2.MODEL_COMPONENT_MODULE).otherwise("moduleId"),
         refsetId="kind",
         referencedComponentId=ids(rows["concept"], "concept"),
         targetComponentId=ids(rows.select(target).to_series(), "concept"),
@@ -461,15 +444,10 @@ _RULES: dict[str, list[_Rule]] = {
 
 def events_of(concepts: Ints, outline: Outline) -> Ints:
     """Return the event of each concept, given the concepts' numbers."""
-    weights = (CHANCES["events"][state] for state in ("active", "retired"))
-    drawn = [
-        outline.draws.weigh("later", concepts, weights_of(each, Event.__members__))
-        for each in weights
-    ]
-    has_parent = families_of(concepts, outline.draws).ordinal > 0  # so no other family is below it
-    is_active = concepts < outline.n_active
-    is_retired = ~is_active & (concepts < outline.n_clinical)
-    return np.select([is_active & has_parent, is_retired], drawn, Event.NONE)
+    weights, values = CHANCES["events"], Event.__members__
+    drawn = outline.weigh_by_state("later", concepts, concepts, weights, values)
+    is_head = families_of(concepts, outline.draws).ordinal == 0  # other families may be below it
+    return np.where(is_head & (concepts < outline.n_active), Event.NONE, drawn)
 
 
 def later_rows(table: str, newest: pl.DataFrame, outline: Outline, day: date) -> pl.DataFrame:
@@ -509,7 +487,7 @@ _ORIGIN = {
 _CHUNK = 20_000  # concepts
 
 # For each table, the first function makes the components of some concepts, as rows with ``item``
-# number, ``concept`` and ``fate``; the history makes a row for each of their dates, and the second
+# number, ``concept`` and ``fate``; ``dated`` makes a row for each of their dates, and the second
 # function gives these RF2's columns.
 _MAKERS: dict[str, tuple[Make, Finish]] = {
     "concept": (concept_components, concept_rows),
@@ -535,9 +513,8 @@ def write_synthetic(
     arguments. Memory does not grow with ``concepts``. With ``later``, it is the release of that
     date, which follows the release of ``release_date`` and adds rows to it.
     """
-    draws = Draws(seed)
-    outline = Outline(n_active=concepts, draws=draws, names=ConceptNames(draws))
-    history = History(draws, release_date)
+    draws, releases = Draws(seed), releases_until(release_date)
+    outline = Outline(n_active=concepts, draws=draws, names=ConceptNames(draws), releases=releases)
     n_concepts = outline.n_clinical + len(Model)
     starts = range(0, n_concepts, _CHUNK)
     n_rows: dict[ReleaseType, dict[str, int]] = {"Full": {}, "Snapshot": {}}
@@ -548,29 +525,22 @@ def write_synthetic(
             parts = (np.arange(at, min(at + _CHUNK, n_concepts)) for at in starts)
             newest_only = release_type == "Snapshot"
             frames = (
-                _rows(table, numbers, outline, history, later, newest_only=newest_only)
-                for numbers in parts
+                _rows(table, numbers, outline, later, newest_only=newest_only) for numbers in parts
             )
             n_rows[release_type][table] = writer.write(table, release_type, frames)
     return n_rows
 
 
 def _rows(
-    table: str,
-    numbers: Ints,
-    outline: Outline,
-    history: History,
-    later: date | None,
-    *,
-    newest_only: bool,
+    table: str, numbers: Ints, outline: Outline, later: date | None, *, newest_only: bool
 ) -> pl.DataFrame:
     """Return the rows of some concepts in one file."""
     make, finish = _MAKERS[table]
-    made = make(numbers, outline)
-    rows = finish(history.rows(table, made, newest_only=newest_only), outline)
+    made = make(numbers, outline).with_columns(moduleId=pl.lit(outline.model_id(Model.MODULE)))
+    rows = finish(dated(table, made, outline, newest_only=newest_only), outline)
     if later is None:
         return rows
-    newest = rows if newest_only else finish(history.rows(table, made, newest_only=True), outline)
+    newest = rows if newest_only else finish(dated(table, made, outline, newest_only=True), outline)
     added = later_rows(table, newest, outline, later)
     kept = rows.join(added, on="id", how="anti", maintain_order="left") if newest_only else rows
     return pl.concat(

@@ -19,7 +19,6 @@ from medsim.kernels.types import Flags
 from medsim.terminologies.rf2_writer import sctids
 
 Ints: TypeAlias = NDArray[np.int64]
-Weights: TypeAlias = Mapping[int, int]
 
 
 CHANCES = toml_of(__package__, "chances.toml")
@@ -28,11 +27,6 @@ CHANCES = toml_of(__package__, "chances.toml")
 _WORDS = toml_of(__package__, "words.toml")
 BRANCHES = _WORDS["branches"]
 """The words of each branch of the invented terminology."""
-
-
-def weights_of(weights: Mapping[str, int], numbers: Mapping[str, int]) -> Weights:
-    """Return the weights of ``CHANCES`` by number, given the number of each name."""
-    return {numbers[name]: weight for name, weight in weights.items()}
 
 
 def _words(name: str) -> list[str]:
@@ -58,9 +52,11 @@ class Draws:
         """Return an option from 0 to ``n_options - 1`` for each number, int64[n]."""
         return (self.bits(label, numbers) >> np.uint64(2)).astype(np.int64) % n_options
 
-    def weigh(self, label: str, numbers: Ints, weights: Weights) -> Ints:
-        """Return a key of ``weights`` for each number, int64[n], as often as it weighs."""
-        options = np.repeat(np.array([*weights]), [*weights.values()])
+    def weigh(
+        self, label: str, numbers: Ints, weights: Mapping[str, int], values: Mapping[str, int]
+    ) -> Ints:
+        """Return a value for each number, int64[n], as often as the value's name weighs."""
+        options = np.repeat([values[name] for name in weights], [*weights.values()])
         return options[self.choose(label, numbers, len(options))]
 
     def chance(self, label: str, numbers: Ints, slots: int | Ints = 0) -> Flags:
@@ -87,8 +83,6 @@ _CATEGORIES = {place: b["category"] for place, b in enumerate(BRANCHES) if "cate
 
 Mode = IntEnum("Mode", "SIDE COURSE DETAIL AGENT HEAD SITE", start=0)
 """The part of a name that differs between the members of a family."""
-
-_MODE_WEIGHTS = weights_of(CHANCES["modes"], Mode.__members__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,10 +114,10 @@ def families_of(concepts: Ints, draws: Draws) -> Families:
     cut = 1 + draws.choose("cut", block, BLOCK - 1)
     is_second = concepts % BLOCK >= cut
     family = 2 * block + is_second
-    weights = {place: branch["weight"] for place, branch in enumerate(BRANCHES)}
+    options = np.repeat(np.arange(len(BRANCHES)), [branch["weight"] for branch in BRANCHES])
     categories = np.array([*_CATEGORIES])
     is_categorys = [concepts // PER_CATEGORY == 1 + n for n in range(len(categories))]
-    drawn = draws.weigh("branch", family // GROUP, weights)
+    drawn = options[draws.choose("branch", family // GROUP, len(options))]
     branch = np.select(is_categorys, [*categories], drawn)
     is_in_category = branch[:, None] == categories
     top = is_in_category @ (PER_CATEGORY * (1 + np.arange(len(categories))))
@@ -132,7 +126,7 @@ def families_of(concepts: Ints, draws: Draws) -> Families:
         ordinal=concepts % BLOCK - np.where(is_second, cut, 0),
         branch=branch,
         top=top,
-        mode=draws.weigh("mode", family, _MODE_WEIGHTS),
+        mode=draws.weigh("mode", family, CHANCES["modes"], Mode.__members__),
     )
 
 
@@ -195,7 +189,6 @@ def _capitalised(text: pl.Expr) -> pl.Expr:
     return text.str.slice(0, 1).str.to_uppercase() + text.str.slice(1)
 
 
-_HEAD_COLUMNS = ("head", "heads", "other", "form")
 _APART = 1 << 40  # added to numbers of one kind, so that they never equal numbers of another
 _WITH_CLAUSE = 0.08  # share of tails that are not empty
 _WITH_ANOTHER = 0.6  # share of these with one more clause
@@ -208,10 +201,9 @@ class ConceptNames:
 
     def __init__(self, draws: Draws) -> None:
         self._draws = draws
-        heads = [[noun.split("|") for noun in branch["heads"]] for branch in BRANCHES]
-        self._n_heads = np.array([len(nouns) for nouns in heads])
-        columns = zip(*(noun for nouns in heads for noun in nouns), strict=True)
-        self._heads = pl.DataFrame(dict(zip(_HEAD_COLUMNS, map(list, columns), strict=True)))
+        self._n_heads = np.array([len(branch["heads"]) for branch in BRANCHES])
+        nouns = [noun.split("|") for branch in BRANCHES for noun in branch["heads"]]
+        self._heads = pl.DataFrame(nouns, ["head", "heads", "other", "form"], orient="row")
         ends = [vowel + coda for vowel, coda in product(_words("vowels"), _words("codas"))]
         self._stems = pl.Series(onset + end for onset, end in product(_words("onsets"), ends))
         self._middles = pl.Series(ends)
@@ -347,14 +339,21 @@ def concept_ids(numbers: Ints) -> Ints:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
-    """The numbers of the concepts of an invented release.
+    """The numbers of the concepts of an invented release, and what decides their content.
 
     Active clinical concepts come first, then the retired ones, then those of the model.
+
+    Attributes:
+        n_active: number of active clinical concepts.
+        draws: the random choices.
+        names: the names of concepts.
+        releases: int64[n_releases], the dates when rows may take effect, as YYYYMMDD.
     """
 
     n_active: int
     draws: Draws
     names: ConceptNames
+    releases: Ints
 
     @property
     def n_clinical(self) -> int:
@@ -368,6 +367,23 @@ class Outline:
     def model_id(self, concept: Model) -> int:
         """Return the identifier of a concept of the model."""
         return int(concept_ids(np.array([self.model_number(concept)]))[0])
+
+    def weigh_by_state(
+        self,
+        label: str,
+        items: Ints,
+        concepts: Ints,
+        weights: Mapping[str, Mapping[str, int]],
+        values: Mapping[str, int],
+    ) -> Ints:
+        """Return a value for each item, int64[n]; see ``Draws.weigh``.
+
+        Weights differ between items of active and of retired concepts; the value of those of the
+        model's concepts is 0.
+        """
+        states = ("active", "retired")
+        drawn = [self.draws.weigh(label, items, weights[state], values) for state in states]
+        return np.select([concepts < self.n_active, concepts < self.n_clinical], drawn, 0)
 
     def bases(self, numbers: Ints) -> Ints:
         """Return the active concept whose name each concept's names reword; mostly the same one."""
