@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-import polars as pl
-
-from medsim.core.kinds import CANONICAL_TABLES
-from medsim.core.manifest import Skipped
 from medsim.terminologies.sources import Source, Terminology, Vocabulary
 from medsim.terminologies.sources.archive import (
     ReleaseFile,
@@ -20,14 +15,12 @@ from medsim.terminologies.sources.archive import (
     is_named,
     release_files,
 )
-from medsim.terminologies.sources.text_rows import RowBuffer, csv_table
+from medsim.terminologies.sources.ontology_rows import OntologyRows
+from medsim.terminologies.sources.text_rows import csv_table
 
 if TYPE_CHECKING:
     from medsim.core.store import Store
     from medsim.terminologies.options import ReadingOptions
-
-_LANGUAGE = "en"
-"""The language of LOINC's table; other languages are in other files."""
 
 _LICENCE = (
     "LOINC, copyright Regenstrief Institute, Inc.: may be passed on under its licence and with its "
@@ -62,24 +55,17 @@ def read_loinc(path: Path, store: Store, options: ReadingOptions) -> Terminology
     consumer_files = file_named(path, files, _CONSUMER_NAMES)
     for number, name in _pairs(consumer_files, ("loincnumber", "consumername"), records):
         consumer_names.setdefault(number, []).append(name)
-    skipped = _read_table(table, frozenset(options.synonyms), consumer_names, records, store)
+    rows = OntologyRows(frozenset(options.synonyms), _REASONS)
+    _read_table(table, consumer_names, records, rows)
     folder = PurePosixPath(table.inner).parent
     siblings = [file for file in files if PurePosixPath(file.inner).parent == folder]
     mappings = file_named(path, siblings, _MAPPINGS) or file_named(path, files, _MAPPINGS)
-    replaced = {
-        (*pair, "replaced_by", True): None
-        for pair in _pairs(mappings, ("loinc", "map_to"), records)
-    }
+    for pair in _pairs(mappings, ("loinc", "map_to"), records):
+        rows.association[(*pair, "replaced_by", True)] = None
     hierarchies = [file for name in _HIERARCHIES for file in file_named(path, files, name)]
-    is_a = dict.fromkeys(_pairs(hierarchies[:1], ("code", "immediate_parent"), records))
-    for name, pairs in (("association", replaced), ("is_a", is_a)):
-        frame = pl.DataFrame(list(pairs), schema=CANONICAL_TABLES[name].dtypes, orient="row")
-        store.put(name, frame.sort(frame.columns))
-    return Terminology(
-        files=tuple(records),
-        terms_of_use=_LICENCE,
-        skipped=tuple(Skipped(reason=why, n_rows=n) for why, n in skipped.items()),
-    )
+    rows.is_a |= dict.fromkeys(_pairs(hierarchies[:1], ("code", "immediate_parent"), records))
+    rows.fill(store)
+    return Terminology(files=tuple(records), terms_of_use=_LICENCE, skipped=rows.skipped)
 
 
 def _is_table(file: ReleaseFile) -> bool:
@@ -88,49 +74,40 @@ def _is_table(file: ReleaseFile) -> bool:
 
 def _read_table(
     file: ReleaseFile,
-    scopes: frozenset[str],
     consumer_names: dict[str, list[str]],
     records: list[SourceFile],
-    store: Store,
-) -> Counter[str]:
-    """Fill the tables of concepts and descriptions, and count skipped rows by reason.
+    rows: OntologyRows,
+) -> None:
+    """Add the concepts and names of LOINC's table; names in other languages are in other files.
 
     Raises:
         InputError: the file is damaged, lacks a column, or has a term twice.
     """
-    wanted = scopes - {"exact", "broad" if consumer_names else ""}
+    wanted = rows.scopes - {"exact", "broad" if consumer_names else ""}
     columns = (*_COLUMNS, *(name for name, scope in _SCOPES.items() if scope in wanted))
     table = csv_table(file, columns, records, tuple(_SCOPES))
     numbers, statuses = table.frame["loinc_num"], table.frame["status"].str.to_uppercase()
     table.refuse(numbers == "", "loinc_num", "is missing")
     table.refuse(numbers.is_duplicated(), "loinc_num", "is in several lines")
     table.refuse(~statuses.is_in(_ACTIVE), "status", f"is not one of {', '.join(_ACTIVE)}")
-    concept, description = (
-        RowBuffer(CANONICAL_TABLES[name].dtypes) for name in ("concept", "description")
-    )
-    skipped = Counter(dict.fromkeys(_REASONS, 0))
     for row in table.frame.iter_rows(named=True):
         number, full = row["loinc_num"], row["long_common_name"]
-        concept.add(number, _ACTIVE[row["status"].upper()], "", row["class"])
-        names = dict.fromkeys([full] if full else [])
-        skipped["description is empty"] += not full
+        rows.add_term(number, obsolete=not _ACTIVE[row["status"].upper()], tag=row["class"])
+        rows.add_name(number, full)
         synonyms = [("exact", row["shortname"]), ("exact", row.get("displayname", ""))]
         consumer = (row.get("consumer_name", ""), *consumer_names.get(number, ()))
         synonyms += [("broad", name) for name in consumer]
         synonyms += [("related", name.strip()) for name in row.get("relatednames2", "").split(";")]
+        names = {full}
         for scope, synonym in synonyms:
-            if synonym and scope not in scopes:
-                skipped["synonym has another scope"] += 1
-            elif synonym in names:
-                skipped["synonym repeats a name of its concept"] += 1
-            elif synonym:
-                names[synonym] = None
-        for place, name in enumerate(names, start=1):
-            kind = "fsn" if name == full else "synonym"
-            description.add(f"{number}/{place}", number, name, kind, True, _LANGUAGE)
-    store.put("concept", concept.frame())
-    store.put("description", description.frame())
-    return skipped
+            if not synonym:
+                continue
+            if scope in rows.scopes and synonym in names:
+                rows.skip("synonym repeats a name of its concept")
+            else:
+                rows.add_synonym(number, synonym, scope)
+            if scope in rows.scopes:
+                names.add(synonym)
 
 
 def _pairs(

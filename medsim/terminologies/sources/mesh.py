@@ -31,7 +31,7 @@ from medsim.terminologies.sources.archive import (
     release_files,
     single_file,
 )
-from medsim.terminologies.sources.text_rows import RowBuffer
+from medsim.terminologies.sources.ontology_rows import RowBuffer
 
 if TYPE_CHECKING:
     from medsim.core.store import Store

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -30,6 +30,31 @@ LICENCE_PROPERTY = re.compile(r"(^|[:/])license$", re.IGNORECASE)
 _REASONS = ("term has a second name", "description is empty", "synonym has another scope")
 _NO_BOOLEAN = "owl:deprecated is not a boolean; the term is retired"
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_BATCH_ROWS = 100_000
+
+
+class RowBuffer:
+    """Rows that are packed when they are added, since tuples take several times the memory."""
+
+    def __init__(self, schema: dict[str, pl.DataType | type[pl.DataType]]) -> None:
+        self._schema = schema
+        self._frames = [pl.DataFrame(schema=schema)]
+        self._rows: list[tuple[object, ...]] = []
+
+    def add(self, *row: object) -> None:
+        """Add a row."""
+        self._rows.append(row)
+        if len(self._rows) == _BATCH_ROWS:
+            self._pack()
+
+    def frame(self) -> pl.DataFrame:
+        """Return all rows in order of their columns."""
+        self._pack()
+        return pl.concat(self._frames).sort(list(self._schema))
+
+    def _pack(self) -> None:
+        self._frames.append(pl.DataFrame(self._rows, schema=self._schema, orient="row"))
+        self._rows.clear()
 
 
 @dataclass(slots=True)
@@ -38,21 +63,29 @@ class OntologyRows:
 
     Attributes:
         scopes: the scopes of the synonyms that count, in lower case.
+        reasons: the reasons for skipped rows that are counted even if there are none.
         active: whether each concept is in use.
         association: rows of (source_id, target_id, kind, active), each once.
         is_a: rows of (child_id, parent_id), each once.
     """
 
     scopes: frozenset[str]
+    reasons: InitVar[Iterable[str]] = _REASONS
     active: dict[str, bool] = field(default_factory=dict)
     association: dict[tuple[str, str, str, bool], None] = field(default_factory=dict)
     is_a: dict[tuple[str, str], None] = field(default_factory=dict)
+    _tag: defaultdict[str, str] = field(default_factory=lambda: defaultdict(str))
     _n_names: Counter[str] = field(default_factory=Counter)
     _named: set[tuple[str, str]] = field(default_factory=set)
-    _description: list[tuple[str, str, str, str, bool, str]] = field(default_factory=list)
+    _description: RowBuffer = field(
+        default_factory=lambda: RowBuffer(CANONICAL_TABLES["description"].dtypes)
+    )
     _code: dict[tuple[str, str, str], None] = field(default_factory=dict)
-    _skipped: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(_REASONS, 0)))
+    _skipped: Counter[str] = field(default_factory=Counter)
     _first: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self, reasons: Iterable[str]) -> None:
+        self._skipped.update(dict.fromkeys(reasons, 0))
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
@@ -74,9 +107,10 @@ class OntologyRows:
             self.skip(_NO_BOOLEAN, f", first {concept_id}: {min(marks):.60}")
         return bool(marks)
 
-    def add_term(self, concept_id: str, *, obsolete: bool) -> None:
+    def add_term(self, concept_id: str, *, obsolete: bool, tag: str = "") -> None:
         """Add a term; a repeated term is active unless one of its entries is obsolete."""
         self.active[concept_id] = self.active.get(concept_id, True) and not obsolete
+        self._tag[concept_id] = tag
 
     def add_name(self, concept_id: str, name: str, language: str = LANGUAGE) -> None:
         """Add a term's name as its fully specified name; only a language's first name counts."""
@@ -97,7 +131,7 @@ class OntologyRows:
         if term := text.strip():
             self._n_names[concept_id] += 1
             own_id = f"{concept_id}/{self._n_names[concept_id]}"
-            self._description.append((own_id, concept_id, term, kind, True, language))
+            self._description.add(own_id, concept_id, term, kind, True, language)
         else:
             self.skip("description is empty")
 
@@ -108,16 +142,17 @@ class OntologyRows:
 
     def fill(self, store: Store) -> None:
         """Put the canonical tables into a store."""
-        rows: dict[str, list[tuple[object, ...]]] = {
-            "concept": [(concept, active, "", "") for concept, active in self.active.items()],
-            "description": list(self._description),
-            "association": list(self.association),
-            "is_a": list(self.is_a),
-            "code": list(self._code),
+        rows: dict[str, Iterable[tuple[object, ...]]] = {
+            "concept": ((key, active, "", self._tag[key]) for key, active in self.active.items()),
+            "association": self.association,
+            "is_a": self.is_a,
+            "code": self._code,
         }
-        for table, declared in CANONICAL_TABLES.items():
-            frame = pl.DataFrame(rows[table], declared.dtypes, orient="row")
-            store.put(table, frame.sort(*declared.dtypes))
+        for table, of_table in rows.items():
+            dtypes = CANONICAL_TABLES[table].dtypes
+            frame = pl.DataFrame(list(of_table), dtypes, orient="row")
+            store.put(table, frame.sort(*dtypes))
+        store.put("description", self._description.frame())
 
 
 def day_in(version: str) -> date | None:

@@ -12,8 +12,6 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-import polars as pl
-
 from medsim.core.errors import InputError, counted, listed
 from medsim.core.reading import MAX_LINE_BYTES, decoded, too_long
 from medsim.core.store import Parameter, QueryError, Store
@@ -235,30 +233,3 @@ def csv_table(
     with file.open_recorded(records) as stream:
         content = decoded(stream.read(), file.inner)
     return table_of(Text(path=Path(file.inner), content=content), needed, extra)
-
-
-_BATCH = 100_000
-
-
-class RowBuffer:
-    """Rows that are packed when they are added, since tuples take several times the memory."""
-
-    def __init__(self, schema: dict[str, pl.DataType | type[pl.DataType]]) -> None:
-        self._schema = schema
-        self._frames = [pl.DataFrame(schema=schema)]
-        self._rows: list[tuple[object, ...]] = []
-
-    def add(self, *row: object) -> None:
-        """Add a row."""
-        self._rows.append(row)
-        if len(self._rows) == _BATCH:
-            self._pack()
-
-    def frame(self) -> pl.DataFrame:
-        """Return all rows in order of their columns."""
-        self._pack()
-        return pl.concat(self._frames).sort(list(self._schema))
-
-    def _pack(self) -> None:
-        self._frames.append(pl.DataFrame(self._rows, schema=self._schema, orient="row"))
-        self._rows.clear()
