@@ -139,8 +139,9 @@ def words_of_sets(names_by_column: Mapping[str, Collection[str]]) -> dict[str, s
     }
 
 
-def build_page(manifest: BuildManifest, data: BuildReportData) -> Page:
+def build_page(build: Build) -> Page:
     """Return the report of a build."""
+    manifest, data = build.manifest, report_data_of(build)
     source = manifest.source
     kinds, kept = distinct(data.distances["kind"]), data.distances
     sections = [

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from io import BytesIO, StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from medsim.audits.output import Audit
-from medsim.builds.output import Build
 from medsim.cli.options import ReportOptions
 from medsim.core.errors import OptionError, needing
 from medsim.core.files import write_file
-from medsim.core.opened import Opened, open_output, reading_output
+from medsim.core.opened import Opened, class_of, open_output, reading_output
 from medsim.core.options import folder_of, public
 from medsim.core.output import check_file_free
 from medsim.core.progress import progress_of
-from medsim.diffs.output import Diff
 from medsim.evaluations.output import Evaluation
 from medsim.pages.markup import write_page
-from medsim.papers.output import Reproduction
-from medsim.questions.output import Answers
-from medsim.studies.output import ScoresFolder
-from medsim.tagging.output import Tagging
-from medsim.wic.benchmark import Benchmark
-from medsim.wic.output import WicScores
 
 if TYPE_CHECKING:
     from medsim.pages.page import Page
@@ -55,13 +46,13 @@ def write_report(options: ReportOptions) -> Path:
         return _write_chart(out, options)
     if options.statistic:
         raise OptionError("`statistic` is for a single chart; name `out` .svg or .png")
-    opened = open_output(folder_of(options.output), *_KINDS)
+    opened = open_output(folder_of(options.output), *filter(None, map(class_of, _PAGES)))
 
     def page() -> Page:
         with reading_output(opened):
             return _page_of(opened)
 
-    charts = not isinstance(opened, _WITHOUT_CHARTS)
+    charts = opened.kind.name not in _WITHOUT_CHARTS
     return write_page(out, opened.folder, page, options.progress, charts=charts)
 
 
@@ -90,35 +81,32 @@ def _first_statistic(evaluation: Evaluation) -> str:
     return next((name for name in STATISTICS if name in known), "overlap_error")
 
 
-_PAGES: Mapping[type[Opened[Any]], str] = {
-    Answers: "medsim.questions.page:answers_page",
-    Audit: "medsim.audits.page:audit_page",
-    Benchmark: "medsim.wic.page:benchmark_page",
-    Diff: "medsim.diffs.page:diff_page",
-    Reproduction: "medsim.papers.reproduce:reproduction_page",
-    ScoresFolder: "medsim.studies.page:scores_page",
-    Tagging: "medsim.tagging.page:tagging_page",
-    WicScores: "medsim.wic.page:wic_scores_page",
+_PAGES = {
+    "build": "medsim.builds.page:build_page",
+    "evaluation": "medsim.cli.report:_evaluation_page",
+    "answers": "medsim.questions.page:answers_page",
+    "audit": "medsim.audits.page:audit_page",
+    "wic": "medsim.wic.page:benchmark_page",
+    "diff": "medsim.diffs.page:diff_page",
+    "reproduction": "medsim.papers.reproduce:reproduction_page",
+    "scores": "medsim.studies.page:scores_page",
+    "tagging": "medsim.tagging.page:tagging_page",
+    "wic_evaluation": "medsim.wic.page:wic_scores_page",
 }
-"""The functions that return the page of an output, imported when needed."""
+"""The functions that return the page of an output, by its kind; imported when needed."""
 
-_KINDS: tuple[type[Opened[Any]], ...] = (Build, Evaluation, *_PAGES)
-"""The kinds of output that have a report."""
-
-_WITHOUT_CHARTS = (Answers, Audit, Diff, Reproduction)
+_WITHOUT_CHARTS = {"answers", "audit", "diff", "reproduction"}
 
 
 def _page_of(opened: Opened[Any]) -> Page:
     """Return the page of an output."""
-    if isinstance(opened, Build):
-        from medsim.builds import page
-
-        return page.build_page(opened.manifest, page.report_data_of(opened))
-    if isinstance(opened, Evaluation):
-        from medsim.evaluations.page import evaluation_page
-        from medsim.evaluations.report_data import evaluation_data
-
-        return evaluation_page(opened.manifest, evaluation_data(opened))
-    module, name = _PAGES[type(opened)].split(":")
+    module, name = _PAGES[opened.kind.name].split(":")
     page_of: Callable[[Opened[Any]], Page] = getattr(import_module(module), name)
     return page_of(opened)
+
+
+def _evaluation_page(evaluation: Evaluation) -> Page:
+    from medsim.evaluations.page import evaluation_page
+    from medsim.evaluations.report_data import evaluation_data
+
+    return evaluation_page(evaluation.manifest, evaluation_data(evaluation))

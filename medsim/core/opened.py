@@ -63,7 +63,7 @@ class Opened(Shown, Generic[M]):
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        other = _class_of(output_kind(self.folder))
+        other = class_of(output_kind(self.folder))
         if other is not None and other.kind.name != self.kind.name:
             raise InputError(
                 f"{self.folder} is {other.kind.with_article}, not {self.kind.with_article}; "
@@ -280,7 +280,7 @@ def open_output(folder: str | Path, *accepted: type[O]) -> O:
         remedy = f"; make one with {commands}" if commands else ""
         raise InputError(f"{path} is not a finished {nouns}: it has no {MANIFEST}{remedy}")
     first = accepted[0] if accepted else None
-    actual: type[Any] | None = _class_of(output_kind(path)) or first
+    actual: type[Any] | None = class_of(output_kind(path)) or first
     if actual is None:
         raise InputError(f"{path / MANIFEST} cannot be read as a manifest of medsim; {_AGAIN}")
     if accepted and actual not in accepted:
@@ -290,7 +290,7 @@ def open_output(folder: str | Path, *accepted: type[O]) -> O:
     return opened
 
 
-def _class_of(name: str | None) -> type[Opened[Any]] | None:
+def class_of(name: str | None) -> type[Opened[Any]] | None:
     """Return the class that opens outputs of a kind; None for an unknown kind."""
     if name not in _CLASSES:
         return None
