@@ -287,25 +287,16 @@ def markdown(frame: pl.DataFrame) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in [head, rules, *rows])
 
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "\N{MINUS SIGN}": "$-$",
-    "\N{DAGGER}": r"$^\dagger$",
-}
+_LATEX = str.maketrans(
+    {sign: f"\\{sign}" for sign in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"\N{MINUS SIGN}": "$-$", "\N{DAGGER}": r"$^\dagger$"}
+)
 
 
 def _escaped(text: str) -> str:
     """Return a text without characters that LaTeX would take for commands."""
-    return "".join(_LATEX.get(character, character) for character in text)
+    return text.translate(_LATEX)
 
 
 def _latex(frame: pl.DataFrame) -> str:

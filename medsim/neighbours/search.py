@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import polars as pl
@@ -35,15 +35,7 @@ from medsim.kernels.packing import MOST, term_hashes
 from medsim.kernels.sliced import search_group
 from medsim.kernels.types import Bytes, Codes, Hashes, Ids, Ranks, Rows, Starts, Wide, starts_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from medsim.core.terms import PackedTerms
-    from medsim.kernels.types import Codes, Hashes, Ids, Rows, Starts, Wide
-
-    Advance = Callable[[int], None]
-
-
+Advance: TypeAlias = Callable[[int], None]
 _BATCH = 1 << 20  # characters to count or number at a time
 _LINE_BYTES = 64  # bytes of a line of the processor's cache
 _SPREAD = 4  # a block's longest term is at most 1 / _SPREAD longer than its shortest
