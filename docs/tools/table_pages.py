@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from docs.tools.markdown import page
-from medsim.core.opened import _CLASSES, class_of
+from medsim.core.opened import OUTPUTS, class_of
 from medsim.exports.formats import EXPORT_FORMATS, SPLIT_NOTE
 from medsim.studies.output import WORD_PAIRS
 
@@ -99,7 +99,7 @@ class Group:
 
 def kinds() -> dict[str, Kind[Any]]:
     """Return all kinds of output by name."""
-    classes = {name: class_of(name) for name in _CLASSES}
+    classes = {name: class_of(name) for name in OUTPUTS}
     return {name: output.kind for name, output in classes.items() if output is not None}
 
 

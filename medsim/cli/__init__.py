@@ -10,6 +10,7 @@ import typer
 from typer.main import get_group
 
 from medsim.core.console import Program, app, read_option_file
+from medsim.core.data import toml_of
 
 __all__ = ["app"]
 
@@ -50,37 +51,7 @@ class _Commands(Mapping[str, Any]):
 class _Medsim(Program):
     """The commands by task; each panel lists them in the order of use."""
 
-    panels = {  # noqa: RUF012 — as declared
-        "Datasets": {
-            "build": "builds",
-            "stats": "builds",
-            "sql": "cli",
-            "report": "cli",
-            "split": "splits",
-            "export": "exports",
-            "verify": "splits",
-            "merge": "builds",
-            "warm": "builds",
-        },
-        "Names": {"nearest": "neighbours"},
-        "Models": {
-            "eval": "evaluations",
-            "compare": "evaluations",
-            "leaderboard": "leaderboards",
-            "correlate": "evaluations",
-            "reproduce": "papers",
-            "link": "linking",
-            "tag": "tagging",
-        },
-        "People": {"study": "studies"},
-        "Words in context": {"wic": "wic"},
-        "Releases": {
-            "synth": "terminologies",
-            "convert": "terminologies",
-            "audit": "audits",
-            "diff": "diffs",
-        },
-    }
+    panels = toml_of(__package__, "panels.toml")
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)

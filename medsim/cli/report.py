@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from io import BytesIO, StringIO
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, cast
 
 from medsim.cli.options import ReportOptions
 from medsim.core.errors import OptionError, needing
 from medsim.core.files import write_file
-from medsim.core.opened import Opened, class_of, open_output, reading_output
+from medsim.core.opened import OUTPUTS, Opened, class_of, open_output, reading_output
 from medsim.core.options import folder_of, public
 from medsim.core.output import check_file_free
 from medsim.core.progress import progress_of
@@ -46,13 +46,14 @@ def write_report(options: ReportOptions) -> Path:
         return _write_chart(out, options)
     if options.statistic:
         raise OptionError("`statistic` is for a single chart; name `out` .svg or .png")
-    opened = open_output(folder_of(options.output), *filter(None, map(class_of, _PAGES)))
+    kinds = [class_of(name) for name, facts in OUTPUTS.items() if "page" in facts]
+    opened = open_output(folder_of(options.output), *filter(None, kinds))
 
     def page() -> Page:
         with reading_output(opened):
             return _page_of(opened)
 
-    charts = opened.kind.name not in _WITHOUT_CHARTS
+    charts = OUTPUTS[opened.kind.name]["charts"]
     return write_page(out, opened.folder, page, options.progress, charts=charts)
 
 
@@ -81,32 +82,7 @@ def _first_statistic(evaluation: Evaluation) -> str:
     return next((name for name in STATISTICS if name in known), "overlap_error")
 
 
-_PAGES = {
-    "build": "medsim.builds.page:build_page",
-    "evaluation": "medsim.cli.report:_evaluation_page",
-    "answers": "medsim.questions.page:answers_page",
-    "audit": "medsim.audits.page:audit_page",
-    "wic": "medsim.wic.page:benchmark_page",
-    "diff": "medsim.diffs.page:diff_page",
-    "reproduction": "medsim.papers.reproduce:reproduction_page",
-    "scores": "medsim.studies.page:scores_page",
-    "tagging": "medsim.tagging.page:tagging_page",
-    "wic_evaluation": "medsim.wic.page:wic_scores_page",
-}
-"""The functions that return the page of an output, by its kind; imported when needed."""
-
-_WITHOUT_CHARTS = {"answers", "audit", "diff", "reproduction"}
-
-
 def _page_of(opened: Opened[Any]) -> Page:
     """Return the page of an output."""
-    module, name = _PAGES[opened.kind.name].split(":")
-    page_of: Callable[[Opened[Any]], Page] = getattr(import_module(module), name)
+    page_of: Callable[[Opened[Any]], Page] = resolve_name(OUTPUTS[opened.kind.name]["page"])
     return page_of(opened)
-
-
-def _evaluation_page(evaluation: Evaluation) -> Page:
-    from medsim.evaluations.page import evaluation_page
-    from medsim.evaluations.report_data import evaluation_data
-
-    return evaluation_page(evaluation.manifest, evaluation_data(evaluation))

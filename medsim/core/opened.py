@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
+from pkgutil import resolve_name
 from traceback import walk_tb
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 import polars as pl
 
 from medsim.core.config import TIMEOUT
+from medsim.core.data import toml_of
 from medsim.core.errors import InputError, OptionError, counted, listed
 from medsim.core.files import check_own_file
 from medsim.core.kinds import Kind, inner_output_hint, read_manifest
@@ -37,23 +38,8 @@ _FAULTS_OF_CODE = (AssertionError, AttributeError, IndexError, NameError, TypeEr
 _SCHEMA = re.compile(r"[A-Za-z_]\w{0,62}", re.ASCII)
 _KNOWN_SCHEMAS = ("main", "temp", "system", "pg_catalog", "information_schema")  # of DuckDB
 
-_CLASSES = {
-    "answers": "medsim.questions.output:Answers",
-    "audit": "medsim.audits.output:Audit",
-    "build": "medsim.builds.output:Build",
-    "diff": "medsim.diffs.output:Diff",
-    "evaluation": "medsim.evaluations.output:Evaluation",
-    "linking": "medsim.linking.output:Linking",
-    "reproduction": "medsim.papers.output:Reproduction",
-    "splits": "medsim.splits.output:Splits",
-    "study": "medsim.studies.folder:Study",
-    "export": "medsim.exports.output:Exported",
-    "scores": "medsim.studies.output:ScoresFolder",
-    "tagging": "medsim.tagging.output:Tagging",
-    "wic": "medsim.wic.benchmark:Benchmark",
-    "wic_evaluation": "medsim.wic.output:WicScores",
-}
-"""The classes that open outputs, by kind; imported when needed."""
+OUTPUTS = toml_of(__package__, "outputs.toml")
+"""The facts about each kind of output by name."""
 
 
 class Opened(Shown, Generic[M]):
@@ -292,8 +278,7 @@ def open_output(folder: str | Path, *accepted: type[O]) -> O:
 
 def class_of(name: str | None) -> type[Opened[Any]] | None:
     """Return the class that opens outputs of a kind; None for an unknown kind."""
-    if name not in _CLASSES:
+    if name not in OUTPUTS:
         return None
-    module, attribute = _CLASSES[name].split(":")
-    output_class: type[Opened[Any]] = getattr(importlib.import_module(module), attribute)
+    output_class: type[Opened[Any]] = resolve_name(OUTPUTS[name]["class"])
     return output_class

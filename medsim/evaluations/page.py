@@ -28,6 +28,7 @@ from medsim.evaluations.readable import (
     set_name,
     why_scores_missing,
 )
+from medsim.evaluations.report_data import EvaluationReportData, evaluation_data
 from medsim.evaluations.sentences import main_set, result_sentences, sample_sentences
 from medsim.evaluations.sets import FEW, HEADLINE, SET, with_enough_pairs
 from medsim.evaluations.statistic import BASELINE, STATISTICS, Statistic, tabulated_names
@@ -48,8 +49,7 @@ from medsim.pages.readable import headed, rounded
 from medsim.pages.sentences import ALPHA, p_text
 
 if TYPE_CHECKING:
-    from medsim.evaluations.output import EvaluationManifest
-    from medsim.evaluations.report_data import EvaluationReportData
+    from medsim.evaluations.output import Evaluation, EvaluationManifest
 
 _MATCHED = (
     "Synonyms are compared only with negatives of the same edit distance, the same difference of "
@@ -112,6 +112,11 @@ _TO_CITE = (
 )
 _OF = ("terms", "pairs")
 _MAX_LISTED = 4  # names that the beginning of the page lists
+
+
+def page_of(evaluation: Evaluation) -> Page:
+    """Return the report of an evaluation; see ``evaluation_page``."""
+    return evaluation_page(evaluation.manifest, evaluation_data(evaluation))
 
 
 def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) -> Page:

@@ -11,7 +11,7 @@ from fixtures.builds import selected
 from medsim.builds.output import BUILD
 from medsim.core.errors import InputError
 from medsim.core.kinds import Kind
-from medsim.core.opened import _CLASSES, class_of, open_output
+from medsim.core.opened import OUTPUTS, class_of, open_output
 from medsim.core.output import claimed
 from medsim.evaluations.output import Evaluation
 from medsim.exports.formats import EXPORT_FORMATS
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import medsim
 
 
-@pytest.mark.parametrize("name", _CLASSES)
+@pytest.mark.parametrize("name", OUTPUTS)
 def test_every_kind_is_listed_and_its_tables_are_described(name: str) -> None:
     kind = class_of(name).kind
     assert isinstance(kind, Kind)
