@@ -87,17 +87,20 @@ class Table:
         return tuple(_IN_FOLDER.findall(self.files))
 
 
-def declared_tables(package: str, **groups: Mapping[str, Column]) -> dict[str, Table]:
-    """Return the tables that ``tables.toml`` of a package declares, by name.
+def declared_tables(
+    package: str, file: str = "tables.toml", /, **groups: Mapping[str, Column]
+) -> dict[str, Table]:
+    """Return the tables that a TOML file of a package declares, by name.
 
     An entry under ``tables`` is a ``declared_table``. An entry under ``groups`` has columns that
     several tables share; it may name earlier ones.
 
     Args:
         package: name of the package.
+        file: name of the file.
         groups: further groups of columns, which are declared elsewhere, by name.
     """
-    declared = toml_of(package, "tables.toml")
+    declared = toml_of(package, file)
     for name, entries in declared.get("groups", {}).items():
         groups[name] = declared_columns(entries, groups)
     return {name: declared_table(entry, groups) for name, entry in declared["tables"].items()}

@@ -18,7 +18,7 @@ from medsim.builds.positives import content_hashes, linked_terms
 from medsim.core.config import SET_COLUMNS
 from medsim.core.data import toml_of
 from medsim.core.errors import OptionError, counted
-from medsim.core.kinds import Column, Table
+from medsim.core.kinds import declared_tables
 from medsim.core.manifest import Skipped, medsim_version
 from medsim.core.parquet import write_lazily
 from medsim.evaluations.layouts import LAYOUTS, parse_rated
@@ -237,45 +237,13 @@ def _rated_tasks(run: Export) -> Iterator[dict[str, object]]:
             yield _task(run.output, file, "STS", name, about, facts, members)
 
 
-_SENTENCES = {
-    "sentence1": Column(pl.String, "The first term."),
-    "sentence2": Column(pl.String, "The second term."),
-}
-_TABLES = {
-    "pairs": Table(
-        "pairs/*.parquet",
-        "A row per pair of a set, for pair classification.",
-        {**_SENTENCES, "labels": Column(pl.Int8, "1 if the terms are synonyms, else 0.")},
-        key=("sentence1", "sentence2"),
-        order="As in the set.",
-    ),
-    "terms": Table(
-        "terms.parquet",
-        "A row per term, for retrieval.",
-        {
-            "id": Column(pl.String, "Number of the term, from 0, as text."),
-            "text": Column(pl.String, "The term."),
-            "group": Column(pl.Int32, "Connected component: linked terms have the same."),
-            "is_query": Column(pl.Boolean, "Whether the term is a query."),
-        },
-        key=("id",),
-        order="By text.",
-    ),
-    "rated": Table(
-        "rated/*.parquet",
-        "A row per pair of a rated file that has the rating.",
-        {**_SENTENCES, "score": Column(pl.Float64, "The rating, on the scale of the file.")},
-        order="As in the file.",
-    ),
-}
-
 EXPORT_FORMATS.register(
     "mteb",
     ExportFormat(
         write=write_mteb,
         next="in {out} start Python; from tasks import TASKS; mteb.evaluate(model, TASKS)",
         accepts=frozenset({"datasets", "difficulty", "rated", "private"}),
-        tables=_TABLES,
+        tables=declared_tables(__package__, "mteb.toml"),
         others={
             "tasks.json": "Metadata of every task.",
             "tasks.py": "Module that registers the tasks with mteb.",
