@@ -30,6 +30,7 @@ from medsim.core.options import (
     input_option,
     machine_option,
     main_option,
+    seed_option,
 )
 from medsim.embeddings.options import NAMED_BY, EmbeddingLike, wrap
 from medsim.terminologies.options import SOURCE_OPTION, ReadingOptions, extensions_option
@@ -138,13 +139,7 @@ class SearchOptions(ReadingOptions):
         ),
     ] = False
     seed: Annotated[
-        int,
-        Option(
-            "Random seed. It decides draws, ties and the order of rows.",
-            least=0,
-            most=MAX_SEED,
-            key="seed",
-        ),
+        int, seed_option("Random seed. It decides draws, ties and the order of rows.")
     ] = 0
     threads: Threads = None
     overwrite: Annotated[bool, OVERWRITE] = False

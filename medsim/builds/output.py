@@ -54,6 +54,17 @@ class BuildManifest(RunManifest):
         """The files of rows by path: all files except the card."""
         return {path: output for path, output in self.outputs.items() if path.endswith(".parquet")}
 
+    def may_match(self, other: BuildManifest) -> bool:
+        """Return whether another build may have the same terminology and language.
+
+        If one of the builds does not know its terminology or language, it may be the same.
+        """
+        facts = (
+            (build.source.get("vocabulary"), build.options.get("language"))
+            for build in (self, other)
+        )
+        return all(None in both or both[0] == both[1] for both in zip(*facts, strict=True))
+
 
 BUILD = Kind(
     noun="build",

@@ -94,12 +94,7 @@ def _facts(release: str | Path | OpenedFolder, build: Build) -> dict[str, object
 
 def _check_comparable(old: BuildManifest, new: BuildManifest, progress: Progress) -> None:
     """Raise OptionError for different terminologies; warn of different options or wrong order."""
-    facts = [
-        (one.source.get("vocabulary"), one.options.get("language"), one.source["release_date"])
-        for one in (old, new)
-    ]
-    *same, days = zip(*facts, strict=True)
-    if any(None not in both and both[0] != both[1] for both in same):
+    if not old.may_match(new):
         raise OptionError("`old` and `new` are not of the same terminology and language")
     keys = sorted({*old.options, *new.options} - {"as_of"})
     if differing := [key for key in keys if old.options.get(key) != new.options.get(key)]:
@@ -107,6 +102,7 @@ def _check_comparable(old: BuildManifest, new: BuildManifest, progress: Progress
             f"the builds have different options ({', '.join(differing)}), so some changes may not "
             "be changes of the terminology"
         )
+    days = old.source["release_date"], new.source["release_date"]
     if all(days) and str(days[0]) > str(days[1]):
         progress.warn(f"`old` is of {days[0]}, which is later than `new`, of {days[1]}")
 

@@ -364,13 +364,9 @@ def _by_release(
 
 def _check_earlier(since: str | Path | OpenedFolder, earlier: Build, build: Build) -> None:
     """Raise OptionError unless a build has an earlier release of the same terminology."""
-    facts = [
-        (m.source.get("vocabulary"), m.options.get("language"), m.source.get("release_date"))
-        for m in (build.manifest, earlier.manifest)
-    ]
-    *same, days = zip(*facts, strict=True)
-    fits = all(None in both or both[0] == both[1] for both in same)
-    if not fits or (None not in days and str(days[1]) >= str(days[0])):
+    days = [each.manifest.source.get("release_date") for each in (earlier, build)]
+    fits = build.manifest.may_match(earlier.manifest)
+    if not fits or (None not in days and str(days[0]) >= str(days[1])):
         raise OptionError(
             f"`since` {next(iter(paths_of(since)), since)} is not an earlier release of the "
             f"terminology and language of {build.folder}"
