@@ -189,8 +189,7 @@ class SearchOptions(ReadingOptions):
     def recorded(self) -> dict[str, object]:
         """Return what affects the rows, except the embedding; corrections must have been read."""
         record = Options.recorded(self)
-        strategies = record.pop("strategies")
-        record |= {"easy_distance": EASY_DISTANCE, "strategies": strategies}
+        record |= {"easy_distance": EASY_DISTANCE, "strategies": record.pop("strategies")}
         if self.loaded_corrections:
             record["corrections"] = [[c.term1, c.term2, c.same] for c in self.loaded_corrections]
         return record

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from medsim.core.canonical import canonical_digest
 from medsim.core.config import DIFFICULTIES, DatasetName, Difficulty, Strategy, available_threads
 from medsim.core.errors import OptionError, counted, unknown_name
 from medsim.core.kinds import CANONICAL_TABLES, CanonicalTable, Kind, declared_tables
@@ -53,6 +54,13 @@ class BuildManifest(RunManifest):
     def tables(self) -> dict[str, Output]:
         """The files of rows by path: all files except the card."""
         return {path: output for path, output in self.outputs.items() if path.endswith(".parquet")}
+
+    @property
+    def digest(self) -> str:
+        """A SHA-256 of the fingerprints of its files of rows."""
+        return canonical_digest(
+            sorted((path, output.fingerprint) for path, output in self.tables.items())
+        )
 
     def may_match(self, other: BuildManifest) -> bool:
         """Return whether another build may have the same terminology and language.

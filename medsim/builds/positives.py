@@ -289,8 +289,7 @@ class Derived:
     def pair_term_ids(self) -> Ids:
         """Return the terms that can be in a pair, in order of text: int32[n_terms]."""
         if self.index.pool is not None:
-            pools = [self.index.pool, *self.index.translations.values()]
-            return np.unique(np.concatenate(pools))
+            return np.unique(np.concatenate([self.index.pool, *self.index.translations.values()]))
         is_paired = np.zeros(self.positives.terms.height, np.bool_)
         for side in ("term1_id", "term2_id"):
             is_paired[self.positives.pairs[side].to_numpy()] = True

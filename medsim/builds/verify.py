@@ -138,8 +138,7 @@ def _check_content(
         with progress.stage("check the guarantees"):
             checked = CheckedPairs(store, derived.positives)
             for key, pairs in recomputed.pairs.items():
-                numbers = with_numbers(pairs, derived.positives)
-                checked.add(key, numbers, build.folder / key.path)
+                checked.add(key, with_numbers(pairs, derived.positives), build.folder / key.path)
             findings += checked.findings()
         with progress.stage("compute ids, distances, order and statistics again"):
             findings += [_check_rows(recomputed), _check_stats(recomputed)]

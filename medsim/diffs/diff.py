@@ -33,7 +33,6 @@ from medsim.diffs.output import (
     label,
     readable_changes,
 )
-from medsim.splits.split import build_digest
 
 _LARGEST_SHARE = 0.5  # of the longer name, in the distance of a changed name
 _LISTED_ROWS = 1_000  # of each table in the changelog
@@ -89,7 +88,7 @@ def diff(options: DiffOptions) -> Diff:
 
 def _facts(release: str | Path | OpenedFolder, build: Build) -> dict[str, object]:
     path = str(next(iter(paths_of(release)), release))
-    return {"place": path, "source": build.manifest.source, "build": build_digest(build)}
+    return {"place": path, "source": build.manifest.source, "build": build.manifest.digest}
 
 
 def _check_comparable(old: BuildManifest, new: BuildManifest, progress: Progress) -> None:

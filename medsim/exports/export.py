@@ -42,8 +42,7 @@ def export(options: ExportOptions) -> Exported:
     is_split = isinstance(exported, Splits)
     splits = dict(exported.builds) if is_split else {split_of(exported.manifest): exported}
     progress = progress_of(options.progress)
-    claim = claimed_by(options, EXPORT, [exported.folder])
-    with reading_output(exported), claim as output:
+    with reading_output(exported), claimed_by(options, EXPORT, [exported.folder]) as output:
         run = Export(
             exported=exported,
             splits=splits,

@@ -43,7 +43,6 @@ from medsim.linking.output import (
     LinkingManifest,
 )
 from medsim.neighbours.pool import Pool
-from medsim.splits.split import build_digest
 from medsim.statistics.estimates import interval_of
 from medsim.statistics.ranks import NOT_FOUND, RankSample
 from medsim.terminologies.mappings import cite_codes
@@ -206,7 +205,7 @@ def _read_names(
         "n_names": names["term"].n_unique(),
         "n_concepts": names["concept_id"].n_unique(),
         "fingerprint": manifest.fingerprint(names),
-        "build": build and build_digest(build),
+        "build": build and build.manifest.digest,
     }
 
 

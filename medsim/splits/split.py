@@ -27,7 +27,6 @@ from medsim.builds.embedded import embedding_of, with_checked_fingerprint
 from medsim.builds.output import BUILD, CARD, STATS, Build
 from medsim.builds.positives import reload, reload_names
 from medsim.core import manifest
-from medsim.core.canonical import canonical_digest
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError, OptionError, counted, unknown_name
 from medsim.core.files import digest_of
@@ -138,12 +137,11 @@ def find_partition(
                     f"the {' and '.join(empty)} split would have none of the {pairs.height:,} "
                     "positives; choose other `ratios`, another rule or a larger build"
                 )
-            severed = store.frame("splits/severed")
             return Partition(
                 concepts=concepts,
                 left_out=left_out,
                 positives=positives,
-                severed=dict(severed.iter_rows()),
+                severed=dict(store.frame("splits/severed").iter_rows()),
                 corrections=_corrections(build, store, list(shares)),
                 embedding=embedding,
                 assignment=assignment,
@@ -397,7 +395,7 @@ def split(options: SplitOptions) -> Splits:
         job: dict[str, Any] = {  # everything that affects the rows
             "medsim": manifest.medsim_version(),
             "libraries": manifest.library_versions(*others),
-            "build": build_digest(build),
+            "build": build.manifest.digest,
             "options": options.recorded(),
             "rule": dict(partition.assignment.facts),
         }
@@ -416,13 +414,6 @@ def split(options: SplitOptions) -> Splits:
         ).write(output.folder)
         output.publish()
     return Splits(options.out)
-
-
-def build_digest(build: Build) -> str:
-    """Return a SHA-256 of the fingerprints of a build's files."""
-    return canonical_digest(
-        sorted((path, output.fingerprint) for path, output in build.manifest.tables.items())
-    )
 
 
 def _warn_of_large_group(partition: Partition, options: SplitOptions, progress: Progress) -> None:
@@ -484,7 +475,7 @@ def _write_split(
             for table_name in CANONICAL_TABLES:
                 store.run(f"splits/tables/{table_name}")
             stage.note(f"{store.n_rows('concept'):,} concepts")
-        facts = {"name": name, **options.recorded(), "build": build_digest(build)}
+        facts = {"name": name, **options.recorded(), "build": build.manifest.digest}
         if "split" in build.manifest.options:
             facts["of"] = build.manifest.options["split"]
         run = BuildRun(

@@ -26,7 +26,6 @@ from medsim.splits.options import AnyVerifyOptions, SplitOptions, shares_of
 from medsim.splits.output import CONCEPT_SPLIT, SPLIT_STATS, SPLITS, Splits
 from medsim.splits.split import (
     ASSIGNED_COLUMNS,
-    build_digest,
     find_groups,
     find_partition,
     other_texts,
@@ -241,7 +240,7 @@ def check_against_build(
     Raises:
         OptionError: another build was split.
     """
-    if build_digest(build) != splits.manifest.build:
+    if build.manifest.digest != splits.manifest.build:
         raise OptionError(f"`build` {build.folder} is not the build that was split: it differs")
     options_again = SplitOptions.from_record(
         splits.manifest.options,

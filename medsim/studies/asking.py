@@ -13,7 +13,6 @@ import polars as pl
 
 from medsim.builds.datasets import set_keys
 from medsim.builds.output import PAIR, Build
-from medsim.core.canonical import canonical_digest
 from medsim.core.config import SET_COLUMNS
 from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.instances import check_terms, file_of, published_instances
@@ -93,10 +92,8 @@ def sample_study(options: SampleOptions) -> Study:
             f"This holds terms of {source.get('name')}, which must not be passed on unless its "
             f"licence allows it. {source.get('terms_of_use') or ''}"
         ).strip()
-    tables = sorted(build.manifest.tables.items())
-    content = [(path, table.fingerprint) for path, table in tables]
     recorded = {
-        **_source("build", build.folder, canonical_digest(content)),
+        **_source("build", build.folder, build.manifest.digest),
         "redistributable": source.get("redistributable"),
         "name": source.get("name"),
     }

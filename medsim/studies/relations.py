@@ -80,8 +80,7 @@ def read_lexicon(paths: Sequence[Path]) -> Lexicon:
 
 def _words_of(kind: str, path: Path) -> Iterator[tuple[str, str]]:
     n_fields, *positions = _FILES[kind]
-    text = read_text(path, guess=False)
-    for number, line in enumerate(lines_of(text), start=1):
+    for number, line in enumerate(lines_of(read_text(path, guess=False)), start=1):
         fields = line.rstrip("\r\n").split("|")
         if not line.strip():
             continue

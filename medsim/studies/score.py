@@ -87,8 +87,7 @@ def score_study(options: ScoreOptions) -> Scores:
         if name not in people and not (study.scale.graded and name == OUTLIERS):
             raise OptionError(unknown_name("annotator", name, people))
     if options.out is not None:
-        answer_paths = map(Path, options.answers)
-        check_not_input(Path(options.out), options.paths_read(), answer_paths)
+        check_not_input(Path(options.out), options.paths_read(), map(Path, options.answers))
         check_free(resolved(Path(options.out)), STUDY_SCORES, overwrite=options.overwrite)
     with progress.stage("read answers") as stage:
         identity = StudyIdentity(study_id=study.manifest.study_id, scale=study.scale)

@@ -13,6 +13,7 @@ from fixtures.builds import alter, run
 
 import medsim
 from medsim.builds.options import VerifyOptions
+from medsim.builds.output import BuildManifest
 from medsim.core.errors import OptionError
 from medsim.core.files import digest_of
 from medsim.core.manifest import fingerprint
@@ -152,7 +153,8 @@ def test_a_positive_that_differs_from_the_build_is_found(
     longer = pl.when(first).then(pl.col("distance") + 1).otherwise("distance").alias("distance")
     pairs = "pairs/dataset=fsn_syn/difficulty=hard/negatives=random/data.parquet"
     alter(other, pairs, lambda rows: rows.with_columns(longer))
-    monkeypatch.setattr(split_checks, "build_digest", lambda _: shared_splits.manifest.build)
+    same = property(lambda _: shared_splits.manifest.build)
+    monkeypatch.setattr(BuildManifest, "digest", same)
     options = VerifyOptions(folder=shared_splits)
 
     findings = split_checks.check_against_build(
