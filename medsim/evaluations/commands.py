@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,7 +48,6 @@ def evaluate(
     from medsim.evaluations.compare import compared
     from medsim.evaluations.evaluate import evaluate as run
     from medsim.evaluations.evaluate import write_terms
-    from medsim.evaluations.readable import readable_tables
     from medsim.questions.output import Answers
     from medsim.questions.scores import print_answers
 
@@ -60,7 +59,7 @@ def evaluate(
         print_answers(evaluated, form, options.progress)
         return
     compare_options = CompareOptions(evaluation=evaluated)
-    _print_comparison(*compared(compare_options), form, readable_tables, options.progress)
+    _print_comparison(*compared(compare_options), form, options.progress)
     optional = (
         (options.retrieval, "retrieval"),
         (options.separates, "separation"),
@@ -90,7 +89,6 @@ def compare(options: CompareOptions, *, form: Format = "table") -> None:
     Example: medsim compare results --table all-auc --format latex
     """
     from medsim.evaluations.compare import article_table, compared
-    from medsim.evaluations.readable import as_in_paper
 
     rows, sentences = compared(options)
     if options.table == "article":
@@ -98,21 +96,20 @@ def compare(options: CompareOptions, *, form: Format = "table") -> None:
         print_table(rows, form, readable=lambda frame: [article_table(frame)], note=note)
     else:
         note, opening = (" ".join(sentences), []) if options.numbered else ("", sentences)
-        _print_comparison(rows, opening, form, as_in_paper, options.progress, note)
+        _print_comparison(rows, opening, form, options.progress, note)
 
 
 def _print_comparison(
     rows: pl.DataFrame,
     sentences: Sequence[str],
     form: str,
-    readable: Callable[[pl.DataFrame], Sequence[pl.DataFrame]],
     progress: Progress | None,
     note: str = "",
 ) -> None:
     """Print the result in sentences, a table of comparisons, a note, and the meaning of signs."""
-    from medsim.evaluations.readable import why_missing_in
+    from medsim.evaluations.readable import readable_tables, why_missing_in
 
-    frames = readable(rows) if rows.height else [rows]
+    frames = readable_tables(rows) if rows.height else [rows]
     print_table(rows, form, readable=lambda _: frames, opening=sentences, note=note)
     say_missing(progress, form, why_missing_in(rows, frames))
     if {"n_better", "value"} <= set(rows.columns):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import polars as pl
 
 from medsim.core import shown
 from medsim.core.errors import listed
-from medsim.core.shown import MISSING, number
+from medsim.core.shown import MISSING
 from medsim.evaluations.sets import ALL_KINDS, FEW, SET, parts_of_sets
 from medsim.evaluations.statistic import STATISTICS, statistics_of
 from medsim.pages.readable import cents, percent, rounded, with_ends
@@ -143,28 +143,8 @@ def readable_tables(rows: pl.DataFrame) -> list[pl.DataFrame]:
 
 
 def _laid_out(rows: pl.DataFrame) -> list[pl.DataFrame]:
-    if "length" in rows.columns:
-        return [_retrieval(rows)]
-    if tables := readable_separation(rows) or _of_inputs(rows):
-        return tables
-    if "greatest" in rows.columns:
-        return [
-            rows.with_columns(rounded(column, ".2g") for column in ("least", "median", "greatest"))
-        ]
-    if "value" not in rows.columns:
-        of_sets = {"n_better", "dataset"} <= {*rows.columns}
-        return [_standings(rows) if of_sets else _without_empty(rows)]
-    if not rows.select(*SET, "statistic", "embedding").is_duplicated().any():
-        in_order = (rows.filter(statistic=name) for name in STATISTICS)
-        return [_of_embeddings(group) for group in in_order if group.height]
-    of_embedding = rows.group_by("embedding", maintain_order=True).agg(pl.col("metric").unique())
-    families: dict[frozenset[str], list[str]] = {}
-    for embedding, metrics in of_embedding.iter_rows():
-        families.setdefault(frozenset(metrics), []).append(embedding)
-    return [
-        _spread(rows.filter(pl.col("embedding").is_in(members)).sort("embedding"), "metric")
-        for members in families.values()
-    ]
+    layouts = (layout for column, layout in _LAYOUTS.items() if column in rows.columns)
+    return next(layouts, lambda table: [table])(rows)
 
 
 def why_missing_in(rows: pl.DataFrame, frames: Sequence[pl.DataFrame]) -> str:
@@ -184,22 +164,28 @@ def why_missing_in(rows: pl.DataFrame, frames: Sequence[pl.DataFrame]) -> str:
     return "; ".join(filter(None, dict.fromkeys(reasons)))
 
 
-def _of_inputs(rows: pl.DataFrame) -> list[pl.DataFrame] | None:
-    """Return a table of rated sets, coverage or vocabularies; None for any other table."""
-    if "multi_word" in rows.columns:
-        agreement = ("raters", "iaa1", "iaa2")
-        if rows["raters"].null_count() == rows.height:
-            rows = rows.drop(agreement)
-        shown = (rounded(name) for name in agreement[1:] if name in rows.columns)
-        scale = rounded("low", ",g"), rounded("high", ",g")
-        return [rows.with_columns(*scale, percent("multi_word"), *shown)]
-    if "n_pairs_oov" in rows.columns:
-        return [readable_coverage(rows), _without_empty(rows)]
-    if "share1" in rows.columns:
-        whole = rows.filter(of="vocabulary")
-        used = rows.filter(pl.col("of") != "vocabulary")
-        return [*([readable_vocabularies(whole)] if whole.height else []), used]
-    return None
+def _of_rated(rows: pl.DataFrame) -> list[pl.DataFrame]:
+    """Return facts on rated sets; agreement is left out if no file has individual ratings."""
+    agreement = ("raters", "iaa1", "iaa2")
+    if rows["raters"].null_count() == rows.height:
+        rows = rows.drop(agreement)
+    shares = (rounded(name) for name in agreement[1:] if name in rows.columns)
+    scale = rounded("low", ",g"), rounded("high", ",g")
+    return [rows.with_columns(*scale, percent("multi_word"), *shares)]
+
+
+def _of_coverage(rows: pl.DataFrame) -> list[pl.DataFrame]:
+    return [readable_coverage(rows), _without_empty(rows)]
+
+
+def _of_overlap(rows: pl.DataFrame) -> list[pl.DataFrame]:
+    whole = rows.filter(of="vocabulary")
+    used = rows.filter(pl.col("of") != "vocabulary")
+    return [*([readable_vocabularies(whole)] if whole.height else []), used]
+
+
+def _of_variance(rows: pl.DataFrame) -> list[pl.DataFrame]:
+    return [rows.with_columns(rounded(column, ".2g") for column in ("least", "median", "greatest"))]
 
 
 def readable_correlations(rows: pl.DataFrame, p_column: str = "p_holm") -> pl.DataFrame:
@@ -209,32 +195,38 @@ def readable_correlations(rows: pl.DataFrame, p_column: str = "p_holm") -> pl.Da
     and the smallest correlation that this many are likely to show. The layout is that of tables 6,
     8 and 9 of Chiu et al. (BMC Bioinformatics 2018).
     """
-    fixed_columns = {"set", "statistic", "models", "detectable r"}
-    table = []
-    for (name, statistic), of_set in rows.group_by("set", "statistic", maintain_order=True):
-        cells = {
-            f"{task} (task)" if task in fixed_columns else task: MISSING
-            if r is None or p is None
-            else number(r, ".3f") + next((s for level, s in _STARS.items() if p < level), "")
-            for task, r, p in of_set.select("task", "r", p_column).iter_rows()
-        }
-        n_models = sorted(set(of_set["n_models"]))
-        smallest = of_set["smallest_r"].drop_nulls().to_list()
-        table.append(
-            {
-                "set": name,
-                "statistic": statistic,
-                **cells,
-                "models": " to ".join(str(n) for n in dict.fromkeys((n_models[0], n_models[-1]))),
-                "detectable r": number(max(smallest), ".2f") if smallest else MISSING,
-            }
-        )
-    rows_of_sets = pl.DataFrame(table, infer_schema_length=None)
-    return (
-        rows_of_sets
-        if rows_of_sets["statistic"].null_count() == 0
-        else rows_of_sets.drop("statistic")
+    key = ["set", "statistic"]
+    n_models, p = pl.col("n_models"), pl.col(p_column)
+    stars = [pl.when(p < level).then(pl.lit(signs)) for level, signs in _STARS.items()]
+    cell = pl.concat_str(rounded("r"), pl.coalesce(*stars, pl.lit("")))
+    cells = rows.with_columns(
+        apart("task", [*key, "models", "detectable r"]),
+        cell=pl.when(p.is_not_null()).then(cell).fill_null(MISSING),
     )
+    models = pl.when(n_models.min() == n_models.max()).then(pl.format("{}", n_models.min()))
+    sizes = rows.group_by(key, maintain_order=True).agg(
+        models.otherwise(pl.format("{} to {}", n_models.min(), n_models.max())).alias("models"),
+        pl.max("smallest_r").alias("detectable r"),
+    )
+    table = cells.pivot("task", index=key, values="cell")
+    table = table.join(sizes, on=key, nulls_equal=True, maintain_order="left")
+    table = table.with_columns(rounded("detectable r", ".2f").fill_null(MISSING))
+    return table.drop("statistic") if table["statistic"].null_count() else table
+
+
+def _of_scores(rows: pl.DataFrame) -> list[pl.DataFrame]:
+    """Return a table per statistic, or with all metrics one for embeddings with the same."""
+    if not rows.select(*SET, "statistic", "embedding").is_duplicated().any():
+        in_order = (rows.filter(statistic=name) for name in STATISTICS)
+        return [_of_embeddings(group) for group in in_order if group.height]
+    of_embedding = rows.group_by("embedding", maintain_order=True).agg(pl.col("metric").unique())
+    families: dict[frozenset[str], list[str]] = {}
+    for embedding, metrics in of_embedding.iter_rows():
+        families.setdefault(frozenset(metrics), []).append(embedding)
+    return [
+        _spread(rows.filter(pl.col("embedding").is_in(members)).sort("embedding"), "metric")
+        for members in families.values()
+    ]
 
 
 def _of_embeddings(rows: pl.DataFrame) -> pl.DataFrame:
@@ -288,13 +280,11 @@ def _value_and_standing(rows: pl.DataFrame) -> list[pl.Expr]:
     return [value, pl.when(pl.col("value").is_not_null()).then(standing).alias("standing")]
 
 
-def as_in_paper(rows: pl.DataFrame) -> list[pl.DataFrame]:
-    """Return a table of the paper for reading: a row per embedding, a column per set.
+def _of_paper(rows: pl.DataFrame) -> list[pl.DataFrame]:
+    """Return a table of the paper: a row per embedding, a column per set.
 
     The first row has the numbers of compared pairs and of all pairs of the set.
     """
-    if "n_in_set" not in rows.columns:
-        return readable_tables(rows)
     fixed = not rows.select("embedding", "metric").unique()["embedding"].is_duplicated().any()
     index = ["embedding", *(["metric"] if fixed else [])]
     named = rows.with_columns(set=_set_heading(rows)).with_columns(apart("set", index))
@@ -319,7 +309,7 @@ def _set_heading(rows: pl.DataFrame) -> pl.Series:
     return set_name(rows).zip_with(rated, labelled)
 
 
-def _standings(rows: pl.DataFrame) -> pl.DataFrame:
+def _of_standings(rows: pl.DataFrame) -> list[pl.DataFrame]:
     """Return the metrics of each embedding that differ from others, a column per set.
 
     A dash means that none does.
@@ -330,7 +320,7 @@ def _standings(rows: pl.DataFrame) -> pl.DataFrame:
     named = rows.with_columns(set=_set_heading(rows)).with_columns(apart("set", ["embedding"]))
     cell = cell.replace("", MISSING).alias("cell")
     cells = named.group_by("embedding", "set", maintain_order=True).agg(cell)
-    return cells.pivot("set", index="embedding", values="cell").sort("embedding")
+    return [cells.pivot("set", index="embedding", values="cell").sort("embedding")]
 
 
 def _without_empty(frame: pl.DataFrame) -> pl.DataFrame:
@@ -339,7 +329,7 @@ def _without_empty(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.drop(empty, strict=False)
 
 
-def _retrieval(rows: pl.DataFrame) -> pl.DataFrame:
+def _of_retrieval(rows: pl.DataFrame) -> list[pl.DataFrame]:
     """Return scores of retrieval with their intervals, a column per statistic."""
     index = ["input", "embedding", "index", "recall", "difficulty", "length", "n_terms"]
     cells = rows.with_columns(
@@ -349,54 +339,45 @@ def _retrieval(rows: pl.DataFrame) -> pl.DataFrame:
         with_ends("value", "low", "high").fill_null(MISSING).alias("value"),
     )
     table = cells.pivot("statistic", index=index, values="value")
-    return table if table["recall"].null_count() < table.height else table.drop("recall")
+    return [table if table["recall"].null_count() < table.height else table.drop("recall")]
 
 
-_OF = ["input", "statistic", "far", "embedding"]
+def _of_terms(rows: pl.DataFrame) -> list[pl.DataFrame]:
+    alike = (column for column in ("input", "far") if rows[column].n_unique() == 1)
+    return [rows.drop(alike).with_columns(percent("overlap_error"))]
 
 
-def readable_separation(rows: pl.DataFrame) -> list[pl.DataFrame] | None:
-    """Return a table of separation for reading; None for any other table.
-
-    A slash separates the best and the worst metric, as in the paper.
-    """
-    if {"far", "term"} <= {*rows.columns}:
-        alike = (column for column in ("input", "far") if rows[column].n_unique() == 1)
-        return [rows.drop(alike).with_columns(percent("overlap_error"))]
-    if "far" in rows.columns:
-        of_each = rows.group_by("statistic", maintain_order=True)
-        return [_errors(str(name), of_statistic) for (name,), of_statistic in of_each]
-    if "mean_similarity" in rows.columns:
-        of_each = rows.group_by("input", maintain_order=True)
-        return [_similarities(of_input) for _, of_input in of_each]
-    return None
+def _of_errors(rows: pl.DataFrame) -> list[pl.DataFrame]:
+    """Return errors by statistic, a row per embedding or, without standings, per metric."""
+    frames = []
+    for (statistic,), of_each in rows.group_by("statistic", maintain_order=True):
+        errors = of_each.with_columns(pl.col("far").fill_null("all"), percent("value"))
+        errors, key = errors.drop("statistic"), ["input", "far", "embedding"]
+        if statistic != "overlap_error":
+            errors, key = errors.drop("far"), ["input", "embedding"]
+        if "standing" in rows.columns:
+            errors = errors.group_by(key, maintain_order=True).agg(_both("metric", "value"))
+        frames.append(errors.rename({"value": str(statistic)}))
+    return frames
 
 
-def _errors(statistic: str, rows: pl.DataFrame) -> pl.DataFrame:
-    """Return errors, a row per embedding or, without standings, per metric."""
-    shown = rows.with_columns(pl.col("far").fill_null("all"), percent("value")).drop("statistic")
-    shown = shown if statistic == "overlap_error" else shown.drop("far")
-    if "standing" in rows.columns:
-        key = [column for column in _OF if column in shown.columns]
-        shown = shown.group_by(key, maintain_order=True).agg(_both("metric", "value"))
-    return shown.rename({"value": statistic})
-
-
-def _similarities(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return mean similarities of an input's categories.
+def _of_similarities(rows: pl.DataFrame) -> list[pl.DataFrame]:
+    """Return mean similarities of categories, a table per input.
 
     There is a row per embedding or, if no categories are near, per embedding and category.
     """
-    index = ["input", "embedding", "metric"]
-    cells = rows.with_columns(rounded("mean_similarity", ".2f").fill_null(MISSING))
+    return [_similarities(of_input) for _, of_input in rows.group_by("input", maintain_order=True)]
+
+
+def _similarities(rows: pl.DataFrame) -> pl.DataFrame:
     statistic = str(rows["statistic"][0])
+    index = ["input", "embedding", "metric", statistic]
     cells = (
-        cells.with_columns(percent("value"))
+        rows.with_columns(rounded("mean_similarity", ".2f").fill_null(MISSING), percent("value"))
         .group_by("input", "embedding", "category1", "category2", maintain_order=True)
         .agg(_both("metric", "value", "mean_similarity"))
         .rename({"value": statistic})
     )
-    index.append(statistic)
     if statistic == "category_error":
         index.append("category1")
         named = cells.with_columns(apart("category2", index))
@@ -472,3 +453,19 @@ def readable_vocabularies(rows: pl.DataFrame) -> pl.DataFrame:
         "of", index="embedding", values="share"
     )
     return table.select("embedding", *names).join(means, on="embedding", maintain_order="left")
+
+
+_LAYOUTS: Mapping[str, Callable[[pl.DataFrame], list[pl.DataFrame]]] = {
+    "length": _of_retrieval,
+    "term": _of_terms,
+    "far": _of_errors,
+    "mean_similarity": _of_similarities,
+    "multi_word": _of_rated,
+    "n_pairs_oov": _of_coverage,
+    "share1": _of_overlap,
+    "greatest": _of_variance,
+    "n_in_set": _of_paper,
+    "value": _of_scores,
+    "dataset": _of_standings,
+}
+"""Readable forms of tables, by the first of these columns that a table has; others stay."""

@@ -18,7 +18,7 @@ from medsim.core.shown import MISSING
 from medsim.evaluations import output
 from medsim.evaluations.conclusions import metric_spread
 from medsim.evaluations.options import PAPER, TABLES, number_of
-from medsim.evaluations.readable import as_in_paper, readable_tables
+from medsim.evaluations.readable import readable_tables
 
 METRICS = ["avg_cos", "avg_pearson", "fuzzy_jaccard", "pair_cos", "cos", "kendall"]
 FUZZY = ["fuzzy_jaccard", "kendall"]
@@ -276,7 +276,7 @@ def test_a_numbered_table_has_a_row_per_embedding_and_a_column_per_set() -> None
     )
     rows = pl.concat([rows, rows.with_columns(difficulty=pl.lit("hard"))])
 
-    (table,) = as_in_paper(rows)
+    (table,) = readable_tables(rows)
 
     better = "0.750 +1\N{MINUS SIGN}0 *"
     assert table.rows() == [

@@ -9,7 +9,7 @@ from fixtures.scores import COMPARISONS, EASY, RESULTS, result
 from medsim.core.shown import MISSING
 from medsim.evaluations import output
 from medsim.evaluations.conclusions import all_metrics, best_metrics
-from medsim.evaluations.readable import as_in_paper, readable_tables
+from medsim.evaluations.readable import readable_tables
 
 
 def test_a_readable_table_has_a_column_an_embedding() -> None:
@@ -107,8 +107,8 @@ def test_a_set_may_be_named_as_a_column() -> None:
     scores = [result(of, name, "cos", 0.5, statistic="spearman") for name in ("a", "b")]
     rows = pl.DataFrame(scores, schema=output.SET_RESULTS.dtypes).with_columns(n_in_set=20)
     found = best_metrics(rows, COMPARISONS.clear(), ["spearman"]).with_columns(n_in_set=20)
-    (table,) = as_in_paper(found)
+    (table,) = readable_tables(found)
     assert table["embedding (set)"].to_list()[0] == "10 of 20"
-    differing = found.with_columns(n_better=1, n_worse=0).drop("value")
+    differing = found.with_columns(n_better=1, n_worse=0).drop("value", "n_in_set")
     (table,) = readable_tables(differing)
     assert table["embedding (set)"].to_list() == ["cos +1\N{MINUS SIGN}0"] * 2

@@ -16,7 +16,7 @@ from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.shown import MISSING
 from medsim.evaluations.compare import compare
 from medsim.evaluations.evaluate import evaluate
-from medsim.evaluations.readable import as_in_paper
+from medsim.evaluations.readable import readable_tables
 from medsim.evaluations.separation import RF2_CATEGORIES
 from medsim.pages.page import SCHULZ_2020
 from medsim.pages.readable import rounded
@@ -191,7 +191,7 @@ def _of_study(rows: pl.DataFrame) -> Cells:
 def _cells(table: str, values: pl.DataFrame) -> Cells:
     """Return a table of ``compare`` with the paper's labels and units."""
     values = values.drop_nulls("n_vocabulary") if table == "A.1" else values
-    (frame, *_), rows = as_in_paper(values), {*_TABLES[table].rows}
+    (frame, *_), rows = readable_tables(values), {*_TABLES[table].rows}
     if table == "1":
         scores = pl.concat_str("low", "high", separator="-").str.replace_all(",", "")
         names = {"size": "Size", "terminology": "Source", "multi_word": "MW"}
