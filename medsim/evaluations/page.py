@@ -64,7 +64,7 @@ def meanings_of(results: pl.DataFrame) -> dict[str, str]:
     metrics |= {name: f"A baseline: {entry.describes}." for name, entry in BASELINES.items()}
     return {
         **words_of_sets(used),
-        **({MATCHED: _MATCHED} if "auc_matched" in used["statistic"] else {}),
+        **({MATCHED: _MATCHED} if HEADLINE in used["statistic"] else {}),
         **{name: text for name, text in metrics.items() if name in used["metric"]},
         **{
             entry.label: f"{entry.help} {entry.interval}".rstrip()
@@ -122,11 +122,14 @@ def page_of(evaluation: Evaluation) -> Page:
 def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) -> Page:
     """Return the report of an evaluation; a section without data is left out."""
     options = ", ".join(f"{k} {v}" for k, v in manifest.options.items() if v or type(v) is int)
-    embeddings = standing_order(data, list(manifest.embeddings))
+    names = tabulated_names(best=True)
+    best = best_metrics(data.results, data.comparisons, names, baseline=True)
+    best = with_standing(best)
+    embeddings = standing_order(best, list(manifest.embeddings))
     sections = [
-        main_result(data, manifest.options),
+        main_result(best, data, manifest.options),
         detail_sections.errors(data, embeddings),
-        score_boards(data, embeddings),
+        score_boards(best, embeddings),
         significance(data.comparisons, embeddings),
         accuracy(data, embeddings),
         detail_sections.distributions(data, embeddings),
@@ -169,26 +172,21 @@ _FILLED = (
 )
 
 
-def score_boards(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
+def score_boards(best: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
     """Return each embedding at its best metric on every set, with standings over all."""
-    names = tabulated_names(best=True)
-    every = best_metrics(data.results, data.comparisons, names, baseline=True)
-    if every.is_empty():
+    if best.is_empty():
         return None
     parts: list[SectionPart] = []
-    but = ", except the matched AUC" if "auc_matched" in every["statistic"] else ""
     for statistic in map(STATISTICS.__getitem__, tabulated_names(best=True)):
-        best = with_standing(every.filter(statistic=statistic.name).drop_nulls("value"))
-        if best.height:
-            models = best.filter(pl.col("embedding") != BASELINE)
-            parts.append(_standings(models, statistic))
-            groups = [best] if statistic.kind == "rated" else best.partition_by("input")
-            shown = [*embeddings, BASELINE]
-            parts += (_board(group, statistic, shown) for group in groups)
+        rows = best.filter(statistic=statistic.name).drop_nulls("value")
+        if rows.height:
+            parts.append(_standings(rows.filter(pl.col("embedding") != BASELINE), statistic))
+            groups = [rows] if statistic.kind == "rated" else rows.partition_by("input")
+            parts += (_board(group, statistic, [*embeddings, BASELINE]) for group in groups)
     return Section(
         title="Leaderboard",
         prose="The score of each embedding with its best metric. Scores are on the pairs that all "
-        f"embeddings cover{but}.{_missing(every)}",
+        f"embeddings cover{_but_matched(best)}.{_missing(best)}",
         parts=parts,
     )
 
@@ -198,16 +196,20 @@ def by_subset(parts: pl.DataFrame) -> Section | None:
     if parts.is_empty():
         return None
     groups = with_standing(parts.drop_nulls("value")).group_by("statistic", maintain_order=True)
-    labels = {LABELS[str(name)]: group for (name,), group in groups}
     return Section(
         title="By subset",
         prose="Parts of rated sets: pairs whose words have about the same frequency, about the "
         f"same number of topics or the same domain, and associated pairs.{_missing(parts)}",
         parts=[
-            _board_table(group, f"{label} on parts of rated sets", label)
-            for label, group in labels.items()
+            _board_table(group, STATISTICS[str(name)], "parts of rated sets")
+            for (name,), group in groups
         ],
     )
+
+
+def _but_matched(rows: pl.DataFrame) -> str:
+    """Return the exception to the statement that scores are on the common pairs."""
+    return ", except the matched AUC" if HEADLINE in rows["statistic"] else ""
 
 
 def _missing(rows: pl.DataFrame) -> str:
@@ -271,15 +273,15 @@ def _board(best: pl.DataFrame, statistic: Statistic[Any], embeddings: Sequence[s
             sized=True,
         ),
         rows=rows.drop("panel") if is_rated else rows,
-        table=_board_table(best, f"{label} on {where}", label),
+        table=_board_table(best, statistic, where),
     )
 
 
-def _board_table(best: pl.DataFrame, caption: str, label: str) -> PageTable:
+def _board_table(best: pl.DataFrame, statistic: Statistic[Any], where: str) -> PageTable:
     """Return a table of embeddings at their best metrics, in which small sets are marked."""
     names = ("metric", "value", "low", "high", "n_pairs", "n_better", "n_worse", "among_best")
-    frame = headed(best, [*set_columns(best), "embedding", *names], value=label)
-    return PageTable(caption=caption, frame=frame, few=FEW, view="results")
+    frame = headed(best, [*set_columns(best), "embedding", *names], value=statistic.label)
+    return PageTable(caption=f"{statistic.label} on {where}", frame=frame, few=FEW, view="results")
 
 
 def accuracy(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
@@ -322,34 +324,34 @@ def accuracy(data: EvaluationReportData, embeddings: Sequence[str]) -> Section |
     )
 
 
-def standing_order(data: EvaluationReportData, embeddings: Sequence[str]) -> list[str]:
+def standing_order(best: pl.DataFrame, embeddings: Sequence[str]) -> list[str]:
     """Return embeddings in the order of their standings, by the first available statistic."""
+    models = best.filter(pl.col("embedding") != BASELINE).drop_nulls("value")
     for name in tabulated_names(best=True):
-        best = best_metrics(data.results, data.comparisons, (name,))
-        best = with_enough_pairs(with_standing(best.drop_nulls("value")))
-        if best.height:
-            ranked = embedding_standings(best)["embedding"].to_list()
+        rows = with_enough_pairs(models.filter(statistic=name))
+        if rows.height:
+            ranked = embedding_standings(rows)["embedding"].to_list()
             return ranked + sorted(set(embeddings) - set(ranked))
     return sorted(embeddings)
 
 
-def main_result(data: EvaluationReportData, options: Mapping[str, Any]) -> Section | None:
+def main_result(
+    best: pl.DataFrame, data: EvaluationReportData, options: Mapping[str, Any]
+) -> Section | None:
     """Return the result in a few sentences, with the chart of the most informative set."""
-    names = tabulated_names(best=True)
-    best = best_metrics(data.results, data.comparisons, names, baseline=True)
-    with_values = with_standing(best.drop_nulls("value"))
-    statistic = next((name for name in names if name in with_values["statistic"]), None)
-    if statistic is None:
-        return None
-    first = with_values.filter(statistic=statistic)
-    return Section(
-        title="Result",
-        parts=[_chart(main_set(with_enough_pairs(first)), STATISTICS[statistic])],
-        result=[
-            *result_sentences(best, data.comparisons, data.results),
-            *sample_sentences(options),
-        ],
-    )
+    scored = best.drop_nulls("value")
+    for statistic in map(STATISTICS.__getitem__, tabulated_names(best=True)):
+        rows = scored.filter(statistic=statistic.name)
+        if rows.height:
+            return Section(
+                title="Result",
+                parts=[_chart(main_set(with_enough_pairs(rows)), statistic)],
+                result=[
+                    *result_sentences(best, data.comparisons, data.results),
+                    *sample_sentences(options),
+                ],
+            )
+    return None
 
 
 def _chart(key: pl.DataFrame, statistic: Statistic[Any]) -> Chart:
@@ -369,7 +371,7 @@ def _chart(key: pl.DataFrame, statistic: Statistic[Any]) -> Chart:
             ends=("low", "high"),
             filled=pl.col("among_best").fill_null(value=True),
         ),
-        table=_board_table(key, f"{label} on {where}", label),
+        table=_board_table(key, statistic, where),
     )
 
 
@@ -393,12 +395,11 @@ def metrics(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | 
     index = [*set_columns(every), "statistic", "embedding"]
     wide = every.pivot("metric", index=index, values="value").select(*index, *names)
     n_embeddings = every["embedding"].n_unique()
-    but = ", except the matched AUC" if "auc_matched" in every["statistic"] else ""
     chart = Chart(
         title="Scores by metric",
         says="The chart shows the score and the set that you choose. Scores are on the pairs that "
-        f"all embeddings cover{but}. Darker is higher. A cell is empty if the metric does not "
-        "apply to the embedding or has no value.",
+        f"all embeddings cover{_but_matched(every)}. Darker is higher. A cell is empty if the "
+        "metric does not apply to the embedding or has no value.",
         spec=charts.heat(
             x=present(embeddings, every["embedding"]),
             y=names,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -13,10 +12,11 @@ from typer.testing import CliRunner
 import medsim
 from medsim.cli import app
 from medsim.core.shown import MISSING
-from medsim.evaluations.conclusions import best_metrics, embedding_standings
+from medsim.evaluations.conclusions import best_metrics, embedding_standings, with_standing
 from medsim.evaluations.output import SET_COMPARISONS
 from medsim.evaluations.page import score_boards
 from medsim.evaluations.readable import readable_tables, why_missing_in, why_scores_missing
+from medsim.evaluations.statistic import tabulated_names
 
 WORDS = {"fen": [0.8, 0.3], "ridge": [0.1, 0.9], "cliff": [0.3, 0.7], "hill": [0.2, 0.8]}
 FLAT = {word: [1.0, 2.0] for word in WORDS}
@@ -87,7 +87,10 @@ def test_an_embedding_without_a_value_stays_in_the_standings(evaluation: medsim.
 def test_the_leaderboard_of_a_report_says_what_is_missing(evaluation: medsim.Evaluation) -> None:
     every, untested = evaluation.results(), pl.DataFrame(schema=SET_COMPARISONS.dtypes)
     section, nothing = (
-        score_boards(SimpleNamespace(results=results, comparisons=untested), ["own", "flat"])
+        score_boards(
+            with_standing(best_metrics(results, untested, tabulated_names(best=True))),
+            ["own", "flat"],
+        )
         for results in (every, every.filter(input="constant"))
     )
 
