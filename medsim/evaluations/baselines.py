@@ -90,10 +90,6 @@ def _word_overlap(spelling: Spelling) -> Singles:
     return _jaccard(items, starts, spelling)
 
 
-def _trigram_overlap(spelling: Spelling) -> Singles:
-    return _jaccard(*trigrams_of("  " + spelling.terms + " "), spelling)
-
-
 def _jaccard(items: Hashes, starts: Starts, spelling: Spelling) -> Singles:
     return jaccard(items, starts, spelling.first, spelling.second).astype(np.float32)
 
@@ -115,7 +111,7 @@ BASELINES = {
     ),
     "trigram_overlap": Baseline(
         describes="Jaccard index of the sets of three adjacent characters",
-        similarities=_trigram_overlap,
+        similarities=lambda spelling: _jaccard(*trigrams_of("  " + spelling.terms + " "), spelling),
     ),
     "word_overlap": Baseline(
         describes="Jaccard index of the sets of words", similarities=_word_overlap

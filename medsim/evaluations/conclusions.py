@@ -273,20 +273,18 @@ def standings(
         )
         for (name, other), sign in ((sides, 1), (sides[::-1], -1))
     )
-    lead = both.group_by(*key, "name").agg(pl.col("ahead").sum().alias("lead"))
-    best = lead.filter(pl.col("lead") == pl.col("lead").max().over(key))
-    best = best.select(*key, pl.col("name").alias("other"), pl.lit(True).alias("of_best"))
-    joined = both.join(best, on=[*key, "other"], how="left", nulls_equal=True)
-    counts = joined.group_by(*key, "name").agg(
-        (pl.col("differs") & (pl.col("ahead") > 0)).sum().cast(pl.Int64).alias("n_better"),
-        (pl.col("differs") & (pl.col("ahead") < 0)).sum().cast(pl.Int64).alias("n_worse"),
-        (pl.col("of_best").fill_null(value=False) & ~pl.col("differs")).any().alias("near"),
+    is_best = pl.col("lead") == pl.col("lead").max().over(key)
+    others = both.with_columns(lead=pl.col("ahead").sum().over(*key, "name")).with_columns(
+        best=pl.col("name").filter(is_best).over(key, mapping_strategy="join"), is_best=is_best
     )
-    best_names = best.rename({"other": "name"})
+    is_near = pl.col("other").is_in("best") & ~pl.col("differs")
     return (
-        counts.join(best_names, on=[*key, "name"], how="left", nulls_equal=True)
-        .with_columns(among_best=pl.col("near") | pl.col("of_best").fill_null(value=False))
-        .drop("near", "of_best")
+        others.group_by(*key, "name")
+        .agg(
+            (pl.col("differs") & (pl.col("ahead") > 0)).sum().cast(pl.Int64).alias("n_better"),
+            (pl.col("differs") & (pl.col("ahead") < 0)).sum().cast(pl.Int64).alias("n_worse"),
+            (is_near | pl.col("is_best")).any().alias("among_best"),
+        )
         .sort(*key, "name")
     )
 
@@ -303,22 +301,15 @@ def errors_of(separation: pl.DataFrame) -> pl.DataFrame:
         input, statistic, far (null for all triples together), embedding, metric, n_triples,
         n_errors, value. With one far category the row of all triples together is left out.
     """
-    long = pl.concat(
-        separation.filter(pl.col("category1").is_null() | of_far).select(
-            "input",
-            pl.lit(statistic).alias("statistic"),
-            pl.col("category2").alias("far"),
-            "embedding",
-            "metric",
-            "n_triples",
-            "n_errors",
-            pl.col(statistic).alias("value"),
-        )
-        for statistic in (measure.name for measure in statistics_of("separation"))
-        for of_far in [pl.col("overlap_error").is_not_null() & (statistic == "overlap_error")]
-    ).drop_nulls("value")
+    measures = [measure.name for measure in statistics_of("separation")]
+    index = ("category1", "input", "far", "embedding", "metric", "n_triples", "n_errors")
+    named = separation.rename({"category2": "far"})
+    every = named.unpivot(measures, index=index, variable_name="statistic").drop_nulls("value")
+    of_far = pl.col("statistic") == "overlap_error"
+    shown = every.filter(pl.col("category1").is_null() | of_far)
+    long = shown.select(*_OF, "metric", "n_triples", "n_errors", "value")
     n_far = pl.col("far").n_unique().over("input", "statistic", "embedding", "metric")
-    of_one = (n_far == 2) & (pl.col("statistic") == "overlap_error")  # noqa: PLR2004 — and null
+    of_one = of_far & (n_far == 2)  # noqa: PLR2004 — and null
     return long.filter(pl.col("far").is_not_null() | ~of_one)
 
 
