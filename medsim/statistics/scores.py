@@ -12,25 +12,9 @@ import numpy as np
 from medsim.core.config import checked_threads
 from medsim.kernels.resampling import resampled_spearman, weighted_spearman
 from medsim.kernels.types import Counts, Flags, FloatTable, Ids, Rows, Values
+from medsim.statistics import estimates
 from medsim.statistics.bca import Distribution, acceleration, bca_interval, bca_p, in_tasks
-from medsim.statistics.estimates import (
-    FEWEST_CLUSTERS,
-    Z95,
-    Estimate,
-    area_interval,
-    clustered_estimate,
-    clustered_mean,
-    difference_of,
-    effective_clusters,
-    means_without_each,
-    pearson,
-    pearson_of,
-    perfect_correlation,
-    rank_correlation,
-    share_of,
-    tested_difference,
-    two_sided_p,
-)
+from medsim.statistics.estimates import Estimate
 from medsim.statistics.options import RESAMPLES, Resampling
 from medsim.statistics.ranks import kendall, leave_one_out_spearman, ranked
 from medsim.statistics.significance import Test, clustered_test, mcnemar
@@ -95,12 +79,12 @@ class SpearmanBootstrap:
         result = self._tested(estimate, self._resampled[:, side], partial(self._left_out, side))
         if math.isnan(result.p) or len(self._ratings) >= _ENOUGH_PAIRS:
             return result
-        analytic, z = rank_correlation(result.statistic, len(self._ratings))
+        analytic, z = estimates.rank_correlation(result.statistic, len(self._ratings))
         return replace(
             result,
             low=min(result.low, analytic.low),
             high=max(result.high, analytic.high),
-            p=max(result.p, two_sided_p(z)),
+            p=max(result.p, estimates.two_sided_p(z)),
         )
 
     def difference(self, side: int, other: int) -> Test:
@@ -121,15 +105,9 @@ class SpearmanBootstrap:
     def _at_edge(self, correlation: float, other: float) -> Test:
         """Return the difference of two correlations, each perfect or 0."""
         sides = (round(correlation), round(other))
-        first, second = (perfect_correlation(side, len(self._ratings)) for side in sides)
-        estimate, z = difference_of(first, second)
-        return Test(
-            method="bca",
-            statistic=estimate.value,
-            p=two_sided_p(z),
-            low=estimate.low,
-            high=estimate.high,
-        )
+        first, second = (estimates.perfect_correlation(side, len(self._ratings)) for side in sides)
+        estimate, z = estimates.difference_of(first, second)
+        return Test.of("bca", estimate.value, estimates.two_sided_p(z), estimate)
 
     def _tested(self, estimate: float, resampled: Values, left_out: Callable[[], Values]) -> Test:
         """Return a statistic with its interval and p-value."""
@@ -283,7 +261,7 @@ def _accuracies_without_each(
     """
     if clusters is None:
         return np.empty(0)
-    left_out = means_without_each(correct.astype(np.float64), clusters)
+    left_out = estimates.means_without_each(correct.astype(np.float64), clusters)
     sizes = np.bincount(clusters)
     for at, name in enumerate(np.flatnonzero(sizes)):
         if _LARGE * len(clusters) <= sizes[name] < len(clusters):
@@ -299,8 +277,8 @@ def _share(correct: Flags, counted: Flags, clusters: Rows | None) -> Estimate:
     """Return the share of correct values among those that are ``counted``."""
     hits = correct[counted]
     if clusters is None:
-        return share_of(int(hits.sum()), len(hits))
-    return clustered_mean(hits.astype(np.float64), clusters[counted])
+        return estimates.share_of(int(hits.sum()), len(hits))
+    return estimates.clustered_mean(hits.astype(np.float64), clusters[counted])
 
 
 def rated_samples(
@@ -316,7 +294,7 @@ def rated_samples(
                 similarities=side,
                 ratings=ratings,
                 spearman=Estimate(value=spearman.statistic, low=spearman.low, high=spearman.high),
-                pearson=pearson_of(pearson(side, ratings), len(ratings)),
+                pearson=estimates.pearson_of(estimates.pearson(side, ratings), len(ratings)),
                 kendall=Estimate(value=kendall(ranked(side).ranks, ranked(ratings).ranks)),
                 bootstrap=bootstrap,
                 side=at,
@@ -445,15 +423,17 @@ def roc_area(
     auc = Estimate(value=halves / (2 * n_positives * n_negatives))
     effective, left_out = math.nan, None
     if clusters is not None:
-        effective = min(effective_clusters(clusters[members]) for members in (labels, ~labels))
-        if effective >= FEWEST_CLUSTERS:
+        effective = min(
+            estimates.effective_clusters(clusters[members]) for members in (labels, ~labels)
+        )
+        if effective >= estimates.FEWEST_CLUSTERS:
             left_out = _areas_without_each(halves, placements, ranks, labels, clusters)
-            auc = clustered_estimate(auc.value, left_out, len(ranks), effective)
+            auc = estimates.clustered_estimate(auc.value, left_out, len(ranks), effective)
     elif not math.isnan(variance := _variance(placements, labels)):
-        reach = Z95 * math.sqrt(variance)
+        reach = estimates.Z95 * math.sqrt(variance)
         auc = Estimate(value=auc.value, low=auc.value - reach, high=auc.value + reach)
         if reach < _ROUNDING or auc.low < 0 or auc.high > 1:
-            auc = area_interval(auc.value, n_positives, n_negatives)
+            auc = estimates.area_interval(auc.value, n_positives, n_negatives)
     return RocArea(
         auc=auc,
         placements=placements,
@@ -509,12 +489,10 @@ def delong(first: RocArea, second: RocArea) -> Test:
     if math.isnan(error):
         return Test(method="delong", statistic=math.nan, p=math.nan)
     if error < _ROUNDING and (difference or _variance(first.placements, labels) < _ROUNDING):
-        estimate, z = difference_of(first.auc, second.auc)
+        estimate, z = estimates.difference_of(first.auc, second.auc)
     else:
-        estimate, z = tested_difference(first.auc, second.auc, error, Z95)
-    return Test(
-        method="delong", statistic=z, p=two_sided_p(z), low=estimate.low, high=estimate.high
-    )
+        estimate, z = estimates.tested_difference(first.auc, second.auc, error, estimates.Z95)
+    return Test.of("delong", z, estimates.two_sided_p(z), estimate)
 
 
 def _variance(placed: Values, labels: Flags) -> float:

@@ -11,19 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medsim.kernels.types import Counts, Flags, FlagTable, Rows, Values
-from medsim.statistics.estimates import (
-    Estimate,
-    clustered_mean,
-    defined,
-    degrees_of,
-    difference_of,
-    effective_clusters,
-    jackknife_error,
-    means_without_each,
-    student_reach,
-    tested_difference,
-    two_sided_student,
-)
+from medsim.statistics import estimates
+from medsim.statistics.estimates import Estimate
 
 _FEWEST_FOR_CHI_SQUARE = 25
 
@@ -47,6 +36,11 @@ class Test:
     p: float
     low: float = math.nan
     high: float = math.nan
+
+    @classmethod
+    def of(cls, method: str, statistic: float, p: float, tested: Estimate) -> Test:
+        """Return a test with the interval of the tested value."""
+        return cls(method=method, statistic=statistic, p=p, low=tested.low, high=tested.high)
 
 
 def mcnemar(
@@ -103,8 +97,10 @@ def mcnemar(
         p = _share_as_far(differences, further)
     if clusters is not None:
         if left_out is None:
-            left_out = means_without_each(correct1.astype(np.float64) - correct2, clusters)
-        effective = effective_clusters(clusters) if effective is None else effective
+            left_out = estimates.means_without_each(
+                correct1.astype(np.float64) - correct2, clusters
+            )
+        effective = estimates.effective_clusters(clusters) if effective is None else effective
         accuracies = [np.count_nonzero(c) / max(1, len(c)) for c in (correct1, correct2)]
         first, second = (Estimate(value=value, low=value, high=value) for value in accuracies)
         p = max(clustered_test(method, first, second, left_out, effective).p, p)  # NaN if it is
@@ -127,16 +123,15 @@ def clustered_test(
         left_out: float64[n_clusters], the difference without each cluster.
         effective: the effective number of clusters.
     """
-    degrees, difference = degrees_of(effective), first.value - second.value
+    degrees, difference = estimates.degrees_of(effective), first.value - second.value
     if math.isnan(degrees) or math.isnan(difference):
         return Test(method=method, statistic=math.nan, p=math.nan)
-    error, reach = jackknife_error(difference, left_out), student_reach(degrees)
+    error, reach = estimates.jackknife_error(difference, left_out), estimates.student_reach(degrees)
     if not error and (difference or first.value in {0.0, 1.0}):
-        estimate, t = difference_of(first, second, reach)
+        estimate, t = estimates.difference_of(first, second, reach)
     else:
-        estimate, t = tested_difference(first, second, error, reach)
-    p = two_sided_student(t, degrees)
-    return Test(method=method, statistic=t, p=p, low=estimate.low, high=estimate.high)
+        estimate, t = estimates.tested_difference(first, second, error, reach)
+    return Test.of(method, t, estimates.two_sided_student(t, degrees), estimate)
 
 
 def clustered_difference(values1: Values, values2: Values, clusters: Rows) -> Test:
@@ -147,9 +142,9 @@ def clustered_difference(values1: Values, values2: Values, clusters: Rows) -> Te
         values2: float64[n_values], of the same items.
         clusters: int[n_values], the cluster of each item.
     """
-    effective = effective_clusters(clusters)
-    left_out = means_without_each(values1 - values2, clusters)
-    first, second = (clustered_mean(values, clusters) for values in (values1, values2))
+    effective = estimates.effective_clusters(clusters)
+    left_out = estimates.means_without_each(values1 - values2, clusters)
+    first, second = (estimates.clustered_mean(values, clusters) for values in (values1, values2))
     return clustered_test("clustered_t", first, second, left_out, effective)
 
 
@@ -251,4 +246,4 @@ def against_best(correct: Sequence[T], test: Callable[[T, T], Test]) -> list[flo
     best = int(np.argmax([flags.mean() for flags in correct]))
     p = np.array([test(correct[best], flags).p for flags in correct])
     p[best] = np.nan
-    return list(map(defined, holm(p).tolist()))
+    return list(map(estimates.defined, holm(p).tolist()))
