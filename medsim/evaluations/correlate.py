@@ -24,12 +24,7 @@ from medsim.evaluations.sets import SET, whole_sets
 from medsim.evaluations.statistic import BASELINE, SampleKind, statistics_of, tabulated_names
 from medsim.kernels.types import Values
 from medsim.pages.sentences import ALPHA
-from medsim.statistics.estimates import (
-    FEWEST_FOR_TEST,
-    PearsonTest,
-    pearson_test,
-    smallest_detectable,
-)
+from medsim.statistics import estimates
 from medsim.statistics.significance import holm
 
 STRONG = 0.5
@@ -83,7 +78,7 @@ def correlate(options: CorrelateOptions) -> pl.DataFrame:
         for (task, _), performance in sides[1].items():
             both = ~np.isnan(scores) & ~np.isnan(performance)
             names.append((*key, task))
-            tests.append(pearson_test(scores[both], performance[both]))
+            tests.append(estimates.pearson_test(scores[both], performance[both]))
     if (reach := _reach(max(test.n for test in tests))).startswith(_TOO_FEW):
         progress.warn(reach)
     corrected = holm(np.array([test.p for test in tests]))
@@ -97,7 +92,7 @@ def correlate(options: CorrelateOptions) -> pl.DataFrame:
             test.p,
             p_holm,
             test.n,
-            smallest_detectable(test.n),
+            estimates.smallest_detectable(test.n),
             _verdict(test, p_holm if is_corrected else test.p, n_tests),
         )
         for name, test, p_holm in zip(names, tests, corrected.tolist(), strict=True)
@@ -153,10 +148,10 @@ def _common_models(sets: pl.DataFrame, tasks: pl.DataFrame, progress: Progress) 
     only_intrinsic, only_extrinsic = (
         [model for model in side if model not in set(common)] for side in (intrinsic, extrinsic)
     )
-    if len(common) < FEWEST_FOR_TEST:
+    if len(common) < estimates.FEWEST_FOR_TEST:
         raise InputError(
             f"{counted(len(common), 'model has', 'models have')} both scores, but a correlation "
-            f"needs {FEWEST_FOR_TEST}; use the same names; only intrinsic: "
+            f"needs {estimates.FEWEST_FOR_TEST}; use the same names; only intrinsic: "
             f"{listed(only_intrinsic, _MAX_NAMED) or 'none'}; only extrinsic: "
             f"{listed(only_extrinsic, _MAX_NAMED) or 'none'}"
         )
@@ -179,18 +174,18 @@ def _by_set(scores: pl.DataFrame, models: Sequence[str]) -> dict[tuple[str, str 
 
 def _reach(n_models: int) -> str:
     """Return a sentence on the correlations that this number of models can show."""
-    if n_models <= FEWEST_FOR_TEST:
+    if n_models <= estimates.FEWEST_FOR_TEST:
         return f"{_TOO_FEW}{n_models} models cannot show any correlation"
-    smallest = smallest_detectable(n_models)
+    smallest = estimates.smallest_detectable(n_models)
     only = "" if smallest <= STRONG else f"{_TOO_FEW}only "
     return f"{only}|r| ≥ {smallest:.2f} is detectable at 80% power"
 
 
-def _verdict(test: PearsonTest, p: float, n_tests: int) -> str:
+def _verdict(test: estimates.PearsonTest, p: float, n_tests: int) -> str:
     """Return the meaning of a correlation in words; ``p`` may be corrected for ``n_tests``."""
-    if test.n < FEWEST_FOR_TEST:
+    if test.n < estimates.FEWEST_FOR_TEST:
         both = counted(test.n, "model has", "models have")
-        return f"undefined: {both} both scores; {FEWEST_FOR_TEST} are needed"
+        return f"undefined: {both} both scores; {estimates.FEWEST_FOR_TEST} are needed"
     if math.isnan(test.r.value):
         return "undefined: all models have the same score on one side"
     if p < ALPHA:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.shown import number
+from medsim.evaluations import readable
 from medsim.evaluations.conclusions import (
     best_and_worst,
     metric_spread,
@@ -15,14 +16,6 @@ from medsim.evaluations.conclusions import (
     retrieval_at_best_metric,
 )
 from medsim.evaluations.options import PAPER
-from medsim.evaluations.readable import (
-    LABELS,
-    hardest_first,
-    in_order_of,
-    present,
-    set_name,
-    with_contenders,
-)
 from medsim.evaluations.sets import SET
 from medsim.evaluations.statistic import STATISTICS, statistics_of
 from medsim.pages import charts
@@ -37,12 +30,12 @@ def distributions(data: EvaluationReportData, embeddings: Sequence[str]) -> Sect
     """Return the distributions of similarities of positives and negatives on every set."""
     if data.distributions.is_empty():
         return None
-    rows = in_order_of(data.distributions, embeddings)
+    rows = readable.in_order_of(data.distributions, embeddings)
     drawn = rows.select(
         "kind",
         "x",
         "share",
-        choice=set_name(rows, with_kind=True),
+        choice=readable.set_name(rows, with_kind=True),
         panel=pl.format("{}, {}", "embedding", "metric"),
     )
     quartiles = data.quartiles.rename({"kind": "label", "n": "pairs", "q1": "25%", "q3": "75%"})
@@ -55,7 +48,7 @@ def distributions(data: EvaluationReportData, embeddings: Sequence[str]) -> Sect
             ("positives", "negatives"),
             x="similarity",
             panels=distinct(drawn["panel"]),
-            choices=hardest_first(drawn["choice"]),
+            choices=readable.hardest_first(drawn["choice"]),
             independent=True,
         ),
         rows=drawn,
@@ -73,7 +66,7 @@ def roc_curves(data: EvaluationReportData, embeddings: Sequence[str]) -> Section
         "at",
         "false_positives",
         "true_positives",
-        choice=set_name(rows, with_kind=True),
+        choice=readable.set_name(rows, with_kind=True),
         contender="embedding",
     )
     key, areas = [*SET, "embedding", "metric"], ["auc", "average_precision"]
@@ -85,11 +78,11 @@ def roc_curves(data: EvaluationReportData, embeddings: Sequence[str]) -> Section
         "above it, and its distance from the left is the share of negatives at or above it. Closer "
         "to the upper left is better, and the dashed diagonal is chance. Each embedding is shown "
         "with the metric that gives it the highest AUC.",
-        spec=charts.curves(embeddings, hardest_first(drawn["choice"])),
+        spec=charts.curves(embeddings, readable.hardest_first(drawn["choice"])),
         rows=drawn,
         table=PageTable(
             caption="Areas under the curves",
-            frame=headed(table, [*key, *areas], **LABELS),
+            frame=headed(table, [*key, *areas], **readable.LABELS),
             view="results",
         ),
         narrow=True,
@@ -99,8 +92,8 @@ def roc_curves(data: EvaluationReportData, embeddings: Sequence[str]) -> Section
 
 def errors(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
     """Return the worst errors as examples."""
-    pairs = _pair_errors(in_order_of(data.errors, embeddings))
-    terms = _retrieval_errors(in_order_of(data.retrieved, embeddings))
+    pairs = _pair_errors(readable.in_order_of(data.errors, embeddings))
+    terms = _retrieval_errors(readable.in_order_of(data.retrieved, embeddings))
     if not pairs + terms:
         return None
     of_pairs = (
@@ -122,7 +115,7 @@ def _pair_errors(pairs: pl.DataFrame) -> list[Folded]:
     folded: list[Folded] = []
     groups = pairs.group_by(*SET, "embedding", "metric", maintain_order=True)
     for (*_, embedding, metric), group in groups:
-        name = f"{set_name(group, with_kind=True)[0]}, by {embedding} ({metric})"
+        name = f"{readable.set_name(group, with_kind=True)[0]}, by {embedding} ({metric})"
         kinds = {0: "Most similar negatives of", 1: "Least similar positives of"}
         tables = [
             PageTable(caption=f"{kind} {name}", frame=rows.select("term1", "term2", "similarity"))
@@ -203,7 +196,7 @@ def retrieval(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
     parts = []
     for (name,), of_input in rows.drop_nulls("value").group_by("input", maintain_order=True):
         at_best = retrieval_at_best_metric(of_input.filter(subset="common"))
-        common = with_contenders(in_order_of(at_best, embeddings))
+        common = readable.with_contenders(readable.in_order_of(at_best, embeddings))
         if common.height:
             parts.append(_by_difficulty(str(name), common, of_input))
     if not parts:
@@ -238,8 +231,8 @@ def _by_difficulty(name: str, common: pl.DataFrame, rows: pl.DataFrame) -> Chart
         spec=charts.dots(
             distinct(drawn["contender"]),
             x=charts.ValueAxis(title="share of terms, or mean of 1 / rank", scale={"zero": True}),
-            y=present(("all", "easy", "hard"), drawn["y"]),
-            panels=present(list(_RETRIEVED.values()), drawn["panel"]),
+            y=readable.present(("all", "easy", "hard"), drawn["y"]),
+            panels=readable.present(list(_RETRIEVED.values()), drawn["panel"]),
             names=("embedding", "terms"),
         ),
         rows=drawn,
@@ -316,7 +309,7 @@ def _means(name: str, among: pl.DataFrame, embeddings: Sequence[str]) -> Chart:
         pl.col("category1").is_in(categories), pl.col("category2").is_in(categories)
     )
     drawn = (
-        in_order_of(shown, embeddings)
+        readable.in_order_of(shown, embeddings)
         .drop_nulls("mean_similarity")
         .select(
             panel=pl.format("{}, {}", "embedding", "metric"),

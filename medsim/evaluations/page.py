@@ -10,23 +10,13 @@ import polars as pl
 from medsim.builds.page import words_of_sets
 from medsim.core.errors import counted, listed
 from medsim.embeddings.metrics import METRICS
-from medsim.evaluations import detail_sections
+from medsim.evaluations import detail_sections, readable
 from medsim.evaluations.baselines import BASELINES
 from medsim.evaluations.conclusions import (
     all_metrics,
     best_metrics,
     embedding_standings,
     with_standing,
-)
-from medsim.evaluations.readable import (
-    LABELS,
-    MATCHED,
-    hardest_first,
-    present,
-    set_columns,
-    set_kind,
-    set_name,
-    why_scores_missing,
 )
 from medsim.evaluations.report_data import EvaluationReportData, evaluation_data
 from medsim.evaluations.sentences import main_set, result_sentences, sample_sentences
@@ -64,7 +54,7 @@ def meanings_of(results: pl.DataFrame) -> dict[str, str]:
     metrics |= {name: f"A baseline: {entry.describes}." for name, entry in BASELINES.items()}
     return {
         **words_of_sets(used),
-        **({MATCHED: _MATCHED} if HEADLINE in used["statistic"] else {}),
+        **({readable.MATCHED: _MATCHED} if HEADLINE in used["statistic"] else {}),
         **{name: text for name, text in metrics.items() if name in used["metric"]},
         **{
             entry.label: f"{entry.help} {entry.interval}".rstrip()
@@ -82,7 +72,7 @@ def coverage(covered: pl.DataFrame) -> Section | None:
         f"% of {what}": 100 * pl.col(f"n_{what}_uncovered") / pl.col(f"n_{what}") for what in _OF
     }
     counts = [name for what in _OF for name in (f"n_{what}", f"n_{what}_uncovered", f"% of {what}")]
-    columns = (*set_columns(covered), "embedding", *counts, "n_pairs_common")
+    columns = (*readable.set_columns(covered), "embedding", *counts, "n_pairs_common")
     numbers = PageTable(
         caption="Terms and pairs without vectors",
         frame=headed(covered.with_columns(**percents), columns),
@@ -214,7 +204,7 @@ def _but_matched(rows: pl.DataFrame) -> str:
 
 def _missing(rows: pl.DataFrame) -> str:
     """Return a sentence on missing values; empty if there are none."""
-    why = why_scores_missing(rows)
+    why = readable.why_scores_missing(rows)
     return f" Some scores are missing: {why}." if why else ""
 
 
@@ -254,8 +244,8 @@ def _board(best: pl.DataFrame, statistic: Statistic[Any], embeddings: Sequence[s
     drawn = with_enough_pairs(best)
     rows = charts.points(
         drawn,
-        panel=set_kind(drawn),
-        y=set_name(drawn),
+        panel=readable.set_kind(drawn),
+        y=readable.set_name(drawn),
         contender="embedding",
         ends=("low", "high"),
         filled=pl.col("among_best").fill_null(value=True),
@@ -280,7 +270,7 @@ def _board(best: pl.DataFrame, statistic: Statistic[Any], embeddings: Sequence[s
 def _board_table(best: pl.DataFrame, statistic: Statistic[Any], where: str) -> PageTable:
     """Return a table of embeddings at their best metrics, in which small sets are marked."""
     names = ("metric", "value", "low", "high", "n_pairs", "n_better", "n_worse", "among_best")
-    frame = headed(best, [*set_columns(best), "embedding", *names], value=statistic.label)
+    frame = headed(best, [*readable.set_columns(best), "embedding", *names], value=statistic.label)
     return PageTable(caption=f"{statistic.label} on {where}", frame=frame, few=FEW, view="results")
 
 
@@ -291,7 +281,7 @@ def accuracy(data: EvaluationReportData, embeddings: Sequence[str]) -> Section |
         return None
     drawn = with_enough_pairs(best)
     rows = drawn.select(
-        y=set_kind(drawn),
+        y=readable.set_kind(drawn),
         contender="embedding",
         value="value",
         name=pl.format("{}: {}", "input", "dataset"),
@@ -357,7 +347,7 @@ def main_result(
 def _chart(key: pl.DataFrame, statistic: Statistic[Any]) -> Chart:
     label, where = statistic.label, key["name"][0]
     which = "its main" if statistic.name == HEADLINE else "its best"
-    kind = set_kind(key)[0].replace(", ", " pairs with ").replace("levensh", "Levensh")
+    kind = readable.set_kind(key)[0].replace(", ", " pairs with ").replace("levensh", "Levensh")
     why = f" The chart shows the largest set of {kind}." if " with " in kind else ""
     return Chart(
         title=f"{label[0].upper()}{label[1:]} on {where}, {counted(key['n_pairs'][0], 'pair')}",
@@ -392,7 +382,7 @@ def metrics(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | 
         label=rounded("value"),
     )
     names = distinct(every.sort("embedding", "metric")["metric"])  # those of a kind together
-    index = [*set_columns(every), "statistic", "embedding"]
+    index = [*readable.set_columns(every), "statistic", "embedding"]
     wide = every.pivot("metric", index=index, values="value").select(*index, *names)
     n_embeddings = every["embedding"].n_unique()
     chart = Chart(
@@ -401,11 +391,11 @@ def metrics(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | 
         f"all embeddings cover{_but_matched(every)}. Darker is higher. A cell is empty if the "
         "metric does not apply to the embedding or has no value.",
         spec=charts.heat(
-            x=present(embeddings, every["embedding"]),
+            x=readable.present(embeddings, every["embedding"]),
             y=names,
             value="value",
             names=("metric", "embedding"),
-            choices=hardest_first(rows["choice"]),
+            choices=readable.hardest_first(rows["choice"]),
         ),
         rows=rows,
         table=PageTable(caption="Scores by metric", frame=wide, view="results"),
@@ -424,7 +414,7 @@ def significance(comparisons: pl.DataFrame, embeddings: Sequence[str]) -> Sectio
     if main.is_empty():
         return None
     rows = _cells(main)
-    names = present(embeddings, rows["y"])
+    names = readable.present(embeddings, rows["y"])
     sides = ("embedding1", "metric1", "embedding2", "metric2")
     numbers = ("difference", "low", "high", "p", "p_bonferroni", "test")
     of_best = pl.any_horizontal(pl.col("embedding1", "embedding2") == names[0])
@@ -441,13 +431,13 @@ def significance(comparisons: pl.DataFrame, embeddings: Sequence[str]) -> Sectio
             value="difference",
             names=("embedding", "minus"),
             middle=0,
-            choices=hardest_first(rows["choice"]),
+            choices=readable.hardest_first(rows["choice"]),
         ),
         rows=rows,
         table=PageTable(
             caption="Differences between embeddings",
             frame=headed(
-                best_first, [*set_columns(between), "of", *sides, *numbers], of="statistic"
+                best_first, [*readable.set_columns(between), "of", *sides, *numbers], of="statistic"
             ),
             view="comparisons",
             formats={"p": ".2g", "p, Bonferroni": ".2g"},
@@ -465,8 +455,8 @@ def significance(comparisons: pl.DataFrame, embeddings: Sequence[str]) -> Sectio
 
 def _choice(frame: pl.DataFrame, statistic: str) -> pl.Expr:
     """Return the choices of a reader: a set, and the label of a column of statistics."""
-    label = pl.col(statistic).replace_strict(LABELS)
-    return pl.format("{}: {}", set_name(frame, with_kind=True), label)
+    label = pl.col(statistic).replace_strict(readable.LABELS)
+    return pl.format("{}: {}", readable.set_name(frame, with_kind=True), label)
 
 
 def _cells(main: pl.DataFrame) -> pl.DataFrame:

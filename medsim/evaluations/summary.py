@@ -15,18 +15,11 @@ from medsim.core import manifest
 from medsim.core.config import SET_COLUMNS
 from medsim.core.terms import lowered_column
 from medsim.embeddings.metrics import METRICS
-from medsim.evaluations import output
+from medsim.evaluations import output, scoring
 from medsim.evaluations.inputs import EvaluationInput
 from medsim.evaluations.output import SUMMARIES, EvaluationManifest, table_path
 from medsim.evaluations.result_file import write_result
 from medsim.evaluations.run import EvaluationRun, resampling_of
-from medsim.evaluations.scoring import (
-    ScoredModel,
-    baseline_models,
-    dominated_sets,
-    score_sets,
-    warn_of_reach,
-)
 from medsim.kernels.types import Flags
 
 
@@ -75,7 +68,7 @@ def _of_pairs(run: EvaluationRun, name: str) -> dict[str, pl.DataFrame]:
     pairs = load(table_path(output.SET_PAIRS, name))
     input_ = EvaluationInput.of_run(name, run.inputs[name], pairs, options)
     models = [
-        ScoredModel(
+        scoring.ScoredModel(
             embedding=embedding,
             metric=metric,
             similarities=load(path)["similarity"].fill_null(np.nan).to_numpy(),
@@ -86,16 +79,16 @@ def _of_pairs(run: EvaluationRun, name: str) -> dict[str, pl.DataFrame]:
     ]
     resampling = resampling_of(options, run.options.n_threads)
     with progress.stage(f"score {name}") as stage:
-        every = [*models, *baseline_models(input_, run.signature)]
-        results, comparisons = score_sets(input_, every, resampling, stage)
+        every = [*models, *scoring.baseline_models(input_, run.signature)]
+        results, comparisons = scoring.score_sets(input_, every, resampling, stage)
         stage.note(f"{results.height:,} results, {comparisons.height:,} comparisons")
     empty = results.filter(pl.col("subset") == "common", pl.col("n_covered") == 0)
     for of_set in empty.select(SET_COLUMNS).unique(maintain_order=True).iter_rows():
         where = "/".join(part for part in of_set if part is not None)
         progress.warn(f"no pair of {name} {where} is covered by all embeddings: nothing to compare")
-    progress.warn(*dominated_sets(input_))
+    progress.warn(*scoring.dominated_sets(input_))
     if input_.rated:
-        warn_of_reach(models, resampling, progress)
+        scoring.warn_of_reach(models, resampling, progress)
     is_covered = {model.embedding: ~np.isnan(model.similarities) for model in models}
     terms, words = (
         {embedding: load(table_path(table, name, embedding)) for embedding in is_covered}
