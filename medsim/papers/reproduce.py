@@ -19,16 +19,9 @@ from medsim.core.table_formats import TABLE_FORMATS
 from medsim.core.tables import write_csv
 from medsim.pages.markup import write_page
 from medsim.pages.page import Page, PageTable, Section, license_notice, report
+from medsim.papers import output
 from medsim.papers.options import ReproduceOptions
-from medsim.papers.output import (
-    CELL,
-    CELLS_CSV,
-    LATEX,
-    REPRODUCTION,
-    Reproduction,
-    ReproductionManifest,
-    laid_out,
-)
+from medsim.papers.output import Reproduction, laid_out
 from medsim.papers.printed import PrintedTable, first_number, printed_papers
 from medsim.papers.published import PAPERS, Computed
 
@@ -56,17 +49,17 @@ def reproduce(options: ReproduceOptions) -> Reproduction:
     for at, step in enumerate(paper.steps(options), 1):
         progress.say(f"step {at}: {step}")
     computed, sources = paper.computed(options, out)
-    with claimed(out / "tables", REPRODUCTION, overwrite=True) as output:
+    with claimed(out / "tables", output.REPRODUCTION, overwrite=True) as folder:
         cells = cells_of(options.paper, computed)
-        output.write(CELL.files, cells)
-        output.write_file(CELLS_CSV, partial(write_csv, cells))
-        output.write_text(LATEX, latex(cells), 0)
-        ReproductionManifest(
+        folder.write(output.CELL.files, cells)
+        folder.write_file(output.CELLS_CSV, partial(write_csv, cells))
+        folder.write_text(output.LATEX, latex(cells), 0)
+        output.ReproductionManifest(
             sources=sources,
             options=options.recorded(),
-            **manifest.run_facts(progress, output.outputs, threads),
-        ).write(output.folder)
-        output.publish()
+            **manifest.run_facts(progress, folder.outputs, threads),
+        ).write(folder.folder)
+        folder.publish()
     made = Reproduction(out / "tables")
     page = partial(reproduction_page, made)
     write_page(out / "tables.html", made.folder, page, options.progress, charts=False)
@@ -84,7 +77,7 @@ def cells_of(paper: str, computed: Mapping[str, Computed]) -> pl.DataFrame:
         if table.name in computed or not table.name.startswith(_SHOWN)
         for row in _rows(table, computed.get(table.name, Computed(missing=_NOT_COMPUTED)))
     ]
-    return pl.DataFrame(rows, CELL.dtypes)
+    return pl.DataFrame(rows, output.CELL.dtypes)
 
 
 _NOT_COMPUTED = "this command does not compute the table"
