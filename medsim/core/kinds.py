@@ -82,6 +82,10 @@ class Table:
         """The descriptions of the columns, by name."""
         return {name: column.about for name, column in self.columns.items()}
 
+    def path(self, *names: str) -> str:
+        """Return the path of a file of the table; the names replace the stars of the pattern."""
+        return self.files.replace("*", "{}").format(*names)
+
     def folder_columns(self) -> tuple[str, ...]:
         """Return the columns in names of folders, as in "input=*", in order."""
         return tuple(_IN_FOLDER.findall(self.files))

@@ -23,7 +23,7 @@ from medsim.evaluations import conclusions
 from medsim.evaluations.inputs import EvaluationInput
 from medsim.evaluations.layouts import LAYOUTS
 from medsim.evaluations.options import CompareOptions
-from medsim.evaluations.output import SCORES, SET_COMPARISONS, SET_PAIRS, Evaluation, table_path
+from medsim.evaluations.output import SCORES, SET_COMPARISONS, SET_PAIRS, Evaluation
 from medsim.evaluations.readable import LABELS, apart, set_name
 from medsim.evaluations.run import resampling_of
 from medsim.evaluations.scoring import ScoredModel, fixed_comparisons, warn_of_reach
@@ -191,7 +191,7 @@ def _checked(rows: pl.DataFrame, evaluation: Evaluation, option: str) -> pl.Data
 
 def stored_input(evaluation: Evaluation, name: str) -> EvaluationInput:
     """Return the pairs of an input that an evaluation keeps."""
-    manifest, pairs = evaluation.manifest, evaluation.read(table_path(SET_PAIRS, name))
+    manifest, pairs = evaluation.manifest, evaluation.read(SET_PAIRS.path(name))
     return EvaluationInput.of_run(name, manifest.inputs[name], pairs, manifest.options)
 
 
@@ -237,7 +237,7 @@ def comparisons_at(
                 embedding=embedding,
                 metric=metric,
                 similarities=kept_similarities(
-                    evaluation, table_path(SCORES, input_.name, embedding, metric), input_
+                    evaluation, SCORES.path(input_.name, embedding, metric), input_
                 ).astype(np.float32),
             )
             for embedding, metric in chosen.iter_rows()

@@ -26,19 +26,10 @@ from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.formats import WORDS
 from medsim.embeddings.metrics import METRICS, Metric, TermPoints, WordBags, Workers, metrics_of
 from medsim.embeddings.metrics.averages import COSINES
+from medsim.evaluations import output
 from medsim.evaluations.inputs import EvaluationInput, distinct_terms, read_inputs
 from medsim.evaluations.options import EvaluateOptions
-from medsim.evaluations.output import (
-    COVERED_TERMS,
-    COVERED_WORDS,
-    EVALUATION,
-    RETRIEVED,
-    SCORES,
-    SET_PAIRS,
-    VOCABULARY_WORDS,
-    Evaluation,
-    table_path,
-)
+from medsim.evaluations.output import Evaluation
 from medsim.evaluations.run import EvaluationRun, begin_run, earlier_results
 from medsim.evaluations.summary import summarize
 from medsim.evaluations.training_data import warnings_of_leaks
@@ -70,7 +61,7 @@ def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
     for name in options.metrics or ():
         METRICS.get(name)
     progress = progress_of(options.progress)
-    with claimed_by(options, EVALUATION) as output:
+    with claimed_by(options, output.EVALUATION) as folder:
         earlier = earlier_results(options)
         inputs = read_inputs(options, progress)
         for spec in options.specs:  # the format may show that no metric fits
@@ -83,14 +74,14 @@ def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
                 with_fingerprint(named, terms, progress, threads=threads) for named in embeddings
             ]
         provenance = {input_.name: input_.provenance for input_ in inputs}
-        run = begin_run(options, output, progress, provenance, embeddings, earlier)
+        run = begin_run(options, folder, progress, provenance, embeddings, earlier)
         progress.warn(*warnings_of_leaks(run.inputs, run.embeddings))
         for input_ in inputs:
-            run.write(table_path(SET_PAIRS, input_.name), input_.frame)
+            run.write(output.SET_PAIRS.path(input_.name), input_.frame)
         for named in embeddings:
             _measure(run, named, inputs)
         summarize(run)
-        output.publish()
+        folder.publish()
     return Evaluation(options.out)
 
 
@@ -158,7 +149,7 @@ def _measure(run: EvaluationRun, named: NamedEmbedding, inputs: Sequence[Evaluat
         coverage=options.coverage,
     )
     if embedded.vocabulary is not None and not run.is_complete(
-        path := table_path(VOCABULARY_WORDS, name)
+        path := output.VOCABULARY_WORDS.path(name)
     ):
         run.write(path, embedded.vocabulary.to_frame())
     metrics = _chosen_metrics(options, name, type(embedded.embedded))
@@ -201,10 +192,10 @@ def _is_complete(
     computed = metrics if isinstance(metrics, list) else []
     requested = run.options.metrics
     chosen = [metric for metric in computed if not requested or metric in requested]
-    paths = [table_path(SCORES, input_.name, embedding, metric) for metric in chosen]
+    paths = [output.SCORES.path(input_.name, embedding, metric) for metric in chosen]
     if input_.linked is not None:
         paths += [
-            table_path(RETRIEVED, input_.name, embedding, metric, run.options.index)
+            output.RETRIEVED.path(input_.name, embedding, metric, run.options.index)
             for metric in COSINES.values()
             if metric in computed
         ]
@@ -230,9 +221,9 @@ def _write_similarities(
     """
     pairs = input_.pairs
     terms_path, words_path = (
-        table_path(table, input_.name, name) for table in (COVERED_TERMS, COVERED_WORDS)
+        table.path(input_.name, name) for table in (output.COVERED_TERMS, output.COVERED_WORDS)
     )
-    paths = {metric: table_path(SCORES, input_.name, name, metric) for metric in metrics}
+    paths = {metric: output.SCORES.path(input_.name, name, metric) for metric in metrics}
     if run.is_complete(terms_path, words_path, *paths.values()):
         return
     with run.progress.stage(f"compare pairs of {input_.name} with {name}") as stage:

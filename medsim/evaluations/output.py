@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from medsim.core.errors import InputError, OptionError, counted, listed, needing, unknown_name
-from medsim.core.kinds import Kind, Table, declared_tables
+from medsim.core.kinds import Kind, declared_tables
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 from medsim.core.shown import Summary
@@ -41,11 +41,6 @@ SUMMARIES = (SET_RESULTS, SET_COMPARISONS, COVERAGE, OVERLAP, RETRIEVAL, SEPARAT
 
 TableRow: TypeAlias = dict[str, str | int | float | None]
 """A row of a table, by column."""
-
-
-def table_path(table: Table, *names: str) -> str:
-    """Return the path of a file of a table; the names replace the stars."""
-    return table.files.replace("*", "{}").format(*names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

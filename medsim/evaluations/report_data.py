@@ -12,7 +12,7 @@ import polars as pl
 from medsim.core.config import SET_COLUMNS
 from medsim.evaluations.compare import common_pairs, kept_similarities, stored_input
 from medsim.evaluations.conclusions import best_metrics
-from medsim.evaluations.output import COVERED_TERMS, RETRIEVED, SCORES, Evaluation, table_path
+from medsim.evaluations.output import COVERED_TERMS, RETRIEVED, SCORES, Evaluation
 from medsim.evaluations.sets import SET, parts_of_sets, sort_parts, whole_sets
 from medsim.evaluations.statistic import statistics_of
 from medsim.kernels.types import Flags, Values
@@ -126,9 +126,7 @@ def _of_input(evaluation: Evaluation, best: pl.DataFrame) -> Iterator[tuple[str,
     common = common_pairs(evaluation, input_)
     for of_metric in best.partition_by("embedding", "metric", maintain_order=True):
         embedding, metric = of_metric.select("embedding", "metric").row(0)
-        similarities = kept_similarities(
-            evaluation, table_path(SCORES, name, embedding, metric), input_
-        )
+        similarities = kept_similarities(evaluation, SCORES.path(name, embedding, metric), input_)
         whole = _whole(evaluation, embedding, input_)
         for key in of_metric.select(SET_COLUMNS).iter_rows():
             is_common = common[sets[key].rows]
@@ -149,7 +147,7 @@ def _of_input(evaluation: Evaluation, best: pl.DataFrame) -> Iterator[tuple[str,
 
 def _whole(evaluation: Evaluation, embedding: str, input_: EvaluationInput) -> Flags:
     """Return whether an embedding knows all words of each pair, bool[n_pairs]."""
-    path = table_path(COVERED_TERMS, input_.name, embedding)
+    path = COVERED_TERMS.path(input_.name, embedding)
     terms = evaluation.read(path, ("term", "n_unknown_words"))
     partly = terms.filter(pl.col("n_unknown_words") > 0)["term"].implode()
     lacking = pl.any_horizontal(pl.col("term1", "term2").is_in(partly))

@@ -18,7 +18,7 @@ from medsim.embeddings.embedded_terms import EmbeddedTerms, term_rows
 from medsim.embeddings.lookup import INDEXES, CosineSearch, Neighbours
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import COSINES, points_of
-from medsim.evaluations.output import RETRIEVAL, RETRIEVED, SET_COMPARISONS, SET_RESULTS, table_path
+from medsim.evaluations.output import RETRIEVAL, RETRIEVED, SET_COMPARISONS, SET_RESULTS
 from medsim.evaluations.scoring import Score, family_rows
 from medsim.evaluations.statistic import statistics_of
 from medsim.kernels.types import Counts, Flags, Hashes, Ids, Rows, Singles, Vectors
@@ -85,7 +85,7 @@ def write_retrieval(
 ) -> None:
     """Write the terms that an embedding finds for an input's linked terms, if not yet written."""
     options = run.options
-    path = table_path(RETRIEVED, input_name, name, COSINES[type(embedded.embedded)], options.index)
+    path = RETRIEVED.path(input_name, name, COSINES[type(embedded.embedded)], options.index)
     if run.is_complete(path):
         return
     settings = {"device": options.device, "seed": options.seed, "threads": options.n_threads}
@@ -277,7 +277,7 @@ def retrieval_tables(run: EvaluationRun, name: str) -> dict[str, pl.DataFrame]:
     rows: list[TableRow] = []
     exact: list[Score] = []
     for embedding, metric, index in product(run.embeddings, COSINES.values(), INDEXES):
-        path = table_path(RETRIEVED, name, embedding, metric, index)
+        path = RETRIEVED.path(name, embedding, metric, index)
         if path not in run.output.outputs:
             continue
         terms = run.output.load(path)

@@ -26,14 +26,7 @@ from medsim.core.errors import OptionError
 from medsim.core.store import Store
 from medsim.embeddings.embedded_terms import EmbeddedTerms, check_finite, term_rows
 from medsim.embeddings.metrics import METRICS, Metric, Workers
-from medsim.evaluations.output import (
-    SEPARATED,
-    SEPARATION,
-    SEPARATION_PARTS,
-    SET_RESULTS,
-    TableRow,
-    table_path,
-)
+from medsim.evaluations.output import SEPARATED, SEPARATION, SEPARATION_PARTS, SET_RESULTS, TableRow
 from medsim.evaluations.statistic import STATISTICS
 from medsim.kernels.separation import n_not_below, sums_of_later
 from medsim.kernels.types import Counts, CountTable, FloatTable, Starts, Vectors
@@ -312,7 +305,7 @@ def separation_paths(
 ) -> tuple[str, ...]:
     """Return the paths of the files that ``write_separation`` writes under a metric."""
     tables = (SEPARATION_PARTS, SEPARATED) if categories.n_far else (SEPARATION_PARTS,)
-    return tuple(table_path(table, name, embedding, metric) for table in tables)
+    return tuple(table.path(name, embedding, metric) for table in tables)
 
 
 def separation_tables(run: EvaluationRun, name: str) -> dict[str, pl.DataFrame]:
@@ -323,7 +316,7 @@ def separation_tables(run: EvaluationRun, name: str) -> dict[str, pl.DataFrame]:
     """
     frames = [pl.DataFrame(schema=SEPARATION.dtypes)]
     for embedding, metric in product(run.embeddings, METRICS.all()):
-        path = table_path(SEPARATION_PARTS, name, embedding, metric)
+        path = SEPARATION_PARTS.path(name, embedding, metric)
         if path in run.output.outputs:
             columns = {
                 "input": name,

@@ -17,7 +17,7 @@ from medsim.core.terms import lowered_column
 from medsim.embeddings.metrics import METRICS
 from medsim.evaluations import output, scoring
 from medsim.evaluations.inputs import EvaluationInput
-from medsim.evaluations.output import SUMMARIES, EvaluationManifest, table_path
+from medsim.evaluations.output import SUMMARIES, EvaluationManifest
 from medsim.evaluations.result_file import write_result
 from medsim.evaluations.run import EvaluationRun, resampling_of
 from medsim.kernels.types import Flags
@@ -42,7 +42,7 @@ def summarize(run: EvaluationRun) -> None:
     vocabularies = {
         embedding: run.output.load(path)
         for embedding in run.embeddings
-        if (path := table_path(output.VOCABULARY_WORDS, embedding)) in run.output.outputs
+        if (path := output.VOCABULARY_WORDS.path(embedding)) in run.output.outputs
     }
     tables[output.OVERLAP.files].append(overlap_of_vocabularies(vocabularies))
     joined = {table: pl.concat(parts) for table, parts in tables.items()}
@@ -65,7 +65,7 @@ def summarize(run: EvaluationRun) -> None:
 def _of_pairs(run: EvaluationRun, name: str) -> dict[str, pl.DataFrame]:
     """Return the results from the similarities of an input's pairs, by table."""
     load, progress, options = run.output.load, run.progress, run.options.recorded()
-    pairs = load(table_path(output.SET_PAIRS, name))
+    pairs = load(output.SET_PAIRS.path(name))
     input_ = EvaluationInput.of_run(name, run.inputs[name], pairs, options)
     models = [
         scoring.ScoredModel(
@@ -75,7 +75,7 @@ def _of_pairs(run: EvaluationRun, name: str) -> dict[str, pl.DataFrame]:
             signature=run.signature(name, embedding, metric),
         )
         for embedding, metric in product(run.embeddings, METRICS.all())
-        if (path := table_path(output.SCORES, name, embedding, metric)) in run.output.outputs
+        if (path := output.SCORES.path(name, embedding, metric)) in run.output.outputs
     ]
     resampling = resampling_of(options, run.options.n_threads)
     with progress.stage(f"score {name}") as stage:
@@ -91,7 +91,7 @@ def _of_pairs(run: EvaluationRun, name: str) -> dict[str, pl.DataFrame]:
         scoring.warn_of_reach(models, resampling, progress)
     is_covered = {model.embedding: ~np.isnan(model.similarities) for model in models}
     terms, words = (
-        {embedding: load(table_path(table, name, embedding)) for embedding in is_covered}
+        {embedding: load(table.path(name, embedding)) for embedding in is_covered}
         for table in (output.COVERED_TERMS, output.COVERED_WORDS)
     )
     return {

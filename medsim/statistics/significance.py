@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from medsim.kernels.types import Counts, Flags, FlagTable, Rows, Values
 from medsim.statistics import estimates
-from medsim.statistics.estimates import Estimate
+from medsim.statistics.estimates import Estimate, means_without_each
 
 _FEWEST_FOR_CHI_SQUARE = 25
 
@@ -97,9 +97,7 @@ def mcnemar(
         p = _share_as_far(differences, further)
     if clusters is not None:
         if left_out is None:
-            left_out = estimates.means_without_each(
-                correct1.astype(np.float64) - correct2, clusters
-            )
+            left_out = means_without_each(correct1.astype(np.float64) - correct2, clusters)
         effective = estimates.effective_clusters(clusters) if effective is None else effective
         accuracies = [np.count_nonzero(c) / max(1, len(c)) for c in (correct1, correct2)]
         first, second = (Estimate(value=value, low=value, high=value) for value in accuracies)
@@ -143,7 +141,7 @@ def clustered_difference(values1: Values, values2: Values, clusters: Rows) -> Te
         clusters: int[n_values], the cluster of each item.
     """
     effective = estimates.effective_clusters(clusters)
-    left_out = estimates.means_without_each(values1 - values2, clusters)
+    left_out = means_without_each(values1 - values2, clusters)
     first, second = (estimates.clustered_mean(values, clusters) for values in (values1, values2))
     return clustered_test("clustered_t", first, second, left_out, effective)
 

@@ -25,7 +25,7 @@ from medsim.embeddings.options import parse_embedding
 from medsim.evaluations import separation as module
 from medsim.evaluations.conclusions import best_and_worst, errors_of, overall_errors
 from medsim.evaluations.options import EvaluateOptions
-from medsim.evaluations.output import EVALUATION, SEPARATED, SEPARATION, table_path
+from medsim.evaluations.output import EVALUATION, SEPARATED, SEPARATION
 from medsim.evaluations.readable import readable_tables
 from medsim.evaluations.run import EvaluationRun
 from medsim.evaluations.separation import (
@@ -226,9 +226,7 @@ def test_files_count_only_terms_with_vectors(
     with new_run(tmp_path, some) as run:
         write_separation(run, "build", some, "words", embedded, {metric: WORD_METRICS[metric]})
         table = separation_tables(run, "build")["separation.parquet"]
-        term_rows = (
-            run.output.load(table_path(SEPARATED, "build", "words", metric)) if n_far else None
-        )
+        term_rows = run.output.load(SEPARATED.path("build", "words", metric)) if n_far else None
 
     *pairs, every = table.iter_rows(named=True)
     assert [(row["category1"], row["category2"]) for row in pairs] == [*product(names, repeat=2)]
