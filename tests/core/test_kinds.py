@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 from fixtures.builds import selected
 
 from medsim.builds.output import BUILD
 from medsim.core.errors import InputError
-from medsim.core.kinds import Kind
+from medsim.core.kinds import Column, Kind, declared_columns
 from medsim.core.opened import OUTPUTS, class_of, open_output
 from medsim.core.output import claimed
 from medsim.evaluations.output import Evaluation
@@ -49,6 +50,18 @@ def test_every_kind_is_listed_and_its_tables_are_described(name: str) -> None:
             assert all(note.endswith(".") for note in table.notes.values()), view
             assert not table.order or table.order.endswith("."), view
     assert all(about.endswith(".") for about in (*kind.others.values(), *kind.recorded.values()))
+
+
+def test_entries_declare_columns_in_all_files_or_only_in_some() -> None:
+    groups = {"word": {"word": Column(pl.String, "The word.")}}
+    entries = ["word?", ["count", "Int64?", "Its count."], ["topics", "List[String]", "Topics."]]
+
+    assert declared_columns(entries, groups) == {
+        "word": Column(pl.String, "The word.", in_some_files=True),
+        "count": Column(pl.Int64, "Its count.", in_some_files=True),
+        "topics": Column(pl.List(pl.String), "Topics."),
+    }
+    assert declared_columns(["word"], groups) == groups["word"]
 
 
 def test_every_column_of_a_build_is_described(shared_build: medsim.Build) -> None:
