@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from operator import attrgetter
@@ -54,23 +54,25 @@ class PrintedPaper:
     """A paper as it is printed, and what its reproduction needs.
 
     Attributes:
-        paper: its authors and year.
+        title: its authors, journal and year, for the heading of the page.
         inputs: the inputs that are needed, for help.
         options: the options of ``medsim reproduce`` that only this paper has.
         needs_embeddings: whether embeddings are needed; else models may have other options.
+        labels: the labels that the paper prints for names of medsim, by what they name.
         tables: in the order in which they are printed.
     """
 
-    paper: str
+    title: str
     inputs: str
     options: Sequence[str] = ()
     needs_embeddings: bool = True
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     tables: Sequence[PrintedTable]
 
     @property
     def authors(self) -> str:
-        """The authors, without the year."""
-        return self.paper.rpartition(" (")[0]
+        """The authors, without the journal and the year."""
+        return self.title.rpartition(" (")[0]
 
 
 @cache

@@ -125,7 +125,7 @@ _PROSE = (
 def reproduction_page(reproduction: Reproduction) -> Page:
     """Return the page of a reproduction, a section for each table of the paper."""
     manifest, cells = reproduction.manifest, reproduction.cells()
-    paper = PAPERS.get(str(manifest.options["paper"]))
+    paper = str(manifest.options["paper"])
     numbers = [cells["computed"].count(), cells["difference"].count()]
     result = (
         f"Of {counted(cells.height, 'cell')}, {numbers[0]:,} were computed, and {numbers[1]:,} of "
@@ -134,7 +134,7 @@ def reproduction_page(reproduction: Reproduction) -> Page:
     tables = cells.group_by("table", maintain_order=True)
     return report(
         Page(
-            title=f"The tables of {paper.title}",
+            title=f"The tables of {printed_papers()[paper].title}",
             lead="Computed again, beside the printed numbers.",
             sections=[
                 Section(title="Result", result=[result], parts=[_PROSE]),
@@ -145,7 +145,7 @@ def reproduction_page(reproduction: Reproduction) -> Page:
         manifest,
         "reproduction",
         commands="medsim sql OUT/tables \"from cell where table = '5'\"",
-        paper=paper.citation,
+        paper=PAPERS.get(paper).citation,
     )
 
 

@@ -35,14 +35,12 @@ class Paper:
     """How the tables of a paper are computed.
 
     Attributes:
-        title: the authors, journal and year, for the heading of the page.
         citation: how to cite the paper.
         steps: returns what will be done, a line each.
         computed: computes the tables in a folder; returns them by name, and the facts about the
             terminology.
     """
 
-    title: str
     citation: str
     steps: Callable[[ReproduceOptions], list[str]]
     computed: Callable[[ReproduceOptions, Path], tuple[dict[str, Computed], Facts]]

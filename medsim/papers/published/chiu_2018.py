@@ -87,12 +87,4 @@ def _column(row: dict[str, str]) -> str:
     return name if row["dataset"] in ("mean", "score") else f"{name} {row['dataset']}"
 
 
-PAPERS.register(
-    "chiu-2018",
-    Paper(
-        title="Chiu et al. (BMC Bioinformatics 2018)",
-        citation=CHIU_2018,
-        steps=steps,
-        computed=computed,
-    ),
-)
+PAPERS.register("chiu-2018", Paper(citation=CHIU_2018, steps=steps, computed=computed))

@@ -9,6 +9,7 @@ import polars as pl
 
 from medsim.builds.build import is_output
 from medsim.core.errors import OptionError, counted
+from medsim.papers.printed import Cells, printed_papers
 from medsim.papers.published import PAPERS, Computed, Facts, Paper
 from medsim.wic.benchmark import Benchmark
 from medsim.wic.build import build_wic
@@ -19,24 +20,12 @@ from medsim.wic.page import ROUHIZADEH_2024
 
 if TYPE_CHECKING:
     from medsim.papers.options import ReproduceOptions
-    from medsim.papers.printed import Cells
 
 _Table: TypeAlias = Literal["1", "3", "figure-3", "4", "5"]
 _PUBLISHED = (".json", ".jsonl", ".parquet")
-_CORPORA = {"medmentions": "Medmentions", "bc5cdr": "BC5CDR", "ncbi": "NCBI Disease"}
-_COLUMNS = {
-    "term identity": "Term idn",
-    "abbreviations": "Abbs",
-    "synonyms": "Syns",
-    "label similarity": "Label sim",
-    "unique concepts": "Unique CUIs",
-}
+_LABELS = printed_papers()["rouhizadeh-2024"].labels
+_CORPORA, _COLUMNS, _SEEN = (_LABELS[of] for of in ("corpora", "columns", "subsets"))
 _NOT_COUNTED = "this needs another corpus, a built benchmark, UMLS, or is not counted by medsim"
-_SEEN = {
-    "any_seen": "Distribution Seen",
-    "unseen": "Distribution Unseen",
-    "all": "Training set BioWiC",
-}
 
 
 def steps(options: ReproduceOptions) -> list[str]:
@@ -128,12 +117,4 @@ def _cells(table: str, rows: pl.DataFrame) -> Cells:
     return cells
 
 
-PAPERS.register(
-    "rouhizadeh-2024",
-    Paper(
-        title="Rouhizadeh et al. (Scientific Data 2024)",
-        citation=ROUHIZADEH_2024,
-        steps=steps,
-        computed=computed,
-    ),
-)
+PAPERS.register("rouhizadeh-2024", Paper(citation=ROUHIZADEH_2024, steps=steps, computed=computed))

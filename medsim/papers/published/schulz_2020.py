@@ -27,26 +27,13 @@ from medsim.studies.asking import sample_study
 from medsim.studies.score import score_study
 from medsim.terminologies.sources import find_source
 
-_DATASETS = {
-    "fsn_syn": "FSN-SYN.",
-    "syn_syn": "SYN.-SYN.",
-    "possibly_equivalent_to": "POSS.-EQUIV.-TO",
-    "replaced_by": "REPLACED-BY",
-    "same_as": "SAME-AS",
-}
-_METRICS = {
-    "fuzzy_jaccard": "fJ",
-    "max_jaccard": "mJ",
-    "pearson": "r",
-    "spearman": "rho",
-    "kendall": "tau",
-}
+_PRINTED = printed_papers()["schulz-2020"]
+_DATASETS, _METRICS, _KINDS = (_PRINTED.labels[of] for of in ("datasets", "metrics", "ratings"))
 _RATED = ("Hliaoutakis", "MiniMayoSRS", "MayoSRS", "Bio-SimLex", "Bio-SimVerb")
-_KINDS = {"mean": "average", "coders": "coders", "physicians": "physicians"}
 _SIMILARITIES = tuple(
     f"sim({pair})" for pair in ("DP,TP", "DP,Org", "TP,Org", "DP,DP", "TP,TP", "Org,Org")
 )
-_TABLES = {table.name: table for table in printed_papers()["schulz-2020"].tables}
+_TABLES = {table.name: table for table in _PRINTED.tables}
 _NAMES = {row for table in _TABLES.values() for row in table.rows}
 _OF_COMPARE = [name for name in _TABLES if not name.startswith("text") and name not in ("2", "3")]
 _PERCENT = ("5", "C.1")
@@ -252,12 +239,4 @@ def _column(name: str) -> str:
     return _embedding(rated_set(_WORDS.sub(_printed_word, name)))
 
 
-PAPERS.register(
-    "schulz-2020",
-    Paper(
-        title="Schulz and Juric (AAAI 2020)",
-        citation=SCHULZ_2020,
-        steps=steps,
-        computed=computed,
-    ),
-)
+PAPERS.register("schulz-2020", Paper(citation=SCHULZ_2020, steps=steps, computed=computed))
