@@ -22,7 +22,7 @@ from medsim.core.terms import is_multi_word
 from medsim.evaluations import conclusions
 from medsim.evaluations.inputs import EvaluationInput
 from medsim.evaluations.layouts import LAYOUTS
-from medsim.evaluations.options import CompareOptions
+from medsim.evaluations.options import SEPARATION_TABLES, CompareOptions
 from medsim.evaluations.output import SCORES, SET_COMPARISONS, SET_PAIRS, Evaluation
 from medsim.evaluations.readable import LABELS, apart, set_name
 from medsim.evaluations.run import resampling_of
@@ -47,9 +47,6 @@ from medsim.pages.sentences import ALPHA
 if TYPE_CHECKING:
     from medsim.evaluations.output import TableRow
 
-
-SEPARATION_TABLES = ("separation", "all-separation", "separation-terms", "categories")
-"""The tables of ``medsim compare`` on category separation."""
 
 _SUMMARIZED = {"best", "standings"}  # tables that open with the result in sentences
 _USUAL = {*_SUMMARIZED, "parts"}  # tables with the usual statistic of each set

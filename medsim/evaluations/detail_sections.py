@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core.shown import number
-from medsim.evaluations import readable
-from medsim.evaluations.conclusions import (
-    best_and_worst,
-    metric_spread,
-    overall_errors,
-    retrieval_at_best_metric,
-)
+from medsim.evaluations import conclusions, readable
 from medsim.evaluations.options import PAPER
 from medsim.evaluations.sets import SET
 from medsim.evaluations.statistic import STATISTICS, statistics_of
@@ -158,7 +152,7 @@ def spread_of_metrics(results: pl.DataFrame, embeddings: Sequence[str]) -> Secti
 
 
 def _spread(results: pl.DataFrame, at: str, name: str, embeddings: Sequence[str]) -> Chart | None:
-    spread = metric_spread(results, (name,))
+    spread = conclusions.metric_spread(results, (name,))
     if spread.is_empty():
         return None
     statistic = STATISTICS[name]
@@ -195,7 +189,7 @@ def retrieval(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
     """Return how often embeddings find a synonym."""
     parts = []
     for (name,), of_input in rows.drop_nulls("value").group_by("input", maintain_order=True):
-        at_best = retrieval_at_best_metric(of_input.filter(subset="common"))
+        at_best = conclusions.retrieval_at_best_metric(of_input.filter(subset="common"))
         common = readable.with_contenders(readable.in_order_of(at_best, embeddings))
         if common.height:
             parts.append(_by_difficulty(str(name), common, of_input))
@@ -251,14 +245,14 @@ _LABELLED = 6  # categories up to which its cells have room for numbers
 
 def category_separation(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
     """Return how well embeddings keep categories apart; see ``SEPARATION``."""
-    overall = overall_errors(rows)
+    overall = conclusions.overall_errors(rows)
     if overall.is_empty():
         return None
     parts = []
     for (name,), of_input in overall.group_by("input", maintain_order=True):
         parts.append(_errors(str(name), of_input, rows.filter(input=name), embeddings))
         among = rows.drop_nulls("category1").join(
-            best_and_worst(of_input).filter(standing="best"),
+            conclusions.best_and_worst(of_input).filter(standing="best"),
             on=["input", "embedding", "metric"],
             how="semi",
             maintain_order="left",

@@ -119,6 +119,9 @@ SUBSETS: tuple[Subset, ...] = get_args(Subset)
 CORRECTIONS: tuple[PValueCorrection, ...] = get_args(PValueCorrection)
 """Corrections of p-values for the number of comparisons; the first is the paper's."""
 
+SEPARATION_TABLES = ("separation", "all-separation", "separation-terms", "categories")
+"""The tables of ``medsim compare`` on category separation."""
+
 TABLES = (
     "best",
     "standings",
@@ -126,7 +129,7 @@ TABLES = (
     *dict.fromkeys((tabulated_names(best=True)[0], *tabulated_names())),
     *(f"{kind}-{name}" for kind in ("all", "standings", "spread") for name in tabulated_names()),
     *("parts", "rated", "coverage", "overlap", "retrieval"),
-    *("separation", "all-separation", "separation-terms", "categories"),
+    *SEPARATION_TABLES,
 )
 """The tables of ``medsim compare``, including those of declared statistics."""
 

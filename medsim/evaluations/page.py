@@ -112,8 +112,8 @@ def page_of(evaluation: Evaluation) -> Page:
 def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) -> Page:
     """Return the report of an evaluation; a section without data is left out."""
     options = ", ".join(f"{k} {v}" for k, v in manifest.options.items() if v or type(v) is int)
-    names = tabulated_names(best=True)
-    best = best_metrics(data.results, data.comparisons, names, baseline=True)
+    usual = tabulated_names(best=True)
+    best = best_metrics(data.results, data.comparisons, usual, baseline=True)
     best = with_standing(best)
     embeddings = standing_order(best, list(manifest.embeddings))
     sections = [

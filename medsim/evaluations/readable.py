@@ -143,8 +143,8 @@ def readable_tables(rows: pl.DataFrame) -> list[pl.DataFrame]:
 
 
 def _laid_out(rows: pl.DataFrame) -> list[pl.DataFrame]:
-    layouts = (layout for column, layout in _LAYOUTS.items() if column in rows.columns)
-    return next(layouts, lambda table: [table])(rows)
+    forms = (form for column, form in _FORMS.items() if column in rows.columns)
+    return next(forms, lambda table: [table])(rows)
 
 
 def why_missing_in(rows: pl.DataFrame, frames: Sequence[pl.DataFrame]) -> str:
@@ -455,7 +455,7 @@ def readable_vocabularies(rows: pl.DataFrame) -> pl.DataFrame:
     return table.select("embedding", *names).join(means, on="embedding", maintain_order="left")
 
 
-_LAYOUTS: Mapping[str, Callable[[pl.DataFrame], list[pl.DataFrame]]] = {
+_FORMS: Mapping[str, Callable[[pl.DataFrame], list[pl.DataFrame]]] = {
     "length": _of_retrieval,
     "term": _of_terms,
     "far": _of_errors,

@@ -6,38 +6,16 @@ from collections.abc import Iterable
 
 import polars as pl
 
+from medsim.core.data import toml_of
 from medsim.core.shown import number
 
-_HEADINGS = {
-    "among_best": "among the best",
-    "category1": "category",
-    "category2": "other category",
-    "embedding1": "embedding",
-    "embedding2": "other embedding",
-    "high": "CI high",
-    "length": "words",
-    "linked_similarity": "its similarity",
-    "linked_term": "nearest synonym",
-    "low": "CI low",
-    "metric1": "metric",
-    "metric2": "other metric",
-    "n_better": "better than",
-    "n_pairs_common": "pairs covered by all",
-    "n_pairs_uncovered": "pairs not covered",
-    "n_terms1": "terms",
-    "n_terms2": "other terms",
-    "n_terms_uncovered": "terms not covered",
-    "n_worse": "worse than",
-    "nearest_similarity": "similarity",
-    "p_bonferroni": "p, Bonferroni",
-}
-"""The headings of columns that differ from the columns' names."""
+_HEADINGS = toml_of(__package__, "headings.toml")
 
 
 def headed(frame: pl.DataFrame, columns: Iterable[str] | pl.Expr, **names: str) -> pl.DataFrame:
     """Return columns of a frame under their headings.
 
-    A heading is from ``names`` or ``_HEADINGS``, else the name with spaces and without "n_".
+    A heading is from ``names`` or ``headings.toml``, else the name with spaces and without "n_".
     """
     headings = _HEADINGS | names
     return frame.select(columns).rename(
