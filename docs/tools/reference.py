@@ -13,11 +13,13 @@ from docs.tools.command_pages import command_pages, with_commands
 from docs.tools.manifest_page import manifest_pages
 from docs.tools.markdown import NOTICE
 from docs.tools.measure_pages import measure_pages
+from docs.tools.paper_lists import with_list, with_papers
 from docs.tools.python_page import NAMES, public_names, python_page
 from docs.tools.table_pages import table_pages
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 SITE = Path(__file__).parents[2] / "zensical.toml"
+PAPERS_PAGE = Path(__file__).parents[1] / "explanation" / "papers.md"
 
 
 def pages() -> dict[str, str]:
@@ -33,7 +35,11 @@ def pages() -> dict[str, str]:
 
 def lists() -> dict[Path, str]:
     """Return the text of the files with a list that follows from declarations."""
-    return {NAMES: public_names(), SITE: with_commands(SITE.read_text(encoding="utf-8"))}
+    return {
+        NAMES: public_names(),
+        SITE: with_papers(with_commands(SITE.read_text(encoding="utf-8"))),
+        PAPERS_PAGE: with_list(PAPERS_PAGE.read_text(encoding="utf-8")),
+    }
 
 
 def written() -> dict[str, str]:

@@ -55,6 +55,7 @@ class PrintedPaper:
 
     Attributes:
         title: its authors, journal and year, for the heading of the page.
+        about: what it is about, for the list of papers: a phrase with a full stop.
         inputs: the inputs that are needed, for help.
         options: the options of ``medsim reproduce`` that only this paper has.
         needs_embeddings: whether embeddings are needed; else models may have other options.
@@ -63,6 +64,7 @@ class PrintedPaper:
     """
 
     title: str
+    about: str
     inputs: str
     options: Sequence[str] = ()
     needs_embeddings: bool = True
