@@ -16,6 +16,7 @@ from medsim.pages.charts import CHANCE
 from medsim.pages.page import Chart, Folded, Page, PageTable, Section, facts, license_notice, report
 from medsim.pages.readable import headed, rounded, with_ends
 from medsim.pages.sentences import accuracy_sentences, p_shown
+from medsim.wic import MAX_REPEATS
 from medsim.wic.benchmark import Benchmark, read_instances
 from medsim.wic.describe import describe_wic
 from medsim.wic.output import ALL_INSTANCES, WicScores
@@ -143,7 +144,7 @@ def _repeats(benchmark: Benchmark) -> Section:
     chart = Chart(
         title="Figure 3: size of train by the limit on repeats of a sentence",
         says="The limit is on how often a sentence may occur in train and dev together. "
-        f"It is {benchmark.manifest.options.get('max_repeats', 100)} in this benchmark.",
+        f"It is {benchmark.manifest.options.get('max_repeats', MAX_REPEATS)} in this benchmark.",
         spec=charts.lines(names, x="repeats of a sentence"),
         rows=curve.unpivot(
             names, index="repeats", variable_name="panel", value_name="value"
