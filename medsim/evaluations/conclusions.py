@@ -273,17 +273,17 @@ def standings(
         )
         for (name, other), sign in ((sides, 1), (sides[::-1], -1))
     )
-    is_best = pl.col("lead") == pl.col("lead").max().over(key)
-    others = both.with_columns(lead=pl.col("ahead").sum().over(*key, "name")).with_columns(
-        best=pl.col("name").filter(is_best).over(key, mapping_strategy="join"), is_best=is_best
-    )
-    is_near = pl.col("other").is_in("best") & ~pl.col("differs")
+    both = both.with_columns(lead=pl.col("ahead").sum().over(*key, "name"))
+    both = both.with_columns(is_best=pl.col("lead") == pl.col("lead").max().over(key))
+    best = pl.col("name").filter("is_best").unique().over(key, mapping_strategy="join")
+    is_near = pl.col("other").is_in(best) & ~pl.col("differs")
     return (
-        others.group_by(*key, "name")
+        both.with_columns(is_near=is_near)
+        .group_by(*key, "name")
         .agg(
             (pl.col("differs") & (pl.col("ahead") > 0)).sum().cast(pl.Int64).alias("n_better"),
             (pl.col("differs") & (pl.col("ahead") < 0)).sum().cast(pl.Int64).alias("n_worse"),
-            (is_near | pl.col("is_best")).any().alias("among_best"),
+            (pl.col("is_near") | pl.col("is_best")).any().alias("among_best"),
         )
         .sort(*key, "name")
     )

@@ -169,9 +169,9 @@ def _of_rated(rows: pl.DataFrame) -> list[pl.DataFrame]:
     agreement = ("raters", "iaa1", "iaa2")
     if rows["raters"].null_count() == rows.height:
         rows = rows.drop(agreement)
-    shares = (rounded(name) for name in agreement[1:] if name in rows.columns)
+    means = (rounded(name) for name in agreement[1:] if name in rows.columns)
     scale = rounded("low", ",g"), rounded("high", ",g")
-    return [rows.with_columns(*scale, percent("multi_word"), *shares)]
+    return [rows.with_columns(*scale, percent("multi_word"), *means)]
 
 
 def _of_coverage(rows: pl.DataFrame) -> list[pl.DataFrame]:
