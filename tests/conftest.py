@@ -122,7 +122,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out files of the other half, and limit the examples of a quick run.
+    """Leave out files of the other half and tests of other runs, and limit the random examples.
 
     Files that take long come first, so that no process is left with one at the end.
     """
@@ -132,7 +132,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: -weights[item.path])
     random = {item for item in items if is_hypothesis_test(getattr(item, "obj", None))}
     if FULL:
-        items[:] = [item for item in items if item in random or item.get_closest_marker("sized")]
+        only = ("full", "sized")
+        items[:] = [
+            item for item in items if item in random or any(map(item.get_closest_marker, only))
+        ]
+    elif not any("::" in argument for argument in config.args):  # a test is named
+        items[:] = [item for item in items if not item.get_closest_marker("full")]
     if (half := config.option.half) is not None:  # files on the command line are in both halves
         items[:] = [item for item in items if item.path in halves()[half]]
     if UNCOMPILED:
@@ -170,7 +175,11 @@ def pytest_configure(config: pytest.Config) -> None:
         "cases of what quicker tests show",
     )
     config.addinivalue_line(
-        "markers", "sized: tries more with MEDSIM_TESTS=full, which runs only these"
+        "markers", "sized: tries more with MEDSIM_TESTS=full, which runs only these and full"
+    )
+    config.addinivalue_line(
+        "markers",
+        "full: a long test of a further case of what others show, run only with MEDSIM_TESTS=full",
     )
     config.option.loadscopereorder = False  # as xdist does by the number of a file's tests alone
     # One collection shows objects not freed; five with so many objects take seconds.

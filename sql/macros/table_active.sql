@@ -6,30 +6,23 @@
 -- writes  macro table_active(value, negated): negated if yes means not in use
 
 create or replace macro table_active(value, negated) as
-case
-    when
-        plain_word(value) in (
-            'active', 'current', 'valid', 'inuse', 'enabled', 'approved', 'a', 'aktiv', 'actif',
-            'activo', 'ativo', 'attivo', 'actief'
-        )
-        then true
-    when
-        plain_word(value) in (
-            'inactive', 'obsolete', 'deprecated', 'retired', 'withdrawn', 'invalid', 'disabled',
-            'deleted', 'discontinued', 'i', 'd', 'inaktiv', 'inactif', 'inactivo', 'inativo',
-            'inattivo', 'inactief'
-        )
-        then false
-    when
-        plain_word(value) in (
-            '1', 't', 'true', 'y', 'yes', 'x', 'j', 'ja', 'oui', 'si', 'sí', 'sì', 'sim', 'tak',
-            'ano', 'da', 'wahr', 'vrai', 'verdadero', 'verdadeiro', 'vero', 'waar'
-        )
-        then not negated
-    when
-        plain_word(value) in (
-            '', '0', 'f', 'false', 'n', 'no', 'nein', 'nee', 'nej', 'nei', 'non', 'não', 'nao',
-            'nie', 'ne', 'falsch', 'faux', 'falso', 'onwaar'
-        )
-        then negated
-end;
+coalesce(
+    map {
+        'active': true, 'current': true, 'valid': true, 'inuse': true, 'enabled': true,
+        'approved': true, 'a': true, 'aktiv': true, 'actif': true, 'activo': true, 'ativo': true,
+        'attivo': true, 'actief': true,
+        'inactive': false, 'obsolete': false, 'deprecated': false, 'retired': false,
+        'withdrawn': false, 'invalid': false, 'disabled': false, 'deleted': false,
+        'discontinued': false, 'i': false, 'd': false, 'inaktiv': false, 'inactif': false,
+        'inactivo': false, 'inativo': false, 'inattivo': false, 'inactief': false
+    }[plain_word(value)],
+    map {
+        '1': true, 't': true, 'true': true, 'y': true, 'yes': true, 'x': true, 'j': true,
+        'ja': true, 'oui': true, 'si': true, 'sí': true, 'sì': true, 'sim': true, 'tak': true,
+        'ano': true, 'da': true, 'wahr': true, 'vrai': true, 'verdadero': true, 'verdadeiro': true,
+        'vero': true, 'waar': true,
+        '': false, '0': false, 'f': false, 'false': false, 'n': false, 'no': false, 'nein': false,
+        'nee': false, 'nej': false, 'nei': false, 'non': false, 'não': false, 'nao': false,
+        'nie': false, 'ne': false, 'falsch': false, 'faux': false, 'falso': false, 'onwaar': false
+    }[plain_word(value)] <> negated
+);

@@ -5,23 +5,25 @@
 -- writes  macro table_kind(value): fsn, synonym or definition
 
 create or replace macro table_kind(value) as
-case
-    when
-        plain_word(value) in (
-            'preferred', 'preferredterm', 'preferredname', 'preferredlabel', 'preflabel', 'pref',
-            'prefname', 'pt', 'pn', 'p', 'mh', 'fsn', 'fn', 'fullyspecifiedname', 'main',
-            'mainterm', 'name', 'label', 'primary', 'official', 'title', '1', 'true', 'yes', 'y',
-            't', 'rdfslabel', 'skospreflabel', '900000000000003001'
-        )
-        then 'fsn'
-    when
-        plain_word(value) in (
-            '', 'synonym', 'syn', 'sy', 's', 'alternative', 'alternate', 'altlabel', 'alt', 'alias',
-            'exact', 'exactsynonym', 'hasexactsynonym', 'abbreviation', 'abbrev', 'ab', 'acronym',
-            'llt', 'et', 'entryterm', 'nonpreferred', 'np', 'secondary', 'other', 'inclusion',
-            'brand', 'brandname', 'tradename', 'oboinowlhasexactsynonym', 'skosaltlabel', '0',
-            'false', 'no', 'n', 'f', '900000000000013009'
-        )
-        then 'synonym'
-    when plain_word(value) in ('definition', 'textdefinition', 'iao0000115') then 'definition'
-end;
+map_extract_value(
+    map {
+        'preferred': 'fsn', 'preferredterm': 'fsn', 'preferredname': 'fsn', 'preferredlabel': 'fsn',
+        'preflabel': 'fsn', 'pref': 'fsn', 'prefname': 'fsn', 'pt': 'fsn', 'pn': 'fsn', 'p': 'fsn',
+        'mh': 'fsn', 'fsn': 'fsn', 'fn': 'fsn', 'fullyspecifiedname': 'fsn', 'main': 'fsn',
+        'mainterm': 'fsn', 'name': 'fsn', 'label': 'fsn', 'primary': 'fsn', 'official': 'fsn',
+        'title': 'fsn', '1': 'fsn', 'true': 'fsn', 'yes': 'fsn', 'y': 'fsn', 't': 'fsn',
+        'rdfslabel': 'fsn', 'skospreflabel': 'fsn', '900000000000003001': 'fsn',
+        '': 'synonym', 'synonym': 'synonym', 'syn': 'synonym', 'sy': 'synonym', 's': 'synonym',
+        'alternative': 'synonym', 'alternate': 'synonym', 'altlabel': 'synonym', 'alt': 'synonym',
+        'alias': 'synonym', 'exact': 'synonym', 'exactsynonym': 'synonym',
+        'hasexactsynonym': 'synonym', 'abbreviation': 'synonym', 'abbrev': 'synonym',
+        'ab': 'synonym', 'acronym': 'synonym', 'llt': 'synonym', 'et': 'synonym', 'entryterm': 'synonym',
+        'nonpreferred': 'synonym', 'np': 'synonym', 'secondary': 'synonym', 'other': 'synonym',
+        'inclusion': 'synonym', 'brand': 'synonym', 'brandname': 'synonym', 'tradename': 'synonym',
+        'oboinowlhasexactsynonym': 'synonym', 'skosaltlabel': 'synonym', '0': 'synonym',
+        'false': 'synonym', 'no': 'synonym', 'n': 'synonym', 'f': 'synonym',
+        '900000000000013009': 'synonym',
+        'definition': 'definition', 'textdefinition': 'definition', 'iao0000115': 'definition'
+    },
+    plain_word(value)
+);

@@ -10,11 +10,10 @@ case
     when text[1] between '!' and '~' and text[-1] between '!' and '~' then text
     else trim(
         text,
-        chr(9) || chr(10) || chr(11) || chr(12) || chr(13)
-        || chr(28) || chr(29) || chr(30) || chr(31) || chr(32)
-        || chr(133) || chr(160) || chr(5760)
-        || chr(8192) || chr(8193) || chr(8194) || chr(8195) || chr(8196) || chr(8197)
-        || chr(8198) || chr(8199) || chr(8200) || chr(8201) || chr(8202)
-        || chr(8232) || chr(8233) || chr(8239) || chr(8287) || chr(12288)
+        e'\x09\x0A\x0B\x0C\x0D\x1C\x1D\x1E\x1F\x20'
+        || e'\xC2\x85\xC2\xA0\xE1\x9A\x80'
+        || e'\xE2\x80\x80\xE2\x80\x81\xE2\x80\x82\xE2\x80\x83\xE2\x80\x84\xE2\x80\x85'
+        || e'\xE2\x80\x86\xE2\x80\x87\xE2\x80\x88\xE2\x80\x89\xE2\x80\x8A'
+        || e'\xE2\x80\xA8\xE2\x80\xA9\xE2\x80\xAF\xE2\x81\x9F\xE3\x80\x80'
     )
 end;

@@ -68,6 +68,7 @@ def test_every_promise_holds(built) -> None:
     assert medsim.verify(built[0], sample="all").holds
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shard", [None, "1/1"])
 def test_as_published_easy_pairs_of_syn_syn_repeat_no_negative_of_fsn_syn(
     tmp_path: Path, shard: str | None

@@ -105,6 +105,7 @@ def test_a_local_cluster_gives_the_same_rows(source: Path, whole: dict, tmp_path
     assert "search on local" in {stage["name"] for stage in build.manifest.stages}
 
 
+@pytest.mark.full
 def test_a_killed_worker_does_not_change_the_rows(
     source: Path, whole: dict, tmp_path: Path
 ) -> None:
@@ -122,6 +123,7 @@ def test_a_killed_worker_does_not_change_the_rows(
     assert build.manifest.outputs == whole
 
 
+@pytest.mark.full
 def test_a_lost_result_is_searched_again(
     source: Path,
     whole: dict,
@@ -147,6 +149,7 @@ def test_a_lost_result_is_searched_again(
     assert build.manifest.outputs == whole
 
 
+@pytest.mark.full
 def test_an_interrupt_at_a_terminal_ends_in_one_line(source: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "medsim", "build", str(source), "-o", "out"]
     process = subprocess.Popen(

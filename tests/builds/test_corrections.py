@@ -75,6 +75,7 @@ def test_verify_finds_a_build_that_ignores_its_corrections(
 
 
 @pytest.mark.slow
+@pytest.mark.full
 def test_shards_carry_the_corrections_to_the_merge(
     shared_release: Path, shared_build: medsim.Build, tmp_path: Path
 ) -> None:

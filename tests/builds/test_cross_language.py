@@ -244,6 +244,7 @@ def test_results_are_by_language_and_the_headline_is_of_the_first(folder: Path) 
     assert {*results.filter(statistic="auc_matched")["dataset"]} == {"syn_syn"}
 
 
+@pytest.mark.full
 def test_shards_give_the_same_rows_and_splits_share_no_name(folder: Path) -> None:
     places, options = (folder / "release", folder / "merged"), {**OPTIONS, "pool": "terminology"}
     medsim.build_shard(*places, shard="1/1", **options)

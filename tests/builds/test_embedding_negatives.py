@@ -299,6 +299,7 @@ def test_verification_finds_changes(
     assert "fingerprint" not in broken
 
 
+@pytest.mark.full
 def test_a_moved_embedding_is_given_again(words: Path, tmp_path: Path) -> None:
     out = make_embedding_build(words, tmp_path / "out")
     moved = (tmp_path / "out.vec").rename(tmp_path / "moved.vec")
@@ -329,6 +330,7 @@ def test_a_different_embedding_is_rejected(
 # Interruption
 
 
+@pytest.mark.full
 def test_a_killed_build_resumes_only_with_the_same_embedding(tmp_path: Path) -> None:
     source = tmp_path / "release.zip"
     medsim.synth(source, concepts=600, seed=1)
@@ -387,6 +389,7 @@ def function_build(shared_release: Path, tmp_path_factory: pytest.TempPathFactor
     return build_with(shared_release, tmp_path_factory.mktemp("object") / "out", vectors_of)
 
 
+@pytest.mark.full
 def test_a_function_gives_the_same_negatives_as_its_vectors(
     shared_release: Path, function_build: medsim.Build, tmp_path: Path
 ) -> None:
@@ -427,6 +430,7 @@ def test_a_version_identifies_an_object_and_wrong_vectors_are_found(
         medsim.verify(build, embedding=medsim.Embedding(vectors_of, version="2"))
 
 
+@pytest.mark.full
 def test_an_interrupted_build_from_an_object_resumes(
     shared_release: Path, tmp_path: Path, function_build: medsim.Build, monkeypatch
 ) -> None:

@@ -69,6 +69,7 @@ def test_ids_keep_their_zeros() -> None:
     assert ids.to_list() == ["0" * 16, "0" * 14 + "ff", "f" * 16]
 
 
+@pytest.mark.full
 def test_sets_made_in_batches_have_the_same_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -99,6 +99,7 @@ def test_shards_give_the_rows_of_a_build_in_one_piece(
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+@pytest.mark.full
 def test_more_shards_than_first_terms_are_allowed(tmp_path: Path) -> None:
     release = Release()
     release.named("100001", "Velp (ailment)", "Nurl", "Nurling")
@@ -118,6 +119,7 @@ def test_more_shards_than_first_terms_are_allowed(tmp_path: Path) -> None:
     assert {row["first_terms"].item() == 0 for row in rows} == {True, False}
 
 
+@pytest.mark.full
 def test_concurrent_processes_make_one_build(source: Path, whole: dict, tmp_path: Path) -> None:
     out = tmp_path / "out"
     command = [program(), "build", source, "-o", out, "--seed", "4"]
@@ -178,6 +180,7 @@ def kill(command: list[str], is_there: Callable[[], bool], number: int) -> tuple
     return process.returncode, stderr
 
 
+@pytest.mark.full
 def test_a_shard_killed_twice_is_finished_and_a_killed_merge_resumes(
     long_source: Path, long_whole: dict, tmp_path: Path
 ) -> None:
@@ -199,6 +202,7 @@ def test_a_shard_killed_twice_is_finished_and_a_killed_merge_resumes(
     assert not job.parent.exists()
 
 
+@pytest.mark.full
 def test_lists_missing_in_shards_are_searched(
     source: Path, whole: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -299,6 +303,7 @@ def test_unreadable_files_are_named(
         medsim.merge(out)
 
 
+@pytest.mark.full
 def test_a_damaged_shard_can_be_searched_again(source: Path, whole: dict, out: Path) -> None:
     path = out.with_name("out.shards") / "shard-2-of-2.shard"
     path.write_bytes(path.read_bytes()[:-20])
@@ -311,6 +316,7 @@ def test_a_damaged_shard_can_be_searched_again(source: Path, whole: dict, out: P
     assert medsim.merge(out).manifest.outputs == whole["set"]
 
 
+@pytest.mark.full
 def test_the_source_may_have_moved_before_the_merge(
     whole: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -330,6 +336,7 @@ def test_the_source_may_have_moved_before_the_merge(
     assert build.manifest.outputs == whole["set"]
 
 
+@pytest.mark.full
 def test_shards_replace_a_finished_build_only_with_overwrite(source: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     before = medsim.build(source, out).manifest.outputs

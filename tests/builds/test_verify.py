@@ -157,6 +157,7 @@ def test_a_removed_negative_is_found_with_any_sample(copy: Path) -> None:
     assert result.n_compared == 1
 
 
+@pytest.mark.full
 def test_the_sample_depends_on_the_seed(copy: Path) -> None:
     tamper(copy, "farthest")
     half = pl.read_parquet(copy / SYN_SYN).filter(label=1)["term1"].n_unique() // 2

@@ -23,6 +23,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.full
 def test_outputs_from_an_earlier_state_name_its_date(release: Path, tmp_path: Path) -> None:
     build = medsim.build(release, tmp_path / "build", as_of=EARLIER, negatives=["random"])
     medsim.split(build, tmp_path / "splits")

@@ -355,6 +355,7 @@ main()
 
 
 @pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_killed_run_leaves_no_output_and_the_next_is_complete(
     files: tuple[Path, Path], compared: medsim.Diff, tmp_path: Path, number: int

@@ -47,6 +47,7 @@ def test_two_releases_have_every_kind_of_change(
     assert summary.filter(subject="is_a")["n_kept"].min() > 0
 
 
+@pytest.mark.full
 def test_a_full_release_as_of_january_is_the_first_release(
     releases: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -59,6 +60,7 @@ def test_a_full_release_as_of_january_is_the_first_release(
     assert diff.manifest.warnings == []
 
 
+@pytest.mark.full
 def test_new_concepts_are_a_test_split(releases: tuple[Path, Path], tmp_path: Path) -> None:
     january, july = releases
     build = medsim.build(july, tmp_path / "build")

@@ -75,6 +75,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.full
 def test_the_search_finds_the_entry_of_the_glossary_for_each_term_of_the_field(
     browser, site: Path
 ) -> None:

@@ -654,6 +654,7 @@ def test_options_of_requests_do_not_change_the_identity() -> None:
     assert len({plain, *map(fingerprint, others)}) == 5
 
 
+@pytest.mark.full
 def test_a_build_with_a_service_is_verified_from_the_cache(
     service: LocalService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

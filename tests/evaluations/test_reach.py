@@ -54,6 +54,7 @@ def invented(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
 
 
 @pytest.mark.slow
+@pytest.mark.full
 def test_an_embedding_that_follows_the_ratings_beats_22_random_ones(
     invented: tuple[Path, dict[str, Path]],
 ) -> None:

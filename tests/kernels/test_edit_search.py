@@ -358,6 +358,7 @@ def test_many_queries_of_one_bound_are_searched_exactly(n_edits: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.full
 def test_terms_of_tens_of_thousands_of_characters_are_searched_exactly() -> None:
     # At distances beyond 2**15 counters need more bits.
     pool = pool_of(["ab" * 16_400, "cd" * 16_400])

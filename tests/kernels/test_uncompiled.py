@@ -36,6 +36,7 @@ LANES_OF_AVX2 = 256
 
 
 @pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.skipif(
     bool(config.DISABLE_JIT) or LANES == LANES_OF_AVX2,
     reason="the other tests have shown it, or nothing is compiled",

@@ -125,6 +125,7 @@ def test_killed_build_is_completed_by_the_next_run(
     assert undisturbed != of_seed_1
 
 
+@pytest.mark.full
 def test_interrupt_ends_cleanly_and_the_next_run_continues(
     source: Path, undisturbed: dict, tmp_path: Path
 ) -> None:
@@ -203,6 +204,7 @@ def test_earlier_build_is_replaced_only_on_request(
     assert leftovers(there) == []
 
 
+@pytest.mark.full
 def test_an_interrupted_replacement_leaves_the_earlier_build(
     source: Path, undisturbed: dict, there: Path
 ) -> None:

@@ -27,6 +27,7 @@ def run(*arguments: str | Path, **process) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.full
 def test_closed_standard_descriptors_do_not_mix_files(shared_release: Path, tmp_path: Path) -> None:
     closed = partial(run, preexec_fn=lambda: os.closerange(0, 3))
     out, page = tmp_path / "out", tmp_path / "page.html"

@@ -129,6 +129,7 @@ def test_the_manifest_has_sizes_and_shares(
 
 
 @pytest.mark.slow
+@pytest.mark.full
 def test_the_rows_do_not_depend_on_threads(
     shared_build: medsim.Build, shared_splits: medsim.Splits, tmp_path: Path
 ) -> None:
@@ -235,6 +236,7 @@ def test_synonymous_concepts_stay_together(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.full
 def test_splits_use_the_options_of_their_build(shared_release: Path, tmp_path: Path) -> None:
     def vectors_of(texts: list[str]) -> list[list[float]]:
         digests = [hashlib.sha256(text.encode()).digest() for text in texts]
@@ -268,6 +270,7 @@ def test_splits_use_the_options_of_their_build(shared_release: Path, tmp_path: P
 
 
 @pytest.mark.slow
+@pytest.mark.full
 def test_splits_of_a_dialect_keep_its_preferred_names(tmp_path: Path) -> None:
     release = small_release(*((f"Kamu lero {word}", f"Bine {word} tolu") for word in NUMBERS))
     for row in list(release.rows["description"]):
@@ -281,6 +284,7 @@ def test_splits_of_a_dialect_keep_its_preferred_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.full
 def test_a_split_can_be_split(shared_splits: medsim.Splits, tmp_path: Path) -> None:
     inner = medsim.split(shared_splits["train"], tmp_path / "out", ratios="1/1", seed=1, threads=1)
 
@@ -290,6 +294,7 @@ def test_a_split_can_be_split(shared_splits: medsim.Splits, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
+@pytest.mark.full
 def test_an_interrupted_run_resumes(
     shared_build: medsim.Build,
     shared_splits: medsim.Splits,

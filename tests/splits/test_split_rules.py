@@ -188,6 +188,7 @@ def test_new_concepts_since_a_release_are_the_test_split(
     assert medsim.verify(splits, build=later).holds
 
 
+@pytest.mark.full
 def test_a_source_of_an_earlier_release_is_built_first(
     releases: tuple[medsim.Build, medsim.Build], since_earlier: medsim.Splits, tmp_path: Path
 ) -> None:

@@ -133,6 +133,7 @@ def test_the_exit_code_says_whether_promises_hold(copied: Path) -> None:
     assert f"{copied}: files do not hold" in result.output
 
 
+@pytest.mark.full
 def test_the_build_must_be_the_one_that_was_split(
     shared_splits: medsim.Splits, shared_build: medsim.Build
 ) -> None:

@@ -21,6 +21,7 @@ def results(store: Store, expression: str, *texts: str) -> list[object]:
 
 
 @pytest.mark.slow
+@pytest.mark.full
 def test_every_code_point_is_trimmed_exactly_if_python_strips_it(store: Store) -> None:
     characters = [chr(at) for at in range(sys.maxunicode + 1) if at not in SURROGATES]
     texts = [f"{character}x{character}" for character in characters]

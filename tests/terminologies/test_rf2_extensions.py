@@ -232,6 +232,7 @@ def test_terms_of_use_are_those_of_all_releases(pair: tuple[Path, Path], tmp_pat
     assert united.terms_of_use.startswith(f"{invented.terms_of_use}; SNOMED CT content is licensed")
 
 
+@pytest.mark.full
 def test_every_command_that_reads_a_source_takes_extensions(
     pair: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -272,6 +273,7 @@ def test_every_command_that_reads_a_source_takes_extensions(
     assert "is an input of this command" in refused.stderr
 
 
+@pytest.mark.full
 def test_shards_read_the_extensions_again(pair: tuple[Path, Path], tmp_path: Path) -> None:
     delta = write_delta(tmp_path / "delta.zip", pair)
     options = {"extensions": [delta], "negatives": ["levenshtein"]}
