@@ -3,6 +3,7 @@
 import gc
 import os
 import re
+import ssl
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -30,6 +31,8 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # Disks are not waited for, which takes a fifth of the time: whether all is on the disk when it has
 # to be is seen from the calls, and the processes that tests start do wait.
 os.fsync = os.fstat  # it also fails for anything but an open file
+
+certificates = cache(ssl.create_default_context)
 
 SLOW = 50  # number of quick tests that take as long as a slow one
 
@@ -64,10 +67,14 @@ def store() -> Iterator[object]:
 
 @pytest.fixture
 def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
-    """A running service, with short waits between tries; no key is in the environment."""
+    """A running service, with short waits between tries; no key is in the environment.
+
+    Certificates are loaded once, not for each client.
+    """
     from fixtures.services import LocalService
 
     monkeypatch.setattr("medsim.embeddings.services.FIRST_WAIT", 0.001)
+    monkeypatch.setattr(ssl, "create_default_context", certificates)
     for name in ("MEDSIM_API_KEY", "OPENAI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     with LocalService().running() as running:

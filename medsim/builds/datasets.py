@@ -330,6 +330,7 @@ _COLUMNS = {
     **dict.fromkeys(LANGUAGES, pl.Int8),
     **dict.fromkeys(("has_equal_terms", "is_linked"), pl.Boolean),
 }
+_MAX_WAITING = 100_000  # pairs in memory, since an insertion takes as long as some thousand pairs
 _NUMBERED = (  # tables for checks, made once
     "numbered_name",
     "numbered_association",
@@ -352,7 +353,7 @@ class CheckedPairs:
         ids = np.arange(len(positives.bearers), dtype=np.int32)
         bearers = pl.DataFrame({"term_id": ids, "concept_number": positives.bearers})
         store.put("numbered_bearer", bearers)
-        store.append("numbered_pair", pl.DataFrame(schema=_COLUMNS))
+        self._waiting = [pl.DataFrame(schema=_COLUMNS)]
 
     def add(self, key: SetKey, numbers: pl.DataFrame, file: Path) -> None:
         """Add the pairs of a set.
@@ -376,10 +377,17 @@ class CheckedPairs:
             row=pl.int_range(pl.len()),
         )
         columns = (pl.col(name).cast(dtype) for name, dtype in _COLUMNS.items())
-        self._store.append("numbered_pair", numbered.select(columns))
+        self._waiting.append(numbered.select(columns))
+        if sum(frame.height for frame in self._waiting) > _MAX_WAITING:
+            self._append()
+
+    def _append(self) -> None:
+        self._store.append("numbered_pair", pl.concat(self._waiting))
+        self._waiting = [pl.DataFrame(schema=_COLUMNS)]
 
     def findings(self) -> list[Finding]:
         """Return a finding for each file of ``sql/builds/checks``."""
+        self._append()
         names = [list(asdict(key).values()) for key, _ in self._sets]
         sets = pl.DataFrame(names, schema=PAIR.folder_columns(), orient="row")
         self._store.put("pair_set", sets.with_row_index("set_id"))
