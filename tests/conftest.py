@@ -17,17 +17,15 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
-
-if WORKER and hasattr(os, "sched_setaffinity"):
-    # Each process has one CPU, since they use all together and more threads only take time. Its
-    # programs inherit that. Tests of threads give their number; `just test-full` uses all CPUs.
-    cpus = sorted(os.sched_getaffinity(0))
-    if os.environ.get("MEDSIM_TESTS") != "full":
-        os.sched_setaffinity(0, {cpus[int(WORKER.removeprefix("gw")) % len(cpus)]})
-
 from fixtures.shared import *  # noqa: F403 — fixtures that are made once a run
 from fixtures.sizes import FULL, sized
+
+worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+if worker and not FULL and hasattr(os, "sched_setaffinity"):
+    # Each process has one CPU, as its programs do, since all processes together use all CPUs, and
+    # more threads only take time. Tests of threads say how many; `just test-full` has all CPUs.
+    cpus = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {cpus[int(worker.removeprefix("gw")) % len(cpus)]})
 
 typer.testing._get_command = cache(typer.testing._get_command)  # a process makes them once
 gc.disable()  # until all tests are collected, since nearly all objects made until then stay
