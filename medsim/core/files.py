@@ -58,12 +58,9 @@ def new_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
         OutputError: the file at ``path`` must not be replaced, or no file can be written there.
     """
     _remove_leftovers(path)
-    partial = path.with_name(f".{path.name}.{uuid4().hex}.partial")
     with _failing_to_write(path):
-        stream = partial.open("x+b")
+        partial, stream = _locked_partial(path)
         try:
-            with suppress(OSError):  # a file system may not support locks
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
@@ -76,6 +73,21 @@ def new_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
             with suppress(OSError):  # newer versions of Python try to write the rest again
                 stream.close()
             partial.unlink(missing_ok=True)
+
+
+def _locked_partial(path: Path) -> tuple[Path, IO[bytes]]:
+    """Return a new partial file and its path.
+
+    Another process may take the file for a leftover before it is locked; then there is another.
+    """
+    while True:
+        partial = path.with_name(f".{path.name}.{uuid4().hex}.partial")
+        stream = partial.open("x+b")
+        with suppress(OSError):  # a file system may not support locks
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        if os.fstat(stream.fileno()).st_nlink:
+            return partial, stream
+        stream.close()
 
 
 def write_file(path: Path, content: bytes, *, overwrite: bool) -> None:

@@ -307,6 +307,25 @@ def test_remains_of_a_replaced_output_are_removed(tmp_path: Path, *, emptied: bo
     assert names(tmp_path) == sorted([*others, "out"])
 
 
+def test_a_file_that_another_process_takes_for_a_leftover_is_written_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, lock, others = tmp_path / "job.json", fcntl.flock, [b"theirs"]
+
+    def locked_late(stream, operation: int) -> None:
+        while others:
+            content = others.pop()
+            with new_file(path, overwrite=True) as other:  # it removes the file, not yet locked
+                other.write(content)
+        lock(stream, operation)
+
+    monkeypatch.setattr(fcntl, "flock", locked_late)
+    with new_file(path, overwrite=True) as stream:
+        stream.write(b"ours")
+    assert path.read_bytes() == b"ours"
+    assert [file.name for file in tmp_path.iterdir()] == ["job.json"]
+
+
 def test_partial_files_are_removed_unless_still_being_written(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     leftover = tmp_path / f".page.html.{'0' * 32}.partial"
