@@ -12,7 +12,7 @@ import typer
 from typer.main import get_command
 
 import medsim
-from docs.tools.markdown import code, codes, page
+from docs.tools.markdown import code, codes, page, with_lines
 from medsim.cli import app
 from medsim.core.console import _flag, _heading_of, _shown
 from medsim.core.options import Heading, Option, Options, declared, signature_of
@@ -130,13 +130,12 @@ def with_commands(navigation: str) -> str:
     """Return the settings of the site with the pages of all commands in its navigation."""
     indent = " " * 12
     lines = (
-        f'{indent}{{ "medsim {name}" = "reference/commands/{name.replace(" ", "-")}.md" }},\n'
+        f'{indent}{{ "medsim {name}" = "reference/commands/{_file_of(name)}" }},'
         for names in _panels().values()
         for name in names
     )
     index = f'{indent}"reference/commands/index.md",\n'
-    before, index, after = navigation.partition(index)
-    return before + index + "".join(lines) + after[after.index(f"{indent[:8]}] }},") :]
+    return with_lines(navigation, index, lines, f"{indent[:8]}] }},")
 
 
 def _panels() -> dict[str, list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,12 @@ def code(text: object) -> str:
 def codes(texts: Any) -> str:
     """Return texts as code, with commas between them."""
     return ", ".join(map(code, texts))
+
+
+def with_lines(text: str, start: str, lines: Iterable[str], end: str) -> str:
+    """Return a text with other lines between its first ``start`` and the next ``end``."""
+    before, start, after = text.partition(start)
+    return before + start + "".join(f"{line}\n" for line in lines) + after[after.index(end) :]
 
 
 def page(template: str, **content: Any) -> str:

@@ -1,4 +1,7 @@
-"""The output of a build: its kind, tables, columns and manifest."""
+"""The output of a build: its kind, tables and manifest.
+
+``tables.toml`` declares the tables with their columns.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +26,9 @@ if TYPE_CHECKING:
 LANGUAGES = ("language1", "language2")
 """The columns of the languages of cross_language."""
 
-TERM, PAIR, POSITIVE, STATS = declared_tables(__package__).values()
-"""The tables of a build, in the order of ``tables.toml``."""
+_TABLES = declared_tables(__package__)
+TERM, PAIR = _TABLES["term"], _TABLES["pair"]
+POSITIVE, STATS = _TABLES["positive"], _TABLES["stats"]
 
 CARD = "README.md"
 """The card, which describes the files to people and to Hugging Face's hub."""

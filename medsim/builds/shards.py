@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -183,7 +183,7 @@ class ShardedRun:
     job: Mapping[str, str]
     total: int
     source: str
-    extensions: Sequence[str] = ()
+    extensions: Sequence[str]
 
     def signature(self) -> str:
         """Return a hash of everything that the shards have in common."""
@@ -230,7 +230,8 @@ class ShardFolder:
         """Return the run that the folder belongs to."""
         path = self.folder / _JOB
         try:
-            return ShardedRun(**read_own_json(path))
+            facts = read_own_json(path)
+            return ShardedRun(**{each.name: facts[each.name] for each in fields(ShardedRun)})
         except FileNotFoundError as error:
             raise InputError(
                 f"{self.folder} holds no shards; make them with medsim build --shard 1/2 and so on"

@@ -78,14 +78,15 @@ def new_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
 def _locked_partial(path: Path) -> tuple[Path, IO[bytes]]:
     """Return a new partial file and its path.
 
-    Another process may take the file for a leftover before it is locked; then there is another.
+    Another process may take the file for a leftover before it is locked, and remove it; then this
+    makes another. That process has the lock only for a moment, so this waits for it.
     """
     while True:
         partial = path.with_name(f".{path.name}.{uuid4().hex}.partial")
         stream = partial.open("x+b")
         with suppress(OSError):  # a file system may not support locks
             fcntl.flock(stream, fcntl.LOCK_EX)
-        if os.fstat(stream.fileno()).st_nlink:
+        if partial.exists():
             return partial, stream
         stream.close()
 

@@ -1,7 +1,8 @@
-"""Kinds of output, each declared once in the package that makes it.
+"""Kinds of output and their tables, each declared once in the package that makes it.
 
-The declaration is a ``Kind``, such as ``medsim.evaluations.output.EVALUATION``. The class that
-opens outputs of the kind refers to it, and ``medsim.core.opened`` lists the class for all commands.
+A kind is a ``Kind``, such as ``medsim.evaluations.output.EVALUATION``. The class that opens outputs
+of the kind refers to it, and ``outputs.toml`` lists the class for all commands. The tables are in
+the ``tables.toml`` of each package.
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ def declared_table(
         entry: fields of ``Table``, with columns as in ``declared_columns``; without an order, the
             table is in order of its key.
         groups: groups of columns by name.
-        others: fields that the entry lacks.
+        others: fields that the entry must lack.
     """
     key = tuple(entry.get("key", ()))
     columns = declared_columns(entry["columns"], groups)

@@ -1,4 +1,7 @@
-"""The output of ``medsim diff``: its kind, tables, columns and manifest."""
+"""The output of ``medsim diff``: its kind, tables and manifest.
+
+``tables.toml`` declares the tables with their columns.
+"""
 
 from __future__ import annotations
 
@@ -44,6 +47,7 @@ _GROUPS = {
 
 
 def _changes(name: str, title: str, kinds: Mapping[str, str], **entry: Any) -> Changes:
+    """Return the declaration of an entry under ``changes`` of ``tables.toml``."""
     meanings = "; ".join(f"{kind}: {meaning}" for kind, meaning in kinds.items())
     groups = {**_GROUPS, "change": {"change": Column(pl.String, f"{meanings}.")}}
     return Changes(title, kinds, declared_table(entry, groups, files=f"{name}.parquet"))

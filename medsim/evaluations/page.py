@@ -112,9 +112,9 @@ def page_of(evaluation: Evaluation) -> Page:
 def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) -> Page:
     """Return the report of an evaluation; a section without data is left out."""
     options = ", ".join(f"{k} {v}" for k, v in manifest.options.items() if v or type(v) is int)
-    usual = tabulated_names(best=True)
-    best = best_metrics(data.results, data.comparisons, usual, baseline=True)
-    best = with_standing(best)
+    best = with_standing(
+        best_metrics(data.results, data.comparisons, tabulated_names(best=True), baseline=True)
+    )
     embeddings = standing_order(best, list(manifest.embeddings))
     sections = [
         main_result(best, data, manifest.options),

@@ -132,19 +132,15 @@ def readable_tables(rows: pl.DataFrame) -> list[pl.DataFrame]:
     star for the best and those not significantly different from it; in the subset own, the number
     of pairs. A missing value is a dash, see ``why_missing_in``.
     """
+    forms = (form for column, form in _FORMS.items() if column in rows.columns)
     return [
         frame.with_columns(
             shown.texts(column, shown.readable_text).fill_null(MISSING)
             for column in frame
             if column.name in _WHY_MISSING and column.null_count()
         )
-        for frame in _laid_out(rows)
+        for frame in next(forms, lambda table: [table])(rows)
     ]
-
-
-def _laid_out(rows: pl.DataFrame) -> list[pl.DataFrame]:
-    forms = (form for column, form in _FORMS.items() if column in rows.columns)
-    return next(forms, lambda table: [table])(rows)
 
 
 def why_missing_in(rows: pl.DataFrame, frames: Sequence[pl.DataFrame]) -> str:

@@ -35,7 +35,6 @@ from numba import config, njit
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher
-from numba.core.dispatcher import Dispatcher as CompiledFunction
 from numba.core.event import Event, Listener, install_listener
 from numba.core.registry import cpu_target
 from numba.core.runtime.nrt import rtsys
@@ -157,7 +156,7 @@ def array_kernel(function: F, **options: bool) -> Dispatcher[F]:
     """
     alone: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **options}
     compiled = njit(function, nogil=True, **alone)
-    if isinstance(compiled, CompiledFunction):
+    if isinstance(compiled, Dispatcher):
         # Without a wrapper there is no entry point for the dispatcher, so none is registered.
         compiled._insert = lambda *_code: None  # type: ignore[attr-defined]  # noqa: SLF001
         compiled._compile_for_args = partial(_refuse, function.__name__)  # type: ignore[attr-defined]  # noqa: SLF001
@@ -180,7 +179,7 @@ def _refuse(name: str, *_arguments: object, **_named: object) -> None:
 
 def _cached(function: F, compiled: Dispatcher[F]) -> Dispatcher[F]:
     """Return a compiled function with its cache."""
-    if isinstance(compiled, CompiledFunction):  # not where compiling is switched off
+    if isinstance(compiled, Dispatcher):  # not where compiling is switched off
         folder = _folder(config.CACHE_DIR)  # type: ignore[attr-defined]  # set when it is imported
         # The same as its method enable_caching.
         compiled._cache = CodeCache(function, folder)  # type: ignore[attr-defined]  # noqa: SLF001

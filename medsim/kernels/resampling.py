@@ -34,8 +34,9 @@ def concordance_below(left: Ids, right: Ids) -> Counts:
 
     A row of smaller left rank is concordant if its right rank is smaller too, and discordant if it
     is larger. Rows are counted in a binary indexed tree over the right ranks (Fenwick 1994), all
-    rows that tie on the left at once. Ranks are dense, from 0; left ranks never decrease. Returns
-    int64[n_rows], in time O(n_rows log n_rows) and memory O(n_rows).
+    rows that tie on the left at once. ``left`` and ``right`` are int32[n_rows]: left ranks never
+    decrease, right ranks are from 0 to n_rows - 1, and both may have gaps. Returns int64[n_rows],
+    in time O(n_rows log n_rows) and memory O(n_rows).
     """
     n_rows = len(left)
     net, tree = np.zeros(n_rows, np.int64), np.zeros(n_rows + 1, np.int64)

@@ -114,9 +114,11 @@ def kendalls(ranks: Vectors, untied: Rows, first: Ids, second: Ids) -> Values:
     Dimensions are visited in order of the first row. An earlier dimension is concordant with the
     current one if it has a lower rank in the second row, and discordant if it has a higher rank.
 
-    ``ranks`` come from ``mean_ranks``, and ``untied`` from ``untied_pairs``. Returns
+    ``ranks``, float32[n_rows, n_dimensions], come from ``mean_ranks``, and ``untied``,
+    int64[n_rows], from ``untied_pairs``; ``first`` and ``second`` are int32[n_pairs]. Returns
     float64[n_pairs] from -1 to 1; 0 where a row is constant. Time per pair O(n_dimensions**2 / 64)
-    without ties, O(n_dimensions * log n_dimensions) with ties.
+    without ties, O(n_dimensions * log n_dimensions) with ties, which take memory
+    O(n_dimensions) for each pair.
     """
     width = ranks.shape[1]
     every = width * (width - 1) // 2
@@ -132,7 +134,7 @@ def kendalls(ranks: Vectors, untied: Rows, first: Ids, second: Ids) -> Values:
             balance = 2 * _concordant(a, b, order, bits, below) - every
         else:
             _put_in_order(a, order, counts)
-            # A rank's whole part, less one, numbers its group of equal values.
+            # The whole part of a mean rank orders the groups of equal values, and is at most width.
             left, right = a[order].astype(np.int32), b[order].astype(np.int32) - np.int32(1)
             balance = concordance_below(left, right).sum()
         taus[pair] = balance / (sqrt(float(untied_a)) * sqrt(float(untied_b)))

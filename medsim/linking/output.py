@@ -6,20 +6,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from medsim.core.kinds import Kind, declared_tables
+import polars as pl
+
+from medsim.core.kinds import Column, Kind, declared_tables
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 from medsim.core.shown import Summary
 
-if TYPE_CHECKING:
-    import polars as pl
-
 DEPTH = 100
 """The number of names that each search returns."""
 
-_TABLES = declared_tables(__package__)
+_RANK = (
+    "Rank of its concept, the first one for composite mentions, among all concepts; null if it has "
+    f"none of the nearest {DEPTH} names."
+)
+_TABLES = declared_tables(__package__, rank={"rank": Column(pl.Int32, _RANK)})
 LINK_SCORES, MENTION, LINK = _TABLES["results"], _TABLES["mention"], _TABLES["link"]
 
 

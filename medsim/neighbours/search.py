@@ -36,6 +36,8 @@ from medsim.kernels.sliced import search_group
 from medsim.kernels.types import Bytes, Codes, Hashes, Ids, Ranks, Rows, Starts, Wide, starts_of
 
 Advance: TypeAlias = Callable[[int], None]
+"""Receives the number of queries that are done since the last call."""
+
 _BATCH = 1 << 20  # characters to count or number at a time
 _LINE_BYTES = 64  # bytes of a line of the processor's cache
 _SPREAD = 4  # a block's longest term is at most 1 / _SPREAD longer than its shortest

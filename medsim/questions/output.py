@@ -21,12 +21,13 @@ TIERS = {"1": 1, "2-3": 3, "4-5": 5, "6+": None}
 _TIER = f"Distance of the term and the nearest wrong name: {', '.join(TIERS)}."
 _PREDICTION = "Letter of the answer, or yes or no; null if it is not clear."
 
-QUESTION, RESULTS, REPLIES, AFFIRMED = declared_tables(
+_TABLES = declared_tables(
     __package__,
     tier={"tier": Column(pl.String, _TIER)},
     reply=reply_columns(Column(pl.String, _PREDICTION)),
-).values()
-"""The tables of questions and of their answers, in the order of ``tables.toml``."""
+)
+QUESTION, AFFIRMED = _TABLES["question"], _TABLES["affirmed"]
+RESULTS, REPLIES = _TABLES["results"], _TABLES["replies"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

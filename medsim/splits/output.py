@@ -1,9 +1,12 @@
-"""The output of ``medsim split``: its kind, its tables and their columns, its manifest."""
+"""The output of ``medsim split``: its kind, tables and manifest.
+
+``tables.toml`` declares the table of concepts with its columns.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import polars as pl
@@ -11,15 +14,25 @@ import polars.selectors as cs
 
 from medsim.builds.output import CARD, STATS, Build
 from medsim.core import queries
-from medsim.core.errors import OptionError, unknown_name
-from medsim.core.kinds import Kind, declared_tables
+from medsim.core.errors import OptionError, listed, unknown_name
+from medsim.core.kinds import Column, Kind, declared_tables
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 from medsim.core.shown import Summary
 from medsim.splits.options import SPLIT_NAMES
 
-CONCEPT_SPLIT, SPLIT_STATS = declared_tables(__package__, stats=STATS.columns).values()
-"""The split of each concept, and the statistics of the builds of all splits."""
+_SPLIT = {"split": Column(pl.String, f"Name of the split: {listed(SPLIT_NAMES, word='or')}.")}
+CONCEPT_SPLIT = declared_tables(__package__, split=_SPLIT)["concept_split"]
+"""The split of each concept."""
+
+SPLIT_STATS = replace(
+    STATS,
+    about="A row per split and set: its size and the Levenshtein distances of its pairs.",
+    columns={**_SPLIT, **STATS.columns},
+    key=("split", *STATS.key),
+    order="By split (train, validation, test), dataset, difficulty and negatives.",
+)
+"""The statistics of the builds of all splits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

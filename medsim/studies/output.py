@@ -87,9 +87,12 @@ ITEM_TABLES: Mapping[str, Table] = {
 }
 """The items of a study by its scale."""
 
-JUDGED_ITEMS, GRADED_ITEMS, CONTEXT_ITEMS, DOMAIN_ITEMS, _ = ITEM_TABLES.values()
+JUDGED_ITEMS, GRADED_ITEMS = ITEM_TABLES["judgement"], ITEM_TABLES["graded"]
+CONTEXT_ITEMS, DOMAIN_ITEMS = ITEM_TABLES["context"], ITEM_TABLES["domain"]
 
-ASSIGNED, WORD_PAIRS = (declared_table(entry, _JUDGED) for entry in _DECLARED["files"].values())
+ASSIGNED, WORD_PAIRS = (
+    declared_table(_DECLARED["files"][name], _JUDGED) for name in ("assignment", "word_pairs")
+)
 """The annotators who see the items, in the key of a study; and the file that ``medsim study pairs``
 writes, which is not a folder with a manifest."""
 

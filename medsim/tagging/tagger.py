@@ -96,7 +96,7 @@ def embed_words(
     """
     with progress.stage(f"embed {len(words):,} words with {named.spec.name}") as stage:
         request = request_of(named, words, stage, threads=threads, cache=cache)
-        request = replace(request, words={*request.words, *words})
+        request = replace(request, words={*request.words, *words}, phrases=())
         embedded = read_vectors(named, request, progress)
         if isinstance(embedded, WordVectors):
             vectors, covered = _word_vectors(embedded, request)

@@ -195,7 +195,7 @@ def _select_draws(
         room = n_found
     of_block, first, second = pairs[:n_found].T
     columns = [first, second, blocks["terms"].gather(of_block), draws[:n_found]]
-    return pl.DataFrame(columns, schema=_SELECTED).sort("draw", *_PAIR)
+    return pl.DataFrame(columns, schema=_SELECTED).sort("draw", *_PAIR, maintain_order=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 -- The kind of a name by a word of a table, such as PT or synonym; null for an unknown word.
 --
--- The words are those of UMLS, MedDRA, RF2, SKOS, Babelon and plain English.
+-- A map is planned far sooner than a long list after `in`. The words are those of UMLS, MedDRA,
+-- RF2, SKOS, Babelon and plain English.
 --
 -- writes  macro table_kind(value): fsn, synonym or definition
 

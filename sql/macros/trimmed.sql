@@ -1,7 +1,8 @@
 -- A text without leading and trailing white space as in Python's str.strip: Unicode's white space
 -- and the four separators of ASCII.
 --
--- Most texts begin and end with a visible ASCII character, which is tested first.
+-- Most texts begin and end with a visible ASCII character, which is tested first. The others are
+-- in UTF-8: U+0009-000D, 001C-0020, 0085, 00A0, 1680, 2000-200A, 2028, 2029, 202F, 205F and 3000.
 --
 -- writes  macro trimmed(text)
 

@@ -374,7 +374,10 @@ def test_a_missing_or_damaged_source_leaves_no_files(tmp_path: Path) -> None:
 
 def job(seed: str) -> ShardedRun:
     return ShardedRun(
-        job={"seed": seed, "libraries": "{}", "options": "{}"}, total=2, source="release.zip"
+        job={"seed": seed, "libraries": "{}", "options": "{}"},
+        total=2,
+        source="release.zip",
+        extensions=(),
     )
 
 

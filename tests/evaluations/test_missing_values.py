@@ -88,7 +88,9 @@ def test_the_leaderboard_of_a_report_says_what_is_missing(evaluation: medsim.Eva
     every, untested = evaluation.results(), pl.DataFrame(schema=SET_COMPARISONS.dtypes)
     section, nothing = (
         score_boards(
-            with_standing(best_metrics(results, untested, tabulated_names(best=True))),
+            with_standing(
+                best_metrics(results, untested, tabulated_names(best=True), baseline=True)
+            ),
             ["own", "flat"],
         )
         for results in (every, every.filter(input="constant"))

@@ -63,7 +63,9 @@ def titles(profile: EvaluationReportData, names=NAMES) -> list[str]:
 
 def best(profile: EvaluationReportData) -> pl.DataFrame:
     """Return the embeddings at their best metrics, with standings."""
-    return with_standing(best_metrics(profile.results, profile.comparisons, ("auc",)))
+    return with_standing(
+        best_metrics(profile.results, profile.comparisons, ("auc",), baseline=True)
+    )
 
 
 def charts(section) -> list[Chart]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
+from medsim.core.progress import Progress
+from medsim.embeddings.embedded_terms import identify
+from medsim.embeddings.options import embedding_spec
 from medsim.tagging import tagger
 from medsim.tagging.tagger import Network, Words, train_tagger, with_capitals
 
@@ -134,3 +138,13 @@ def test_tags_do_not_depend_on_the_batch_size(monkeypatch) -> None:
 
     assert np.array_equal(network.tags(vectors, windows), at_once)
     assert len(np.unique(at_once)) == 3
+
+
+def test_a_word_with_white_space_has_no_vector_of_a_phrase(tmp_path: Path) -> None:
+    (tmp_path / "words.vec").write_text("2 1\n10_mg 1\ndose 2\n", encoding="utf-8")
+    named = identify(embedding_spec(f"own={tmp_path / 'words.vec'}"), Progress())
+
+    words = ["10\u00a0mg", "dose"]
+    table = tagger.embed_words(named, words, Progress(), 1, None)
+
+    assert table.knows(words).tolist() == [False, True]

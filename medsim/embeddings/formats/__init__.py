@@ -105,7 +105,7 @@ class TermVectors:
     n_repeated: int = 0
 
 
-LoadVectors: TypeAlias = Callable[["Path", Request], WordVectors | TermVectors]
+LoadVectors: TypeAlias = Callable[[Path, Request], WordVectors | TermVectors]
 """Returns the vectors that an embedding has for a request.
 
 The function gets the path and the request, and returns ``WordVectors`` if rows are words and

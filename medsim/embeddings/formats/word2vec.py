@@ -17,9 +17,7 @@ from medsim.core.reading import open_file, unpacked, what_it_is
 from medsim.embeddings import formats
 from medsim.embeddings.options import TOKEN_OPTIONS
 
-READ_BYTES = 1 << 23
-"""Bytes read at a time."""
-
+_READ_BYTES = 1 << 23  # at a time
 _BINARY = "word2vec, binary (.bin, .bin.gz)"
 _WITH_HEADER = "word2vec or fastText, text with a header (.vec, .txt, .gz)"
 _WITHOUT_HEADER = "GloVe, text without a header (.txt, .gz)"
@@ -28,7 +26,7 @@ _PEEK = 1 << 21  # a header and a row of 65,536 numbers of usual length
 _HEADER = re.compile(rb"([0-9]{1,18})[ \t]+([0-9]{1,18})[ \t\r]*(\n|$)")
 _GAP = re.compile(rb"[ \t]+")
 _NUMBER_SIZE = 4
-_LONGEST_LINE = READ_BYTES
+_LONGEST_LINE = _READ_BYTES
 _MAX_WORD = 65_536
 _TEXT_BYTES = 1 << 16  # to decide whether rows are text
 _LONGEST_CHARACTER = 4  # in UTF-8
@@ -245,7 +243,7 @@ def _blocks(path: Path, stage: Stage) -> Iterator[bytes]:
     with open_file(path) as raw:
         stream = unpacked(raw, path, size)
         n_read = 0
-        while block := stream.read(READ_BYTES):
+        while block := stream.read(_READ_BYTES):
             stage.advance(raw.tell() - n_read)
             n_read = raw.tell()
             yield block

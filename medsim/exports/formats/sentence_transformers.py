@@ -24,7 +24,7 @@ from medsim.exports.formats import (
 )
 from medsim.exports.pairs import OPTIONS_OF_TUPLES, check_some, exported_pairs, tuples_of
 
-Batches: TypeAlias = Callable[[int, int], Iterator[pl.DataFrame]]
+_Batches: TypeAlias = Callable[[int, int], Iterator[pl.DataFrame]]
 
 _ABOUT = {
     "pair": "terms that mean the same, for losses with in-batch negatives.",
@@ -45,7 +45,7 @@ def write_sentence_transformers(run: Export) -> None:
     """
     written: dict[str, list[str]] = {}  # splits by configuration
 
-    def write(config: str, split: str, columns: Sequence[str], n_rows: int, rows: Batches) -> None:
+    def write(config: str, split: str, columns: Sequence[str], n_rows: int, rows: _Batches) -> None:
         """Write the rows of a configuration and split; losses use the columns in this order."""
         if not n_rows:  # load_dataset does not accept a split without rows
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import InitVar, dataclass, field
 from datetime import date
@@ -74,7 +74,7 @@ class OntologyRows:
     active: dict[str, bool] = field(default_factory=dict)
     association: dict[tuple[str, str, str, bool], None] = field(default_factory=dict)
     is_a: dict[tuple[str, str], None] = field(default_factory=dict)
-    _tag: defaultdict[str, str] = field(default_factory=lambda: defaultdict(str))
+    _tag: dict[str, str] = field(default_factory=dict)
     _n_names: Counter[str] = field(default_factory=Counter)
     _named: set[tuple[str, str]] = field(default_factory=set)
     _description: RowBuffer = field(
@@ -110,7 +110,8 @@ class OntologyRows:
     def add_term(self, concept_id: str, *, obsolete: bool, tag: str = "") -> None:
         """Add a term; a repeated term is active unless one of its entries is obsolete."""
         self.active[concept_id] = self.active.get(concept_id, True) and not obsolete
-        self._tag[concept_id] = tag
+        if tag:
+            self._tag[concept_id] = tag
 
     def add_name(self, concept_id: str, name: str, language: str = LANGUAGE) -> None:
         """Add a term's name as its fully specified name; only a language's first name counts."""
@@ -143,7 +144,9 @@ class OntologyRows:
     def fill(self, store: Store) -> None:
         """Put the canonical tables into a store."""
         rows: dict[str, Iterable[tuple[object, ...]]] = {
-            "concept": ((key, active, "", self._tag[key]) for key, active in self.active.items()),
+            "concept": (
+                (key, active, "", self._tag.get(key, "")) for key, active in self.active.items()
+            ),
             "association": self.association,
             "is_a": self.is_a,
             "code": self._code,
