@@ -135,6 +135,20 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return (config.option.markexpr == "not slow" and is_slow(collection_path)) or None
 
 
+def further_cases(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Return the cases of tests marked some that are not tried by default."""
+    cases: dict[tuple[Path, str], list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("some"):
+            cases.setdefault((item.path, item.nodeid.partition("[")[0]), []).append(item)
+    return {
+        item
+        for every in cases.values()
+        for at, item in enumerate(every)
+        if at % -(-len(every) // every[0].get_closest_marker("some").args[0])
+    }
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out files of the other half and tests of other runs, and limit the random examples.
 
@@ -146,12 +160,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: -weights[item.path])
     random = {item for item in items if is_hypothesis_test(getattr(item, "obj", None))}
     if FULL:
-        only = ("full", "sized")
+        only = ("full", "sized", "some")
         items[:] = [
             item for item in items if item in random or any(map(item.get_closest_marker, only))
         ]
-    elif not any("::" in argument for argument in config.args):  # a test is named
-        items[:] = [item for item in items if not item.get_closest_marker("full")]
+    elif not any(".py" in argument for argument in config.args):  # a file or a test is named
+        further = further_cases(items)
+        full = [item for item in items if item.get_closest_marker("full")]
+        items[:] = [item for item in items if item not in further.union(full)]
     if (half := config.option.half) is not None:  # files on the command line are in both halves
         items[:] = [item for item in items if item.path in halves()[half]]
     if UNCOMPILED:
@@ -194,6 +210,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "full: a long test of a further case of what others show, run only with MEDSIM_TESTS=full",
+    )
+    config.addinivalue_line(
+        "markers", "some(n): of its many cases about n, and all with MEDSIM_TESTS=full"
     )
     config.option.loadscopereorder = False  # as xdist does by the number of a file's tests alone
     # One collection shows objects not freed; five with so many objects take seconds.

@@ -1,7 +1,7 @@
 -- Whether a value of a table means in use; null for an unknown word.
 --
--- Maps are planned far sooner than long lists after `in`. A, I and D are the letters of a status. Yes and no may be in another language. O is unknown,
--- as it may be obsolete or oui.
+-- Maps are planned far sooner than long lists after `in`. A, I and D are the letters of a status.
+-- Yes and no may be in another language. O is unknown, as it may be obsolete or oui.
 --
 -- writes  macro table_active(value, negated): negated if yes means not in use
 

@@ -88,6 +88,7 @@ def test_clean_names_have_no_findings(tmp_path: Path) -> None:
     assert kinds_of(audited(tmp_path, CLEAN)) == []
 
 
+@pytest.mark.some(8)
 @pytest.mark.parametrize("kind", PLANTED)
 def test_a_planted_fault_is_found_once(tmp_path: Path, kind: str) -> None:
     assert kinds_of(audited(tmp_path, {**CLEAN, **PLANTED[kind]})) == [kind]
@@ -149,6 +150,7 @@ def test_names_that_a_chain_of_positives_links_are_not_near(tmp_path: Path) -> N
     assert kinds_of(audited(tmp_path, names)) == ["same_name"]
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("distance", [1, 2, 3, 4])
 def test_near_names_are_those_of_brute_force(tmp_path: Path, distance: int) -> None:
     drawn = random.Random(distance)  # noqa: S311 — no secret
@@ -177,6 +179,7 @@ def test_near_names_are_those_of_brute_force(tmp_path: Path, distance: int) -> N
     assert got == expected
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("one", "other", "kind"),
     [
@@ -196,6 +199,7 @@ def test_sides_and_negations_are_near_at_any_distance(
     assert kinds_of(audit) == [kind]
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize(
     ("name", "detail"),
     [
@@ -217,6 +221,7 @@ def test_the_wrong_characters_of_a_name_are_shown(tmp_path: Path, name: str, det
     assert audited(tmp_path, {"B:1": [name]}).findings()["detail"].to_list() == [detail]
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     "name",
     [
@@ -258,6 +263,7 @@ def write_releases(folder: Path) -> tuple[Path, Path]:
     return write_obo(folder / "new.obo", names), write_obo(folder / "old.obo", earlier)
 
 
+@pytest.mark.full
 def test_findings_that_an_earlier_release_lacks_are_new(tmp_path: Path) -> None:
     new, old = write_releases(tmp_path)
     medsim.build(old, tmp_path / "build")
@@ -279,6 +285,7 @@ def test_a_build_has_the_findings_of_its_source(tmp_path: Path) -> None:
     assert of_build.findings().height > 0
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("only", "kinds"),
     [
@@ -319,6 +326,7 @@ def test_categories_keep_the_findings_below_a_concept(tmp_path: Path) -> None:
         categories(["A:9"])
 
 
+@pytest.mark.full
 def test_fail_on_sets_the_exit_code(tmp_path: Path) -> None:
     new, old = write_releases(tmp_path)
 
@@ -334,6 +342,7 @@ def test_fail_on_sets_the_exit_code(tmp_path: Path) -> None:
     assert exit_code("--fail-on", "plurals") == 1
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("only", "fail_on", "code"),
     [

@@ -19,6 +19,7 @@ def test_delongs_interval_alone_is_too_narrow_at_the_edge() -> None:
     assert shares["AUC 0.7 of 1000"] == shares["DeLong 0.7 of 1000"] > 0.9
 
 
+@pytest.mark.full
 def test_intervals_without_clusters_are_too_narrow_for_pairs_that_share_terms() -> None:
     shares = coverage.linked_areas(JOB)
 

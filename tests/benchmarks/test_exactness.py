@@ -47,6 +47,7 @@ def chemicals(n_concepts: int) -> Corpus:
     )
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("name", ["chemicals", "release"])
 def test_every_stratum_finds_what_brute_force_finds(name: str) -> None:
     corpus = chemicals(2_000) if name == "chemicals" else invented(1_500)

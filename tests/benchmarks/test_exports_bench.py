@@ -24,6 +24,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.full
 def test_exports_agree_with_pandas_and_rapidfuzz(folder: Path) -> None:
     seen = exports.exported(folder, TOOL, 1)
 

@@ -98,6 +98,7 @@ def processes(running: LocalCluster) -> set[int]:
         return set(client.run(os.getpid).values())
 
 
+@pytest.mark.full
 def test_a_local_cluster_gives_the_same_rows(source: Path, whole: dict, tmp_path: Path) -> None:
     build = medsim.build(source, tmp_path / "out", dask="local", threads=1)
 

@@ -94,6 +94,7 @@ def test_compiling_processes_end_with_a_killed_build(tmp_path: Path) -> None:
     assert not any(map(runs, numbers))
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 def test_warm_compiles_once(mark: Path) -> None:
@@ -124,6 +125,7 @@ def test_warm_says_why_nothing_was_compiled(
         medsim.warm(progress=Progress())
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 def test_every_kernel_of_a_build_is_compiled(tmp_path: Path) -> None:

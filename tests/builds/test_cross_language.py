@@ -214,6 +214,7 @@ def test_random_negatives_are_in_the_second_language(folder: Path, build: medsim
     assert outside == (build.folder.name == "terminology")
 
 
+@pytest.mark.full
 def test_every_guarantee_holds_and_a_wrong_language_is_found(folder: Path, tmp_path: Path) -> None:
     build = medsim.open(folder / "terminology")
     model = medsim.Embedding(Model(), name="letters", version="1")

@@ -79,6 +79,7 @@ def set_build(release) -> medsim.Build:
     return built(release[0], release[0] / "sets", "set")
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("pool", ["set", "terminology"])
 def test_embedding_negatives_are_the_most_similar_allowed_terms(
     release, set_build: medsim.Build, tmp_path: Path, pool: str
@@ -278,6 +279,7 @@ def with_a_similarity_of_nothing(pairs: pl.DataFrame) -> pl.DataFrame:
     return pairs.with_columns(pl.col("similarity").fill_null(0.5))
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("change", "expected"),
     [

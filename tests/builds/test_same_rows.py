@@ -37,6 +37,7 @@ def reference(built: medsim.Build) -> dict[str, str]:
     return fingerprints(built)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("packaging", "release_type", "threads", "options"),
     [

@@ -86,6 +86,7 @@ def message_of(error: pytest.ExceptionInfo[medsim.MedsimError]) -> str:
     return str(error.value)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(("total", "pool"), [(1, "set"), (3, "terminology")])
 def test_shards_give_the_rows_of_a_build_in_one_piece(
     source: Path, whole: dict, tmp_path: Path, total: int, pool: str
@@ -229,6 +230,7 @@ def altered_job(out: Path) -> None:
     path.write_text(json.dumps(noted))
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [

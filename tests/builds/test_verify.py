@@ -133,6 +133,7 @@ def tamper(folder: Path, kind: str) -> str:
     return str(at["term1"])
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("kind", ["next nearest", "farthest"])
 def test_a_negative_that_is_not_the_nearest_is_found_if_all_are_compared(
     copy: Path, kind: str
@@ -180,6 +181,7 @@ def test_a_shortfall_that_differs_from_the_statistics_is_found(copy: Path) -> No
     assert medsim.verify(copy, sample=0).broken == ["stats"]
 
 
+@pytest.mark.full
 def test_the_command_takes_all_or_a_number_and_prints_what_it_compared(pristine: Path) -> None:
     n = n_first_terms(pristine)
 
@@ -198,6 +200,7 @@ def test_the_command_takes_all_or_a_number_and_prints_what_it_compared(pristine:
     assert refused.stderr == "error: unknown number of first terms 'most'; known: all\n"
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_is_found_even_if_the_manifest_was_changed_too(copy: Path, name: str) -> None:
     path, changed, expected = CHANGES[name]
@@ -233,6 +236,7 @@ def test_a_description_changed_after_the_build_breaks_the_positives(copy: Path) 
     assert "positives" in medsim.verify(copy, sample=0).broken
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     "changed",
     [

@@ -151,6 +151,7 @@ def messages() -> set[str]:
     return texts
 
 
+@pytest.mark.some(8)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_message_names_the_commands_that_have_an_option_which_a_command_lacks(
     command: str,
@@ -193,6 +194,7 @@ def test_text_in_quotes_or_paths_is_not_an_option(text: str) -> None:
     assert message == f"it's of {text} (--seed)."
 
 
+@pytest.mark.full
 def test_quiet_prints_the_table_of_a_command_that_writes_an_output_only_on_request(
     tmp_path: Path,
 ) -> None:

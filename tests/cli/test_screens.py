@@ -159,6 +159,7 @@ def masked(messages: str, folders: dict[str, Path]) -> str:
     return re.sub(r"\d+\.\d MB", "0.0 MB", messages)
 
 
+@pytest.mark.some(5)
 @pytest.mark.parametrize("command", OF_TABLES)
 def test_tables_match_the_stored_screens(
     command: str, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
@@ -166,6 +167,7 @@ def test_tables_match_the_stored_screens(
     check_screen(command, screens_of(command, folders, monkeypatch))
 
 
+@pytest.mark.some(12)
 @pytest.mark.parametrize("command", OF_OUTPUTS)
 def test_messages_match_the_stored_screens(
     command: str, inputs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

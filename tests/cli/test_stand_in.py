@@ -30,6 +30,7 @@ def outcome(file: Path, line: str, folder: Path) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(
     "line",
     [

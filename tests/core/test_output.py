@@ -134,6 +134,7 @@ while n_held < 30:
 """
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_processes_never_hold_the_same_lock(tmp_path: Path) -> None:
     command = [sys.executable, "-c", CONTENDER, tmp_path / "out"]

@@ -75,6 +75,7 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
         rows_of("from x", outputs, StatementOptions())
 
 
+@pytest.mark.some(2)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "bounds", "says"),
@@ -99,6 +100,7 @@ def test_endless_statement_ends(text: str, bounds: dict[str, object], says: str)
         in_nothing(text, memory="100MB", **bounds)
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds a process's children")
 def test_signals_end_a_statement_and_its_process_at_once(

@@ -217,6 +217,7 @@ def invented(seed: int) -> tuple[dict[str, str], dict[str, str]]:
     return old, new | {str(number): term() for number in range(60, 70)}
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_counts_are_those_of_a_plain_script(tmp_path: Path, seed: int) -> None:
     old, new = (

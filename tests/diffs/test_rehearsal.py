@@ -34,6 +34,7 @@ def test_the_first_release_is_the_same_as_alone(
         medsim.synth(tmp_path / "x.zip", then=tmp_path / "x.zip")
 
 
+@pytest.mark.full
 def test_two_releases_have_every_kind_of_change(
     releases: tuple[Path, Path], tmp_path: Path
 ) -> None:

@@ -253,6 +253,7 @@ def faults_of(table: ListedTable, frame: pl.DataFrame, *, typed: bool) -> list[s
     return faults
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_every_written_file_is_listed_with_its_columns(manifests) -> None:
     kinds, n_tables = set(), 0

@@ -118,6 +118,7 @@ def _encode(cache: Path, first: int, stop: int) -> None:
     assert np.array_equal(result.vectors, vectors_of(TERMS[first:stop]))
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_two_processes_may_share_a_cache_at_the_same_time(tmp_path: Path) -> None:
     processes = [_run(_encode, tmp_path, 0, 100), _run(_encode, tmp_path, 20, 120)]

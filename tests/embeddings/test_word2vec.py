@@ -113,7 +113,7 @@ def test_blocks_may_end_anywhere(
     else:
         write_word2vec(path, ROWS)
     for size in (*range(1 if name in NAMES else 4, 60), 1000):
-        monkeypatch.setattr(word2vec, "READ_BYTES", size)
+        monkeypatch.setattr(word2vec, "_READ_BYTES", size)
         assert as_rows(words_in(name, path, ROWS)) == as_float32(ROWS)
 
 
@@ -187,7 +187,7 @@ def test_a_line_without_end_is_refused(
 ) -> None:
     path = tmp_path / "vectors.txt"
     path.write_bytes(b"1 2\n" * NAMES[name] + b"heart 1 2" + b"0" * 90_000)
-    monkeypatch.setattr(word2vec, "READ_BYTES", 1 << 10)
+    monkeypatch.setattr(word2vec, "_READ_BYTES", 1 << 10)
     monkeypatch.setattr(word2vec, "_LONGEST_LINE", 1 << 10)
 
     with pytest.raises(InputError, match="has a line of more than 1,024 bytes"):

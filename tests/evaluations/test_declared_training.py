@@ -153,6 +153,7 @@ def test_a_train_split_of_an_unknown_name_may_be_the_one_that_is_scored(
     assert all("B-train, which may have names of board" in sentence for sentence in found)
 
 
+@pytest.mark.full
 def test_an_evaluation_warns_of_the_whole_build_and_not_of_its_test_split(
     shared_evaluation: medsim.Evaluation, tmp_path: Path
 ) -> None:

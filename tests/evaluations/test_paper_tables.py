@@ -74,6 +74,7 @@ def alone(inputs: Path, shared_evaluation: medsim.Evaluation) -> medsim.Evaluati
     return run(inputs, shared_evaluation, "alone", FUZZY)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("table", ["best", "auc", "accuracy", "spearman"])
 def test_fixed_metrics_give_the_same_table_as_an_evaluation_of_only_those(
     several: medsim.Evaluation, alone: medsim.Evaluation, table: str
@@ -143,6 +144,7 @@ def test_glove_that_lacks_its_metric_of_table_4_is_reported(inputs: Path, tmp_pa
         medsim.compare(results, "4")
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("number", ["5", "C.1", "C.3", "C.4", "C.8", "4", "B.2"])
 def test_a_numbered_table_names_its_test(
     several: medsim.Evaluation, inputs: Path, shared_evaluation: medsim.Evaluation, number: str

@@ -53,6 +53,7 @@ def test_the_file_says_what_a_model_is_and_what_it_was_trained_on(
     assert evaluation.manifest.embeddings["one"]["options"] == {}  # vectors do not depend on it
 
 
+@pytest.mark.full
 def test_the_file_names_the_split_of_a_build(
     evaluation: medsim.Evaluation, shared_evaluation: medsim.Evaluation, tmp_path: Path
 ) -> None:

@@ -163,6 +163,7 @@ def rows_of(evaluation: medsim.Evaluation, embedding: str, index: str = "flat") 
     return evaluation.read(path)
 
 
+@pytest.mark.some(2)
 @POOLS
 @pytest.mark.parametrize("embedding", ["one", "two"])
 def test_ranks_match_a_loop_over_all_terms(
@@ -253,6 +254,7 @@ def test_threads_and_repeated_runs_do_not_change_results(
         assert other.comparisons().equals(evaluation.comparisons())
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("index", [pytest.param("ivf", marks=pytest.mark.slow), "hnsw"])
 def test_an_approximate_index_is_added_to_the_exact_one_with_its_recall(
     data: Path, index: str

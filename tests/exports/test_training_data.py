@@ -138,6 +138,7 @@ def test_random_negatives_are_distinct_unlinked_and_drawn_for_each_positive(
     assert len({row[2:] for row in rows}) > 0.99 * len(rows)
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("tool", ["sentence-transformers", "sapbert", "jsonl"])
 def test_files_depend_on_the_seed_but_not_on_threads_or_batches(
     shared_build: medsim.Build, tmp_path: Path, tool: str, monkeypatch: pytest.MonkeyPatch

@@ -32,6 +32,7 @@ assert not config.CACHE_DIR, config.CACHE_DIR
 """
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 def test_kernels_are_compiled_once_for_each_state_of_their_sources(

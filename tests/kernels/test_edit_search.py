@@ -287,6 +287,7 @@ def test_more_terms_of_a_length_than_are_compared_at_once_are_searched_exactly()
         assert ranked(pool, wanted, queries=queries) == expected
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(("shortest", "longest"), [(1, 12), (20, 34), (60, 90), (40, 200)])
 def test_terms_of_many_lengths_that_share_blocks_are_searched_exactly(
     shortest: int, longest: int
@@ -323,6 +324,7 @@ def test_queries_around_a_block_too_far_from_all_are_searched_exactly() -> None:
     assert every == brute_force(pool, 1, queries=queries)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("length", [12, 95, 96, 97])
 def test_families_of_one_length_and_beginning_are_searched_exactly(length: int) -> None:
     # Queries that begin alike share work; their bounds and numbers of candidates differ.

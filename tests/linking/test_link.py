@@ -230,6 +230,7 @@ def test_ids_of_mesh_need_no_prefix_and_codes_of_one_concept_count_once(tmp_path
         linked_to(names, corpus.replace("D000001", "D000009"), tmp_path, {})
 
 
+@pytest.mark.some(4)
 @pytest.mark.parametrize("id_of_table", ["HP:7", "hp:7", "http://purl.obolibrary.org/obo/HP_7"])
 @pytest.mark.parametrize("code", ["HP:7", "hp:7", "HP_7", "http://purl.obolibrary.org/obo/HP_7"])
 def test_an_identifier_is_found_in_any_form(tmp_path: Path, id_of_table: str, code: str) -> None:

@@ -78,6 +78,7 @@ def test_the_nearest_are_those_of_brute_force(
         assert found(search, terms, queries, size, limit) == expected
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("sliced", [False, True])
 def test_queries_may_be_longer_than_every_term(*, sliced: bool) -> None:
     rng = np.random.default_rng(0)

@@ -241,6 +241,7 @@ def test_numbers_are_written_for_people_and_sort_as_numbers() -> None:
     assert "<td></td>" in text
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_twenty_sets_and_many_embeddings_fit_into_few_megabytes() -> None:
     names = tuple(f"embedding-{number}" for number in range(23))

@@ -73,6 +73,7 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> medsim.Reproduction:
     )
 
 
+@pytest.mark.full
 def test_every_table_is_there_in_the_order_of_the_paper(reproduced: medsim.Reproduction) -> None:
     printed = [table.name for table in printed_papers()["schulz-2020"].tables]
     expected = [name for name in printed if not name.startswith("text")]

@@ -310,6 +310,7 @@ UNCLEAR = "m0: no clear answer in 60 of 60 replies, such as 'Perhaps.' (all are 
 REFUSED = "m0: no clear answer in 60 of 60 replies, such as 'Not \\x1b allowed.' (all are in the"
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("reply", "warning"),
     [

@@ -119,6 +119,7 @@ def test_a_call_that_ignores_signals_is_ended_after_some_time_or_by_the_second(
     assert outcome(body, definitions=LONG_CALL, number=number) == (130, "interrupted\n")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_kernel_is_ended(threads: int) -> None:
     definitions = textwrap.dedent(LONG_CALL) + KERNEL

@@ -31,6 +31,7 @@ main()
 """
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("command", "number"),
     [("synth", signal.SIGKILL), ("convert", signal.SIGTERM), ("synth", signal.SIGINT)],

@@ -36,6 +36,7 @@ def message_of(call: Callable[[], object]) -> str:
     return ""
 
 
+@pytest.mark.some(20)
 @pytest.mark.parametrize("name", sorted(READERS))
 def test_no_message_about_a_damaged_file_shows_code(tmp_path: Path, name: str) -> None:
     reader, draw = READERS[name], random.Random(zlib.crc32(name.encode()))  # noqa: S311 — no secret

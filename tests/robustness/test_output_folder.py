@@ -114,6 +114,7 @@ def leftovers(out: Path) -> list[str]:
     return sorted(path.name for path in out.parent.iterdir() if path != out)
 
 
+@pytest.mark.full
 def test_killed_build_is_completed_by_the_next_run(
     source: Path, undisturbed: dict, of_seed_1: dict, killed: Path, tmp_path: Path
 ) -> None:
@@ -159,6 +160,7 @@ def test_a_damaged_file_of_an_interrupted_run_is_made_again(
     assert medsim.build(source, interrupted).manifest.outputs == undisturbed
 
 
+@pytest.mark.full
 def test_a_full_disk_ends_in_one_line(source: Path, tmp_path: Path) -> None:
     def limit_file_size() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # so that writing fails instead

@@ -220,11 +220,13 @@ def check(pattern: re.Pattern[Any], way: str) -> None:
 COLLECTED = collected()
 
 
+@pytest.mark.some(80)
 @pytest.mark.parametrize("name", COLLECTED)
 def test_patterns_read_their_hardest_text_in_linear_time(name: str) -> None:
     check(*COLLECTED[name])
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize(
     ("text", "way"),
     [

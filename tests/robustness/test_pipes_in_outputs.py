@@ -52,6 +52,7 @@ def whole(source: Path) -> Path:
     return medsim.build(source, source.parent / "build", negatives=["random"], threads=1).folder
 
 
+@pytest.mark.some(12)
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("view", FILES)
 def test_no_command_waits_for_a_pipe(tmp_path: Path, whole: Path, command: str, view: str) -> None:

@@ -152,6 +152,7 @@ def test_the_split_depends_on_the_seed_and_the_ratios(
     assert other["test"].manifest.options["seed"] == shared_splits["test"].manifest.options["seed"]
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_rows_with_a_term_of_another_split_are_left_out(tmp_path: Path) -> None:
     release = small_release(*((f"Kamu lero {word}", f"Bine {word} tolu") for word in NUMBERS))
@@ -190,6 +191,7 @@ def _name_of(concept_id: str) -> str:
     return f"Kamu lero {NUMBERS[int(concept_id) - 700001]}"
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_every_kind_of_link_keeps_concepts_together(tmp_path: Path) -> None:
     release = small_release(*((f"Kamu lero {word}", f"Bine {word} tolu") for word in NUMBERS))
@@ -395,6 +397,7 @@ def test_commands_for_builds_suggest_a_split(shared_splits: medsim.Splits, tmp_p
         assert f"give one inside it, such as {folder / 'test'}" in result.output
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_the_command_prints_sizes_and_overwrites_on_request(tmp_path: Path) -> None:
     random_release(9, 30).write_zip(tmp_path / "small.zip", "Snapshot")

@@ -47,6 +47,7 @@ def categories_of(build: medsim.Build) -> dict[str, str]:
     }
 
 
+@pytest.mark.full
 def test_a_category_is_in_one_split(umls_build: medsim.Build, tmp_path: Path) -> None:
     splits = medsim.split(umls_build, tmp_path / "out", by="category", ratios="60/20/20", threads=1)
 
@@ -165,6 +166,7 @@ def since_earlier(releases: tuple[medsim.Build, medsim.Build]) -> medsim.Splits:
     return medsim.split(later, out, by="release", since=earlier, threads=1)
 
 
+@pytest.mark.full
 def test_new_concepts_since_a_release_are_the_test_split(
     releases: tuple[medsim.Build, medsim.Build], since_earlier: medsim.Splits
 ) -> None:

@@ -62,6 +62,7 @@ def test_unchanged_splits_keep_their_promises(
     assert whole == [*checks, "build", "positives"]
 
 
+@pytest.mark.full
 def test_a_concept_recorded_in_another_split_is_found(copied: Path) -> None:
     other = pl.when(pl.int_range(pl.len()) == 0).then(
         pl.when(pl.col("split") == "train").then(pl.lit("test")).otherwise(pl.lit("train"))
@@ -73,6 +74,7 @@ def test_a_concept_recorded_in_another_split_is_found(copied: Path) -> None:
     assert {"concept", "rule"} <= set(broken(copied))
 
 
+@pytest.mark.full
 def test_a_term_of_another_split_is_found(copied: Path, shared_splits: medsim.Splits) -> None:
     pairs = shared_splits["test"].pairs("fsn_syn").collect()
     shown = pairs["term1"][0].upper()

@@ -73,6 +73,7 @@ def sample(kind: str, folder: Path) -> Path:
     return (write_mesh(folder, 1, 12) / "desc2026.xml").rename(folder / "headings.xml")
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("kind", ["obo", "obographs", "mesh"])
 def test_one_file_is_the_same_however_it_is_packed(tmp_path: Path, kind: str) -> None:
     whole = tmp_path / "whole"
@@ -95,6 +96,7 @@ def test_one_file_is_the_same_however_it_is_packed(tmp_path: Path, kind: str) ->
         assert [file.name for file in read[0].files] == [f"in/{path.name}"]
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("name", ["rf2", "umls", "omop"])
 def test_a_release_in_a_tar_is_read_like_its_folder(tmp_path: Path, name: str) -> None:
     write = {
@@ -186,6 +188,7 @@ def test_an_archive_in_an_archive_must_be_unpacked(tmp_path: Path) -> None:
     assert "is a tar; unpack it" in refused(hidden)
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("end", [".gz", ".bz2", ".xz", ".zst"])
 def test_a_bomb_must_be_unpacked(tmp_path: Path, end: str) -> None:
     content = b"format-version: 1.2\n" + b"\n" * (6 << 20)

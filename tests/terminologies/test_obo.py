@@ -316,6 +316,7 @@ def real_files() -> list[Path]:
     return [*result, *([Path(DATA) / "obo" / "orphanet_import.obo"] if DATA else [])]
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.parametrize("path", real_files(), ids=lambda path: path.name)
 def test_real_files_say_what_fastobo_reads(tmp_path: Path, path: Path) -> None:

@@ -182,6 +182,7 @@ def test_text_definitions_are_mostly_apart_and_every_name_is_english(release: Re
     assert {row["languageCode"] for row in names} == {"en"}
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize(("concepts", "fewest"), [(192, 30), (1000, 60), (3000, 150)])
 @pytest.mark.parametrize("seed", [0, 7])
 def test_the_categories_of_the_paper_have_concepts_of_a_branch_each(

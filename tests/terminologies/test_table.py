@@ -90,6 +90,7 @@ def written(end: str, folder: Path) -> Path:
     return path
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     "end", [".jsonl", ".parquet", ".duckdb", ".sqlite", ".tsv.gz", ".zip"], ids=str
 )
@@ -275,6 +276,7 @@ def test_one_table_of_a_database_is_read(tmp_path: Path) -> None:
             read_source(path, **columns("table=c"))
 
 
+@pytest.mark.some(9)
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [

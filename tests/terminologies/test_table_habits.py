@@ -46,6 +46,7 @@ def warning_of(path: Path, *columns: str) -> str:
     return warning
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("start", [0, 1, 1000])
 def test_a_column_that_counts_the_rows_has_no_concepts(tmp_path: Path, start: int) -> None:
     codes = [("A00", "cholera"), ("A00", "cholera disease"), ("B01", "varicella")]
@@ -76,6 +77,7 @@ def test_a_column_that_counts_the_rows_has_concepts_if_no_other_is_filled(tmp_pa
     assert len(names_of(put(tmp_path / "n.csv", f"id,code,name\n{rows}"))) == 100
 
 
+@pytest.mark.some(2)
 @pytest.mark.parametrize("parents", ["1", "1|2", "[1, 2]", "1.0"])
 def test_parents_far_below_may_refer_to_a_column_that_counts_the_rows(
     tmp_path: Path, parents: str
@@ -107,6 +109,7 @@ def test_braces_in_few_cells_are_part_of_names(tmp_path: Path) -> None:
     assert names == {"0": ["n0", "{2,3-dimethyl}"], "1": ["n1", "b", "c"], "2": ["n2", "d"]}
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("cells", "sign"),
     [
@@ -156,6 +159,7 @@ def test_a_list_as_text_is_its_values(tmp_path_factory, lists: list[list[str]], 
     assert names_of(path) == dict(zip(codes, expected, strict=True))
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("cell", "values"),
     [
@@ -216,6 +220,7 @@ def test_a_single_marker_is_a_name_or_an_identifier(tmp_path: Path) -> None:
     assert names_of(tmp_path / "n.parquet") == {"1": ["a"]}
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     "cell",
     ["#REF!", "#N/A", "#NV", "#NAME?", "#DIV/0!", "#BEZUG!", "#¡VALOR!", "####", "#\u041d/\u0414"],
@@ -237,6 +242,7 @@ def test_a_formula_of_a_text_is_the_text(tmp_path: Path) -> None:
     assert parents_of(path) == [("0002", "0001")]
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("concept", "parent"),
     [
@@ -379,6 +385,7 @@ def test_a_journal_that_names_another_file_deletes_nothing(tmp_path: Path) -> No
     assert not other.exists()  # as SQLite alone deletes it
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("text", "columns", "n_left_out"),
     [
@@ -417,6 +424,7 @@ def test_a_first_row_that_looks_like_a_comment_is_kept(tmp_path: Path) -> None:
         read_source(path)
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize(
     ("column", "used", "not_used"),
     [

@@ -198,6 +198,7 @@ def positives(build: medsim.Build, dataset: str) -> list[tuple[str, str]]:
     return sorted(rows.filter(dataset=dataset).select("term1", "term2").rows())
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("languages", ["es", "es,en"])
 def test_a_build_has_pairs_of_the_main_names(
     builds: dict[str, medsim.Build], languages: str

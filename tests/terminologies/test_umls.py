@@ -208,6 +208,7 @@ def split_in(path: Path, form: str) -> None:
     path.unlink()
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("form", ["each", "together", "plain"])
 @pytest.mark.parametrize("archive", ["folder", "zip", "nlm"])
 def test_files_in_parts_are_read_as_one(tmp_path: Path, form: str, archive: str) -> None:

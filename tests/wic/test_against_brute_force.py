@@ -52,6 +52,7 @@ def splitter_of(
     return splitter, mentions
 
 
+@pytest.mark.some(1)
 @pytest.mark.slow
 @pytest.mark.parametrize(("seed", "n_sentences"), [(0, 80), (2, 160), (4, 400)])
 def test_splits_equal_those_of_all_pairs_compared(seed: int, n_sentences: int) -> None:

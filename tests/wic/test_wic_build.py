@@ -79,6 +79,7 @@ def test_tables_of_the_terminology_are_compared_with_it(
         verify(built.folder, terminology=str(other), extensions=["other.zip"])
 
 
+@pytest.mark.some(1)
 @pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_order_threads_and_a_second_run_do_not_change_a_byte(
     built: Benchmark, inputs, tmp_path: Path, threads: int
