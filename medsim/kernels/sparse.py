@@ -7,27 +7,31 @@ from typing import NamedTuple
 import numpy as np
 
 from medsim.kernels.compiler import kernel
-from medsim.kernels.types import Hashes, Ids, Singles, Starts, Values
+from medsim.kernels.types import FloatTable, Ids, Singles, Starts, Values
 
 
 @kernel
-def jaccard(items: Hashes, starts: Starts, first: Ids, second: Ids) -> Values:
-    """Return the Jaccard index of each pair of sets: float64[n_pairs]; 0 if both are empty.
+def overlaps(items: Ids, starts: Starts, first: Ids, second: Ids, weights: Values) -> FloatTable:
+    """Return the weights of items that both sets of a pair have, or only the first or the second.
 
     Args:
-        items: uint64[n_items], the items of set ``i`` are ``items[starts[i]:starts[i + 1]]``;
-            an item that is repeated counts once. Each set is sorted in place.
+        items: int32[n_items], the items of set ``i`` are ``items[starts[i]:starts[i + 1]]``; an
+            item that is repeated counts once. Each set is sorted in place.
         starts: int64[n_sets + 1].
         first: int32[n_pairs], the first set of each pair.
         second: int32[n_pairs].
+        weights: float64[n_distinct], by item.
+
+    Returns:
+        float64[5, n_pairs]: the sums for both, the first and the second, and the largest weights
+        for the first and the second, 0 without items.
     """
     for row in range(len(starts) - 1):
         items[starts[row] : starts[row + 1]].sort()
-    indexes = np.zeros(len(first))
+    sums = np.zeros((5, len(first)))
     for pair in range(len(first)):
         left, left_end = starts[first[pair]], starts[first[pair] + 1]
         right, right_end = starts[second[pair]], starts[second[pair] + 1]
-        n_shared, n_either = 0, 0
         while left < left_end or right < right_end:
             if right == right_end or (left < left_end and items[left] <= items[right]):
                 item = items[left]
@@ -38,12 +42,13 @@ def jaccard(items: Hashes, starts: Starts, first: Ids, second: Ids) -> Values:
                 in_left, left = True, left + 1
             while right < right_end and items[right] == item:
                 in_right, right = True, right + 1
-            n_either += 1
             if in_left and in_right:
-                n_shared += 1
-        if n_either:
-            indexes[pair] = n_shared / n_either
-    return indexes
+                sums[0, pair] += weights[item]
+            else:
+                side = 1 if in_left else 2
+                sums[side, pair] += weights[item]
+                sums[side + 2, pair] = max(sums[side + 2, pair], weights[item])
+    return sums
 
 
 class InvertedLists(NamedTuple):

@@ -44,6 +44,9 @@ FlagTable: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.bool_]]
 CountTable: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 """Whole numbers in rows and columns: int64[n_rows, n_columns]."""
 
+ByteTable: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.uint8]]
+"""Small counts in rows and columns: uint8[n_rows, n_columns]."""
+
 CodeTable: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.uint32]]
 """32-bit numbers in rows and columns: uint32[n_rows, n_columns]."""
 

@@ -1,0 +1,79 @@
+"""Gradient boosting, against scikit-learn, and overlaps of sets, against Python's sets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from medsim.kernels.boosting import boosted_trees, log_odds
+from medsim.kernels.sparse import overlaps
+from medsim.kernels.types import starts_of
+
+pytestmark = pytest.mark.kernels
+
+
+def rows_of(n_rows: int, n_bins: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return bins of seven features, of which one says nothing, and labels that depend on them."""
+    rng = np.random.default_rng(seed)
+    bins = rng.integers(0, n_bins, (7, n_rows)).astype(np.uint8)
+    signal = bins[0] / n_bins + (bins[1] > n_bins // 3) * bins[2] / n_bins - bins[3] / n_bins
+    return bins, signal + rng.normal(0, 0.5, n_rows) > 0.4
+
+
+def fitted(bins: np.ndarray, labels: np.ndarray, n_trees: int) -> np.ndarray:
+    share = labels.mean()
+    return log_odds(bins, boosted_trees(bins, labels, float(np.log(share / (1 - share))), n_trees))
+
+
+@pytest.mark.parametrize(("n_rows", "n_bins"), [(40, 2), (300, 9), (2000, 255)])
+def test_log_odds_are_those_of_scikit_learn(n_rows: int, n_bins: int) -> None:
+    ensemble = pytest.importorskip("sklearn.ensemble", reason="needs scikit-learn, of medsim[dev]")
+    bins, labels = rows_of(n_rows, n_bins, n_rows)
+    same = ensemble.HistGradientBoostingClassifier(
+        max_iter=20, early_stopping=False, max_bins=255
+    ).fit(bins.T.astype(float), labels)
+
+    odds = fitted(bins, labels, 20)
+
+    np.testing.assert_allclose(odds, same.decision_function(bins.T.astype(float)), atol=1e-6)
+
+
+def test_rows_that_cannot_be_told_apart_have_the_odds_of_all() -> None:
+    labels = np.arange(60) % 3 == 0
+    for bins in (np.zeros((2, 60), np.uint8), np.arange(60, dtype=np.uint8)[None, :] // 45):
+        odds = fitted(bins, labels, 3)
+
+        np.testing.assert_allclose(odds, np.log(0.5), atol=1e-9)
+
+
+def test_bins_of_rows_that_were_not_seen_follow_the_cuts() -> None:
+    bins = np.repeat(np.array([[10, 20]], np.uint8), 30, axis=1)
+    labels = bins[0] == 20
+    labels[:3] = True
+    trees = boosted_trees(bins, labels, 0.0, 5)
+
+    odds = log_odds(np.array([[0, 10, 11, 20, 254]], np.uint8), trees)
+
+    assert odds[0] == odds[1] < 0 < odds[2] == odds[3] == odds[4]
+
+
+SETS = st.lists(st.lists(st.integers(0, 5), max_size=6), min_size=1, max_size=5)
+
+
+@given(SETS, arrays(np.float64, 6, elements=st.floats(0.5, 8, width=16)))
+def test_overlaps_are_those_of_sets(sets: list[list[int]], weights: np.ndarray) -> None:
+    items = np.array([item for of_set in sets for item in of_set], np.int32)
+    first, second = (grid.ravel().astype(np.int32) for grid in np.indices([len(sets)] * 2))
+
+    found = overlaps(items, starts_of([len(of_set) for of_set in sets]), first, second, weights)
+
+    for pair, (a, b) in enumerate(zip(first, second, strict=True)):
+        left, right = {*sets[a]}, {*sets[b]}
+        parts = [
+            [weights[item] for item in part] for part in (left & right, left - right, right - left)
+        ]
+        largest = [max(part, default=0) for part in parts[1:]]
+        np.testing.assert_allclose(found[:, pair], [*map(sum, parts), *largest])
