@@ -1,8 +1,8 @@
-"""The matched AUC: how well similarities separate pairs within strata.
+"""The AUC within strata: how well similarities separate pairs of the same stratum.
 
-The AUC is computed within strata, such as pairs of the same edit distance, so a similarity that
-only tells strata apart has 0.5. Standard errors are those of the cluster jackknife, see
-``medsim.statistics.estimates``.
+Strata are pairs of the same edit distance, or pairs that a classifier of spelling takes to be
+equally alike. A similarity that only tells strata apart has 0.5. Standard errors are those of the
+cluster jackknife, see ``medsim.statistics.estimates``.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ class MatchedSample:
     """How well similarities separate positives from negatives of the same stratum.
 
     Attributes:
-        auc: mean over matched positives of the share of negatives of the same stratum that are less
-            similar. Ties, and comparisons with a pair that is not covered, count one half. NaN if
-            no positive is matched. Without an interval if too few clusters are effective, or if the
-            similarity is the same for all pairs of a stratum: then 0.5 is not an estimate.
+        auc: weighted mean over strata of the share of comparisons of a positive with a negative in
+            which the positive is more similar. Ties, and comparisons with a pair that is not
+            covered, count one half. NaN if no positive is matched. Without an interval if too few
+            clusters are effective, or if the similarity is the same for all pairs of a stratum:
+            then 0.5 is not an estimate.
         share: share of positives with a negative in their stratum: the matched ones; NaN without
             positives.
         effective: effective number of clusters of the matched pairs, of the label with fewer.
@@ -67,12 +68,23 @@ class MatchedPairs:
         labels: bool[n_pairs], true for positives.
         strata: int[n_pairs], the stratum of each pair from 0 on.
         clusters: int[n_pairs], the cluster of each pair from 0 on; None if all are independent.
+        by_precision: whether a stratum with n1 positives and n0 negatives has the weight n1 n0 /
+            (n1 + n0), which suits strata with few of either (van Elteren 1960). Otherwise it has
+            the weight n1, so that all matched positives count the same.
 
     Attributes:
         matched: bool[n_pairs], whether the stratum of each pair has both labels.
     """
 
-    def __init__(self, labels: Flags, strata: Rows, clusters: Rows | None = None) -> None:
+    def __init__(
+        self,
+        labels: Flags,
+        strata: Rows,
+        clusters: Rows | None = None,
+        *,
+        by_precision: bool = False,
+    ) -> None:
+        self._by_precision = by_precision
         positives, negatives = _counts(labels, strata)
         self.matched = ((positives > 0) & (negatives > 0))[strata]
         n_positives, n_matched = (
@@ -98,9 +110,9 @@ class MatchedPairs:
         auc, left_out = Estimate(value=math.nan), np.empty(0)
         if len(values):
             wins = _wins(values, self._labels, self._strata)
-            positives, negatives = _counts(self._labels, self._strata)
+            weights, compared = self._weighed(*_counts(self._labels, self._strata))
             won = np.bincount(self._strata, np.where(self._labels, wins, 0)).astype(np.float64)
-            auc = Estimate(value=float((won / negatives).sum() / positives.sum()))
+            auc = Estimate(value=float((won / compared).sum() / weights.sum()))
             if self._effective >= FEWEST_CLUSTERS:
                 left_out = self._without_each(values, wins, won)
                 if jackknife_error(auc.value, left_out) or auc.value != _CHANCE:
@@ -121,20 +133,37 @@ class MatchedPairs:
             won: float64[n_strata], the sum of those of positives.
         """
         positives, negatives = _counts(self._labels, self._strata)
+        weights, compared = self._weighed(positives, negatives)
         of_cell_positives, of_cell_negatives = _counts(self._labels, self._cells)
         # Comparisons within the cell are among the wins of its positives and of its negatives.
         within = np.where(self._labels, _wins(similarities, self._labels, self._cells), 0.0)
         lost = np.bincount(self._cells, wins - within)
         stratum = self._stratum_of_cell
-        n_positives = positives[stratum] - of_cell_positives
-        n_negatives = negatives[stratum] - of_cell_negatives
-        counts = (n_positives > 0) & (n_negatives > 0)
-        sums = np.where(counts, (won[stratum] - lost) / np.maximum(n_negatives, 1), 0.0)
-        changes = sums - (won / negatives)[stratum]
-        n_changes = np.where(counts, n_positives, 0) - positives[stratum]
-        total = (won / negatives).sum() + np.bincount(self._cluster_of_cell, changes)
-        n_left = positives.sum() + np.bincount(self._cluster_of_cell, n_changes)
-        return quotients(total, n_left)
+        weights_left, compared_left = self._weighed(
+            positives[stratum] - of_cell_positives, negatives[stratum] - of_cell_negatives
+        )
+        counts = weights_left > 0
+        sums = np.where(counts, (won[stratum] - lost) / compared_left, 0.0)
+        changes = sums - (won / compared)[stratum]
+        total = (won / compared).sum() + np.bincount(self._cluster_of_cell, changes)
+        left = weights.sum() + np.bincount(self._cluster_of_cell, weights_left - weights[stratum])
+        return quotients(total, left)
+
+    def _weighed(self, positives: Rows, negatives: Rows) -> tuple[Values, Values]:
+        """Return weights of strata, and by what their wins are divided to have this weight.
+
+        A stratum with one label has the weight 0.
+
+        Args:
+            positives: int64[n_strata], numbers of positives.
+            negatives: int64[n_strata].
+
+        Returns:
+            float64[n_strata] and int64[n_strata], at least 1.
+        """
+        divisors = negatives + positives if self._by_precision else negatives
+        divisors = np.maximum(divisors, 1)
+        return positives * negatives / divisors, divisors
 
 
 def _counts(labels: Flags, groups: Rows) -> tuple[Rows, Rows]:

@@ -9,17 +9,21 @@ from sklearn.metrics import roc_auc_score
 from medsim.statistics.matched import MatchedPairs
 
 
-def counted_auc(similarities: np.ndarray, labels: np.ndarray, strata: np.ndarray) -> float:
-    """Return the matched AUC by comparing each positive with each negative of its stratum."""
-    shares = []
-    for positive in np.flatnonzero(labels):
-        negatives = similarities[~labels & (strata == strata[positive])]
-        if len(negatives):
-            value = similarities[positive]
-            wins = np.where(value == negatives, 0.5, value > negatives)
-            wins[np.isnan(negatives) | np.isnan(value)] = 0.5
+def counted_auc(
+    similarities: np.ndarray, labels: np.ndarray, strata: np.ndarray, *, by_precision: bool = False
+) -> float:
+    """Return the AUC within strata by comparing each positive with each negative of its stratum."""
+    shares, weights = [], []
+    for stratum in np.unique(strata):
+        positives = similarities[labels & (strata == stratum)][:, None]
+        negatives = similarities[~labels & (strata == stratum)][None, :]
+        if positives.size and negatives.size:
+            wins = np.where(positives == negatives, 0.5, positives > negatives)
+            wins[np.isnan(negatives) | np.isnan(positives)] = 0.5
+            n1, n0 = positives.size, negatives.size
             shares.append(wins.mean())
-    return float(np.mean(shares)) if shares else np.nan
+            weights.append(n1 * n0 / (n1 + n0) if by_precision else n1)
+    return float(np.average(shares, weights=weights)) if shares else np.nan
 
 
 def drawn(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -32,18 +36,20 @@ def drawn(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     return similarities, rng.random(n) < 0.5, strata, rng.integers(0, rng.integers(1, 25), n)
 
 
+@pytest.mark.parametrize("by_precision", [False, True])
 @pytest.mark.parametrize("seed", range(150))
-def test_value_and_jackknife_are_those_of_counting(seed: int) -> None:
+def test_value_and_jackknife_are_those_of_counting(seed: int, *, by_precision: bool) -> None:
     similarities, labels, strata, clusters = drawn(seed)
+    weighted = {"by_precision": by_precision}
 
-    sample = MatchedPairs(labels, strata, clusters).sample(similarities)
+    sample = MatchedPairs(labels, strata, clusters, **weighted).sample(similarities)
 
-    expected = counted_auc(similarities, labels, strata)
+    expected = counted_auc(similarities, labels, strata, **weighted)
     np.testing.assert_allclose(sample.auc.value, expected, rtol=1e-12)
     matched = np.isin(strata, np.intersect1d(strata[labels], strata[~labels]))
     if len(sample.left_out):
         kept = [matched & (clusters != cluster) for cluster in np.unique(clusters[matched])]
-        parts = [counted_auc(similarities[k], labels[k], strata[k]) for k in kept]
+        parts = [counted_auc(similarities[k], labels[k], strata[k], **weighted) for k in kept]
         np.testing.assert_allclose(sample.left_out, parts, rtol=1e-12)
     if labels.any():
         assert sample.share.value == (labels & matched).sum() / labels.sum()
