@@ -1,4 +1,4 @@
-"""How often confidence intervals and significance tests of the matched AUC are right."""
+"""How often intervals and tests of the matched AUC and of the AUC beyond spelling are right."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ _KINDS = ("equal", "zipf", "lognormal", "25%")
 _CLUSTERS = (30, 300)
 _AREAS = (0.5, 0.75, 0.95)
 _NEGATIVES = 2  # of a positive
-_A_STRATUM = 12  # pairs, on average
+_A_STRATUM = 12  # pairs, on average, of the matched AUC
+_N_STRATA = 100  # of the AUC beyond spelling; the last have few negatives, the first few positives
 _WITHIN = 0.5  # correlation of similarities of one cluster and one label
 _UNCOVERED = 0.05  # share of pairs without a similarity
 
 
 class Cell(NamedTuple):
-    """A simulation: the sizes of clusters, their number, and the AUC of covered pairs."""
+    """A simulation: score, sizes of clusters, their number, and the AUC of covered pairs."""
 
+    score: str
     kind: str
     n_clusters: int
     area: float
@@ -39,14 +41,18 @@ class Cell(NamedTuple):
 def measure(settings: Settings) -> Measured:
     """Return the least coverage of intervals, and the largest share of false positives."""
     n_samples = settings.size(2_000, 100)
-    cells = [Cell(*cell) for cell in product(_KINDS, _CLUSTERS, _AREAS)]
+    cells = [Cell(*cell) for cell in product(("matched", "beyond"), _KINDS, _CLUSTERS, _AREAS)]
     shares, seconds = timed(lambda: {cell: simulated(cell, n_samples) for cell in cells})
-    least = min(cells, key=lambda cell: shares[cell][0])
-    most = max(cells, key=lambda cell: shares[cell][1])
-    said = (
-        f"coverage {shares[least][0]:.4f} ({' '.join(map(str, least))}); "
-        f"false positives at 0.05 {shares[most][1]:.4f} ({' '.join(map(str, most))})"
-    )
+    extremes = []
+    for score in ("matched", "beyond"):
+        of_score = [cell for cell in cells if cell.score == score]
+        least = min(of_score, key=lambda cell: shares[cell][0])
+        most = max(of_score, key=lambda cell: shares[cell][1])
+        extremes += [
+            f"coverage {shares[least][0]:.4f} ({' '.join(map(str, least))})",
+            f"false positives at 0.05 {shares[most][1]:.4f} ({' '.join(map(str, most))})",
+        ]
+    said = "; ".join(extremes)
     return Measured(
         about=f"{len(cells)} kinds of clusters, {n_samples:,} samples each",
         times=f"{seconds:.0f} s; {said}",
@@ -66,7 +72,10 @@ def simulated(cell: Cell, n_samples: int) -> tuple[float, float]:
     def one(seed: int) -> tuple[float, float, float, float]:
         rng = np.random.default_rng([*map(ord, "".join(map(str, cell))), seed])
         strata = rng.integers(0, max(1, len(labels) // _A_STRATUM), len(labels))
-        pairs = MatchedPairs(labels, strata, clusters)
+        if cell.score == "beyond":
+            strata = (_N_STRATA * rng.beta(1 + 2 * labels, 3 - 2 * labels)).astype(np.int64)
+        by_precision = cell.score == "beyond"
+        pairs = MatchedPairs(labels, strata, clusters, by_precision=by_precision)
         first, second = (
             pairs.sample(_similarities(rng, labels, clusters, strata, cell.area)) for _ in range(2)
         )

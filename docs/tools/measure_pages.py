@@ -9,6 +9,7 @@ from medsim.evaluations.statistic import STATISTICS
 
 OF = {
     "matched": "Pairs matched by spelling",
+    "beyond": "Pairs that look equally alike",
     "labelled": "Pairs with labels",
     "rated": "Pairs with ratings",
     "retrieval": "Retrieval of linked terms",

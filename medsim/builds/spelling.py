@@ -12,9 +12,21 @@ from rapidfuzz.process import cpdist
 
 from medsim.builds.positives import content_hashes, numbers_of, pair_distances
 from medsim.core.terms import lowered_column, trigrams_of
+from medsim.kernels.components import components
 from medsim.kernels.drawing import pair_seeds
-from medsim.kernels.sparse import overlaps
-from medsim.kernels.types import Flags, FloatTable, Hashes, Ids, Starts, Values, Vectors, starts_of
+from medsim.kernels.packing import tie_hashes
+from medsim.kernels.sparse import set_overlaps
+from medsim.kernels.types import (
+    Flags,
+    FloatTable,
+    Hashes,
+    Ids,
+    Singles,
+    Starts,
+    Values,
+    Vectors,
+    starts_of,
+)
 from medsim.statistics.boosting import CrossFitted
 
 _SUM_STEP = 5  # characters: the largest step that keeps all four shortcuts within 0.03 of 0.5
@@ -33,6 +45,7 @@ class Spelling:
         second: int32[n_pairs].
         lengths: int32[2, n_pairs], the numbers of characters of both terms.
         distances: int32[n_pairs], Levenshtein distances in characters.
+        learned: float32[n_pairs], the log odds of ``learned_scores``; NaN where these are unknown.
     """
 
     terms: pl.Series
@@ -40,15 +53,17 @@ class Spelling:
     second: Ids
     lengths: Ids
     distances: Ids
+    learned: Singles
 
 
 def spelling_of(pairs: pl.DataFrame) -> Spelling:
-    """Return the spelling of pairs with the columns term1 and term2."""
+    """Return the spelling of pairs with the columns term1 and term2, and spelling if learned."""
     sides = pl.concat([pairs["term1"], pairs["term2"].alias("term1")])
     terms = sides.unique(maintain_order=True)
     first, second = numbers_of(sides, terms).to_numpy().reshape(2, -1)
     lower = lowered_column(terms)
     distances = pair_distances(lower, pl.Series(first), pl.Series(second), threads=1)
+    learned = pairs.get_column("spelling", default=pl.repeat(None, pairs.height, eager=True))
     n_characters = lower.str.len_chars().to_numpy().astype(np.int32)
     return Spelling(
         terms=lower,
@@ -56,6 +71,7 @@ def spelling_of(pairs: pl.DataFrame) -> Spelling:
         second=second,
         lengths=np.array([n_characters[first], n_characters[second]]),
         distances=distances.to_numpy(),
+        learned=learned.cast(pl.Float32).fill_null(np.nan).to_numpy(),
     )
 
 
@@ -73,7 +89,7 @@ def strata_of_spelling(spelling: Spelling) -> Ids:
     return strata.astype(np.int32)
 
 
-class Parts:
+class Fragments:
     """The trigrams or the words of terms, and how rare they are.
 
     Attributes:
@@ -90,12 +106,12 @@ class Parts:
         self.rarity: Values = np.log2(1 + (len(starts) - 1) / counts).round(6).astype(np.float64)
 
     @classmethod
-    def trigrams(cls, terms: pl.Series) -> Parts:
+    def trigrams(cls, terms: pl.Series) -> Fragments:
         """Return the sequences of three characters of terms with blanks around them."""
         return cls(*trigrams_of("  " + terms + " "))
 
     @classmethod
-    def words(cls, terms: pl.Series, pattern: str) -> Parts:
+    def words(cls, terms: pl.Series, pattern: str) -> Fragments:
         """Return the matches of a pattern in terms."""
         words = terms.str.extract_all(pattern)
         items = words.list.explode().drop_nulls().rank("dense").cast(pl.UInt64).to_numpy()
@@ -110,10 +126,10 @@ class Parts:
             rare: whether to add up rarities. Otherwise distinct items are counted.
 
         Returns:
-            float64[5, n_pairs], see ``medsim.kernels.sparse.overlaps``.
+            float64[5, n_pairs], see ``medsim.kernels.sparse.set_overlaps``.
         """
         weights = self.rarity if rare else np.ones(len(self.rarity))
-        return overlaps(self.items, self.starts, first, second, weights)
+        return set_overlaps(self.items, self.starts, first, second, weights)
 
     def jaccard(self, first: Ids, second: Ids, *, rare: bool = False) -> Values:
         """Return the share of what the terms of pairs share, 0 if they have nothing."""
@@ -135,7 +151,7 @@ class SpellingFeatures:
 
     def __init__(self, terms: pl.Series) -> None:
         self.terms = terms
-        self.trigrams, self.words = Parts.trigrams(terms), Parts.words(terms, _WORD)
+        self.trigrams, self.words = Fragments.trigrams(terms), Fragments.words(terms, _WORD)
         words = terms.str.extract_all(_WORD)
         self._sorted = words.list.sort().list.join(" ")
         self._letters = words.list.join("")
@@ -187,6 +203,25 @@ class SpellingFeatures:
             *rare_words,
         ]
         return np.array(features, np.float32)
+
+
+def halves_of(spelling: Spelling, labels: Flags, seed: int = 0) -> Flags:
+    """Return the half of the terminology of each pair's first term: bool[n_pairs].
+
+    Terms that positives connect, directly or through others, are in the same half, which a hash of
+    the terms and the seed decides.
+
+    Args:
+        spelling: the pairs.
+        labels: bool[n_pairs], true for positives.
+        seed: random seed.
+    """
+    connected = components(len(spelling.terms), spelling.first[labels], spelling.second[labels])
+    smallest = np.full(len(connected), np.iinfo(np.uint64).max)
+    np.minimum.at(smallest, connected, content_hashes(spelling.terms))
+    drawn: Hashes = tie_hashes(np.uint64(seed), _DRAW, smallest[connected])[spelling.first]
+    halves: Flags = drawn % np.uint64(2) == 1
+    return halves
 
 
 def learned_scores(spelling: Spelling, labels: Flags, halves: Flags, seed: int = 0) -> Values:

@@ -6,13 +6,28 @@ They show how much of a score needs no meaning. In results they are metrics of t
 
 from __future__ import annotations
 
+import hashlib
+import io
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
+import polars as pl
 
-from medsim.builds.spelling import Parts, Spelling
+from medsim.builds.spelling import (
+    Fragments,
+    Spelling,
+    halves_of,
+    learned_scores,
+    spelling_of,
+    strata_of_spelling,
+)
+from medsim.core.errors import OutputError
+from medsim.core.files import write_file
 from medsim.kernels.types import Singles
+from medsim.statistics.boosting import strata_of_scores
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,14 +36,16 @@ class Baseline:
 
     Attributes:
         describes: its similarity in a few words, for help and reports.
-        similarities: returns float32[n_pairs], larger for more similar terms.
+        similarities: returns float32[n_pairs], larger for more similar terms, NaN if unknown.
+        only_beyond: whether only the AUC beyond spelling is compared with it.
     """
 
     describes: str
     similarities: Callable[[Spelling], Singles]
+    only_beyond: bool = False
 
 
-def _jaccard(parts: Parts, spelling: Spelling, *, rare: bool = False) -> Singles:
+def _jaccard(parts: Fragments, spelling: Spelling, *, rare: bool = False) -> Singles:
     return parts.jaccard(spelling.first, spelling.second, rare=rare).astype(np.float32)
 
 
@@ -49,15 +66,70 @@ BASELINES = {
     ),
     "trigram_overlap": Baseline(
         describes="Jaccard index of the sets of three adjacent characters",
-        similarities=lambda spelling: _jaccard(Parts.trigrams(spelling.terms), spelling),
+        similarities=lambda spelling: _jaccard(Fragments.trigrams(spelling.terms), spelling),
     ),
     "rare_trigram_overlap": Baseline(
         describes="Jaccard index of the same sets, in which rarer ones count more",
-        similarities=lambda spelling: _jaccard(Parts.trigrams(spelling.terms), spelling, rare=True),
+        similarities=lambda spelling: _jaccard(
+            Fragments.trigrams(spelling.terms), spelling, rare=True
+        ),
+        only_beyond=True,
+    ),
+    "spelling": Baseline(
+        describes="log odds of synonyms by a classifier of spelling, trained on the other half",
+        similarities=lambda spelling: spelling.learned,
+        only_beyond=True,
     ),
     "word_overlap": Baseline(
         describes="Jaccard index of the sets of words",
-        similarities=lambda spelling: _jaccard(Parts.words(spelling.terms, r"\S+"), spelling),
+        similarities=lambda spelling: _jaccard(Fragments.words(spelling.terms, r"\S+"), spelling),
     ),
 }
 """The baselines by name."""
+
+DEFINITION = 1
+"""The version of the features, the classifier and the strata of ``learned_strata``."""
+
+_FEWEST_POSITIVES = 250  # of a half
+_DIGEST = hashlib.sha256().digest_size
+
+
+def learned_strata(pairs: pl.DataFrame, identity: str, cache: Path | None) -> pl.DataFrame:
+    """Return the scores of pairs by a classifier of spelling, and strata of nearly equal scores.
+
+    Few positives cannot train one. Then there are no scores, and strata are those of equal
+    spelling.
+
+    Args:
+        pairs: distinct labelled pairs, with pair_id, term1, term2 and label.
+        identity: identifies the pairs in the cache.
+        cache: the folder in which results are kept; None keeps none.
+
+    Returns:
+        pair_id, spelling (Float32, log odds of synonyms) and stratum (Int32).
+    """
+    key = hashlib.sha256(f"{identity} {pairs.height} {DEFINITION}".encode()).hexdigest()
+    path = cache and cache / f"spelling-{key}"
+    if path is not None:
+        with suppress(OSError):
+            content = path.read_bytes()
+            if hashlib.sha256(content[_DIGEST:]).digest() == content[:_DIGEST]:  # not damaged
+                return pl.read_ipc(io.BytesIO(content[_DIGEST:]))
+    spelling, labels = spelling_of(pairs), pairs["label"].to_numpy() == 1
+    halves = halves_of(spelling, labels)
+    if np.bincount(halves[labels], minlength=2).min() < _FEWEST_POSITIVES:
+        strata = strata_of_spelling(spelling)
+        return pairs.select("pair_id", spelling=pl.lit(None, pl.Float32), stratum=pl.Series(strata))
+    scores = learned_scores(spelling, labels, halves)
+    learned = pairs.select(
+        "pair_id",
+        spelling=pl.Series(scores, dtype=pl.Float32),
+        stratum=pl.Series(strata_of_scores(scores, halves)),
+    )
+    if path is not None:
+        learned.write_ipc(stream := io.BytesIO())
+        content = stream.getvalue()
+        with suppress(OSError, OutputError):  # the next run computes them again
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_file(path, hashlib.sha256(content).digest() + content, overwrite=True)
+    return learned

@@ -120,7 +120,7 @@ def _evaluation_scores(evaluation: Evaluation, options: CorrelateOptions) -> pl.
     """Return the scores of embeddings on all whole sets, at their best or the chosen metric."""
     results = whole_sets(evaluation.results()).filter(pl.col("embedding") != BASELINE)
     metric, statistic = options.metric, options.statistic
-    kinds: tuple[SampleKind, ...] = ("matched", "labelled", "rated")
+    kinds: tuple[SampleKind, ...] = ("matched", "beyond", "labelled", "rated")
     pair_statistics = [statistic for kind in kinds for statistic in statistics_of(kind)]
     for noun, name, valid_names in (
         ("metric", metric, sorted(results["metric"].unique())),

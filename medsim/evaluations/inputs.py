@@ -25,6 +25,8 @@ from medsim.core.manifest import fingerprint
 from medsim.core.progress import Progress
 from medsim.core.tables import read_table
 from medsim.core.terms import lowered, pack
+from medsim.embeddings.encoders import cache_folder
+from medsim.evaluations.baselines import learned_strata
 from medsim.evaluations.layouts import RatedColumns, parse_rated
 from medsim.evaluations.output import SET_PAIRS
 from medsim.evaluations.ratings import RatedPairs, read_rated
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from medsim.evaluations.separation import Categories
     from medsim.evaluations.statistic import SampleKind
 
+_ABSENT = ("rating", "spelling", "stratum")  # from the pairs of a build
 _UNSAFE = re.compile(r"[^\w .+-]")  # characters to avoid in the names of Hive partitions
 
 
@@ -68,8 +71,8 @@ class PairSet:
         values: float64[n_pairs], ratings, or 1 for a positive and 0 for a negative.
         clusters: int32[n_pairs], the cluster of each pair, see ``EvaluationInput``; None if all
             pairs count as independent.
-        strata: int32[n_pairs], the stratum of each pair of a matched set, see
-            ``strata_of_spelling``; None for other sets.
+        strata: int32[n_pairs], the stratum of each pair of a set of kind matched, see
+            ``strata_of_spelling``, or beyond, see ``learned_strata``; None for other sets.
     """
 
     dataset: str
@@ -133,8 +136,8 @@ class EvaluationInput:
 
     @cached_property
     def pairs(self) -> pl.DataFrame:
-        """The pair_id, term1 and term2 of each pair once, in order of pair_id."""
-        columns = ("pair_id", "term1", "term2")
+        """The pair_id, term1, term2, spelling and stratum of each pair, in order of pair_id."""
+        columns = ("pair_id", "term1", "term2", "spelling", "stratum")
         return self.frame.select(columns).unique("pair_id").sort("pair_id")
 
     @cached_property
@@ -171,7 +174,7 @@ class EvaluationInput:
 
     @cached_property
     def scored_sets(self) -> list[PairSet]:
-        """The sets, and the matched set if the input has negatives of both strategies."""
+        """The sets, and those with strata if the input has negatives of both strategies."""
         parts = [part for part in self.sets if part.dataset == HEADLINE_DATASET]
         parts = [part for part in parts if part.negatives in HEADLINE_NEGATIVES]
         complete = {part.negatives for part in parts} == {*HEADLINE_NEGATIVES}
@@ -180,20 +183,29 @@ class EvaluationInput:
         # The further negatives of a sample.
         further = self.frame.filter(difficulty=ALL_KINDS)["pair_id"].implode()
         rows_of_further = self.pairs["pair_id"].is_in(further).arg_true().to_numpy()
-        rows = np.concatenate([*(part.rows for part in parts), rows_of_further.astype(np.int32)])
-        rows, first = np.unique(rows, return_index=True)
-        values = np.concatenate([*(part.values for part in parts), np.zeros(len(rows_of_further))])
-        matched = PairSet(
+        every = [*(part.rows for part in parts), rows_of_further.astype(np.int32)]
+        values = [*(part.values for part in parts), np.zeros(len(rows_of_further))]
+        matched = self._in_strata("matched", every, values, strata_of_spelling(self.spelling))
+        if not (learned := self.pairs["stratum"]).count():
+            return [*self.sets, matched]
+        beyond = self._in_strata("beyond", every[:-1], values[:-1], learned.to_numpy())
+        return [*self.sets, matched, beyond]
+
+    def _in_strata(
+        self, kind: SampleKind, rows: Sequence[Ids], values: Sequence[Values], strata: Ids
+    ) -> PairSet:
+        """Return a set of all pairs of sets; ``strata`` are those of all pairs of the input."""
+        distinct, first = np.unique(np.concatenate(rows), return_index=True)
+        return PairSet(
             dataset=HEADLINE_DATASET,
             difficulty=ALL_KINDS,
             negatives=ALL_KINDS,
-            rows=rows,
-            values=values[first],
-            kind="matched",
-            clusters=None if self.independent else self._clusters[HEADLINE_DATASET][rows],
-            strata=strata_of_spelling(self.spelling)[rows],
+            rows=distinct,
+            values=np.concatenate(values)[first],
+            kind=kind,
+            clusters=None if self.independent else self._clusters[HEADLINE_DATASET][distinct],
+            strata=strata[distinct].astype(np.int32),
         )
-        return [*self.sets, matched]
 
     @cached_property
     def _clusters(self) -> dict[str, Ids]:
@@ -233,6 +245,8 @@ def read_inputs(options: EvaluateOptions, progress: Progress) -> list[Evaluation
             if os.path.isdir(path):  # noqa: PTH112 — a path with its columns may be too long for Path
                 chosen = (options.datasets, options.difficulty, options.negatives)
                 input_ = read_build(Path(path), chosen)
+                if len({*options.difficulty}) != 1:
+                    input_ = with_strata(input_, cache_folder(options.cache))
                 if options.sample is not None:
                     pairs = sampled(input_.frame, options.sample, options.seed)
                     input_ = replace(input_, frame=pairs)
@@ -340,7 +354,8 @@ def read_build(folder: Path, chosen: Sequence[Sequence[str]] = ((), (), ())) -> 
                 "medsim verify"
             )
         set_columns = {column: pl.lit(named[column], pl.String) for column in SET_COLUMNS}
-        pairs = pairs.with_columns(**set_columns, rating=pl.lit(None, pl.Float64))
+        absent = {name: pl.lit(None, SET_PAIRS.dtypes[name]) for name in _ABSENT}
+        pairs = pairs.with_columns(**set_columns, **absent)
         if named["dataset"] == CROSS_LANGUAGE:
             pairs = pairs.with_columns(dataset=pl.format("{}/{}-{}", "dataset", *LANGUAGES))
         frames.append(pairs.select(*SET_PAIRS.dtypes))
@@ -368,6 +383,25 @@ def read_build(folder: Path, chosen: Sequence[Sequence[str]] = ((), (), ())) -> 
         build=build,
         warnings=(f"{folder}: {empty} left out",) if n_empty else (),
     )
+
+
+_IN_HEADLINE = pl.col("negatives").is_in(HEADLINE_NEGATIVES)
+_IN_HEADLINE &= pl.col("dataset") == HEADLINE_DATASET
+
+
+def with_strata(input_: EvaluationInput, cache: Path | None) -> EvaluationInput:
+    """Return a build whose pairs have ``spelling`` and ``stratum``, see ``learned_strata``.
+
+    They are null for all pairs if the build has no negatives of both strategies.
+    """
+    pairs = input_.frame.filter(_IN_HEADLINE)
+    if pairs["negatives"].n_unique() < len(HEADLINE_NEGATIVES):
+        return input_
+    pairs = pairs.unique("pair_id").sort("pair_id")
+    learned = learned_strata(pairs, str(input_.provenance["fingerprint"]), cache)
+    columns = input_.frame.drop(learned.columns[1:])
+    frame = columns.join(learned, on="pair_id", how="left", maintain_order="left")
+    return replace(input_, frame=frame.select(input_.frame.columns))
 
 
 def _read_rated_file(
@@ -580,16 +614,14 @@ def sampled(frame: pl.DataFrame, n_positives: int, seed: int) -> pl.DataFrame:
 
 def _matches(frame: pl.DataFrame, sample: pl.DataFrame, draws: pl.DataFrame) -> pl.DataFrame:
     """Return negatives of the strata of sampled positives, the first of each in order of draw."""
-    of_headline = pl.col("negatives").is_in(HEADLINE_NEGATIVES)
-    of_headline &= pl.col("dataset") == HEADLINE_DATASET
-    pairs = frame.filter(of_headline)
-    drawn = pl.col("pair_id").is_in(sample.filter(of_headline)["pair_id"].unique().implode())
+    pairs = frame.filter(_IN_HEADLINE)
+    drawn = pl.col("pair_id").is_in(sample.filter(_IN_HEADLINE)["pair_id"].unique().implode())
     if pairs["negatives"].n_unique() < len(HEADLINE_NEGATIVES) or pairs.select(drawn.all()).item():
         return frame.clear()
     pairs = pairs.unique("pair_id").join(draws, on="term1").sort("draw", "pair_id")
-    pairs = pairs.with_columns(stratum=strata_of_spelling(spelling_of(pairs)))
+    pairs = pairs.with_columns(matched=strata_of_spelling(spelling_of(pairs)))
     negatives = pairs.filter(label=0)
-    first = negatives.filter(pl.int_range(pl.len()).over("stratum") < _MIN_MATCHES).filter(~drawn)
-    matching = first.join(pairs.filter(drawn, label=1), on="stratum", how="semi")
+    first = negatives.filter(pl.int_range(pl.len()).over("matched") < _MIN_MATCHES).filter(~drawn)
+    matching = first.join(pairs.filter(drawn, label=1), on="matched", how="semi")
     every = pl.lit(ALL_KINDS)
     return matching.with_columns(difficulty=every, negatives=every).select(frame.columns)

@@ -218,7 +218,11 @@ def _left_out(best: pl.DataFrame) -> str:
 def _explained(statistic: Statistic[Any]) -> str:
     """Return what the points, bars and line of a chart of scores mean."""
     line = "" if statistic.chance is None else " The dashed line is chance."
-    covered = " Pairs, in the table, are those with vectors." if statistic.kind == "matched" else ""
+    covered = (
+        " Pairs, in the table, are those with vectors."
+        if statistic.kind in {"matched", "beyond"}
+        else ""
+    )
     return f"{statistic.help}{covered} Bars are 95% confidence intervals.{line} {_FILLED}"
 
 

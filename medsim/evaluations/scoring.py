@@ -139,6 +139,8 @@ def score_sets(
     Returns:
         ``SET_RESULTS`` and ``SET_COMPARISONS``.
     """
+    every_model = models
+    models = [m for m in models if m.embedding != BASELINE or not BASELINES[m.metric].only_beyond]
     covered = {model.embedding: ~np.isnan(model.similarities) for model in models}
     common = np.logical_and.reduce(list(covered.values()))
     # The content of a pair determines its half for held-out accuracy.
@@ -149,11 +151,14 @@ def score_sets(
     stage.total(sum(len(pair_set.rows) for pair_set in input_.scored_sets))
     for pair_set in input_.scored_sets:
         where: TableRow = {"input": input_.name, **pair_set.key_columns()}
-        if pair_set.kind == "matched":
+        if pair_set.strata is not None:
             every = np.ones_like(common)
-            shared = _scores(pair_set, every, at_headline_metric(models), held_out, resampling)
+            compared = every_model if pair_set.kind == "beyond" else models
+            shared = _scores(pair_set, every, at_headline_metric(compared), held_out, resampling)
             results += (where | row for row in _result_rows(shared, MATCHED_SUBSET, pair_set))
-            comparisons += (where | row for row in _comparison_rows(shared, "matched", resampling))
+            comparisons += (
+                where | row for row in _comparison_rows(shared, pair_set.kind, resampling)
+            )
             stage.advance(len(pair_set.rows))
             continue
         shared = _scores(pair_set, common, models, held_out, resampling)
@@ -175,15 +180,22 @@ def score_sets(
 def baseline_models(
     input_: EvaluationInput, signature: Callable[[str, str, str], str]
 ) -> list[ScoredModel]:
-    """Return the similarities of an input's pairs by each baseline, with its ``signature``."""
+    """Return the similarities of an input's pairs by each baseline, with its ``signature``.
+
+    Without scores of a classifier of spelling, the baseline of these is left out.
+    """
+    similarities = {
+        name: baseline.similarities(input_.spelling) for name, baseline in BASELINES.items()
+    }
     return [
         ScoredModel(
             embedding=BASELINE,
             metric=name,
-            similarities=baseline.similarities(input_.spelling),
+            similarities=values,
             signature=signature(input_.name, BASELINE, name),
         )
-        for name, baseline in BASELINES.items()
+        for name, values in similarities.items()
+        if not np.isnan(values).all() or not len(values)
     ]
 
 
@@ -205,7 +217,7 @@ def at_headline_metric(models: Sequence[ScoredModel]) -> list[ScoredModel]:
 def dominated_sets(input_: EvaluationInput) -> Iterator[str]:
     """Yield a warning for each set with enough clusters but too few effective ones."""
     for pair_set in input_.scored_sets:
-        if pair_set.clusters is None:
+        if pair_set.clusters is None or pair_set.kind == "beyond":
             continue
         sizes = np.bincount(pair_set.clusters)
         n_clusters, largest = np.count_nonzero(sizes), int(sizes.argmax())
@@ -238,7 +250,9 @@ def _scores(
     if pair_set.kind == "rated":
         samples = rated_samples(similarities, values, resampling)
     elif pair_set.strata is not None:
-        matched = MatchedPairs(values == 1, pair_set.strata, clusters)
+        by_precision = pair_set.kind == "beyond"
+        strata = pair_set.strata
+        matched = MatchedPairs(values == 1, strata, clusters, by_precision=by_precision)
         samples = in_threads(resampling.threads, matched.sample, similarities)
         counted, n_in_set = matched.matched, int(np.count_nonzero(matched.matched))
     else:

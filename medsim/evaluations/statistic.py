@@ -23,9 +23,10 @@ Sample = TypeVar("Sample")
 BASELINE = "baseline"
 """The name of the scores without a model, among the embeddings of results."""
 
-SampleKind = Literal["matched", "labelled", "rated", "retrieval", "separation"]
-"""The data of a statistic: pairs with labels in strata of equal spelling, pairs with labels, pairs
-with ratings, ranks of linked terms, or triples of terms of categories."""
+SampleKind = Literal["matched", "beyond", "labelled", "rated", "retrieval", "separation"]
+"""The data of a statistic: pairs with labels in strata of equal spelling, or of equal scores by a
+classifier of spelling, pairs with labels, pairs with ratings, ranks of linked terms, or triples of
+terms of categories."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,9 @@ from medsim.kernels.types import FloatTable, Ids, Singles, Starts, Values
 
 
 @kernel
-def overlaps(items: Ids, starts: Starts, first: Ids, second: Ids, weights: Values) -> FloatTable:
+def set_overlaps(
+    items: Ids, starts: Starts, first: Ids, second: Ids, weights: Values
+) -> FloatTable:
     """Return the weights of items that both sets of a pair have, or only the first or the second.
 
     Args:

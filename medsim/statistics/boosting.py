@@ -7,9 +7,10 @@ import math
 import numpy as np
 
 from medsim.kernels.boosting import N_BINS, Trees, boosted_trees, log_odds
-from medsim.kernels.types import ByteTable, Flags, Singles, Values, Vectors
+from medsim.kernels.types import ByteTable, Flags, Ids, Singles, Values, Vectors
 
 _N_TREES = 200
+_N_STRATA = 50
 
 
 class CrossFitted:
@@ -62,3 +63,22 @@ def _trained(bins: ByteTable, labels: Flags) -> Trees:
     # Rounded, as logarithms may differ in the last digit between processors.
     start = round(math.log(share / (1 - share)), 9)
     return boosted_trees(np.ascontiguousarray(bins), labels, start, _N_TREES)
+
+
+def strata_of_scores(scores: Values, halves: Flags) -> Ids:
+    """Return strata of rows of the same half with nearly equal scores: int32[n_rows], from 0 on.
+
+    Each half is divided into 50 strata, at scores that divide its rows equally.
+
+    Args:
+        scores: float64[n_rows].
+        halves: bool[n_rows].
+    """
+    strata = np.empty(len(scores), np.int32)
+    for half in (False, True):
+        members = halves == half
+        ascending = np.sort(scores[members])
+        cuts = ascending[np.arange(1, _N_STRATA) * len(ascending) // _N_STRATA]
+        of_half = np.searchsorted(cuts, scores[members], side="right")
+        strata[members] = half * _N_STRATA + of_half
+    return strata

@@ -159,11 +159,11 @@ class MatchedPairs:
             negatives: int64[n_strata].
 
         Returns:
-            float64[n_strata] and int64[n_strata], at least 1.
+            float64[n_strata] and float64[n_strata], at least 1.
         """
         divisors = negatives + positives if self._by_precision else negatives
-        divisors = np.maximum(divisors, 1)
-        return positives * negatives / divisors, divisors
+        at_least_one = np.maximum(divisors, 1.0)
+        return positives * negatives / at_least_one, at_least_one
 
 
 def _counts(labels: Flags, groups: Rows) -> tuple[Rows, Rows]:

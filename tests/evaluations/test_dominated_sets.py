@@ -29,6 +29,8 @@ def labelled(n_chained: int, n_single: int, *, independent: bool = False) -> Eva
             pl.col("label").cast(pl.Int8),
             *(pl.lit(value).alias(column) for column, value in named.items()),
             rating=pl.lit(None, pl.Float64),
+            spelling=pl.lit(None, pl.Float32),
+            stratum=pl.lit(None, pl.Int32),
         ).select(*SET_PAIRS.dtypes),
         provenance={},
         independent=independent,

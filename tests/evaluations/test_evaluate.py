@@ -139,6 +139,8 @@ def test_every_comparison_is_made_once_and_corrected_in_its_family(out: medsim.E
         ("baseline", "accuracy", 40),
         ("baseline", "auc_matched", 2),
         ("embeddings", "auc_matched", 1),
+        ("baseline", "auc_beyond_spelling", 2),
+        ("embeddings", "auc_beyond_spelling", 1),
     }
     assert comparisons.filter(input="rated")["of"].unique().to_list() == ["spearman"]
     tested = comparisons.drop_nulls("p")
@@ -278,7 +280,8 @@ def test_pair_ids_match_those_of_a_build(out: medsim.Evaluation, data: Path) -> 
 
 def test_a_signature_has_everything_that_determines_a_score(out: medsim.Evaluation) -> None:
     signatures = out.results()["signature"].unique().to_list()
-    assert len(signatures) == (2 * 2 + 5) * 2 * (20 + 1) + (2 + 5)  # the matched set has one each
+    # The matched set has one each, and a baseline is only for the AUC beyond spelling.
+    assert len(signatures) == (2 * 2 + 5) * 2 * (20 + 1) + (2 + 5 + 1)
     fingerprint = str(out.manifest.embeddings["one"]["fingerprint"])[:12]
     ending = f"one@{fingerprint}, avg_cos, seed 0, 200 resamples, score, own"
     assert any(line.startswith("medsim ") and line.endswith(ending) for line in signatures)

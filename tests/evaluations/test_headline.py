@@ -61,7 +61,7 @@ def expected_similarities(name: str, first: str, second: str) -> float:
     }[name]
 
 
-@pytest.mark.parametrize("name", BASELINES)
+@pytest.mark.parametrize("name", [name for name in BASELINES if name != "spelling"])
 def test_baselines_compare_lower_case_spellings(name: str) -> None:
     pairs = [(first, second) for first in TERMS for second in TERMS]
 
@@ -170,10 +170,13 @@ def test_each_model_is_compared_with_the_best_baseline_of_each_set(
         ).iter_rows()
     }
     compared = evaluation.comparisons().filter(between="baseline")
-    assert {"auc_matched", "auc", "accuracy"} == {*compared["of"]}
+    assert {"auc_matched", "auc_beyond_spelling", "auc", "accuracy"} == {*compared["of"]}
     for row in compared.iter_rows(named=True):
         key = (row["dataset"], row["difficulty"], row["negatives"])
-        every = [values[*key, "baseline", name, row["of"]] for name in BASELINES]
+        of_row = {*BASELINES} - {"spelling"}  # the build is too small for it
+        if row["of"] != "auc_beyond_spelling":
+            of_row -= {"rare_trigram_overlap"}
+        every = [values[*key, "baseline", name, row["of"]] for name in of_row]
         if None in every:  # only positives or only negatives are covered
             assert row["value2"] is None
             continue
@@ -194,7 +197,7 @@ def test_a_build_without_random_negatives_has_baselines_and_no_headline(tmp_path
 
     assert headline(evaluation).is_empty()
     of_baseline = evaluation.results().filter(embedding="baseline")
-    assert {*of_baseline["metric"]} == {*BASELINES}
+    assert {*of_baseline["metric"]} == {*BASELINES} - {"rare_trigram_overlap", "spelling"}
 
 
 def test_a_model_cannot_have_the_name_of_the_baselines(tmp_path: Path) -> None:

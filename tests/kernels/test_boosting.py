@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from medsim.kernels.boosting import boosted_trees, log_odds
-from medsim.kernels.sparse import overlaps
+from medsim.kernels.sparse import set_overlaps
 from medsim.kernels.types import starts_of
 
 pytestmark = pytest.mark.kernels
@@ -68,7 +68,7 @@ def test_overlaps_are_those_of_sets(sets: list[list[int]], weights: np.ndarray) 
     items = np.array([item for of_set in sets for item in of_set], np.int32)
     first, second = (grid.ravel().astype(np.int32) for grid in np.indices([len(sets)] * 2))
 
-    found = overlaps(items, starts_of([len(of_set) for of_set in sets]), first, second, weights)
+    found = set_overlaps(items, starts_of([len(of_set) for of_set in sets]), first, second, weights)
 
     for pair, (a, b) in enumerate(zip(first, second, strict=True)):
         left, right = {*sets[a]}, {*sets[b]}
