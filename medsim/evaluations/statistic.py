@@ -45,7 +45,8 @@ class Statistic(Generic[Sample]):
             differences are not tested.
         table: "own" if ``medsim compare`` has tables for it: NAME, all-NAME, standings-NAME and
             spread-NAME; "best" if the default table also has it; "headline" if only the default
-            table, where it comes first, and the table NAME have it; None if no table does.
+            table, where it comes first, and the table NAME have it; "single" if only the table NAME
+            has it; None if no table does.
         chance: its value by chance; None if there is no single value.
         higher_is_better: None if it does not measure quality.
     """
@@ -56,7 +57,7 @@ class Statistic(Generic[Sample]):
     kind: SampleKind
     compute: Callable[[Sample], Estimate]
     test: Callable[[Sample, Sample], Test] | None = None
-    table: Literal["headline", "best", "own"] | None = None
+    table: Literal["headline", "best", "own", "single"] | None = None
     chance: float | None = None
     higher_is_better: bool | None = True
     interval: str = ""
