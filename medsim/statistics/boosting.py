@@ -10,14 +10,17 @@ from medsim.kernels.boosting import N_BINS, Trees, boosted_trees, log_odds
 from medsim.kernels.types import ByteTable, Flags, Ids, Singles, Values, Vectors
 
 _N_TREES = 200
+_SEEN = 0.4  # share of the features that a tree sees
 _N_STRATA = 50
 
 
 class CrossFitted:
     """A gradient boosting classifier for each half, trained on the other half.
 
-    Features are divided into 255 bins, at values that are equally frequent in all rows. The result
-    is the same on every processor, with any number of threads.
+    Features are divided into 255 bins, at values that are equally frequent in all rows. Trees are
+    large, add little each and see 40% of the features, so that a forest or another boosting on the
+    same features knows hardly more. The result is the same on every processor, with any number of
+    threads.
 
     Args:
         features: float32[n_features, n_rows], without NaN.
@@ -62,7 +65,8 @@ def _trained(bins: ByteTable, labels: Flags) -> Trees:
     share = (n_positives + 0.5) / (len(labels) + 1)
     # Rounded, as logarithms may differ in the last digit between processors.
     start = round(math.log(share / (1 - share)), 9)
-    return boosted_trees(np.ascontiguousarray(bins), labels, start, _N_TREES)
+    n_drawn = math.ceil(_SEEN * len(bins))
+    return boosted_trees(np.ascontiguousarray(bins), labels, start, _N_TREES, n_drawn)
 
 
 def strata_of_scores(scores: Values, halves: Flags) -> Ids:

@@ -25,15 +25,20 @@ def rows_of(n_rows: int, n_bins: int, seed: int) -> tuple[np.ndarray, np.ndarray
 
 def fitted(bins: np.ndarray, labels: np.ndarray, n_trees: int) -> np.ndarray:
     share = labels.mean()
-    return log_odds(bins, boosted_trees(bins, labels, float(np.log(share / (1 - share))), n_trees))
+    start = float(np.log(share / (1 - share)))
+    return log_odds(bins, boosted_trees(bins, labels, start, n_trees, len(bins)))
 
 
-@pytest.mark.parametrize(("n_rows", "n_bins"), [(40, 2), (300, 9), (2000, 255)])
+@pytest.mark.parametrize(("n_rows", "n_bins"), [(40, 2), (300, 9), (20_000, 255)])
 def test_log_odds_are_those_of_scikit_learn(n_rows: int, n_bins: int) -> None:
     ensemble = pytest.importorskip("sklearn.ensemble", reason="needs scikit-learn, of medsim[dev]")
     bins, labels = rows_of(n_rows, n_bins, n_rows)
     same = ensemble.HistGradientBoostingClassifier(
-        max_iter=20, early_stopping=False, max_bins=255
+        max_iter=20,
+        early_stopping=False,
+        max_bins=255,
+        learning_rate=0.05,
+        max_leaf_nodes=127,
     ).fit(bins.T.astype(float), labels)
 
     odds = fitted(bins, labels, 20)
@@ -53,11 +58,28 @@ def test_bins_of_rows_that_were_not_seen_follow_the_cuts() -> None:
     bins = np.repeat(np.array([[10, 20]], np.uint8), 30, axis=1)
     labels = bins[0] == 20
     labels[:3] = True
-    trees = boosted_trees(bins, labels, 0.0, 5)
+    trees = boosted_trees(bins, labels, 0.0, 5, 1)
 
     odds = log_odds(np.array([[0, 10, 11, 20, 254]], np.uint8), trees)
 
     assert odds[0] == odds[1] < 0 < odds[2] == odds[3] == odds[4]
+
+
+def test_each_tree_is_that_of_the_features_that_it_sees() -> None:
+    bins, labels = rows_of(2000, 9, 1)
+    trees = boosted_trees(bins, labels, 0.0, 30, 2)
+    seen = [
+        np.unique(of_tree[children > 0])
+        for of_tree, children in zip(trees.features, trees.children, strict=True)
+    ]
+
+    first = boosted_trees(bins[seen[0]], labels, 0.0, 1, 2)
+
+    assert {len(features) for features in seen} == {2}
+    assert {*np.concatenate(seen).tolist()} == {*range(7)}
+    np.testing.assert_array_equal(
+        log_odds(bins[seen[0]], first), log_odds(bins, trees._replace(children=trees.children[:1]))
+    )
 
 
 SETS = st.lists(st.lists(st.integers(0, 5), max_size=6), min_size=1, max_size=5)
