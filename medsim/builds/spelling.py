@@ -15,7 +15,7 @@ from medsim.core.terms import lowered_column, trigrams_of
 from medsim.kernels.components import components
 from medsim.kernels.drawing import pair_seeds
 from medsim.kernels.packing import tie_hashes
-from medsim.kernels.sparse import set_overlaps
+from medsim.kernels.sparse import set_overlaps, sort_sets
 from medsim.kernels.types import (
     Flags,
     FloatTable,
@@ -101,6 +101,7 @@ class Fragments:
     def __init__(self, hashes: Hashes, starts: Starts) -> None:
         distinct, counts = np.unique(hashes, return_counts=True)
         self.items = np.searchsorted(distinct, hashes).astype(np.int32)
+        sort_sets(self.items, starts)
         self.starts = starts
         # Rounded, as logarithms may differ in the last digit between processors.
         self.rarity: Values = np.log2(1 + (len(starts) - 1) / counts).round(6).astype(np.float64)

@@ -11,6 +11,13 @@ from medsim.kernels.types import FloatTable, Ids, Singles, Starts, Values
 
 
 @kernel
+def sort_sets(items: Ids, starts: Starts) -> None:
+    """Sort the items of each set in place; set ``i`` is ``items[starts[i]:starts[i + 1]]``."""
+    for row in range(len(starts) - 1):
+        items[starts[row] : starts[row + 1]].sort()
+
+
+@kernel
 def set_overlaps(
     items: Ids, starts: Starts, first: Ids, second: Ids, weights: Values
 ) -> FloatTable:
@@ -18,7 +25,7 @@ def set_overlaps(
 
     Args:
         items: int32[n_items], the items of set ``i`` are ``items[starts[i]:starts[i + 1]]``; an
-            item that is repeated counts once. Each set is sorted in place.
+            item that is repeated counts once. Each set is sorted.
         starts: int64[n_sets + 1].
         first: int32[n_pairs], the first set of each pair.
         second: int32[n_pairs].
@@ -28,8 +35,6 @@ def set_overlaps(
         float64[5, n_pairs]: the sums for both, the first and the second, and the largest weights
         for the first and the second, 0 without items.
     """
-    for row in range(len(starts) - 1):
-        items[starts[row] : starts[row + 1]].sort()
     sums = np.zeros((5, len(first)))
     for pair in range(len(first)):
         left, left_end = starts[first[pair]], starts[first[pair] + 1]

@@ -87,7 +87,7 @@ SETS = st.lists(st.lists(st.integers(0, 5), max_size=6), min_size=1, max_size=5)
 
 @given(SETS, arrays(np.float64, 6, elements=st.floats(0.5, 8, width=16)))
 def test_overlaps_are_those_of_sets(sets: list[list[int]], weights: np.ndarray) -> None:
-    items = np.array([item for of_set in sets for item in of_set], np.int32)
+    items = np.array([item for of_set in sets for item in sorted(of_set)], np.int32)
     first, second = (grid.ravel().astype(np.int32) for grid in np.indices([len(sets)] * 2))
 
     found = set_overlaps(items, starts_of([len(of_set) for of_set in sets]), first, second, weights)
