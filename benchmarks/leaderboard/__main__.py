@@ -23,7 +23,7 @@ from benchmarks.shortcuts import source_of
 from medsim.evaluations.output import RESULT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -55,9 +55,9 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "medsim-bench")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        packaged = _packaged(options.cache, Path(folder))
+        untrained = packaged(options.cache, Path(folder))
         for name in options.builds:
-            models = dict(packaged)
+            models = dict(untrained)
             place = Path(folder) / f"of-{name}"
             place.mkdir()
             terminology = name.removesuffix(_TEST)
@@ -80,10 +80,13 @@ def main() -> None:
             print(f"{name}.json")
 
 
-def _packaged(cache: Path, folder: Path) -> dict[str, EmbeddingLike]:
+def packaged(
+    cache: Path, folder: Path, names: Iterable[str] = tuple(PACKAGES)
+) -> dict[str, EmbeddingLike]:
     """Return the models of packages, as the option -e takes them."""
     models: dict[str, EmbeddingLike] = {}
-    for name, (requirement, inner) in PACKAGES.items():
+    for name in names:
+        requirement, inner = PACKAGES[name]
         with zipfile.ZipFile(wheel_of(requirement, cache)) as wheel:
             files = [file for file in wheel.namelist() if file.startswith(f"{inner}/")]
             wheel.extractall(folder / name, files)
