@@ -202,6 +202,12 @@ class SpellingFeatures:
             *words[1:3],
             _share(*rare_words[:3]),
             *rare_words,
+            words[1] - words[2],
+            rare_trigrams[3] + rare_trigrams[4],
+            rare_words[3:].min(axis=0),
+            *(of_both[1] + of_both[2] for of_both in (words, rare_words, rare_trigrams)),
+            rare_words[3] + rare_words[4],
+            rare_words[3:].max(axis=0),
         ]
         return np.array(features, np.float32)
 
