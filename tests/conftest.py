@@ -164,7 +164,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [
             item for item in items if item in random or any(map(item.get_closest_marker, only))
         ]
-    elif not any(".py" in argument for argument in config.args):  # a file or a test is named
+    elif not any(
+        arg.partition("::")[0].endswith(".py") for arg in config.args
+    ):  # a file or a test is named
         further = further_cases(items)
         full = [item for item in items if item.get_closest_marker("full")]
         items[:] = [item for item in items if item not in further.union(full)]

@@ -330,9 +330,7 @@ _COLUMNS = {
     **dict.fromkeys(LANGUAGES, pl.Int8),
     **dict.fromkeys(("has_equal_terms", "is_linked"), pl.Boolean),
 }
-_MAX_WAITING = (
-    100_000  # pairs in memory, since each insertion takes as long as some thousand of them
-)
+_MAX_WAITING = 100_000  # pairs in memory; an insertion takes as long as some thousand of them
 _NUMBERED = (  # tables for checks, made once
     "numbered_name",
     "numbered_association",

@@ -172,8 +172,8 @@ class SpellingFeatures:
         distance = measured(*texts, scorer=Levenshtein.distance)
         common = measured(*texts, scorer=LCSseq.similarity)
         trigrams, rare_trigrams, words, rare_words = (
-            parts.overlap(*ends, rare=rare)
-            for parts in (self.trigrams, self.words)
+            fragments.overlap(*ends, rare=rare)
+            for fragments in (self.trigrams, self.words)
             for rare in (False, True)
         )
         letters, initials, digits = (

@@ -45,8 +45,8 @@ class Baseline:
     only_beyond: bool = False
 
 
-def _jaccard(parts: Fragments, spelling: Spelling, *, rare: bool = False) -> Singles:
-    return parts.jaccard(spelling.first, spelling.second, rare=rare).astype(np.float32)
+def _jaccard(fragments: Fragments, spelling: Spelling, *, rare: bool = False) -> Singles:
+    return fragments.jaccard(spelling.first, spelling.second, rare=rare).astype(np.float32)
 
 
 BASELINES = {
@@ -90,15 +90,15 @@ BASELINES = {
 DEFINITION = 1
 """The version of the features, the classifier and the strata of ``learned_strata``."""
 
-_FEWEST_POSITIVES = 250  # of a half
+_FEWEST_POSITIVES = 500  # of a half; with fewer, other learners still tell the pairs apart
 _DIGEST = hashlib.sha256().digest_size
 
 
 def learned_strata(pairs: pl.DataFrame, identity: str, cache: Path | None) -> pl.DataFrame:
     """Return the scores of pairs by a classifier of spelling, and strata of nearly equal scores.
 
-    Few positives cannot train one. Then there are no scores, and strata are those of equal
-    spelling.
+    The classifier needs 500 positives in each half. With fewer there are no scores, and pairs of a
+    stratum have the equal spelling of ``strata_of_spelling``.
 
     Args:
         pairs: distinct labelled pairs, with pair_id, term1, term2 and label.

@@ -123,7 +123,7 @@ def write_terms(options: EvaluateOptions, path: Path) -> None:
         OutputError: the file exists and is not to be replaced, or cannot be written.
     """
     progress = progress_of(options.progress)
-    terms = distinct_terms(read_inputs(options, progress))
+    terms = distinct_terms(read_inputs(options, progress, strata=False))
     if (broken := next((term for term in terms if {"\n", "\r"} & {*term}), None)) is not None:
         raise InputError(f"{broken!r} has a line break, so {path} cannot have a term per line")
     write_file(path, "".join(f"{term}\n" for term in terms).encode(), overwrite=options.overwrite)

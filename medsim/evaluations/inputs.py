@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from medsim.evaluations.separation import Categories
     from medsim.evaluations.statistic import SampleKind
 
-_ABSENT = ("rating", "spelling", "stratum")  # from the pairs of a build
+_LEARNED = ("spelling", "stratum")  # columns of pairs, see ``learned_strata``
 _UNSAFE = re.compile(r"[^\w .+-]")  # characters to avoid in the names of Hive partitions
 
 
@@ -125,11 +125,15 @@ class EvaluationInput:
     def of_run(
         cls, name: str, about: Mapping[str, object], frame: pl.DataFrame, options: Mapping[str, Any]
     ) -> EvaluationInput:
-        """Return an input from its pairs, its provenance and the recorded options of a run."""
+        """Return an input from its pairs, its provenance and the recorded options of a run.
+
+        Pairs of medsim 0.2.0 have no strata, so the input has no AUC beyond spelling.
+        """
+        strata = pl.DataFrame(schema={name: SET_PAIRS.dtypes[name] for name in _LEARNED})
         return cls(
             name=name,
             rated=about["kind"] == "rated",
-            frame=frame,
+            frame=pl.concat([frame, strata], how="diagonal"),
             independent=options["independent_pairs"],
             all_difficulties=len({*options["difficulty"]}) != 1,
         )
@@ -137,7 +141,7 @@ class EvaluationInput:
     @cached_property
     def pairs(self) -> pl.DataFrame:
         """The pair_id, term1, term2, spelling and stratum of each pair, in order of pair_id."""
-        columns = ("pair_id", "term1", "term2", "spelling", "stratum")
+        columns = ("pair_id", "term1", "term2", *_LEARNED)
         return self.frame.select(columns).unique("pair_id").sort("pair_id")
 
     @cached_property
@@ -223,7 +227,9 @@ class EvaluationInput:
         return clusters
 
 
-def read_inputs(options: EvaluateOptions, progress: Progress) -> list[EvaluationInput]:
+def read_inputs(
+    options: EvaluateOptions, progress: Progress, *, strata: bool = True
+) -> list[EvaluationInput]:
     """Read builds (folders) and rated files, and prepare them for retrieval and separation.
 
     The columns of a rated file in an unknown layout follow its path, as in
@@ -245,7 +251,7 @@ def read_inputs(options: EvaluateOptions, progress: Progress) -> list[Evaluation
             if os.path.isdir(path):  # noqa: PTH112 — a path with its columns may be too long for Path
                 chosen = (options.datasets, options.difficulty, options.negatives)
                 input_ = read_build(Path(path), chosen)
-                if len({*options.difficulty}) != 1:
+                if strata and len({*options.difficulty}) != 1:
                     input_ = with_strata(input_, cache_folder(options.cache))
                 if options.sample is not None:
                     pairs = sampled(input_.frame, options.sample, options.seed)
@@ -354,7 +360,7 @@ def read_build(folder: Path, chosen: Sequence[Sequence[str]] = ((), (), ())) -> 
                 "medsim verify"
             )
         set_columns = {column: pl.lit(named[column], pl.String) for column in SET_COLUMNS}
-        absent = {name: pl.lit(None, SET_PAIRS.dtypes[name]) for name in _ABSENT}
+        absent = {name: pl.lit(None, SET_PAIRS.dtypes[name]) for name in ("rating", *_LEARNED)}
         pairs = pairs.with_columns(**set_columns, **absent)
         if named["dataset"] == CROSS_LANGUAGE:
             pairs = pairs.with_columns(dataset=pl.format("{}/{}-{}", "dataset", *LANGUAGES))
@@ -399,7 +405,7 @@ def with_strata(input_: EvaluationInput, cache: Path | None) -> EvaluationInput:
         return input_
     pairs = pairs.unique("pair_id").sort("pair_id")
     learned = learned_strata(pairs, str(input_.provenance["fingerprint"]), cache)
-    columns = input_.frame.drop(learned.columns[1:])
+    columns = input_.frame.drop(_LEARNED)
     frame = columns.join(learned, on="pair_id", how="left", maintain_order="left")
     return replace(input_, frame=frame.select(input_.frame.columns))
 

@@ -14,6 +14,7 @@ from scipy.stats import rankdata
 import medsim
 from medsim.builds.spelling import halves_of, learned_scores, spelling_of
 from medsim.evaluations import baselines
+from medsim.evaluations.inputs import EvaluationInput
 from medsim.statistics.boosting import strata_of_scores
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def evaluated(build: Path, folder: Path, **options: object) -> medsim.Evaluation
 @pytest.fixture(scope="module")
 def evaluation(tmp_path_factory: pytest.TempPathFactory) -> medsim.Evaluation:
     folder = tmp_path_factory.mktemp("beyond")
-    medsim.synth(folder / "release.zip", concepts=1000, seed=1)
+    medsim.synth(folder / "release.zip", concepts=1500, seed=1)
     medsim.build(folder / "release.zip", folder / "build")
     return evaluated(folder / "build", folder)
 
@@ -163,6 +164,18 @@ def test_a_small_build_has_the_strata_of_equal_spelling(tmp_path: Path) -> None:
     of_spelling = baselines.strata_of_spelling(spelling_of(pairs))
     assert pairs["stratum"].n_unique() == len(np.unique(of_spelling))
     assert not list(tmp_path.glob("cache/spelling-*"))
+
+
+def test_pairs_of_earlier_versions_have_no_score_beyond_spelling(
+    evaluation: medsim.Evaluation,
+) -> None:
+    manifest = evaluation.manifest
+    frame = evaluation.pairs().collect().drop("spelling", "stratum")
+
+    earlier = EvaluationInput.of_run("build", manifest.inputs["build"], frame, manifest.options)
+
+    assert [each.kind for each in earlier.scored_sets if each.strata is not None] == ["matched"]
+    assert np.isnan(earlier.spelling.learned).all()
 
 
 def test_scores_do_not_depend_on_the_order_of_pairs() -> None:

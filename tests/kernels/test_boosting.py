@@ -46,6 +46,48 @@ def test_log_odds_are_those_of_scikit_learn(n_rows: int, n_bins: int) -> None:
     np.testing.assert_allclose(odds, same.decision_function(bins.T.astype(float)), atol=1e-6)
 
 
+def largest_gain(bins: np.ndarray, slopes: np.ndarray, weights: np.ndarray) -> float:
+    """Return the largest gain of a split of rows that leaves 20 rows on both sides; 0 for none."""
+    cuts = [(column, cut) for column in bins for cut in np.unique(column)[:-1]]
+    gains = [gain_of(column <= cut, slopes, weights) for column, cut in cuts]
+    return max([0.0, *gains])
+
+
+def gain_of(below: np.ndarray, slopes: np.ndarray, weights: np.ndarray) -> float:
+    if min(below.sum(), (~below).sum()) < 20:
+        return 0.0
+    sides = (below, ~below, np.ones_like(below))
+    first, second, both = (slopes[side].sum() ** 2 / weights[side].sum() for side in sides)
+    return first + second - both
+
+
+@pytest.mark.parametrize(("n_rows", "n_bins"), [(90, 4), (700, 9), (2000, 30)])
+def test_the_split_with_the_largest_gain_is_made_next(n_rows: int, n_bins: int) -> None:
+    bins, labels = rows_of(n_rows, n_bins, n_rows)
+    trees = boosted_trees(bins, labels, 0.0, 2, len(bins))
+    odds = np.zeros(n_rows)
+    for features, cuts, children, added in zip(*trees[1:], strict=True):
+        chance = 1 / (1 + np.exp(-odds))
+        slopes, weights = labels - chance, chance * (1 - chance)
+        members = {0: np.arange(n_rows)}
+        open_gains = {0: largest_gain(bins, slopes, weights)}
+        for node in sorted(np.flatnonzero(children), key=children.__getitem__):
+            rows = members.pop(node)
+            below = bins[features[node], rows] <= cuts[node]
+            gain = gain_of(below, slopes[rows], weights[rows])
+            assert gain == pytest.approx(max(open_gains.values()), rel=1e-7)
+            del open_gains[node]
+            for child, part in enumerate((rows[below], rows[~below]), children[node]):
+                members[child] = part
+                open_gains[child] = largest_gain(bins[:, part], slopes[part], weights[part])
+        assert max(open_gains.values()) < 1e-9  # no split is left
+        for leaf, rows in members.items():
+            step = 0.05 * slopes[rows].sum() / weights[rows].sum()
+            assert added[leaf] == pytest.approx(step, abs=1e-9)
+            odds[rows] += step
+    np.testing.assert_allclose(log_odds(bins, trees), odds, atol=1e-8)
+
+
 def test_rows_that_cannot_be_told_apart_have_the_odds_of_all() -> None:
     labels = np.arange(60) % 3 == 0
     for bins in (np.zeros((2, 60), np.uint8), np.arange(60, dtype=np.uint8)[None, :] // 45):
