@@ -37,12 +37,10 @@ class Baseline:
     Attributes:
         describes: its similarity in a few words, for help and reports.
         similarities: returns float32[n_pairs], larger for more similar terms, NaN if unknown.
-        only_beyond: whether only the AUC beyond spelling is compared with it.
     """
 
     describes: str
     similarities: Callable[[Spelling], Singles]
-    only_beyond: bool = False
 
 
 def _jaccard(fragments: Fragments, spelling: Spelling, *, rare: bool = False) -> Singles:
@@ -69,16 +67,14 @@ BASELINES = {
         similarities=lambda spelling: _jaccard(Fragments.trigrams(spelling.terms), spelling),
     ),
     "rare_trigram_overlap": Baseline(
-        describes="Jaccard index of the same sets, in which rarer ones count more",
+        describes="the same, in which trigrams that are rare in the evaluated terms count more",
         similarities=lambda spelling: _jaccard(
             Fragments.trigrams(spelling.terms), spelling, rare=True
         ),
-        only_beyond=True,
     ),
     "spelling": Baseline(
         describes="log odds of synonyms by a classifier of spelling, trained on the other half",
         similarities=lambda spelling: spelling.learned,
-        only_beyond=True,
     ),
     "word_overlap": Baseline(
         describes="Jaccard index of the sets of words",
@@ -90,7 +86,9 @@ BASELINES = {
 DEFINITION = 1
 """The version of the features, the classifier and the strata of ``learned_strata``."""
 
-_FEWEST_POSITIVES = 500  # of a half; with fewer, other learners still tell the pairs apart
+FEWEST_POSITIVES = 500
+"""The fewest positives of a half to train on; with fewer, spelling still tells the pairs apart."""
+
 _DIGEST = hashlib.sha256().digest_size
 
 
@@ -117,7 +115,7 @@ def learned_strata(pairs: pl.DataFrame, identity: str, cache: Path | None) -> pl
                 return pl.read_ipc(io.BytesIO(content[_DIGEST:]))
     spelling, labels = spelling_of(pairs), pairs["label"].to_numpy() == 1
     halves = halves_of(spelling, labels)
-    if np.bincount(halves[labels], minlength=2).min() < _FEWEST_POSITIVES:
+    if np.bincount(halves[labels], minlength=2).min() < FEWEST_POSITIVES:
         strata = strata_of_spelling(spelling)
         return pairs.select("pair_id", spelling=pl.lit(None, pl.Float32), stratum=pl.Series(strata))
     scores = learned_scores(spelling, labels, halves)

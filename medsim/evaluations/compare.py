@@ -57,7 +57,7 @@ def compare(options: CompareOptions) -> pl.DataFrame:
     """Return a table of an evaluation with a row per value.
 
     The table "best" has every embedding, and the best baseline without a model, at its best metric
-    by matched AUC, AUC or, for ratings, Spearman's correlation; "standings" the standings of
+    by the headline score, AUC or, for ratings, Spearman's correlation; "standings" the standings of
     embeddings over all these sets of 30 pairs or more; "article" the headline and chosen sets of
     30 pairs or more, with the difference to the best embedding or to ``baseline``. A statistic,
     such as "auc", has every embedding at its best metric by that statistic; "all-auc" every metric;
@@ -121,7 +121,6 @@ def _scores(
     subset, correction = options.subset, options.correction
     kind, _, statistic = name.rpartition("-")
     statistics = tabulated_names(best=True) if name in _USUAL else (statistic,)
-    every = results
     results = results.filter(pl.col("statistic").is_in(list(statistics)))
     if results.is_empty():
         raise InputError(f"{evaluation.folder} has no {statistics[0]}: no input has such pairs")
@@ -143,7 +142,7 @@ def _scores(
         return rows.join(sizes, on=SET, how="left", nulls_equal=True, maintain_order="left"), []
     if name in _SUMMARIZED:
         tests = comparisons if subset == "common" else comparisons.clear()
-        sentences = result_sentences(rows, tests, every, correction)
+        sentences = result_sentences(rows, tests, correction)
         models = rows.filter(pl.col("embedding") != BASELINE)
         return conclusions.embedding_standings(models) if name == "standings" else rows, sentences
     return with_parts(sort_parts(rows)) if name == "parts" else rows, []

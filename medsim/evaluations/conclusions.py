@@ -9,7 +9,7 @@ import polars as pl
 from medsim.core.errors import OptionError, unknown_name
 from medsim.embeddings.metrics import METRICS
 from medsim.evaluations.options import CORRECTIONS
-from medsim.evaluations.sets import MATCHED_SUBSET, SET, in_means, with_enough_pairs
+from medsim.evaluations.sets import SET, WHOLE_SUBSET, in_means, with_enough_pairs
 from medsim.evaluations.statistic import BASELINE, statistics_of
 from medsim.pages.sentences import ALPHA
 
@@ -200,7 +200,7 @@ def _chosen(
     columns = (*SET, "statistic", "embedding", "metric", "value", "low", "high")
     chosen = results.filter(
         pl.col("statistic").is_in(list(statistics)),
-        pl.col("subset").is_in([subset, MATCHED_SUBSET]),
+        pl.col("subset").is_in([subset, WHOLE_SUBSET]),
         pl.col("embedding") != ("" if baseline else BASELINE),
     )
     return chosen.select(*columns, n_pairs="n_covered")

@@ -26,7 +26,7 @@ from medsim.core.progress import Progress
 from medsim.core.tables import read_table
 from medsim.core.terms import lowered, pack
 from medsim.embeddings.encoders import cache_folder
-from medsim.evaluations.baselines import learned_strata
+from medsim.evaluations.baselines import FEWEST_POSITIVES, learned_strata
 from medsim.evaluations.layouts import RatedColumns, parse_rated
 from medsim.evaluations.output import SET_PAIRS
 from medsim.evaluations.ratings import RatedPairs, read_rated
@@ -192,7 +192,9 @@ class EvaluationInput:
         matched = self._in_strata("matched", every, values, strata_of_spelling(self.spelling))
         if not (learned := self.pairs["stratum"]).count():
             return [*self.sets, matched]
-        beyond = self._in_strata("beyond", every[:-1], values[:-1], learned.to_numpy())
+        if self.pairs["spelling"].count():  # such a sample needs no further negatives
+            every, values = every[:-1], values[:-1]
+        beyond = self._in_strata("beyond", every, values, learned.to_numpy())
         return [*self.sets, matched, beyond]
 
     def _in_strata(
@@ -405,6 +407,13 @@ def with_strata(input_: EvaluationInput, cache: Path | None) -> EvaluationInput:
         return input_
     pairs = pairs.unique("pair_id").sort("pair_id")
     learned = learned_strata(pairs, str(input_.provenance["fingerprint"]), cache)
+    if not learned["spelling"].count():
+        few = (
+            f"{input_.name} has too few positives to train the classifier of spelling (it needs "
+            f"{FEWEST_POSITIVES} in each half): the AUC beyond spelling compares pairs of the same "
+            "edit distance and about the same lengths instead"
+        )
+        input_ = replace(input_, warnings=(*input_.warnings, few))
     columns = input_.frame.drop(_LEARNED)
     frame = columns.join(learned, on="pair_id", how="left", maintain_order="left")
     return replace(input_, frame=frame.select(input_.frame.columns))

@@ -20,7 +20,7 @@ from medsim.evaluations.conclusions import (
 )
 from medsim.evaluations.report_data import EvaluationReportData, evaluation_data
 from medsim.evaluations.sentences import main_set, result_sentences, sample_sentences
-from medsim.evaluations.sets import FEW, HEADLINE, SET, with_enough_pairs
+from medsim.evaluations.sets import ALL_KINDS, FEW, HEADLINE, SET, with_enough_pairs
 from medsim.evaluations.statistic import BASELINE, STATISTICS, Statistic, tabulated_names
 from medsim.pages import charts
 from medsim.pages.page import (
@@ -41,9 +41,9 @@ from medsim.pages.sentences import ALPHA, p_text
 if TYPE_CHECKING:
     from medsim.evaluations.output import Evaluation, EvaluationManifest
 
-_MATCHED = (
-    "Synonyms are compared only with negatives of the same edit distance, the same difference of "
-    "lengths and about the same lengths."
+_ALIKE = (
+    "Synonyms are compared only with negatives that look equally like synonyms to a classifier of "
+    "spelling."
 )
 
 
@@ -54,7 +54,7 @@ def meanings_of(results: pl.DataFrame) -> dict[str, str]:
     metrics |= {name: f"A baseline: {entry.describes}." for name, entry in BASELINES.items()}
     return {
         **words_of_sets(used),
-        **({readable.MATCHED: _MATCHED} if HEADLINE in used["statistic"] else {}),
+        **({readable.ALIKE: _ALIKE} if HEADLINE in used["statistic"] else {}),
         **{name: text for name, text in metrics.items() if name in used["metric"]},
         **{
             entry.label: f"{entry.help} {entry.interval}".rstrip()
@@ -79,7 +79,7 @@ def coverage(covered: pl.DataFrame) -> Section | None:
         view="coverage",
         formats=dict.fromkeys(percents, ",.1f"),
     )
-    but = ", except in the matched AUC" if covered["difficulty"].eq("all").any() else ""
+    but = _but_headline(covered)
     prose = (
         "A word embedding covers a term if it has vectors for all its words; with --coverage any, "
         f"a vector for one word is enough. Only pairs that all embeddings cover are compared{but}."
@@ -176,7 +176,7 @@ def score_boards(best: pl.DataFrame, embeddings: Sequence[str]) -> Section | Non
     return Section(
         title="Leaderboard",
         prose="The score of each embedding with its best metric. Scores are on the pairs that all "
-        f"embeddings cover{_but_matched(best)}.{_missing(best)}",
+        f"embeddings cover{_but_headline(best)}.{_missing(best)}",
         parts=parts,
     )
 
@@ -197,9 +197,10 @@ def by_subset(parts: pl.DataFrame) -> Section | None:
     )
 
 
-def _but_matched(rows: pl.DataFrame) -> str:
+def _but_headline(rows: pl.DataFrame) -> str:
     """Return the exception to the statement that scores are on the common pairs."""
-    return ", except the matched AUC" if HEADLINE in rows["statistic"] else ""
+    has_headline = rows["difficulty"].eq(ALL_KINDS).any()
+    return f", except for the {readable.LABELS[HEADLINE]}" if has_headline else ""
 
 
 def _missing(rows: pl.DataFrame) -> str:
@@ -341,7 +342,7 @@ def main_result(
                 title="Result",
                 parts=[_chart(main_set(with_enough_pairs(rows)), statistic)],
                 result=[
-                    *result_sentences(best, data.comparisons, data.results),
+                    *result_sentences(best, data.comparisons),
                     *sample_sentences(options),
                 ],
             )
@@ -392,7 +393,7 @@ def metrics(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | 
     chart = Chart(
         title="Scores by metric",
         says="The chart shows the score and the set that you choose. Scores are on the pairs that "
-        f"all embeddings cover{_but_matched(every)}. Darker is higher. A cell is empty if the "
+        f"all embeddings cover{_but_headline(every)}. Darker is higher. A cell is empty if the "
         "metric does not apply to the embedding or has no value.",
         spec=charts.heat(
             x=readable.present(embeddings, every["embedding"]),

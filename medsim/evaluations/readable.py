@@ -18,8 +18,8 @@ _NAMED = 3  # sets that a sentence names at most
 LABELS = {name: statistic.label for name, statistic in STATISTICS.items()}
 """The labels of statistics by their names."""
 
-MATCHED = "matched by spelling"
-"""The kind of the matched set."""
+ALIKE = "alike in spelling"
+"""The kind of the pairs that the headline score is computed on."""
 
 
 def set_columns(frame: pl.DataFrame) -> list[str]:
@@ -31,8 +31,8 @@ def set_columns(frame: pl.DataFrame) -> list[str]:
 def set_kind(frame: pl.DataFrame) -> pl.Series:
     """Return the difficulty and strategy of each row's set, an empty text for rated pairs."""
     difficulty = pl.format("{}, {} negatives", "difficulty", "negatives")
-    matched = pl.when(difficulty=ALL_KINDS).then(pl.lit(MATCHED)).otherwise(difficulty)
-    return frame.select(matched.fill_null("").alias("kind")).to_series()
+    kind = pl.when(difficulty=ALL_KINDS).then(pl.lit(ALIKE)).otherwise(difficulty)
+    return frame.select(kind.fill_null("").alias("kind")).to_series()
 
 
 def set_name(frame: pl.DataFrame, *, with_kind: bool = False) -> pl.Series:

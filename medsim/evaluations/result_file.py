@@ -15,8 +15,9 @@ from medsim.core.reading import read_json, reading
 from medsim.embeddings.metrics import WordBags
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.embeddings.options import SERVICE
+from medsim.evaluations.baselines import DEFINITION
 from medsim.evaluations.output import RESULT
-from medsim.evaluations.sets import HEADLINE, MATCHED_SUBSET
+from medsim.evaluations.sets import HEADLINE, WHOLE_SUBSET
 from medsim.evaluations.statistic import BASELINE, SampleKind, statistics_of
 from medsim.pages.page import format_value
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     Limits = dict[str, tuple[float | str, float | str]]
 
-SCHEMA = 1
+SCHEMA = 2
 """The version of the file's layout."""
 
 ROWS = {
@@ -43,6 +44,7 @@ of a terminology, such as HPO. split is its name, such as test; null if the buil
 Scores are on the pairs that the model covers.
 """
 
+_HEADLINE = {"statistic": HEADLINE, "version": DEFINITION}
 _DECIDING = ("coverage", "independent_pairs")  # options that change a headline score
 _DIGITS = 7
 _TOLERANCE = 1e-5
@@ -89,7 +91,7 @@ def write_result(run: EvaluationRun, results: pl.DataFrame, comparisons: pl.Data
     scores = results.drop_nulls("value").filter(
         pl.col("build").is_in(list(builds)),
         pl.col("statistic").is_in(kinds),
-        pl.col("subset").is_in(["own", MATCHED_SUBSET]),
+        pl.col("subset").is_in(["own", WHOLE_SUBSET]),
     )
     headlines = scores.filter(pl.col("model") != BASELINE, statistic=HEADLINE)
     kept = pl.concat([headlines, scores.filter(model=BASELINE)])
@@ -113,8 +115,9 @@ def write_result(run: EvaluationRun, results: pl.DataFrame, comparisons: pl.Data
         "tests": tests.filter(between="embeddings").to_dicts(),
         "scores": scores.join(kept, on=["model", "metric"], how="semi").to_dicts(),
     }
-    parts = {"schema": str(SCHEMA), "medsim": json.dumps(run.metadata["medsim"])}
-    parts |= {"libraries": run.metadata["libraries"], "options": json.dumps(run.options.recorded())}
+    parts = {"schema": str(SCHEMA), "headline": json.dumps(_HEADLINE)}
+    parts |= {"medsim": json.dumps(run.metadata["medsim"]), "libraries": run.metadata["libraries"]}
+    parts["options"] = json.dumps(run.options.recorded())
     for name, of_part in rows.items():
         table = _table(name, of_part).with_columns(pl.col(pl.Float64).round_sig_figs(_DIGITS))
         parts[name] = "[\n" + table.write_ndjson().strip().replace("\n", ",\n") + "\n]"
@@ -177,8 +180,13 @@ def read_result(path: Path) -> dict[str, pl.DataFrame]:
     """
     with reading(path, f"{RESULT} of medsim eval", _HINT):
         content = read_json(path)
-        if (schema := content["schema"]) != SCHEMA:
-            raise InputError(f"{path} has schema {schema!r}, not {SCHEMA}; run medsim eval again")
+        found = {"schema": content["schema"], **content.get("headline", {})}
+        if found != (expected := {"schema": SCHEMA, **_HEADLINE}):
+            has, wants = map(format_value, (found, expected))
+            raise InputError(
+                f"{path} has another headline score or layout: {has}, not {wants}; run medsim eval "
+                "again"
+            )
         tables = {name: _table(name, content[name]) for name in ROWS}
         for name, table in tables.items():
             required = [key for key in _REQUIRED if key in table.columns]

@@ -20,7 +20,7 @@ from medsim.core.progress import Progress, Stage
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.evaluations.baselines import BASELINES
 from medsim.evaluations.output import SET_COMPARISONS, SET_RESULTS, TableRow
-from medsim.evaluations.sets import MATCHED_SUBSET
+from medsim.evaluations.sets import WHOLE_SUBSET
 from medsim.evaluations.statistic import BASELINE, SampleKind, Statistic, statistics_of
 from medsim.kernels.packing import tie_hashes
 from medsim.kernels.types import Flags
@@ -134,14 +134,13 @@ def score_sets(
     """Return the scores of all models on every set of an input, and their comparisons.
 
     Every model is scored on the pairs that its embedding covers ("own"), and on those that all
-    embeddings cover ("common"); comparisons use the common pairs.
+    embeddings cover ("common"); comparisons use the common pairs. A baseline is left out of sets in
+    which a pair lacks its score.
 
     Returns:
         ``SET_RESULTS`` and ``SET_COMPARISONS``.
     """
-    every_model = models
-    models = [m for m in models if m.embedding != BASELINE or not BASELINES[m.metric].only_beyond]
-    covered = {model.embedding: ~np.isnan(model.similarities) for model in models}
+    covered = {m.embedding: ~np.isnan(m.similarities) | (m.embedding == BASELINE) for m in models}
     common = np.logical_and.reduce(list(covered.values()))
     # The content of a pair determines its half for held-out accuracy.
     ids = np.array([int(pair_id, 16) for pair_id in input_.pairs["pair_id"]], np.uint64)
@@ -151,17 +150,21 @@ def score_sets(
     stage.total(sum(len(pair_set.rows) for pair_set in input_.scored_sets))
     for pair_set in input_.scored_sets:
         where: TableRow = {"input": input_.name, **pair_set.key_columns()}
+        compared = [
+            model
+            for model in models
+            if model.embedding != BASELINE or not np.isnan(model.similarities[pair_set.rows]).any()
+        ]
         if pair_set.strata is not None:
             every = np.ones_like(common)
-            compared = every_model if pair_set.kind == "beyond" else models
             shared = _scores(pair_set, every, at_headline_metric(compared), held_out, resampling)
-            results += (where | row for row in _result_rows(shared, MATCHED_SUBSET, pair_set))
+            results += (where | row for row in _result_rows(shared, WHOLE_SUBSET, pair_set))
             comparisons += (
                 where | row for row in _comparison_rows(shared, pair_set.kind, resampling)
             )
             stage.advance(len(pair_set.rows))
             continue
-        shared = _scores(pair_set, common, models, held_out, resampling)
+        shared = _scores(pair_set, common, compared, held_out, resampling)
         results += (where | row for row in _result_rows(shared, "common", pair_set))
         comparisons += (where | row for row in _comparison_rows(shared, pair_set.kind, resampling))
         for embedding, covered_pairs in covered.items():

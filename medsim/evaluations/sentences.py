@@ -11,7 +11,7 @@ from medsim.core.errors import counted
 from medsim.core.shown import number
 from medsim.evaluations.conclusions import embedding_standings, with_standing
 from medsim.evaluations.options import CORRECTIONS
-from medsim.evaluations.readable import MATCHED, hardest_first, set_name
+from medsim.evaluations.readable import ALIKE, hardest_first, set_name
 from medsim.evaluations.sets import ALL_KINDS, FEW, SET, with_enough_pairs
 from medsim.evaluations.statistic import BASELINE, STATISTICS, Statistic, tabulated_names
 from medsim.pages.page import with_interval
@@ -21,7 +21,6 @@ from medsim.pages.sentences import ALPHA, Row, leader_sentence, ordered_differen
 def result_sentences(
     best: pl.DataFrame,
     comparisons: pl.DataFrame,
-    results: pl.DataFrame,
     correction: str = CORRECTIONS[0],
 ) -> list[str]:
     """Return who leads, by how much, and which embeddings cannot be distinguished.
@@ -33,7 +32,6 @@ def result_sentences(
         best: rows of ``best_metrics``, of any statistics, with or without the baseline.
         comparisons: ``SET_COMPARISONS`` of the same embeddings at the same metrics; empty if they
             are not tested.
-        results: ``SET_RESULTS`` of the same embeddings, for the matched share.
         correction: of p-values, one of ``CORRECTIONS``.
     """
     sentences: list[str] = []
@@ -48,10 +46,7 @@ def result_sentences(
         ranking = main_set(rows).rename({"embedding": "model"})
         names = ranking["model"].to_list()
         tests = comparisons.filter(pl.col("between") != "metrics", of=statistic.name)
-        of_set, of_shares = (
-            table.join(ranking.head(1).select(SET), on=SET, how="semi", nulls_equal=True)
-            for table in (tests, results.filter(statistic="matched_share").drop_nulls("value"))
-        )
+        of_set = tests.join(ranking.head(1).select(SET), on=SET, how="semi", nulls_equal=True)
         differences = ordered_differences(names, of_set, "embedding", correction)
         of_models = ranking.with_columns(chance=pl.lit(statistic.chance or 0.0)).to_dicts()
         if not sentences:
@@ -64,8 +59,6 @@ def result_sentences(
         sentences, of_others = [*sentences, *of_others], []
         if statistic.table == "headline":
             sentences += _against_baseline(names[0], of_set, correction)
-            shares = [f"{share:.0%} of the positives" for share in of_shares["value"].head(1)]
-            sentences += [f"{share} have a negative to compare with." for share in shares]
         elif not compares_sets:
             compares_sets = True
             significant = tests.filter(pl.col(f"p_{correction}") < ALPHA)
@@ -155,7 +148,7 @@ def _place(row: Row) -> str:
     if row["difficulty"] is None:
         return f"the {size} rated pairs of {row['name']}{few}"
     if row["difficulty"] == ALL_KINDS:
-        return f"{row['dataset']} ({row['input']}), {MATCHED}{few}"
+        return f"{row['dataset']} ({row['input']}), pairs {ALIKE}{few}"
     negatives = row["negatives"].replace("levenshtein", "Levenshtein")
     return (
         f"the {size} {row['difficulty']} pairs of {row['dataset']} ({row['input']}) with "

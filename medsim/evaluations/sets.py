@@ -12,18 +12,18 @@ from medsim.statistics.strata import PROPERTIES
 SET = ("input", *SET_COLUMNS)
 """The columns that name a set of pairs."""
 
-HEADLINE = "auc_matched"
+HEADLINE = "auc_beyond_spelling"
 """The statistic of the headline score."""
 
 HEADLINE_DATASET = "syn_syn"
 HEADLINE_NEGATIVES = ("levenshtein", "random")
-"""The dataset and the negatives of the matched set, which the headline score is computed on."""
+"""The dataset and the negatives of the pairs that the headline score is computed on."""
 
 ALL_KINDS = "all"
-"""The difficulty and the negatives of the matched set."""
+"""The difficulty and the negatives of the set of these pairs."""
 
-MATCHED_SUBSET = "build"
-"""The subset of results on the matched set, which depend only on the model and the build."""
+WHOLE_SUBSET = "build"
+"""The subset of results on this set, which depend only on the model and the build."""
 
 FEW = 30
 """Sets of fewer pairs are marked or left out, as their statistics are too uncertain."""
@@ -64,7 +64,7 @@ def sort_parts(frame: pl.DataFrame) -> pl.DataFrame:
 def with_enough_pairs(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the rows with at least ``FEW`` pairs; all of a statistic if no model has so many.
 
-    In a matched set the pairs that a model does not cover count too.
+    For the headline score the pairs that a model does not cover count too.
     """
     in_set = pl.when(difficulty=ALL_KINDS).then(pl.col("n_pairs").max().over(SET))
     enough = in_set.otherwise("n_pairs") >= FEW

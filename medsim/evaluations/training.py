@@ -78,7 +78,7 @@ class TermSimilarityEvaluator:
         if len(options.input_paths) != 1:
             raise OptionError("`build` must be one build; make an evaluator for each")
         (self._input,) = read_inputs(options, Progress())
-        if not any(pair_set.kind == "matched" for pair_set in self._input.scored_sets):
+        if not any(pair_set.kind == "beyond" for pair_set in self._input.scored_sets):
             raise OptionError(
                 f"{options.input_paths[0]} has no headline score; it needs pairs of syn_syn with "
                 "levenshtein and with random negatives"
@@ -96,9 +96,9 @@ class TermSimilarityEvaluator:
     ) -> dict[str, float]:
         """Return the scores of a model of sentence-transformers; nothing is written.
 
-        They are the headline score (``NAME_auc_matched``), its difference from the best baseline
-        without a model (``NAME_auc_matched_gain``), and the AUC of each set, such as
-        ``NAME_auc_syn_syn_hard_levenshtein``. A set with too few pairs for an AUC is left out.
+        They are the headline score (``NAME_auc_beyond_spelling``), its difference from the best
+        baseline without a model (``NAME_auc_beyond_spelling_gain``), and the AUC of each set, such
+        as ``NAME_auc_syn_syn_hard_levenshtein``. A set with too few pairs for an AUC is left out.
         """
         del output_path
         embedding = NamedEmbedding(

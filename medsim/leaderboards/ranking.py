@@ -26,6 +26,7 @@ from medsim.pages.readable import headed, rounded, with_ends
 from medsim.pages.sentences import ALPHA, is_above
 
 _ID = ["build_fingerprint", "key"]
+_LABEL = STATISTICS[HEADLINE].label
 _SAME = 1e-4  # scores of one model on machines of other kinds differ less
 
 
@@ -168,7 +169,7 @@ def _with_ranks(rows: pl.DataFrame, tests: pl.DataFrame) -> pl.DataFrame:
 
 _TRAINED = "trained on this terminology"
 _HEADINGS = {
-    "value": "matched AUC",
+    "value": _LABEL,
     "gain": "above baseline",
     "trained_here": _TRAINED,
     "size": "bytes",
@@ -205,17 +206,17 @@ def leaderboard_page(rows: pl.DataFrame) -> Page:
     return Page(
         title="Leaderboard",
         lead=f"{models} on {counted(len(boards), 'build')}, ranked by how well they separate "
-        "synonyms from other terms of similar spelling.",
+        "synonyms from other terms that look equally alike.",
         signature=f"medsim {medsim_version()}, "
         f"leaderboard@{canonical_digest(rows.select('key', 'build_fingerprint').rows())[:12]}",
         sections=[_section(board) for board in boards],
         words={
-            "matched AUC": STATISTICS[HEADLINE].help,
+            _LABEL: STATISTICS[HEADLINE].help,
             _TRAINED: "Yes if a declared source is the terminology, contains it or is part of it. "
             "Such a score may not hold for other terminologies. No if all sources are collections "
             "of texts. medsim does not check declarations.",
-            "coverage": "The share of the matched pairs that have vectors.",
-            "above baseline": "The matched AUC minus that of the best baseline without a model.",
+            "coverage": "The share of the pairs of this score that have vectors.",
+            "above baseline": "The score minus that of the best baseline without a model.",
         },
     )
 
@@ -244,12 +245,12 @@ def _section(board: pl.DataFrame) -> Section:
         filters=("kind", "size", _TRAINED),
     )
     chart = Chart(
-        title=f"Matched AUC on {title}",
+        title=f"{_LABEL} on {title}",
         says="Bars are 95% confidence intervals. Filled points have rank 1. The dashed line is the "
         f"best baseline without a model ({best['baseline']}).",
         spec=charts.ranking(
             board["model"].to_list(),
-            charts.ValueAxis(title="matched AUC", line=best["value"] - (best["gain"] or 0)),
+            charts.ValueAxis(title=_LABEL, line=best["value"] - (best["gain"] or 0)),
         ),
         rows=charts.points(
             board.with_columns(contender=pl.lit(""), first=pl.col("rank") == 1),
@@ -261,7 +262,7 @@ def _section(board: pl.DataFrame) -> Section:
     )
     return Section(
         title=title,
-        result=[f"{listed(leaders)} {says} a matched AUC of {with_interval(best)}."],
+        result=[f"{listed(leaders)} {says} an {_LABEL} of {with_interval(best)}."],
         prose=f"The fingerprint of the build is {best['build_fingerprint'][:FINGERPRINT]}. A rank "
         "is 1 plus the number of models that are significantly better. Two models of one "
         "evaluation are compared by a paired test (p below 0.05 after Bonferroni's correction for "

@@ -280,8 +280,8 @@ def test_pair_ids_match_those_of_a_build(out: medsim.Evaluation, data: Path) -> 
 
 def test_a_signature_has_everything_that_determines_a_score(out: medsim.Evaluation) -> None:
     signatures = out.results()["signature"].unique().to_list()
-    # The matched set has one each, and a baseline is only for the AUC beyond spelling.
-    assert len(signatures) == (2 * 2 + 5) * 2 * (20 + 1) + (2 + 5 + 1)
+    # The pairs of the headline score have one each.
+    assert len(signatures) == (2 * 2 + 6) * 2 * (20 + 1) + (2 + 6)
     fingerprint = str(out.manifest.embeddings["one"]["fingerprint"])[:12]
     ending = f"one@{fingerprint}, avg_cos, seed 0, 200 resamples, score, own"
     assert any(line.startswith("medsim ") and line.endswith(ending) for line in signatures)

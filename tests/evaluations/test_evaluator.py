@@ -53,12 +53,14 @@ def build(shared_evaluation: medsim.Evaluation, monkeypatch) -> Path:
 
 def expected_scores(evaluation: medsim.Evaluation, name: str) -> dict[str, float]:
     results = evaluation.results().filter(pl.col("embedding") != "baseline")
-    gains = evaluation.comparisons().filter(between="baseline", of="auc_matched")
+    gains = evaluation.comparisons().filter(between="baseline", of="auc_beyond_spelling")
     of_sets = results.filter(statistic="auc", subset="common").drop_nulls("value")
     columns = ("dataset", "difficulty", "negatives", "value")
     return {
-        f"{name}_auc_matched": results.filter(statistic="auc_matched")["value"].item(),
-        f"{name}_auc_matched_gain": gains["difference"].item(),
+        f"{name}_auc_beyond_spelling": results.filter(statistic="auc_beyond_spelling")[
+            "value"
+        ].item(),
+        f"{name}_auc_beyond_spelling_gain": gains["difference"].item(),
         **{
             f"{name}_auc_{dataset}_{difficulty}_{negatives}": value
             for dataset, difficulty, negatives, value in of_sets.select(columns).iter_rows()

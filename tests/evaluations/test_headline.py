@@ -18,6 +18,7 @@ import medsim
 from medsim.builds.spelling import spelling_of, strata_of_spelling
 from medsim.core.errors import OptionError
 from medsim.evaluations.baselines import BASELINES
+from medsim.evaluations.sets import HEADLINE
 
 TERMS = [
     "Heart",
@@ -89,7 +90,7 @@ def test_pairs_of_a_stratum_have_equal_distances_and_gaps_and_near_sizes() -> No
 
 
 def headline(evaluation: medsim.Evaluation) -> pl.DataFrame:
-    return evaluation.results().filter(statistic="auc_matched").sort("embedding", "metric")
+    return evaluation.results().filter(statistic=HEADLINE).sort("embedding", "metric")
 
 
 def letters(terms: list[str]) -> np.ndarray:
@@ -112,7 +113,7 @@ def evaluation(
     return medsim.evaluate(folder / "build", models, folder / "results", coverage="any")
 
 
-def test_headline_is_scikit_learns_area_per_stratum_with_ties_for_what_is_not_covered(
+def test_matched_auc_is_scikit_learns_area_per_stratum_with_ties_for_what_is_not_covered(
     evaluation: medsim.Evaluation,
 ) -> None:
     pairs = evaluation.pairs().filter(dataset="syn_syn").collect().unique("pair_id")
@@ -134,7 +135,8 @@ def test_headline_is_scikit_learns_area_per_stratum_with_ties_for_what_is_not_co
         areas.append(both * area + (1 - both) / 2)
         weights.append((labels == 1).sum())
 
-    row = headline(evaluation).filter(embedding="one").row(0, named=True)
+    of_model = evaluation.results().filter(embedding="one", statistic="auc_matched")
+    row = of_model.row(0, named=True)
 
     assert row["value"] == pytest.approx(np.average(areas, weights=weights), abs=1e-12)
     assert row["low"] < row["value"] < row["high"]
@@ -155,7 +157,7 @@ def test_headline_does_not_change_when_a_model_is_added(evaluation: medsim.Evalu
     after = medsim.evaluate(build, {"two": model}, other, coverage="any")
 
     assert headline(after).filter(pl.col("embedding") != "two").equals(before)
-    between = after.comparisons().filter(of="auc_matched")
+    between = after.comparisons().filter(of=HEADLINE)
     assert sorted(between["between"]) == ["baseline", "baseline", "embeddings"]
 
 
@@ -174,8 +176,6 @@ def test_each_model_is_compared_with_the_best_baseline_of_each_set(
     for row in compared.iter_rows(named=True):
         key = (row["dataset"], row["difficulty"], row["negatives"])
         of_row = {*BASELINES} - {"spelling"}  # the build is too small for it
-        if row["of"] != "auc_beyond_spelling":
-            of_row -= {"rare_trigram_overlap"}
         every = [values[*key, "baseline", name, row["of"]] for name in of_row]
         if None in every:  # only positives or only negatives are covered
             assert row["value2"] is None
@@ -184,7 +184,7 @@ def test_each_model_is_compared_with_the_best_baseline_of_each_set(
         assert (row["embedding1"], row["embedding2"]) == ("one", "baseline")
         assert row["value2"] == best
         assert row["difference"] == pytest.approx(row["value1"] - best)
-    tested = compared.filter(of="auc_matched").row(0, named=True)
+    tested = compared.filter(of=HEADLINE).row(0, named=True)
     assert tested["test"] == "matched_clusters"
     assert tested["low"] < tested["difference"] < tested["high"]
 
@@ -197,7 +197,7 @@ def test_a_build_without_random_negatives_has_baselines_and_no_headline(tmp_path
 
     assert headline(evaluation).is_empty()
     of_baseline = evaluation.results().filter(embedding="baseline")
-    assert {*of_baseline["metric"]} == {*BASELINES} - {"rare_trigram_overlap", "spelling"}
+    assert {*of_baseline["metric"]} == {*BASELINES} - {"spelling"}
 
 
 def test_a_model_cannot_have_the_name_of_the_baselines(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_a_chart_of_a_missing_statistic_is_refused(
         shared_evaluation.chart("mrr")
     with pytest.raises(OptionError, match="unknown statistic 'acu'; did you mean auc"):
         shared_evaluation.chart("acu")  # type: ignore[arg-type]  # a slip
-    with pytest.raises(OptionError, match="unknown statistic None; known: auc_matched"):
+    with pytest.raises(OptionError, match="unknown statistic None; known: auc_beyond_spelling"):
         shared_evaluation.chart(None)  # type: ignore[arg-type]  # a slip
     with pytest.raises(OptionError, match="unknown subset 'all'"):
         shared_evaluation.chart("auc", subset="all")  # type: ignore[arg-type]  # a slip

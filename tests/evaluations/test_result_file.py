@@ -29,9 +29,9 @@ def test_the_file_has_headlines_gains_tests_and_the_scores_of_covered_pairs(
     result = read_result(evaluation.folder / "result.json")
 
     results, comparisons = evaluation.results(), evaluation.comparisons()
-    headlines = results.filter(pl.col("embedding") != "baseline", statistic="auc_matched")
+    headlines = results.filter(pl.col("embedding") != "baseline", statistic="auc_beyond_spelling")
     assert result["headlines"]["value"].to_list() == pytest.approx(headlines["value"].to_list())
-    tests = comparisons.filter(of="auc_matched").sort("between", "embedding1")["difference"]
+    tests = comparisons.filter(of="auc_beyond_spelling").sort("between", "embedding1")["difference"]
     gains = [*result["headlines"]["gain"], *result["tests"]["difference"]]
     assert gains == pytest.approx(tests.to_list())
     at_metric = pl.col("metric") == "avg_cos"
@@ -88,7 +88,9 @@ def test_the_file_has_no_term_and_no_path(evaluation: medsim.Evaluation) -> None
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"schema": 2}, "has schema 2, not 1; run medsim eval again"),
+        ({"schema": 1}, "another headline score or layout: schema=1, .*run medsim eval again"),
+        ({"headline": {"statistic": "auc_matched"}}, "statistic=auc_matched, not schema=2, .*eval"),
+        ({"headline": 1}, "cannot be read"),
         ({"builds": [{"name": "build"}]}, "a value is missing in builds"),
         (
             {"headlines": [{"build": "b", "model": "m", "metric": "cos", "value": 0.5}]},

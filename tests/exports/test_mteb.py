@@ -49,8 +49,9 @@ def metadata_of(folder: Path, kind: str) -> list[dict]:
 
 def test_every_set_with_both_labels_is_a_task_with_the_pairs_of_the_build(exported, shared_build):
     sets = shared_build.stats().filter(pl.col("n_positives") > 0, pl.col("n_negatives") > 0)
-    tasks = metadata_of(exported, "PairClassification")
+    headline, *tasks = metadata_of(exported, "PairClassification")
 
+    assert headline["main_score"] == "auc_beyond_spelling"
     assert len(tasks) == sets.height > 5
     for row, task in zip(sets.iter_rows(named=True), tasks, strict=True):
         pairs = shared_build.pairs(row["dataset"], row["difficulty"], row["negatives"]).collect()

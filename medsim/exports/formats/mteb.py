@@ -21,8 +21,11 @@ from medsim.core.errors import OptionError, counted
 from medsim.core.kinds import declared_tables
 from medsim.core.manifest import Skipped, medsim_version
 from medsim.core.parquet import write_lazily
+from medsim.embeddings.encoders import cache_folder
+from medsim.evaluations.inputs import read_build, with_strata
 from medsim.evaluations.layouts import LAYOUTS, parse_rated
 from medsim.evaluations.ratings import read_rated
+from medsim.evaluations.sets import HEADLINE
 from medsim.exports.formats import EXPORT_FORMATS, Export, ExportFormat
 from medsim.exports.pairs import check_passed_on, check_some
 from medsim.splits.output import Splits
@@ -83,7 +86,7 @@ def _task(
 
 
 def write_mteb(run: Export) -> None:
-    """Write tasks of the sets, of retrieval and of rated pairs; see ``ExportFormat``.
+    """Write tasks of the headline, the sets, retrieval and rated pairs; see ``ExportFormat``.
 
     For splits, tasks are made from the test split; for a build, from all its content.
 
@@ -96,7 +99,8 @@ def write_mteb(run: Export) -> None:
     check_passed_on(build.manifest.source, private=private)
     source = _source(build, private=private)
     with run.progress.stage("write tasks") as stage:
-        tasks = [*_set_tasks(run, source), *_retrieval_tasks(run, source), *_rated_tasks(run)]
+        tasks = [*_headline_task(run, source), *_set_tasks(run, source)]
+        tasks += [*_retrieval_tasks(run, source), *_rated_tasks(run)]
         stage.note(counted(len(tasks), "task"))
     check_some(run, len(tasks))
     text = json.dumps(tasks, indent=2, ensure_ascii=False) + "\n"
@@ -147,6 +151,27 @@ def _source(build: Build, *, private: bool) -> _Source:
         },
         metadata={"medsim": medsim_version(), "terms_of_use": licence.terms},
     )
+
+
+def _headline_task(run: Export, source: _Source) -> Iterator[dict[str, object]]:
+    """Yield the task of the headline score, if all datasets are exported and the build has it."""
+    if run.options.datasets or run.options.difficulty:
+        return
+    whole = with_strata(read_build(source.build.folder), cache_folder(None))
+    run.progress.warn(*whole.warnings)
+    pairs = whole.frame.drop_nulls("stratum").unique("pair_id").sort("pair_id")
+    if pairs.is_empty():
+        return
+    pairs = pairs.select(sentence1="term1", sentence2="term2", labels="label", stratum="stratum")
+    file = "beyond_spelling.parquet"
+    run.output.write(file, pairs, source.metadata)
+    about = (
+        "Do two medical terms mean the same? The main score compares only pairs that look equally "
+        f"alike to a classifier of spelling. {source.about}"
+    )
+    facts = {**source.facts, "main_score": HEADLINE}
+    name = f"{source.name}-beyond-spelling"
+    yield _task(run.output, file, "PairClassification", name, about, facts, {})
 
 
 def _set_tasks(run: Export, source: _Source) -> Iterator[dict[str, object]]:
