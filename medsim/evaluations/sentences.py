@@ -11,7 +11,7 @@ from medsim.core.errors import counted
 from medsim.core.shown import number
 from medsim.evaluations.conclusions import embedding_standings, with_standing
 from medsim.evaluations.options import CORRECTIONS
-from medsim.evaluations.readable import ALIKE, hardest_first, set_name
+from medsim.evaluations.readable import hardest_first, set_name
 from medsim.evaluations.sets import ALL_KINDS, FEW, SET, with_enough_pairs
 from medsim.evaluations.statistic import BASELINE, STATISTICS, Statistic, tabulated_names
 from medsim.pages.page import with_interval
@@ -148,7 +148,7 @@ def _place(row: Row) -> str:
     if row["difficulty"] is None:
         return f"the {size} rated pairs of {row['name']}{few}"
     if row["difficulty"] == ALL_KINDS:
-        return f"{row['dataset']} ({row['input']}), pairs {ALIKE}{few}"
+        return f"all synonym pairs of {row['input']} ({row['dataset']}){few}"
     negatives = row["negatives"].replace("levenshtein", "Levenshtein")
     return (
         f"the {size} {row['difficulty']} pairs of {row['dataset']} ({row['input']}) with "
