@@ -592,7 +592,7 @@ def _properties(rated: RatedPairs, words: WordTable | None) -> pl.DataFrame:
 
 _DRAW = np.uint64(0x5A4D504C45)  # tells these hashes from others of the same seed
 
-_MIN_MATCHES = 5  # negatives of a stratum; with more the headline score is hardly more precise
+_MIN_MATCHES = 5  # negatives of a stratum; with more the matched AUC is hardly more precise
 
 
 def sampled(frame: pl.DataFrame, n_positives: int, seed: int) -> pl.DataFrame:
@@ -603,7 +603,7 @@ def sampled(frame: pl.DataFrame, n_positives: int, seed: int) -> pl.DataFrame:
     the seed, so it does not depend on the machine, the order of pairs or the other datasets, and a
     larger sample contains the smaller ones.
 
-    Rows with difficulty "all" are further negatives, for the headline score only. Without them its
+    Rows with difficulty "all" are further negatives, for strata of equal spelling. Without them the
     estimate would be biased, since a drawn positive is rarely matched by a drawn negative.
 
     Args:
