@@ -174,8 +174,7 @@ def _other_features(spelling: Spelling) -> Vectors:
     longest = np.maximum(spelling.lengths.max(axis=0), 1)
     trigrams = Fragments.trigrams(spelling.terms)
     words = Fragments.words(spelling.terms, r"[^\s,/-]+")
-    shared, left, right, rarest_left, rarest_right = words.overlap(*ends, rare=True)
-    counts = words.overlap(*ends)
+    shared, left, right, rarest_left, rarest_right, *counts = words.overlap(*ends)
     return np.array(
         [
             spelling.distances,
@@ -190,7 +189,7 @@ def _other_features(spelling: Spelling) -> Vectors:
             left + right,
             rarest_left + rarest_right,
             np.abs(counts[1] - counts[2]),
-            counts[1:3].min(axis=0),
+            np.minimum(counts[1], counts[2]),
             np.minimum(counts[1], 3) * 4 + np.minimum(counts[2], 3),
             *(
                 cpdist(*texts, scorer=scorer, dtype=np.float32)

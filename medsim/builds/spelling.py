@@ -98,43 +98,42 @@ class Fragments:
         rarity: float64[n_distinct], about the binary logarithm of terms per occurrence.
     """
 
-    def __init__(self, hashes: Hashes, starts: Starts) -> None:
-        distinct, counts = np.unique(hashes, return_counts=True)
-        self.items = np.searchsorted(distinct, hashes).astype(np.int32)
+    def __init__(self, fragments: pl.Series, starts: Starts) -> None:
+        self.items, self.starts = fragments.rank("dense").to_numpy().astype(np.int32) - 1, starts
         sort_sets(self.items, starts)
-        self.starts = starts
+        counts = np.bincount(self.items)
         # Rounded, as logarithms may differ in the last digit between processors.
         self.rarity: Values = np.log2(1 + (len(starts) - 1) / counts).round(6).astype(np.float64)
 
     @classmethod
     def trigrams(cls, terms: pl.Series) -> Fragments:
         """Return the sequences of three characters of terms with blanks around them."""
-        return cls(*trigrams_of("  " + terms + " "))
+        trigrams, starts = trigrams_of("  " + terms + " ")
+        return cls(pl.Series(trigrams), starts)
 
     @classmethod
     def words(cls, terms: pl.Series, pattern: str) -> Fragments:
         """Return the matches of a pattern in terms."""
         words = terms.str.extract_all(pattern)
-        items = words.list.explode().drop_nulls().rank("dense").cast(pl.UInt64).to_numpy()
-        return cls(items, starts_of(words.list.len().to_numpy()))
+        return cls(words.list.explode().drop_nulls(), starts_of(words.list.len().to_numpy()))
 
-    def overlap(self, first: Ids, second: Ids, *, rare: bool = False) -> FloatTable:
+    def overlap(self, first: Ids, second: Ids) -> FloatTable:
         """Return what pairs of terms share, and what only the first or the second has.
 
         Args:
             first: int32[n_pairs], the row of each pair's first term.
             second: int32[n_pairs].
-            rare: whether to add up rarities. Otherwise distinct items are counted.
 
         Returns:
-            float64[5, n_pairs], see ``medsim.kernels.sparse.set_overlaps``.
+            float64[8, n_pairs], sums of rarities, the largest, and counts, see
+            ``medsim.kernels.sparse.set_overlaps``.
         """
-        weights = self.rarity if rare else np.ones(len(self.rarity))
-        return set_overlaps(self.items, self.starts, first, second, weights)
+        return set_overlaps(self.items, self.starts, first, second, self.rarity)
 
     def jaccard(self, first: Ids, second: Ids, *, rare: bool = False) -> Values:
         """Return the share of what the terms of pairs share, 0 if they have nothing."""
-        return _share(*self.overlap(first, second, rare=rare)[:3])
+        overlap = self.overlap(first, second)
+        return _share(*overlap[:3] if rare else overlap[5:])
 
 
 def _share(both: Values, *others: Values) -> Values:
@@ -157,7 +156,7 @@ class SpellingFeatures:
         self._sorted = words.list.sort().list.join(" ")
         self._letters = words.list.join("")
         self._initials = words.list.eval(pl.element().str.slice(0, 1)).list.join("")
-        self._digits = terms.str.replace_all(r"\P{N}", "")
+        self._digits = terms.str.replace_all(r"\P{N}+", "")
         self._lengths = terms.str.len_chars().to_numpy().astype(np.float32)
         self._n_digits = self._digits.str.len_chars().to_numpy().astype(np.float32)
 
@@ -171,11 +170,8 @@ class SpellingFeatures:
         shortest, longest = np.maximum(sizes.min(axis=0), 1), np.maximum(sizes.max(axis=0), 1)
         distance = measured(*texts, scorer=Levenshtein.distance)
         common = measured(*texts, scorer=LCSseq.similarity)
-        trigrams, rare_trigrams, words, rare_words = (
-            fragments.overlap(*ends, rare=rare)
-            for fragments in (self.trigrams, self.words)
-            for rare in (False, True)
-        )
+        rare_trigrams, trigrams = np.split(self.trigrams.overlap(*ends), [5])
+        rare_words, words = np.split(self.words.overlap(*ends), [5])
         letters, initials, digits = (
             [column.gather(end) for end in ends]
             for column in (self._letters, self._initials, self._digits)
@@ -195,11 +191,11 @@ class SpellingFeatures:
             is_short.to_numpy(),
             (digits[0] == digits[1]).to_numpy(),
             np.abs(n_digits),
-            _share(*trigrams[:3]),
+            _share(*trigrams),
             _share(*rare_trigrams[:3]),
             *rare_trigrams[1:],
-            _share(*words[:3]),
-            *words[1:3],
+            _share(*words),
+            *words[1:],
             _share(*rare_words[:3]),
             *rare_words,
             words[1] - words[2],

@@ -14,7 +14,7 @@ import numpy as np
 
 from medsim.kernels.compiler import array_kernel, inner_kernel, kernel, whole
 from medsim.kernels.packing import mixed
-from medsim.kernels.types import ByteTable, Flags, FloatTable, Ids, Places, Rows, Values, Wide
+from medsim.kernels.types import ByteTable, Flags, FloatTable, Ids, Places, Values, Vectors, Wide
 
 N_BINS = 255
 _N_NODES = 253  # of a tree with 127 leaves
@@ -62,6 +62,24 @@ def probability(odds: float) -> float:
     return 1 / (1 + power) if odds >= 0 else power / (1 + power)
 
 
+@kernel
+def binned(features: Vectors, edges: Vectors) -> ByteTable:
+    """Return the number of edges below each value: uint8[n_features, n_rows].
+
+    Args:
+        features: float32[n_features, n_rows].
+        edges: float32[n_features, N_BINS], ascending, with infinity for those that are missing.
+    """
+    bins = np.zeros(features.shape, np.uint8)
+    for feature in range(len(features)):
+        for row, value in enumerate(features[feature]):
+            below = 0
+            for power in range(7, -1, -1):
+                below += (edges[feature, below + (1 << power) - 1] < value) << power
+            bins[feature, row] = below
+    return bins
+
+
 @inner_kernel
 def _add_up(bins: ByteTable, rows: Ids, slopes: FloatTable, sums: FloatTable) -> None:
     """Write the sums over the rows of each bin: float64[n_features, N_BINS, 3]."""
@@ -81,11 +99,8 @@ def _best_split(sums: FloatTable) -> tuple[float, int, int]:
 
     Of equal gains the first counts.
     """
-    slope, weight, n_rows = 0.0, 0.0, 0.0
-    for of_bin in sums[0]:
-        slope += of_bin[_SLOPE]
-        weight += of_bin[_WEIGHT]
-        n_rows += of_bin[_ROWS]
+    slope, weight = sums[0, :, _SLOPE].sum(), sums[0, :, _WEIGHT].sum()
+    n_rows = sums[0, :, _ROWS].sum()
     best, best_feature, best_cut = 0.0, 0, 0
     for feature in range(len(sums)):
         below, weight_below, n_below = 0.0, 0.0, 0.0
@@ -129,23 +144,13 @@ def _set_slopes(labels: Flags, odds: Values, slopes: FloatTable) -> None:
         slopes[row, _SLOPE], slopes[row, _WEIGHT] = labels[row] - chance, chance * (1 - chance)
 
 
-@inner_kernel
-def _leaf_odds(sums: FloatTable) -> float:
-    """Return the log odds that a leaf with these sums of a feature adds: a step of Newton."""
-    slope, weight = 0.0, 0.0
-    for of_bin in sums:
-        slope += of_bin[_SLOPE]
-        weight += of_bin[_WEIGHT]
-    return _RATE * slope / weight
-
-
 @array_kernel
-def _drawn(tree: int, n_features: int, n_drawn: int) -> Rows:
-    """Return the features that a tree sees, ascending: int64[n_drawn]."""
+def _drawn(tree: int, n_features: int, n_drawn: int) -> Ids:
+    """Return the features that a tree sees, ascending: int32[n_drawn]."""
     draws = np.empty(n_features, np.uint64)
     for feature in range(n_features):
         draws[feature] = mixed(np.uint64(tree * n_features + feature))
-    return np.sort(np.argsort(draws)[:n_drawn])
+    return np.sort(np.argsort(draws)[:n_drawn]).astype(np.int32)
 
 
 @kernel
@@ -198,7 +203,8 @@ def boosted_trees(
             n_nodes += 2
         for node in range(n_nodes):
             if children[tree, node] == 0:
-                added[tree, node] = _leaf_odds(sums[node, 0])
+                of_bins = sums[node, 0]  # a step of Newton
+                added[tree, node] = _RATE * of_bins[:, _SLOPE].sum() / of_bins[:, _WEIGHT].sum()
                 odds[rows[begins[node] : ends[node]]] += added[tree, node]
         features[tree] = drawn[features[tree]]
     return Trees(start, features, cuts, children, added)
@@ -211,8 +217,8 @@ def _set_tables(trees: Trees, tree: int, leaves: Wide, possible: Wide, added: Fl
     Args:
         trees: all trees.
         tree: the number of a tree.
-        leaves: uint64[n_nodes, 2], written.
-        possible: uint64[n_features * N_BINS, 2], written.
+        leaves: uint64[2, n_nodes], written.
+        possible: uint64[n_features, 2 * N_BINS], those of both words, written.
         added: float64[2, 67], the odds of leaves by their bit modulo 67, written.
     """
     added[:], leaves[:], possible[:] = 0, 0, ~np.uint64(0)
@@ -221,15 +227,15 @@ def _set_tables(trees: Trees, tree: int, leaves: Wide, possible: Wide, added: Fl
         child = children[node]
         if child == 0:
             word, bit = n_leaves // _WORD, np.uint64(1) << np.uint64(n_leaves % _WORD)
-            leaves[node, word], added[word, bit % _PRIME] = bit, trees.odds[tree, node]
+            leaves[word, node], added[word, bit % _PRIME] = bit, trees.odds[tree, node]
             n_leaves += 1
             continue
-        begin = trees.features[tree, node] * N_BINS
+        feature, cut = trees.features[tree, node], trees.cuts[tree, node]
         for word in range(len(added)):
-            leaves[node, word] = leaves[child, word] | leaves[child + 1, word]
-            for a_bin in range(N_BINS):
-                refused = child if a_bin > trees.cuts[tree, node] else child + 1
-                possible[begin + a_bin, word] &= ~leaves[refused, word]
+            leaves[word, node] = leaves[word, child] | leaves[word, child + 1]
+            of_bins = possible[feature, word * N_BINS : (word + 1) * N_BINS]
+            of_bins[: cut + 1] &= ~leaves[word, child + 1]
+            of_bins[cut + 1 :] &= ~leaves[word, child]
 
 
 @kernel
@@ -241,15 +247,17 @@ def log_odds(bins: ByteTable, trees: Trees) -> Values:
     """
     n_features, n_rows = bins.shape
     odds = np.full(n_rows, trees.start)
-    leaves = np.empty((_N_NODES + 1, 2), np.uint64)
-    possible, added = np.empty((n_features * N_BINS, 2), np.uint64), np.empty((2, _PRIME))
+    leaves, added = np.empty((2, _N_NODES + 1), np.uint64), np.empty((2, _PRIME))
+    possible = np.empty((n_features, 2 * N_BINS), np.uint64)
     for tree in range(len(trees.children)):
         _set_tables(trees, tree, leaves, possible, added)
         used = np.unique(trees.features[tree][trees.children[tree] > 0])
+        seen, of_bins = bins[used], possible[used]
         for row in range(n_rows):
-            first, second = leaves[0]
-            for feature in used:
-                of_bin = possible[feature * N_BINS + bins[feature, row]]
-                first, second = first & of_bin[0], second & of_bin[1]
+            first, second = leaves[:, 0]
+            for feature in range(len(used)):
+                a_bin = seen[feature, row]
+                first &= of_bins[feature, a_bin]
+                second &= of_bins[feature, N_BINS + a_bin]
             odds[row] += added[0, first % _PRIME] + added[1, second % _PRIME]
     return odds

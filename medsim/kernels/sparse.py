@@ -32,10 +32,10 @@ def set_overlaps(
         weights: float64[n_distinct], by item.
 
     Returns:
-        float64[5, n_pairs]: the sums for both, the first and the second, and the largest weights
-        for the first and the second, 0 without items.
+        float64[8, n_pairs]: the sums for both, the first and the second, the largest weights
+        for the first and the second, 0 without items, and the counts of the same three.
     """
-    sums = np.zeros((5, len(first)))
+    sums = np.zeros((8, len(first)))
     for pair in range(len(first)):
         left, left_end = starts[first[pair]], starts[first[pair] + 1]
         right, right_end = starts[second[pair]], starts[second[pair] + 1]
@@ -49,11 +49,10 @@ def set_overlaps(
                 in_left, left = True, left + 1
             while right < right_end and items[right] == item:
                 in_right, right = True, right + 1
-            if in_left and in_right:
-                sums[0, pair] += weights[item]
-            else:
-                side = 1 if in_left else 2
-                sums[side, pair] += weights[item]
+            side = 2 - in_left if in_left != in_right else 0
+            sums[side, pair] += weights[item]
+            sums[side + 5, pair] += 1
+            if side > 0:
                 sums[side + 2, pair] = max(sums[side + 2, pair], weights[item])
     return sums
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from medsim.kernels.boosting import N_BINS, Trees, boosted_trees, log_odds
+from medsim.kernels.boosting import N_BINS, Trees, binned, boosted_trees, log_odds
 from medsim.kernels.types import ByteTable, Flags, Ids, Singles, Values, Vectors
 
 _N_TREES = 200
@@ -29,35 +29,26 @@ class CrossFitted:
     """
 
     def __init__(self, features: Vectors, labels: Flags, halves: Flags) -> None:
-        self._edges = [_edges(values) for values in features]
-        bins = self._bins(features)
-        self._trees = [_trained(bins[:, halves != half], labels[halves != half]) for half in (0, 1)]
+        self._edges = np.array([_edges(values) for values in features])
+        bins = binned(features, self._edges)
+        others = [halves != half for half in (False, True)]
+        self._trees = [_trained(np.compress(other, bins, 1), labels[other]) for other in others]
 
     def log_odds(self, features: Vectors, halves: Flags) -> Values:
         """Return the log odds of positives for rows of both halves: float64[n_rows]."""
-        bins, odds = self._bins(features), np.empty(len(halves))
+        bins, odds = binned(features, self._edges), np.empty(len(halves))
         for half, trees in enumerate(self._trees):
-            odds[halves == half] = log_odds(bins[:, halves == half], trees)
+            odds[halves == half] = log_odds(np.compress(halves == half, bins, 1), trees)
         return odds
-
-    def _bins(self, features: Vectors) -> ByteTable:
-        return np.array(
-            [
-                np.searchsorted(*of_feature)
-                for of_feature in zip(self._edges, features, strict=True)
-            ],
-            np.uint8,
-        )
 
 
 def _edges(values: Singles) -> Singles:
-    """Return the largest value of each bin but the last, ascending."""
+    """Return the largest value of each bin but the last, ascending: float32[N_BINS]."""
     ascending = np.sort(values)
     edges = np.unique(ascending)[:-1]
     if len(edges) >= N_BINS:
-        places = np.arange(1, N_BINS) * len(ascending) // N_BINS
-        edges = np.unique(ascending[places])
-    return edges
+        edges = np.unique(ascending[np.arange(1, N_BINS) * len(ascending) // N_BINS])
+    return np.append(edges, np.full(N_BINS - len(edges), np.inf, np.float32))
 
 
 def _trained(bins: ByteTable, labels: Flags) -> Trees:
@@ -66,7 +57,7 @@ def _trained(bins: ByteTable, labels: Flags) -> Trees:
     # Rounded, as logarithms may differ in the last digit between processors.
     start = round(math.log(share / (1 - share)), 9)
     n_drawn = math.ceil(_SEEN * len(bins))
-    return boosted_trees(np.ascontiguousarray(bins), labels, start, _N_TREES, n_drawn)
+    return boosted_trees(bins, labels, start, _N_TREES, n_drawn)
 
 
 def strata_of_scores(scores: Values, halves: Flags) -> Ids:

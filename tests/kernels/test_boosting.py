@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from medsim.kernels.boosting import boosted_trees, log_odds
+from medsim.kernels.boosting import N_BINS, binned, boosted_trees, log_odds
 from medsim.kernels.sparse import set_overlaps
 from medsim.kernels.types import starts_of
 
@@ -124,6 +124,19 @@ def test_each_tree_is_that_of_the_features_that_it_sees() -> None:
     )
 
 
+def test_bins_count_the_edges_below_a_value() -> None:
+    rng = np.random.default_rng(2)
+    edges = np.full((3, N_BINS), np.inf, np.float32)
+    for of_feature, n_edges in zip(edges, (0, 7, N_BINS - 1), strict=True):
+        of_feature[:n_edges] = np.sort(rng.choice(1000, n_edges, replace=False))
+    values = rng.integers(-1, 1001, (3, 5000)).astype(np.float32)
+
+    bins = binned(values, edges)
+
+    for of_feature, *both in zip(bins, edges, values, strict=True):
+        np.testing.assert_array_equal(of_feature, np.searchsorted(*both))
+
+
 SETS = st.lists(st.lists(st.integers(0, 5), max_size=6), min_size=1, max_size=5)
 
 
@@ -140,4 +153,4 @@ def test_overlaps_are_those_of_sets(sets: list[list[int]], weights: np.ndarray) 
             [weights[item] for item in part] for part in (left & right, left - right, right - left)
         ]
         largest = [max(part, default=0) for part in parts[1:]]
-        np.testing.assert_allclose(found[:, pair], [*map(sum, parts), *largest])
+        np.testing.assert_allclose(found[:, pair], [*map(sum, parts), *largest, *map(len, parts)])
