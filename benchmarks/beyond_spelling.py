@@ -1,16 +1,19 @@
 """What baselines, other learners and models know beyond spelling, on four terminologies.
 
-The other learners see spelling, but other features than medsim's classifier. They are trained on
-one half of the terminology and score the other, as the classifier does.
+The other learners are trained on one half of the terminology and score the other, as medsim's
+classifier does. Those "of spelling" see other features than it, which name no letter and no word.
+Those "trained here" see which n-grams or words two terms differ in: they learn vocabulary, and so
+what a model of meaning should know.
 """
 
 from __future__ import annotations
 
 import hashlib
+import sys
 import tempfile
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -35,32 +38,30 @@ from medsim.statistics.boosting import strata_of_scores
 from medsim.statistics.matched import MatchedPairs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from medsim.builds.spelling import Spelling
-    from medsim.kernels.types import Flags, Values, Vectors
+    from medsim.kernels.types import Flags, Ids, Rows, Values, Vectors
 
 _N_HALVINGS = 5
 _MOST_TRAINED = 1 << 16  # pairs of a half
+_AT_ONCE = 1 << 17  # pairs
+_MOST_SCORED = 50_000  # positives that models score; of more, a sample
 _CONCEPTS = 2_000  # of the invented release
+_TEST = "-test"  # the end of the name of a test split
 MODELS = ("glove-6b-50d", "all-minilm-l6-v2-int8")
-
-
-class Scored(NamedTuple):
-    """Pairs with their labels, spelling, and similarities by name."""
-
-    spelling: Spelling
-    labels: Flags
-    similarities: dict[str, Values]
 
 
 def measure(settings: Settings) -> Measured:
     """Return plain AUC, matched AUC and AUC beyond spelling of everything on every build."""
-    names = ("synth",) if settings.quick else ("hpo", "mondo", "go", "mesh")
+    names = ("synth",) if settings.quick else ("hpo", "hpo-test", "mondo", "go", "mesh")
     said, total = [], 0.0
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
             build = _build(name, settings, Path(folder))
             rows, seconds = timed(partial(_rows, build, settings, Path(folder) / f"{name}-results"))
             said.append(f"{name} " + ", ".join(rows))
+            print(said[-1], file=sys.stderr, flush=True)  # the last takes half an hour
             total += seconds
     return Measured(
         about=f"the default builds of {', '.join(names)}: AUC, matched AUC, AUC beyond spelling "
@@ -74,13 +75,16 @@ def _build(name: str, settings: Settings, folder: Path) -> medsim.Build:
     if name == "synth":
         source: str | Path = folder / "release.zip"
         medsim.synth(source, concepts=_CONCEPTS, seed=1)
+    elif name.endswith(_TEST):
+        build = folder / name.removesuffix(_TEST)
+        return medsim.split(build, folder / f"{name}-splits", ratios="80/10/10")["test"]
     else:
         source = source_of(name, settings.cache, folder)
     return medsim.build(source, folder / name, threads=settings.threads)
 
 
 def _rows(build: medsim.Build, settings: Settings, folder: Path) -> list[str]:
-    """Return a line for each baseline, learner and model."""
+    """Return a line for each baseline, learner and model; small sizes have only baselines."""
     pairs = build.pairs().collect().filter(dataset="syn_syn").unique("pair_id").sort("pair_id")
     spelling, labels = spelling_of(pairs), pairs["label"].to_numpy() == 1
     halves = [halves_of(spelling, labels, seed) for seed in range(_N_HALVINGS)]
@@ -89,47 +93,51 @@ def _rows(build: medsim.Build, settings: Settings, folder: Path) -> list[str]:
         name: baseline.similarities(spelling).astype(np.float64)
         for name, baseline in BASELINES.items()
     }
-    similarities |= {"spelling": scores[0]} | _learned(spelling, labels, halves[0])
-    if not settings.quick:
-        similarities |= _of_models(build, pairs, settings, folder)
-    beyond = [
-        MatchedPairs(labels, strata_of_scores(*of_seed), by_precision=True)
-        for of_seed in zip(scores, halves, strict=True)
-    ]
-    plain, matched = (
-        MatchedPairs(labels, strata)
-        for strata in (np.zeros(len(labels), np.int32), strata_of_spelling(spelling))
-    )
+    similarities["spelling"] = scores[0]
+    strata = [np.zeros(len(labels), np.int32), strata_of_spelling(spelling)]
+    strata += [strata_of_scores(*of_seed) for of_seed in zip(scores, halves, strict=True)]
+    if settings.quick:
+        return [*_lines(similarities, labels, strata)]
+    similarities |= _learned(spelling, labels, halves[0])
+    of_models, is_scored = _of_models(build, pairs, settings, folder)
+    of_scored = [of_pairs[is_scored] for of_pairs in strata]
     return [
-        f"{name} {_area(plain, values):.3f} {_area(matched, values):.3f} "
-        f"{_area(beyond[0], values):.3f} "
-        f"({np.std([_area(of_seed, values) for of_seed in beyond], ddof=1):.4f})"
-        for name, values in similarities.items()
+        *_lines(similarities, labels, strata),
+        *_lines(of_models, labels[is_scored], of_scored),
     ]
 
 
-def _area(pairs: MatchedPairs, values: Values) -> float:
-    return pairs.sample(values).auc.value
+def _lines(similarities: dict[str, Values], labels: Flags, strata: list[Ids]) -> Iterator[str]:
+    """Return lines, given the strata of all pairs, of equal spelling, and of each halving."""
+    areas = [MatchedPairs(labels, of, by_precision=at > 1) for at, of in enumerate(strata)]
+    for name, values in similarities.items():
+        plain, matched, *beyond = (area.sample(values).auc.value for area in areas)
+        deviation = np.std(beyond, ddof=1)
+        yield f"{name} {plain:.3f} {matched:.3f} {beyond[0]:.3f} ({deviation:.4f})"
 
 
 def _of_models(
     build: medsim.Build, pairs: pl.DataFrame, settings: Settings, folder: Path
-) -> dict[str, Values]:
-    """Return the similarities of pairs by each model."""
+) -> tuple[dict[str, Values], Flags]:
+    """Return the similarities of scored pairs by each model, and which pairs are scored."""
     models = packaged(settings.cache, folder, MODELS)
-    medsim.evaluate(build, models, folder / "results", metrics=["cos", "avg_cos"])
+    medsim.evaluate(
+        build,
+        models,
+        folder / "results",
+        datasets=["syn_syn"],
+        metrics=["cos", "avg_cos"],
+        sample=_MOST_SCORED,
+    )
     scores = medsim.Evaluation(folder / "results").scores().collect()
-    found = {}
+    is_scored = pairs["pair_id"].is_in(scores["pair_id"].unique().implode())
+    scored, found = pairs.filter(is_scored).select("pair_id"), {}
     for (model,), rows in scores.group_by("embedding", maintain_order=True):
         if model in models:
-            joined = pairs.select("pair_id").join(
-                rows.select("pair_id", "similarity").unique("pair_id"),
-                on="pair_id",
-                how="left",
-                maintain_order="left",
-            )
+            of_model = rows.select("pair_id", "similarity").unique("pair_id")
+            joined = scored.join(of_model, on="pair_id", how="left", maintain_order="left")
             found[str(model)] = joined["similarity"].cast(pl.Float64).fill_null(np.nan).to_numpy()
-    return found
+    return found, is_scored.to_numpy()
 
 
 def _learned(spelling: Spelling, labels: Flags, halves: Flags) -> dict[str, Values]:
@@ -144,27 +152,59 @@ def _learned(spelling: Spelling, labels: Flags, halves: Flags) -> dict[str, Valu
             HistGradientBoostingClassifier,
             RandomForestClassifier,
         )
+        from sklearn.feature_extraction.text import CountVectorizer  # noqa: PLC0415
         from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
         from sklearn.pipeline import make_pipeline  # noqa: PLC0415
         from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
     except ImportError as error:
         raise UnavailableError("scikit-learn is not installed") from error
+    linear = LogisticRegression(max_iter=500)
     learners = {
         "another boosting": HistGradientBoostingClassifier(max_iter=200, early_stopping=False),
         "forest": RandomForestClassifier(100, min_samples_leaf=5, random_state=0),
         "extra trees": ExtraTreesClassifier(100, min_samples_leaf=5, random_state=0),
-        "logistic": make_pipeline(StandardScaler(), LogisticRegression(max_iter=500)),
+        "logistic": make_pipeline(StandardScaler(), linear),
     }
-    features, rng = _other_features(spelling).T, np.random.default_rng(0)
-    found = {}
-    for name, learner in learners.items():
-        odds = np.empty(len(labels))
-        for half in (False, True):
-            rows = rng.permutation(np.flatnonzero(halves != half))[:_MOST_TRAINED]
-            learner.fit(features[rows], labels[rows])
-            odds[halves == half] = learner.predict_proba(features[halves == half])[:, 1]
-        found[name] = odds
+    features = _other_features(spelling).T
+    found = {
+        f"{name} of spelling": _cross_fitted(learner, features.__getitem__, labels, halves)
+        for name, learner in learners.items()
+    }
+    counters = {
+        "n-grams": CountVectorizer(analyzer="char_wb", ngram_range=(2, 4), min_df=3),
+        "words": CountVectorizer(token_pattern=r"\w+", min_df=3),  # noqa: S106 — no password
+    }
+    for name, counter in counters.items():
+        counter.set_params(binary=True, dtype=np.int8)
+        differing = _differences(counter.fit_transform(spelling.terms.to_list()), spelling)
+        found[f"linear of {name}, trained here"] = _cross_fitted(linear, differing, labels, halves)
     return found
+
+
+def _differences(counts: Any, spelling: Spelling) -> Callable[[Rows], Any]:
+    """Return a function of rows of pairs: what only either term has, and what only the first."""
+    from scipy.sparse import hstack  # noqa: PLC0415 — comes with scikit-learn
+
+    def differing(rows: Rows) -> Any:
+        differences = counts[spelling.first[rows]] - counts[spelling.second[rows]]
+        return hstack([abs(differences), differences.maximum(0)], "csr", np.float32)
+
+    return differing
+
+
+def _cross_fitted(
+    learner: Any, features: Callable[[Rows], Any], labels: Flags, halves: Flags
+) -> Values:
+    """Return the probabilities of a learner that was trained on the other half."""
+    chances, rng = np.empty(len(labels)), np.random.default_rng(0)
+    for half in (False, True):
+        rows = rng.permutation(np.flatnonzero(halves != half))[:_MOST_TRAINED]
+        learner.fit(features(rows), labels[rows])
+        members = np.flatnonzero(halves == half)
+        for begin in range(0, len(members), _AT_ONCE):
+            part = members[begin : begin + _AT_ONCE]
+            chances[part] = learner.predict_proba(features(part))[:, 1]
+    return chances
 
 
 def _other_features(spelling: Spelling) -> Vectors:
