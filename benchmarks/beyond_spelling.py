@@ -45,8 +45,7 @@ if TYPE_CHECKING:
 
 _N_HALVINGS = 5
 _MOST_TRAINED = 1 << 16  # pairs of a half
-_AT_ONCE = 1 << 17  # pairs
-_MOST_SCORED = 50_000  # positives that models score; of more, a sample
+_MOST_SCORED = 50_000  # positives that models and other learners score; of more, a sample
 _CONCEPTS = 2_000  # of the invented release
 _TEST = "-test"  # the end of the name of a test split
 MODELS = ("glove-6b-50d", "all-minilm-l6-v2-int8")
@@ -98,12 +97,12 @@ def _rows(build: medsim.Build, settings: Settings, folder: Path) -> list[str]:
     strata += [strata_of_scores(*of_seed) for of_seed in zip(scores, halves, strict=True)]
     if settings.quick:
         return [*_lines(similarities, labels, strata)]
-    similarities |= _learned(spelling, labels, halves[0])
     of_models, is_scored = _of_models(build, pairs, settings, folder)
+    learned = _learned(spelling, labels, halves[0], is_scored)
     of_scored = [of_pairs[is_scored] for of_pairs in strata]
     return [
         *_lines(similarities, labels, strata),
-        *_lines(of_models, labels[is_scored], of_scored),
+        *_lines(learned | of_models, labels[is_scored], of_scored),
     ]
 
 
@@ -140,8 +139,10 @@ def _of_models(
     return found, is_scored.to_numpy()
 
 
-def _learned(spelling: Spelling, labels: Flags, halves: Flags) -> dict[str, Values]:
-    """Return the cross-fitted scores of other learners.
+def _learned(
+    spelling: Spelling, labels: Flags, halves: Flags, is_scored: Flags
+) -> dict[str, Values]:
+    """Return the cross-fitted scores of other learners, for the pairs that are scored.
 
     Raises:
         UnavailableError: scikit-learn is not installed.
@@ -165,9 +166,10 @@ def _learned(spelling: Spelling, labels: Flags, halves: Flags) -> dict[str, Valu
         "extra trees": ExtraTreesClassifier(100, min_samples_leaf=5, random_state=0),
         "logistic": make_pipeline(StandardScaler(), linear),
     }
-    features = _other_features(spelling).T
+    sides = labels, halves, is_scored
+    features = _other_features(spelling)
     found = {
-        f"{name} of spelling": _cross_fitted(learner, features.__getitem__, labels, halves)
+        f"{name} of spelling": _cross_fitted(learner, features, *sides)
         for name, learner in learners.items()
     }
     counters = {
@@ -177,7 +179,7 @@ def _learned(spelling: Spelling, labels: Flags, halves: Flags) -> dict[str, Valu
     for name, counter in counters.items():
         counter.set_params(binary=True, dtype=np.int8)
         differing = _differences(counter.fit_transform(spelling.terms.to_list()), spelling)
-        found[f"linear of {name}, trained here"] = _cross_fitted(linear, differing, labels, halves)
+        found[f"linear of {name}, trained here"] = _cross_fitted(linear, differing, *sides)
     return found
 
 
@@ -193,34 +195,32 @@ def _differences(counts: Any, spelling: Spelling) -> Callable[[Rows], Any]:
 
 
 def _cross_fitted(
-    learner: Any, features: Callable[[Rows], Any], labels: Flags, halves: Flags
+    learner: Any, features: Callable[[Rows], Any], labels: Flags, halves: Flags, is_scored: Flags
 ) -> Values:
     """Return the probabilities of a learner that was trained on the other half."""
     chances, rng = np.empty(len(labels)), np.random.default_rng(0)
     for half in (False, True):
         rows = rng.permutation(np.flatnonzero(halves != half))[:_MOST_TRAINED]
         learner.fit(features(rows), labels[rows])
-        members = np.flatnonzero(halves == half)
-        for begin in range(0, len(members), _AT_ONCE):
-            part = members[begin : begin + _AT_ONCE]
-            chances[part] = learner.predict_proba(features(part))[:, 1]
-    return chances
+        members = np.flatnonzero((halves == half) & is_scored)
+        chances[members] = learner.predict_proba(features(members))[:, 1]
+    return chances[is_scored]
 
 
-def _other_features(spelling: Spelling) -> Vectors:
-    """Return features of pairs that mostly differ from those of medsim's classifier."""
-    ends = spelling.first, spelling.second
-    texts = [spelling.terms.gather(end).to_list() for end in ends]
-    longest = np.maximum(spelling.lengths.max(axis=0), 1)
+def _other_features(spelling: Spelling) -> Callable[[Rows], Vectors]:
+    """Return a function of rows of pairs: features most of which medsim's classifier lacks."""
     trigrams = Fragments.trigrams(spelling.terms)
     words = Fragments.words(spelling.terms, r"[^\s,/-]+")
-    shared, left, right, rarest_left, rarest_right, *counts = words.overlap(*ends)
-    return np.array(
-        [
-            spelling.distances,
-            spelling.distances / longest,
-            np.abs(np.diff(spelling.lengths, axis=0)[0]),
-            spelling.lengths.sum(axis=0),
+
+    def features(rows: Rows) -> Vectors:
+        ends, lengths = (spelling.first[rows], spelling.second[rows]), spelling.lengths[:, rows]
+        texts = [spelling.terms.gather(end).to_list() for end in ends]
+        shared, left, right, rarest_left, rarest_right, *counts = words.overlap(*ends)
+        columns = [
+            spelling.distances[rows],
+            spelling.distances[rows] / np.maximum(lengths.max(axis=0), 1),
+            np.abs(np.diff(lengths, axis=0)[0]),
+            lengths.sum(axis=0),
             trigrams.jaccard(*ends),
             trigrams.jaccard(*ends, rare=True),
             words.jaccard(*ends),
@@ -235,9 +235,10 @@ def _other_features(spelling: Spelling) -> Vectors:
                 cpdist(*texts, scorer=scorer, dtype=np.float32)
                 for scorer in (JaroWinkler.similarity, fuzz.token_sort_ratio, fuzz.partial_ratio)
             ),
-        ],
-        np.float32,
-    )
+        ]
+        return np.array(columns, np.float32).T
+
+    return features
 
 
 BENCHMARKS.register("beyond_spelling", measure)
