@@ -27,13 +27,19 @@ from medsim.evaluations.output import SCORES, SET_COMPARISONS, SET_PAIRS, Evalua
 from medsim.evaluations.readable import LABELS, apart, set_name
 from medsim.evaluations.run import resampling_of
 from medsim.evaluations.scoring import ScoredModel, fixed_comparisons, warn_of_reach
-from medsim.evaluations.sentences import result_sentences, sample_sentences
+from medsim.evaluations.sentences import (
+    confusion_sentences,
+    result_sentences,
+    sample_sentences,
+)
 from medsim.evaluations.sets import (
     ALL_KINDS,
+    CONFUSIONS,
     FEW,
     HEADLINE,
     HEADLINE_DATASET,
     SET,
+    WHOLE_SUBSET,
     parts_of_sets,
     sort_parts,
     whole_sets,
@@ -63,8 +69,9 @@ def compare(options: CompareOptions) -> pl.DataFrame:
     such as "auc", has every embedding at its best metric by that statistic; "all-auc" every metric;
     "standings-auc" the number of metrics of the same embedding that are significantly better or
     worse; "spread-auc" the smallest, median and largest variance over an embedding's metrics.
-    "parts" has the best metrics on parts of rated sets; "rated" the rated sets; "coverage" the
-    pairs without vectors; "overlap" the shared vocabularies; "retrieval" the scores of retrieval.
+    "confusions" has the scores on negatives of one kind; "parts" has the best metrics on parts of
+    rated sets; "rated" the rated sets; "coverage" the pairs without vectors; "overlap" the shared
+    vocabularies; "retrieval" the scores of retrieval.
     "separation" has the errors of categories at each embedding's best and worst metric;
     "categories" the mean similarities there; "all-separation" the errors at every metric;
     "separation-terms" the terms with the fewest and the most errors. The number of a table or
@@ -111,7 +118,7 @@ def _scores(
     evaluation: Evaluation, name: str, options: CompareOptions
 ) -> tuple[pl.DataFrame, list[str]]:
     """Return a table of scores, and sentences as ``compared`` does."""
-    of_sets = parts_of_sets if name == "parts" else whole_sets
+    of_sets = parts_of_sets if name in {"parts", "confusions"} else whole_sets
     results, comparisons = of_sets(evaluation.results()), of_sets(evaluation.comparisons())
     if options.paper.negatives:
         of_strategy = pl.col("negatives") == options.paper.negatives
@@ -121,6 +128,7 @@ def _scores(
     subset, correction = options.subset, options.correction
     kind, _, statistic = name.rpartition("-")
     statistics = tabulated_names(best=True) if name in _USUAL else (statistic,)
+    statistics = CONFUSIONS if name == "confusions" else statistics
     results = results.filter(pl.col("statistic").is_in(list(statistics)))
     if results.is_empty():
         raise InputError(f"{evaluation.folder} has no {statistics[0]}: no input has such pairs")
@@ -144,8 +152,9 @@ def _scores(
         tests = comparisons if subset == "common" else comparisons.clear()
         sentences = result_sentences(rows, tests, correction)
         models = rows.filter(pl.col("embedding") != BASELINE)
+        sentences += confusion_sentences(evaluation.results().filter(subset=WHOLE_SUBSET))
         return conclusions.embedding_standings(models) if name == "standings" else rows, sentences
-    return with_parts(sort_parts(rows)) if name == "parts" else rows, []
+    return with_parts(sort_parts(rows)) if of_sets is parts_of_sets else rows, []
 
 
 def _fixed_metrics(

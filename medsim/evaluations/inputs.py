@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -27,13 +27,16 @@ from medsim.core.tables import read_table
 from medsim.core.terms import lowered, pack
 from medsim.embeddings.encoders import cache_folder
 from medsim.evaluations.baselines import FEWEST_POSITIVES, learned_strata
+from medsim.evaluations.confusions import kinds_of
 from medsim.evaluations.layouts import RatedColumns, parse_rated
 from medsim.evaluations.output import SET_PAIRS
 from medsim.evaluations.ratings import RatedPairs, read_rated
 from medsim.evaluations.sets import (
     ALL_KINDS,
+    FEW,
     HEADLINE_DATASET,
     HEADLINE_NEGATIVES,
+    KINDS,
     parts_of_sets,
     whole_sets,
     with_parts,
@@ -56,7 +59,7 @@ if TYPE_CHECKING:
     from medsim.evaluations.separation import Categories
     from medsim.evaluations.statistic import SampleKind
 
-_LEARNED = ("spelling", "stratum")  # columns of pairs, see ``learned_strata``
+_ADDED = ("spelling", "stratum", *KINDS)  # columns of pairs, see ``with_strata``
 _UNSAFE = re.compile(r"[^\w .+-]")  # characters to avoid in the names of Hive partitions
 
 
@@ -129,7 +132,7 @@ class EvaluationInput:
 
         Pairs of medsim 0.2.0 have no strata, so the input has no AUC beyond spelling.
         """
-        strata = pl.DataFrame(schema={name: SET_PAIRS.dtypes[name] for name in _LEARNED})
+        strata = pl.DataFrame(schema={name: SET_PAIRS.dtypes[name] for name in _ADDED})
         return cls(
             name=name,
             rated=about["kind"] == "rated",
@@ -140,8 +143,8 @@ class EvaluationInput:
 
     @cached_property
     def pairs(self) -> pl.DataFrame:
-        """The pair_id, term1, term2, spelling and stratum of each pair, in order of pair_id."""
-        columns = ("pair_id", "term1", "term2", *_LEARNED)
+        """The pair_id, terms and added columns of each pair, in order of pair_id."""
+        columns = ("pair_id", "term1", "term2", *_ADDED)
         return self.frame.select(columns).unique("pair_id").sort("pair_id")
 
     @cached_property
@@ -195,7 +198,31 @@ class EvaluationInput:
         if self.pairs["spelling"].count():  # such a sample needs no further negatives
             every, values = every[:-1], values[:-1]
         beyond = self._in_strata("beyond", every, values, learned.to_numpy())
-        return [*self.sets, matched, beyond]
+        return [*self.sets, matched, beyond, *self._of_kinds(beyond)]
+
+    def _of_kinds(self, whole: PairSet) -> Iterator[PairSet]:
+        """Yield the positives of a set with the negatives of each kind, if these are enough.
+
+        Each comes twice: in the strata of the set, and with a stratum for each first term.
+        """
+        first_terms = self.pairs["term1"].rank("dense").to_numpy().astype(np.int32)[whole.rows]
+        for column in KINDS:
+            kinds = self.pairs[column].gather(whole.rows)
+            for kind, n_pairs in kinds.drop_nulls().value_counts().sort(column).iter_rows():
+                if n_pairs < FEW:
+                    continue
+                chosen = (whole.values == 1) | kinds.eq_missing(kind).to_numpy()
+                for of, strata in (("of_kind", whole.strata), ("own_negative", first_terms)):
+                    yield replace(
+                        whole,
+                        dataset=f"{whole.dataset}/{column}={kind}",
+                        negatives="levenshtein",
+                        rows=whole.rows[chosen],
+                        values=whole.values[chosen],
+                        kind=of,
+                        clusters=None if whole.clusters is None else whole.clusters[chosen],
+                        strata=strata[chosen],
+                    )
 
     def _in_strata(
         self, kind: SampleKind, rows: Sequence[Ids], values: Sequence[Values], strata: Ids
@@ -362,7 +389,7 @@ def read_build(folder: Path, chosen: Sequence[Sequence[str]] = ((), (), ())) -> 
                 "medsim verify"
             )
         set_columns = {column: pl.lit(named[column], pl.String) for column in SET_COLUMNS}
-        absent = {name: pl.lit(None, SET_PAIRS.dtypes[name]) for name in ("rating", *_LEARNED)}
+        absent = {name: pl.lit(None, SET_PAIRS.dtypes[name]) for name in ("rating", *_ADDED)}
         pairs = pairs.with_columns(**set_columns, **absent)
         if named["dataset"] == CROSS_LANGUAGE:
             pairs = pairs.with_columns(dataset=pl.format("{}/{}-{}", "dataset", *LANGUAGES))
@@ -398,13 +425,15 @@ _IN_HEADLINE &= pl.col("dataset") == HEADLINE_DATASET
 
 
 def with_strata(input_: EvaluationInput, cache: Path | None) -> EvaluationInput:
-    """Return a build whose pairs have ``spelling`` and ``stratum``, see ``learned_strata``.
+    """Return a build whose pairs have ``spelling`` and ``stratum``, and ``KINDS``.
 
-    They are null for all pairs if the build has no negatives of both strategies.
+    See ``learned_strata`` and ``kinds_of``. They are null for all pairs if the build has no
+    negatives of both strategies.
     """
     pairs = input_.frame.filter(_IN_HEADLINE)
     if pairs["negatives"].n_unique() < len(HEADLINE_NEGATIVES):
         return input_
+    hard = pairs.filter(label=0, negatives="levenshtein").unique("pair_id").sort("pair_id")
     pairs = pairs.unique("pair_id").sort("pair_id")
     learned = learned_strata(pairs, str(input_.provenance["fingerprint"]), cache)
     if not learned["spelling"].count():
@@ -414,7 +443,9 @@ def with_strata(input_: EvaluationInput, cache: Path | None) -> EvaluationInput:
             "edit distance and about the same lengths instead"
         )
         input_ = replace(input_, warnings=(*input_.warnings, few))
-    columns = input_.frame.drop(_LEARNED)
+    if input_.build is not None:
+        learned = learned.join(kinds_of(hard, input_.build), on="pair_id", how="left")
+    columns = input_.frame.drop(learned.columns[1:])
     frame = columns.join(learned, on="pair_id", how="left", maintain_order="left")
     return replace(input_, frame=frame.select(input_.frame.columns))
 

@@ -129,7 +129,7 @@ TABLES = (
     *(name for name, statistic in STATISTICS.items() if statistic.table in {"headline", "single"}),
     *tabulated_names(),
     *(f"{kind}-{name}" for kind in ("all", "standings", "spread") for name in tabulated_names()),
-    *("parts", "rated", "coverage", "overlap", "retrieval"),
+    *("confusions", "parts", "rated", "coverage", "overlap", "retrieval"),
     *SEPARATION_TABLES,
 )
 """The tables of ``medsim compare``, including those of declared statistics."""

@@ -220,7 +220,7 @@ def at_headline_metric(models: Sequence[ScoredModel]) -> list[ScoredModel]:
 def dominated_sets(input_: EvaluationInput) -> Iterator[str]:
     """Yield a warning for each set with enough clusters but too few effective ones."""
     for pair_set in input_.scored_sets:
-        if pair_set.clusters is None or pair_set.kind == "beyond":
+        if pair_set.clusters is None or pair_set.kind not in {"labelled", "matched"}:
             continue
         sizes = np.bincount(pair_set.clusters)
         n_clusters, largest = np.count_nonzero(sizes), int(sizes.argmax())
@@ -253,7 +253,7 @@ def _scores(
     if pair_set.kind == "rated":
         samples = rated_samples(similarities, values, resampling)
     elif pair_set.strata is not None:
-        by_precision = pair_set.kind == "beyond"
+        by_precision = pair_set.kind in {"beyond", "of_kind"}
         strata = pair_set.strata
         matched = MatchedPairs(values == 1, strata, clusters, by_precision=by_precision)
         samples = in_threads(resampling.threads, matched.sample, similarities)

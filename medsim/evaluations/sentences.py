@@ -12,7 +12,15 @@ from medsim.core.shown import number
 from medsim.evaluations.conclusions import embedding_standings, with_standing
 from medsim.evaluations.options import CORRECTIONS
 from medsim.evaluations.readable import hardest_first, set_name
-from medsim.evaluations.sets import ALL_KINDS, FEW, SET, with_enough_pairs
+from medsim.evaluations.sets import (
+    ALL_KINDS,
+    CONFUSIONS,
+    FEW,
+    HEADLINE,
+    SET,
+    with_enough_pairs,
+    with_parts,
+)
 from medsim.evaluations.statistic import BASELINE, STATISTICS, Statistic, tabulated_names
 from medsim.pages.page import with_interval
 from medsim.pages.sentences import ALPHA, Row, leader_sentence, ordered_differences, other_models
@@ -66,6 +74,50 @@ def result_sentences(
                 sentences += _other_sets(rows, names, significant, statistic)
             sentences += _won_by_baseline(every, statistic)
     return sentences
+
+
+_CONFUSES = {
+    "difference": "{model} confuses names that differ in {kind} most: a synonym is nearer than such "
+    "a name in {share} of cases{interval}.",
+    "relation": "A synonym is nearer than a name of {kind} in {share} of cases{interval}.",
+}
+_KINDS = {
+    "roman": "a Roman numeral",
+    "opposite": "opposite words",
+    "code": "a sign or code",
+    "parent_child": "a parent or child",
+    "ancestor": "an ancestor or descendant",
+}
+_LOOSE = ("other", "category", "unrelated")  # kinds that sentences leave out
+
+
+def confusion_sentences(results: pl.DataFrame) -> list[str]:
+    """Return what the best embedding on each build confuses most.
+
+    Args:
+        results: ``SET_RESULTS`` on all pairs.
+    """
+    models = results.filter(pl.col("embedding") != BASELINE).drop_nulls("value")
+    sentences = []
+    for _, rows in models.sort("value", "embedding").group_by("input", maintain_order=True):
+        of_leader = rows.filter(pl.col("embedding").is_in(_leaders(rows).implode()))
+        parts = with_parts(of_leader.filter(statistic=CONFUSIONS[0]))
+        parts = parts.filter(~pl.col("part_value").is_in(_LOOSE))
+        for part, sentence in _CONFUSES.items():
+            for row in parts.filter(part=part).head(1).iter_rows(named=True):
+                kind = _KINDS.get(row["part_value"], f"a {row['part_value'].replace('_', ' ')}")
+                value, *ends = (row[name] for name in ("value", "low", "high"))
+                interval = " (95% CI {:.0%} to {:.0%})".format(*ends) if None not in ends else ""
+                said = sentence.format(
+                    model=row["embedding"], kind=kind, share=f"{value:.0%}", interval=interval
+                )
+                sentences.append(said)
+    return sentences
+
+
+def _leaders(rows: pl.DataFrame) -> pl.Series:
+    """Return the embedding with the highest headline score, if there is one."""
+    return rows.filter(statistic=HEADLINE)["embedding"].tail(1)
 
 
 def sample_sentences(options: Mapping[str, Any]) -> list[str]:

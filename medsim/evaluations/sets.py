@@ -25,10 +25,16 @@ ALL_KINDS = "all"
 WHOLE_SUBSET = "build"
 """The subset of results on this set, which depend only on the model and the build."""
 
+KINDS = ("difference", "relation")
+"""The columns of pairs that divide the negatives, see ``medsim.evaluations.confusions``."""
+
+CONFUSIONS = ("synonym_nearer", "auc_of_kind")
+"""The statistics of negatives of one kind."""
+
 FEW = 30
 """Sets of fewer pairs are marked or left out, as their statistics are too uncertain."""
 
-_PART = rf"/(?<part>{'|'.join(PROPERTIES)})=(?<part_value>.*)$"
+_PART = rf"/(?<part>{'|'.join((*PROPERTIES, *KINDS))})=(?<part_value>.*)$"
 
 
 def with_parts(frame: pl.DataFrame) -> pl.DataFrame:

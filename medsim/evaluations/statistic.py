@@ -23,7 +23,9 @@ Sample = TypeVar("Sample")
 BASELINE = "baseline"
 """The name of the scores without a model, among the embeddings of results."""
 
-SampleKind = Literal["matched", "beyond", "labelled", "rated", "retrieval", "separation"]
+SampleKind = Literal[
+    "matched", "beyond", "of_kind", "own_negative", "labelled", "rated", "retrieval", "separation"
+]
 """The data of a statistic: pairs with labels in strata of equal spelling, or of equal scores by a
 classifier of spelling, pairs with labels, pairs with ratings, ranks of linked terms, or triples of
 terms of categories."""

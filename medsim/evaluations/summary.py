@@ -117,7 +117,8 @@ def coverage_of(
         for chosen in (~pl.col("covered"), is_oov)
     )
     rows = []
-    for pair_set in (each for each in input_.scored_sets if each.kind != "beyond"):  # as matched
+    counted = {"labelled", "rated", "matched"}
+    for pair_set in (each for each in input_.scored_sets if each.kind in counted):
         of_set = input_.pairs[pair_set.rows]
         in_set = pl.concat([of_set["term1"], of_set["term2"]]).unique()
         rows += [
