@@ -11,6 +11,7 @@ import io
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -106,28 +107,50 @@ def learned_strata(pairs: pl.DataFrame, identity: str, cache: Path | None) -> pl
     Returns:
         pair_id, spelling (Float32, log odds of synonyms) and stratum (Int32).
     """
-    key = hashlib.sha256(f"{identity} {pairs.height} {DEFINITION}".encode()).hexdigest()
-    path = cache and cache / f"spelling-{key}"
-    if path is not None:
-        with suppress(OSError):
-            content = path.read_bytes()
-            if hashlib.sha256(content[_DIGEST:]).digest() == content[:_DIGEST]:  # not damaged
-                return pl.read_ipc(io.BytesIO(content[_DIGEST:]))
+    return kept(
+        cache,
+        "spelling",
+        f"{identity} {pairs.height} {DEFINITION}",
+        partial(_learned_strata, pairs),
+    )
+
+
+def _learned_strata(pairs: pl.DataFrame) -> pl.DataFrame:
     spelling, labels = spelling_of(pairs), pairs["label"].to_numpy() == 1
     halves = halves_of(spelling, labels)
     if np.bincount(halves[labels], minlength=2).min() < FEWEST_POSITIVES:
         strata = strata_of_spelling(spelling)
         return pairs.select("pair_id", spelling=pl.lit(None, pl.Float32), stratum=pl.Series(strata))
     scores = learned_scores(spelling, labels, halves)
-    learned = pairs.select(
+    return pairs.select(
         "pair_id",
         spelling=pl.Series(scores, dtype=pl.Float32),
         stratum=pl.Series(strata_of_scores(scores, halves)),
     )
+
+
+def kept(
+    cache: Path | None, name: str, identity: str, make: Callable[[], pl.DataFrame]
+) -> pl.DataFrame:
+    """Return a frame from a cache, or make it and keep it there.
+
+    Args:
+        cache: a folder; None keeps nothing.
+        name: begins the name of the file.
+        identity: identifies the content.
+        make: makes the frame.
+    """
+    path = cache and cache / f"{name}-{hashlib.sha256(identity.encode()).hexdigest()}"
     if path is not None:
-        learned.write_ipc(stream := io.BytesIO())
+        with suppress(OSError):
+            content = path.read_bytes()
+            if hashlib.sha256(content[_DIGEST:]).digest() == content[:_DIGEST]:  # not damaged
+                return pl.read_ipc(io.BytesIO(content[_DIGEST:]))
+    frame = make()
+    if path is not None:
+        frame.write_ipc(stream := io.BytesIO())
         content = stream.getvalue()
-        with suppress(OSError, OutputError):  # the next run computes them again
+        with suppress(OSError, OutputError):  # the next run makes it again
             path.parent.mkdir(parents=True, exist_ok=True)
             write_file(path, hashlib.sha256(content).digest() + content, overwrite=True)
-    return learned
+    return frame

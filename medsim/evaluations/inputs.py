@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,12 +21,12 @@ from medsim.builds.spelling import Spelling, spelling_of, strata_of_spelling
 from medsim.core.canonical import canonical_digest, canonical_text
 from medsim.core.config import CROSS_LANGUAGE, SET_COLUMNS
 from medsim.core.errors import InputError, OptionError, counted
-from medsim.core.manifest import fingerprint
+from medsim.core.manifest import fingerprint, medsim_version
 from medsim.core.progress import Progress
 from medsim.core.tables import read_table
 from medsim.core.terms import lowered, pack
 from medsim.embeddings.encoders import cache_folder
-from medsim.evaluations.baselines import FEWEST_POSITIVES, learned_strata
+from medsim.evaluations.baselines import FEWEST_POSITIVES, kept, learned_strata
 from medsim.evaluations.confusions import kinds_of
 from medsim.evaluations.layouts import RatedColumns, parse_rated
 from medsim.evaluations.output import SET_PAIRS
@@ -435,7 +435,8 @@ def with_strata(input_: EvaluationInput, cache: Path | None) -> EvaluationInput:
         return input_
     hard = pairs.filter(label=0, negatives="levenshtein").unique("pair_id").sort("pair_id")
     pairs = pairs.unique("pair_id").sort("pair_id")
-    learned = learned_strata(pairs, str(input_.provenance["fingerprint"]), cache)
+    identity = str(input_.provenance["fingerprint"])
+    learned = learned_strata(pairs, identity, cache)
     if not learned["spelling"].count():
         few = (
             f"{input_.name} has too few positives to train the classifier of spelling (it needs "
@@ -443,8 +444,11 @@ def with_strata(input_: EvaluationInput, cache: Path | None) -> EvaluationInput:
             "edit distance and about the same lengths instead"
         )
         input_ = replace(input_, warnings=(*input_.warnings, few))
-    if input_.build is not None:
-        learned = learned.join(kinds_of(hard, input_.build), on="pair_id", how="left")
+    if (build := input_.build) is not None:
+        make = partial(kinds_of, hard, build)
+        is_a = build.manifest.outputs["terminology/is_a.parquet"].fingerprint
+        kinds = kept(cache, "kinds", f"{identity} {is_a} {hard.height} {medsim_version()}", make)
+        learned = learned.join(kinds, on="pair_id", how="left")
     columns = input_.frame.drop(learned.columns[1:])
     frame = columns.join(learned, on="pair_id", how="left", maintain_order="left")
     return replace(input_, frame=frame.select(input_.frame.columns))

@@ -20,7 +20,15 @@ from medsim.evaluations.conclusions import (
 )
 from medsim.evaluations.report_data import EvaluationReportData, evaluation_data
 from medsim.evaluations.sentences import main_set, result_sentences, sample_sentences
-from medsim.evaluations.sets import ALL_KINDS, FEW, HEADLINE, SET, with_enough_pairs
+from medsim.evaluations.sets import (
+    ALL_KINDS,
+    CONFUSIONS,
+    FEW,
+    HEADLINE,
+    SET,
+    with_enough_pairs,
+    with_parts,
+)
 from medsim.evaluations.statistic import BASELINE, STATISTICS, Statistic, tabulated_names
 from medsim.pages import charts
 from medsim.pages.page import (
@@ -120,6 +128,7 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
         main_result(best, data, manifest.options),
         detail_sections.errors(data, embeddings),
         score_boards(best, embeddings),
+        confusions(data.confusions, embeddings),
         significance(data.comparisons, embeddings),
         accuracy(data, embeddings),
         detail_sections.distributions(data, embeddings),
@@ -194,6 +203,39 @@ def by_subset(parts: pl.DataFrame) -> Section | None:
             _board_table(group, STATISTICS[str(name)], "parts of rated sets")
             for (name,), group in groups
         ],
+    )
+
+
+def confusions(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
+    """Return how often a synonym is nearer than a negative of each kind."""
+    rows = with_standing(with_parts(rows.drop_nulls("value")))
+    if rows.is_empty():
+        return None
+    statistic = STATISTICS[CONFUSIONS[0]]
+    name = pl.format("{}: {}", "input", pl.col("part_value").str.replace("_", " or "))
+    charted = charts.points(
+        rows,
+        y=rows.select(name).to_series(),
+        contender="embedding",
+        ends=("low", "high"),
+        filled=pl.col("among_best").fill_null(value=True),
+    )
+    chart = Chart(
+        title="How often a synonym is nearer than a negative, by kind of negative",
+        says=_explained(statistic),
+        spec=charts.dots(
+            [*embeddings, BASELINE],
+            x=charts.ValueAxis(title=statistic.label, line=statistic.chance),
+            y=distinct(charted["y"]),
+        ),
+        rows=charted,
+        table=_board_table(rows, statistic, "negatives of one kind"),
+    )
+    return Section(
+        title="Confusions",
+        prose="Levenshtein negatives by how their terms differ, and by the relation of their "
+        "concepts. Kinds with fewer than 30 pairs are left out.",
+        parts=[chart],
     )
 
 

@@ -13,7 +13,7 @@ from medsim.core.config import SET_COLUMNS
 from medsim.evaluations.compare import common_pairs, kept_similarities, stored_input
 from medsim.evaluations.conclusions import best_metrics
 from medsim.evaluations.output import COVERED_TERMS, RETRIEVED, SCORES, Evaluation
-from medsim.evaluations.sets import SET, parts_of_sets, sort_parts, whole_sets
+from medsim.evaluations.sets import CONFUSIONS, SET, parts_of_sets, sort_parts, whole_sets
 from medsim.evaluations.statistic import statistics_of
 from medsim.kernels.types import Flags, Values
 from medsim.statistics.ranks import histogram, roc_curve
@@ -31,6 +31,7 @@ class EvaluationReportData:
 
     Attributes:
         parts: of ``best_metrics``, on the parts of rated sets, which are not in the tables above.
+        confusions: of ``best_metrics``, on negatives of one kind, which are not there either.
         distributions: ``SET``, embedding, metric, kind ("positives" or "negatives"), x (a
             similarity), share (in per cent).
         quartiles: ``SET``, embedding, metric, kind, n, q1, median, q3.
@@ -43,6 +44,7 @@ class EvaluationReportData:
     comparisons: pl.DataFrame
     coverage: pl.DataFrame
     parts: pl.DataFrame
+    confusions: pl.DataFrame
     distributions: pl.DataFrame
     quartiles: pl.DataFrame
     curves: pl.DataFrame
@@ -56,14 +58,18 @@ def evaluation_data(evaluation: Evaluation) -> EvaluationReportData:
     """Return the data of an evaluation's report."""
     results, comparisons = evaluation.results(), evaluation.comparisons()
     rated = [statistic.name for statistic in statistics_of("rated") if statistic.table == "best"]
-    parts = best_metrics(parts_of_sets(results), parts_of_sets(comparisons), rated)
-    parts = sort_parts(parts)
+    of_parts = parts_of_sets(results), parts_of_sets(comparisons)
+    parts, confusions = (
+        sort_parts(best_metrics(*of_parts, names, baseline=baseline))
+        for names, baseline in ((rated, False), (CONFUSIONS[:1], True))
+    )
     results, comparisons = whole_sets(results), whole_sets(comparisons)
     return EvaluationReportData(
         results=results,
         comparisons=comparisons,
         coverage=whole_sets(evaluation.coverage()),
         parts=parts,
+        confusions=confusions,
         **chart_data_of(evaluation, results, comparisons),
         separation=evaluation.separation(),
         retrieval=evaluation.retrieval(),

@@ -77,8 +77,8 @@ def result_sentences(
 
 
 _CONFUSES = {
-    "difference": "{model} confuses names that differ in {kind} most: a synonym is nearer than such "
-    "a name in {share} of cases{interval}.",
+    "difference": "{model} confuses names that differ in {kind} most: a synonym is nearer than "
+    "such a name in {share} of cases{interval}.",
     "relation": "A synonym is nearer than a name of {kind} in {share} of cases{interval}.",
 }
 _KINDS = {

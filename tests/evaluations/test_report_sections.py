@@ -328,9 +328,7 @@ def test_the_difference_from_a_baseline_is_of_the_set_of_the_leader() -> None:
 
     found = result_sentences(best, compared)
 
-    assert found[0].startswith(
-        "On all synonym pairs of a (x), m has an AUC beyond spelling of 0.8"
-    )
+    assert found[0].startswith("On all synonym pairs of a (x), m has an AUC beyond spelling of 0.8")
     assert found[1].startswith("m is 0.100 ")
 
 
