@@ -8,6 +8,8 @@ from medsim.evaluations.options import PAPER
 from medsim.evaluations.statistic import STATISTICS
 
 OF = {
+    "own_negative": "Positives beside a negative of one kind",
+    "of_kind": "Positives and negatives of one kind",
     "matched": "Pairs matched by spelling",
     "beyond": "Pairs that look equally alike",
     "labelled": "Pairs with labels",
