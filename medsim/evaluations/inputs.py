@@ -24,25 +24,26 @@ from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.manifest import fingerprint, medsim_version
 from medsim.core.progress import Progress
 from medsim.core.tables import read_table
-from medsim.core.terms import lowered, pack
+from medsim.core.terms import lowered
 from medsim.embeddings.encoders import cache_folder
 from medsim.evaluations.baselines import FEWEST_POSITIVES, kept, learned_strata
 from medsim.evaluations.confusions import kinds_of
 from medsim.evaluations.layouts import RatedColumns, parse_rated
 from medsim.evaluations.output import SET_PAIRS
 from medsim.evaluations.ratings import RatedPairs, read_rated
+from medsim.evaluations.samples import sampled
 from medsim.evaluations.sets import (
     ALL_KINDS,
     FEW,
     HEADLINE_DATASET,
     HEADLINE_NEGATIVES,
-    KINDS,
+    IN_HEADLINE,
+    NEGATIVE_KINDS,
     parts_of_sets,
     whole_sets,
     with_parts,
 )
 from medsim.kernels.components import components
-from medsim.kernels.packing import term_hashes, tie_hashes
 from medsim.kernels.types import Ids, Values
 from medsim.statistics.estimates import defined
 from medsim.statistics.strata import (
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
     from medsim.evaluations.separation import Categories
     from medsim.evaluations.statistic import SampleKind
 
-_ADDED = ("spelling", "stratum", *KINDS)  # columns of pairs, see ``with_strata``
+_ADDED = ("spelling", "stratum", *NEGATIVE_KINDS)  # columns of pairs, see ``with_strata``
 _UNSAFE = re.compile(r"[^\w .+-]")  # characters to avoid in the names of Hive partitions
 
 
@@ -206,7 +207,7 @@ class EvaluationInput:
         Each comes twice: in the strata of the set, and with a stratum for each first term.
         """
         first_terms = self.pairs["term1"].rank("dense").to_numpy().astype(np.int32)[whole.rows]
-        for column in KINDS:
+        for column in NEGATIVE_KINDS:
             kinds = self.pairs[column].gather(whole.rows)
             for kind, n_pairs in kinds.drop_nulls().value_counts().sort(column).iter_rows():
                 if n_pairs < FEW:
@@ -420,17 +421,13 @@ def read_build(folder: Path, chosen: Sequence[Sequence[str]] = ((), (), ())) -> 
     )
 
 
-_IN_HEADLINE = pl.col("negatives").is_in(HEADLINE_NEGATIVES)
-_IN_HEADLINE &= pl.col("dataset") == HEADLINE_DATASET
-
-
 def with_strata(input_: EvaluationInput, cache: Path | None) -> EvaluationInput:
-    """Return a build whose pairs have ``spelling`` and ``stratum``, and ``KINDS``.
+    """Return a build whose pairs have ``spelling`` and ``stratum``, and ``NEGATIVE_KINDS``.
 
     See ``learned_strata`` and ``kinds_of``. They are null for all pairs if the build has no
     negatives of both strategies.
     """
-    pairs = input_.frame.filter(_IN_HEADLINE)
+    pairs = input_.frame.filter(IN_HEADLINE)
     if pairs["negatives"].n_unique() < len(HEADLINE_NEGATIVES):
         return input_
     hard = pairs.filter(label=0, negatives="levenshtein").unique("pair_id").sort("pair_id")
@@ -623,55 +620,3 @@ def _properties(rated: RatedPairs, words: WordTable | None) -> pl.DataFrame:
         frames.append(columns.rename({name: f"{name}{side}" for name in columns.columns}))
         frames[0] = frames[0].drop(frames[-1].columns, strict=False)
     return pl.concat(frames, how="horizontal")
-
-
-_DRAW = np.uint64(0x5A4D504C45)  # tells these hashes from others of the same seed
-
-_MIN_MATCHES = 5  # negatives of a stratum; with more the matched AUC is hardly more precise
-
-
-def sampled(frame: pl.DataFrame, n_positives: int, seed: int) -> pl.DataFrame:
-    """Return the pairs of a sample of each dataset, easy and hard in their proportions.
-
-    First terms are drawn, each with all its positives and all their negatives, until a dataset has
-    ``n_positives`` positives or no more. The draw orders first terms by a hash of their text and
-    the seed, so it does not depend on the machine, the order of pairs or the other datasets, and a
-    larger sample contains the smaller ones.
-
-    Rows with difficulty "all" are further negatives, for strata of equal spelling. Without them the
-    estimate would be biased, since a drawn positive is rarely matched by a drawn negative.
-
-    Args:
-        frame: labelled pairs, with the columns of ``SET_PAIRS``.
-        n_positives: the number of positives of each dataset.
-        seed: random seed.
-    """
-    packed = pack(terms := frame["term1"].unique().sort())
-    hashes = tie_hashes(np.uint64(seed), _DRAW, term_hashes(packed.codes, packed.starts))
-    draws = pl.DataFrame({"term1": terms, "draw": hashes})
-    positives = frame.filter(label=1).unique(["dataset", "pair_id"])
-    drawn = (
-        positives.group_by("dataset", "term1")
-        .len("n")
-        .join(draws, on="term1")
-        .sort("dataset", "draw", "term1")
-    )
-    n_before = pl.col("n").cum_sum().over("dataset") - pl.col("n")
-    chosen = drawn.filter(n_before < n_positives)
-    sample = frame.join(chosen, on=["dataset", "term1"], how="semi", maintain_order="left")
-    return pl.concat([sample, _matches(frame, sample, draws)])
-
-
-def _matches(frame: pl.DataFrame, sample: pl.DataFrame, draws: pl.DataFrame) -> pl.DataFrame:
-    """Return negatives of the strata of sampled positives, the first of each in order of draw."""
-    pairs = frame.filter(_IN_HEADLINE)
-    drawn = pl.col("pair_id").is_in(sample.filter(_IN_HEADLINE)["pair_id"].unique().implode())
-    if pairs["negatives"].n_unique() < len(HEADLINE_NEGATIVES) or pairs.select(drawn.all()).item():
-        return frame.clear()
-    pairs = pairs.unique("pair_id").join(draws, on="term1").sort("draw", "pair_id")
-    pairs = pairs.with_columns(matched=strata_of_spelling(spelling_of(pairs)))
-    negatives = pairs.filter(label=0)
-    first = negatives.filter(pl.int_range(pl.len()).over("matched") < _MIN_MATCHES).filter(~drawn)
-    matching = first.join(pairs.filter(drawn, label=1), on="matched", how="semi")
-    every = pl.lit(ALL_KINDS)
-    return matching.with_columns(difficulty=every, negatives=every).select(frame.columns)

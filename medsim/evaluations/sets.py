@@ -19,13 +19,17 @@ HEADLINE_DATASET = "syn_syn"
 HEADLINE_NEGATIVES = ("levenshtein", "random")
 """The dataset and the negatives of the pairs that the headline score is computed on."""
 
+IN_HEADLINE = pl.col("negatives").is_in(HEADLINE_NEGATIVES)
+IN_HEADLINE &= pl.col("dataset") == HEADLINE_DATASET
+"""Whether a row of pairs is in one of these sets."""
+
 ALL_KINDS = "all"
 """The difficulty and the negatives of the set of these pairs."""
 
 WHOLE_SUBSET = "build"
 """The subset of results on this set, which depend only on the model and the build."""
 
-KINDS = ("difference", "relation")
+NEGATIVE_KINDS = ("difference", "relation")
 """The columns of pairs that divide the negatives, see ``medsim.evaluations.confusions``."""
 
 CONFUSIONS = ("synonym_nearer", "auc_of_kind")
@@ -34,7 +38,7 @@ CONFUSIONS = ("synonym_nearer", "auc_of_kind")
 FEW = 30
 """Sets of fewer pairs are marked or left out, as their statistics are too uncertain."""
 
-_PART = rf"/(?<part>{'|'.join((*PROPERTIES, *KINDS))})=(?<part_value>.*)$"
+_PART = rf"/(?<part>{'|'.join((*PROPERTIES, *NEGATIVE_KINDS))})=(?<part_value>.*)$"
 
 
 def with_parts(frame: pl.DataFrame) -> pl.DataFrame:

@@ -223,7 +223,7 @@ def test_eval_scores_only_the_chosen_sets_with_the_same_values(
     key = ("syn_syn", "hard", "levenshtein")
     assert {*hard.results().select(SET[1:]).iter_rows()} == {key}
     assert {*hard.pairs().select(SET[1:]).collect().iter_rows()} == {key}
-    assert {*whole.results()["dataset"]} == {"syn_syn"}
+    assert {*whole_sets(whole.results())["dataset"]} == {"syn_syn"}
     assert {*whole.results()["statistic"]} >= {"auc_beyond_spelling", "auc"}
     on = [*SET, "subset", "embedding", "metric", "statistic"]
     both = hard.results().join(whole.results(), on=on)

@@ -31,6 +31,8 @@ def labelled(n_chained: int, n_single: int, *, independent: bool = False) -> Eva
             rating=pl.lit(None, pl.Float64),
             spelling=pl.lit(None, pl.Float32),
             stratum=pl.lit(None, pl.Int32),
+            difference=pl.lit(None, pl.String),
+            relation=pl.lit(None, pl.String),
         ).select(*SET_PAIRS.dtypes),
         provenance={},
         independent=independent,

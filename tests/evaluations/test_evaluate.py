@@ -141,6 +141,10 @@ def test_every_comparison_is_made_once_and_corrected_in_its_family(out: medsim.E
         ("embeddings", "auc_matched", 1),
         ("baseline", "auc_beyond_spelling", 2),
         ("embeddings", "auc_beyond_spelling", 1),
+        ("baseline", "auc_of_kind", 6),
+        ("embeddings", "auc_of_kind", 3),
+        ("baseline", "synonym_nearer", 6),
+        ("embeddings", "synonym_nearer", 3),
     }
     assert comparisons.filter(input="rated")["of"].unique().to_list() == ["spearman"]
     tested = comparisons.drop_nulls("p")
@@ -280,8 +284,8 @@ def test_pair_ids_match_those_of_a_build(out: medsim.Evaluation, data: Path) -> 
 
 def test_a_signature_has_everything_that_determines_a_score(out: medsim.Evaluation) -> None:
     signatures = out.results()["signature"].unique().to_list()
-    # The pairs of the headline score have one each.
-    assert len(signatures) == (2 * 2 + 6) * 2 * (20 + 1) + (2 + 6)
+    # The pairs of the headline score have one each, and three kinds of negatives.
+    assert len(signatures) == (2 * 2 + 6) * 2 * (20 + 1) + (2 + 6) * (1 + 3)
     fingerprint = str(out.manifest.embeddings["one"]["fingerprint"])[:12]
     ending = f"one@{fingerprint}, avg_cos, seed 0, 200 resamples, score, own"
     assert any(line.startswith("medsim ") and line.endswith(ending) for line in signatures)

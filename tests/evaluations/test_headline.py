@@ -172,7 +172,7 @@ def test_each_model_is_compared_with_the_best_baseline_of_each_set(
         ).iter_rows()
     }
     compared = evaluation.comparisons().filter(between="baseline")
-    assert {"auc_matched", "auc_beyond_spelling", "auc", "accuracy"} == {*compared["of"]}
+    assert {"auc_matched", "auc_beyond_spelling", "auc", "accuracy"} <= {*compared["of"]}
     for row in compared.iter_rows(named=True):
         key = (row["dataset"], row["difficulty"], row["negatives"])
         of_row = {*BASELINES} - {"spelling"}  # the build is too small for it

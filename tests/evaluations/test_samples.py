@@ -13,7 +13,7 @@ import medsim
 from medsim.cli import app
 from medsim.core.errors import OptionError
 from medsim.evaluations.compare import compared
-from medsim.evaluations.inputs import sampled
+from medsim.evaluations.samples import sampled
 from medsim.evaluations.options import CompareOptions
 
 Drawn = dict[str, set[str]]
