@@ -15,6 +15,7 @@ from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.core.table_formats import TABLE_FORMATS
 from medsim.evaluations.compare import article_note, article_table
 from medsim.evaluations.options import PAPER, number_of
+from medsim.evaluations.sets import whole_sets
 
 SET = ("input", "dataset", "difficulty", "negatives")
 HEADLINE = ("build", "syn_syn", "all", "all")

@@ -13,8 +13,8 @@ import medsim
 from medsim.cli import app
 from medsim.core.errors import OptionError
 from medsim.evaluations.compare import compared
-from medsim.evaluations.samples import sampled
 from medsim.evaluations.options import CompareOptions
+from medsim.evaluations.samples import sampled
 
 Drawn = dict[str, set[str]]
 
