@@ -199,21 +199,22 @@ class EvaluationInput:
         if self.pairs["spelling"].count():  # such a sample needs no further negatives
             every, values = every[:-1], values[:-1]
         beyond = self._in_strata("beyond", every, values, learned.to_numpy())
-        return [*self.sets, matched, beyond, *self._of_kinds(beyond)]
+        return [*self.sets, matched, beyond, *self._of_kinds(beyond, learned.to_numpy())]
 
-    def _of_kinds(self, whole: PairSet) -> Iterator[PairSet]:
+    def _of_kinds(self, whole: PairSet, learned: Ids) -> Iterator[PairSet]:
         """Yield the positives of a set with the negatives of each kind, if these are enough.
 
-        Each comes twice: in the strata of the set, and with a stratum for each first term.
+        Each comes twice: in learned strata, and with a stratum for each first term.
         """
-        first_terms = self.pairs["term1"].rank("dense").to_numpy().astype(np.int32)[whole.rows]
+        first_terms = self.pairs["term1"].rank("dense").to_numpy()
+        strata: dict[SampleKind, Ids] = {"of_kind": learned, "own_negative": first_terms}
         for column in NEGATIVE_KINDS:
             kinds = self.pairs[column].gather(whole.rows)
             for kind, n_pairs in kinds.drop_nulls().value_counts().sort(column).iter_rows():
                 if n_pairs < FEW:
                     continue
                 chosen = (whole.values == 1) | kinds.eq_missing(kind).to_numpy()
-                for of, strata in (("of_kind", whole.strata), ("own_negative", first_terms)):
+                for of, of_pairs in strata.items():
                     yield replace(
                         whole,
                         dataset=f"{whole.dataset}/{column}={kind}",
@@ -222,7 +223,7 @@ class EvaluationInput:
                         values=whole.values[chosen],
                         kind=of,
                         clusters=None if whole.clusters is None else whole.clusters[chosen],
-                        strata=strata[chosen],
+                        strata=of_pairs[whole.rows[chosen]].astype(np.int32),
                     )
 
     def _in_strata(
