@@ -16,9 +16,10 @@ def export(options: ExportOptions, *, form: Format = "table") -> None:
 
     Writes OUT with those files and manifest.json, and prints the rows of each file. Negatives are
     levenshtein by default. --choices writes multiple-choice questions for language models, whose
-    wrong names are such negatives. --private also exports content whose licence forbids sharing it
-    or is unknown; the first lines of the card say so. For a --rated file in an unknown layout, give
-    the names of its columns: rated.csv,term1=A,term2=B,rating=score.
+    wrong names are balanced by default: no rule of spelling finds the right name. --private also
+    exports content whose licence forbids sharing it or is unknown; the first lines of the card say
+    so. For a --rated file in an unknown layout, give the names of its columns:
+    rated.csv,term1=A,term2=B,rating=score.
 
     Example: medsim export hpo-splits -o hpo-lines --for jsonl
     """

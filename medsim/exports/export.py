@@ -17,7 +17,7 @@ from medsim.core.options import declared, folder_of, public
 from medsim.core.output import claimed_by
 from medsim.core.progress import progress_of
 from medsim.exports.formats import Export, format_of
-from medsim.exports.options import ExportOptions
+from medsim.exports.options import BALANCED, ExportOptions
 from medsim.exports.output import EXPORT, Exported, ExportManifest
 from medsim.splits.output import Splits
 
@@ -38,6 +38,8 @@ def export(options: ExportOptions) -> Exported:
     for name in sorted(declared(ExportOptions).keys() - _COMMON - form.accepts):
         if getattr(options, name) != getattr(standard, name):
             raise OptionError(f"`{name}` does not apply to exports for {options.to}; leave it out")
+    if options.negatives == BALANCED and "choices" not in form.accepts:
+        raise OptionError("`negatives` balanced is for questions; add `choices`, or leave it out")
     exported: Any = open_output(folder_of(options.folder), Build, Splits)
     is_split = isinstance(exported, Splits)
     splits = dict(exported.builds) if is_split else {split_of(exported.manifest): exported}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from medsim.builds.options import MOVED_EMBEDDING, NEW_FOLDER
 from medsim.core.config import DatasetName, Difficulty, Strategy
@@ -28,6 +28,9 @@ from medsim.core.registry import RegisteredNames
 from medsim.embeddings.options import EmbeddingLike, wrap
 
 _main = partial(main_option, kept_empty=False)
+
+BALANCED = "balanced"
+"""The strategy of wrong names of questions that no rule of spelling tells from the right one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +54,9 @@ class ExportOptions(Options):
     ]
     _: KW_ONLY
     negatives: Annotated[
-        Strategy | None,
+        Literal[Strategy, "balanced"] | None,
         _main(
-            "Strategy of negatives; default: levenshtein.",
+            "Strategy of negatives; default: levenshtein, for questions balanced.",
             lower=True,
             noun="strategy of negatives",
             key="negatives",

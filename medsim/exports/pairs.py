@@ -22,14 +22,17 @@ from medsim.embeddings.embedded_terms import embed_terms, with_fingerprint
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import points_of
+from medsim.exports.options import BALANCED
 from medsim.kernels.drawing import draw_distinct, pair_seeds
 from medsim.kernels.types import Flags, Ids, Ranks, Rows
 from medsim.neighbours.search import NearestSearch, Terms
+from medsim.questions.balanced import choose_balanced
 from medsim.questions.making import make_questions
 
 if TYPE_CHECKING:
     from medsim.embeddings.lookup import CosineSearch
     from medsim.exports.formats import Export
+    from medsim.questions.rules import NameScores
 
 _SLOTS_AT_ONCE = 1 << 26  # slots of 16 bytes in memory during a search
 
@@ -42,6 +45,8 @@ OPTIONS_OF_QUESTIONS = OPTIONS_OF_TUPLES - {"n_negatives"} | {"choices", "privat
 """The options of questions that formats accept."""
 
 _WRONG_NAMES = 3  # per question, by default
+
+_N_LEARNED = 1 << 15  # pairs from which the spelling of questions is learned
 
 _TEXTS_AT_ONCE = 1 << 19
 
@@ -234,11 +239,16 @@ def _complete(
         f"anchor has fewer than {n_wanted} unlinked terms": are_candidates & ~enough,
     }
     for reason, lacking in reasons.items():
-        if n_rows := int(np.count_nonzero(lacking)):
-            run.skipped.append(Skipped(reason=reason, n_rows=n_rows))
-            left_out = counted(n_rows, "positive")
-            run.progress.warn(f"{build.folder}: {left_out} left out: {reason}")
+        _leave_out(run, build, reason, int(np.count_nonzero(lacking)), len(firsts))
     return are_candidates & enough
+
+
+def _leave_out(run: Export, build: Build, reason: str, n_rows: int, n_all: int) -> None:
+    """Record and warn that positives are left out, if any are."""
+    if n_rows:
+        run.skipped.append(Skipped(reason=reason, n_rows=n_rows))
+        left_out = f"{counted(n_rows, 'positive')} of {n_all:,}"
+        run.progress.warn(f"{build.folder}: {left_out} left out: {reason}")
 
 
 def _cosine_search(
@@ -304,17 +314,29 @@ def questions_by_split(run: Export) -> dict[str, pl.DataFrame]:
 
 def _questions(run: Export, build: Build) -> pl.DataFrame:
     """Return the questions of a split, in an order drawn from the seed."""
+    strategy, n_wrong = run.options.negatives or BALANCED, run.options.choices or _WRONG_NAMES
 
-    def choose_wrong(names: pl.DataFrame, pairs: pl.DataFrame) -> tuple[Rows, Ranks]:
-        tuples = with_negatives(run, build, names, pairs, run.options.choices or _WRONG_NAMES)
-        return tuples.rows, tuples.negatives(slice(len(tuples.rows)))
+    def choose_wrong(
+        names: pl.DataFrame, pairs: pl.DataFrame, scores: NameScores
+    ) -> tuple[Rows, Ranks]:
+        if strategy != BALANCED:
+            tuples = with_negatives(run, build, names, pairs, n_wrong)
+            return tuples.rows, tuples.negatives(slice(len(tuples.rows)))
+        wrong = choose_balanced(
+            names, pairs, n_wrong, scores, run.options.seed, run.threads, run.progress
+        )
+        rows = np.flatnonzero(wrong[:, 0] >= 0)
+        reason = "spelling would tell the right name, or names are too few"
+        _leave_out(run, build, reason, len(wrong) - len(rows), len(wrong))
+        return rows, wrong[rows]
 
     terms = build.terms()
+    labelled = build.pairs().select("pair_id", "term1", "term2", "label").unique()
     return make_questions(
         terms,
-        exported_pairs(run, build, terms, n_languages=1),
+        exported_pairs(run, build, terms, n_languages=1).with_columns(negatives=pl.lit(strategy)),
+        labelled.sort("pair_id", "term1").head(_N_LEARNED).collect(),
         choose_wrong,
-        strategy=run.options.negatives or "levenshtein",
         seed=run.options.seed,
         threads=run.threads,
         progress=run.progress,

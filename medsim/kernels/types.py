@@ -65,6 +65,9 @@ Ranks: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int32]]
 FloatTable: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 """Numbers in rows and columns: float64[n_rows, n_columns]."""
 
+FloatTables: TypeAlias = np.ndarray[tuple[int, int, int], np.dtype[np.float64]]
+"""Tables of numbers: float64[n_tables, n_rows, n_columns]."""
+
 Values: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float64]]
 """Numbers, one per row: float64[n]."""
 

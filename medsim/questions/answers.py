@@ -13,22 +13,19 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 import polars as pl
-from rapidfuzz.distance import Levenshtein
-from rapidfuzz.process import cpdist
 
 from medsim.core.options import Option
 from medsim.core.progress import Progress
-from medsim.core.terms import lowered, lowered_column
+from medsim.core.terms import lowered
 from medsim.embeddings.chats import LanguageModel, LlmOptions
 from medsim.embeddings.embedded_terms import EmbeddedTerms, similarities_of, term_rows
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.embeddings.replies import chat_of, noted, parse_answer, unanswered
+from medsim.kernels.types import Singles, Values
 from medsim.questions.output import REPLIES
 from medsim.questions.question import LETTERS, Questions
-
-LEVENSHTEIN = "levenshtein"
-"""The name of the baseline by edit distance."""
+from medsim.questions.rules import scores_by_rule
 
 INSTRUCTIONS = {
     "choice": "Answer the question about medical names. Exactly one of the lettered names is "
@@ -131,25 +128,31 @@ def _answers(asked: pl.DataFrame, ask: str, model: str) -> pl.DataFrame:
     )
 
 
-def answers_by_similarity(
-    questions: pl.DataFrame, model: str, embedded: EmbeddedTerms | None
-) -> pl.DataFrame:
-    """Return answers that choose the name with the highest cosine of an embedding.
+def answers_by_rules(questions: pl.DataFrame) -> list[pl.DataFrame]:
+    """Return the answers of each rule of spelling; see ``medsim.questions.rules``."""
+    asked, pairs = asked_of(questions, "choice"), asked_of(questions, "pairs")
+    scores = scores_by_rule(pairs)
+    return [_highest(asked, pairs, of_rule, name) for name, of_rule in scores.items()]
 
-    Without an embedding, it is the name with the smallest normalised edit distance.
-    """
+
+def answers_by_similarity(
+    questions: pl.DataFrame, model: str, embedded: EmbeddedTerms
+) -> pl.DataFrame:
+    """Return answers that choose the name with the highest cosine of an embedding."""
     pairs = asked_of(questions, "pairs")
-    if embedded is None:
-        terms, names = (lowered_column(pairs[side]).to_list() for side in ("term", "name"))
-        similarities = cpdist(terms, names, scorer=Levenshtein.normalized_similarity)
-    else:
-        first, second = (term_rows(embedded, pairs[side]) for side in ("term", "name"))
-        metric, workers = COSINES[type(embedded.embedded)], Workers(threads=1)
-        similarities = similarities_of(embedded, metric, first, second, workers)
-    scored = pairs.select("id", score=pl.Series(similarities).fill_nan(None))
+    first, second = (term_rows(embedded, pairs[side]) for side in ("term", "name"))
+    metric, workers = COSINES[type(embedded.embedded)], Workers(threads=1)
+    similarities = similarities_of(embedded, metric, first, second, workers)
+    return _highest(asked_of(questions, "choice"), pairs, similarities, model)
+
+
+def _highest(
+    asked: pl.DataFrame, pairs: pl.DataFrame, scores: Values | Singles, model: str
+) -> pl.DataFrame:
+    """Return answers that choose the first name with the highest score, NaN for none."""
+    scored = pairs.select("id", score=pl.Series(scores).fill_nan(None))
     best = scored.group_by("id", maintain_order=True).agg(pl.col("score").arg_max())["score"]
-    asked = asked_of(questions, "choice").with_columns(prediction=_LETTERS.gather(best))
-    return _answers(asked, "choice", model)
+    return _answers(asked.with_columns(prediction=_LETTERS.gather(best)), "choice", model)
 
 
 _LETTER = re.compile(r"[\W_]*([A-Za-z])(?:[\W_]*\Z|[).:,*\]_]|\s*\n)")

@@ -1,4 +1,4 @@
-"""Asks language models and embeddings multiple-choice questions on names, beside a baseline."""
+"""Asks language models, embeddings and rules of spelling multiple-choice questions on names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from medsim.core.output import claimed
 from medsim.core.progress import Progress
 from medsim.core.tables import write_csv
 from medsim.embeddings.embedded_terms import embed_terms, identify, with_fingerprint
-from medsim.questions.answers import LEVENSHTEIN, AskedModel, answers_by_similarity
+from medsim.questions.answers import AskedModel, answers_by_rules, answers_by_similarity
 from medsim.questions.output import (
     AFFIRMED,
     AFFIRMED_CSV,
@@ -26,6 +26,7 @@ from medsim.questions.output import (
     AnswersManifest,
 )
 from medsim.questions.question import Questions, read_questions
+from medsim.questions.rules import RULES
 from medsim.questions.scores import affirmed_of, results_of
 
 if TYPE_CHECKING:
@@ -64,8 +65,8 @@ def ask_questions(
 
     Language models choose the name that means the same as a term, or judge each of the names with
     the term. An embedding chooses the name with the highest cosine; if the term or all names lack a
-    vector, it has no answer. No answer counts as wrong. The baseline is the nearest name by edit
-    distance. Of equally near names the first is chosen.
+    vector, it has no answer. No answer counts as wrong. The baselines are rules of spelling. Of
+    names with equal scores the first is chosen.
 
     Args:
         folders: folders of questions.
@@ -81,7 +82,7 @@ def ask_questions(
     """
     llms, threads = list(map(AskedModel.parse, contenders.llms)), contenders.threads
     names = [*(llm.name for llm in llms), *(spec.name for spec in contenders.embeddings)]
-    check_unique("models", [*names, LEVENSHTEIN])
+    check_unique("models", [*names, *RULES])
     with claimed(out, Answers.kind, overwrite=overwrite, input_folders=folders) as output:
         inputs = list(map(read_questions, folders))
         check_unique("folders of questions", [each.name for each in inputs])
@@ -92,7 +93,7 @@ def ask_questions(
         embedded, about = _of_embeddings(contenders, inputs, progress)
         frames += embedded
         if any(frame["ask"][0] == "choice" for frame in frames):
-            frames += [answers_by_similarity(each.asked, LEVENSHTEIN, None) for each in inputs]
+            frames += [frame for each in inputs for frame in answers_by_rules(each.asked)]
         answers = pl.concat([pl.DataFrame(schema=REPLIES.dtypes), *frames], how="diagonal")
         replies = answers.filter(pl.col("model").is_in([llm.name for llm in llms]))
         affirmed = affirmed_of(replies)

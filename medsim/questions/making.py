@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
-from medsim.builds.positives import content_hashes, pair_distances
+from medsim.builds.positives import content_hashes, numbers_of, pair_distances
 from medsim.core.progress import Progress
 from medsim.kernels.components import components
 from medsim.kernels.drawing import pair_seeds
@@ -15,6 +15,7 @@ from medsim.kernels.types import Ids, Ranks, Rows
 from medsim.neighbours.difference import DifferenceClassifier, folded
 from medsim.questions.output import QUESTION, TIERS
 from medsim.questions.question import LETTERS
+from medsim.questions.rules import NameScores
 
 _ENDS = ("term1_id", "term2_id")
 
@@ -22,9 +23,9 @@ _ENDS = ("term1_id", "term2_id")
 def make_questions(
     terms: pl.DataFrame,
     positives: pl.DataFrame,
-    choose_wrong: Callable[[pl.DataFrame, pl.DataFrame], tuple[Rows, Ranks]],
+    labelled: pl.DataFrame,
+    choose_wrong: Callable[[pl.DataFrame, pl.DataFrame, NameScores], tuple[Rows, Ranks]],
     *,
-    strategy: str,
     seed: int,
     threads: int,
     progress: Progress,
@@ -36,11 +37,13 @@ def make_questions(
 
     Args:
         terms: terms of a build, ``medsim.builds.output.TERM``.
-        positives: pair_id, term1_id, term2_id, concept1 and concept2; ids are rows of ``terms``.
-        choose_wrong: takes distinct names, with the columns of ``terms``, and positives whose ids
-            are rows of these names. Returns the rows of the positives that have enough wrong names,
-            int64[n_questions], and the rows of the wrong names, int32[n_questions, n_wrong].
-        strategy: the strategy of wrong names, to be named in the questions.
+        positives: pair_id, term1_id, term2_id, concept1, concept2 and negatives, the strategy of
+            wrong names; ids are rows of ``terms``.
+        labelled: term1, term2 and label of pairs that a classifier of spelling learns from.
+        choose_wrong: takes distinct names, with the columns of ``terms``, positives whose ids are
+            rows of these names, and the scores of names. Returns the rows of the positives that
+            have wrong names, int64[n_questions], and the rows of the wrong names,
+            int32[n_questions, n_wrong].
         seed: random seed; it decides the order of choices.
         threads: number of threads.
         progress: receives the stage.
@@ -51,21 +54,35 @@ def make_questions(
         pl.col(_ENDS[0]) != pl.col(_ENDS[1]),
         pl.col("pair_id") == pl.min("pair_id").over(either),
     )
-    rows, wrong = choose_wrong(names, pairs)
+    with progress.stage(f"learn the spelling of {labelled.height:,} pairs"):
+        first, second = (
+            numbers[numbers_of(labelled[side], terms["term"])] for side in ("term1", "term2")
+        )
+        scores = NameScores(names, first, second, labelled["label"].to_numpy() == 1)
+    if not scores.is_learned:
+        progress.warn(
+            "too few pairs for a classifier of spelling; the rule spelling is that of rare trigrams"
+        )
+    rows, wrong = choose_wrong(names, pairs, scores)
     with progress.stage(f"write {len(rows):,} questions"):
-        questions = _with_choices(pairs[rows], wrong, names, seed, threads)
-        return questions.with_columns(negatives=pl.lit(strategy)).select(*QUESTION.columns)
+        return _with_choices(pairs[rows], wrong, names, scores, seed, threads)
 
 
 def _with_choices(
-    pairs: pl.DataFrame, wrong: Ranks, names: pl.DataFrame, seed: int, threads: int
+    pairs: pl.DataFrame,
+    wrong: Ranks,
+    names: pl.DataFrame,
+    scores: NameScores,
+    seed: int,
+    threads: int,
 ) -> pl.DataFrame:
-    """Return positives with the columns of their questions, except for the strategy.
+    """Return the questions of positives.
 
     Args:
         pairs: positives whose ids are rows of ``names``.
         wrong: int32[n_questions, n_wrong], rows of the wrong names.
         names: distinct names.
+        scores: the scores of names.
         seed: random seed.
         threads: number of threads.
     """
@@ -84,11 +101,13 @@ def _with_choices(
     is_right = np.arange(shape[1]) == answer[:, None]
     ids = np.empty(shape, np.int32)
     ids[is_right], ids[~is_right] = right, wrong.ravel()
-    compared = lower.gather(np.repeat(asked, shape[1])), lower.gather(ids.ravel())
+    both_ids = np.repeat(asked, shape[1]), ids.ravel()
+    compared = (lower.gather(of_side) for of_side in both_ids)
     between = DifferenceClassifier(lower).between
     kinds = [between(*both).kind for both in zip(*compared, strict=True)]
+    learned = scores.of(*both_ids)[-1].astype(np.float64)
     term = names["term"].gather(asked)
-    return pairs.with_columns(
+    questions = pairs.with_columns(
         id="pair_id",
         question='Which of these names means the same as "' + term + '"?',
         term=term,
@@ -98,7 +117,9 @@ def _with_choices(
         distance=pair_distances(lower, pl.Series(asked), pl.Series(right), threads),
         tier=pl.Series([*TIERS]).gather(tiers),
         differences=pl.Series(kinds, dtype=pl.String).reshape(shape).arr.to_list(),
+        spelling=pl.Series(learned.round(4)).reshape(shape).arr.to_list(),
     )
+    return questions.select(*QUESTION.columns)
 
 
 def _distinct(terms: pl.DataFrame) -> tuple[pl.DataFrame, Ids]:

@@ -18,7 +18,7 @@ AFFIRMED_CSV = "affirmed.csv"
 TIERS = {"1": 1, "2-3": 3, "4-5": 5, "6+": None}
 """The tiers of questions, each with its largest distance between a term and a wrong name."""
 
-_TIER = f"Distance of the term and the nearest wrong name: {', '.join(TIERS)}."
+_TIER = f"Levenshtein distance of the term and its nearest wrong name: {', '.join(TIERS)}."
 _PREDICTION = "Letter of the answer, or yes or no; null if it is not clear."
 
 _TABLES = declared_tables(

@@ -10,11 +10,13 @@ import polars as pl
 from medsim.core.errors import counted
 from medsim.core.printing import print_table, quoted, say_next, say_signs
 from medsim.core.progress import Progress
+from medsim.core.shown import number
 from medsim.embeddings.replies import COUNTED
 from medsim.kernels.types import Rows
 from medsim.pages.sentences import ALPHA, accuracy_sentences, p_text
 from medsim.questions.output import AFFIRMED, RESULTS, Answers
 from medsim.questions.question import LETTERS
+from medsim.questions.rules import RULES
 from medsim.statistics.estimates import clustered_mean, defined, interval_of
 from medsim.statistics.significance import against_best, marginal_homogeneity, mcnemar
 
@@ -43,10 +45,14 @@ def results_of(answers: pl.DataFrame) -> pl.DataFrame:
     rows = []
     for (input_, ask), asked in answers.group_by("input", "ask", maintain_order=True):
         models = asked.partition_by("model", maintain_order=True)
-        correct = [model["is_correct"].to_numpy() for model in models]
+        accuracy = pl.col("is_correct").mean().alias("accuracy")
+        compared = _compared(asked.group_by("model", maintain_order=True).agg(accuracy))
+        correct = {model["model"][0]: model["is_correct"].to_numpy() for model in models}
         test = partial(mcnemar, clusters=_clusters(models[0]))
-        for whole, p in zip(models, against_best(correct, test), strict=True):
-            of_all = {"p": p, "position_p": _position_p(whole)}
+        p = against_best([correct[name] for name in compared], test)
+        p_of = dict(zip(compared, p, strict=True))
+        for whole in models:
+            of_all = {"p": p_of.get(whole["model"][0]), "position_p": _position_p(whole)}
             for by, group in _GROUPS.items():
                 grouped = whole.with_columns(group=pl.concat_list(group)).explode("group")
                 grouped = grouped.drop_nulls("group").sort("group", maintain_order=True)
@@ -58,6 +64,18 @@ def results_of(answers: pl.DataFrame) -> pl.DataFrame:
                     row |= group_rows.select(**_COUNTS).row(0, named=True)
                     rows.append(row | of_all if by == _ALL else row)
     return pl.DataFrame(rows, RESULTS.dtypes)
+
+
+def _compared(accuracies: pl.DataFrame) -> list[str]:
+    """Return the models, and of the rules of spelling only the first of the most accurate.
+
+    Args:
+        accuracies: model and accuracy.
+    """
+    is_rule = pl.col("model").is_in([*RULES])
+    best = accuracies.filter(is_rule).sort("accuracy", descending=True, maintain_order=True)
+    others = accuracies.filter(~is_rule)
+    return [*others["model"], *best["model"].head(1)]
 
 
 def _clusters(answers: pl.DataFrame) -> Rows:
@@ -97,19 +115,25 @@ def affirmed_of(replies: pl.DataFrame) -> pl.DataFrame:
 def answer_sentences(results: pl.DataFrame) -> list[str]:
     """Return who leads, who is not better than guessing, and who has a position bias."""
     sentences = []
-    for (name, ask), rows in results.filter(by=_ALL).group_by("input", "ask", maintain_order=True):
+    for (name, ask), every in results.filter(by=_ALL).group_by("input", "ask", maintain_order=True):
+        rows = every.filter(pl.col("model").is_in(_compared(every)))
         item, guessing = ("question", "guessing") if ask == "choice" else ("pair", "always no")
         asked = f"the {counted(rows['n_asked'][0], item)} of {name}"
         sentences += accuracy_sentences(rows, asked, guessing)
+        for rule, accuracy in rows.select("model", "accuracy").rows():
+            if rule in RULES:
+                right = f"{rule} is right most often ({number(accuracy, '.3f')})"
+                sentences.append(f"Of the {len(RULES)} rules of spelling, {right}.")
         biased = rows.filter(pl.col("position_p") < ALPHA).select("model", "position_p")
         sentences += [f"{model} has a position bias (p {p_text(p)})." for model, p in biased.rows()]
     return sentences
 
 
 def readable_results(results: pl.DataFrame) -> list[pl.DataFrame]:
-    """Return a table of all questions, and accuracies by group."""
+    """Return a table of all questions, and accuracies by group of the models in comparisons."""
     whole = results.filter(by=_ALL).drop("by", "group", "n_concepts")
-    parts = results.filter(pl.col("by") != _ALL)
+    compared = [name for _, rows in whole.group_by("input", "ask") for name in _compared(rows)]
+    parts = results.filter(pl.col("by") != _ALL, pl.col("model").is_in(compared))
     index = ["input", "ask", "by", "group", "n_asked"]
     return [whole, parts.pivot("model", index=index, values="accuracy")]
 

@@ -225,7 +225,7 @@ def read(path: Path) -> pl.DataFrame:
 def is_of(listed: str, dtype: pl.DataType, *, typed: bool) -> bool:
     """Return whether a column has the listed type; CSV only distinguishes text and numbers."""
     if typed:
-        return listed == str(dtype).lower().replace("list(string)", "list of string")
+        return listed == re.sub(r"list\((\w+)\)", r"list of \1", str(dtype).lower())
     if dtype.is_integer():  # of CSV: whole numbers all the same
         return "int" in listed or "float" in listed
     return dtype.is_numeric() == ("float" in listed) and (dtype == pl.Boolean) == (

@@ -78,7 +78,7 @@ def test_the_right_answers_score_one_in_every_tier(folder: Path, evaluate) -> No
     for prompt in PROMPTS:
         samples = [rows for task, rows in found["samples"].items() if prompt in task]
         assert {row["doc"]["id"] for rows in samples for row in rows} == {r["id"] for r in lines}
-        assert sum(map(len, samples)) == len(lines) > 20
+        assert sum(map(len, samples)) == len(lines) > 5
         assert found["results"][f"{GROUP}_{prompt}"]["acc,none"] == 1
 
 

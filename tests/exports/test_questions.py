@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import unicodedata
 from collections import Counter
@@ -116,7 +117,16 @@ TIERS = ("1", "2-3", "4-5", "6+")
 def exported(shared_build: medsim.Build, tmp_path_factory: pytest.TempPathFactory):
     """Questions with three wrong names, with their own seed."""
     out = tmp_path_factory.mktemp("questions") / "out"
-    return medsim.export(shared_build, out, "jsonl", choices=3, seed=4, private=True)
+    options = {"choices": 3, "seed": 4, "private": True}
+    return medsim.export(shared_build, out, "jsonl", negatives="levenshtein", **options)
+
+
+def test_levenshtein_questions_are_those_of_version_0_3(exported: medsim.Exported) -> None:
+    rows = [
+        {key: row[key] for key in sorted(row.keys() - {"spelling"})} for row in lines_of(exported)
+    ]
+
+    assert hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16] == "168147315a947be8"
 
 
 def test_wrong_names_are_the_nearest_unlinked_names(
@@ -137,7 +147,8 @@ def test_wrong_names_are_the_nearest_unlinked_names(
 
 
 def test_each_split_has_its_own_questions(shared_splits: medsim.Splits, tmp_path: Path) -> None:
-    export = medsim.export(shared_splits, tmp_path / "out", "jsonl", choices=2, private=True)
+    options = {"choices": 2, "negatives": "levenshtein", "private": True}
+    export = medsim.export(shared_splits, tmp_path / "out", "jsonl", **options)
 
     assert set(export.manifest.outputs) == {f"{name}.jsonl" for name in shared_splits.names}
     for name, build in shared_splits.builds.items():
@@ -150,7 +161,7 @@ def test_questions_depend_on_the_seed_but_not_on_threads(
     def again(seed: int, threads: int) -> medsim.Exported:
         out = tmp_path / f"{seed}-{threads}"
         options = {"choices": 3, "seed": seed, "threads": threads, "private": True}
-        return medsim.export(shared_build, out, "jsonl", **options)
+        return medsim.export(shared_build, out, "jsonl", negatives="levenshtein", **options)
 
     assert again(4, 1).manifest.outputs == exported.manifest.outputs
     assert again(4, 2).manifest.outputs == exported.manifest.outputs
@@ -212,7 +223,7 @@ def legs(tmp_path_factory: pytest.TempPathFactory) -> medsim.Build:
 def test_names_that_differ_by_case_hyphens_or_spaces_are_one_name(
     legs: medsim.Build, tmp_path: Path
 ) -> None:
-    export = medsim.export(legs, tmp_path / "out", "jsonl", choices=4)
+    export = medsim.export(legs, tmp_path / "out", "jsonl", choices=4, negatives="levenshtein")
 
     rows = lines_of(export)
     right = [frozenset((same(row["term"]), same(row["choices"][row["answer"]]))) for row in rows]
@@ -232,7 +243,7 @@ def test_names_that_differ_by_case_hyphens_or_spaces_are_one_name(
 def test_datasets_have_the_questions_a_card_and_a_description(
     shared_build: medsim.Build, exported: medsim.Exported, tmp_path: Path
 ) -> None:
-    options = {"choices": 3, "seed": 4, "private": True}
+    options = {"choices": 3, "seed": 4, "private": True, "negatives": "levenshtein"}
     folder = medsim.export(shared_build, tmp_path / "out", "huggingface", **options).folder
 
     (config,) = metadata_of(folder)["configs"]

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from fixtures.questions import asked_in, questions_of, reply_with, write_questions
 from fixtures.services import Handler, LocalService, says
+from oracles.rules import Rules, chosen_by
 from rapidfuzz.distance import Levenshtein
 from scipy.stats import chi2
 from typer.testing import CliRunner
@@ -94,6 +95,30 @@ def test_known_answers_have_the_known_accuracy(
     assert {asked_in(body, ROWS)["id"] for body in bodies} == {row["id"] for row in ROWS}
 
 
+def best_rule(rows: list[dict[str, Any]]) -> dict[str, np.ndarray]:
+    """Return whether the rule that is right most often is right, by its name."""
+    answers = np.array([row["answer"] for row in rows])
+    right = {rule: chosen == answers for rule, chosen in by_rules(rows).items()}
+    best = max(right, key=lambda rule: right[rule].mean())
+    return {best: right[best]}
+
+
+def by_rules(rows: list[dict[str, Any]]) -> dict[str, np.ndarray]:
+    """Return the chosen names by each rule."""
+    names = {name.lower() for row in rows for name in (row["term"], *row["choices"])}
+    rules = Rules(sorted(names))
+    chosen = [
+        {
+            rule: chosen_by(scores)
+            for rule, scores in rules.scores(
+                row["term"].lower(), [name.lower() for name in row["choices"]], row["spelling"]
+            ).items()
+        }
+        for row in rows
+    ]
+    return {rule: np.array([each[rule] for each in chosen]) for rule in chosen[0]}
+
+
 def nearest_by_letters(rows: list[dict[str, Any]]) -> np.ndarray:
     distance = Levenshtein.normalized_distance
     return np.array(
@@ -114,8 +139,38 @@ def test_the_nearest_name_is_that_of_the_smallest_normalised_distance(
 
     nearest = nearest_by_letters(rows)
     expected = np.mean([at == row["answer"] for at, row in zip(nearest, rows, strict=True)])
-    assert scores(answers, "levenshtein")["accuracy"] == expected
+    assert scores(answers, "nearest")["accuracy"] == expected
     assert len(set(nearest)) > 1
+
+
+@pytest.mark.parametrize("n_names", [2, 4])
+def test_every_rule_of_spelling_answers_as_it_says(
+    service: LocalService, tmp_path: Path, n_names: int
+) -> None:
+    rows = questions_of(60, 5, n_names)
+    words = ["red", "blue", "left", "knee", "kneecap", "bluish"]
+    rng = np.random.default_rng(6)
+    for row in rows:
+        texts = [" ".join(rng.choice(words, rng.integers(1, 4))) for _ in range(n_names + 1)]
+        row["term"] = f"{texts[0]} a"
+        row["choices"] = [
+            f"{text.upper()} {end}" for text, end in zip(texts[1:], "abcd", strict=False)
+        ]
+    service.chat = lambda _: says("A")
+
+    answers = run(service, write_questions(tmp_path / "mcq", train=rows), tmp_path / "out", "")
+
+    chosen = by_rules(rows)
+    right = np.array([row["answer"] for row in rows])
+    for rule, by_rule in chosen.items():
+        assert scores(answers, rule)["accuracy"] == (by_rule == right).mean(), rule
+    assert {*answers.results()["model"]} == {"m0", *chosen}
+    (best,) = best_rule(rows)
+    assert f"Of the 11 rules of spelling, {best} is right most often (" in str(
+        answer_sentences(answers.results())
+    )
+    with_p = answers.results().filter(by="all").drop_nulls("p")["model"]
+    assert {*with_p} < {"m0", best}
 
 
 def test_a_model_that_always_says_a_has_that_position_bias(
@@ -147,9 +202,10 @@ def test_no_model_leads_below_the_accuracy_of_guessing(
 
     says = answer_sentences(run(service, questions, tmp_path / "out", "").results())
 
-    (leader,) = says
+    leader, best = says
     assert leader.startswith("No model is significantly better than guessing (0.25) on the 60 ")
-    assert "questions of mcq: levenshtein has the highest accuracy, 0.183 (" in leader
+    assert "questions of mcq: word_overlap has the highest accuracy, 0.317 (" in leader
+    assert best == "Of the 11 rules of spelling, word_overlap is right most often (0.317)."
 
 
 def test_an_unbiased_model_shows_no_position_bias(
@@ -206,7 +262,7 @@ def test_models_are_compared_on_the_same_questions(
     replies = answers.read("replies.parquet").filter(ask="choice")
     correct = {
         name: replies.filter(model=name)["is_correct"].to_numpy() for name in ("m0", "m1")
-    } | {"levenshtein": nearest_by_letters(ROWS) == [row["answer"] for row in ROWS]}
+    } | best_rule(ROWS)
     clusters = np.array([int(row["concept1"][1:]) for row in ROWS])
     best, *others = sorted(correct, key=lambda name: -correct[name].mean())
     tests = holm(np.array([mcnemar(correct[best], correct[a], clusters).p for a in others]))
@@ -367,7 +423,7 @@ def test_a_single_reply_that_was_cut_is_reported(
             {"llms": ["m=api:http://localhost:1,model=m,shots=7"]},
             "needs as many questions",
         ),
-        ({"llms": ["levenshtein=api:http://localhost:1,model=m"]}, "named 'levenshtein'"),
+        ({"llms": ["nearest=api:http://localhost:1,model=m"]}, "named 'nearest'"),
         ({"llms": []}, "name at least one of `embeddings`"),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import polars as pl
 
@@ -23,6 +23,9 @@ from medsim.exports.formats import (
     shards,
 )
 from medsim.exports.pairs import OPTIONS_OF_TUPLES, check_some, exported_pairs, tuples_of
+
+if TYPE_CHECKING:
+    from medsim.core.config import Strategy
 
 _Batches: TypeAlias = Callable[[int, int], Iterator[pl.DataFrame]]
 
@@ -63,7 +66,7 @@ def write_sentence_transformers(run: Export) -> None:
         columns = ["anchor", "positive"]
         pairs = partial(_texts, tuples.pairs, terms, columns)
         write(_PAIR, split, columns, tuples.pairs.height, pairs)
-        strategy = run.options.negatives or "levenshtein"
+        strategy = cast("Strategy", run.options.negatives or "levenshtein")
         if strategy in build.strategies:
             labelled = exported_pairs(run, build, terms, strategy)
             sentences = ["sentence1", "sentence2", "label"]
