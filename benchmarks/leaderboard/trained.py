@@ -46,7 +46,7 @@ def trained_models(folder: Path, cache: Path, trained_on: str) -> dict[str, Embe
     static = static_encoder(model / "tokenizer.json", _DIMENSIONS, _SEED)
     fine_tune(static, rows, folder / "static", seed=_SEED, size=256, n_batches=130, rate=0.2)
     encoder = minilm(model)
-    fine_tune(encoder, rows, folder / "minilm", seed=_SEED, size=32, n_batches=200, rate=5e-5)
+    fine_tune(encoder, rows, folder / "minilm", seed=_SEED, size=32, n_batches=100, rate=5e-5)
     return {
         "subwords-trained": medsim.Embedding(subwords, version=digest, trained_on=trained_on),
         "static-trained": f"{folder / 'static'},trained_on={trained_on}",
