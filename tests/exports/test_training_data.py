@@ -281,7 +281,8 @@ def test_positives_with_too_few_unlinked_terms_are_left_out_and_counted(
         {"reason": "anchor has fewer than 3 unlinked terms", "n_rows": 10}
     ]
     (warning,) = export.manifest.warnings
-    assert warning.startswith(f"{awkward.folder}: 10 positives of 11 left out: anchor has fewer than 3")
+    left_out = "10 positives of 11 left out: anchor has fewer than 3"
+    assert warning.startswith(f"{awkward.folder}: {left_out}")
 
 
 def test_missing_strategies_are_reported(awkward: medsim.Build, tmp_path: Path) -> None:
