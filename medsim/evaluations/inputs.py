@@ -442,10 +442,11 @@ def with_strata(input_: EvaluationInput, cache: Path | None) -> EvaluationInput:
             "edit distance and about the same lengths instead"
         )
         input_ = replace(input_, warnings=(*input_.warnings, few))
-    if (build := input_.build) is not None:
+    build = input_.build
+    if build and (is_a := build.manifest.outputs.get("terminology/is_a.parquet")):
         make = partial(kinds_of, hard, build)
-        is_a = build.manifest.outputs["terminology/is_a.parquet"].fingerprint
-        kinds = kept(cache, "kinds", f"{identity} {is_a} {hard.height} {medsim_version()}", make)
+        key = f"{identity} {is_a.fingerprint} {hard.height} {medsim_version()}"
+        kinds = kept(cache, "kinds", key, make)
         learned = learned.join(kinds, on="pair_id", how="left")
     columns = input_.frame.drop(learned.columns[1:])
     frame = columns.join(learned, on="pair_id", how="left", maintain_order="left")

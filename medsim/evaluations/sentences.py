@@ -98,11 +98,13 @@ def confusion_sentences(results: pl.DataFrame) -> list[str]:
         results: ``SET_RESULTS`` on all pairs.
     """
     models = results.filter(pl.col("embedding") != BASELINE).drop_nulls("value")
+    models = models.sort("value", "embedding", descending=[False, True])
     sentences = []
-    for _, rows in models.sort("value", "embedding").group_by("input", maintain_order=True):
+    for _, rows in models.group_by("input", maintain_order=True):
         of_leader = rows.filter(pl.col("embedding").is_in(_leaders(rows).implode()))
         parts = with_parts(of_leader.filter(statistic=CONFUSIONS[0]))
-        parts = parts.filter(~pl.col("part_value").is_in(_LOOSE))
+        covers = 2 * pl.col("n_covered") >= pl.col("n_pairs")  # of others 0.5 is mostly a guess
+        parts = parts.filter(covers, ~pl.col("part_value").is_in(_LOOSE))
         for part, sentence in _CONFUSES.items():
             for row in parts.filter(part=part).head(1).iter_rows(named=True):
                 kind = _KINDS.get(row["part_value"], f"a {row['part_value'].replace('_', ' ')}")

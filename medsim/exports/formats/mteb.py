@@ -160,14 +160,19 @@ def _headline_task(run: Export, source: _Source) -> Iterator[dict[str, object]]:
     whole = with_strata(read_build(source.build.folder), cache_folder(None))
     run.progress.warn(*whole.warnings)
     pairs = whole.frame.drop_nulls("stratum").unique("pair_id").sort("pair_id")
-    if pairs.is_empty():
+    n_labels = pl.col("label").n_unique().over("stratum")
+    if not pairs.select((n_labels > 1).any()).item():
         return
+    learned = "that look equally alike to a classifier of spelling"
+    alike = (
+        learned if pairs["spelling"].count() else "of the same edit distance and similar lengths"
+    )
     pairs = pairs.select(sentence1="term1", sentence2="term2", labels="label", stratum="stratum")
     file = "beyond_spelling.parquet"
     run.output.write(file, pairs, source.metadata)
     about = (
-        "Do two medical terms mean the same? The main score compares only pairs that look equally "
-        f"alike to a classifier of spelling. {source.about}"
+        f"Do two medical terms mean the same? The main score compares only pairs {alike}. "
+        f"{source.about}"
     )
     facts = {**source.facts, "main_score": HEADLINE}
     name = f"{source.name}-beyond-spelling"
