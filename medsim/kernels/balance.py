@@ -25,9 +25,9 @@ def _set_deviations(scores: Vectors, likeness: Ranks, chosen: Rows, deviations: 
     n_choices, n_rules = len(chosen), len(scores) + 1
     deviations[:], deviations[:n_rules, :n_choices] = 0, -1 / n_choices
     for rule in range(n_rules):
-        n_above, n_equal, right = 0, 0, np.float32(0)
+        n_above, n_equal, right = 0, 0, 0.0
         for at in range(n_choices):
-            value = scores[rule, chosen[at]] if rule < len(scores) else np.float32(0)
+            value = scores[rule, chosen[at]] if rule < len(scores) else 0.0
             for other in chosen if rule == len(scores) else chosen[:0]:
                 value += likeness[chosen[at], other]
             right = value if at == 0 else right

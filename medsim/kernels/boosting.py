@@ -94,13 +94,22 @@ def _add_up(bins: ByteTable, rows: Ids, slopes: FloatTable, sums: FloatTable) ->
 
 
 @inner_kernel
+def _total(of_bins: FloatTable, column: int) -> float:
+    """Return the sum of a column, one value after the other, so that it is the same everywhere."""
+    total = 0.0
+    for of_bin in of_bins:
+        total += of_bin[column]
+    return total
+
+
+@inner_kernel
 def _best_split(sums: FloatTable) -> tuple[float, int, int]:
     """Return the largest gain of a split with its feature and cut; 0 if none is possible.
 
     Of equal gains the first counts.
     """
-    slope, weight = sums[0, :, _SLOPE].sum(), sums[0, :, _WEIGHT].sum()
-    n_rows = sums[0, :, _ROWS].sum()
+    slope, weight = _total(sums[0], _SLOPE), _total(sums[0], _WEIGHT)
+    n_rows = _total(sums[0], _ROWS)
     best, best_feature, best_cut = 0.0, 0, 0
     for feature in range(len(sums)):
         below, weight_below, n_below = 0.0, 0.0, 0.0
@@ -204,7 +213,7 @@ def boosted_trees(
         for node in range(n_nodes):
             if children[tree, node] == 0:
                 of_bins = sums[node, 0]  # a step of Newton
-                added[tree, node] = _RATE * of_bins[:, _SLOPE].sum() / of_bins[:, _WEIGHT].sum()
+                added[tree, node] = _RATE * _total(of_bins, _SLOPE) / _total(of_bins, _WEIGHT)
                 odds[rows[begins[node] : ends[node]]] += added[tree, node]
         features[tree] = drawn[features[tree]]
     return Trees(start, features, cuts, children, added)
@@ -256,7 +265,7 @@ def log_odds(bins: ByteTable, trees: Trees) -> Values:
         for row in range(n_rows):
             first, second = leaves[:, 0]
             for feature in range(len(used)):
-                a_bin = seen[feature, row]
+                a_bin = int(seen[feature, row])
                 first &= of_bins[feature, a_bin]
                 second &= of_bins[feature, N_BINS + a_bin]
             odds[row] += added[0, first % _PRIME] + added[1, second % _PRIME]
