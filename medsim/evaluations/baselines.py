@@ -96,8 +96,8 @@ _DIGEST = hashlib.sha256().digest_size
 def learned_strata(pairs: pl.DataFrame, identity: str, cache: Path | None) -> pl.DataFrame:
     """Return the scores of pairs by a classifier of spelling, and strata of nearly equal scores.
 
-    The classifier needs 500 positives in each half. With fewer there are no scores, and pairs of a
-    stratum have the equal spelling of ``strata_of_spelling``.
+    The classifier needs 500 positives in each half. With fewer, scores are null, and strata are
+    those of ``strata_of_spelling``.
 
     Args:
         pairs: distinct labelled pairs, with pair_id, term1, term2 and label.

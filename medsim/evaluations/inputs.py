@@ -76,7 +76,8 @@ class PairSet:
         clusters: int32[n_pairs], the cluster of each pair, see ``EvaluationInput``; None if all
             pairs count as independent.
         strata: int32[n_pairs], the stratum of each pair of a set of kind matched, see
-            ``strata_of_spelling``, or beyond, see ``learned_strata``; None for other sets.
+            ``strata_of_spelling``, beyond or of_kind, see ``learned_strata``, or own_negative, of
+            equal first terms; None for other sets.
     """
 
     dataset: str

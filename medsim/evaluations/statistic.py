@@ -26,9 +26,10 @@ BASELINE = "baseline"
 SampleKind = Literal[
     "matched", "beyond", "of_kind", "own_negative", "labelled", "rated", "retrieval", "separation"
 ]
-"""The data of a statistic: pairs with labels in strata of equal spelling, or of equal scores by a
-classifier of spelling, pairs with labels, pairs with ratings, ranks of linked terms, or triples of
-terms of categories."""
+"""The data of a statistic: pairs with labels in strata of equal spelling (matched), or of equal
+scores by a classifier of spelling (beyond), or there with negatives of one kind only (of_kind), or
+these in a stratum for each first term (own_negative); pairs with labels, pairs with ratings, ranks
+of linked terms, or triples of terms of categories."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _N_EACH = 6  # candidates of a kind
-_N_SIMILAR = 24  # names by trigrams, of which some are linked to the term
+_N_SIMILAR = 24  # names with similar trigrams; linked names are among them
 _MAX_NAMES = 1_000  # that have a trigram; others are not compared
 _N_AT_ONCE = 1 << 12  # questions
 

@@ -12,6 +12,7 @@ import pytest
 
 import medsim
 from medsim.evaluations.confusions import kinds_of
+from medsim.evaluations.sentences import confusion_sentences
 
 pytestmark = pytest.mark.slow
 
@@ -126,6 +127,29 @@ def test_every_kind_with_30_pairs_has_both_scores_and_no_other(
     table = medsim.compare(evaluation, "confusions")
     assert {*table["dataset"]} == expected
     assert {*table["embedding"]} == {"letters", "baseline"}
+
+
+def test_a_sentence_names_what_the_best_embedding_confuses_but_not_what_it_hardly_covers() -> None:
+    row = {"input": "hpo", "low": 0.1, "high": 0.3, "n_pairs": 100, "n_covered": 100}
+    score = row | {"dataset": "syn_syn", "statistic": "auc_beyond_spelling"}
+    nearer = row | {"statistic": "synonym_nearer", "embedding": "a"}
+    rows = [
+        score | {"embedding": "a", "value": 0.7},
+        score | {"embedding": "b", "value": 0.6},
+        nearer | {"dataset": "syn_syn/difference=side", "value": 0.2},
+        nearer | {"dataset": "syn_syn/difference=number", "value": 0.1, "n_covered": 49},
+        nearer | {"dataset": "syn_syn/difference=other", "value": 0.1},
+        nearer | {"dataset": "syn_syn/relation=parent_child", "value": 0.3, "low": None},
+        nearer | {"dataset": "syn_syn/difference=side", "value": 0.1, "embedding": "b"},
+    ]
+
+    assert confusion_sentences(pl.DataFrame(rows)) == [
+        (
+            "a confuses names that differ in a side most: a synonym is nearer than such a name in "
+            "20% of cases (95% CI 10% to 30%)."
+        ),
+        "A synonym is nearer than a name of a parent or child in 30% of cases.",
+    ]
 
 
 def test_names_differ_in_the_kinds_of_the_audit(tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ def test_every_set_with_both_labels_is_a_task_with_the_pairs_of_the_build(export
     headline, *tasks = metadata_of(exported, "PairClassification")
 
     assert headline["main_score"] == "auc_beyond_spelling"
+    assert "only pairs of the same edit distance" in headline["description"]  # of a small build
     assert len(tasks) == sets.height > 5
     for row, task in zip(sets.iter_rows(named=True), tasks, strict=True):
         pairs = shared_build.pairs(row["dataset"], row["difficulty"], row["negatives"]).collect()
@@ -175,3 +176,21 @@ def test_a_task_name_depends_on_its_data(tmp_path, exported, shared_build):
     (name,) = now - before
     assert name.startswith("release.zip-fsn_syn-hard-random-")
     assert len(now) == len(before & now) + 1
+
+
+def test_the_strata_are_those_of_an_evaluation(tmp_path, exported, shared_build):
+    model = {"lengths": lambda terms: [[len(term), 1] for term in terms]}
+    evaluation = medsim.evaluate(shared_build, model, tmp_path / "results", metrics=["cos"])
+    pairs = evaluation.pairs().filter(dataset="syn_syn").collect().unique("pair_id")
+    written = pl.read_parquet(exported / "beyond_spelling.parquet")
+
+    columns = ("term1", "term2", "label", "stratum")
+    assert Counter(written.rows()) == Counter(pairs.select(columns).rows())
+    assert written["labels"].n_unique() == 2
+
+
+def test_a_build_without_negatives_has_no_task_of_the_headline(tmp_path):
+    pl.DataFrame({"code": ["1", "1"], "name": ["flu", "influenza"]}).write_csv(tmp_path / "n.csv")
+    build = medsim.build(tmp_path / "n.csv", tmp_path / "build")
+    whole = medsim.export(build, tmp_path / "all", "mteb", private=True).folder
+    assert "auc_beyond_spelling" not in (whole / "tasks.json").read_text()

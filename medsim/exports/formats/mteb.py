@@ -157,7 +157,8 @@ def _headline_task(run: Export, source: _Source) -> Iterator[dict[str, object]]:
     """Yield the task of the headline score, if all datasets are exported and the build has it."""
     if run.options.datasets or run.options.difficulty:
         return
-    whole = with_strata(read_build(source.build.folder), cache_folder(None))
+    unclassified = replace(read_build(source.build.folder), build=None)  # its negatives
+    whole = with_strata(unclassified, cache_folder(None))
     run.progress.warn(*whole.warnings)
     pairs = whole.frame.drop_nulls("stratum").unique("pair_id").sort("pair_id")
     n_labels = pl.col("label").n_unique().over("stratum")
