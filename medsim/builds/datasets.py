@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from medsim.builds.output import LANGUAGES, PAIR
 from medsim.builds.positives import Derived, Positives, numbers_of, pair_distances
 from medsim.core import queries
 from medsim.core.checks import Finding
-from medsim.core.config import CROSS_LANGUAGE, DIFFICULTIES
+from medsim.core.config import CROSS_LANGUAGE, DIFFICULTIES, MINIMAL
 from medsim.core.parquet import read_parquet
 from medsim.core.progress import Stage
 from medsim.kernels.types import Hashes, Ids, Ranks, Rows
@@ -126,6 +126,10 @@ def file_rows(
 
 TERM_IDS = ("term1_id", "term2_id")
 _CONCEPTS = ("concept1", "concept2")
+_TURNED = {
+    **dict(zip(TERM_IDS, reversed(TERM_IDS), strict=True)),
+    **dict(zip(_CONCEPTS, reversed(_CONCEPTS), strict=True)),
+}
 _POSITIVE, _NEGATIVE = 1, 0
 
 
@@ -174,7 +178,7 @@ def set_keys(n_languages: int, *strategies: str) -> list[SetKey]:
     return [
         SetKey(dataset=dataset.name, difficulty=difficulty, negatives=strategy)
         for strategy in strategies
-        for dataset in queries.datasets(n_languages)
+        for dataset in queries.datasets(1 if strategy == MINIMAL else n_languages)
         for difficulty in DIFFICULTIES
     ]
 
@@ -279,10 +283,15 @@ class SetMaker:
     def draw(self, key: SetKey, stage: Stage) -> pl.DataFrame:
         """Return positives and negatives of one set in no particular order, without ids."""
         rows, begin, parts = positive_rows(self._positives, key), 0, []
-        for positives in positive_sets(self._positives, key):
+        anchors, sets = rows, positive_sets(self._positives, key)
+        if self.strategy == MINIMAL:  # either term of a positive
+            anchors = pl.concat([rows, rows.rename(_TURNED).select(rows.columns)])
+            first, second = (anchors[side].to_numpy() for side in TERM_IDS)
+            sets = [replace(sets[0], term1_ids=first, term2_ids=second)]
+        for positives in sets:
             against, second_ids = self._sampler(positives, self.used_before(key), stage)
             self._made.append((key, np.stack([positives.term1_ids[against], second_ids])))
-            parts.append(rows[begin + against].with_columns(term2_id=second_ids))
+            parts.append(anchors[begin + against].with_columns(term2_id=second_ids))
             begin += len(positives.term1_ids)
         negatives = pl.concat(parts)
         first, second = (negatives[side] for side in TERM_IDS)

@@ -122,6 +122,8 @@ _NEGATIVES = {
     "distance.",
     "embedding": "Two terms of different meaning; the second is the most similar to the first "
     "according to an embedding.",
+    "minimal": "Two terms of different meaning that differ in one word, such as the side or a "
+    "number.",
 }
 
 

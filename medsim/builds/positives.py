@@ -360,6 +360,7 @@ def index_terms(positives: Positives, store: Store, *, pool: str) -> TermIndex:
         lower=terms["lower_term"],
         hashes=content_hashes(terms["term"]),
         components=component,
+        names=store.table("name")["term_id"].unique().sort().to_numpy(),
         pool=shared if pool == "terminology" else None,
         translations=pools,
     )

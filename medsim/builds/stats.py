@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from medsim.builds.output import STATS, Build
+from medsim.core.config import MINIMAL
 from medsim.core.terms import is_multi_word
 
 
@@ -23,7 +24,7 @@ def stats_row(key: Mapping[str, str], pairs: pl.DataFrame) -> pl.DataFrame:
         **key,
         "n_positives": positive.height,
         "n_negatives": len(distance),
-        "shortfall": positive.height - len(distance),
+        "shortfall": 0 if key["negatives"] == MINIMAL else positive.height - len(distance),
         "n_terms": pl.concat([positive["term1_id"], positive["term2_id"]]).n_unique(),
         "mean_distance_positives": positive["distance"].mean(),
         "mean_distance_negatives": distance.mean(),

@@ -32,7 +32,7 @@ from medsim.builds.output import BUILD, CARD, LANGUAGES, PAIR, STATS, TERM, Buil
 from medsim.builds.positives import Derived, pair_distances, reload
 from medsim.builds.stats import stats_row
 from medsim.core.checks import Finding, Verification, findings_table
-from medsim.core.config import checked_threads
+from medsim.core.config import MINIMAL, checked_threads
 from medsim.core.errors import InputError
 from medsim.core.files import digest_of
 from medsim.core.manifest import content_of
@@ -142,9 +142,10 @@ def _check_content(
             findings += checked.findings()
         with progress.stage("compute ids, distances, order and statistics again"):
             findings += [_check_rows(recomputed), _check_stats(recomputed)]
-        if "random" in build.strategies:
-            with progress.stage("draw random negatives again") as stage:
-                findings.append(_check_random(recomputed, stage))
+        for strategy in ("random", MINIMAL):
+            if strategy in build.strategies:
+                with progress.stage(f"draw {strategy} negatives again") as stage:
+                    findings.append(_check_drawn(strategy, recomputed, stage))
         if "levenshtein" in build.strategies:
             with progress.stage("search first terms by brute force") as stage:
                 findings.append(_check_nearest(recomputed, options, stage))
@@ -336,15 +337,21 @@ def statistics_agree(actual: pl.DataFrame, expected: pl.DataFrame) -> bool:
     )
 
 
-def _check_random(recomputed: Recomputed, stage: Stage) -> Finding:
-    """Check that drawing the random negatives again gives the same negatives."""
-    maker, wrong = recomputed.maker("random"), []
-    for key in set_keys(len(recomputed.build.options.languages), "random"):
+_DRAWN = {
+    "random": "The random negatives follow from the seed.",
+    MINIMAL: "The minimal negatives are all names that differ by one word.",
+}
+
+
+def _check_drawn(strategy: str, recomputed: Recomputed, stage: Stage) -> Finding:
+    """Check that making the negatives of a strategy again gives the same negatives."""
+    maker, wrong = recomputed.maker(strategy), []
+    for key in set_keys(len(recomputed.build.options.languages), strategy):
         expected = maker.draw(key, stage)
         actual = with_numbers(recomputed.pairs[key], recomputed.derived.positives)
         if not expected.sort(pl.all()).equals(actual.select(expected.columns).sort(pl.all())):
             wrong.append(str(key))
-    return Finding("random", "The random negatives follow from the seed.", wrong)
+    return Finding(strategy, _DRAWN[strategy], wrong)
 
 
 def _check_nearest(recomputed: Recomputed, options: VerifyOptions, stage: Stage) -> Finding:

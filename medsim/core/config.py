@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 from medsim.core.errors import OptionError
 
-Strategy = Literal["random", "levenshtein", "embedding"]
+Strategy = Literal["random", "levenshtein", "embedding", "minimal"]
 PoolScope = Literal["set", "terminology"]
 """The terms that negatives are drawn from: the terms of the set, or of the whole terminology."""
 
@@ -32,6 +32,9 @@ STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 
 DEFAULT_STRATEGIES: tuple[Strategy, ...] = ("random", "levenshtein")
 """The strategies that a build uses by default."""
+
+MINIMAL: Strategy = "minimal"
+"""The strategy that makes all the negatives there are, not one for each positive."""
 
 DIFFICULTIES: tuple[Difficulty, ...] = get_args(Difficulty)
 """The difficulties of a dataset, in the order in which their negatives are made."""

@@ -19,7 +19,7 @@ from medsim.builds.output import LANGUAGES, Build
 from medsim.builds.positives import linked_terms
 from medsim.builds.spelling import Spelling, spelling_of, strata_of_spelling
 from medsim.core.canonical import canonical_digest, canonical_text
-from medsim.core.config import CROSS_LANGUAGE, SET_COLUMNS
+from medsim.core.config import CROSS_LANGUAGE, MINIMAL, SET_COLUMNS
 from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.manifest import fingerprint, medsim_version
 from medsim.core.progress import Progress
@@ -44,7 +44,7 @@ from medsim.evaluations.sets import (
     with_parts,
 )
 from medsim.kernels.components import components
-from medsim.kernels.types import Ids, Values
+from medsim.kernels.types import Flags, Ids, Values
 from medsim.statistics.estimates import defined
 from medsim.statistics.strata import (
     MEMBERS,
@@ -151,10 +151,15 @@ class EvaluationInput:
 
     @cached_property
     def sets(self) -> list[PairSet]:
-        """The sets in order of name, with rows of ``pairs``; without the matched set."""
+        """The sets in order of name, with rows of ``pairs``; without those that have strata.
+
+        Minimal negatives are in none of these: they are compared with positives of equal terms.
+        """
         numbered = self.pairs.select("pair_id").with_row_index("row")
         value = pl.coalesce(pl.col("rating"), pl.col("label").cast(pl.Float64)).alias("value")
-        of_sets = self.frame.filter(pl.col("difficulty").ne_missing(ALL_KINDS))
+        of_sets = self.frame.filter(
+            pl.col("difficulty").ne_missing(ALL_KINDS), pl.col("negatives").ne_missing(MINIMAL)
+        )
         slim = of_sets.select(*SET_COLUMNS, "pair_id", value).join(numbered, on="pair_id")
         clusters = {} if self.rated or self.independent else self._clusters
         groups = slim.partition_by(SET_COLUMNS, as_dict=True, include_key=False)
@@ -171,7 +176,7 @@ class EvaluationInput:
                     rows=rows,
                     values=group["value"].to_numpy(),
                     kind="rated" if self.rated else "labelled",
-                    clusters=clusters[dataset][rows] if clusters else None,
+                    clusters=clusters[dataset][0, rows] if clusters else None,
                 )
             )
         return pair_sets
@@ -183,12 +188,14 @@ class EvaluationInput:
 
     @cached_property
     def scored_sets(self) -> list[PairSet]:
-        """The sets, and those with strata if the input has negatives of both strategies."""
+        """The sets, and those with strata if the input has negatives of the necessary kinds."""
+        if not self.all_difficulties:
+            return self.sets
         parts = [part for part in self.sets if part.dataset == HEADLINE_DATASET]
         parts = [part for part in parts if part.negatives in HEADLINE_NEGATIVES]
-        complete = {part.negatives for part in parts} == {*HEADLINE_NEGATIVES}
-        if not (complete and self.all_difficulties):
-            return self.sets
+        with_strata = list(self._changed_terms())
+        if {part.negatives for part in parts} != {*HEADLINE_NEGATIVES}:
+            return [*self.sets, *with_strata]
         # The further negatives of a sample.
         further = self.frame.filter(difficulty=ALL_KINDS)["pair_id"].implode()
         rows_of_further = self.pairs["pair_id"].is_in(further).arg_true().to_numpy()
@@ -196,11 +203,12 @@ class EvaluationInput:
         values = [*(part.values for part in parts), np.zeros(len(rows_of_further))]
         matched = self._in_strata("matched", every, values, strata_of_spelling(self.spelling))
         if not (learned := self.pairs["stratum"]).count():
-            return [*self.sets, matched]
+            return [*self.sets, matched, *with_strata]
         if self.pairs["spelling"].count():  # such a sample needs no further negatives
             every, values = every[:-1], values[:-1]
         beyond = self._in_strata("beyond", every, values, learned.to_numpy())
-        return [*self.sets, matched, beyond, *self._of_kinds(beyond, learned.to_numpy())]
+        of_kinds = self._of_kinds(beyond, learned.to_numpy())
+        return [*self.sets, matched, beyond, *of_kinds, *with_strata]
 
     def _of_kinds(self, whole: PairSet, learned: Ids) -> Iterator[PairSet]:
         """Yield the positives of a set with the negatives of each kind, if these are enough.
@@ -210,11 +218,8 @@ class EvaluationInput:
         first_terms = self.pairs["term1"].rank("dense").to_numpy()
         strata: dict[SampleKind, Ids] = {"of_kind": learned, "own_negative": first_terms}
         for column in NEGATIVE_KINDS:
-            kinds = self.pairs[column].gather(whole.rows)
-            for kind, n_pairs in kinds.drop_nulls().value_counts().sort(column).iter_rows():
-                if n_pairs < FEW:
-                    continue
-                chosen = (whole.values == 1) | kinds.eq_missing(kind).to_numpy()
+            for kind, is_such in _enough(self.pairs[column].gather(whole.rows)):
+                chosen = (whole.values == 1) | is_such
                 for of, of_pairs in strata.items():
                     yield replace(
                         whole,
@@ -226,6 +231,32 @@ class EvaluationInput:
                         clusters=None if whole.clusters is None else whole.clusters[chosen],
                         strata=of_pairs[whole.rows[chosen]].astype(np.int32),
                     )
+
+    def _changed_terms(self) -> Iterator[PairSet]:
+        """Yield the minimal negatives of each kind, with the positives that have one of their terms.
+
+        A stratum has all pairs with a term, so each pair is in the strata of both of its terms.
+        """
+        rows = self.pairs.select("pair_id", "difference").with_row_index("row")
+        pairs = self.frame.filter(dataset=HEADLINE_DATASET, negatives=MINIMAL)
+        pairs = pairs.select("pair_id", "label").join(rows, on="pair_id").sort("row")
+        row, value = (np.tile(pairs[name].to_numpy(), 2) for name in ("row", "label"))
+        of_terms = pl.concat(self.pairs[side].alias("term") for side in ("term1", "term2"))
+        term = of_terms.rank("dense").to_numpy().reshape(2, -1)[:, pairs["row"]].reshape(-1)
+        clusters = None if self.independent else self._clusters[HEADLINE_DATASET][:, pairs["row"]]
+        for kind, is_such in _enough(pairs["difference"]):
+            chosen = (value == 1) | np.tile(is_such, 2)
+            chosen &= np.isin(term, term[(value == 0) & chosen])
+            yield PairSet(
+                dataset=f"{HEADLINE_DATASET}/difference={kind}",
+                difficulty=ALL_KINDS,
+                negatives=MINIMAL,
+                rows=row[chosen].astype(np.int32),
+                values=value[chosen].astype(np.float64),
+                kind="own_negative",
+                clusters=None if clusters is None else clusters.reshape(-1)[chosen],
+                strata=term[chosen].astype(np.int32),
+            )
 
     def _in_strata(
         self, kind: SampleKind, rows: Sequence[Ids], values: Sequence[Values], strata: Ids
@@ -239,13 +270,13 @@ class EvaluationInput:
             rows=distinct,
             values=np.concatenate(values)[first],
             kind=kind,
-            clusters=None if self.independent else self._clusters[HEADLINE_DATASET][distinct],
+            clusters=None if self.independent else self._clusters[HEADLINE_DATASET][0, distinct],
             strata=strata[distinct].astype(np.int32),
         )
 
     @cached_property
     def _clusters(self) -> dict[str, Ids]:
-        """The cluster of each pair by dataset: int32[n_pairs]."""
+        """The clusters of the first and the second terms by dataset: int32[2, n_pairs]."""
         rows = self.pairs.select("pair_id").with_row_index("row")
         positives = self.frame.filter(label=1).join(rows, on="pair_id")
         ends = pl.concat(self.pairs[side].alias("term") for side in ("term1", "term2"))
@@ -255,7 +286,8 @@ class EvaluationInput:
         clusters = {}
         for dataset in self.frame["dataset"].unique():
             links = positives.filter(dataset=dataset)["row"].to_numpy()
-            clusters[dataset] = components(nodes.height, first[links], second[links])[first]
+            of_nodes = components(nodes.height, first[links], second[links])
+            clusters[dataset] = of_nodes[np.stack([first, second])]
         return clusters
 
 
@@ -349,6 +381,14 @@ def _with_targets(
     return input_
 
 
+def _enough(kinds: pl.Series) -> Iterator[tuple[str, Flags]]:
+    """Yield each kind of negatives that enough pairs have, and which have it: bool[n_pairs]."""
+    counts = kinds.drop_nulls().value_counts().sort(kinds.name)
+    for kind, n_pairs in counts.iter_rows():
+        if n_pairs >= FEW:
+            yield kind, kinds.eq_missing(kind).to_numpy()
+
+
 def distinct_terms(inputs: Iterable[EvaluationInput]) -> list[str]:
     """Return the terms of inputs that need vectors, distinct and in order."""
     parts: list[pl.Series] = []
@@ -426,31 +466,35 @@ def read_build(folder: Path, chosen: Sequence[Sequence[str]] = ((), (), ())) -> 
 def with_strata(input_: EvaluationInput, cache: Path | None) -> EvaluationInput:
     """Return a build whose pairs have ``spelling`` and ``stratum``, and ``NEGATIVE_KINDS``.
 
-    See ``learned_strata`` and ``kinds_of``. They are null for all pairs if the build has no
-    negatives of both strategies.
+    See ``learned_strata``, which needs negatives of both strategies, and ``kinds_of``, which needs
+    Levenshtein or minimal negatives. Otherwise they are null for all pairs.
     """
-    pairs = input_.frame.filter(IN_HEADLINE)
-    if pairs["negatives"].n_unique() < len(HEADLINE_NEGATIVES):
-        return input_
-    hard = pairs.filter(label=0, negatives="levenshtein").unique("pair_id").sort("pair_id")
-    pairs = pairs.unique("pair_id").sort("pair_id")
-    identity = str(input_.provenance["fingerprint"])
-    learned = learned_strata(pairs, identity, cache)
-    if not learned["spelling"].count():
-        few = (
-            f"{input_.name} has too few positives to train the classifier of spelling (it needs "
-            f"{FEWEST_POSITIVES} in each half): the AUC beyond spelling compares pairs of the same "
-            "edit distance and about the same lengths instead"
-        )
-        input_ = replace(input_, warnings=(*input_.warnings, few))
+    pairs, identity = input_.frame.filter(IN_HEADLINE), str(input_.provenance["fingerprint"])
+    if pairs["negatives"].n_unique() == len(HEADLINE_NEGATIVES):
+        pairs = pairs.unique("pair_id").sort("pair_id")
+        learned = learned_strata(pairs, identity, cache)
+        if not learned["spelling"].count():
+            few = (
+                f"{input_.name} has too few positives to train the classifier of spelling (it "
+                f"needs {FEWEST_POSITIVES} in each half): the AUC beyond spelling compares pairs "
+                "of the same edit distance and about the same lengths instead"
+            )
+            input_ = replace(input_, warnings=(*input_.warnings, few))
+        input_ = _with_columns(input_, learned)
+    near = pl.col("negatives").is_in(["levenshtein", MINIMAL])
+    near = input_.frame.filter(near, dataset=HEADLINE_DATASET, label=0)
     build = input_.build
-    if build and (is_a := build.manifest.outputs.get("terminology/is_a.parquet")):
-        make = partial(kinds_of, hard, build)
-        key = f"{identity} {is_a.fingerprint} {hard.height} {medsim_version()}"
-        kinds = kept(cache, "kinds", key, make)
-        learned = learned.join(kinds, on="pair_id", how="left")
-    columns = input_.frame.drop(learned.columns[1:])
-    frame = columns.join(learned, on="pair_id", how="left", maintain_order="left")
+    if near.height and build and (is_a := build.manifest.outputs.get("terminology/is_a.parquet")):
+        near = near.unique("pair_id").sort("pair_id")
+        key = f"{identity} {is_a.fingerprint} {near.height} {medsim_version()}"
+        input_ = _with_columns(input_, kept(cache, "kinds", key, partial(kinds_of, near, build)))
+    return input_
+
+
+def _with_columns(input_: EvaluationInput, columns: pl.DataFrame) -> EvaluationInput:
+    """Return an input with other columns of pairs, by pair_id."""
+    frame = input_.frame.drop(columns.columns[1:])
+    frame = frame.join(columns, on="pair_id", how="left", maintain_order="left")
     return replace(input_, frame=frame.select(input_.frame.columns))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from medsim.core.config import MINIMAL
 from medsim.core.errors import counted
 from medsim.core.shown import number
 from medsim.evaluations.conclusions import embedding_standings, with_standing
@@ -105,6 +106,8 @@ def confusion_sentences(results: pl.DataFrame) -> list[str]:
         parts = with_parts(of_leader.filter(statistic=CONFUSIONS[0]))
         covers = 2 * pl.col("n_covered") >= pl.col("n_pairs")  # of others 0.5 is mostly a guess
         parts = parts.filter(covers, ~pl.col("part_value").is_in(_LOOSE))
+        exact = pl.col("negatives") == MINIMAL  # there are more of these
+        parts = parts.filter(exact | ~exact.any().over("part"))
         for part, sentence in _CONFUSES.items():
             for row in parts.filter(part=part).head(1).iter_rows(named=True):
                 kind = _KINDS.get(row["part_value"], f"a {row['part_value'].replace('_', ' ')}")

@@ -10,14 +10,16 @@ import numpy as np
 import polars as pl
 
 from medsim.builds.cards import licence_of
+from medsim.builds.datasets import TERM_IDS, with_term_ids
 from medsim.builds.embedded import check_same, embedding_of
 from medsim.builds.output import PAIR, Build
 from medsim.builds.positives import content_hashes
 from medsim.core import queries
-from medsim.core.config import DIFFICULTIES, Strategy
+from medsim.core.config import DIFFICULTIES, MINIMAL, Strategy
 from medsim.core.errors import OptionError, counted
 from medsim.core.manifest import Skipped
 from medsim.core.store import Store
+from medsim.core.terms import lowered_column
 from medsim.embeddings.embedded_terms import embed_terms, with_fingerprint
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.metrics import Workers
@@ -96,6 +98,25 @@ def exported_pairs(
     return pairs.with_columns(pl.col("term1_id", "term2_id").cast(pl.Int32))
 
 
+def exported_terms(run: Export, build: Build) -> pl.DataFrame:
+    """Return the terms of a build of one split, with all minimal negatives if these are chosen."""
+    terms = build.terms()
+    if run.options.negatives != MINIMAL:
+        return terms
+    others = _changed(build).select(term="term2").unique().join(terms, on="term", how="anti")
+    others = others.sort("term").with_columns(
+        lower_term=lowered_column(others.sort("term")["term"]),
+        component=-1 - pl.int_range(pl.len(), dtype=pl.Int32),  # not among those of terms
+    )
+    return pl.concat([terms, others], how="diagonal")
+
+
+def _changed(build: Build) -> pl.DataFrame:
+    """Return the minimal negatives of all sets, each once: term1 and term2."""
+    pairs = build.pairs(negatives=MINIMAL).filter(label=0).select("term1", "term2")
+    return pairs.unique().sort("term1", "term2").collect()
+
+
 def check_some(run: Export, n_positives: int) -> None:
     """Raise OptionError if there is nothing to export."""
     if not n_positives:
@@ -161,19 +182,21 @@ def tuples_of(run: Export, build: Build, terms: pl.DataFrame) -> Tuples:
 
     Levenshtein and embedding negatives are the exact nearest terms of an anchor, in the order of
     ``medsim.neighbours.search`` and ``medsim.embeddings.lookup``; all positives of an anchor
-    have the same ones. Random negatives are drawn for each positive by a hash of the seed and its
+    have the same ones. Minimal negatives are those of the build, by default one for each anchor, in
+    an order drawn by a hash of the seed and both texts. Random negatives are drawn for each positive by a hash of the seed and its
     texts.
 
     Args:
         run: the export; its options give the strategy, the number of negatives and the seed.
         build: build of one split.
-        terms: terms of that build, ``medsim.builds.output.TERM``; all are candidates.
+        terms: see ``exported_terms``; all are candidates.
 
     Raises:
         OptionError: the strategy is embedding, and the build has no embedding.
     """
     chosen, pairs = run.options.n_negatives, exported_pairs(run, build, terms)
-    return with_negatives(run, build, terms, pairs, 5 if chosen is None else chosen)
+    usual = 1 if run.options.negatives == MINIMAL else 5
+    return with_negatives(run, build, terms, pairs, usual if chosen is None else chosen)
 
 
 def with_negatives(
@@ -190,6 +213,8 @@ def with_negatives(
     """
     firsts, seconds = (pairs[side].to_numpy() for side in ("term1_id", "term2_id"))
     strategy = run.options.negatives or "levenshtein"
+    if strategy == MINIMAL and n_wanted:
+        return _with_changed(run, build, terms, pairs, n_wanted)
     pool = Terms(
         terms=terms["lower_term"],
         components=terms["component"].to_numpy(),
@@ -224,6 +249,31 @@ def with_negatives(
         names=[f"negative_{number + 1}" for number in range(n_wanted)],
         rows=np.flatnonzero(complete),
         negatives=negatives,
+    )
+
+
+def _with_changed(
+    run: Export, build: Build, terms: pl.DataFrame, pairs: pl.DataFrame, n_wanted: int
+) -> Tuples:
+    """Return pairs with minimal negatives, which either term of a negative has."""
+    numbered, hashes = terms.with_row_index("term_id"), content_hashes(terms["term"])
+    changed = with_term_ids(_changed(build).lazy(), numbered)
+    ends = changed.select(TERM_IDS).drop_nulls().collect().cast(pl.Int32).to_numpy().T
+    anchors, ids = np.concatenate([ends, ends[::-1]], axis=1)
+    drawn = pair_seeds(np.uint64(run.options.seed), hashes, anchors, ids)
+    anchors, ids = np.stack([anchors, ids])[:, np.lexsort((ids, drawn, anchors))]
+    firsts = pairs["term1_id"].to_numpy()
+    begins, ends = (np.searchsorted(anchors, firsts, side) for side in ("left", "right"))
+    enough = ends - begins >= n_wanted
+    reason = f"anchor has fewer than {n_wanted} minimal negatives"
+    _leave_out(run, build, reason, int(np.count_nonzero(~enough)), len(enough))
+    begins = begins[enough]
+    return Tuples(
+        texts=terms["term"],
+        pairs=pairs,
+        names=[f"negative_{number + 1}" for number in range(n_wanted)],
+        rows=np.flatnonzero(enough),
+        negatives=lambda batch: ids[begins[batch, np.newaxis] + np.arange(n_wanted)],
     )
 
 
@@ -330,7 +380,7 @@ def _questions(run: Export, build: Build) -> pl.DataFrame:
         _leave_out(run, build, reason, len(wrong) - len(rows), len(wrong))
         return rows, wrong[rows]
 
-    terms = build.terms()
+    terms = exported_terms(run, build)
     labelled = build.pairs().select("pair_id", "term1", "term2", "label").unique()
     return make_questions(
         terms,

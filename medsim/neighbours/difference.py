@@ -109,6 +109,11 @@ def unmarked(name: str) -> str:
     return " ".join(filter(None, (_UNMARKED.get(word, _NON.sub("", word)) for word in words)))
 
 
+def words_in(name: str) -> list[str]:
+    """Return the words and numbers of a name, in order."""
+    return _WORD.findall(name)
+
+
 _FOLDS: Mapping[str, Callable[[str], str]] = {
     "space": lambda part: _SPACES.sub("", part),
     "hyphen": lambda part: _JOINERS.sub("", part),
@@ -122,8 +127,9 @@ _NUMBERS = frozenset(_LISTED["numbers"].split())
 _LETTERS, _SIDES, _NEGATIONS = (
     frozenset(_LISTED[name].split()) for name in ("letters", "sides", "negations")
 )
+_NOT = ("no", "not", "non")
 _UNMARKED: Mapping[str, str] = {
-    **dict.fromkeys([*_SIDES, "no", "not", "non"], ""),
+    **dict.fromkeys([*_SIDES, *_NOT], ""),
     **dict(pair.split("/") for pair in _LISTED["negated"].split()),
 }
 """Words of sides and negations, and the words that remain without them."""
@@ -179,3 +185,34 @@ _OF_PAIRS: Mapping[str, Callable[[str, str], bool]] = {
     "negation": _swapped([(p, "") for p in _LISTED["negating"].split()]),
 }
 """Whether two words differ in a certain way; all pairs of words in which two names differ do."""
+
+
+_EXCHANGED: Mapping[str, Sequence[str]] = {
+    **{pair: pair.split("/") for pair in _LISTED["opposites"].split()},
+    "number": _LISTED["counting"].split(),
+    "negation": ["", *_LISTED["negating"].split()],
+}
+"""Affixes of which one takes the place of another."""
+
+_BEGINNINGS: Mapping[str, Sequence[str]] = {
+    affix: [name for name, affixes in _EXCHANGED.items() if affix in affixes]
+    for affix in {affix for affixes in _EXCHANGED.values() for affix in affixes}
+}
+
+
+def blanks_of(word: str) -> Sequence[str]:
+    """Return what stands for a word where another may take its place.
+
+    Two words that make a difference of the kinds side, negation, opposite, number, roman or code
+    have an equal text; others may have one too. It is empty for a word that may be left out: a side
+    or "not", but not "absent", since "absent/small lens" is no contrary of "small lens".
+    """
+    if word in _SIDES or word in _NEGATIONS:
+        return [""] * (word in _SIDES or word in _NOT) + ["-"]
+    if any(_OF_WORDS[kind](word) for kind in ("number", "roman", "code")):
+        return ["#"]
+    cuts = range(min(_LONGEST_AFFIX, len(word)) + 1)
+    return [f"{name}:{word[cut:]}" for cut in cuts for name in _BEGINNINGS.get(word[:cut], ())]
+
+
+_LONGEST_AFFIX = max(map(len, _BEGINNINGS))

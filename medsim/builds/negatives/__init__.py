@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
 
 from medsim.core.progress import Stage
 from medsim.core.registry import Registry
@@ -36,6 +39,7 @@ class TermIndex:
         lower: lower-cased terms, a column of strings.
         hashes: uint64[n_terms], of the terms' exact content.
         components: int32[n_terms], equal for linked terms.
+        names: int32[n_names], names of eligible concepts in the first language, in order of text.
         pool: int32[n_pool], the terms that second terms are drawn from, in order of text, including
             all terms of the positives; None if each set draws from its own terms.
         translations: the pools of second terms in other languages, by number of the language, each
@@ -46,6 +50,7 @@ class TermIndex:
     lower: pl.Series
     hashes: Hashes
     components: Ids
+    names: Ids = field(default_factory=partial(np.empty, 0, np.int32))
     pool: Ids | None = None
     translations: Mapping[int, Ids] = field(default_factory=dict)
     embedding: IndexedVectors | None = None

@@ -17,6 +17,7 @@ from medsim.exports.pairs import (
     OPTIONS_OF_TUPLES,
     Tuples,
     check_some,
+    exported_terms,
     questions_by_split,
     tuples_of,
 )
@@ -34,7 +35,7 @@ def write_json_lines(run: Export) -> None:
     """
     n_positives = 0
     for name, build in run.splits.items():
-        tuples = tuples_of(run, build, build.terms())
+        tuples = tuples_of(run, build, exported_terms(run, build))
         n_positives += tuples.pairs.height
         with run.progress.stage(f"write {name}.jsonl"):
 

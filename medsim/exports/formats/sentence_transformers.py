@@ -22,7 +22,13 @@ from medsim.exports.formats import (
     ExportFormat,
     shards,
 )
-from medsim.exports.pairs import OPTIONS_OF_TUPLES, check_some, exported_pairs, tuples_of
+from medsim.exports.pairs import (
+    OPTIONS_OF_TUPLES,
+    check_some,
+    exported_pairs,
+    exported_terms,
+    tuples_of,
+)
 
 if TYPE_CHECKING:
     from medsim.core.config import Strategy
@@ -61,7 +67,7 @@ def write_sentence_transformers(run: Export) -> None:
         written.setdefault(config, []).append(split)
 
     for split, build in run.splits.items():
-        terms = build.terms()
+        terms = exported_terms(run, build)
         tuples = tuples_of(run, build, terms)
         columns = ["anchor", "positive"]
         pairs = partial(_texts, tuples.pairs, terms, columns)

@@ -1,7 +1,9 @@
 -- A negative has the first concept of a positive with the same first term, and its second concept
 -- is the smallest concept with the second term.
 --
--- reads   numbered_pair, numbered_bearer
+-- The first term of a minimal negative may be the second of a positive.
+--
+-- reads   numbered_pair, pair_set, numbered_bearer
 -- writes  the rows that violate this
 
 with negative as (
@@ -23,6 +25,16 @@ positive as (
         concept1
     from numbered_pair
     where label = 1
+    union
+    select
+        p.set_id,
+        p.term2_id as term1_id,
+        p.concept2 as concept1
+    from numbered_pair as p
+    inner join pair_set as s on p.set_id = s.set_id
+    where
+        p.label = 1
+        and s.negatives = 'minimal'
 )
 
 select

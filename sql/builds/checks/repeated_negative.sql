@@ -1,6 +1,8 @@
 -- No two sets of a strategy share a negative in either direction, unless one dataset contains the
 -- other.
 --
+-- Minimal negatives are all there are, so sets may share them.
+--
 -- reads   numbered_pair, pair_set, dataset
 -- writes  the later rows that violate this
 
@@ -15,7 +17,9 @@ with negative as (
         greatest(p.term1_id, p.term2_id) as high_id
     from numbered_pair as p
     inner join pair_set as s on p.set_id = s.set_id
-    where p.label = 0
+    where
+        p.label = 0
+        and s.negatives <> 'minimal'
 )
 
 select distinct

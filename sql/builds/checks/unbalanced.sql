@@ -1,15 +1,17 @@
--- A first term has at most as many negatives as positives.
+-- A first term has at most as many negatives as positives, except minimal ones.
 --
--- reads   numbered_pair
+-- reads   numbered_pair, pair_set
 -- writes  the negatives of first terms that violate this
 
 with unbalanced as (
     select
-        set_id,
-        term1_id
-    from numbered_pair
+        p.set_id,
+        p.term1_id
+    from numbered_pair as p
+    inner join pair_set as s on p.set_id = s.set_id
+    where s.negatives <> 'minimal'
     group by all
-    having 2 * count(*) filter (where label = 0) > count(*)
+    having 2 * count(*) filter (where p.label = 0) > count(*)
 )
 
 select
