@@ -104,7 +104,8 @@ class SearchOptions(ReadingOptions):
     negatives: Annotated[
         Sequence[Strategy],
         main_option(
-            "Strategies for negatives.",
+            "Strategies for negatives. minimal makes all names that differ in one word, such as a "
+            "side or number.",
             listed=True,
             lower=True,
             noun="strategy of negatives",

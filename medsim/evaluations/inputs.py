@@ -23,14 +23,13 @@ from medsim.core.config import CROSS_LANGUAGE, MINIMAL, SET_COLUMNS
 from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.manifest import fingerprint, medsim_version
 from medsim.core.progress import Progress
-from medsim.core.tables import read_table
-from medsim.core.terms import lowered
 from medsim.embeddings.encoders import cache_folder
 from medsim.evaluations.baselines import FEWEST_POSITIVES, kept, learned_strata
 from medsim.evaluations.confusions import kinds_of
 from medsim.evaluations.layouts import RatedColumns, parse_rated
 from medsim.evaluations.output import SET_PAIRS
-from medsim.evaluations.ratings import RatedPairs, read_rated
+from medsim.evaluations.rated_parts import WordTable, read_words, strata_of
+from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.samples import sampled
 from medsim.evaluations.sets import (
     ALL_KINDS,
@@ -46,14 +45,7 @@ from medsim.evaluations.sets import (
 from medsim.kernels.components import components
 from medsim.kernels.types import Flags, Ids, Values
 from medsim.statistics.estimates import defined
-from medsim.statistics.strata import (
-    MEMBERS,
-    WORD_PROPERTIES,
-    Stratification,
-    parts_of,
-    property_in,
-    topic_names,
-)
+from medsim.statistics.strata import Stratification
 
 if TYPE_CHECKING:
     from medsim.evaluations.options import EvaluateOptions
@@ -233,13 +225,15 @@ class EvaluationInput:
                     )
 
     def _changed_terms(self) -> Iterator[PairSet]:
-        """Yield the minimal negatives of each kind, with the positives that have one of their terms.
+        """Yield the minimal negatives of each kind, with the positives of equal terms.
 
         A stratum has all pairs with a term, so each pair is in the strata of both of its terms.
         """
         rows = self.pairs.select("pair_id", "difference").with_row_index("row")
         pairs = self.frame.filter(dataset=HEADLINE_DATASET, negatives=MINIMAL)
-        pairs = pairs.select("pair_id", "label").join(rows, on="pair_id").sort("row")
+        pairs = pairs.select("pair_id", "label").unique().join(rows, on="pair_id").sort("row")
+        if pairs.is_empty():
+            return
         row, value = (np.tile(pairs[name].to_numpy(), 2) for name in ("row", "label"))
         of_terms = pl.concat(self.pairs[side].alias("term") for side in ("term1", "term2"))
         term = of_terms.rank("dense").to_numpy().reshape(2, -1)[:, pairs["row"]].reshape(-1)
@@ -547,123 +541,3 @@ def _read_rated_file(
             f"{path.name}: {warning}" for warning in (*skipped, *rated.warnings, *part_warnings)
         ),
     )
-
-
-_MAX_DOMAINS = 20  # a column with more values is probably something else
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WordTable:
-    """A table of words.
-
-    Attributes:
-        digest: SHA-256 of its bytes as they were read.
-        frame: a row per word: ``word`` in lower case, and any of ``count`` (Float64), ``topics``
-            (Float64, their number) and ``domain`` (String) that the file has.
-        warnings: for readers of the results, a sentence each.
-    """
-
-    name: str
-    digest: str
-    frame: pl.DataFrame
-    warnings: tuple[str, ...] = ()
-
-
-def read_words(path: Path) -> WordTable:
-    """Return the table of words in a CSV, TSV or Parquet file, ignoring case.
-
-    If a word has several rows, such as one per word class, its counts are summed, every named topic
-    counts once, and the highest number of topics is used. A word with two domains has none.
-
-    Args:
-        path: of the file, with a column ``word`` and at least one of ``count``, ``topics`` (how
-            many, or their names joined by semicolons) and ``domain``.
-
-    Raises:
-        InputError: the file cannot be read or has no such columns, or a cell is invalid; the
-            message names the line and the value.
-    """
-    table = read_table(path, ("word",), WORD_PROPERTIES)
-    names = table.frame.columns[1:]
-    if not names:
-        raise InputError(
-            f"{path} has none of the columns {', '.join(WORD_PROPERTIES)} beside word; add one"
-        )
-    rows = []
-    for line, (word, *cells) in table.rows():
-        row = dict(zip(names, cells, strict=True))
-        try:
-            properties = {name: property_in(name, cell) for name, cell in row.items()}
-        except InputError as error:
-            raise InputError(f"{path}: {line}: {error}") from error
-        topics = None if properties.get("topics") is None else topic_names(row["topics"])
-        rows.append({"word": word, **properties, "names": None if topics is None else [*topics]})
-    schema = {"word": pl.String, "count": pl.Float64, "topics": pl.Float64, "domain": pl.String}
-    frame = pl.DataFrame(rows, {**schema, "names": pl.List(pl.String)})
-    count, domain = pl.col("count"), pl.col("domain").drop_nulls()
-    n_topics = pl.max_horizontal(
-        pl.col("topics").max(), pl.col("names").explode().drop_nulls().n_unique()
-    )
-    frame = (
-        frame.with_columns(word=pl.Series(lowered(frame["word"].to_list()), dtype=pl.String))
-        .group_by("word", maintain_order=True)
-        .agg(
-            count=pl.when(count.count() > 0).then(count.sum()),
-            topics=pl.when(pl.col("topics").count() > 0).then(n_topics),
-            domain=pl.when(domain.n_unique() == 1).then(domain.first()),
-        )
-    )
-    return WordTable(
-        name=path.name,
-        digest=table.sha256,
-        frame=frame.select("word", *names),
-        warnings=table.warnings,
-    )
-
-
-def strata_of(
-    rated: RatedPairs, stratification: Stratification, words: WordTable | None = None
-) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Return the parts of a rated file, see ``parts_of``.
-
-    A table of words takes precedence over the columns of the file.
-
-    Returns:
-        ``MEMBERS``, a row for every part that a pair belongs to; and warnings about pairs that
-        belong to none.
-    """
-    frames = [pl.DataFrame(schema=MEMBERS)]
-    warnings = []
-    for name, members in parts_of(_properties(rated, words), stratification).items():
-        n_values = members["part_value"].n_unique()
-        if name == "domain" and n_values > _MAX_DOMAINS:
-            raise InputError(
-                f"{rated.name} has {n_values:,} domains, but at most {_MAX_DOMAINS} are allowed; "
-                "if the column holds something else, rename it"
-            )
-        frames.append(members)
-        if n_none := rated.pairs.height - members.height:
-            n_pairs = counted(rated.pairs.height, "pair")
-            warnings.append(
-                f"{n_none:,} of {n_pairs} left out of parts by {name}: a word has no value, or the "
-                "two words belong to different parts"
-            )
-    return pl.concat(frames), tuple(warnings)
-
-
-def _properties(rated: RatedPairs, words: WordTable | None) -> pl.DataFrame:
-    """Return the properties of all pairs, such as "count1"; those of whole pairs end in 1."""
-    properties = rated.properties.rename(
-        {"domain": "domain1", "associated": "associated1"}, strict=False
-    )
-    if words is None:
-        return properties
-    frames = [properties]
-    for side in "12":
-        terms = pl.DataFrame(
-            {"word": lowered(rated.pairs[f"term{side}"].to_list())}, {"word": pl.String}
-        )
-        columns = terms.join(words.frame, on="word", how="left", maintain_order="left").drop("word")
-        frames.append(columns.rename({name: f"{name}{side}" for name in columns.columns}))
-        frames[0] = frames[0].drop(frames[-1].columns, strict=False)
-    return pl.concat(frames, how="horizontal")

@@ -183,8 +183,8 @@ def tuples_of(run: Export, build: Build, terms: pl.DataFrame) -> Tuples:
     Levenshtein and embedding negatives are the exact nearest terms of an anchor, in the order of
     ``medsim.neighbours.search`` and ``medsim.embeddings.lookup``; all positives of an anchor
     have the same ones. Minimal negatives are those of the build, by default one for each anchor, in
-    an order drawn by a hash of the seed and both texts. Random negatives are drawn for each positive by a hash of the seed and its
-    texts.
+    an order drawn by a hash of the seed and both texts. Random negatives are drawn for each
+    positive by a hash of the seed and its texts.
 
     Args:
         run: the export; its options give the strategy, the number of negatives and the seed.

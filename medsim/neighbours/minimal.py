@@ -15,14 +15,14 @@ from medsim.neighbours.search import pairs_within
 if TYPE_CHECKING:
     from medsim.kernels.types import Ids
 
-CHANGES = ("side", "negation", "opposite", "number", "roman", "code", "letter")
+MINIMAL_KINDS = ("side", "negation", "opposite", "number", "roman", "code", "letter")
 """The kinds of differences that one word makes; see ``DifferenceClassifier``."""
 
 _ROWS = ["row1", "row2"]
 
 
 def minimal_pairs(lower: pl.Series, components: Ids, threads: int) -> pl.DataFrame:
-    """Return all pairs of unlinked names that differ in one word, and by a kind of ``CHANGES``.
+    """Return all pairs of unlinked names that differ in one word, by one of ``MINIMAL_KINDS``.
 
     A word is exchanged for another, is left out, or has another letter in one place.
 
@@ -47,7 +47,7 @@ def minimal_pairs(lower: pl.Series, components: Ids, threads: int) -> pl.DataFra
     texts = (lower.gather(pairs[row]).to_list() for row in _ROWS)
     kinds = [between(*pair).kind for pair in zip(*texts, strict=True)]
     return pairs.with_columns(difference=pl.Series(kinds, dtype=pl.String)).filter(
-        pl.col("difference").is_in(CHANGES)
+        pl.col("difference").is_in(MINIMAL_KINDS)
     )
 
 

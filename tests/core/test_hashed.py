@@ -16,7 +16,7 @@ from medsim.core.files import HashedReader, open_hashed
 from medsim.core.store import Store
 from medsim.core.tables import read_table
 from medsim.evaluations import inputs
-from medsim.evaluations.inputs import read_words
+from medsim.evaluations.rated_parts import read_words
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import obo
 from medsim.terminologies.sources.ontology_rows import OntologyRows

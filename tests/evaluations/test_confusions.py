@@ -131,6 +131,7 @@ def test_every_kind_with_30_pairs_has_both_scores_and_no_other(
 
 def test_a_sentence_names_what_the_best_embedding_confuses_but_not_what_it_hardly_covers() -> None:
     row = {"input": "hpo", "low": 0.1, "high": 0.3, "n_pairs": 100, "n_covered": 100}
+    row |= {"negatives": "levenshtein"}
     score = row | {"dataset": "syn_syn", "statistic": "auc_beyond_spelling"}
     nearer = row | {"statistic": "synonym_nearer", "embedding": "a"}
     rows = [
@@ -150,6 +151,10 @@ def test_a_sentence_names_what_the_best_embedding_confuses_but_not_what_it_hardl
         ),
         "A synonym is nearer than a name of a parent or child in 30% of cases.",
     ]
+
+    more = {"dataset": "syn_syn/difference=number", "value": 0.4, "negatives": "minimal"}
+    [said, _] = confusion_sentences(pl.DataFrame([*rows, nearer | more]))
+    assert said.startswith("a confuses names that differ in a number most")  # these are more
 
 
 def test_names_differ_in_the_kinds_of_the_audit(tmp_path: Path) -> None:

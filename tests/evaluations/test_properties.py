@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from medsim.core.errors import InputError
-from medsim.evaluations.inputs import WordTable, read_words
 from medsim.evaluations.layouts import parse_columns
+from medsim.evaluations.rated_parts import WordTable, read_words
 from medsim.evaluations.ratings import RatedPairs, read_rated
 
 PAIRS = "term1,term2,rating,class,domain,associated,count1,Count 2,topics1,topics2\n"

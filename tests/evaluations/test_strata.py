@@ -20,7 +20,7 @@ from scipy import stats
 
 import medsim
 from medsim.core.errors import InputError
-from medsim.evaluations.inputs import WordTable, strata_of
+from medsim.evaluations.rated_parts import WordTable, strata_of
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.readable import readable_tables
 from medsim.evaluations.sets import parts_of_sets, sort_parts, whole_sets

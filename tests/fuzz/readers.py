@@ -57,7 +57,7 @@ from medsim.embeddings.chats import read_reply
 from medsim.embeddings.formats import find_format
 from medsim.embeddings.options import EmbeddingOptions
 from medsim.embeddings.services import parse_vectors
-from medsim.evaluations.inputs import read_words
+from medsim.evaluations.rated_parts import read_words
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.result_file import read_result
 from medsim.neighbours.pool import names_of

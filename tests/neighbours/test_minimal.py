@@ -11,7 +11,7 @@ import pytest
 from rapidfuzz.distance import Levenshtein
 
 from medsim.neighbours.difference import DifferenceClassifier
-from medsim.neighbours.minimal import CHANGES, minimal_pairs
+from medsim.neighbours.minimal import MINIMAL_KINDS, minimal_pairs
 
 LEFT_OUT = {"left", "right", "bilateral", "unilateral", "not", "no"}
 WORDS = [*LEFT_OUT, "1", "2", "12", "ii", "x", "acute", "chronic", "typical", "atypical", "absent"]
@@ -97,7 +97,7 @@ def test_pairs_are_those_of_brute_force(seed: int) -> None:
         exchanged = len(long) == len(short) and sum(map(str.__ne__, short, long)) == 1
         if left_out or exchanged or Levenshtein.distance(one, other) == 1:
             kind = between(one, other).kind
-            if kind in CHANGES:
+            if kind in MINIMAL_KINDS:
                 expected.add((one, other, kind))
     assert len({kind for _, _, kind in expected}) > 4
     assert found(names) == expected

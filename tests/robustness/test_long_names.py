@@ -15,7 +15,7 @@ import medsim
 from medsim.builds.positives import read_corrections
 from medsim.core.errors import InputError
 from medsim.core.terms import MAX_NAME
-from medsim.evaluations.inputs import read_words
+from medsim.evaluations.rated_parts import read_words
 from medsim.evaluations.ratings import read_rated
 from medsim.neighbours.pool import names_of
 from medsim.studies.asking import read_pairs

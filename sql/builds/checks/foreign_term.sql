@@ -1,9 +1,9 @@
 -- The second term of a negative is in the set's positives or in the pool of all sets.
 --
 -- Across languages, it is a second term of positives in the same languages, or in the pool of its
--- language. That of a minimal negative is any name of an eligible concept, or a term of positives.
+-- language. That of a minimal negative is a name of any active concept, or a term of positives.
 --
--- reads   numbered_pair, pair_set, pool, name
+-- reads   numbered_pair, pair_set, numbered_name, pool
 -- writes  the rows that violate this
 
 with outside as (
@@ -43,7 +43,7 @@ set_term as (
 
 any_term as (
     select term_id
-    from name
+    from numbered_name
     union
     select term_id
     from set_term

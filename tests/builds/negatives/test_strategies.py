@@ -51,6 +51,7 @@ SEEDS = st.integers(0, (1 << 63) - 1)
 BYSTANDERS = st.lists(st.text("ab", min_size=1, max_size=5), max_size=8)
 
 searched = pytest.mark.parametrize("strategy", ["levenshtein", "embedding"])
+for_each_positive = pytest.mark.parametrize("strategy", ["random", "levenshtein", "embedding"])
 of_either_pool = pytest.mark.parametrize("shared", [False, True])
 of_crowds = pytest.mark.parametrize(("n_concepts", "n_names"), [(2, 9), (5, 8), (26, 3), (12, 12)])
 
@@ -487,7 +488,7 @@ def test_a_term_without_a_vector_is_not_used() -> None:
 # All
 
 
-@pytest.mark.parametrize("strategy", config.STRATEGIES)
+@for_each_positive
 @pytest.mark.parametrize("seed", range(3))
 def test_threads_and_other_terms_do_not_matter(strategy: str, seed: int) -> None:
     positives = three_sets()
@@ -498,7 +499,7 @@ def test_threads_and_other_terms_do_not_matter(strategy: str, seed: int) -> None
     assert negatives_of(strategy, positives, seed=seed, bystanders=bystanders) == alone
 
 
-@pytest.mark.parametrize("strategy", config.STRATEGIES)
+@for_each_positive
 def test_syn_syn_may_repeat_only_negatives_of_fsn_syn(strategy: str) -> None:
     names = [Pair("aa", "aa1", "1", "1"), Pair("bb", "bb1", "2", "2")]
     contained = negatives_of(strategy, {("fsn_syn", "easy"): names, ("syn_syn", "easy"): names})

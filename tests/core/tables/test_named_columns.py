@@ -17,7 +17,7 @@ from medsim.core.errors import InputError
 from medsim.core.progress import Progress
 from medsim.core.tables import Text, read_table, table_of
 from medsim.evaluations.correlate import read_model_scores
-from medsim.evaluations.inputs import read_words
+from medsim.evaluations.rated_parts import read_words
 from medsim.evaluations.ratings import read_rated
 from medsim.studies.asking import read_pairs
 from medsim.studies.relations import read_norms
