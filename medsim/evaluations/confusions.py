@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.builds.positives import reload_names
+from medsim.builds.relations import relations_in
 from medsim.core.store import Store
 from medsim.core.terms import lowered_column
 from medsim.neighbours.difference import DifferenceClassifier
@@ -24,17 +25,14 @@ def kinds_of(negatives: pl.DataFrame, build: Build) -> pl.DataFrame:
 
     Returns:
         pair_id, difference (a kind of ``DifferenceClassifier``) and relation (see
-        ``sql/evaluations/relation.sql``; null without a hierarchy).
+        ``sql/builds/pairs/relation.sql``; null without a hierarchy).
     """
     lower = negatives.select(
         "pair_id", **{f"lower{side}": lowered_column(negatives[f"term{side}"]) for side in "12"}
     )
-    relations = pl.DataFrame(schema={"pair_id": pl.String, "relation": pl.String})
     with Store(threads=1) as store:
         names = reload_names(build, store)["lower_term"]
-        if store.table("is_a").height:
-            store.put("unlike", lower)
-            relations = store.frame("evaluations/relation")
+        relations = relations_in(store, lower)
     classifier = DifferenceClassifier(names.unique())
     kinds = [classifier.between(*pair).kind for pair in lower.select("lower1", "lower2").rows()]
     differences = lower.select("pair_id", difference=pl.Series(kinds, dtype=pl.String))

@@ -29,7 +29,7 @@ from medsim.kernels.drawing import draw_distinct, pair_seeds
 from medsim.kernels.types import Flags, Ids, Ranks, Rows
 from medsim.neighbours.search import NearestSearch, Terms
 from medsim.questions.balanced import choose_balanced
-from medsim.questions.making import make_questions
+from medsim.questions.making import make_questions, with_relations
 
 if TYPE_CHECKING:
     from medsim.embeddings.lookup import CosineSearch
@@ -382,7 +382,7 @@ def _questions(run: Export, build: Build) -> pl.DataFrame:
 
     terms = exported_terms(run, build)
     labelled = build.pairs().select("pair_id", "term1", "term2", "label").unique()
-    return make_questions(
+    questions = make_questions(
         terms,
         exported_pairs(run, build, terms, n_languages=1).with_columns(negatives=pl.lit(strategy)),
         labelled.sort("pair_id", "term1").head(_N_LEARNED).collect(),
@@ -391,3 +391,4 @@ def _questions(run: Export, build: Build) -> pl.DataFrame:
         threads=run.threads,
         progress=run.progress,
     )
+    return with_relations(questions, build)

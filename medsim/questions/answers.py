@@ -7,11 +7,12 @@ Answers have the columns of ``asked_of``, and: ask, model and prediction (see
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
+import numpy as np
 import polars as pl
 
 from medsim.core.options import Option
@@ -26,6 +27,7 @@ from medsim.kernels.types import Singles, Values
 from medsim.questions.output import REPLIES
 from medsim.questions.question import LETTERS, Questions
 from medsim.questions.rules import scores_by_rule
+from medsim.statistics.scores import best_threshold
 
 INSTRUCTIONS = {
     "choice": "Answer the question about medical names. Exactly one of the lettered names is "
@@ -137,13 +139,37 @@ def answers_by_rules(questions: pl.DataFrame) -> list[pl.DataFrame]:
 
 def answers_by_similarity(
     questions: pl.DataFrame, model: str, embedded: EmbeddedTerms
-) -> pl.DataFrame:
-    """Return answers that choose the name with the highest cosine of an embedding."""
+) -> Iterator[pl.DataFrame]:
+    """Yield the answers of an embedding: the name with the highest cosine, and pairs."""
     pairs = asked_of(questions, "pairs")
     first, second = (term_rows(embedded, pairs[side]) for side in ("term", "name"))
     metric, workers = COSINES[type(embedded.embedded)], Workers(threads=1)
     similarities = similarities_of(embedded, metric, first, second, workers)
-    return _highest(asked_of(questions, "choice"), pairs, similarities, model)
+    yield _highest(asked_of(questions, "choice"), pairs, similarities, model)
+    yield _affirmed(pairs, similarities.astype(np.float64), model)
+
+
+def _affirmed(pairs: pl.DataFrame, similarities: Values, model: str) -> pl.DataFrame:
+    """Return answers that affirm pairs above a threshold; none where the similarity is NaN.
+
+    The threshold is the one that is best for the other half of the concepts, with right and wrong
+    names of equal weight: otherwise it would rarely affirm, since most names are wrong.
+    """
+    is_same = pairs["right"].to_numpy() == "yes"
+    is_second = pairs["concept1"].rank("dense").to_numpy() % 2 == 0
+    thresholds = np.empty(pairs.height)
+    for half in (is_second, ~is_second):
+        known = ~half & ~np.isnan(similarities)
+        distinct, ranks = np.unique(similarities[known], return_inverse=True)
+        labels = (is_same[known], ~is_same[known])
+        counts = (
+            np.bincount(ranks[label], minlength=len(distinct)) * np.count_nonzero(~label)
+            for label in labels
+        )
+        thresholds[half] = best_threshold(distinct, *counts)
+    answers = pl.Series(np.where(similarities >= thresholds, "yes", "no"))
+    known = pl.Series(~np.isnan(similarities))
+    return _answers(pairs.with_columns(prediction=answers.set(~known, None)), "pairs", model)
 
 
 def _highest(

@@ -20,6 +20,7 @@ from medsim.questions.answers import AskedModel, answers_by_rules, answers_by_si
 from medsim.questions.output import (
     AFFIRMED,
     AFFIRMED_CSV,
+    CHOSEN,
     REPLIES,
     RESULTS,
     Answers,
@@ -27,7 +28,7 @@ from medsim.questions.output import (
 )
 from medsim.questions.question import Questions, read_questions
 from medsim.questions.rules import RULES
-from medsim.questions.scores import affirmed_of, results_of
+from medsim.questions.scores import affirmed_of, chosen_of, results_of
 
 if TYPE_CHECKING:
     from medsim.embeddings.options import Coverage, EmbeddingSpec
@@ -64,9 +65,9 @@ def ask_questions(
     """Ask models multiple-choice questions on names, and return their answers in ``out``.
 
     Language models choose the name that means the same as a term, or judge each of the names with
-    the term. An embedding chooses the name with the highest cosine; if the term or all names lack a
-    vector, it has no answer. No answer counts as wrong. The baselines are rules of spelling. Of
-    names with equal scores the first is chosen.
+    the term. An embedding does both: it chooses the name with the highest cosine, and affirms pairs
+    with a cosine above a threshold. Without vectors it has no answer. No answer counts as wrong.
+    The baselines are rules of spelling. Of names with equal scores the first is chosen.
 
     Args:
         folders: folders of questions.
@@ -97,7 +98,8 @@ def ask_questions(
         answers = pl.concat([pl.DataFrame(schema=REPLIES.dtypes), *frames], how="diagonal")
         replies = answers.filter(pl.col("model").is_in([llm.name for llm in llms]))
         affirmed = affirmed_of(replies)
-        tables = [(RESULTS, results_of(answers)), (REPLIES, replies), (AFFIRMED, affirmed)]
+        tables = [(RESULTS, results_of(answers)), (CHOSEN, chosen_of(answers))]
+        tables += [(REPLIES, replies), (AFFIRMED, affirmed)]
         for table, rows in tables:
             output.write(table.files, rows.select(*table.dtypes))
         output.write_file(AFFIRMED_CSV, partial(write_csv, affirmed))
@@ -128,6 +130,10 @@ def _of_embeddings(
             cache=contenders.cache,
             coverage=contenders.coverage,
         )
-        frames += [answers_by_similarity(each.asked, spec.name, embedded) for each in inputs]
+        frames += [
+            answers
+            for each in inputs
+            for answers in answers_by_similarity(each.asked, spec.name, embedded)
+        ]
         about[spec.name] = source.provenance()
     return frames, about

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from medsim.builds.positives import content_hashes, numbers_of, pair_distances
+from medsim.builds.positives import content_hashes, numbers_of, pair_distances, reload_names
+from medsim.builds.relations import relations_in
 from medsim.core.progress import Progress
+from medsim.core.store import Store
+from medsim.core.terms import lowered_column
 from medsim.kernels.components import components
 from medsim.kernels.drawing import pair_seeds
 from medsim.kernels.types import Ids, Ranks, Rows
@@ -16,6 +20,9 @@ from medsim.neighbours.difference import DifferenceClassifier, folded
 from medsim.questions.output import QUESTION, TIERS
 from medsim.questions.question import LETTERS
 from medsim.questions.rules import NameScores
+
+if TYPE_CHECKING:
+    from medsim.builds.output import Build
 
 _ENDS = ("term1_id", "term2_id")
 
@@ -30,7 +37,7 @@ def make_questions(
     threads: int,
     progress: Progress,
 ) -> pl.DataFrame:
-    """Return a question for each positive, ``QUESTION``, in the order of the positives.
+    """Return a question for each positive, in the order of the positives.
 
     Positives between equal names are left out, and repeated ones. The right name is equally often
     at each position, in each tier and in all tiers together.
@@ -47,6 +54,9 @@ def make_questions(
         seed: random seed; it decides the order of choices.
         threads: number of threads.
         progress: receives the stage.
+
+    Returns:
+        The columns of ``QUESTION`` but for those of ``with_relations``.
     """
     names, numbers = _distinct(terms)
     either = pl.min_horizontal(_ENDS), pl.max_horizontal(_ENDS)
@@ -119,7 +129,32 @@ def _with_choices(
         differences=pl.Series(kinds, dtype=pl.String).reshape(shape).arr.to_list(),
         spelling=pl.Series(learned.round(4)).reshape(shape).arr.to_list(),
     )
-    return questions.select(*QUESTION.columns)
+    return questions.select(name for name in QUESTION.columns if name in questions.columns)
+
+
+def with_relations(questions: pl.DataFrame, build: Build) -> pl.DataFrame:
+    """Return questions with the concept of each choice and its relation to the term: ``QUESTION``.
+
+    A relation is null for the right name and without a hierarchy, and both for a choice that is not
+    a name of an active concept.
+    """
+    choices = questions.select("id", "answer", "term", "choices").explode("choices")
+    choices = choices.select(
+        "id",
+        is_right=pl.int_range(pl.len()).over("id") == pl.col("answer"),
+        lower1=lowered_column(choices["term"]),
+        lower2=lowered_column(choices["choices"]),
+        pair_id=pl.int_range(pl.len()),
+    )
+    with Store(threads=1) as store:
+        terms = reload_names(build, store)
+        relations = relations_in(store, choices.filter(~pl.col("is_right")))
+        names = store.table("name").join(terms, on="term_id").group_by(lower2="lower_term")
+    for known in (names.agg(pl.col("concept_id").min()), relations):
+        choices = choices.join(known, on=known.columns[0], how="left", maintain_order="left")
+    of_questions = choices.group_by("id", maintain_order=True)
+    columns = of_questions.agg(concepts="concept_id", relations="relation").drop("id")
+    return questions.hstack(columns).select(*QUESTION.columns)
 
 
 def _distinct(terms: pl.DataFrame) -> tuple[pl.DataFrame, Ids]:

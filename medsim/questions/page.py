@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import polars as pl
+
 from medsim.pages.page import LongTable, Page, PageTable, Section, facts, license_notice, report
 from medsim.pages.sentences import p_shown
 from medsim.questions.output import AFFIRMED, AFFIRMED_CSV, RESULTS, Answers
-from medsim.questions.scores import answer_sentences, readable_results
+from medsim.questions.rules import RULES
+from medsim.questions.scores import answer_sentences, chosen_sentences, readable_results
 
 _WORDS = {
     name.replace("_", " "): RESULTS.notes[name]
@@ -25,14 +28,21 @@ def answers_page(answers: Answers) -> Page:
         PageTable(caption="All questions", frame=whole.with_columns(p_shown("p", "position_p"))),
         PageTable(caption="Accuracy by group", frame=parts),
     ]
+    is_rule = pl.col("model").is_in([*RULES])
+    offered = (
+        answers.chosen()
+        .filter(~is_rule)
+        .pivot("model", index=["input", "ask", "by", "kind", "n_offered"], values="share")
+    )
+    chosen = PageTable(caption="Share of the wrong names offered that were chosen", frame=offered)
     affirmed = LongTable(caption=AFFIRMED.about, frame=answers.affirmed(), view="affirmed")
     result = Section(
         title="Result",
         prose="Intervals are 95% confidence intervals by concept. Tiers are edit distances from "
         "the term to the nearest wrong name. Wrong names that models take for synonyms may be "
         "synonyms that the terminology does not list: have people judge them.",
-        result=answer_sentences(shown),
-        parts=[*tables, affirmed],
+        result=[*answer_sentences(shown), *chosen_sentences(answers)],
+        parts=[*tables, chosen, affirmed],
     )
     return report(
         Page(

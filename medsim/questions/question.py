@@ -20,6 +20,7 @@ from medsim.questions.output import QUESTION
 LETTERS = ascii_uppercase
 """The letters of choices."""
 
+_WITH_CONCEPTS = ("relations", "concepts")  # questions of others may lack these
 _SPLITS = ("test", "validation", "train")  # the first that exists is asked
 
 
@@ -91,10 +92,11 @@ def _read(path: Path, name: str) -> pl.DataFrame:
         questions = pl.read_ndjson(data, schema=QUESTION.dtypes)
     n_names = pl.col("choices").list.len()
     is_question = pl.all_horizontal(
-        pl.all().is_not_null(),
+        pl.exclude(_WITH_CONCEPTS).is_not_null(),
         pl.col("id").is_first_distinct(),
         pl.col("choices").list.n_unique() == n_names,
         pl.col("differences").list.len() == n_names,
+        *((pl.col(name).list.len() == n_names).fill_null(value=True) for name in _WITH_CONCEPTS),
         pl.col("answer").is_between(0, n_names - 1),
         n_names <= len(LETTERS),
     )

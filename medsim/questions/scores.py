@@ -14,7 +14,7 @@ from medsim.core.shown import number
 from medsim.embeddings.replies import COUNTED
 from medsim.kernels.types import Rows
 from medsim.pages.sentences import ALPHA, accuracy_sentences, p_text
-from medsim.questions.output import AFFIRMED, RESULTS, Answers
+from medsim.questions.output import AFFIRMED, CHOSEN, RESULTS, Answers
 from medsim.questions.question import LETTERS
 from medsim.questions.rules import RULES
 from medsim.statistics.estimates import clustered_mean, defined, interval_of
@@ -64,6 +64,44 @@ def results_of(answers: pl.DataFrame) -> pl.DataFrame:
                     row |= group_rows.select(**_COUNTS).row(0, named=True)
                     rows.append(row | of_all if by == _ALL else row)
     return pl.DataFrame(rows, RESULTS.dtypes)
+
+
+_LOOSE = ("other", "category", "unrelated")  # kinds that sentences leave out
+_MIN_OFFERED = 30  # wrong names of a kind; of fewer a share is too uncertain
+_ASKED = ("input", "ask")
+_KINDS = {"difference": "differences", "relation": "relations"}
+
+
+def chosen_of(answers: pl.DataFrame) -> pl.DataFrame:
+    """Return how often models chose the wrong names of each kind: ``CHOSEN``.
+
+    Args:
+        answers: see ``medsim.questions.answers``.
+    """
+    rows = []
+    key = ("input", "ask", "model")
+    for names, asked in answers.group_by(key, maintain_order=True):
+        ask = names[1]
+        offered = asked
+        if ask == "choice":
+            positions = pl.int_ranges(pl.col("choices").list.len())
+            offered = asked.with_columns(position=positions).explode("position")
+        affirmed = pl.col("name") == pl.col("choices").list.get(pl.col("position"))
+        affirmed &= pl.lit(ask == "choice") | (pl.col("prediction") == "yes")
+        wrong = offered.filter(pl.col("position") != pl.col("answer")).with_columns(
+            affirmed.fill_null(value=False).cast(pl.Float64).alias("is_chosen")
+        )
+        for by, column in _KINDS.items():
+            kinds = wrong.with_columns(kind=pl.col(column).list.get(pl.col("position")))
+            kinds = kinds.drop_nulls("kind").sort("kind", maintain_order=True)
+            for (kind,), of_kind in kinds.group_by("kind", maintain_order=True):
+                is_chosen = of_kind["is_chosen"].to_numpy()
+                estimate = interval_of(clustered_mean(is_chosen, _clusters(of_kind)))
+                row = dict(zip(key, names, strict=True)) | {"by": by, "kind": kind}
+                row |= {"n_offered": len(is_chosen), "n_chosen": int(is_chosen.sum())}
+                row |= {"share": estimate.pop("value"), **estimate}
+                rows.append(row | {"chance": None if ask == "pairs" else of_kind["chance"].mean()})
+    return pl.DataFrame(rows, CHOSEN.dtypes)
 
 
 def _compared(accuracies: pl.DataFrame) -> list[str]:
@@ -129,6 +167,24 @@ def answer_sentences(results: pl.DataFrame) -> list[str]:
     return sentences
 
 
+def chosen_sentences(answers: Answers) -> list[str]:
+    """Return which wrong names the most accurate model chose most often."""
+    sentences = []
+    whole = answers.results().filter(pl.col("by") == _ALL, ~pl.col("model").is_in([*RULES]))
+    best = whole.sort("accuracy", descending=True).unique(_ASKED, maintain_order=True, keep="first")
+    enough = pl.col("n_offered") >= _MIN_OFFERED
+    chosen = answers.chosen().filter(enough, ~pl.col("kind").is_in(_LOOSE)).sort("share")
+    for row in best.sort(_ASKED).iter_rows(named=True):
+        of_best = chosen.filter(**{name: row[name] for name in (*_ASKED, "model")})
+        kinds = of_best.sort("by").group_by("by", maintain_order=True).last()
+        for by, kind, share, n_offered in kinds.select("by", "kind", "share", "n_offered").rows():
+            verb = "chose" if row["ask"] == "choice" else "affirmed"
+            named = f"wrong names of the kind {kind.replace('_', ' or ')}"
+            often = f"most often: {share:.0%} of {n_offered:,}"
+            sentences.append(f"By {by}, {row['model']} {verb} {named} {often}.")
+    return sentences
+
+
 def readable_results(results: pl.DataFrame) -> list[pl.DataFrame]:
     """Return a table of all questions, and accuracies by group of the models in comparisons."""
     whole = results.filter(by=_ALL).drop("by", "group", "n_concepts")
@@ -141,7 +197,8 @@ def readable_results(results: pl.DataFrame) -> list[pl.DataFrame]:
 def print_answers(answers: Answers, form: str, progress: Progress | None) -> None:
     """Print the scores of answers to questions."""
     results = answers.results()
-    print_table(results, form, readable=readable_results, opening=answer_sentences(results))
+    opening = [*answer_sentences(results), *chosen_sentences(answers)]
+    print_table(results, form, readable=readable_results, opening=opening)
     say_signs(progress, form, "low, high: 95% confidence interval by concept; p: of differences")
     folder = quoted(answers.folder)
     say_next(
