@@ -20,7 +20,7 @@ from medsim.questions.answers import AskedModel, answers_by_rules, answers_by_si
 from medsim.questions.output import (
     AFFIRMED,
     AFFIRMED_CSV,
-    CHOSEN,
+    CHOSEN_KINDS,
     REPLIES,
     RESULTS,
     Answers,
@@ -98,7 +98,7 @@ def ask_questions(
         answers = pl.concat([pl.DataFrame(schema=REPLIES.dtypes), *frames], how="diagonal")
         replies = answers.filter(pl.col("model").is_in([llm.name for llm in llms]))
         affirmed = affirmed_of(replies)
-        tables = [(RESULTS, results_of(answers)), (CHOSEN, chosen_of(answers))]
+        tables = [(RESULTS, results_of(answers)), (CHOSEN_KINDS, chosen_of(answers))]
         tables += [(REPLIES, replies), (AFFIRMED, affirmed)]
         for table, rows in tables:
             output.write(table.files, rows.select(*table.dtypes))

@@ -28,7 +28,7 @@ _TABLES = declared_tables(
 )
 QUESTION, AFFIRMED = _TABLES["question"], _TABLES["affirmed"]
 RESULTS, REPLIES = _TABLES["results"], _TABLES["replies"]
-CHOSEN = _TABLES["chosen"]
+CHOSEN_KINDS = _TABLES["chosen"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ ANSWERED = Kind(
     noun="folder of answers",
     command="medsim eval",
     manifest=AnswersManifest,
-    views={"results": RESULTS, "chosen": CHOSEN, "replies": REPLIES, "affirmed": AFFIRMED},
+    views={"results": RESULTS, "chosen": CHOSEN_KINDS, "replies": REPLIES, "affirmed": AFFIRMED},
     others={AFFIRMED_CSV: "The rows of affirmed as CSV, which medsim study sample reads."},
 )
 
@@ -68,8 +68,8 @@ class Answers(Opened[AnswersManifest]):
         return self._checked(RESULTS.files)
 
     def chosen(self) -> pl.DataFrame:
-        """Return how often models chose wrong names of each kind: ``CHOSEN``."""
-        return self._checked(CHOSEN.files)
+        """Return how often models chose wrong names of each kind: ``CHOSEN_KINDS``."""
+        return self._checked(CHOSEN_KINDS.files)
 
     def affirmed(self) -> pl.DataFrame:
         """Return the wrong names that language models take for synonyms: ``AFFIRMED``."""

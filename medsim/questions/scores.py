@@ -14,7 +14,7 @@ from medsim.core.shown import number
 from medsim.embeddings.replies import COUNTED
 from medsim.kernels.types import Rows
 from medsim.pages.sentences import ALPHA, accuracy_sentences, p_text
-from medsim.questions.output import AFFIRMED, CHOSEN, RESULTS, Answers
+from medsim.questions.output import AFFIRMED, CHOSEN_KINDS, RESULTS, Answers
 from medsim.questions.question import LETTERS
 from medsim.questions.rules import RULES
 from medsim.statistics.estimates import clustered_mean, defined, interval_of
@@ -73,7 +73,7 @@ _KINDS = {"difference": "differences", "relation": "relations"}
 
 
 def chosen_of(answers: pl.DataFrame) -> pl.DataFrame:
-    """Return how often models chose the wrong names of each kind: ``CHOSEN``.
+    """Return how often models chose the wrong names of each kind: ``CHOSEN_KINDS``.
 
     Args:
         answers: see ``medsim.questions.answers``.
@@ -101,7 +101,7 @@ def chosen_of(answers: pl.DataFrame) -> pl.DataFrame:
                 row |= {"n_offered": len(is_chosen), "n_chosen": int(is_chosen.sum())}
                 row |= {"share": estimate.pop("value"), **estimate}
                 rows.append(row | {"chance": None if ask == "pairs" else of_kind["chance"].mean()})
-    return pl.DataFrame(rows, CHOSEN.dtypes)
+    return pl.DataFrame(rows, CHOSEN_KINDS.dtypes)
 
 
 def _compared(accuracies: pl.DataFrame) -> list[str]:

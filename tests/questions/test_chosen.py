@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -77,7 +78,7 @@ def test_an_embedding_affirms_what_is_above_the_threshold_of_other_concepts(
     n_right = {True: 0, False: 0}
     for half in (0, 1):
         values = sorted({value for other, _, value in items if other != half})
-        between = [(a + b) / 2 for a, b in zip(values, values[1:], strict=False) if b - a > 1e-7]
+        between = [(a + b) / 2 for a, b in pairwise(values) if b - a > 1e-7]
         best = max(between, key=lambda threshold: balanced(threshold, 1 - half))
         for other, right, value in items:
             if other == half:
