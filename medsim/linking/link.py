@@ -43,7 +43,7 @@ from medsim.linking.output import (
     LinkingManifest,
 )
 from medsim.neighbours.pool import Pool
-from medsim.statistics.estimates import interval_of
+from medsim.statistics.estimates import clustered_mean, interval_of
 from medsim.statistics.ranks import NOT_FOUND, RankSample
 from medsim.terminologies.mappings import cite_codes
 from medsim.terminologies.options import ReadingOptions
@@ -93,7 +93,9 @@ def link(options: LinkOptions) -> Linking:
                 ranks = store.frame("linking/link")
                 links.append(ranks.select(pl.lit(model).alias("model"), pl.all()))
         ranked = pl.concat(links)
-        output.write(LINK_SCORES.files, link_scores(mentions, ranked))
+        has_hierarchy = bool(store.n_rows("is_a"))
+        scores = link_scores(mentions, ranked, has_hierarchy=has_hierarchy)
+        output.write(LINK_SCORES.files, scores)
         output.write(MENTION.files, mentions)
         output.write(LINK.files, ranked)
         LinkingManifest(
@@ -323,9 +325,12 @@ _STATISTICS = {
     "accuracy_at_5": lambda sample: sample.accuracy_at(5),
     "mrr": RankSample.mean_reciprocal_rank,
 }
+_NEAR_MISSES = ("parent", "child", "sibling")
 
 
-def link_scores(mentions: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
+def link_scores(
+    mentions: pl.DataFrame, links: pl.DataFrame, *, has_hierarchy: bool
+) -> pl.DataFrame:
     """Return the scores of all models, the rows of ``LINK_SCORES``."""
     rows = []
     every = pl.concat([mentions.with_columns(type=pl.lit(_ALL)), mentions.sort("type")])
@@ -340,21 +345,31 @@ def link_scores(mentions: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
                 )
                 where = (corpus, kind, stratum, model)
                 n_counted = counted.height, counted["document_id"].n_unique()
-                for statistic, compute in _STATISTICS.items():
-                    values = interval_of(compute(sample)).values()
+                estimates = {name: compute(sample) for name, compute in _STATISTICS.items()}
+                if has_hierarchy:
+                    missed = {name: scored["near_miss"].eq_missing(name) for name in _NEAR_MISSES}
+                    right = scored["rank"].eq_missing(1) | missed["parent"]
+                    for name, hits in {"accuracy_at_1_or_parent": right, **missed}.items():
+                        values = hits.cast(pl.Float64).to_numpy()
+                        estimates[name] = clustered_mean(values, sample.clusters)
+                for statistic, estimate in estimates.items():
+                    values = interval_of(estimate).values()
                     rows.append((*where, statistic, *values, *n_counted))
     return pl.DataFrame(rows, LINK_SCORES.dtypes, orient="row")
 
 
 def readable_link_scores(results: pl.DataFrame) -> Sequence[pl.DataFrame]:
-    """Return the scores of all mentions in percent, and accuracy@1 of the strata."""
+    """Return the scores of all mentions in percent, their near misses, and accuracy@1 of strata."""
     value, low, high = (
         (100 * pl.col(name)).round(1).cast(pl.String) for name in ("value", "low", "high")
     )
     cell = pl.coalesce(pl.format("{} [{}, {}]", value, low, high), value, pl.lit(MISSING))
     shown = results.rename({"n_mentions": "mentions"}).with_columns(cell=cell)
     total, strata = shown.filter(stratum=_ALL), shown.filter(type=_ALL, statistic="accuracy_at_1")
+    is_miss = pl.col("statistic").is_in(_NEAR_MISSES)
+    index = ["corpus", "type", "mentions", "model"]
     return [
-        total.pivot("statistic", index=["corpus", "type", "mentions", "model"], values="cell"),
+        total.filter(~is_miss).pivot("statistic", index=index, values="cell"),
+        total.filter(is_miss, type=_ALL).pivot("statistic", index=index, values="cell"),
         strata.pivot("model", index=["corpus", "mentions", "stratum"], values="cell"),
     ]

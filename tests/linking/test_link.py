@@ -239,6 +239,36 @@ def test_an_identifier_is_found_in_any_form(tmp_path: Path, id_of_table: str, co
     assert mentions["concepts"].to_list() == [id_of_table]
 
 
+def test_near_misses_are_parents_children_and_siblings(tmp_path: Path) -> None:
+    rows = ["X:1,root pain,", "X:2,arm pain,X:1", "X:3,arm pains,X:2", "X:4,leg pain,X:1",
+            "X:5,zzz,X:3"]  # fmt: skip
+    (tmp_path / "names.csv").write_text("\n".join(["id,name,parent", *rows]), encoding="utf-8")
+    mentions = {"arm pain": "X:2", "Arm pain": "X:3", "arm pains": "X:2", "leg pain": "X:2",
+                "root pain": "X:5", "leg  pain": "X:4"}  # fmt: skip
+    texts = [
+        f"{at}|t|{mention}\n{at}|a|.\n{at}\t0\t{len(mention)}\t{mention}\tD\t{code}\n"
+        for at, (mention, code) in enumerate(mentions.items(), 1)
+    ]
+    (tmp_path / "corpus.txt").write_text("\n".join(texts), encoding="utf-8")
+
+    linking = medsim.link([tmp_path / "corpus.txt"], tmp_path / "names.csv", {}, tmp_path / "out")
+
+    found = linking.links().filter(model="levenshtein").sort("mention_id")
+    assert found["near_miss"].to_list() == [None, "parent", "child", "sibling", None, None]
+    scores = linking.results().filter(model="levenshtein", type="all", stratum="all")
+    values = dict(scores.select("statistic", "value").iter_rows())
+    assert values["accuracy_at_1"] == pytest.approx(2 / 6)
+    assert values["accuracy_at_1_or_parent"] == pytest.approx(3 / 6)
+    assert [values[name] for name in ("parent", "child", "sibling")] == pytest.approx([1 / 6] * 3)
+
+
+def test_without_a_hierarchy_nothing_is_a_near_miss(tmp_path: Path) -> None:
+    corpus = "1|t|velp\n1|a|\n1\t0\t4\tvelp\tD\tX:1\n"
+    linking = linked_to("X:1,velps\nX:2,velp\n", corpus, tmp_path, {})
+    assert linking.links()["near_miss"].null_count() == linking.links().height > 0
+    assert {*linking.results()["statistic"]} == {"accuracy_at_1", "accuracy_at_5", "mrr"}
+
+
 def test_codes_of_no_concept_are_counted(places: dict[str, Path], tmp_path: Path) -> None:
     text = places["corpus"].read_text(encoding="utf-8").replace("D90000", "D80000")
     (tmp_path / "other.txt").write_text(text, encoding="utf-8")
