@@ -20,6 +20,7 @@ from medsim.core.shown import MISSING
 from medsim.core.table_formats import BOLD
 from medsim.core.terms import is_multi_word
 from medsim.evaluations import conclusions
+from medsim.evaluations.confusions import rare_kinds
 from medsim.evaluations.inputs import EvaluationInput
 from medsim.evaluations.layouts import LAYOUTS
 from medsim.evaluations.options import SEPARATION_TABLES, CompareOptions
@@ -154,7 +155,8 @@ def _scores(
         models = rows.filter(pl.col("embedding") != BASELINE)
         sentences += confusion_sentences(evaluation.results().filter(subset=WHOLE_SUBSET))
         return conclusions.embedding_standings(models) if name == "standings" else rows, sentences
-    return with_parts(sort_parts(rows)) if of_sets is parts_of_sets else rows, []
+    rare = rare_kinds(evaluation.pairs()) if name == "confusions" else []
+    return with_parts(sort_parts(rows)) if of_sets is parts_of_sets else rows, rare
 
 
 def _fixed_metrics(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from medsim.builds.positives import reload_names
 from medsim.builds.relations import relations_in
+from medsim.core.config import MINIMAL
+from medsim.core.errors import listed
 from medsim.core.store import Store
 from medsim.core.terms import lowered_column
+from medsim.evaluations.sets import FEW, NEGATIVE_KINDS
 from medsim.neighbours.difference import DifferenceClassifier
 
 if TYPE_CHECKING:
@@ -37,3 +41,21 @@ def kinds_of(negatives: pl.DataFrame, build: Build) -> pl.DataFrame:
     kinds = [classifier.between(*pair).kind for pair in lower.select("lower1", "lower2").rows()]
     differences = lower.select("pair_id", difference=pl.Series(kinds, dtype=pl.String))
     return differences.join(relations, on="pair_id", how="left", maintain_order="left")
+
+
+def rare_kinds(pairs: pl.LazyFrame) -> list[str]:
+    """Return a sentence on the kinds of negatives that too few pairs have, if there are any.
+
+    Args:
+        pairs: ``SET_PAIRS``.
+    """
+    columns = ("pair_id", "negatives", *NEGATIVE_KINDS)
+    unlike = pairs.filter(label=0).select(columns).unique(columns[:2]).collect()
+    counts = Counter[str]()
+    for column in NEGATIVE_KINDS:
+        of_kinds = unlike.drop_nulls(column).group_by("negatives", column).len().rows()
+        for strategy, kind, n_pairs in of_kinds:
+            if strategy != MINIMAL or column == NEGATIVE_KINDS[0]:
+                counts[kind] = max(counts[kind], n_pairs)
+    rare = [f"{kind} ({n_pairs})" for kind, n_pairs in sorted(counts.items()) if n_pairs < FEW]
+    return [f"Left out, with fewer than {FEW} negatives: {listed(rare)}."] if rare else []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from medsim.builds.page import words_of_sets
+from medsim.core.config import MINIMAL
 from medsim.core.errors import counted, listed
 from medsim.embeddings.metrics import METRICS
 from medsim.evaluations import detail_sections, readable
@@ -19,7 +20,11 @@ from medsim.evaluations.conclusions import (
     with_standing,
 )
 from medsim.evaluations.report_data import EvaluationReportData, evaluation_data
-from medsim.evaluations.sentences import main_set, result_sentences, sample_sentences
+from medsim.evaluations.sentences import (
+    main_set,
+    result_sentences,
+    sample_sentences,
+)
 from medsim.evaluations.sets import (
     ALL_KINDS,
     CONFUSIONS,
@@ -128,7 +133,7 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
         main_result(best, data, manifest.options),
         detail_sections.errors(data, embeddings),
         score_boards(best, embeddings),
-        confusions(data.confusions, embeddings),
+        confusions(data, embeddings),
         significance(data.comparisons, embeddings),
         accuracy(data, embeddings),
         detail_sections.distributions(data, embeddings),
@@ -206,13 +211,15 @@ def by_subset(parts: pl.DataFrame) -> Section | None:
     )
 
 
-def confusions(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
+def confusions(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
     """Return how often a synonym is nearer than a negative of each kind."""
-    rows = with_standing(with_parts(rows.drop_nulls("value")))
+    rows = with_standing(with_parts(data.confusions.drop_nulls("value")))
     if rows.is_empty():
         return None
     statistic = STATISTICS[CONFUSIONS[0]]
     name = pl.format("{}: {}", "input", pl.col("part_value").str.replace("_", " or "))
+    minimal = pl.when(negatives=MINIMAL).then(pl.lit(", minimal")).otherwise(pl.lit(""))
+    name = pl.concat_str(name, minimal)
     charted = charts.points(
         rows,
         y=rows.select(name).to_series(),
@@ -233,8 +240,12 @@ def confusions(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
     )
     return Section(
         title="Confusions",
-        prose="Levenshtein negatives by how their terms differ, and by the relation of their "
-        "concepts. Kinds with fewer than 30 pairs are left out.",
+        prose=" ".join(
+            [
+                "Negatives by how their terms differ, and by the relation of their concepts.",
+                *data.rare_kinds,
+            ]
+        ),
         parts=[chart],
     )
 
@@ -385,6 +396,7 @@ def main_result(
                 parts=[_chart(main_set(with_enough_pairs(rows)), statistic)],
                 result=[
                     *result_sentences(best, data.comparisons),
+                    *data.confused,
                     *sample_sentences(options),
                 ],
             )

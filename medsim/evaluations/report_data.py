@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,17 @@ import polars as pl
 from medsim.core.config import SET_COLUMNS
 from medsim.evaluations.compare import common_pairs, kept_similarities, stored_input
 from medsim.evaluations.conclusions import best_metrics
+from medsim.evaluations.confusions import rare_kinds
 from medsim.evaluations.output import COVERED_TERMS, RETRIEVED, SCORES, Evaluation
-from medsim.evaluations.sets import CONFUSIONS, SET, parts_of_sets, sort_parts, whole_sets
+from medsim.evaluations.sentences import confusion_sentences
+from medsim.evaluations.sets import (
+    CONFUSIONS,
+    SET,
+    WHOLE_SUBSET,
+    parts_of_sets,
+    sort_parts,
+    whole_sets,
+)
 from medsim.evaluations.statistic import statistics_of
 from medsim.kernels.types import Flags, Values
 from medsim.statistics.ranks import histogram, roc_curve
@@ -32,6 +41,8 @@ class EvaluationReportData:
     Attributes:
         parts: of ``best_metrics``, on the parts of rated sets, which are not in the tables above.
         confusions: of ``best_metrics``, on negatives of one kind, which are not there either.
+        confused: see ``confusion_sentences``.
+        rare_kinds: a sentence on the kinds that too few negatives have, if there are any.
         distributions: ``SET``, embedding, metric, kind ("positives" or "negatives"), x (a
             similarity), share (in per cent).
         quartiles: ``SET``, embedding, metric, kind, n, q1, median, q3.
@@ -45,6 +56,8 @@ class EvaluationReportData:
     coverage: pl.DataFrame
     parts: pl.DataFrame
     confusions: pl.DataFrame
+    confused: Sequence[str]
+    rare_kinds: Sequence[str]
     distributions: pl.DataFrame
     quartiles: pl.DataFrame
     curves: pl.DataFrame
@@ -57,6 +70,7 @@ class EvaluationReportData:
 def evaluation_data(evaluation: Evaluation) -> EvaluationReportData:
     """Return the data of an evaluation's report."""
     results, comparisons = evaluation.results(), evaluation.comparisons()
+    confused = confusion_sentences(results.filter(subset=WHOLE_SUBSET))
     rated = [statistic.name for statistic in statistics_of("rated") if statistic.table == "best"]
     of_parts = parts_of_sets(results), parts_of_sets(comparisons)
     parts, confusions = (
@@ -70,6 +84,8 @@ def evaluation_data(evaluation: Evaluation) -> EvaluationReportData:
         coverage=whole_sets(evaluation.coverage()),
         parts=parts,
         confusions=confusions,
+        confused=confused,
+        rare_kinds=rare_kinds(evaluation.pairs()),
         **chart_data_of(evaluation, results, comparisons),
         separation=evaluation.separation(),
         retrieval=evaluation.retrieval(),

@@ -28,6 +28,10 @@ LEADERBOARD_COLUMNS = (
     "kind",
     "trained_here",
     "ranked_by",
+    "side",
+    "negation",
+    "number",
+    "parent_child",
 )
 """The columns of a leaderboard that tables for reading have."""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from medsim.core.canonical import canonical_digest
+from medsim.core.config import MINIMAL
 from medsim.core.errors import InputError, counted, listed
 from medsim.core.manifest import MANIFEST, medsim_version
 from medsim.core.options import public
@@ -16,8 +17,8 @@ from medsim.core.progress import Progress, progress_of
 from medsim.core.reading import beginning_of
 from medsim.evaluations.output import RESULT
 from medsim.evaluations.result_file import read_result
-from medsim.evaluations.sets import HEADLINE
-from medsim.evaluations.statistic import STATISTICS
+from medsim.evaluations.sets import CONFUSIONS, HEADLINE, with_parts
+from medsim.evaluations.statistic import BASELINE, STATISTICS
 from medsim.evaluations.training_data import trained_here
 from medsim.leaderboards.options import LEADERBOARD_COLUMNS, LeaderboardOptions
 from medsim.pages.markup import write_page
@@ -27,6 +28,8 @@ from medsim.pages.sentences import ALPHA, is_above
 
 _ID = ["build_fingerprint", "key"]
 _LABEL = STATISTICS[HEADLINE].label
+_CONFUSED = ["build", "model", "part_value"]
+_KINDS = ("side", "negation", "number", "parent_child")  # each has a column
 _SAME = 1e-4  # scores of one model on machines of other kinds differ less
 
 
@@ -94,6 +97,7 @@ def ranking_of(results: Iterable[Mapping[str, pl.DataFrame]]) -> pl.DataFrame:
         )
         board = result["headlines"].join(models, on="model").join(builds, on="build")
         board = board.join(covered, on=["build", "model"], how="left")
+        board = board.join(_confused(result["scores"]), on=["build", "model"], how="left")
         same = pl.concat_str("fingerprint", "options", "metric", "evaluated", separator="\n")
         boards.append(board.with_columns(key=same))
         keys = boards[-1].select("build", "model", *_ID)
@@ -131,6 +135,16 @@ def ranking_of(results: Iterable[Mapping[str, pl.DataFrame]]) -> pl.DataFrame:
         .sort("build", "build_fingerprint", -pl.col("value"), "model")
         .select("build", *LEADERBOARD_COLUMNS, pl.exclude("build", *LEADERBOARD_COLUMNS))
     )
+
+
+def _confused(scores: pl.DataFrame) -> pl.DataFrame:
+    """Return how often a synonym is nearer than a negative of some kinds: build, model, kinds.
+
+    Minimal negatives count, or if there are none Levenshtein negatives.
+    """
+    found = with_parts(scores.filter(pl.col("model") != BASELINE, statistic=CONFUSIONS[0]))
+    best = found.sort(pl.col("negatives") != MINIMAL).unique(_CONFUSED, keep="first")
+    return best.pivot("part_value", on_columns=[*_KINDS], index=_CONFUSED[:2], values="value")
 
 
 def _with_ranks(rows: pl.DataFrame, tests: pl.DataFrame) -> pl.DataFrame:
@@ -174,7 +188,12 @@ _HEADINGS = {
     "trained_here": _TRAINED,
     "size": "bytes",
     "size_class": "size",
+    **{kind: f"against {kind.replace('_', ' or ')}" for kind in _KINDS},
 }
+_AGAINST = (
+    "How often a synonym is more similar to a name than a name of another concept that differs in "
+    "this way, or is that of a parent or child."
+)
 _ENDS = ("low", "high")
 _SIZES = {"to 10 MB": 1e7, "to 100 MB": 1e8, "over 100 MB": math.inf}
 _SIZE_CLASS = pl.coalesce(
@@ -188,7 +207,7 @@ def readable_board(rows: pl.DataFrame) -> pl.DataFrame:
     texts = rows.with_columns(
         pl.concat_str("build", "version", separator=" ", ignore_nulls=True).alias("build"),
         with_ends("value", *_ENDS).alias("value"),
-        rounded("gain"),
+        *map(rounded, ("gain", *_KINDS)),
     )
     shown = [
         "build",
@@ -217,6 +236,7 @@ def leaderboard_page(rows: pl.DataFrame) -> Page:
             "of texts. medsim does not check declarations.",
             "coverage": "The share of the pairs of this score that have vectors.",
             "above baseline": "The score minus that of the best baseline without a model.",
+            **{_HEADINGS[kind]: _AGAINST for kind in _KINDS},
         },
     )
 

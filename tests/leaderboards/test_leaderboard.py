@@ -257,7 +257,7 @@ def test_the_command_ranks_an_evaluation_and_writes_a_page(
     assert "  avg_cos  " in result.stdout
     html = page.read_text(encoding="utf-8")
     assert "&lt;script&gt; <a href=" in html
-    assert 'data-filters="6 9 7"' in html
+    assert 'data-filters="6 13 7"' in html
     again = CliRunner().invoke(app, [*arguments, "--format", "json"])
     assert [row["model"] for row in json.loads(again.stdout)][-1] == "<script>"
 
