@@ -53,7 +53,7 @@ def page(full: EvaluationReportData) -> Page:
 
 def bare(full: EvaluationReportData) -> EvaluationReportData:
     """Return tables without rows."""
-    return replace(full, **{one.name: getattr(full, one.name).clear() for one in fields(full)})
+    return replace(full, **{one.name: getattr(full, one.name)[:0] for one in fields(full)})
 
 
 def titles(profile: EvaluationReportData, names=NAMES) -> list[str]:
