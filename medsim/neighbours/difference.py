@@ -74,6 +74,8 @@ class DifferenceClassifier:
             yield "number" if all(map(_is_number, moved)) else "word_order"
         only1, only2 = [*(all1 - all2).elements()], [*(all2 - all1).elements()]
         every = [*only1, *only2]
+        if [*map(_unlettered, only1)] == [*map(_unlettered, only2)]:
+            yield "code"  # IIIa and IIIb
         if {*every} == {"s"} and {"'", "\u2019"} & {*part1, *part2}:
             yield "plural"
         yield from (kind for kind, is_such in _OF_WORDS.items() if all(map(is_such, every)))
@@ -133,6 +135,11 @@ _UNMARKED: Mapping[str, str] = {
     **dict(pair.split("/") for pair in _LISTED["negated"].split()),
 }
 """Words of sides and negations, and the words that remain without them."""
+
+
+def _unlettered(word: str) -> str:
+    """Return a Roman numeral without its letter, and any other word as it is."""
+    return word.rstrip("abcde") if _ROMAN.fullmatch(word) else word
 
 
 def _is_number(word: str) -> bool:
@@ -205,10 +212,13 @@ def blanks_of(word: str) -> Sequence[str]:
 
     Two words that make a difference of the kinds side, negation, opposite, number, roman or code
     have an equal text; others may have one too. It is empty for a word that may be left out: a side
-    or "not", but not "absent", since "absent/small lens" is no contrary of "small lens".
+    or "not", but not "absent", since "absent/small lens" is no contrary of "small lens". No text is
+    a word.
     """
-    if word in _SIDES or word in _NEGATIONS:
-        return [""] * (word in _SIDES or word in _NOT) + ["-"]
+    if word in _SIDES:
+        return ["", "-side"]
+    if word in _NEGATIONS:
+        return ["", "-not"] if word in _NOT else ["-not"]
     if any(_OF_WORDS[kind](word) for kind in ("number", "roman", "code")):
         return ["#"]
     cuts = range(min(_LONGEST_AFFIX, len(word)) + 1)

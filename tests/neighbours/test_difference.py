@@ -12,6 +12,9 @@ from medsim.neighbours.difference import DifferenceClassifier
     [
         ("visual acuity 0.1", "visual acuity 1.0", "number"),
         ("stage 2", "stage ii", "roman"),
+        ("grade iiia", "grade iiib", "code"),
+        ("grade iii", "grade iiib", "code"),
+        ("grade iia", "grade iiia", "roman"),
         ("down's syndrome", "down syndrome", "plural"),
         ("downs syndrome", "down's syndrome", "punctuation"),
         ("2-methyl x", "3-methyl x", "number"),
