@@ -118,7 +118,12 @@ def compared(options: CompareOptions) -> tuple[pl.DataFrame, list[str]]:
 def _scores(
     evaluation: Evaluation, name: str, options: CompareOptions
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Return a table of scores, and sentences as ``compared`` does."""
+    """Return a table of scores, and sentences as ``compared`` does.
+
+    An evaluation on minimal negatives alone has only confusions.
+    """
+    if name == "best" and {*evaluation.results()["statistic"]} == {CONFUSIONS[0]}:
+        name = "confusions"
     of_sets = parts_of_sets if name in {"parts", "confusions"} else whole_sets
     results, comparisons = of_sets(evaluation.results()), of_sets(evaluation.comparisons())
     if options.paper.negatives:
