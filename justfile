@@ -7,8 +7,8 @@ check:
         {{ just_executable() }} --justfile {{ justfile() }} bin={{ bin }} "$1" || { echo "== $1 FAILED"; return 1; }
     }
     typed=$(mktemp)
-    step types > "$typed" 2>&1 & types=$!  # it uses one core, as do the next four
-    for each in lint imports sql docs; do step $each || status=1; done
+    step types > "$typed" 2>&1 & types=$!  # it uses one core, as do the next five
+    for each in lint imports sql docs kernels; do step $each || status=1; done
     wait $types || status=1
     cat "$typed"; rm "$typed"
     # Tests often wait for processes and browsers, while the examples compute.
@@ -42,6 +42,10 @@ sql:
 # Build the site of the documentation into site/, strictly and without network; open site/index.html.
 docs:
     {{ bin }}zensical build --strict
+
+# Compile the kernels of a build once, and not in each process that needs them at the same time.
+kernels:
+    {{ bin }}python -m medsim warm
 
 # Write the pages of the reference that are made from the declarations in the code.
 reference:
