@@ -6,17 +6,21 @@ check:
         echo "== $1"
         {{ just_executable() }} --justfile {{ justfile() }} bin={{ bin }} "$1" || { echo "== $1 FAILED"; return 1; }
     }
-    typed=$(mktemp)
-    step types > "$typed" 2>&1 & types=$!  # it uses one core, as do the next four
-    for each in lint imports sql docs; do step $each || status=1; done
-    wait $types || status=1
-    cat "$typed"; rm "$typed"
-    # Tests often wait for processes and browsers, while the examples compute.
-    shown=$(mktemp)
-    step examples > "$shown" 2>&1 & examples=$!
+    # What each of these prints is shown at the end. All share the cores, so that none is idle.
+    shown=$(mktemp -d)
+    later() {
+        local status=0
+        for each in "$@"; do step $each || status=1; done > "$shown/$1" 2>&1
+        return $status
+    }
+    later types & started=$!
+    later imports sql & started+=" $!"
+    # Tests read the site, and would compile the same kernels in each process.
+    for each in lint kernels docs; do step $each || status=1; done
+    later examples & started+=" $!"
     step test || status=1
-    wait $examples || status=1
-    cat "$shown"; rm "$shown"
+    for each in $started; do wait $each || status=1; done
+    cat "$shown"/*; rm -r "$shown"
     exit $status
 
 # The environment's programs; `just bin=FOLDER/bin/ RECIPE` uses those of another environment.
@@ -42,6 +46,10 @@ sql:
 # Build the site of the documentation into site/, strictly and without network; open site/index.html.
 docs:
     {{ bin }}zensical build --strict
+
+# Compile the kernels of a build once, and not in each process that needs them at the same time.
+kernels:
+    {{ bin }}python -m medsim warm
 
 # Write the pages of the reference that are made from the declarations in the code.
 reference:

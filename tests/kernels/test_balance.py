@@ -112,7 +112,7 @@ def test_questions_at_once_are_chosen_one_after_another() -> None:
             [
                 balanced_sets(
                     names[part],
-                    scores[:, part],
+                    np.ascontiguousarray(scores[:, part]),  # as in questions, compiled once
                     likeness[part],
                     draws[part],
                     totals.table,

@@ -7,12 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numba import config
 
 from medsim.kernels.boosting import N_BINS, binned, boosted_trees, log_odds
 from medsim.kernels.sparse import set_overlaps
 from medsim.kernels.types import starts_of
 
 pytestmark = pytest.mark.kernels
+
+MANY_ROWS = 1_000 if config.DISABLE_JIT else 20_000  # plain Python takes half a minute for all
 
 
 def rows_of(n_rows: int, n_bins: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -29,7 +32,7 @@ def fitted(bins: np.ndarray, labels: np.ndarray, n_trees: int) -> np.ndarray:
     return log_odds(bins, boosted_trees(bins, labels, start, n_trees, len(bins)))
 
 
-@pytest.mark.parametrize(("n_rows", "n_bins"), [(40, 2), (300, 9), (20_000, 255)])
+@pytest.mark.parametrize(("n_rows", "n_bins"), [(40, 2), (300, 9), (MANY_ROWS, 255)])
 def test_log_odds_are_those_of_scikit_learn(n_rows: int, n_bins: int) -> None:
     ensemble = pytest.importorskip("sklearn.ensemble", reason="needs scikit-learn, of medsim[dev]")
     bins, labels = rows_of(n_rows, n_bins, n_rows)

@@ -32,10 +32,14 @@ ANY_NUMBER = 100  # of repetitions; fewer are never slow
 N_SMALL, SECONDS_SMALL = sized(20_000, 2_000), 0.5  # of CPU time; a linear pattern needs little
 N_LARGE, SECONDS_LARGE = sized(1_000_000, 40_000), sized(10, 1)
 
-TREES = {
-    path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+NODES = {
+    path.relative_to(PACKAGE).as_posix(): [
+        node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call | ast.comprehension)
+    ]
     for path in sorted(PACKAGE.rglob("*.py"))
+    if re.search(rf"\.\s*(?:{'|'.join(METHODS)})\b", text := path.read_text(encoding="utf-8"))
 }
+"""The calls and loops of every module that may use a pattern."""
 
 pytestmark = [pytest.mark.slow, pytest.mark.sized]
 
@@ -60,7 +64,7 @@ def patterns_in(value: object) -> Iterator[re.Pattern[Any]]:
 def ways_of_patterns() -> dict[str, set[str]]:
     """Return the methods called on patterns, by the name of the pattern in the code."""
     ways: dict[str, set[str]] = {}
-    nodes = [node for tree in TREES.values() for node in ast.walk(tree)]
+    nodes = [node for of_module in NODES.values() for node in of_module]
     containers: dict[str, list[str]] = {}  # names of loop variables over containers
     for node in nodes:
         match node:
@@ -79,8 +83,8 @@ def ways_of_patterns() -> dict[str, set[str]]:
 def collected() -> dict[str, tuple[re.Pattern[Any], str]]:
     """Return every pattern with a method called on it, by module, name and number."""
     named_uses: dict[str, tuple[re.Pattern[Any], str]] = {}
-    for stem, tree in TREES.items():
-        for node in ast.walk(tree):
+    for stem, nodes in NODES.items():
+        for node in nodes:
             match node:
                 case ast.Call(ast.Attribute(ast.Name("re"), way), [ast.Constant(text), *_]):
                     if way in METHODS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from fixtures.sizes import sized
 from sklearn.metrics import roc_auc_score
 
 from medsim.statistics.matched import MatchedPairs
@@ -36,8 +37,9 @@ def drawn(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     return similarities, rng.random(n) < 0.5, strata, rng.integers(0, rng.integers(1, 25), n)
 
 
+@pytest.mark.sized
 @pytest.mark.parametrize("by_precision", [False, True])
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(sized(150)))
 def test_value_and_jackknife_are_those_of_counting(seed: int, *, by_precision: bool) -> None:
     similarities, labels, strata, clusters = drawn(seed)
     weighted = {"by_precision": by_precision}
