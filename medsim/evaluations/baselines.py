@@ -110,7 +110,7 @@ def learned_strata(pairs: pl.DataFrame, identity: str, cache: Path | None) -> pl
     return kept(
         cache,
         "spelling",
-        f"{identity} {pairs.height} {DEFINITION}",
+        f"{identity}, {pairs.height} pairs, version {DEFINITION}",
         partial(_learned_strata, pairs),
     )
 
