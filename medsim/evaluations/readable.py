@@ -468,7 +468,7 @@ def readable_vocabularies(rows: pl.DataFrame) -> pl.DataFrame:
 
 _FORMS: Mapping[str, Callable[[pl.DataFrame], list[pl.DataFrame]]] = {
     "length": _of_retrieval,
-    "unaltered": lambda rows: [readable_robustness(rows)],
+    "unaltered": lambda rows: readable_robustness(rows).partition_by("statistic"),
     "term": _of_terms,
     "far": _of_errors,
     "mean_similarity": _of_similarities,
