@@ -60,12 +60,12 @@ place as (
         item_id,
         is_plain,
         min_by(term, row(-score, term)) as nearest_term,
-        1 + count(*) filter (where score >= best and not is_own) as place
+        1 + count(*) filter (where score >= best and not is_own) as place,
+        bool_or(is_own) and place <= $max_rank as is_found
     from hit
     group by
         item_id,
         is_plain
-    having bool_or(is_own) and place <= $max_rank
 )
 
 select
@@ -74,8 +74,8 @@ select
     i.term,
     i.noisy_term,
     i.concept_id,
-    cast(n.place as integer) as "rank",
-    cast(p.place as integer) as rank_unaltered,
+    cast(if(n.is_found, n.place, null) as integer) as "rank",
+    cast(if(p.is_found, p.place, null) as integer) as rank_unaltered,
     n.nearest_term
 from item as i
 left join place as n

@@ -241,6 +241,18 @@ def by_hand(similar, folder: Path, items: pl.DataFrame, column: str) -> list[int
     return ranks
 
 
+def nearest_by_hand(similar, folder: Path, items: pl.DataFrame) -> list[str]:
+    """Return the nearest name of each altered name, the first in order of text among equals."""
+    names = {term.lower(): term for term in medsim.Build(folder / "build").terms()["term"]}
+    return [
+        min(
+            (name for name in names if name != text.lower()),
+            key=lambda name: (-similar(text, name), names[name]),
+        )
+        for text in items["noisy_term"]
+    ]
+
+
 @pytest.mark.slow
 def test_ranks_are_those_of_a_comparison_with_all_names(
     folder: Path, evaluation: medsim.Evaluation
@@ -261,6 +273,9 @@ def test_ranks_are_those_of_a_comparison_with_all_names(
     ):
         some = rows.gather_every(7)
         assert some["rank"].to_list() == by_hand(similar, folder, some, "noisy_term")
+        assert some["nearest_term"].str.to_lowercase().to_list() == nearest_by_hand(
+            similar, folder, some
+        )
         assert some["rank_unaltered"].to_list() == by_hand(similar, folder, some, "term")
 
 
