@@ -86,17 +86,16 @@ class NoisyNames:
     def _other_number(self, word: str) -> str | None:
         """Return the plural of a singular, or the singular of a plural, that names have."""
         stems = ((word.removesuffix(one), other) for one, other in _ENDINGS if word.endswith(one))
-        forms = [stem + other for stem, other in stems if len(stem) >= _SHORTEST_STEM]
-        return max(
-            (form for form in forms if form in self._counts), key=self._counts.get, default=None
-        )
+        forms = (stem + other for stem, other in stems if len(stem) >= _SHORTEST_STEM)
+        known = (form for form in forms if form in self._counts)
+        return max(known, key=self._counts.__getitem__, default=None)
 
 
 def _words_of(name: str) -> Iterator[re.Match[str]]:
     """Yield the words that can be altered."""
     for match in _WORD.finditer(name):
         is_symbol = match.group().isupper() and not name.isupper()
-        if not is_symbol and not _ROMAN.fullmatch(*lowered([match.group()])):
+        if not is_symbol and not _ROMAN.fullmatch(lowered([match.group()])[0]):
             yield match
 
 
@@ -149,7 +148,7 @@ def _reordered(name: str) -> str | None:
         first, _, last = name.rpartition(" ")
         if not _WORD.fullmatch(last) or re.search(r"\d", name):
             return None
-    has_order = {*re.findall(r"\w+", *lowered([name]))} & _ORDERING
+    has_order = {*re.findall(r"\w+", lowered([name])[0])} & _ORDERING
     are_phrases = _PHRASE.fullmatch(first) and _PHRASE.fullmatch(last)
     return f"{last} {first}" if are_phrases and not has_order else None
 

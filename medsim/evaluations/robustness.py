@@ -70,7 +70,7 @@ def noisy_items(
         names = store.table("noise_name").sort("name_id", "concept_id")
         named = names.drop_nulls()
         of_concepts = named.group_by("concept_id", maintain_order=True).agg("term")
-        noise = NoisyNames(terms, of_concepts["term"].to_list(), options.seed)
+        noise = NoisyNames(terms.to_list(), of_concepts["term"].to_list(), options.seed)
         sources = named.filter(pl.col("n_concepts") == 1, pl.col("n_names") > 1)["term"]
         order = tie_hashes(np.uint64(options.seed), np.uint64(0), content_hashes(sources))
         rows = _altered(noise, sources.gather(np.argsort(order)), options.noise)
@@ -126,7 +126,7 @@ def write_ranks(
                 find = _BASELINES[model, metric]
                 found = find(names["lower_term"], queries, depth, run.options.n_threads)
             else:
-                rows = (term_rows(embedded, side) for side in (names["term"], queries))
+                rows = term_rows(embedded, names["term"]), term_rows(embedded, queries)
                 found = names_by_cosine(embedded, *rows, depth, run.options.n_threads)
             items = noisy.items.with_columns(noisy_query=texts[0], plain_query=texts[1])
             with Store(threads=1) as store:
