@@ -150,7 +150,12 @@ def write_terminology(path: Path, n_concepts: int = 60) -> Path:
     def word() -> str:
         return "".join(draw.choice("bdfgklmnprstvz") + draw.choice("aeiou") for _ in range(4))
 
-    rows = ["id,name,synonyms"]
+    rows = [
+        "id,name,synonyms,obsolete",
+        "A,zorbaladu tumour,zorbaladu tumor,false",  # the altered name is the only other one
+        "B,virpolika tumour,virpolika fracture,false",
+        "R,virpolika tumor,,true",  # its altered name is that of a retired concept
+    ]
     for at in range(n_concepts):
         one, two, three = word(), word(), word()
         short = "".join(part[0] for part in (one, two, three)).upper()
@@ -161,7 +166,7 @@ def write_terminology(path: Path, n_concepts: int = 60) -> Path:
             f"{two}é lesion",
             f"{one} lesions",
         )
-        rows.append(f"C{at},{three} fracture,{'|'.join(names)}")
+        rows.append(f"C{at},{three} fracture,{'|'.join(names)},false")
     path.write_text("\n".join(rows), encoding="utf-8")
     return path
 
@@ -219,6 +224,7 @@ def test_altered_names_are_nearest_to_their_concept_alone(
     distances = cdist(items["noisy_term"].str.to_lowercase(), names, scorer=Levenshtein.distance)
 
     assert {*items["kind"]} == {*KINDS}
+    assert not {"A", "B"} & {*items.filter(kind="spelling")["concept_id"]}
     assert items.group_by("kind", "n_errors").len()["len"].min() >= 30
     assert items.select("kind", "n_errors", "noisy_term", "concept_id").is_unique().all()
     for row, concept in zip(distances, items["concept_id"], strict=True):
@@ -228,7 +234,8 @@ def test_altered_names_are_nearest_to_their_concept_alone(
 
 def by_hand(similar, folder: Path, items: pl.DataFrame, column: str) -> list[int | None]:
     """Return the rank of each item's concept, given a function of two names in lower case."""
-    concepts, ranks = concepts_of(folder), []
+    pool, ranks = {*medsim.Build(folder / "build").terms()["term"].str.to_lowercase()}, []
+    concepts = {name: owners for name, owners in concepts_of(folder).items() if name in pool}
     for text, noisy, concept in zip(
         *(items[name] for name in (column, "noisy_term", "concept_id")), strict=True
     ):
