@@ -50,7 +50,7 @@ PARTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "build": {"terminology": ("concept", "description", "association", "is_a", "code", "term")},
     "evaluation": {
         "coverage": ("coverage", "overlap", "term", "word", "vocabulary"),
-        "retrieval": ("retrieval", "retrieved"),
+        "retrieval": ("retrieval", "retrieved", "robustness", "noisy"),
         "separation": ("separation", "separated"),
     },
     "scores": {

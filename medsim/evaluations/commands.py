@@ -62,6 +62,7 @@ def evaluate(
     _print_comparison(*compared(compare_options), form, options.progress)
     optional = (
         (options.retrieval, "retrieval"),
+        (options.noise, "robustness"),
         (options.separates, "separation"),
         (options.words, "parts"),
     )

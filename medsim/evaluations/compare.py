@@ -72,7 +72,8 @@ def compare(options: CompareOptions) -> pl.DataFrame:
     worse; "spread-auc" the smallest, median and largest variance over an embedding's metrics.
     "confusions" has the scores on negatives of one kind; "parts" has the best metrics on parts of
     rated sets; "rated" the rated sets; "coverage" the pairs without vectors; "overlap" the shared
-    vocabularies; "retrieval" the scores of retrieval.
+    vocabularies; "retrieval" the scores of retrieval,
+    and "robustness" those of altered names.
     "separation" has the errors of categories at each embedding's best and worst metric;
     "categories" the mean similarities there; "all-separation" the errors at every metric;
     "separation-terms" the terms with the fewest and the most errors. The number of a table or
@@ -107,6 +108,8 @@ def compared(options: CompareOptions) -> tuple[pl.DataFrame, list[str]]:
         if name == "retrieval":
             rows = evaluation.retrieval().filter(subset=options.subset)
             return _checked(rows, evaluation, "retrieval"), []
+        if name == "robustness":
+            return _checked(evaluation.robustness(), evaluation, "noise"), []
         if name in SEPARATION_TABLES:
             return separation_table(evaluation, name), []
         rows, sentences = _scores(evaluation, name, options)

@@ -204,6 +204,21 @@ def retrieval(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
     )
 
 
+def robustness(rows: pl.DataFrame) -> Section | None:
+    """Return how often the concepts of altered names are found."""
+    if rows.is_empty():
+        return None
+    frame = readable.readable_robustness(rows)
+    caption = "Accuracy on altered names, of the accuracy on the unaltered names"
+    return Section(
+        title="Robustness",
+        prose="How often is the concept of a name with typing errors or other noise found first, "
+        "or among the first 5? Only names are altered that stay nearest to their concept by "
+        "Levenshtein distance, so this baseline is near 1.",
+        parts=[PageTable(caption=caption, frame=frame, view="robustness")],
+    )
+
+
 def _by_difficulty(name: str, common: pl.DataFrame, rows: pl.DataFrame) -> Chart:
     every = rows.with_columns(pl.col("difficulty", "length").fill_null("all"))
     lowest = common.group_by("index").agg(pl.min("recall")).drop_nulls().sort("index")

@@ -159,6 +159,10 @@ def _measure(run: EvaluationRun, named: NamedEmbedding, inputs: Sequence[Evaluat
             from medsim.evaluations.retrieval import write_retrieval  # noqa: PLC0415 — if asked for
 
             write_retrieval(run, input_.name, input_.linked, name, embedded)
+        if input_.noisy is not None:
+            from medsim.evaluations.robustness import write_ranks  # noqa: PLC0415 — if asked for
+
+            write_ranks(run, input_.name, input_.noisy, name, embedded)
         if input_.categories is not None:
             from medsim.evaluations.separation import write_separation  # noqa: PLC0415 — if asked for
 
@@ -199,6 +203,12 @@ def _is_complete(
             for metric in COSINES.values()
             if metric in computed
         ]
+    if input_.noisy is not None:
+        from medsim.evaluations.robustness import noise_paths  # noqa: PLC0415 — if asked for
+
+        for metric in COSINES.values():
+            if metric in computed:
+                paths += noise_paths(input_.name, embedding, metric, input_.noisy).values()
     if input_.categories is not None:
         from medsim.evaluations.separation import separation_paths  # noqa: PLC0415 — if asked for
 

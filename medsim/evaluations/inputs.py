@@ -49,6 +49,7 @@ from medsim.statistics.strata import Stratification
 
 if TYPE_CHECKING:
     from medsim.evaluations.options import EvaluateOptions
+    from medsim.evaluations.robustness import NoisyItems
     from medsim.evaluations.separation import Categories
     from medsim.evaluations.statistic import SampleKind
 
@@ -104,6 +105,7 @@ class EvaluationInput:
         build: the build of the pairs; None for rated files, and for pairs of earlier runs.
         all_difficulties: whether the pairs of a build are of any difficulty, not of a chosen one.
         linked: the terms that retrieval searches, see ``linked_terms``; None without retrieval.
+        noisy: altered names of these terms; None without noise.
         categories: the categories to separate; None without separation.
     """
 
@@ -116,6 +118,7 @@ class EvaluationInput:
     all_difficulties: bool = True
     warnings: tuple[str, ...] = ()
     linked: pl.DataFrame | None = None
+    noisy: NoisyItems | None = None
     categories: Categories | None = None
 
     @classmethod
@@ -364,6 +367,11 @@ def _with_targets(
             stage.note(
                 f"{linked['is_linked'].sum():,} of {linked.height:,} terms have a linked term"
             )
+        if options.noise:
+            from medsim.evaluations.robustness import noisy_items  # noqa: PLC0415 — if asked for
+
+            noisy = noisy_items(build, linked, options, progress)
+            input_ = replace(input_, noisy=noisy)
     if options.separates:
         with progress.stage(f"find categories of {input_.name}") as stage:
             named = options.categories or (*options.near, *options.far)
@@ -390,6 +398,8 @@ def distinct_terms(inputs: Iterable[EvaluationInput]) -> list[str]:
         parts += [input_.frame["term1"], input_.frame["term2"]]
         if input_.linked is not None:
             parts.append(input_.linked["term"])
+        if input_.noisy is not None:
+            parts.append(input_.noisy.items["noisy_term"])
         if input_.categories is not None:
             parts.append(pl.Series(input_.categories.terms(), dtype=pl.String))
     return pl.concat([part.rename("term").unique() for part in parts]).unique().sort().to_list()

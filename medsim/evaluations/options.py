@@ -52,6 +52,17 @@ Subset = Literal["common", "own"]
 PValueCorrection = Literal["bonferroni", "holm"]
 CorrelationCorrection = Literal["holm", "none"]
 Index = Literal["flat", "ivf", "hnsw"]
+Noise = Literal[
+    "wrong_key",
+    "swap",
+    "drop",
+    "double",
+    "word_order",
+    "spelling",
+    "plural",
+    "abbreviation",
+    "accent",
+]
 
 _METRIC_NAMES = RegisteredNames("medsim.embeddings.metrics", "METRICS")
 
@@ -129,7 +140,7 @@ TABLES = (
     *(name for name, statistic in STATISTICS.items() if statistic.table in {"headline", "single"}),
     *tabulated_names(),
     *(f"{kind}-{name}" for kind in ("all", "standings", "spread") for name in tabulated_names()),
-    *("confusions", "parts", "rated", "coverage", "overlap", "retrieval"),
+    *("confusions", "parts", "rated", "coverage", "overlap", "retrieval", "robustness"),
     *SEPARATION_TABLES,
 )
 """The tables of ``medsim compare``, including those of declared statistics."""
@@ -237,6 +248,15 @@ class EvaluateOptions(Options):
         Index,
         Option("Index for --retrieval. flat is exact, ivf and hnsw are approximate and faster."),
     ] = "flat"
+    noise: Annotated[
+        Sequence[Noise],
+        Option(
+            "With --retrieval, also look up altered names of these kinds. wrong_key, swap, drop "
+            "and double are typing errors, spelling is British or American.",
+            listed=True,
+            lower=True,
+        ),
+    ] = ()
     device: Annotated[
         Device,
         machine_option(
@@ -330,6 +350,8 @@ class EvaluateOptions(Options):
             raise OptionError("give two categories with `near`, and at least one with `far`")
         if self.index != "flat" and not self.retrieval:
             raise OptionError(f"`index` {self.index} needs `retrieval`")
+        if self.noise and not self.retrieval:
+            raise OptionError("`noise` needs `retrieval`")
         check_bins(self)
 
 

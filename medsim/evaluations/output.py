@@ -29,13 +29,14 @@ SET_PAIRS, SCORES = _TABLES["pair"], _TABLES["score"]
 COVERED_TERMS, COVERED_WORDS = _TABLES["term"], _TABLES["word"]
 VOCABULARY_WORDS = _TABLES["vocabulary"]
 RETRIEVAL, RETRIEVED = _TABLES["retrieval"], _TABLES["retrieved"]
+ROBUSTNESS, NOISY = _TABLES["robustness"], _TABLES["noisy"]
 SEPARATION, SEPARATED = _TABLES["separation"], _TABLES["separated"]
 SEPARATION_PARTS = _TABLES["separation_part"]
 
 RESULT = "result.json"
 """The file with an evaluation's scores on builds, see ``medsim.evaluations.result_file``."""
 
-SUMMARIES = (SET_RESULTS, SET_COMPARISONS, COVERAGE, OVERLAP, RETRIEVAL, SEPARATION)
+SUMMARIES = (SET_RESULTS, SET_COMPARISONS, COVERAGE, OVERLAP, RETRIEVAL, ROBUSTNESS, SEPARATION)
 """The tables that every run writes again from all results."""
 
 
@@ -158,6 +159,10 @@ class Evaluation(Opened[EvaluationManifest]):
     def retrieval(self) -> pl.DataFrame:
         """Return a row per input, embedding, subset, difficulty, length and statistic."""
         return self._checked("retrieval.parquet")
+
+    def robustness(self) -> pl.DataFrame:
+        """Return a row per input, embedding, kind of noise and statistic."""
+        return self._checked("robustness.parquet")
 
     def separation(self) -> pl.DataFrame:
         """Return a row per input, embedding, metric and two categories."""

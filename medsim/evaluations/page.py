@@ -142,6 +142,7 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
         metrics(data, embeddings),
         detail_sections.spread_of_metrics(data.results, embeddings),
         detail_sections.retrieval(data.retrieval, embeddings),
+        detail_sections.robustness(data.robustness),
         detail_sections.category_separation(data.separation, embeddings),
         coverage(data.coverage),
     ]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import get_args
 
 import polars as pl
 
 from medsim.core import shown
 from medsim.core.errors import listed
 from medsim.core.shown import MISSING
+from medsim.evaluations.options import Noise
 from medsim.evaluations.sets import ALL_KINDS, FEW, SET, parts_of_sets
-from medsim.evaluations.statistic import STATISTICS, statistics_of
+from medsim.evaluations.statistic import BASELINE, STATISTICS, statistics_of
 from medsim.pages.readable import cents, percent, rounded, with_ends
 
 _NAMED = 3  # sets that a sentence names at most
@@ -338,6 +340,19 @@ def _of_retrieval(rows: pl.DataFrame) -> list[pl.DataFrame]:
     return [table if table["recall"].null_count() < table.height else table.drop("recall")]
 
 
+def readable_robustness(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return accuracies on altered names, a column per embedding or baseline.
+
+    A cell has the accuracy with its interval, and the accuracy on the unaltered names.
+    """
+    model = pl.when(embedding=BASELINE).then("metric").otherwise("embedding")
+    index = ["input", "statistic", "kind", "n_errors", "n_items"]
+    order = ("input", "statistic", pl.col("kind").cast(pl.Enum(get_args(Noise))))
+    cell = pl.format("{} of {}", with_ends("value", "low", "high"), rounded("unaltered"))
+    cells = rows.with_columns(model.alias("model"), cell=cell).with_columns(apart("model", index))
+    return cells.pivot("model", index=index, values="cell").sort(*order, "n_errors")
+
+
 def _of_terms(rows: pl.DataFrame) -> list[pl.DataFrame]:
     alike = (column for column in ("input", "far") if rows[column].n_unique() == 1)
     return [rows.drop(alike).with_columns(percent("overlap_error"))]
@@ -453,6 +468,7 @@ def readable_vocabularies(rows: pl.DataFrame) -> pl.DataFrame:
 
 _FORMS: Mapping[str, Callable[[pl.DataFrame], list[pl.DataFrame]]] = {
     "length": _of_retrieval,
+    "unaltered": lambda rows: readable_robustness(rows).partition_by("statistic"),
     "term": _of_terms,
     "far": _of_errors,
     "mean_similarity": _of_similarities,

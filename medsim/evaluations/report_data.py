@@ -49,6 +49,7 @@ class EvaluationReportData:
         curves: ``SET``, embedding, metric, at, false_positives, true_positives.
         errors: ``SET``, embedding, metric, label, term1, term2, similarity.
         retrieved: input, embedding, index and ``RETRIEVED`` of a few of the worst.
+        robustness: ``ROBUSTNESS``.
     """
 
     results: pl.DataFrame
@@ -65,6 +66,7 @@ class EvaluationReportData:
     separation: pl.DataFrame
     retrieval: pl.DataFrame
     retrieved: pl.DataFrame
+    robustness: pl.DataFrame
 
 
 def evaluation_data(evaluation: Evaluation) -> EvaluationReportData:
@@ -90,6 +92,7 @@ def evaluation_data(evaluation: Evaluation) -> EvaluationReportData:
         separation=evaluation.separation(),
         retrieval=evaluation.retrieval(),
         retrieved=_retrieved(evaluation),
+        robustness=evaluation.robustness(),
     )
 
 

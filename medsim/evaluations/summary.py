@@ -32,6 +32,10 @@ def summarize(run: EvaluationRun) -> None:
         from medsim.evaluations.retrieval import retrieval_tables  # noqa: PLC0415 — if asked for
 
         makers.append(retrieval_tables)
+    if output.NOISY.files.split("/")[0] in kinds:
+        from medsim.evaluations.robustness import robustness_tables  # noqa: PLC0415 — if asked for
+
+        makers.append(robustness_tables)
     if output.SEPARATION_PARTS.files.split("/")[0] in kinds:
         from medsim.evaluations.separation import separation_tables  # noqa: PLC0415 — if asked for
 

@@ -7,13 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from medsim.builds.build import check_no_extensions, is_output, paths_of
 from medsim.builds.output import Build
 from medsim.core import manifest
-from medsim.core.config import checked_threads, in_threads
+from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.options import folder_of, public
@@ -21,17 +20,12 @@ from medsim.core.output import claimed_by
 from medsim.core.progress import Progress, progress_of
 from medsim.core.shown import MISSING
 from medsim.core.store import Store
-from medsim.core.terms import MAX_NAME, TOO_LONG, lowered_column, trigrams_of
+from medsim.core.terms import MAX_NAME, TOO_LONG, lowered_column
 from medsim.corpora import corpus_names
 from medsim.corpora.documents import Problems, corpus_digest, documents_of, open_corpus
-from medsim.embeddings.embedded_terms import EmbeddedTerms, embed_terms, identify, with_fingerprint
+from medsim.embeddings.embedded_terms import embed_terms, identify, with_fingerprint
 from medsim.embeddings.encoders import cache_folder
-from medsim.embeddings.lookup import CosineSearch
-from medsim.embeddings.metrics import Workers
-from medsim.embeddings.metrics.averages import points_of
 from medsim.embeddings.options import embedding_spec
-from medsim.kernels.sparse import InvertedLists, largest_dot_products
-from medsim.kernels.types import Rows
 from medsim.linking.options import LinkOptions
 from medsim.linking.output import (
     DEPTH,
@@ -42,7 +36,12 @@ from medsim.linking.output import (
     Linking,
     LinkingManifest,
 )
-from medsim.neighbours.pool import Pool
+from medsim.neighbours.rankers import (
+    equal_names,
+    names_by_cosine,
+    names_by_distance,
+    names_by_tfidf,
+)
 from medsim.statistics.estimates import clustered_mean, interval_of
 from medsim.statistics.ranks import NOT_FOUND, RankSample
 from medsim.terminologies.mappings import cite_codes
@@ -126,11 +125,11 @@ def _searched(
     def spelled(found: pl.DataFrame) -> pl.DataFrame:
         return found.rename({"query_id": "at"}).join(numbers, on="at")
 
-    yield "exact", spelled(_exact(*lower))
+    yield "exact", spelled(equal_names(*lower))
     with progress.stage(f"search {len(lower[1]):,} mentions by Levenshtein distance"):
-        yield "levenshtein", spelled(_levenshtein(*lower, threads))
+        yield "levenshtein", spelled(names_by_distance(*lower, DEPTH, threads))
     with progress.stage(f"search {len(lower[1]):,} mentions by TF-IDF"):
-        yield "tfidf", spelled(_tfidf(*lower, threads))
+        yield "tfidf", spelled(names_by_tfidf(*lower, DEPTH, threads))
     names = store.frame("linking/spelling")
     texts = pl.concat([names["term"], queries["term"]])
     terms = texts.unique().sort()
@@ -142,7 +141,8 @@ def _searched(
         )
         rows = terms.search_sorted(texts).to_numpy()
         with progress.stage(f"search {queries.height:,} mentions with {name}"):
-            found = _by_embedding(embedded, rows[: names.height], rows[names.height :], threads)
+            sides = rows[: names.height], rows[names.height :]
+            found = names_by_cosine(embedded, *sides, DEPTH, threads)
             found = found.with_columns(name_id=names["name_id"].gather(found["name_id"]))
         embeddings[name] = named.provenance()
         yield name, found
@@ -209,103 +209,6 @@ def _read_names(
         "fingerprint": manifest.fingerprint(names),
         "build": build and build.manifest.digest,
     }
-
-
-_FOUND = pl.Schema({"query_id": pl.Int32, "name_id": pl.Int32, "score": pl.Float32})
-"""The columns of the names that are nearest to queries; larger scores are nearer."""
-
-_QUERIES_AT_ONCE = 1_000  # queries are a group of points, which the index returns too
-
-
-def _exact(names: pl.Series, queries: pl.Series) -> pl.DataFrame:
-    """Return the names that are equal to queries."""
-    pairs = pl.DataFrame({"query": queries, "match": queries, "score": 1.0})
-    return _numbered(pairs, names, queries)
-
-
-def _levenshtein(names: pl.Series, queries: pl.Series, threads: int) -> pl.DataFrame:
-    """Return the names of the smallest Levenshtein distance; the score is minus the distance."""
-    nearest = Pool(names, match_case=True, threads=threads).nearest(queries, DEPTH)
-    return _numbered(nearest.with_columns(score=-pl.col("distance")), names, queries)
-
-
-def _numbered(pairs: pl.DataFrame, names: pl.Series, queries: pl.Series) -> pl.DataFrame:
-    for number, side, texts in (("query_id", "query", queries), ("name_id", "match", names)):
-        pairs = pairs.join(texts.alias(side).to_frame().with_row_index(number), on=side)
-    return pairs.select(*_FOUND).cast(_FOUND)
-
-
-def _tfidf(names: pl.Series, queries: pl.Series, threads: int) -> pl.DataFrame:
-    """Return the names of the highest cosine of TF-IDF vectors of character trigrams.
-
-    Texts have a space on both sides. Weights are those of scikit-learn's ``TfidfVectorizer`` by
-    default: the count times ln((1 + n) / (1 + df)) + 1, fitted on the names.
-    """
-    asked, counts = _trigrams(queries), _trigrams(names)
-    df = counts.group_by("trigram").agg(df=pl.len().cast(pl.Float64))
-    idf = df.select("trigram", idf=((1 + len(names)) / (1 + pl.col("df"))).log() + 1)
-    asked, lists = _weighted(asked, idf), _weighted(counts, idf).sort("trigram", "row")
-    trigrams, starts = np.unique(lists["trigram"].to_numpy(), return_index=True)
-    starts = np.append(starts, lists.height)
-    terms = np.searchsorted(trigrams, asked["trigram"]).astype(np.int32)
-    ends = np.append(0, np.bincount(asked["row"], minlength=len(queries)).cumsum())
-    values = asked["weight"].to_numpy()
-    inverted = InvertedLists(
-        starts, lists["row"].to_numpy(), lists["weight"].to_numpy(), len(names)
-    )
-
-    def search(begin: int) -> pl.DataFrame:
-        end = min(begin + _QUERIES_AT_ONCE, len(queries))
-        ids, scores, begins = largest_dot_products(
-            terms, values, ends[begin : end + 1], inverted, DEPTH
-        )
-        query_ids = np.repeat(np.arange(begin, end), np.diff(begins))
-        found = {"query_id": query_ids, "name_id": ids, "score": scores}
-        return pl.DataFrame(found).cast(_FOUND)
-
-    parts = in_threads(threads, search, range(0, len(queries), _QUERIES_AT_ONCE))
-    return pl.concat([pl.DataFrame(schema=_FOUND), *parts])
-
-
-def _trigrams(texts: pl.Series) -> pl.DataFrame:
-    """Return the number of each trigram in each text: row, trigram and n, in this order."""
-    trigrams, starts = trigrams_of(" " + texts + " ")
-    rows = np.repeat(np.arange(len(texts), dtype=np.int32), np.diff(starts))
-    frame = pl.DataFrame({"row": rows, "trigram": trigrams})
-    return frame.group_by("row", "trigram").agg(n=pl.len()).sort("row", "trigram")
-
-
-def _weighted(counts: pl.DataFrame, idf: pl.DataFrame) -> pl.DataFrame:
-    """Return the weights of the known trigrams of each text; vectors have the length 1."""
-    known = counts.join(idf, on="trigram", maintain_order="left")
-    weights, rows = (known["n"] * known["idf"]).to_numpy(), known["row"].to_numpy()
-    lengths = np.sqrt(np.bincount(rows, weights**2))
-    return known.select("row", "trigram", weight=pl.lit(pl.Series(weights / lengths[rows])))
-
-
-def _by_embedding(
-    embedded: EmbeddedTerms, names: Rows, queries: Rows, threads: int
-) -> pl.DataFrame:
-    """Return the names of the highest cosine, given the rows of names and queries."""
-    name_ids, query_ids = (np.flatnonzero(embedded.covered[rows]) for rows in (names, queries))
-    n_names, frames = len(name_ids), [pl.DataFrame(schema=_FOUND)]
-    for begin in range(0, len(query_ids) if n_names else 0, _QUERIES_AT_ONCE):
-        part = query_ids[begin : begin + _QUERIES_AT_ONCE]
-        terms = np.concatenate([names[name_ids], queries[part]]).astype(np.int32)
-        groups = np.minimum(np.arange(len(terms), dtype=np.int32), n_names)
-        vectors = points_of(embedded.embedded, terms, Workers(threads=threads))
-        # with equal hashes, ties are in order of names
-        search = CosineSearch(vectors, groups, np.zeros(len(terms), np.uint64), threads=threads)
-        asked = np.arange(n_names, len(terms), dtype=np.int32)
-        sizes = np.full(len(part), min(DEPTH, n_names), np.int32)
-        nearest = search.nearest(asked, sizes)
-        found = {
-            "query_id": np.repeat(part, np.diff(nearest.starts)),
-            "name_id": name_ids[nearest.ids],
-            "score": nearest.similarities,
-        }
-        frames.append(pl.DataFrame(found).cast(_FOUND))
-    return pl.concat(frames)
 
 
 _ALL = "all"

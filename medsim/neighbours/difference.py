@@ -184,11 +184,14 @@ def _pairs(name: str) -> list[list[str]]:
     return [pair.split("/") for pair in _LISTED[name].split()]
 
 
+PLURALS = _pairs("plurals")
+"""Endings of the singular and of the plural."""
+
 _OF_PAIRS: Mapping[str, Callable[[str, str], bool]] = {
     "number": _swapped(permutations(_LISTED["counting"].split(), 2)),
     "opposite": _swapped(_pairs("opposites")),
     "spelling": is_respelled,
-    "plural": _swapped(_pairs("plurals"), at_end=True),
+    "plural": _swapped(PLURALS, at_end=True),
     "negation": _swapped([(p, "") for p in _LISTED["negating"].split()]),
 }
 """Whether two words differ in a certain way; all pairs of words in which two names differ do."""

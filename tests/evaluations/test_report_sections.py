@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 NAMES = ("one", "two")
 TITLES = (
     "Result|Worst errors|Leaderboard|Significance|Accuracy|Distributions|ROC curves|Metrics|"
-    "Variance between metrics|Retrieval|Category separation|Coverage|Provenance"
+    "Variance between metrics|Retrieval|Robustness|Category separation|Coverage|Provenance"
 )
 ALL = TITLES.split("|")
 
@@ -74,11 +74,12 @@ def charts(section) -> list[Chart]:
 
 def test_sections_without_data_are_left_out(full: EvaluationReportData, page: Page) -> None:
     one = invented_profile(("one",), n_datasets=1)
-    few = replace(one, retrieval=one.retrieval.clear(), separation=one.separation.clear())
+    empty = ("retrieval", "robustness", "separation")
+    few = replace(one, **{name: getattr(one, name).clear() for name in empty})
 
     assert [section.title for section in page.sections] == ALL
     assert titles(bare(full)) == ["Provenance"]
-    left_out = {"Retrieval", "Category separation", "Significance"}  # of one embedding
+    left_out = {"Retrieval", "Robustness", "Category separation", "Significance"}  # of one
     assert titles(few, ("one",)) == [title for title in ALL if title not in left_out]
 
 
