@@ -286,8 +286,8 @@ class SetMaker:
         anchors, sets = rows, positive_sets(self._positives, key)
         if self.strategy == MINIMAL:  # either term of a positive
             anchors = pl.concat([rows, rows.rename(_TURNED).select(rows.columns)])
-            first, second = (anchors[side].to_numpy() for side in TERM_IDS)
-            sets = [replace(sets[0], term1_ids=first, term2_ids=second)]
+            term1_ids, term2_ids = (anchors[side].to_numpy() for side in TERM_IDS)
+            sets = [replace(sets[0], term1_ids=term1_ids, term2_ids=term2_ids)]
         for positives in sets:
             against, second_ids = self._sampler(positives, self.used_before(key), stage)
             self._made.append((key, np.stack([positives.term1_ids[against], second_ids])))

@@ -337,7 +337,7 @@ def statistics_agree(actual: pl.DataFrame, expected: pl.DataFrame) -> bool:
     )
 
 
-_DRAWN = {
+_DRAWN: dict[str, str] = {
     "random": "The random negatives follow from the seed.",
     MINIMAL: "The minimal negatives are all names that differ by one word.",
 }

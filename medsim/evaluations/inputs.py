@@ -485,8 +485,8 @@ def with_strata(input_: EvaluationInput, cache: Path | None) -> EvaluationInput:
             )
             input_ = replace(input_, warnings=(*input_.warnings, few))
         input_ = _with_columns(input_, learned)
-    near = pl.col("negatives").is_in(["levenshtein", MINIMAL])
-    near = input_.frame.filter(near, dataset=HEADLINE_DATASET, label=0)
+    is_near = pl.col("negatives").is_in(["levenshtein", MINIMAL])
+    near = input_.frame.filter(is_near, dataset=HEADLINE_DATASET, label=0)
     build = input_.build
     if near.height and build and (is_a := build.manifest.outputs.get("terminology/is_a.parquet")):
         near = near.unique("pair_id").sort("pair_id")

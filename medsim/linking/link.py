@@ -253,8 +253,8 @@ def link_scores(
                     missed = {name: scored["near_miss"].eq_missing(name) for name in _NEAR_MISSES}
                     right = scored["rank"].eq_missing(1) | missed["parent"]
                     for name, hits in {"accuracy_at_1_or_parent": right, **missed}.items():
-                        values = hits.cast(pl.Float64).to_numpy()
-                        estimates[name] = clustered_mean(values, sample.clusters)
+                        found = hits.cast(pl.Float64).to_numpy()
+                        estimates[name] = clustered_mean(found, sample.clusters)
                 for statistic, estimate in estimates.items():
                     values = interval_of(estimate).values()
                     rows.append((*where, statistic, *values, *n_counted))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -50,7 +49,7 @@ class TermIndex:
     lower: pl.Series
     hashes: Hashes
     components: Ids
-    names: Ids = field(default_factory=partial(np.empty, 0, np.int32))
+    names: Ids = field(default_factory=lambda: np.empty(0, np.int32))
     pool: Ids | None = None
     translations: Mapping[int, Ids] = field(default_factory=dict)
     embedding: IndexedVectors | None = None
