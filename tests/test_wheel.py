@@ -20,7 +20,7 @@ from medsim.core import queries
 from medsim.core.store import Store
 
 assert str(queries.sql_folder()).startswith(sys.argv[1]), queries.sql_folder()
-assert len(queries.datasets()) == 6
+assert len(queries.datasets()) == 7
 with Store(threads=1) as store:
     store.run("macros/trimmed")
     print(store.select("select trimmed(' it works ') as found").item())

@@ -29,7 +29,7 @@ from medsim.builds.output import BUILD, CARD, STATS, TERM, Build, BuildManifest
 from medsim.builds.positives import Derived, derive_positives, index_terms, read_corrections
 from medsim.builds.stats import stats_row
 from medsim.core import manifest, queries
-from medsim.core.config import CROSS_LANGUAGE, checked_threads
+from medsim.core.config import CROSS_LANGUAGE, PARENT_CHILD, checked_threads
 from medsim.core.errors import BrokenPromiseError, OptionError, counted, listed, needing
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import MANIFEST
@@ -58,7 +58,7 @@ _SYNONYMS = ["fsn_syn", "syn_syn"]
 def build(options: BuildOptions) -> Build:
     """Write a build, with ten sets for each strategy of negatives, and return it.
 
-    With several languages it has twelve.
+    With several languages it has twelve, and with a hierarchy two more.
 
     Raises:
         InputError: the source or the embedding is missing, damaged or in an unknown format.
@@ -269,7 +269,9 @@ def derive(run: BuildRun) -> Derived:
         run.progress.warn(f"{listed(_SYNONYMS)} are empty, because no concept has a synonym{hint}")
     if len(options.languages) > 1 and CROSS_LANGUAGE not in nonempty:
         run.progress.warn(f"{CROSS_LANGUAGE} is empty, because no concept has such names")
-    others = [d.name for d in queries.datasets(1) if d.name not in _SYNONYMS]
+    if options.hierarchy and positives.parent_child.is_empty():
+        run.progress.warn(f"{PARENT_CHILD} is empty, because no concept has a parent with a name")
+    others = [d.name for d in queries.datasets(1, hierarchy=False) if d.name not in _SYNONYMS]
     if nonempty.isdisjoint(others):
         lacks_file = rf2_rules and not any(
             "Association" in file.name for file in run.terminology.files
@@ -331,7 +333,8 @@ def write_build(
             )
     results: Sequence[SearchResult] = ()
     if search is not None:
-        keys = [key for key in set_keys(1, "levenshtein") if not output.exists(key.path)]
+        keys = set_keys(1, "levenshtein", hierarchy=run.options.hierarchy)
+        keys = [key for key in keys if not output.exists(key.path)]
         results = search(derived.index, requests_of_sets(derived, keys), run.progress)
     stats = _write_sets(run, derived, results, output)
     _write_manifest(run, derived, int(stats["shortfall"].sum()), output)
@@ -354,8 +357,10 @@ def _write_sets(
             threads=run.threads,
             results=results,
             as_published=run.options.as_published,
+            hierarchy=run.options.hierarchy,
         )
-        for set_key in set_keys(len(run.options.languages), strategy):
+        n_languages, hierarchy = len(run.options.languages), run.options.hierarchy
+        for set_key in set_keys(n_languages, strategy, hierarchy=hierarchy):
             before = output.scan(set_key.path)
             if before is not None and before.collect_schema() == set_key.schema():
                 numbers = maker.take_over(set_key, before)

@@ -12,7 +12,7 @@ import polars as pl
 
 from medsim.builds.datasets import SetKey, set_keys
 from medsim.builds.output import BUILD, PAIR, BuildManifest
-from medsim.core.config import CROSS_LANGUAGE, EASY_DISTANCE, STRATEGIES
+from medsim.core.config import CROSS_LANGUAGE, EASY_DISTANCE, PARENT_CHILD, STRATEGIES
 from medsim.core.data import toml_of
 from medsim.core.table_formats import markdown, plain_markdown
 
@@ -135,20 +135,20 @@ def configs_of(
         outputs: outputs in the manifests of the builds, by split.
         nested: whether each split is in a folder of its name.
     """
-    all_keys = set_keys(2, *STRATEGIES)
+    all_keys = set_keys(2, *STRATEGIES, hierarchy=True)
     all_keys = [key for key in all_keys if any(key.path in paths for paths in outputs.values())]
-    monolingual = [key for key in all_keys if key.dataset != CROSS_LANGUAGE]
-    every = "all sets" if monolingual == all_keys else "all sets of one language"
-    similar = [key for key in monolingual if key.negatives == "embedding"]
-    others = [key for key in monolingual if key.negatives != "embedding"]
+    synonyms = [key for key in all_keys if key.dataset not in {CROSS_LANGUAGE, PARENT_CHILD}]
+    every = "all sets" if synonyms == all_keys else "all sets of synonyms in one language"
+    similar = [key for key in synonyms if key.negatives == "embedding"]
+    others = [key for key in synonyms if key.negatives != "embedding"]
     of_sets = [(*set_config(key), [key]) for key in all_keys]
     if similar and others:
         about = f"The pairs of {every} with embedding negatives. {_UNNAMED}"
         of_sets.insert(0, (SIMILAR_PAIRS, about, similar))
         about = f"The pairs of {every} except those with embedding negatives. {_UNNAMED}"
         of_sets.insert(0, (ALL_PAIRS, about, others))
-    elif monolingual:
-        of_sets.insert(0, (ALL_PAIRS, f"The pairs of {every}. {_UNNAMED}", monolingual))
+    elif synonyms:
+        of_sets.insert(0, (ALL_PAIRS, f"The pairs of {every}. {_UNNAMED}", synonyms))
     tables: list[tuple[str, str, str, Columns, list[str]]] = [
         (name, about, "pair", dict(keys[0].schema()), [key.path for key in keys])
         for name, about, keys in of_sets
@@ -240,6 +240,7 @@ class Card:
             medsim=self.medsim,
             name=self.name,
             across=", or one across languages" if len(self._languages) > 1 else "",
+            parents=_TEXTS["parents"] if "hierarchy" in self.options else "",
             distance=self.options.get("easy_distance", EASY_DISTANCE),
         )
 

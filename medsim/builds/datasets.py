@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from medsim.builds.output import LANGUAGES, PAIR
 from medsim.builds.positives import Derived, Positives, numbers_of, pair_distances
 from medsim.core import queries
 from medsim.core.checks import Finding
-from medsim.core.config import CROSS_LANGUAGE, DIFFICULTIES, MINIMAL
+from medsim.core.config import CROSS_LANGUAGE, DIFFICULTIES, MINIMAL, PARENT_CHILD
 from medsim.core.parquet import read_parquet
 from medsim.core.progress import Stage
 from medsim.kernels.types import Hashes, Ids, Ranks, Rows
@@ -168,24 +169,26 @@ class SetKey:
         return schema
 
 
-def set_keys(n_languages: int, *strategies: str) -> list[SetKey]:
+def set_keys(n_languages: int, *strategies: str, hierarchy: bool = False) -> list[SetKey]:
     """Return the sets of some strategies, in the order in which their negatives are made.
 
     Args:
         n_languages: number of languages of the build.
         strategies: strategies of negatives.
+        hierarchy: whether the build has the dataset parent_child.
     """
+    every = queries.datasets(n_languages, hierarchy=hierarchy)
     return [
         SetKey(dataset=dataset.name, difficulty=difficulty, negatives=strategy)
         for strategy in strategies
-        for dataset in queries.datasets(1 if strategy == MINIMAL else n_languages)
+        for dataset in (queries.datasets(1, hierarchy=False) if strategy == MINIMAL else every)
         for difficulty in DIFFICULTIES
     ]
 
 
 def positive_rows(positives: Positives, key: SetKey) -> pl.DataFrame:
     """Return the positives of a set, in order of (term1, term2); they are adjacent rows."""
-    pairs = positives.pairs
+    pairs = positives.parent_child if key.dataset == PARENT_CHILD else positives.pairs
     in_set = (pairs["dataset"] == key.dataset) & (pairs["difficulty"] == key.difficulty)
     return pairs.slice(in_set.arg_max() or 0, int(in_set.sum()))
 
@@ -241,7 +244,7 @@ class SetMaker:
         seed: random seed of the build.
         threads: threads to use.
         results: candidates that were searched elsewhere.
-        as_published: whether the option of builds is on.
+        as_published, hierarchy: whether these options of builds are on.
     """
 
     strategy: str
@@ -251,10 +254,12 @@ class SetMaker:
     threads: int
     results: Sequence[SearchResult] = ()
     as_published: bool = False
+    hierarchy: bool = False
 
     def __post_init__(self) -> None:
         self._positives = self.derived.positives
-        keys = set_keys(len(self._positives.languages), self.strategy)
+        n_languages = len(self._positives.languages)
+        keys = set_keys(n_languages, self.strategy, hierarchy=self.hierarchy)
         sets = [part for key in keys for part in positive_sets(self._positives, key)]
         sampling = Sampling(seed=self.seed, threads=self.threads, results=self.results, sets=sets)
         self._sampler = SAMPLERS.get(self.strategy)(self.derived.index, sampling)
@@ -323,11 +328,21 @@ class SetMaker:
         self._made.append((key, np.stack([negatives[side].to_numpy() for side in TERM_IDS])))
 
     def used_before(self, key: SetKey) -> Ranks:
-        """Return the negatives of earlier sets that this one must not repeat: int32[2, n_used]."""
+        """Return pairs that must not be negatives of this set: int32[2, n_used].
+
+        They are negatives of earlier sets and, for parent_child, terms of related concepts.
+        """
         may_share = key.difficulty == "hard" or not self.as_published
         passed_over = queries.dataset(key.dataset).contains if may_share else ()
         used = (pairs for earlier, pairs in self._made if earlier.dataset not in passed_over)
-        return np.concatenate([np.empty((2, 0), np.int32), *used], axis=1)
+        related = [self._related] if key.dataset == PARENT_CHILD else []
+        return np.concatenate([np.empty((2, 0), np.int32), *used, *related], axis=1)
+
+    @cached_property
+    def _related(self) -> Ranks:
+        """The pairs of terms of a concept and of its ancestor: int32[2, n_pairs]."""
+        pairs = self.store.frame("builds/pairs/related_term")
+        return np.stack([pairs[side].cast(pl.Int32).to_numpy() for side in TERM_IDS])
 
 
 _COLUMNS = {

@@ -125,15 +125,19 @@ def _read_as_before(
 def embed_pair_terms(
     model: NamedEmbedding, derived: Derived, progress: Progress, *, threads: int, cache: Path | None
 ) -> IndexedVectors:
-    """Return the vectors of all terms that can be in a pair.
+    """Return the vectors of all terms that can be in a pair, also of parent_child.
 
     A term's word vectors are averaged, as in the metric avg_cos. Vectors of encoders are cached in
     the folder ``cache``.
     """
-    result = embed_terms(model, derived.pair_terms(), progress, threads=threads, cache=cache)
+    positives = derived.positives
+    related = positives.parent_child.select("term1_id", "term2_id").to_numpy()
+    term_ids = np.union1d(derived.pair_term_ids(), related).astype(np.int32)
+    terms = positives.terms["term"].gather(term_ids).to_list()
+    result = embed_terms(model, terms, progress, threads=threads, cache=cache)
     covered = np.flatnonzero(result.covered).astype(np.int32)
     rows = np.full(len(derived.index.components), -1, np.int32)
-    rows[derived.pair_term_ids()[covered]] = np.arange(len(covered), dtype=np.int32)
+    rows[term_ids[covered]] = np.arange(len(covered), dtype=np.int32)
     vectors = points_of(result.embedded, covered, Workers(threads=threads))
     return IndexedVectors(vectors=vectors, rows=rows)
 

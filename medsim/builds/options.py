@@ -13,6 +13,7 @@ from medsim.core.config import (
     EASY_DISTANCE,
     MAX_COUNT,
     MAX_SEED,
+    MINIMAL,
     STRATEGIES,
     PoolScope,
     Strategy,
@@ -139,6 +140,15 @@ class SearchOptions(ReadingOptions):
             kept_empty=False,
         ),
     ] = False
+    hierarchy: Annotated[
+        bool,
+        Option(
+            "Add the dataset parent_child: the main names of a concept and of its parent. Its "
+            "negatives are not from ancestors or descendants.",
+            key="hierarchy",
+            kept_empty=False,
+        ),
+    ] = False
     seed: Annotated[
         int, seed_option("Random seed. It decides draws, ties and the order of rows.")
     ] = 0
@@ -160,7 +170,8 @@ class SearchOptions(ReadingOptions):
         """Put strategies in the order in which they are made.
 
         Raises:
-            OptionError: no strategy or language is given, or one is given twice.
+            OptionError: no strategy or language is given, or one is given twice; or only minimal
+                negatives with a hierarchy.
         """
         languages = [language.strip().lower() for language in self.languages]
         if "" in languages:
@@ -174,6 +185,8 @@ class SearchOptions(ReadingOptions):
                 f"`negatives` must name one or more of {', '.join(STRATEGIES)}, each only once"
             )
         object.__setattr__(self, "negatives", ordered)
+        if self.hierarchy and ordered == (MINIMAL,):
+            raise OptionError("`hierarchy` does not apply to minimal `negatives`; leave it out")
 
     def check_shared_out(self, option: str) -> None:
         """Raise OptionError if an option of the Levenshtein search is given without that search."""

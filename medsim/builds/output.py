@@ -156,7 +156,7 @@ class Build(Opened[BuildManifest]):
         """
         from medsim.core import queries  # noqa: PLC0415 — of few commands
 
-        datasets = queries.datasets(len(self.options.languages))
+        datasets = queries.datasets(len(self.options.languages), hierarchy=self.options.hierarchy)
         chosen: dict[str, tuple[str | None, Sequence[str]]] = {
             "dataset": (dataset, [known.name for known in datasets]),
             "difficulty": (difficulty, list(DIFFICULTIES)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import polars as pl
 from medsim.builds.datasets import SetKey
 from medsim.builds.stats import table_2
 from medsim.core import queries
-from medsim.core.config import DIFFICULTIES, EASY_DISTANCE
+from medsim.core.config import DIFFICULTIES, EASY_DISTANCE, PARENT_CHILD
 from medsim.core.errors import counted, listed
 from medsim.pages import charts
 from medsim.pages.page import (
@@ -146,8 +146,9 @@ def build_page(build: Build) -> Page:
     manifest, data = build.manifest, report_data_of(build)
     source = manifest.source
     kinds, kept = distinct(data.distances["kind"]), data.distances
+    of_synonyms = data.sizes.filter(pl.col("dataset") != PARENT_CHILD)
     sections = [
-        result(manifest, data),
+        result(manifest, replace(data, sizes=of_synonyms)),
         _examples(data.examples),
         _sizes(data.sizes),
         distance_section(data.distances, kinds),

@@ -16,7 +16,7 @@ from medsim.builds.negatives import TermIndex
 from medsim.builds.options import MAX_NAMES, Correction, SearchOptions
 from medsim.builds.output import LANGUAGES, TERM, Build
 from medsim.core import queries
-from medsim.core.config import DIFFICULTIES, EASY_DISTANCE
+from medsim.core.config import DIFFICULTIES, EASY_DISTANCE, PARENT_CHILD
 from medsim.core.errors import InputError, OptionError
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import Skipped
@@ -86,10 +86,13 @@ def corrected_nodes(corrections: Sequence[Correction], terms: pl.DataFrame) -> p
 
 
 def without_rejected(
-    pairs: pl.DataFrame, corrected: pl.DataFrame, terms: pl.DataFrame
+    pairs: pl.DataFrame, corrected: pl.DataFrame, terms: pl.DataFrame, *, of_synonyms: bool
 ) -> pl.DataFrame:
-    """Return positives without those that people judged not to mean the same."""
-    rejected = corrected.filter(~pl.col("same"))
+    """Return positives without those that people judged not to mean the same.
+
+    Of a child and its parent these are right, and those that mean the same are left out.
+    """
+    rejected = corrected.filter(same=not of_synonyms)
     if rejected.is_empty():
         return pairs
     node = terms["node_id"]
@@ -105,7 +108,8 @@ def without_rejected(
 
 
 _COMPARED_PAIRS = 1 << 16  # per batch of texts
-_COLUMNS = ("dataset", "difficulty", "term1_id", "term2_id", "concept1", "concept2", "distance")
+_ENDS = ("term1_id", "term2_id", "concept1", "concept2")
+_COLUMNS = ("dataset", "difficulty", *_ENDS, "distance", *LANGUAGES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +122,8 @@ class Positives:
         pairs: a row per dataset and pair: dataset and difficulty (enumerations of one byte),
             term1_id and term2_id (the sort order), concept1 and concept2 (rows of ``concepts``),
             distance, and language1 and language2 (rows of ``languages``; null for datasets of one
-            language).
+            language). All mean the same, so they link terms.
+        parent_child: the pairs of the dataset parent_child, with the same columns.
         languages: languages of the build.
         concepts: ids of the concepts that have descriptions.
         bearers: int32[n_terms], concept of each term in a negative, a row of ``concepts``.
@@ -129,6 +134,7 @@ class Positives:
 
     terms: pl.DataFrame
     pairs: pl.DataFrame
+    parent_child: pl.DataFrame
     languages: pl.Series
     concepts: pl.Series
     bearers: Ids
@@ -141,8 +147,8 @@ def derive_positives(
 ) -> Positives:
     """Derive the positives from the canonical tables of ``store``.
 
-    The tables dataset, term, name, bearer, substitution and described_concept remain in the
-    store.
+    The tables dataset, term, name, bearer, substitution, described_concept and, with a hierarchy,
+    ancestor remain in the store.
 
     Args:
         store: store with the canonical tables.
@@ -150,7 +156,8 @@ def derive_positives(
         rf2_rules: whether RF2's rules on "[D]" and namespaces apply.
         threads: threads to use.
     """
-    datasets = sorted(queries.datasets(len(options.languages)), key=lambda each: each.name)
+    registered = queries.datasets(len(options.languages), hierarchy=options.hierarchy)
+    datasets = sorted(registered, key=lambda each: each.name)
     contained = pl.Series([sorted(d.contains) for d in datasets], dtype=pl.List(pl.String))
     names = [dataset.name for dataset in datasets]
     store.put("dataset", pl.DataFrame({"name": names, "contains": contained}))
@@ -162,36 +169,38 @@ def derive_positives(
     store.run("builds/pairs/described_concept")
     concepts = store.table("described_concept").sort("concept_number")["concept_id"]
     bearers = numbers_of(store.table("bearer").sort("term_id")["concept_id"], concepts)
-    corrections = options.loaded_corrections
-    corrected = corrected_nodes(corrections, terms)
-    lower, parts, n_rejected = terms["lower_term"], list[pl.DataFrame](), 0
+    corrected = corrected_nodes(options.loaded_corrections, terms)
+    if options.hierarchy:
+        store.run("builds/terms/ancestor")
+    n_rejected, parts, related = 0, list[pl.DataFrame](), list[pl.DataFrame]()
     for dataset in datasets:
         store.run(dataset.query)
         candidates = store.frame("builds/pairs/positive", candidates=dataset.name)
         store.drop(dataset.name)
-        pairs = without_rejected(candidates, corrected, terms)
-        n_rejected += candidates.height - pairs.height
-        distance = pair_distances(lower, pairs["term1_id"], pairs["term2_id"], threads)
+        is_synonym = dataset.name != PARENT_CHILD
+        pairs = without_rejected(candidates, corrected, terms, of_synonyms=is_synonym)
+        n_rejected += (candidates.height - pairs.height) * is_synonym
+        left, right = pairs["term1_id"], pairs["term2_id"]
+        distance = pair_distances(terms["lower_term"], left, right, threads)
         name = pl.lit(dataset.name, pl.Enum(names))  # a byte per row
         measured, is_easy = pairs.with_columns(distance, dataset=name), distance <= EASY_DISTANCE
         for difficulty, belongs in (("easy", is_easy), ("hard", ~is_easy)):
-            label = pl.lit(difficulty, pl.Enum(DIFFICULTIES)).alias("difficulty")
-            parts.append(measured.filter(belongs).with_columns(label).select(*_COLUMNS, *LANGUAGES))
+            of_set = measured.with_columns(difficulty=pl.lit(difficulty, pl.Enum(DIFFICULTIES)))
+            (parts if is_synonym else related).append(of_set.filter(belongs).select(*_COLUMNS))
     counts = {
         **dict(store.frame("builds/terms/skipped").iter_rows()),
         "a positive judged not to mean the same": n_rejected or None,
-        "a correction of an unknown term": len(corrections) - corrected.height or None,
+        "a correction of an unknown term": len(options.loaded_corrections) - len(corrected) or None,
     }
     return Positives(
         terms=terms,
         pairs=pl.concat(parts, rechunk=False),
+        parent_child=pl.concat([*related, parts[0].clear()]),
         languages=pl.Series(options.languages),
         concepts=concepts,
         bearers=bearers.to_numpy(),
         corrected=corrected,
-        skipped=tuple(
-            Skipped(reason=reason, n_rows=n) for reason, n in counts.items() if n is not None
-        ),
+        skipped=tuple(Skipped(reason=r, n_rows=n) for r, n in counts.items() if n is not None),
     )
 
 

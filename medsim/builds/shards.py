@@ -140,9 +140,9 @@ def _search(run: BuildRun, number: int, total: int) -> list[SearchResult]:
     """Return the nearest candidates of the first terms of one shard."""
     derived = derive(run)
     index = derived.index
+    keys = set_keys(1, "levenshtein", hierarchy=run.options.hierarchy)
     shares = [
-        request_share(index, request, number, total)
-        for request in requests_of_sets(derived, set_keys(1, "levenshtein"))
+        request_share(index, request, number, total) for request in requests_of_sets(derived, keys)
     ]
     n_firsts = sum(len(share.term1_ids) for share in shares)
     results = []

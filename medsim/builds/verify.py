@@ -81,6 +81,11 @@ def verify_build(options: VerifyOptions) -> Verification:
     )
 
 
+def _keys_of(build: Build, *strategies: str) -> list[SetKey]:
+    options = build.options
+    return set_keys(len(options.languages), *strategies, hierarchy=options.hierarchy)
+
+
 def with_seed(options: VerifyOptions) -> VerifyOptions:
     """Return options with a new seed if they have none."""
     return replace(options, seed=secrets.randbelow(_NEW_SEEDS)) if options.seed is None else options
@@ -90,7 +95,7 @@ def _check_files(build: Build) -> Iterator[Finding]:
     """Check that files exist, with the declared columns and the rows of the manifest."""
     promised, card = build.manifest.tables, build.manifest.outputs.get(CARD)
     paths = {path.relative_to(build.folder).as_posix() for path in build.folder.rglob("*.parquet")}
-    keys = set_keys(len(build.options.languages), *build.strategies)
+    keys = _keys_of(build, *build.strategies)
     schemas = {key.path: key.schema() for key in keys}
     absent = {
         "preferred": build.options.dialect is None,
@@ -243,12 +248,13 @@ class Recomputed:
             seed=self.build.options.seed,
             threads=self.threads,
             as_published=self.build.options.as_published,
+            hierarchy=self.build.options.hierarchy,
         )
 
     def sets(self, strategy: str, options: VerifyOptions, stage: Stage) -> Iterator[CheckedSet]:
         """Yield the sets of a strategy, or their parts of two languages, in the order made."""
         maker, index = self.maker(strategy), self.derived.index
-        keys = set_keys(len(self.build.options.languages), strategy)
+        keys = _keys_of(self.build, strategy)
         sizes = [self.pairs[key].filter(label=1)["term1_id"].n_unique() for key in keys]
         most = max(sizes) if options.sample == "all" else options.sample
         stage.total(sum(min(n, most) for n in sizes))
@@ -273,7 +279,7 @@ def recompute(build: Build, store: Store, threads: int) -> Recomputed:
     """Return a build with everything derived again from its canonical tables."""
     derived = reload(build, store, threads)
     terms = derived.positives.terms
-    keys = set_keys(len(build.options.languages), *build.strategies)
+    keys = _keys_of(build, *build.strategies)
     pairs = {key: with_term_ids(build.read(key.path).lazy(), terms).collect() for key in keys}
     return Recomputed(build=build, store=store, derived=derived, pairs=pairs, threads=threads)
 
@@ -346,7 +352,7 @@ _DRAWN: dict[str, str] = {
 def _check_drawn(strategy: str, recomputed: Recomputed, stage: Stage) -> Finding:
     """Check that making the negatives of a strategy again gives the same negatives."""
     maker, wrong = recomputed.maker(strategy), []
-    for key in set_keys(len(recomputed.build.options.languages), strategy):
+    for key in _keys_of(recomputed.build, strategy):
         expected = maker.draw(key, stage)
         actual = with_numbers(recomputed.pairs[key], recomputed.derived.positives)
         if not expected.sort(pl.all()).equals(actual.select(expected.columns).sort(pl.all())):
@@ -407,7 +413,7 @@ def _compared(
 def _check_similarities(recomputed: Recomputed, embedding: IndexedVectors) -> Finding:
     """Check that stored similarities are the cosines of the terms' vectors."""
     wrong = []
-    for key in set_keys(len(recomputed.build.options.languages), "embedding"):
+    for key in _keys_of(recomputed.build, "embedding"):
         pairs = recomputed.pairs[key].drop_nulls(TERM_IDS)
         left, right = (embedding.rows[pairs[side].to_numpy()] for side in TERM_IDS)
         have_vectors = np.flatnonzero((left >= 0) & (right >= 0))

@@ -16,9 +16,8 @@ PoolScope = Literal["set", "terminology"]
 """The terms that negatives are drawn from: the terms of the set, or of the whole terminology."""
 
 Difficulty = Literal["easy", "hard"]
-DatasetName = Literal[
-    "possibly_equivalent_to", "replaced_by", "same_as", "fsn_syn", "syn_syn", "cross_language"
-]
+_OfRetired = Literal["possibly_equivalent_to", "replaced_by", "same_as"]
+DatasetName = Literal[_OfRetired, "fsn_syn", "syn_syn", "cross_language", "parent_child"]
 """The names of datasets, which SQL files declare; see ``queries.datasets``."""
 
 SET_COLUMNS = ("dataset", "difficulty", "negatives")
@@ -26,6 +25,9 @@ SET_COLUMNS = ("dataset", "difficulty", "negatives")
 
 CROSS_LANGUAGE = "cross_language"
 """The dataset that only builds in several languages have."""
+
+PARENT_CHILD: DatasetName = "parent_child"
+"""The dataset that only builds with a hierarchy have; its positives do not mean the same."""
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 """The strategies of negatives, in the order in which a build makes them."""

@@ -10,7 +10,7 @@ from importlib.resources.abc import Traversable
 from itertools import takewhile
 from pathlib import Path
 
-from medsim.core.config import CROSS_LANGUAGE
+from medsim.core.config import CROSS_LANGUAGE, PARENT_CHILD
 from medsim.core.errors import OptionError, unknown_name
 
 _FIELD = re.compile(r"^-- (reads|writes|params|cites|order|contains) +(.*)$")
@@ -79,8 +79,8 @@ def query(name: str) -> Query:
 
 
 @cache
-def datasets(n_languages: int = 2) -> tuple[Dataset, ...]:
-    """Return the datasets of builds in one or several languages.
+def datasets(n_languages: int = 2, *, hierarchy: bool = True) -> tuple[Dataset, ...]:
+    """Return the datasets of builds in one or several languages, with or without parent_child.
 
     They are registered, and in the order in which their negatives are made.
     """
@@ -90,7 +90,8 @@ def datasets(n_languages: int = 2) -> tuple[Dataset, ...]:
         contains = " ".join(header.get("contains", ())).replace(",", " ").split()
         order, dataset_name = int(header["order"][0]), name.rsplit("/", 1)[1]
         registered.append(Dataset(name=dataset_name, order=order, contains=frozenset(contains)))
-    present = [each for each in registered if n_languages > 1 or each.name != CROSS_LANGUAGE]
+    absent = {CROSS_LANGUAGE: n_languages == 1, PARENT_CHILD: not hierarchy}
+    present = [each for each in registered if not absent.get(each.name)]
     return tuple(sorted(present, key=lambda dataset: dataset.order))
 
 

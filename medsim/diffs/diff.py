@@ -152,7 +152,7 @@ def summarised(
     tables: Mapping[str, pl.DataFrame], strategies: Sequence[str], n_languages: int
 ) -> pl.DataFrame:
     """Return the number of changes of each kind, the rows of ``SUMMARY``."""
-    datasets = sorted(dataset.name for dataset in queries.datasets(n_languages))
+    datasets = sorted(each.name for each in queries.datasets(n_languages, hierarchy=False))
     subjects = [
         *((name, None, None) for name in tables if name != "pair"),
         *product(["positive"], datasets, [None]),

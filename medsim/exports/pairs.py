@@ -15,7 +15,7 @@ from medsim.builds.embedded import check_same, embedding_of
 from medsim.builds.output import PAIR, Build
 from medsim.builds.positives import content_hashes
 from medsim.core import queries
-from medsim.core.config import DIFFICULTIES, MINIMAL, Strategy
+from medsim.core.config import DIFFICULTIES, MINIMAL, PARENT_CHILD, Strategy
 from medsim.core.errors import OptionError, counted
 from medsim.core.manifest import Skipped
 from medsim.core.store import Store
@@ -63,6 +63,8 @@ def exported_pairs(
 ) -> pl.DataFrame:
     """Return the pairs of the chosen datasets and difficulty, each once regardless of direction.
 
+    By default they are of all datasets but parent_child, whose positives do not mean the same.
+
     Args:
         run: the export; its options give the sets and the seed of the order.
         build: build of one split.
@@ -74,7 +76,7 @@ def exported_pairs(
         pair_id, term1_id, term2_id, label, distance, concept1, concept2; in an order drawn from
         the seed that depends only on the content of pairs.
     """
-    usual = [dataset.name for dataset in queries.datasets(n_languages)]
+    usual = [dataset.name for dataset in queries.datasets(n_languages, hierarchy=False)]
     names: Sequence[str] = run.options.datasets or usual
     difficulties = [run.options.difficulty] if run.options.difficulty else DIFFICULTIES
     chosen = [(name, difficulty) for name in names for difficulty in difficulties]
@@ -99,14 +101,22 @@ def exported_pairs(
 
 
 def exported_terms(run: Export, build: Build) -> pl.DataFrame:
-    """Return the terms of a build of one split, with all minimal negatives if these are chosen."""
-    terms = build.terms()
-    if run.options.negatives != MINIMAL:
-        return terms
-    others = _changed(build).select(term="term2").unique().join(terms, on="term", how="anti")
-    others = others.sort("term").with_columns(
-        lower_term=lowered_column(others.sort("term")["term"]),
-        component=-1 - pl.int_range(pl.len(), dtype=pl.Int32),  # not among those of terms
+    """Return the terms of a build of one split.
+
+    These include all minimal negatives and the terms of parent_child, if these are chosen.
+    """
+    terms, pairs = build.terms(), []
+    if run.options.negatives == MINIMAL:
+        pairs.append(_changed(build))
+    if PARENT_CHILD in run.options.datasets:
+        pairs.append(build.pairs(PARENT_CHILD).select("term1", "term2").collect())
+    ends = [frame.select(term=side) for frame in pairs for side in ("term1", "term2")]
+    others = pl.concat([*ends, terms.select("term").clear()]).unique().sort("term")
+    others = others.join(terms, on="term", how="anti", maintain_order="left")
+    n_components = terms.select(pl.col("component").max().fill_null(-1) + 1).item()
+    others = others.with_columns(
+        lower_term=lowered_column(others["term"]),
+        component=n_components + pl.int_range(pl.len(), dtype=pl.Int32),  # each its own
     )
     return pl.concat([terms, others], how="diagonal")
 
@@ -192,9 +202,16 @@ def tuples_of(run: Export, build: Build, terms: pl.DataFrame) -> Tuples:
         terms: see ``exported_terms``; all are candidates.
 
     Raises:
-        OptionError: the strategy is embedding, and the build has no embedding.
+        OptionError: the strategy is embedding, and the build has no embedding; or negatives are
+            requested for parent_child.
     """
     chosen, pairs = run.options.n_negatives, exported_pairs(run, build, terms)
+    if PARENT_CHILD in run.options.datasets:
+        reason = f"{PARENT_CHILD} gets no hard negatives, since the nearest terms can be ancestors"
+        if chosen:
+            raise OptionError(f"`n_negatives` {chosen}: {reason}; leave it out")
+        run.progress.say(reason)
+        chosen = 0
     usual = 1 if run.options.negatives == MINIMAL else 5
     return with_negatives(run, build, terms, pairs, usual if chosen is None else chosen)
 
@@ -355,6 +372,9 @@ def questions_by_split(run: Export) -> dict[str, pl.DataFrame]:
             ``check_passed_on``.
     """
     check_passed_on(run.exported.manifest.source, private=run.options.private)
+    if PARENT_CHILD in run.options.datasets:
+        fault = "a parent does not mean the same, so it is not a right name"
+        raise OptionError(f"`datasets` {PARENT_CHILD} is not for questions: {fault}")
     questions = {name: _questions(run, build) for name, build in run.splits.items()}
     if not any(map(len, questions.values())):
         fault = "has no questions for these `datasets`, `difficulty` and `choices`; choose others"
@@ -381,7 +401,8 @@ def _questions(run: Export, build: Build) -> pl.DataFrame:
         return rows, wrong[rows]
 
     terms = exported_terms(run, build)
-    labelled = build.pairs().select("pair_id", "term1", "term2", "label").unique()
+    labelled = build.pairs().filter(pl.col("dataset") != PARENT_CHILD)
+    labelled = labelled.select("pair_id", "term1", "term2", "label").unique()
     questions = make_questions(
         terms,
         exported_pairs(run, build, terms, n_languages=1).with_columns(negatives=pl.lit(strategy)),

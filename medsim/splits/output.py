@@ -111,8 +111,8 @@ class Splits(Opened[SplitsManifest]):
             for kind in ("groups", "concepts", "terms")
         }
         of_datasets = [facts[name]["positives"] for name in self.names]
-        n_languages = len(self[self.names[0]].options.languages)
-        for dataset in queries.datasets(n_languages):
+        options = self[self.names[0]].options
+        for dataset in queries.datasets(len(options.languages), hierarchy=options.hierarchy):
             counted[dataset.name] = [positives.get(dataset.name, 0) for positives in of_datasets]  # type: ignore[attr-defined]  # of JSON
         sizes = pl.DataFrame(
             [(kind, *numbers) for kind, numbers in counted.items()],

@@ -27,7 +27,7 @@ from medsim.builds.embedded import embedding_of, with_checked_fingerprint
 from medsim.builds.output import BUILD, CARD, STATS, Build
 from medsim.builds.positives import reload, reload_names
 from medsim.core import manifest
-from medsim.core.config import checked_threads
+from medsim.core.config import PARENT_CHILD, checked_threads
 from medsim.core.errors import InputError, OptionError, counted, unknown_name
 from medsim.core.files import digest_of
 from medsim.core.kinds import CANONICAL_TABLES, read_manifest
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 
 _SET = ["dataset", "difficulty"]
+_ENDS = ("concept1", "concept2")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,14 +108,15 @@ def find_partition(
     with earlier as earlier_build, Store(threads=threads, spill=spill) as store:
         with progress.stage("derive positives again") as stage:
             derived = reload(build, store, threads)
-            derived_pairs = derived.positives.pairs
-            first = derived.positives.concepts.gather(derived_pairs["concept1"])
-            pairs = derived_pairs.select(pl.col(_SET).cast(pl.String), concept1=first)
+            positives, concept_ids = derived.positives, derived.positives.concepts
+            derived_pairs = pl.concat([positives.pairs, positives.parent_child])
+            ends = {side: concept_ids.gather(derived_pairs[side]) for side in _ENDS}
+            pairs = derived_pairs.select(pl.col(_SET).cast(pl.String), **ends)
             _check_positives(build, pairs)
             stage.note(f"{pairs.height:,} pairs")
         if embedding is not None:
             with_checked_fingerprint(build, embedding, derived, progress, threads)
-        del derived, derived_pairs
+        del derived, derived_pairs, positives
         with progress.stage("split the concepts") as stage:
             groups = find_groups(store)
             if options.by == "category":
@@ -129,10 +131,10 @@ def find_partition(
                 f"{counted(groups['group_id'].n_unique(), 'group')} {assignment.about}".rstrip()
             )
             left_out = find_left_out(store)
-            split_of_concept = concepts.select("split", concept1="concept_id")
-            counts = pairs.join(split_of_concept, on="concept1").group_by("split", *_SET)
-            positives = counts.agg(n_positives=pl.len()).sort("split", *_SET)
-            if empty := [name for name in shares if name not in set(positives["split"])]:
+            of_splits = within_splits(pairs, concepts).group_by("split", *_SET)
+            counts = of_splits.agg(n_positives=pl.len()).sort("split", *_SET)
+            synonyms = counts.filter(pl.col("dataset") != PARENT_CHILD)
+            if empty := [name for name in shares if name not in set(synonyms["split"])]:
                 raise OptionError(
                     f"the {' and '.join(empty)} split would have none of the {pairs.height:,} "
                     "positives; choose other `ratios`, another rule or a larger build"
@@ -140,12 +142,23 @@ def find_partition(
             return Partition(
                 concepts=concepts,
                 left_out=left_out,
-                positives=positives,
+                positives=counts,
                 severed=dict(store.frame("splits/severed").iter_rows()),
                 corrections=_corrections(build, store, list(shares)),
                 embedding=embedding,
                 assignment=assignment,
             )
+
+
+def within_splits(pairs: pl.DataFrame, concepts: pl.DataFrame) -> pl.DataFrame:
+    """Return the pairs whose concepts are in one split, with the column split.
+
+    Only pairs of a child and its parent can be in two splits.
+    """
+    first, second = (
+        concepts.select("split", "concept_id").rename({"concept_id": side}) for side in _ENDS
+    )
+    return pairs.join(first, on="concept1").join(second, on=["concept2", "split"])
 
 
 def _check_positives(build: Build, pairs: pl.DataFrame) -> None:

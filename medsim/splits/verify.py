@@ -30,6 +30,7 @@ from medsim.splits.split import (
     find_partition,
     other_texts,
     place_groups,
+    within_splits,
 )
 
 if TYPE_CHECKING:
@@ -253,7 +254,7 @@ def check_against_build(
     partition = find_partition(build, options_again, None, threads, progress)
     concepts = splits.read("concepts.parquet")
     moved = [] if concepts.equals(partition.concepts) else ["concepts.parquet"]
-    expected = _positives(build)
+    expected = within_splits(_positives(build), partition.concepts).drop("split")
     actual = pl.concat(_positives(split) for split in splits.builds.values())
     wrong = [
         *expected.join(actual, on=expected.columns, how="anti")["term1"],

@@ -3,7 +3,8 @@
 --
 -- A pair in the other direction is the same pair. If a build has a pair in several sets, this is
 -- the first by difficulty and pair_id. Positives are the same in the sets of every strategy, so
--- those of one strategy are read.
+-- those of one strategy are read. Those of parent_child are left out, since relationships are
+-- compared on their own.
 --
 -- reads   old_pair, new_pair, release_concept, strategy: negatives, of both builds
 -- writes  a row per dataset and pair, key (dataset, negatives, pair_id); negatives is null for a
@@ -23,7 +24,8 @@ with pair as (
         p.concept2
     from old_pair as p
     where
-        case
+        p.dataset <> 'parent_child'
+        and case
             when p.label = 0 then p.negatives in (from strategy)
             else p.negatives = (select min(o.negatives) from old_pair as o)
         end
@@ -41,7 +43,8 @@ with pair as (
         p.concept2
     from new_pair as p
     where
-        case
+        p.dataset <> 'parent_child'
+        and case
             when p.label = 0 then p.negatives in (from strategy)
             else p.negatives = (select min(o.negatives) from new_pair as o)
         end

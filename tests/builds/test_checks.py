@@ -51,6 +51,7 @@ class Build:
         pool: terms of the pool that all sets of one language share.
         translations: terms of the pool of the second language.
         associations: rows of the table association.
+        parents: rows of the table is_a.
     """
 
     pairs: dict[str, Row] = field(
@@ -82,11 +83,18 @@ class Build:
                 ("c3", "Birch ache", "Tos cedro", 0, "10", "20"),
                 ("c4", "Cedar cough", "Dolor abedul", 0, "20", "10"),
             ),
+            **set_of(
+                "parent_child",
+                ("k1", "Fir itch", "Birch ache", 1, "60", "10"),
+                ("k2", "Yew itch", "Cedar cough", 1, "70", "20"),
+                ("k3", "Fir itch", "Cedar cough", 0, "60", "20"),
+                ("k4", "Yew itch", "Birch ache", 0, "70", "10"),
+            ),
         }
     )
     concepts: tuple[Row, ...] = (
         ("10", True, "core", "finding"),
-        ("20", True, "core", "finding"),
+        *((concept, True, "core", "finding") for concept in ("20", "60", "70")),
         *((concept, False, "core", "finding") for concept in ("31", "32", "41", "42", "51", "52")),
     )
     descriptions: dict[str, Row] = field(
@@ -102,6 +110,7 @@ class Build:
                 *(("Old pain", "31", "fsn"), ("Old chill", "32", "fsn")),
                 *(("Past pain", "41", "fsn"), ("Past chill", "42", "fsn")),
                 *(("Worn pain", "51", "fsn"), ("Worn chill", "52", "fsn")),
+                *(("Fir itch", "60", "fsn"), ("Yew itch", "70", "fsn")),
             ]
         }
     )
@@ -115,6 +124,7 @@ class Build:
         ("51", "10", "possibly_equivalent_to", True),
         ("52", "20", "possibly_equivalent_to", True),
     )
+    parents: tuple[Row, ...] = (("60", "10"), ("70", "20"))
 
     def with_pair(self, name: str, **changes: object) -> Build:
         """Return the build with one row of pairs changed, or added under a new name."""
@@ -141,6 +151,8 @@ class Build:
         """Return the rows of every table."""
         spellings = sorted({*self.descriptions, "birch ache"})
         families = {"Birch": 10, "birch": 10, "Cedar": 20, "Dolor": 10, "Tos": 20}
+        families |= {"Fir": 60, "Yew": 70}
+        active = {concept for concept, is_active, *_ in self.concepts if is_active}
         concepts = {term: str(row[1]) for term, row in self.descriptions.items()}
         nodes = sorted({term.lower() for term in spellings})
         return {
@@ -148,6 +160,12 @@ class Build:
             "concept": [*self.concepts],
             "description": [*self.descriptions.values()],
             "association": [*self.associations],
+            "is_a": [*self.parents],
+            "name": [
+                (concept, spellings.index(term), nodes.index(term.lower()), kind == "fsn")
+                for term, (_, concept, _, kind, *_, language) in self.descriptions.items()
+                if language == "en" and concept in active
+            ],
             "term": [
                 (at, term, term.lower(), nodes.index(term.lower()))
                 for at, term in enumerate(spellings)
@@ -190,6 +208,7 @@ class Written:
                 put(self.store, table, *rows)
                 self._tables[table] = rows
         self.store.run("builds/pairs/described_concept")
+        self.store.run("builds/terms/ancestor")
         numbers = {name: at for name, at, _ in self.store.table("described_concept").rows()}
         self._number_bearers(numbers)
         self._number_pairs(pairs, numbers)
@@ -344,6 +363,27 @@ VIOLATIONS: list[tuple[str, Build, list[str]]] = [
     ("fsn_syn", SOUND.with_description("Birch aches", "10", "synonym", language="sv"), ["f1"]),
     ("syn_syn", SOUND.with_description("Cedar cough", "20", "fsn", active=False), ["s2"]),
     ("linked_negative", SOUND.with_pair("f3", term2="Birch aches"), ["f3"]),
+    # Names of a parent and its child; a synonym; a child without this parent.
+    (
+        "parent_child",
+        SOUND.with_pair("k1", term1="Birch ache", concept1="10", term2="Fir itch"),
+        ["k1"],
+    ),
+    ("parent_child", SOUND.with_pair("k1", term2="Birch aches"), ["k1"]),
+    ("parent_child", replace(SOUND, parents=(("60", "10"),)), ["k2"]),
+    # A negative of a name, in any case, of a parent or a child, or of one further away.
+    ("parent_child", SOUND.with_pair("k3", term2="birch ache"), ["k3"]),
+    (
+        "parent_child",
+        SOUND.with_pair("k3", term1="Birch aches", concept1="10", term2="Fir itch", concept2="60"),
+        ["k3"],
+    ),
+    ("parent_child", replace(SOUND, parents=(*SOUND.parents, ("10", "9"), ("9", "20"))), ["k3"]),
+    (
+        "parent_child",
+        replace(SOUND, parents=(*SOUND.parents, ("10", "20"), ("20", "10"))),
+        ["k3", "k4"],
+    ),
     # An association of another kind, and one in the other direction.
     ("same_as", SOUND.with_association(1, ("32", "20", "was_a", True)), ["a2"]),
     ("same_as", SOUND.with_pair("a1", concept1="10", concept2="31"), ["a1"]),

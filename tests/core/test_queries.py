@@ -85,8 +85,8 @@ def test_a_dataset_is_registered_by_its_header() -> None:
 def test_datasets_are_in_this_order() -> None:
     associations = ["possibly_equivalent_to", "replaced_by", "same_as"]
     result = {dataset.name: dataset.contains for dataset in queries.datasets()}
-    assert list(result) == [*associations, "fsn_syn", "syn_syn", "cross_language"]
-    of_one_language = [dataset.name for dataset in queries.datasets(1)]
+    assert list(result) == [*associations, "fsn_syn", "syn_syn", "cross_language", "parent_child"]
+    of_one_language = [dataset.name for dataset in queries.datasets(1, hierarchy=False)]
     assert of_one_language == [*associations, "fsn_syn", "syn_syn"]
     assert result.pop("syn_syn") == {"fsn_syn"}
     assert not any(result.values())

@@ -22,6 +22,7 @@ from medsim.builds.cards import (
 )
 from medsim.builds.datasets import set_keys
 from medsim.builds.output import BUILD, CARD, PAIR, POSITIVE
+from medsim.core.config import PARENT_CHILD
 from medsim.core.errors import OptionError
 from medsim.core.kinds import Table
 from medsim.core.manifest import medsim_version
@@ -62,9 +63,11 @@ def write_dataset(run: Export) -> None:
     else:
         about = "Each positive once, even if several sets have it."
         positives = {split: build.positives().lazy() for split, build in splits}
-        pairs = {split: build.pairs() for split, build in splits}
+        are_synonyms = pl.col("dataset") != PARENT_CHILD
+        pairs = {split: build.pairs().filter(are_synonyms) for split, build in splits}
         tables += [(ALL_PAIRS, "The pairs of all sets.", pairs), (POSITIVES, about, positives)]
-        for key in set_keys(len(build.options.languages), *build.strategies):
+        n_languages, hierarchy = len(build.options.languages), build.options.hierarchy
+        for key in set_keys(n_languages, *build.strategies, hierarchy=hierarchy):
             pairs = {split: build.pairs(**asdict(key)) for split, build in splits}
             tables.append((*set_config(key), pairs))
     configs = []

@@ -15,7 +15,7 @@ import polars as pl
 
 from medsim.builds.cards import CITATION, licence_of
 from medsim.builds.positives import content_hashes, linked_terms
-from medsim.core.config import SET_COLUMNS
+from medsim.core.config import PARENT_CHILD, SET_COLUMNS
 from medsim.core.data import toml_of
 from medsim.core.errors import OptionError, counted
 from medsim.core.kinds import declared_tables
@@ -25,7 +25,7 @@ from medsim.embeddings.encoders import cache_folder
 from medsim.evaluations.inputs import read_build, with_strata
 from medsim.evaluations.layouts import LAYOUTS, parse_rated
 from medsim.evaluations.ratings import read_rated
-from medsim.evaluations.sets import HEADLINE
+from medsim.evaluations.sets import HEADLINE, IN_HEADLINE
 from medsim.exports.formats import EXPORT_FORMATS, Export, ExportFormat
 from medsim.exports.pairs import check_passed_on, check_some
 from medsim.splits.output import Splits
@@ -160,7 +160,8 @@ def _headline_task(run: Export, source: _Source) -> Iterator[dict[str, object]]:
     unclassified = replace(read_build(source.build.folder), build=None)  # its negatives
     whole = with_strata(unclassified, cache_folder(None))
     run.progress.warn(*whole.warnings)
-    pairs = whole.frame.drop_nulls("stratum").unique("pair_id").sort("pair_id")
+    pairs = whole.frame.filter(IN_HEADLINE).drop_nulls("stratum")
+    pairs = pairs.unique("pair_id").sort("pair_id")
     n_labels = pl.col("label").n_unique().over("stratum")
     if not pairs.select((n_labels > 1).any()).item():
         return
@@ -171,13 +172,14 @@ def _headline_task(run: Export, source: _Source) -> Iterator[dict[str, object]]:
     pairs = pairs.select(sentence1="term1", sentence2="term2", labels="label", stratum="stratum")
     file = "beyond_spelling.parquet"
     run.output.write(file, pairs, source.metadata)
-    about = (
-        f"Do two medical terms mean the same? The main score compares only pairs {alike}. "
-        f"{source.about}"
-    )
+    about = f"{_SAME} The main score compares only pairs {alike}. {source.about}"
     facts = {**source.facts, "main_score": HEADLINE}
     name = f"{source.name}-beyond-spelling"
     yield _task(run.output, file, "PairClassification", name, about, facts, {})
+
+
+_SAME = "Do two medical terms mean the same?"
+_RELATED = "Is one of two medical terms the parent of the other?"
 
 
 def _set_tasks(run: Export, source: _Source) -> Iterator[dict[str, object]]:
@@ -185,6 +187,8 @@ def _set_tasks(run: Export, source: _Source) -> Iterator[dict[str, object]]:
     stats = source.build.stats()
     if run.options.datasets:
         stats = stats.filter(pl.col("dataset").is_in(run.options.datasets))
+    else:
+        stats = stats.filter(pl.col("dataset") != PARENT_CHILD)
     if run.options.difficulty:
         stats = stats.filter(difficulty=run.options.difficulty)
     for row in stats.iter_rows(named=True):
@@ -201,8 +205,9 @@ def _set_tasks(run: Export, source: _Source) -> Iterator[dict[str, object]]:
         file = f"pairs/{dataset}-{difficulty}-{negatives}.parquet"
         run.output.write_file(file, partial(write_lazily, pairs, metadata=source.metadata))
         about = (
-            "Do two medical terms mean the same? Pairs labelled 1 are linked by the terminology "
-            f"({dataset}, {difficulty}), the others are {negatives} negatives. {source.about}"
+            f"{_RELATED if dataset == PARENT_CHILD else _SAME} Pairs labelled 1 are linked by the "
+            f"terminology ({dataset}, {difficulty}), the others are {negatives} negatives. "
+            f"{source.about}"
         )
         name = f"{source.name}-{dataset}-{difficulty}-{negatives}"
         yield _task(run.output, file, "PairClassification", name, about, source.facts, {})

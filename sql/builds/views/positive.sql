@@ -24,7 +24,9 @@ with directed as (
         min(difficulty) as difficulty,
         list_sort(list(distinct dataset)) as datasets
     from pair
-    where label = 1
+    where
+        label = 1
+        and dataset <> 'parent_child'
     group by
         least(term1, term2),
         greatest(term1, term2)
