@@ -12,7 +12,7 @@ import polars as pl
 
 from medsim.evaluations.conclusions import best_metrics
 from medsim.evaluations.readable import set_kind, set_name, with_contenders
-from medsim.evaluations.sets import CONFUSIONS, parts_of_sets, whole_sets
+from medsim.evaluations.sets import CONFUSIONS, LADDER, parts_of_sets, whole_sets
 from medsim.pages import charts
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _of_pairs(
     name: str, subset: str, results: pl.DataFrame, comparisons: pl.DataFrame
 ) -> pl.DataFrame:
     """Return every embedding at its best metric on each set of pairs, one panel per kind."""
-    of_sets = parts_of_sets if name in CONFUSIONS else whole_sets
+    of_sets = parts_of_sets if name in (*CONFUSIONS, *LADDER) else whole_sets
     results, comparisons = of_sets(results), of_sets(comparisons)
     best = best_metrics(results, comparisons, (name,), subset=subset, baseline=True)
     if "among_best" not in best.columns:

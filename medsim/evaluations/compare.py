@@ -39,6 +39,7 @@ from medsim.evaluations.sets import (
     FEW,
     HEADLINE,
     HEADLINE_DATASET,
+    LADDER,
     SET,
     WHOLE_SUBSET,
     parts_of_sets,
@@ -70,7 +71,8 @@ def compare(options: CompareOptions) -> pl.DataFrame:
     such as "auc", has every embedding at its best metric by that statistic; "all-auc" every metric;
     "standings-auc" the number of metrics of the same embedding that are significantly better or
     worse; "spread-auc" the smallest, median and largest variance over an embedding's metrics.
-    "confusions" has the scores on negatives of one kind; "parts" has the best metrics on parts of
+    "confusions" has the scores on negatives of one kind; "ladder" of each rung of the hierarchy
+    against the next; "parts" has the best metrics on parts of
     rated sets; "rated" the rated sets; "coverage" the pairs without vectors; "overlap" the shared
     vocabularies; "retrieval" the scores of retrieval,
     and "robustness" those of altered names.
@@ -127,7 +129,7 @@ def _scores(
     """
     if name == "best" and {*evaluation.results()["statistic"]} == {CONFUSIONS[0]}:
         name = "confusions"
-    of_sets = parts_of_sets if name in {"parts", "confusions"} else whole_sets
+    of_sets = parts_of_sets if name in {"parts", "confusions", "ladder"} else whole_sets
     results, comparisons = of_sets(evaluation.results()), of_sets(evaluation.comparisons())
     if options.paper.negatives:
         of_strategy = pl.col("negatives") == options.paper.negatives
@@ -137,7 +139,7 @@ def _scores(
     subset, correction = options.subset, options.correction
     kind, _, statistic = name.rpartition("-")
     statistics = tabulated_names(best=True) if name in _USUAL else (statistic,)
-    statistics = CONFUSIONS if name == "confusions" else statistics
+    statistics = {"confusions": CONFUSIONS, "ladder": LADDER}.get(name, statistics)
     results = results.filter(pl.col("statistic").is_in(list(statistics)))
     if results.is_empty():
         raise InputError(f"{evaluation.folder} has no {statistics[0]}: no input has such pairs")

@@ -9,7 +9,7 @@ import polars as pl
 from medsim.core.errors import OptionError, unknown_name
 from medsim.embeddings.metrics import METRICS
 from medsim.evaluations.options import CORRECTIONS
-from medsim.evaluations.sets import SET, WHOLE_SUBSET, in_means, with_enough_pairs
+from medsim.evaluations.sets import SET, WHOLE_SUBSET, in_means, of_synonyms, with_enough_pairs
 from medsim.evaluations.statistic import BASELINE, statistics_of
 from medsim.pages.sentences import ALPHA
 
@@ -144,7 +144,8 @@ def metric_spread(
 def embedding_standings(best: pl.DataFrame) -> pl.DataFrame:
     """Return the standings of embeddings over all sets, the best first, by ``best_metrics``.
 
-    Sets of few pairs count only if all sets are, see ``with_enough_pairs``.
+    Sets of few pairs count only if all sets are, see ``with_enough_pairs``; those of parent_child
+    do not, see ``of_synonyms``.
 
     Returns:
         A row per statistic and embedding: n_sets, the number of sets on which it is among the best
@@ -152,7 +153,7 @@ def embedding_standings(best: pl.DataFrame) -> pl.DataFrame:
         ``in_means``, null without any value.
     """
     of_one = ["statistic", "embedding"]
-    ranked = with_enough_pairs(with_standing(best.drop_nulls("value")))
+    ranked = with_enough_pairs(with_standing(of_synonyms(best).drop_nulls("value")))
     sums = (
         ranked.with_columns(in_mean=in_means(ranked))
         .group_by(of_one)

@@ -1,4 +1,7 @@
-"""What a model confuses: how the terms of negatives differ, and how they are related."""
+"""What a model confuses: how the terms of negatives differ, and how they are related.
+
+Also the names with which a name is compared on the ladder from synonyms to unrelated names.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.builds.output import PAIR
 from medsim.builds.positives import reload_names
 from medsim.builds.relations import relations_in
 from medsim.core.config import MINIMAL
@@ -59,3 +63,13 @@ def rare_kinds(pairs: pl.LazyFrame) -> list[str]:
                 counts[kind] = max(counts[kind], n_pairs)
     rare = [f"{kind} ({n_pairs})" for kind, n_pairs in sorted(counts.items()) if n_pairs < FEW]
     return [f"Left out, with fewer than {FEW} negatives: {listed(rare)}."] if rare else []
+
+
+def ladder_of(build: Build) -> pl.DataFrame:
+    """Return the pairs of the rungs of a build with parent_child: the rows of ``ladder.sql``."""
+    with Store(threads=1) as store:
+        reload_names(build, store)
+        store.view_files(build.folder, {"pair": PAIR.files})
+        store.run("builds/pairs/described_concept")
+        store.run("builds/terms/ancestor")
+        return store.frame("evaluations/ladder")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +19,14 @@ from medsim.builds.output import LANGUAGES, Build
 from medsim.builds.positives import linked_terms
 from medsim.builds.spelling import Spelling, spelling_of, strata_of_spelling
 from medsim.core.canonical import canonical_digest, canonical_text
-from medsim.core.config import CROSS_LANGUAGE, MINIMAL, SET_COLUMNS
+from medsim.core.config import CROSS_LANGUAGE, MINIMAL, PARENT_CHILD, SET_COLUMNS
 from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.manifest import fingerprint, medsim_version
 from medsim.core.progress import Progress
+from medsim.core.terms import lowered_column
 from medsim.embeddings.encoders import cache_folder
 from medsim.evaluations.baselines import FEWEST_POSITIVES, kept, learned_strata
-from medsim.evaluations.confusions import kinds_of
+from medsim.evaluations.confusions import kinds_of, ladder_of
 from medsim.evaluations.layouts import RatedColumns, parse_rated
 from medsim.evaluations.output import SET_PAIRS
 from medsim.evaluations.rated_parts import WordTable, read_words, strata_of
@@ -38,6 +39,7 @@ from medsim.evaluations.sets import (
     HEADLINE_NEGATIVES,
     IN_HEADLINE,
     NEGATIVE_KINDS,
+    RUNGS,
     parts_of_sets,
     whole_sets,
     with_parts,
@@ -69,8 +71,8 @@ class PairSet:
         clusters: int32[n_pairs], the cluster of each pair, see ``EvaluationInput``; None if all
             pairs count as independent.
         strata: int32[n_pairs], the stratum of each pair of a set of kind matched, see
-            ``strata_of_spelling``, beyond or of_kind, see ``learned_strata``, or own_negative, of
-            equal first terms; None for other sets.
+            ``strata_of_spelling``, beyond or of_kind, see ``learned_strata``, or own_negative or
+            rung, of equal first terms; None for other sets.
     """
 
     dataset: str
@@ -96,12 +98,13 @@ class EvaluationInput:
 
     Attributes:
         rated: whether the pairs have ratings; else they have labels.
-        frame: a row per pair of a set, ``SET_PAIRS``; also the further negatives of ``sampled``.
+        frame: a row per pair of a set, ``SET_PAIRS``; also the further negatives of ``sampled``,
+            and the pairs of ``ladder_of``.
         provenance: for the manifest, with its ``fingerprint``.
         independent: whether all pairs count as independent. Otherwise labelled pairs are in
             clusters: the positives of a dataset, of any difficulty, connect their terms, and a pair
             belongs to the cluster of its first term. Every negative shares its first term with a
-            positive.
+            positive. A cluster of parent_child has the pairs of all children of a parent.
         build: the build of the pairs; None for rated files, and for pairs of earlier runs.
         all_difficulties: whether the pairs of a build are of any difficulty, not of a chosen one.
         linked: the terms that retrieval searches, see ``linked_terms``; None without retrieval.
@@ -188,12 +191,12 @@ class EvaluationInput:
             return self.sets
         parts = [part for part in self.sets if part.dataset == HEADLINE_DATASET]
         parts = [part for part in parts if part.negatives in HEADLINE_NEGATIVES]
-        with_strata = list(self._changed_terms())
+        with_strata = [*self._changed_terms(), *self._rungs()]
         if {part.negatives for part in parts} != {*HEADLINE_NEGATIVES}:
             return [*self.sets, *with_strata]
         # The further negatives of a sample.
-        further = self.frame.filter(difficulty=ALL_KINDS)["pair_id"].implode()
-        rows_of_further = self.pairs["pair_id"].is_in(further).arg_true().to_numpy()
+        further = self.frame.filter(dataset=HEADLINE_DATASET, difficulty=ALL_KINDS)["pair_id"]
+        rows_of_further = self.pairs["pair_id"].is_in(further.implode()).arg_true().to_numpy()
         every = [*(part.rows for part in parts), rows_of_further.astype(np.int32)]
         values = [*(part.values for part in parts), np.zeros(len(rows_of_further))]
         matched = self._in_strata("matched", every, values, strata_of_spelling(self.spelling))
@@ -255,6 +258,40 @@ class EvaluationInput:
                 strata=term[chosen].astype(np.int32),
             )
 
+    def _rungs(self) -> Iterator[PairSet]:
+        """Yield the pairs of each rung with those of the next, if both have enough pairs.
+
+        A stratum has the pairs of one first term in which one name contains the other, or those in
+        which none does.
+        """
+        rows = self.pairs.select("pair_id", "term1", "term2").with_row_index("row")
+        ladder = self.frame.filter(dataset=PARENT_CHILD, difficulty=ALL_KINDS)
+        ladder = ladder.select("pair_id", "negatives").join(rows, on="pair_id").sort("row")
+        lower = (lowered_column(ladder[side]) for side in ("term1", "term2"))
+        contains = pl.Series(
+            [one in other or other in one for one, other in zip(*lower, strict=True)]
+        )
+        strata = (
+            ladder.select(pl.struct("term1", contains=contains).rank("dense"))
+            .to_series()
+            .to_numpy()
+        )
+        rungs = [rung for rung in RUNGS if ladder.filter(negatives=rung).height >= FEW]
+        for rung, following in pairwise(rungs):
+            chosen = ladder["negatives"].is_in([rung, following]).to_numpy()
+            pair_rows = ladder["row"].to_numpy()[chosen].astype(np.int32)
+            clusters = None if self.independent else self._clusters[PARENT_CHILD][0, pair_rows]
+            yield PairSet(
+                dataset=f"{PARENT_CHILD}/rung={rung}",
+                difficulty=ALL_KINDS,
+                negatives=following,
+                rows=pair_rows,
+                values=(ladder["negatives"] == rung).to_numpy()[chosen].astype(np.float64),
+                kind="rung",
+                clusters=clusters,
+                strata=strata[chosen].astype(np.int32),
+            )
+
     def _in_strata(
         self, kind: SampleKind, rows: Sequence[Ids], values: Sequence[Values], strata: Ids
     ) -> PairSet:
@@ -283,7 +320,11 @@ class EvaluationInput:
         clusters = {}
         for dataset in self.frame["dataset"].unique():
             links = positives.filter(dataset=dataset)["row"].to_numpy()
-            of_nodes = components(nodes.height, first[links], second[links])
+            if dataset == PARENT_CHILD:  # its links connect nearly all terms
+                of_nodes = np.full(nodes.height, nodes.height, np.int32)
+                np.minimum.at(of_nodes, first[links], second[links])
+            else:
+                of_nodes = components(nodes.height, first[links], second[links])
             clusters[dataset] = of_nodes[np.stack([first, second])]
         return clusters
 
@@ -312,6 +353,9 @@ def read_inputs(
             if os.path.isdir(path):  # noqa: PTH112 — a path with its columns may be too long for Path
                 chosen = (options.datasets, options.difficulty, options.negatives)
                 input_ = read_build(Path(path), chosen)
+                if PARENT_CHILD in input_.frame["dataset"] and len({*options.difficulty}) != 1:
+                    frame = [input_.frame, ladder_of(Build(Path(path)))]
+                    input_ = replace(input_, frame=pl.concat(frame, how="diagonal"))
                 if strata and len({*options.difficulty}) != 1:
                     input_ = with_strata(input_, cache_folder(options.cache))
                 if options.sample is not None:

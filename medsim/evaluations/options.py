@@ -140,7 +140,7 @@ TABLES = (
     *(name for name, statistic in STATISTICS.items() if statistic.table in {"headline", "single"}),
     *tabulated_names(),
     *(f"{kind}-{name}" for kind in ("all", "standings", "spread") for name in tabulated_names()),
-    *("confusions", "parts", "rated", "coverage", "overlap", "retrieval", "robustness"),
+    *("confusions", "ladder", "parts", "rated", "coverage", "overlap", "retrieval", "robustness"),
     *SEPARATION_TABLES,
 )
 """The tables of ``medsim compare``, including those of declared statistics."""

@@ -27,10 +27,10 @@ from medsim.evaluations.sentences import (
 )
 from medsim.evaluations.sets import (
     ALL_KINDS,
-    CONFUSIONS,
     FEW,
     HEADLINE,
     SET,
+    of_synonyms,
     with_enough_pairs,
     with_parts,
 )
@@ -212,33 +212,44 @@ def by_subset(parts: pl.DataFrame) -> Section | None:
     )
 
 
+_CONFUSIONS = {
+    "synonym_nearer": "How often a synonym is nearer than a negative, by kind of negative",
+    "rung_nearer": "How often a name of a rung, from synonym to sibling, is nearer than one of the "
+    "next",
+}
+
+
 def confusions(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
-    """Return how often a synonym is nearer than a negative of each kind."""
+    """Return how often synonyms are nearer than negatives of each kind, and rungs than the next."""
     rows = with_standing(with_parts(data.confusions.drop_nulls("value")))
     if rows.is_empty():
         return None
-    statistic = STATISTICS[CONFUSIONS[0]]
-    name = pl.format("{}: {}", "input", pl.col("part_value").str.replace("_", " or "))
-    minimal = pl.when(negatives=MINIMAL).then(pl.lit(", minimal")).otherwise(pl.lit(""))
-    name = pl.concat_str(name, minimal)
-    charted = charts.points(
-        rows,
-        y=rows.select(name).to_series(),
-        contender="embedding",
-        ends=("low", "high"),
-        filled=pl.col("among_best").fill_null(value=True),
-    )
-    chart = Chart(
-        title="How often a synonym is nearer than a negative, by kind of negative",
-        says=_explained(statistic),
-        spec=charts.dots(
-            [*embeddings, BASELINE],
-            x=charts.ValueAxis(title=statistic.label, line=statistic.chance),
-            y=distinct(charted["y"]),
-        ),
-        rows=charted,
-        table=_board_table(rows, statistic, "negatives of one kind"),
-    )
+    parts = []
+    rows = rows.sort("statistic", descending=True, maintain_order=True)
+    for (of,), compared in rows.group_by("statistic", maintain_order=True):
+        statistic = STATISTICS[str(of)]
+        name = pl.format("{}: {}", "input", pl.col("part_value").str.replace("_", " or "))
+        minimal = pl.when(negatives=MINIMAL).then(pl.lit(", minimal")).otherwise(pl.lit(""))
+        name = pl.concat_str(name, minimal)
+        charted = charts.points(
+            compared,
+            y=compared.select(name).to_series(),
+            contender="embedding",
+            ends=("low", "high"),
+            filled=pl.col("among_best").fill_null(value=True),
+        )
+        chart = Chart(
+            title=_CONFUSIONS[statistic.name],
+            says=_explained(statistic),
+            spec=charts.dots(
+                [*embeddings, BASELINE],
+                x=charts.ValueAxis(title=statistic.label, line=statistic.chance),
+                y=distinct(charted["y"]),
+            ),
+            rows=charted,
+            table=_board_table(compared, statistic, "negatives of one kind, or two rungs"),
+        )
+        parts.append(chart)
     return Section(
         title="Confusions",
         prose=" ".join(
@@ -247,7 +258,7 @@ def confusions(data: EvaluationReportData, embeddings: Sequence[str]) -> Section
                 *data.rare_kinds,
             ]
         ),
-        parts=[chart],
+        parts=parts,
     )
 
 
@@ -388,7 +399,7 @@ def main_result(
     best: pl.DataFrame, data: EvaluationReportData, options: Mapping[str, Any]
 ) -> Section | None:
     """Return the result in a few sentences, with the chart of the most informative set."""
-    scored = best.drop_nulls("value")
+    scored = of_synonyms(best.drop_nulls("value"))
     for statistic in map(STATISTICS.__getitem__, tabulated_names(best=True)):
         rows = scored.filter(statistic=statistic.name)
         if rows.height:

@@ -17,6 +17,7 @@ from medsim.evaluations.output import COVERED_TERMS, RETRIEVED, SCORES, Evaluati
 from medsim.evaluations.sentences import confusion_sentences
 from medsim.evaluations.sets import (
     CONFUSIONS,
+    LADDER,
     SET,
     WHOLE_SUBSET,
     parts_of_sets,
@@ -40,7 +41,8 @@ class EvaluationReportData:
 
     Attributes:
         parts: of ``best_metrics``, on the parts of rated sets, which are not in the tables above.
-        confusions: of ``best_metrics``, on negatives of one kind, which are not there either.
+        confusions: of ``best_metrics``, on negatives of one kind and on two rungs of the hierarchy,
+            which are not there either.
         confused: see ``confusion_sentences``.
         rare_kinds: a sentence on the kinds that too few negatives have, if there are any.
         distributions: ``SET``, embedding, metric, kind ("positives" or "negatives"), x (a
@@ -77,7 +79,7 @@ def evaluation_data(evaluation: Evaluation) -> EvaluationReportData:
     of_parts = parts_of_sets(results), parts_of_sets(comparisons)
     parts, confusions = (
         sort_parts(best_metrics(*of_parts, names, baseline=baseline))
-        for names, baseline in ((rated, False), (CONFUSIONS[:1], True))
+        for names, baseline in ((rated, False), ((*CONFUSIONS[:1], *LADDER), True))
     )
     results, comparisons = whole_sets(results), whole_sets(comparisons)
     return EvaluationReportData(

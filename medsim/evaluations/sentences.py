@@ -18,7 +18,10 @@ from medsim.evaluations.sets import (
     CONFUSIONS,
     FEW,
     HEADLINE,
+    LADDER,
+    RUNGS,
     SET,
+    of_synonyms,
     with_enough_pairs,
     with_parts,
 )
@@ -48,6 +51,7 @@ def result_sentences(
     compares_sets = False
     for statistic in map(STATISTICS.__getitem__, tabulated_names(best=True)):
         rows = with_standing(best.filter(statistic=statistic.name).drop_nulls("value"))
+        rows = of_synonyms(rows)
         every = with_enough_pairs(rows)
         rows = every.filter(pl.col("embedding") != BASELINE)
         if rows.is_empty():
@@ -81,6 +85,7 @@ _CONFUSES = {
     "difference": "{model} confuses names that differ in {kind} most: a synonym is nearer than "
     "such a name in {share} of cases{interval}.",
     "relation": "A synonym is nearer than a name of {kind} in {share} of cases{interval}.",
+    "rung": "Over all children, a synonym is nearer than a parent in {share} of cases{interval}.",
 }
 _KINDS = {
     "roman": "a Roman numeral",
@@ -103,7 +108,9 @@ def confusion_sentences(results: pl.DataFrame) -> list[str]:
     sentences = []
     for _, rows in models.group_by("input", maintain_order=True):
         of_leader = rows.filter(pl.col("embedding").is_in(_leaders(rows).implode()))
-        parts = with_parts(of_leader.filter(statistic=CONFUSIONS[0]))
+        is_such = pl.col("statistic") == CONFUSIONS[0]
+        is_such |= (pl.col("statistic") == LADDER[0]) & (pl.col("negatives") == RUNGS[1])
+        parts = with_parts(of_leader.filter(is_such))
         covers = 2 * pl.col("n_covered") >= pl.col("n_pairs")  # of others 0.5 is mostly a guess
         parts = parts.filter(covers, ~pl.col("part_value").is_in(_LOOSE))
         exact = pl.col("negatives") == MINIMAL  # there are more of these

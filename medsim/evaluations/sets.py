@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from medsim.core import queries
-from medsim.core.config import SET_COLUMNS
+from medsim.core.config import PARENT_CHILD, SET_COLUMNS
 from medsim.evaluations.statistic import BASELINE
 from medsim.statistics.strata import PROPERTIES
 
@@ -35,10 +35,16 @@ NEGATIVE_KINDS = ("difference", "relation")
 CONFUSIONS = ("synonym_nearer", "auc_of_kind")
 """The statistics of negatives of one kind."""
 
+RUNGS = ("synonym", "parent", "grandparent", "sibling", "unrelated")
+"""The relations of names to a child's, from the nearest; see ``sql/evaluations/ladder.sql``."""
+
+LADDER = ("rung_nearer",)
+"""The statistic of the pairs of two rungs."""
+
 FEW = 30
 """Sets of fewer pairs are marked or left out, as their statistics are too uncertain."""
 
-_PART = rf"/(?<part>{'|'.join((*PROPERTIES, *NEGATIVE_KINDS))})=(?<part_value>.*)$"
+_PART = rf"/(?<part>{'|'.join((*PROPERTIES, *NEGATIVE_KINDS, 'rung'))})=(?<part_value>.*)$"
 
 
 def with_parts(frame: pl.DataFrame) -> pl.DataFrame:
@@ -63,12 +69,20 @@ def parts_of_sets(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def sort_parts(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return rows of parts grouped by rating, bins in ascending order."""
+    """Return rows of parts grouped by rating, bins in ascending order, rungs from the nearest."""
     parts = with_parts(frame)
     whole = pl.col("dataset").str.replace(_PART, "")
     begin = pl.col("part_value").str.extract(r"^([0-9.]+)").cast(pl.Float64)
-    keys = ("input", whole, "part", begin, "part_value")
+    places = {rung: at for at, rung in enumerate(RUNGS)}
+    rung = pl.when(part="rung").then(pl.col("part_value").replace_strict(places, default=None))
+    keys = ("input", whole, "part", begin, rung, "part_value")
     return parts.sort(*keys, nulls_last=True, maintain_order=True).select(frame.columns)
+
+
+def of_synonyms(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows without those of parent_child, which are of another task, unless all are."""
+    is_other = rows["dataset"] == PARENT_CHILD
+    return rows if is_other.all() else rows.filter(~is_other)
 
 
 def with_enough_pairs(rows: pl.DataFrame) -> pl.DataFrame:

@@ -23,12 +23,12 @@ Sample = TypeVar("Sample")
 BASELINE = "baseline"
 """The name of the scores without a model, among the embeddings of results."""
 
-SampleKind = Literal[
-    "matched", "beyond", "of_kind", "own_negative", "labelled", "rated", "retrieval", "separation"
-]
+_InStrata = Literal["matched", "beyond", "of_kind", "own_negative", "rung"]
+SampleKind = Literal[_InStrata, "labelled", "rated", "retrieval", "separation"]
 """The data of a statistic: pairs with labels in strata of equal spelling (matched), or of equal
 scores by a classifier of spelling (beyond), or there with negatives of one kind only (of_kind), or
-these in a stratum for each first term (own_negative); pairs with labels, pairs with ratings, ranks
+these in a stratum for each first term (own_negative); pairs of two rungs in strata of equal first
+terms (rung); pairs with labels, pairs with ratings, ranks
 of linked terms, or triples of terms of categories."""
 
 
