@@ -9,6 +9,7 @@ from medsim.evaluations.statistic import STATISTICS
 
 OF = {
     "own_negative": "Positives beside a negative of one kind",
+    "rung": "Pairs of two rungs of the hierarchy",
     "of_kind": "Positives and negatives of one kind",
     "matched": "Pairs matched by spelling",
     "beyond": "Pairs that look equally alike",
