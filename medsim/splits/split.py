@@ -112,6 +112,8 @@ def find_partition(
             derived_pairs = pl.concat([positives.pairs, positives.parent_child])
             ends = {side: concept_ids.gather(derived_pairs[side]) for side in _ENDS}
             pairs = derived_pairs.select(pl.col(_SET).cast(pl.String), **ends)
+            in_build = build.stats()["dataset"].unique()  # no translations with minimal negatives
+            pairs = pairs.filter(pl.col("dataset").is_in(in_build.implode()))
             _check_positives(build, pairs)
             stage.note(f"{pairs.height:,} pairs")
         if embedding is not None:

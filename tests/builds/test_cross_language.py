@@ -283,3 +283,11 @@ def test_unusable_languages_are_refused(
 def test_a_converted_release_has_one_language(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no active descriptions in language 'en,es'"):
         medsim.convert(folder / "release", tmp_path / "out.zip", language="en,es")
+
+
+def test_minimal_negatives_alone_are_split(folder: Path, tmp_path: Path) -> None:
+    options = {"language": ",".join(LANGUAGES[:2]), "negatives": ["minimal"]}
+    build = medsim.build(folder / "release", tmp_path / "build", **options)
+    assert "cross_language" not in {*build.stats()["dataset"]}
+    splits = medsim.split(build, tmp_path / "splits", ratios="50/50")
+    assert medsim.verify(splits, sample=0).holds
