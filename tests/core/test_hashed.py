@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from medsim.core.files import HashedReader, open_hashed
 from medsim.core.store import Store
 from medsim.core.tables import read_table
-from medsim.evaluations import inputs
+from medsim.evaluations import rated_parts
 from medsim.evaluations.rated_parts import read_words
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import obo
@@ -101,6 +101,6 @@ def test_replaced_word_table_has_the_digest_of_the_parsed_bytes(
         path.write_bytes(OTHER)
         return result
 
-    monkeypatch.setattr(inputs, "read_table", replaced)
+    monkeypatch.setattr(rated_parts, "read_table", replaced)
 
     assert read_words(path).digest == digest(data)
