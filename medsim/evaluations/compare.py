@@ -71,16 +71,14 @@ def compare(options: CompareOptions) -> pl.DataFrame:
     such as "auc", has every embedding at its best metric by that statistic; "all-auc" every metric;
     "standings-auc" the number of metrics of the same embedding that are significantly better or
     worse; "spread-auc" the smallest, median and largest variance over an embedding's metrics.
-    "confusions" has the scores on negatives of one kind; "ladder" of each rung of the hierarchy
-    against the next; "parts" has the best metrics on parts of
-    rated sets; "rated" the rated sets; "coverage" the pairs without vectors; "overlap" the shared
-    vocabularies; "retrieval" the scores of retrieval,
-    and "robustness" those of altered names.
-    "separation" has the errors of categories at each embedding's best and worst metric;
-    "categories" the mean similarities there; "all-separation" the errors at every metric;
-    "separation-terms" the terms with the fewest and the most errors. The number of a table or
-    figure of Schulz and Juric (AAAI 2020), such as "C.1" or "figure-B.1", gives the table with the
-    same content.
+    "confusions" has the scores on negatives of one kind; "ladder" those of each rung of the
+    hierarchy against the next; "parts" the best metrics on parts of rated sets; "rated" the rated
+    sets; "coverage" the pairs without vectors; "overlap" the shared vocabularies; "retrieval" the
+    scores of retrieval; "robustness" those of altered names; "separation" the errors of categories
+    at each embedding's best and worst metric; "categories" the mean similarities there;
+    "all-separation" the errors at every metric; "separation-terms" the terms with the fewest and
+    the most errors. The number of a table or figure of Schulz and Juric (AAAI 2020), such as "C.1"
+    or "figure-B.1", gives the table with the same content.
 
     At fixed metrics embeddings are compared again, with the tests of ``evaluate`` and the
     similarities that the evaluation keeps.

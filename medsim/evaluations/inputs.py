@@ -268,14 +268,9 @@ class EvaluationInput:
         ladder = self.frame.filter(dataset=PARENT_CHILD, difficulty=ALL_KINDS)
         ladder = ladder.select("pair_id", "negatives").join(rows, on="pair_id").sort("row")
         lower = (lowered_column(ladder[side]) for side in ("term1", "term2"))
-        contains = pl.Series(
-            [one in other or other in one for one, other in zip(*lower, strict=True)]
-        )
-        strata = (
-            ladder.select(pl.struct("term1", contains=contains).rank("dense"))
-            .to_series()
-            .to_numpy()
-        )
+        contains = [one in other or other in one for one, other in zip(*lower, strict=True)]
+        of_pairs = ladder.select("term1", contains=pl.Series(contains, dtype=pl.Boolean))
+        strata = of_pairs.to_struct().rank("dense").to_numpy()
         rungs = [rung for rung in RUNGS if ladder.filter(negatives=rung).height >= FEW]
         for rung, following in pairwise(rungs):
             chosen = ladder["negatives"].is_in([rung, following]).to_numpy()
@@ -450,7 +445,7 @@ def distinct_terms(inputs: Iterable[EvaluationInput]) -> list[str]:
 
 
 def pair_id_of(term1: str, term2: str) -> str:
-    """Return the id of a pair of terms, as ``sql/builds/pairs/pair.sql`` makes it."""
+    """Return the id of a pair of terms, as the macro ``id_of_pair`` makes it."""
     text = f"{len(term1)}:{term1}{term2}"
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:16]
 

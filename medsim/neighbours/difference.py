@@ -198,11 +198,11 @@ _OF_PAIRS: Mapping[str, Callable[[str, str], bool]] = {
 
 
 _EXCHANGED: Mapping[str, Sequence[str]] = {
-    **{pair: pair.split("/") for pair in _LISTED["opposites"].split()},
+    **{"/".join(pair): pair for pair in _pairs("opposites")},
     "number": _LISTED["counting"].split(),
     "negation": ["", *_LISTED["negating"].split()],
 }
-"""Affixes of which one takes the place of another."""
+"""The affixes of each kind; words differ by the kind if one has another affix than the other."""
 
 _BEGINNINGS: Mapping[str, Sequence[str]] = {
     affix: [name for name, affixes in _EXCHANGED.items() if affix in affixes]
@@ -214,9 +214,9 @@ def blanks_of(word: str) -> Sequence[str]:
     """Return what stands for a word where another may take its place.
 
     Two words that make a difference of the kinds side, negation, opposite, number, roman or code
-    have an equal text; others may have one too. It is empty for a word that may be left out: a side
-    or "not", but not "absent", since "absent/small lens" is no contrary of "small lens". No text is
-    a word.
+    have an equal text, and other words may have one too. The text is empty for a word that may be
+    left out. These are sides and "not", but not "absent", since "small lens" is not the contrary of
+    "absent/small lens". The texts themselves are never words.
     """
     if word in _SIDES:
         return ["", "-side"]

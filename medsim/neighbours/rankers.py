@@ -102,7 +102,7 @@ def names_by_cosine(
     if not n_names or not len(query_ids):
         return pl.DataFrame(schema=FOUND)
     points = np.arange(len(terms), dtype=np.int32)
-    groups = np.where(points < n_names, points, ~n_names)  # a query is no other's neighbour
+    groups = np.where(points < n_names, points, ~n_names)  # so queries do not find each other
     vectors = points_of(embedded.embedded, terms.astype(np.int32), Workers(threads=threads))
     # with equal hashes, ties are in order of names
     search = CosineSearch(

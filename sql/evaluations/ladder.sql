@@ -151,7 +151,7 @@ rung_pair as (
 )
 
 select
-    left(md5(length(r.term1) || ':' || r.term1 || r.term2), 16) as pair_id,
+    id_of_pair(r.term1, r.term2) as pair_id,
     r.term1,
     r.term2,
     'parent_child' as dataset,

@@ -98,9 +98,9 @@ NegativeSampler: TypeAlias = "Callable[[PositiveSet, Ranks, Stage], tuple[Rows, 
 It takes positives, the pairs already used, int32[2, n_used], and a stage to report to. It returns
 at most one negative for each positive: int64[n_negatives], the row of the positive, whose first
 term it shares, and int32[n_negatives], its second term. The second term comes from the pool and is
-never linked to the first, and no pair repeats a used one or another, in either direction. Minimal
-negatives are all there are, used or not. The
-result depends only on the texts, the positives, the pool and the seed.
+never linked to the first, and no pair repeats a used one or another, in either direction. The
+result depends only on the texts, the positives, the pool and the seed. Minimal negatives are all
+there are: a positive may have several, and used pairs count.
 """
 
 

@@ -1,8 +1,6 @@
 -- The id of each pair of texts, and its place in an order drawn from a seed.
 --
--- The id is half the MD5 of the length of the first term, a colon and both terms, so it depends
--- only on the two texts. The place is the MD5 of the seed, a space and the id, as two numbers in
--- little-endian byte order.
+-- The place is the MD5 of the seed, a space and the id, as two numbers in little-endian byte order.
 --
 -- reads   pair_text: row, term1, term2
 -- writes  a row per pair, in the order of pair_text
@@ -11,7 +9,7 @@
 with identified as (
     select
         row,
-        left(md5(length(term1) || ':' || term1 || term2), 16) as pair_id
+        id_of_pair(term1, term2) as pair_id
     from pair_text
 ),
 

@@ -1,8 +1,8 @@
 -- The pairs of terms that are names of a concept and of its ancestor, which are never negatives of
 -- parent_child.
 --
--- Terms that no negative of the dataset has are left out: if each set draws from its own terms,
--- those that are no fully specified name in any case.
+-- Terms that the dataset's negatives cannot have are left out. If each set draws from its own
+-- terms, these are all terms but the fully specified names, in upper or lower case.
 --
 -- reads   ancestor, described_concept, name, term
 -- writes  a row per pair of terms, possibly repeated

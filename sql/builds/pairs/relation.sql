@@ -1,8 +1,8 @@
 -- The closest relation in the hierarchy of the concepts that two terms name.
 --
 -- Several concepts may have a term; of their relations the closest counts. A category is a semantic
--- tag, or a concept just below a root. Ancestors are added until there are no new ones, so cycles
--- end.
+-- tag, or a concept just below a root. The query adds ancestors until it finds no new ones, so it
+-- ends even if the hierarchy has cycles.
 --
 -- reads   unlike: pairs of terms in lower case, key pair_id
 --         term, name, concept, is_a

@@ -1,7 +1,8 @@
 -- The ancestors of each concept, at any distance.
 --
--- Ancestors are added until there are no new ones, so cycles end; a concept in a cycle is its own
--- ancestor. Concepts in between need no descriptions, since a split has the whole hierarchy.
+-- The query adds ancestors until it finds no new ones, so it ends even if the hierarchy has cycles.
+-- A concept in a cycle is its own ancestor. Concepts in between need no descriptions, since a split
+-- has the whole hierarchy.
 --
 -- reads   is_a, described_concept
 -- writes  ancestor: a row per concept and ancestor with descriptions, by their numbers, key
