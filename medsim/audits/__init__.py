@@ -28,6 +28,12 @@ _DECLARED = toml_of(__package__, "kinds.toml")
 SEVERITIES: Mapping[str, str] = _DECLARED["severities"]
 """What the severities mean, from the gravest."""
 
+CHOICES: Mapping[str, Mapping[str, str]] = _DECLARED["choices"]
+"""The labels of decisions on findings on two concepts, and on names."""
+
+JUDGED_AS: Mapping[str, str] = _DECLARED["corrections"]
+"""What decisions say of two names, for corrections of a build."""
+
 QUERIES: Mapping[str, Sequence[str]] = _DECLARED["queries"]
 """The queries of ``sql/audits`` by the group whose kinds they find."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -12,20 +13,36 @@ from medsim.audits import QUERIES, SEVERITIES
 from medsim.audits.files import write_mappings
 from medsim.audits.near import Audited, near_names
 from medsim.audits.options import AuditOptions
-from medsim.audits.output import AUDIT, FINDING, FINDINGS_CSV, SSSOM, Audit, AuditManifest
-from medsim.builds.build import BuildRun, check_no_extensions, derive, is_output, paths_of
+from medsim.audits.output import (
+    AUDIT,
+    CONFLICT,
+    FINDING,
+    FINDINGS_CSV,
+    SSSOM,
+    Audit,
+    AuditManifest,
+)
+from medsim.builds.build import BuildRun, derive, is_output, paths_of
 from medsim.builds.options import SearchOptions
 from medsim.builds.output import Build
 from medsim.builds.positives import named_concepts, reload
 from medsim.core import manifest
 from medsim.core.config import checked_threads
-from medsim.core.errors import InputError, counted
+from medsim.core.errors import InputError, OptionError, counted
+from medsim.core.manifest import fingerprint, output_kind
 from medsim.core.opened import reading_output
 from medsim.core.options import OpenedFolder, folder_of, public
 from medsim.core.output import claimed_by
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
 from medsim.core.tables import write_csv
+from medsim.decisions import DECIDED_ON
+from medsim.decisions.files import Settled, read_decisions, settled
+from medsim.terminologies.options import ReadingOptions
+
+_Release: TypeAlias = str | Path | OpenedFolder
+_Found: TypeAlias = tuple[pl.DataFrame, dict[str, object]]
+"""The findings on a release, and the facts about its source."""
 
 
 @public(AuditOptions)
@@ -38,34 +55,45 @@ def audit(options: AuditOptions) -> Audit:
         OutputError: ``out`` exists or cannot be written.
     """
     progress, threads = progress_of(options.progress), checked_threads(options.threads)
-    releases = [(options.source, options.extensions)]
-    if options.since is not None:
-        releases.insert(0, (options.since, ()))
-    found, sources = [], []
-    folders = [path for release, _ in releases for path in paths_of(release)]
+    decisions = read_decisions(options.decisions)
+    given, since = options.values_for(ReadingOptions), options.since
+    reading = {name: value for name, value in given.items() if value}
+    folders = [path for release in (since, options.source) if release for path in paths_of(release)]
     with claimed_by(options, AUDIT, folders) as output:
-        for release, extensions in releases:
+
+        def found_in(release: _Release, reading: Mapping[str, Any]) -> _Found:
             with Store(threads=threads, spill=output.spill) as store:
-                audited = read_audited(release, store, threads, progress, extensions)
-                found.append(findings_of(audited, options))
-                sources.append(dict(audited.source))
-        *earlier, findings = found
-        *since, source = sources
-        if earlier:
-            is_known = pl.col("finding_id").is_in(earlier[0]["finding_id"].implode())
+                audited = read_audited(release, store, threads, progress, reading)
+                return findings_of(audited, options), dict(audited.source)
+
+        known = None
+        if since is not None:
+            earlier_reading = {} if is_output(since) else reading | {"extensions": ()}
+            known = _audited_before(since, options, progress) or found_in(since, earlier_reading)
+        findings, source = found_in(options.source, reading)
+        if known is not None:
+            is_known = pl.col("finding_id").is_in(known[0]["finding_id"].implode())
             findings = findings.with_columns(new=~is_known)
-            if since[0].get("vocabulary") != source.get("vocabulary"):
+            if known[1].get("vocabulary") != source.get("vocabulary"):
                 progress.warn("`since` is another terminology, so most findings are new")
         findings = findings.select(pl.col(name).cast(kind) for name, kind in FINDING.dtypes.items())
+        what_holds = settled(decisions)
+        findings, decided = _divided(findings, what_holds.held)
+        applied = None
+        if options.decisions:
+            applied = _applied(decisions, what_holds, decided, progress)
         redistributable = {"redistributable": str(source["redistributable"])}
         with progress.stage("write the findings") as stage:
             output.write(FINDING.files, findings, redistributable)
+            output.write(CONFLICT.files, what_holds.conflicts, redistributable)
             output.write_file(FINDINGS_CSV, partial(write_csv, findings))
-            output.write_file(SSSOM, partial(write_mappings, findings, source))
+            candidates = findings if options.candidate_mappings else findings.clear()
+            output.write_file(SSSOM, partial(write_mappings, candidates, decided, source))
             stage.note(counted(findings.height, "finding"))
         AuditManifest(
             source=source,
-            since=since[0] if since else None,
+            since=known[1] if known else None,
+            decisions=applied,
             options=options.recorded(),
             **manifest.run_facts(progress, output.outputs, threads),
         ).write(output.folder)
@@ -73,28 +101,77 @@ def audit(options: AuditOptions) -> Audit:
     return Audit(options.out)
 
 
+def _audited_before(since: _Release, options: AuditOptions, progress: Progress) -> _Found | None:
+    """Return the findings of an earlier audit, and its source; None if it is not an audit."""
+    if not is_output(since) or output_kind(folder_of(since)) != AUDIT.name:
+        return None
+    earlier = Audit(folder_of(since))
+    if earlier.manifest.options != options.recorded():
+        progress.warn("`since` is an audit with other options, so more findings may be new")
+    return earlier.findings(), earlier.manifest.source
+
+
+def _divided(findings: pl.DataFrame, held: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the findings that nobody decided on, and the others with their decisions."""
+    key = dict(zip(DECIDED_ON, ("concept1", "term1", "concept2", "term2"), strict=True))
+    keyed = findings.with_columns(
+        pl.col(column).fill_null("").str.strip_chars().alias(name) for name, column in key.items()
+    )
+    undecided = keyed.join(held, on=DECIDED_ON, how="anti", maintain_order="left")
+    decided = keyed.join(held, on=DECIDED_ON, maintain_order="left")
+    return undecided.select(findings.columns), decided
+
+
+def _applied(
+    decisions: pl.DataFrame, what_holds: Settled, decided: pl.DataFrame, progress: Progress
+) -> dict[str, object]:
+    """Return what became of the decisions, for the manifest, and report it."""
+    n_conflicts = what_holds.conflicts.n_unique(DECIDED_ON)
+    n_unused = what_holds.held.join(decided, on=DECIDED_ON, how="anti").height
+    progress.say(
+        f"{counted(decided.height, 'finding')} dropped as decided; "
+        f"{counted(n_unused, 'decision is', 'decisions are')} on no finding"
+    )
+    if n_conflicts:
+        of = counted(n_conflicts, "name or pair", "names or pairs")
+        progress.warn(f"reviewers disagree on {of}; see the view conflict")
+    numbers = {"dropped": decided.height, "conflicts": n_conflicts, "without_finding": n_unused}
+    return {"held": what_holds.held.height, **numbers, "fingerprint": fingerprint(decisions)}
+
+
 def read_audited(
-    release: str | Path | OpenedFolder,
+    release: _Release,
     store: Store,
     threads: int,
     progress: Progress,
-    extensions: Sequence[str | Path] = (),
+    reading: Mapping[str, Any],
 ) -> Audited:
-    """Return a release from the folder of a build, or from a source with default options.
+    """Return a release from the folder of a build, or from a source.
 
     The folder of an output comes before a built-in source of the same name. Both ways derive the
     same positives; only negatives are left out.
+
+    Args:
+        release: the folder or the source.
+        store: receives the tables.
+        threads: threads to use.
+        progress: receives the stages.
+        reading: options of ``ReadingOptions``, for a source.
+
+    Raises:
+        OptionError: there are such options, although a build is given.
     """
     if is_output(release):
-        check_no_extensions(release, extensions)
+        for name in reading:
+            raise OptionError(
+                f"`{name}` does not apply to {folder_of(release)}, which is a build; leave it out"
+            )
         build = Build(folder_of(release))
         with reading_output(build), progress.stage("derive positives"):
             derived = reload(build, store, threads, in_first_language=True)
         source = build.manifest.source
     else:
-        options = SearchOptions(
-            source=str(release), extensions=extensions, threads=threads, progress=progress
-        )
+        options = SearchOptions(source=str(release), threads=threads, progress=progress, **reading)
         run = BuildRun.from_options(options, store)
         source, derived = run.terminology.to_json(), derive(run)
     return Audited(source=source, store=store, derived=derived, threads=threads, progress=progress)

@@ -15,6 +15,7 @@ from medsim.neighbours.difference import (
     NameDifference,
     folded,
     ordered,
+    series_of,
     unmarked,
 )
 from medsim.neighbours.search import pairs_within
@@ -72,7 +73,8 @@ def near_names(audited: Audited, distance: int) -> pl.DataFrame:
         schema=dict.fromkeys(NameDifference._fields, pl.String),
         orient="row",
     )
-    return pl.concat([found, parts], how="horizontal")
+    family = pl.Series(map(series_of, parts["kind"], *texts), dtype=pl.String)
+    return pl.concat([found, parts], how="horizontal").with_columns(family=family)
 
 
 def _candidates(lower: pl.Series, limit: int, threads: int) -> pl.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -19,12 +19,15 @@ from medsim.core.options import (
     Options,
     Reporting,
     Threads,
+    declared,
     main_option,
+    output_option,
 )
+from medsim.decisions.options import DECISIONS_OPTION
 from medsim.embeddings.options import NAMED_BY, EmbeddingLike, wrap
-from medsim.terminologies.options import extensions_option
+from medsim.terminologies.options import ReadingOptions, extensions_option
 
-_RELEASE = "a folder of a build, or a source, which is read with default options."
+_LANGUAGE = replace(declared(ReadingOptions)["language"], kept_empty=False)
 _CHOICES = (*SEVERITIES, *KINDS)
 
 MAX_DISTANCE = 4
@@ -38,7 +41,7 @@ class AuditOptions(Options):
     source: Annotated[
         str | Path | OpenedFolder,
         Option(
-            f"The release to audit: {_RELEASE}",
+            "The release to audit: a folder of a build, or a source.",
             argument=True,
             metavar="SOURCE",
             or_name=True,
@@ -69,6 +72,9 @@ class AuditOptions(Options):
         ),
     ] = ()
     extensions: Annotated[Sequence[str | Path], extensions_option("SOURCE")] = ()
+    language: Annotated[str | None, _LANGUAGE] = None
+    columns: Annotated[Sequence[str], declared(ReadingOptions)["columns"]] = ()
+    decisions: Annotated[Sequence[str | Path], DECISIONS_OPTION] = ()
     categories: Annotated[
         Sequence[str],
         main_option(
@@ -83,7 +89,8 @@ class AuditOptions(Options):
     since: Annotated[
         str | Path | OpenedFolder | None,
         main_option(
-            f"Mark the findings that are new since an earlier release: {_RELEASE}",
+            "Mark the findings that are new since an earlier release: the folder of its audit or "
+            "build, or a source.",
             metavar="OLD",
             or_name=True,
         ),
@@ -99,6 +106,14 @@ class AuditOptions(Options):
             read=wrap,
         ),
     ] = None
+    candidate_mappings: Annotated[
+        bool,
+        output_option(
+            "Also write undecided pairs of severity warning as mappings (skos:closeMatch).",
+            key="candidate_mappings",
+            kept_empty=False,
+        ),
+    ] = False
     cache: Cache = None
     threads: Threads = None
     overwrite: Annotated[bool, OVERWRITE] = False
@@ -117,6 +132,8 @@ class AuditOptions(Options):
     def check(self) -> None:
         """Raise OptionError for kinds that can have no findings."""
         self._check_searched("only", self.only)
+        if self.language and "," in self.language:
+            raise OptionError(f"`language` {self.language} is not one code, such as en")
 
     def _check_searched(self, option: str, names: Sequence[str]) -> None:
         """Raise OptionError if a kind or severity that an option names is not searched for."""

@@ -13,10 +13,15 @@ from medsim.core.kinds import Column, Kind, declared_tables
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 from medsim.core.shown import Summary
+from medsim.decisions import DECISION_COLUMNS
 
 _KIND = {"kind": Column(pl.String, f"Kind of the finding: {', '.join(KINDS)}.")}
-FINDING = declared_tables(__package__, kind=_KIND)["finding"]
+_TABLES = declared_tables(__package__, kind=_KIND, decision=DECISION_COLUMNS)
+FINDING = _TABLES["finding"]
 """The findings of an audit."""
+
+CONFLICT = _TABLES["conflict"]
+"""The decisions of reviewers who disagree."""
 
 FINDINGS_CSV, SSSOM = "findings.csv", "mappings.sssom.tsv"
 
@@ -28,21 +33,25 @@ class AuditManifest(RunManifest):
     Attributes:
         source: the terminology that was audited.
         since: the earlier terminology; None if there is none.
+        decisions: the number of decisions that hold, of findings that were dropped because of them,
+            of things that reviewers disagree on, and of decisions without a finding; and a
+            fingerprint of the files. None if no decisions were given.
     """
 
     kind: ClassVar[str] = "audit"
     source: dict[str, object]
     since: dict[str, object] | None = None
+    decisions: dict[str, object] | None = None
 
 
 AUDIT = Kind(
     noun="audit",
     command="medsim audit",
     manifest=AuditManifest,
-    views={"finding": FINDING},
+    views={"finding": FINDING, "conflict": CONFLICT},
     others={
         FINDINGS_CSV: "The findings as CSV that is safe in spreadsheets.",
-        SSSOM: "The pairs of names that probably mean the same, in the format SSSOM.",
+        SSSOM: "The pairs of concepts that people related to each other, in the format SSSOM.",
     },
 )
 
@@ -62,6 +71,10 @@ class Audit(Opened[AuditManifest]):
     def findings(self) -> pl.DataFrame:
         """Return the findings, the rows of ``FINDING``."""
         return self.read(FINDING.files)
+
+    def conflicts(self) -> pl.DataFrame:
+        """Return the decisions of reviewers who disagree, the rows of ``CONFLICT``."""
+        return self.read(CONFLICT.files)
 
     def counts(self) -> pl.DataFrame:
         """Return the number of findings of each kind that was searched for.

@@ -6,26 +6,28 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.audits import KINDS, SEVERITIES
-from medsim.audits.files import links_of
+from medsim.audits import CHOICES, JUDGED_AS, KINDS, SEVERITIES
 from medsim.core.errors import counted, listed
+from medsim.core.terms import lowered_column
 from medsim.pages.page import Decisions, LongTable, Page, PageTable, Section, license_notice, report
+from medsim.terminologies.prefixes import links_of
 
 if TYPE_CHECKING:
     from medsim.audits.output import Audit
 
 _SHOWN = (
     *("kind", "term1", "term2", "detail", "concept1", "concept2", "main_name1", "main_name2"),
-    *("distance", "severity", "category", "new"),
+    *("distance", "severity", "category", "new", "family"),
 )
-_SAME = {"same": "same meaning", "not_same": "different"}
-_ALONE = {"fix": "to be fixed", "keep": "correct"}
+_ALL_CHOICES = {**CHOICES, "both": {**CHOICES["concepts"], **CHOICES["names"]}}
 _PROSE = (
-    "Decide whether two names mean the same, or whether a single name is to be fixed. Your "
-    "browser keeps the decisions, also for the page of the next release. “Save corrections” "
-    "saves those on two names for medsim build --corrections. “Save all decisions” saves all "
-    "of them, and “Open decisions” reads them in another browser."
+    "Decide whether two names mean the same, or whether a single name is to be fixed. “Save all "
+    "decisions” writes the file that medsim audit --decisions takes, so that you are not asked "
+    "again. Your browser keeps the decisions until then; “Open decisions” reads such a file. "
+    "“Save corrections” is for medsim build --corrections. If you call two names of a series "
+    "different, such as type 1 and type 2, so are all of its family."
 )
+_GRAVE = ("error", "warning")
 
 
 def audit_page(audit: Audit) -> Page:
@@ -36,17 +38,10 @@ def audit_page(audit: Audit) -> Page:
     numbers = counts.group_by("severity", maintain_order=True).agg(pl.col("findings").sum())
     said = [counted(n, severity) for severity, n in numbers.iter_rows()]
     result = [f"The audit found {listed(said)}." if said else "The audit found nothing."]
-    is_new = pl.when("new").then(pl.lit("yes")).when(~pl.col("new")).then(pl.lit("no"))
-    shown = findings.select(_SHOWN).with_columns(
-        *(
-            pl.when(pl.col(f"main_name{at}") != pl.col(f"term{at}")).then(f"main_name{at}")
-            for at in (1, 2)
-        ),
-        new=is_new,
-    )
-    shown = shown.drop(
-        column for column in ("detail", "category", "new") if shown[column].n_unique() <= 1
-    )
+    if manifest.decisions is not None:
+        result.append(f"It left out {manifest.decisions['dropped']:,} that were decided on.")
+    shown = _shown(findings)
+    is_grave = shown["severity"].is_in(_GRAVE)
     table = LongTable(
         caption="Findings",
         frame=shown,
@@ -55,21 +50,28 @@ def audit_page(audit: Audit) -> Page:
         linked=("concept1", "concept2"),
         links=links_of(source, pl.concat([shown["concept1"], shown["concept2"]])),
         differing=("term1", "term2"),
+        below={f"term{at}": (f"concept{at}", f"main_name{at}") for at in (1, 2)}
+        | ({"kind": ["detail"]} if "detail" in shown else {}),
+        preset={"severity": _GRAVE} if is_grave.any() and not is_grave.all() else {},
         decisions=Decisions(
-            name=f"medsim audit {source.get('vocabulary') or source['name']}",
-            ids=findings["finding_id"],
-            texts=("term1", "term2"),
-            choices=_SAME,
-            alone=_ALONE,
+            name=f"medsim audit decisions {source.get('vocabulary') or source['name']}",
+            subject_columns=("concept1", "term1"),
+            object_columns=("concept2", "term2"),
+            choices=_ALL_CHOICES,
+            choices_of="choices",
+            family="family",
+            together="different",
+            corrections=JUDGED_AS,
         ),
     )
-    numbers_of_kinds = PageTable(caption="Number of findings", frame=counts)
+    tables = {"Number of findings": counts, "Reviewers disagree": audit.conflicts()}
+    parts = [PageTable(caption=name, frame=rows) for name, rows in tables.items() if rows.height]
     return report(
         Page(
             title=f"Audit of {name}",
             lead="Names that are nearly the same, shared, retired or malformed.",
             sections=[
-                Section(title="Result", result=result, parts=[numbers_of_kinds]),
+                Section(title="Result", result=result, parts=parts),
                 Section(title="Findings", prose=_PROSE, parts=[table]),
             ],
             notice=license_notice({name: source}),
@@ -79,4 +81,26 @@ def audit_page(audit: Audit) -> Page:
         manifest,
         "audit",
         commands="medsim sql OUT \"from finding where severity = 'warning'\"",
+    )
+
+
+def _shown(findings: pl.DataFrame) -> pl.DataFrame:
+    """Return the columns of findings that the page has, without those that say nothing.
+
+    The column ``choices`` names what readers can choose.
+    """
+    is_new = pl.when("new").then(pl.lit("yes")).when(~pl.col("new")).then(pl.lit("no"))
+    is_same = lowered_column(findings["term1"]) == lowered_column(findings["term2"])
+    of_two = pl.when(is_same).then(pl.lit("both")).otherwise(pl.lit("concepts"))
+    has_two = pl.col("concept1") != pl.col("concept2")
+    shown = findings.select(_SHOWN).with_columns(
+        *(
+            pl.when(pl.col(f"main_name{at}") != pl.col(f"term{at}")).then(f"main_name{at}")
+            for at in (1, 2)
+        ),
+        new=is_new,
+        choices=pl.when(has_two).then(of_two).otherwise(pl.lit("names")),
+    )
+    return shown.drop(
+        column for column in ("detail", "category", "new") if shown[column].n_unique() <= 1
     )

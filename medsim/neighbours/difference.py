@@ -17,6 +17,7 @@ from medsim.neighbours.spelling import is_respelled
 
 _TOKEN = re.compile(r"[^\W\d_]+|\d+|\s+|[^\w\s]|_")
 _WORD = re.compile(r"[^\W\d_]+|\d+")
+_OF_SERIES = ("number", "roman", "code")
 _SPACES = re.compile(r"\s+")
 _JOINERS = re.compile(r"[\s_\-\u00ad\u2010-\u2015\u2212]+")
 # But no signs, primes of digits, and brackets within a word.
@@ -109,6 +110,22 @@ def unmarked(name: str) -> str:
     """Return the words of a name without accents, sides and negations."""
     words = _WORD.findall(without_accents(name))
     return " ".join(filter(None, (_UNMARKED.get(word, _NON.sub("", word)) for word in words)))
+
+
+def series_of(kind: str, name1: str, name2: str) -> str | None:
+    """Return what two names have in common if they are of a series, such as "type #".
+
+    The words that can make a difference of the kind are replaced by "#"; then the names are equal.
+    None if they are not, or if the kind is not number, roman or code.
+    """
+    if kind not in _OF_SERIES:
+        return None
+
+    def masked(name: str) -> str:
+        return _WORD.sub(lambda word: "#" if _OF_WORDS[kind](word[0]) else word[0], name)
+
+    common = masked(name1)
+    return common if masked(name2) == common else None
 
 
 def words_in(name: str) -> list[str]:

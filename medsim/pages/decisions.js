@@ -1,120 +1,263 @@
 "use strict";
 // Decisions of a reader on the rows of a long table, kept in the browser and saved as files.
 
-// A change is made to what is stored, so that another tab with the same rows loses nothing.
+const COLUMNS = ["subject_id", "subject_label", "object_id", "object_label", "decision", "comment", "reviewer", "date"];
+// The names of columns and decisions in files that earlier versions saved.
+const EARLIER = { concept1: "subject_id", term1: "subject_label", concept2: "object_id", term2: "object_label", same: "exact", not_same: "different" };
+const today = () => new Date().toLocaleDateString("sv"); // as in 2026-01-31
+const count = (number) => number.toLocaleString("en");
+const storedText = (name) => {
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
+};
+const store = (name, text) => {
+  try {
+    localStorage.setItem(name, text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+const element = (tag, fields) => Object.assign(document.createElement(tag), fields);
+
+// A short name for a text, of 53 bits; see github.com/bryc/code, cyrb53.
+function hashed(text) {
+  let [a, b] = [0xdeadbeef, 0x41c6ce57];
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    a = Math.imul(a ^ code, 2654435761);
+    b = Math.imul(b ^ code, 1597334677);
+  }
+  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
+  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
+  return (4294967296 * (2097151 & b) + (a >>> 0)).toString(36);
+}
+
+// The decisions in the browser's store, by identifier. The store has them by day and reviewer, which most share,
+// and without empty fields at the end, so that 50,000 fit. A change is made to what is stored, so that another tab
+// with the same rows loses nothing.
+const FIELDS = ["decision", "comment", "object_id", "object_label"];
+
 function keptIn(name) {
-  const kept = () => {
+  let [isSaved, text] = [true, null];
+  const known = new Map();
+  const readStore = () => {
+    if (storedText(name) === text) return;
+    text = storedText(name);
     try {
-      return JSON.parse(localStorage.getItem(name)) ?? {};
-    } catch {
-      return {};
-    }
-  };
-  let known = kept();
-  return {
-    of: (id) => (Object.hasOwn(known, id) ? known[id] : ""),
-    set(values) {
-      known = { ...known, ...kept(), ...values };
-      for (const id of Object.keys(values)) if (!known[id]) delete known[id];
-      try {
-        localStorage.setItem(name, JSON.stringify(known));
-        return true;
-      } catch {
-        return false;
+      const { saved, rows } = JSON.parse(text);
+      isSaved = saved;
+      for (const [by, values] of Object.entries(rows)) {
+        const [date, reviewer] = [by.slice(0, by.indexOf("\t")), by.slice(by.indexOf("\t") + 1)];
+        for (const [id, fields] of Object.entries(values)) {
+          known.set(id, { date, reviewer, ...Object.fromEntries(FIELDS.map((field, at) => [field, fields[at] ?? ""])) });
+        }
       }
+    } catch {} // there is nothing, or it is not of this page
+  };
+  readStore();
+  const write = (saved) => {
+    const rows = {};
+    for (const [id, entry] of known) {
+      const fields = FIELDS.map((field) => entry[field] ?? "");
+      while (fields.at(-1) === "") fields.pop();
+      (rows[`${entry.date}\t${entry.reviewer}`] ??= {})[id] = fields;
+    }
+    isSaved = saved;
+    const written = JSON.stringify({ saved, rows });
+    if (!store(name, written)) return false;
+    text = written;
+    return true;
+  };
+  return {
+    of: (id) => known.get(id),
+    isSaved: () => isSaved,
+    // Sets entries by identifier; one without a decision is removed. Returns whether the browser keeps them.
+    set(entries, saved = false) {
+      readStore();
+      for (const [id, entry] of entries) entry.decision ? known.set(id, entry) : known.delete(id);
+      return write(saved);
     },
   };
 }
 
-const quotedCell = (cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+const quotedCell = (cell) => (/[",;\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
 
+// The rows of a text with commas, semicolons or tabs between cells.
 function rowsIn(text) {
+  const plain = text.replace(/^sep=.\r?\n/i, "");
+  const heading = plain.split(/[\r\n]/, 1)[0];
+  const sign = [";", "\t"].find((other) => heading.includes(other)) ?? ",";
   const rows = [[]];
-  for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/g)) {
-    rows.at(-1).push(quoted?.replaceAll('""', '"') ?? plain);
-    if (end !== ",") rows.push([]);
+  const cells = new RegExp(`(?:"((?:[^"]|"")*)"|([^"${sign}\\r\\n]*))(${sign}|\\r?\\n|$)`, "g");
+  for (const [, quoted, bare, end] of plain.matchAll(cells)) {
+    rows.at(-1).push(quoted?.replaceAll('""', '"') ?? bare);
+    if (end !== sign) rows.push([]);
   }
-  return rows;
+  return rows.filter((row) => row.length > 1);
+}
+
+// Spreadsheets on Windows may save files in its own encoding.
+function decoded(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder("windows-1252").decode(bytes);
+  }
 }
 
 function saveFile(name, rows) {
   const text = rows.map((row) => `${row.map(quotedCell).join(",")}\r\n`).join("");
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-  link.download = name;
+  const link = element("a", { href: URL.createObjectURL(new Blob(["\ufeff", text], { type: "text/csv" })), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
 // Returns the cells, the filter and the buttons of decisions on rows; null if none are asked for.
-function decisionsOn(settings, names, columns, redraw) {
+//
+// settings: `name` in the store; `subject_columns` and `object_columns`, the columns with identifier and label of each,
+// where the latter is empty if the reader chooses it; `choices`, labels of decisions by the set of a row, which the column `choices_of` names;
+// `family`, the column of rows that are decided together, and `together`, the decision that all of them get;
+// `corrections`, what a decision says of two names, for `medsim build`, or null;
+// `guarded`, texts that spreadsheets would change, as they are saved.
+function decisionsOn(settings, columns, table, redraw) {
   if (!settings) return null;
-  const [ids, kept] = [unpacked(settings.ids), keptIn(settings.name)];
-  const [first, second] = settings.texts.map((name) => columns[names.indexOf(name)]);
-  const isPair = (row) => second[row] && lowered(first[row]) !== lowered(second[row]);
-  const choicesOf = (row) => (isPair(row) ? settings.choices : settings.alone);
-  const labels = { ...settings.choices, ...settings.alone };
-  const status = document.createElement("output");
-  const decided = () => ids.map((id, row) => [row, kept.of(id)]).filter(([row, value]) => value in choicesOf(row));
-  const safe = (cell) => settings.guarded[cell] ?? String(cell ?? "");
-  const count = (number) => number.toLocaleString("en");
-  const report = () => (status.textContent = `${count(decided().length)} of ${count(ids.length)} decided`);
+  const kept = keptIn(settings.name);
+  const n_rows = Object.values(columns)[0].length;
+  const texts = (names, row) => names.map((name) => (columns[name][row] ?? "").trim());
+  const ids = Array.from({ length: n_rows }, (_, row) => hashed(texts([...settings.subject_columns, ...settings.object_columns], row).join("\t")));
+  const rowOf = new Map(ids.map((id, row) => [id, row]));
+  const choicesOf = (row) => settings.choices[columns[settings.choices_of][row]];
+  const labels = Object.assign({}, ...Object.values(settings.choices));
+  const families = new Map();
+  for (const [row, family] of (columns[settings.family] ?? []).entries()) {
+    if (families.has(family)) families.get(family).push(row);
+    else if (family) families.set(family, [row]);
+  }
+  const familyOf = (row) => families.get(columns[settings.family]?.[row]) ?? [row];
+  const entryOf = (row) => kept.of(ids[row]) ?? { decision: "", comment: "" };
+  const isDecided = (row) => Object.hasOwn(choicesOf(row), entryOf(row).decision);
+  const decided = () => [...ids.keys()].filter(isDecided);
+  const status = element("output");
+  const reviewer = element("input", { type: "text", autocomplete: "name", maxLength: 100, value: storedText("medsim reviewer") ?? "" });
+  const report = () => (status.textContent = `${count(decided().length)} of ${count(n_rows)} decided`);
 
-  function keep(values) {
-    if (kept.set(values)) report();
-    else status.textContent = "This browser does not keep decisions. Save them before you close the page.";
+  function keep(entries, saved = kept.isSaved()) {
+    if (kept.set(entries, saved)) report();
+    else status.textContent = "The browser's store is full, or off. Save the decisions to a file before you close the page.";
+    for (const place of table.querySelectorAll("td.decision")) fill(place);
+  }
+
+  // A decision on a row, also for the rows of its family that had the same decision, if it is one that they share.
+  function decide(row, fields) {
+    const before = entryOf(row);
+    const entry = { ...before, ...fields, reviewer: reviewer.value.trim(), date: today() };
+    const isShared = [before.decision, entry.decision].sort().join() === `,${settings.together}`;
+    const rows = isShared ? familyOf(row).filter((other) => entryOf(other).decision === before.decision) : [row];
+    keep(new Map(rows.map((other) => [ids[other], entry])), false);
+  }
+
+  function fill(place) {
+    const [row, [select, comment]] = [Number(place.dataset.row), place.children];
+    const entry = entryOf(row);
+    [select.value, comment.value, comment.hidden] = [entry.decision, entry.comment, !entry.decision];
   }
 
   function cell(row) {
-    const select = document.createElement("select");
-    select.setAttribute("aria-label", `Decision on ${first[row] ?? ""}${second[row] ? ` and ${second[row]}` : ""}`);
+    const place = element("td", { className: "decision" });
+    place.dataset.row = row;
+    const on = [settings.subject_columns, settings.object_columns].map((names) => columns[names[1]]?.[row]).filter(Boolean).join(" and ");
+    const select = element("select", { ariaLabel: `Decision on ${on}` });
     select.append(new Option("", ""), ...Object.entries(choicesOf(row)).map(([value, label]) => new Option(label, value)));
-    select.value = kept.of(ids[row]);
-    select.addEventListener("change", () => {
-      keep({ [ids[row]]: select.value });
-    });
-    const place = document.createElement("td");
-    place.className = "decision";
-    place.append(select);
+    select.addEventListener("change", () => decide(row, select.value ? { decision: select.value } : { decision: "", comment: "" }));
+    const comment = element("input", { type: "text", placeholder: "comment", ariaLabel: `Comment on ${on}`, maxLength: 1000 });
+    comment.addEventListener("change", () => decide(row, { comment: comment.value.trim() }));
+    place.append(select, comment);
+    const n_family = familyOf(row).length;
+    if (n_family > 1) place.append(element("small", { textContent: `family of ${count(n_family)}` }));
+    fill(place);
     return place;
   }
 
-  function saved(text, name, head, rowsOf) {
-    const button = Object.assign(document.createElement("button"), { type: "button", textContent: text });
+  // Cells are saved so that spreadsheets keep them.
+  const guarded = new Map(Object.entries(settings.guarded));
+  const unguarded = new Map([...guarded].map(([text, cell]) => [cell, text]));
+  const safe = (text) => guarded.get(text) ?? (/^\s*[=+\-@]|^\d{4}-/.test(text) ? `'${text}` : text);
+  const plain = (cell) => unguarded.get(cell) ?? cell.replace(/^'(?=\s*[=+\-@]|\d{4}-)/, "");
+
+  function saved(text, name, head, cellsOf) {
+    const button = element("button", { type: "button", textContent: text });
     button.addEventListener("click", () => {
-      const rows = decided().flatMap(rowsOf);
-      saveFile(name, [head, ...rows]);
+      if (head === COLUMNS) kept.set(new Map(), true);
+      const rows = decided().map(cellsOf).filter(Boolean);
+      saveFile(name, [head, ...rows.map((cells) => cells.map(safe))]);
       status.textContent = `Saved ${count(rows.length)} decisions to ${name}`;
     });
     return button;
   }
 
-  // A saved decision is in the last cell of a row, and its identifier in the first one.
-  const file = Object.assign(document.createElement("input"), { type: "file", accept: ".csv", hidden: true });
-  const open = Object.assign(document.createElement("button"), { type: "button", textContent: "Open decisions" });
+  function correction(row) {
+    const [one, other] = [settings.subject_columns, settings.object_columns].map((names) => columns[names[1]]?.[row] ?? "");
+    const judged = settings.corrections[entryOf(row).decision];
+    return judged && other && lowered(one) !== lowered(other) ? [one, other, judged] : null;
+  }
+
+  function decision(row) {
+    const { decision, comment, reviewer, date, ...entry } = entryOf(row);
+    const object = settings.object_columns.length ? texts(settings.object_columns, row) : [entry.object_id, entry.object_label];
+    return [...texts(settings.subject_columns, row), ...object, decision, comment, reviewer, date];
+  }
+
+  // Takes the decisions of a file on rows of the page, unless one in the browser is later.
+  function take(rows) {
+    const renamed = (name) => (Object.hasOwn(EARLIER, name) ? EARLIER[name] : name);
+    const [heading, ...lines] = rows.map((cells) => cells.map((cell) => plain(cell.trim())));
+    const at = Object.fromEntries(heading.map((name, place) => [renamed(name.toLowerCase()), place]));
+    const entries = new Map();
+    let n_others = 0;
+    for (const cells of lines) {
+      const entry = Object.fromEntries(COLUMNS.map((name) => [name, cells[at[name]] ?? ""]));
+      entry.decision = renamed(entry.decision.toLowerCase());
+      entry.date = entry.date.replace(/^(\d+)\.(\d+)\.(\d{4})$/, "$3-$2-$1");
+      const id = hashed(COLUMNS.slice(0, settings.object_columns.length ? 4 : 2).map((name) => entry[name]).join("\t"));
+      const isKnown = rowOf.has(id) && Object.hasOwn(choicesOf(rowOf.get(id)), entry.decision);
+      if (!isKnown) n_others += entry.decision ? 1 : 0;
+      else if ((entries.get(id) ?? kept.of(id))?.date > entry.date) continue;
+      else entries.set(id, settings.object_columns.length ? { ...entry, object_id: "", object_label: "" } : entry);
+    }
+    keep(entries);
+    const others = n_others ? `, ${count(n_others)} others are on no row of this page` : "";
+    status.textContent = `Read ${count(entries.size)} decisions${others}; ${status.textContent}`;
+    redraw();
+  }
+
+  const file = element("input", { type: "file", accept: ".csv,.tsv,.txt", hidden: true });
+  const open = element("button", { type: "button", textContent: "Open decisions" });
   open.addEventListener("click", () => file.click());
   file.addEventListener("change", async () => {
-    const read = rowsIn(await file.files[0].text()).filter((cells) => cells.length > 1 && cells.at(-1) in labels);
-    keep(Object.fromEntries(read.map((cells) => [cells[0], cells.at(-1)])));
-    status.textContent = `Read ${count(read.length)} decisions; ${status.textContent}`;
+    take(rowsIn(decoded(await file.files[0].arrayBuffer())));
     file.value = "";
-    redraw();
+  });
+  reviewer.addEventListener("change", () => store("medsim reviewer", reviewer.value.trim()));
+  addEventListener("beforeunload", (event) => {
+    if (!kept.isSaved()) event.preventDefault();
   });
 
-  const bar = document.createElement("p");
-  bar.className = "turns";
+  const bar = element("p", { className: "turns" });
   bar.append(
-    saved("Save corrections", "corrections.csv", ["term1", "term2", "judged"], ([row, value]) =>
-      isPair(row) ? [[safe(first[row]), safe(second[row]), value]] : []),
-    saved("Save all decisions", "decisions.csv", ["finding_id", ...names, "decision"], ([row, value]) =>
-      [[ids[row], ...columns.map((column) => safe(column[row])), value]]),
+    labelled("Reviewer:", reviewer),
+    saved("Save all decisions", "decisions.csv", COLUMNS, decision),
+    ...(settings.corrections ? [saved("Save corrections", "corrections.csv", ["term1", "term2", "judged"], correction)] : []),
     open,
     file,
     status,
   );
-  const select = document.createElement("select");
+  const select = element("select");
   select.append(new Option("all", "all"), new Option("none", ""), ...Object.entries(labels).map(([value, label]) => new Option(label, value)));
-  const heading = Object.assign(document.createElement("th"), { scope: "col", className: "decision", textContent: "decision" });
+  const heading = element("th", { scope: "col", className: "decision", textContent: "decision" });
   report();
-  return { cell, bar, heading, select, allows: (row) => select.value === "all" || kept.of(ids[row]) === select.value };
+  return { cell, bar, heading, select, allows: (row) => select.value === "all" || entryOf(row).decision === select.value };
 }

@@ -191,22 +191,26 @@ function linkOf(id, links) {
 }
 
 function showRows(table) {
-  const columns = Object.values(JSON.parse(document.getElementById(table.dataset.rows).textContent)).map(unpacked);
-  const headings = [...table.tHead.rows[0].cells];
-  const names = headings.map((heading) => heading.textContent);
+  const packed = Object.entries(JSON.parse(document.getElementById(table.dataset.rows).textContent));
+  const columns = Object.fromEntries(packed.map(([name, column]) => [name, unpacked(column)]));
   const settings = JSON.parse(document.getElementById(table.dataset.settings).textContent);
-  const decisions = decisionsOn(settings.decisions, names, columns, () => choose());
-  const texts = columns[0].map((_, row) => columns.map((column) => column[row] ?? "").join("\n")).map(lowered);
+  const headings = new Map([...table.tHead.rows[0].cells].map((heading) => [heading.textContent, heading]));
+  const shown = Object.keys(columns).filter((name) => !settings.hidden.includes(name));
+  const decisions = decisionsOn(settings.decisions, columns, table, () => choose());
+  const texts = columns[shown[0]].map((_, row) => lowered(shown.map((name) => columns[name][row] ?? "").join("\n")));
   let order = [...texts.keys()];
   let [rows, first] = [order, 0];
 
   const search = Object.assign(document.createElement("input"), { type: "search" });
-  const filters = (table.dataset.filters?.split(" ") ?? []).map((at) => {
-    return { at, select: selectOf(columns[at].map((value) => value ?? "")) };
+  const filters = settings.filters.map((name) => {
+    const select = selectOf(columns[name].map((value) => value ?? ""));
+    const several = settings.preset[name];
+    if (several) select.add(new Option(several.join(" or "), several.join(" or "), true, true), 1);
+    return { name, select, allows: (value) => (select.value === several?.join(" or ") ? several.includes(value) : value === select.value) };
   });
   const choice = document.createElement("div");
   choice.className = "choice row";
-  choice.append(labelled("Search:", search), ...filters.map(({ at, select }) => labelled(`${names[at]}:`, select)));
+  choice.append(labelled("Search:", search), ...filters.map(({ name, select }) => labelled(`${name}:`, select)));
   if (decisions) choice.append(labelled("decision:", decisions.select));
   table.parentElement.before(choice, ...(decisions ? [decisions.bar] : []));
 
@@ -219,18 +223,27 @@ function showRows(table) {
   turns.append(...buttons, status);
   table.parentElement.after(turns);
 
-  function cellOf(row, at) {
-    const value = columns[at][row];
+  function contentOf(row, name) {
+    const value = columns[name][row];
+    if (typeof value === "number") return [value.toLocaleString("en")];
+    if (settings.linked.includes(name)) return [linkOf(value ?? "", settings.links)];
+    if (!settings.differing.includes(name)) return [value ?? ""];
+    const other = settings.differing.find((different) => different !== name);
+    return marked(value ?? "", columns[other][row] ?? "");
+  }
+
+  function cellOf(row, [name, heading], at) {
     const cell = document.createElement(at ? "td" : "th");
     if (!at) cell.scope = "row";
-    cell.className = headings[at].className;
-    cell.dataset.name = names[at];
-    if (typeof value === "number") cell.textContent = value.toLocaleString("en");
-    else if (settings.linked.includes(names[at])) cell.append(linkOf(value ?? "", settings.links));
-    else if (settings.differing.includes(names[at])) {
-      const other = settings.differing.find((name) => name !== names[at]);
-      cell.append(...marked(value ?? "", columns[names.indexOf(other)][row] ?? ""));
-    } else cell.textContent = value ?? "";
+    cell.className = heading.className;
+    cell.dataset.name = name;
+    cell.append(...contentOf(row, name));
+    const below = (settings.below[name] ?? []).filter((other) => (columns[other][row] ?? "") !== "");
+    if (below.length) {
+      const line = document.createElement("small");
+      line.append(...below.flatMap((other, place) => [place ? " " : "", ...contentOf(row, other)]));
+      cell.append(line);
+    }
     return cell;
   }
 
@@ -239,7 +252,7 @@ function showRows(table) {
     const last = Math.min(first + SHOWN, rows.length);
     table.tBodies[0].replaceChildren(...rows.slice(first, last).map((row) => {
       const line = document.createElement("tr");
-      line.append(...columns.map((_, at) => cellOf(row, at)));
+      line.append(...[...headings].map((heading, at) => cellOf(row, heading, at)));
       if (decisions) line.append(decisions.cell(row));
       return line;
     }));
@@ -253,7 +266,7 @@ function showRows(table) {
     const words = lowered(search.value).split(/\s+/).filter(Boolean);
     const chosen = filters.filter(({ select }) => select.selectedIndex);
     rows = order.filter((row) => words.every((word) => texts[row].includes(word))
-      && chosen.every(({ at, select }) => (columns[at][row] ?? "") === select.value)
+      && chosen.every(({ name, allows }) => allows(columns[name][row] ?? ""))
       && (!decisions || decisions.allows(row)));
     show(0);
   }
@@ -262,7 +275,7 @@ function showRows(table) {
   buttons[0].addEventListener("click", () => show(first - SHOWN));
   buttons[1].addEventListener("click", () => show(first + SHOWN));
   makeSortable(table, (heading) => {
-    const [column, sign] = [columns[heading.cellIndex], turn(heading)];
+    const [column, sign] = [columns[[...headings.keys()][heading.cellIndex]], turn(heading)];
     const values = [...new Set(column)].sort((a, b) => (typeof a === "number" ? a - b : inOrder.compare(a, b)));
     const places = new Map(values.map((value, place) => [value, place]));
     const isMissing = (row) => (column[row] ?? "") === "";

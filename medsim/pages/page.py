@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from typing import Any, ClassVar, TypeAlias
 
@@ -78,6 +78,8 @@ class LongTable(PageTable):
         linked: columns of identifiers that are links.
         links: addresses of identifiers, without the rest of the identifier, by their beginning.
         differing: two columns of texts that are compared; the part that differs is marked.
+        below: columns that are shown below the text of another one, by that one.
+        preset: values of a filter that the page chooses at first, by its column.
         decisions: the decisions that readers can record on the rows, if any.
     """
 
@@ -85,7 +87,20 @@ class LongTable(PageTable):
     linked: Sequence[str] = ()
     links: Mapping[str, str] = field(default_factory=dict)
     differing: Sequence[str] = ()
+    below: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    preset: Mapping[str, Sequence[str]] = field(default_factory=dict)
     decisions: Decisions | None = None
+
+    @property
+    def headed_columns(self) -> list[str]:
+        """The columns that have a heading."""
+        others = {*chain.from_iterable(self.below.values()), *self._hidden}
+        return [name for name in self.frame.columns if name not in others]
+
+    @property
+    def _hidden(self) -> list[str]:
+        """The columns that only the decisions need."""
+        return [] if self.decisions is None else self.decisions.columns
 
     @property
     def settings(self) -> dict[str, object]:
@@ -95,6 +110,10 @@ class LongTable(PageTable):
             "linked": self.linked,
             "links": dict(self.links),
             "differing": self.differing,
+            "below": dict(self.below),
+            "filters": self.filters,
+            "preset": dict(self.preset),
+            "hidden": self._hidden,
             "decisions": self.decisions and self.decisions.settings(rows),
         }
 
@@ -103,31 +122,41 @@ class LongTable(PageTable):
 class Decisions:
     """The decisions that readers can record on the rows of a long table.
 
-    The browser keeps them, and they can be saved as the table that ``build --corrections`` takes.
+    The browser keeps them, and the page saves and opens them as the files that
+    ``medsim.decisions`` reads.
 
     Attributes:
         name: name under which the browser keeps them; pages with the same name share them.
-        ids: an identifier for each row of the table, the same on all pages that have the row.
-        texts: the two columns of texts that are decided on; the second may be null.
-        choices: the labels of decisions on two texts, by the word in saved files.
-        alone: the same for rows without a second text, or where it is equal ignoring case.
+        subject_columns: the columns with the identifier and the name of what is decided on.
+        object_columns: the same for what it is compared with; none if readers choose that.
+        choices: the labels of decisions by set of choices and by decision.
+        choices_of: the column that names the set of each row; readers do not see it.
+        family: the column of rows that are decided together, which readers do not see; empty if
+            there is none.
+        together: the decision that all rows of a family get at once.
+        corrections: what a decision says of two names, same or not_same, by decision. The page then
+            also saves the table that ``build --corrections`` takes.
     """
 
     name: str
-    ids: pl.Series
-    texts: tuple[str, str]
-    choices: Mapping[str, str]
-    alone: Mapping[str, str]
+    subject_columns: Sequence[str]
+    object_columns: Sequence[str] = ()
+    choices: Mapping[str, Mapping[str, str]]
+    choices_of: str
+    family: str = ""
+    together: str = ""
+    corrections: Mapping[str, str] | None = None
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the table that readers do not see."""
+        return [*filter(None, (self.choices_of, self.family))]
 
     def settings(self, rows: pl.DataFrame) -> dict[str, object]:
         """Return the settings for the page's script."""
         texts = {text for column in rows.select(cs.string()) for text in column.drop_nulls()}
         return {
-            "name": self.name,
-            "ids": self.ids.head(rows.height).to_list(),
-            "texts": self.texts,
-            "choices": dict(self.choices),
-            "alone": dict(self.alone),
+            **asdict(self),
             "guarded": {text: safe for text in texts if (safe := guarded(text)) != text},
         }
 

@@ -43,7 +43,8 @@ select
     coalesce(c1.category, c2.category) as category,
     null::boolean as new,
     f.detail,
-    f.similarity
+    f.similarity,
+    if(count(*) over (partition by f.family) > 1, f.family, null) as family
 from found as f
 inner join kind as k on f.kind = k.kind
 left join main_name as m1 on f.concept1 = m1.concept_id

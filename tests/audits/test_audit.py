@@ -382,7 +382,8 @@ def test_a_kind_that_only_a_model_finds_is_refused_without_one(tmp_path: Path, o
 
 def test_other_files_have_the_findings(tmp_path: Path) -> None:
     names = {"B:1": ["=1+1 tumor"], "B:2": ["=1+1 tumors"], "B:3": ["=1+2 tumor"]}
-    audited(tmp_path, names | {"B:4": ["-1+1 splinter"], "B:5": ["-1+1 splinters"]})
+    names |= {"B:4": ["-1+1 splinter"], "B:5": ["-1+1 splinters"]}
+    audited(tmp_path, names, candidate_mappings=True)
 
     def text_of(name: str) -> str:
         return (tmp_path / "audit" / name).read_text(encoding="utf-8")
@@ -480,3 +481,106 @@ def test_every_kind_has_an_example() -> None:
 
     assert {*PLANTED} | others == {*KINDS}
     assert all(kind.severity in SEVERITIES for kind in KINDS.values())
+
+
+SERIES = {f"C:{at}": [f"Gout type {at}"] for at in (1, 2, 3)}
+HEADING = "subject_id,subject_label,object_id,object_label,decision,reviewer,date\n"
+
+
+def write_decisions_on(folder: Path, *rows: str) -> Path:
+    path = folder / f"decisions{len(rows)}.csv"
+    path.write_text(HEADING + "".join(f"{row}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_findings_that_were_decided_on_are_dropped(tmp_path: Path) -> None:
+    names = {"B:1": ["Swollen ankle,"], "D:1": ["=Toe"], "D:2": ["=Toes"], **SERIES}
+    first = write_decisions_on(
+        tmp_path,
+        'B:1,"Swollen ankle,",,,keep,Ada,',
+        "D:1,'=Toe,D:2,'=Toes,narrower,Ada,2026-01-02",
+        "C:1,Gout type 1,C:2,Gout type 2,different,Ada,",
+        "C:1,Gout type 1,C:3,Gout type 3,exact,Ada,2026-01-01",
+        "C:2,Gout type 2,C:3,Gout of type 3,different,Ada,",
+    )
+    second = write_decisions_on(tmp_path, "C:1,Gout type 1,C:3,Gout type 3,different,Ben,")
+
+    audit = audited(tmp_path, names, decisions=[first, second])
+
+    assert audit.findings().select("concept1", "concept2").rows() == [
+        ("C:1", "C:3"),
+        ("C:2", "C:3"),
+    ]
+    assert audit.conflicts().select("decision", "reviewer").rows() == [
+        ("exact", "Ada"),
+        ("different", "Ben"),
+    ]
+    facts = audit.manifest.decisions or {}
+    assert facts.pop("fingerprint")
+    assert facts == {"held": 4, "dropped": 3, "conflicts": 1, "without_finding": 1}
+    assert (
+        "reviewers disagree on 1 name or pair; see the view conflict" in audit.manifest.warnings[-1]
+    )
+    lines = (audit.folder / "mappings.sssom.tsv").read_text(encoding="utf-8").splitlines()
+    assert lines[-1].split("\t")[:5] == ["D:1", "'=Toe", "skos:narrowMatch", "D:2", "'=Toes"]
+    assert lines[-2].startswith("subject_id")
+
+
+def test_fail_on_counts_what_is_undecided(tmp_path: Path) -> None:
+    source = write_obo(tmp_path / "names.obo", PLANTED["plural"])
+    decisions = write_decisions_on(tmp_path, "B:1,Desmoid tumor,B:2,Desmoid tumors,exact,,")
+    call = ["audit", str(source), "-o", f"{tmp_path}/audit", "--overwrite", "--fail-on", "warning"]
+
+    assert CliRunner().invoke(app, call).exit_code == 3
+    result = CliRunner().invoke(app, [*call, "--decisions", str(decisions)])
+
+    assert result.exit_code == 0, result.output
+    assert "1 finding dropped as decided; 0 decisions are on no finding" in result.stderr
+
+
+def test_findings_that_an_earlier_audit_lacks_are_new(tmp_path: Path) -> None:
+    earlier = audited(tmp_path, PLANTED["plural"] | {"C:1": SERIES["C:1"]})
+    source = write_obo(tmp_path / "names.obo", PLANTED["plural"] | SERIES)
+
+    for since in (earlier.folder, earlier):
+        audit = medsim.audit(source, tmp_path / "new", since=since, overwrite=True)
+        assert audit.counts().rows() == [("warning", "plural", 1, 0), ("note", "number", 3, 3)]
+        assert audit.manifest.since == earlier.manifest.source
+        assert not any("since" in warning for warning in audit.manifest.warnings)
+    other = medsim.audit(source, tmp_path / "other", since=earlier, distance=1)
+    warning = "`since` is an audit with other options, so more findings may be new"
+    assert warning in other.manifest.warnings
+    with pytest.raises(medsim.MedsimError, match="is an audit, not a build"):
+        medsim.audit(earlier, tmp_path / "third")
+
+
+def test_the_columns_and_the_language_of_a_table_are_chosen(tmp_path: Path) -> None:
+    rows = ["1,Magenschmerz,de,3", "2,Magenschmerzen,de,3", "1,Gastralgia,en,7"]
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join(["Nr,Wort,Sprache,x", *rows, ""]), encoding="utf-8")
+    columns = ["concept=Nr", "term=Wort", "language=Sprache"]
+    options = {"columns": columns, "language": "de", "distance": 4}
+
+    audit = medsim.audit(table, tmp_path / "audit", since=table, **options)
+
+    assert audit.findings().select("term1", "term2", "new").rows() == [
+        ("Magenschmerz", "Magenschmerzen", False)
+    ]
+    build = medsim.build(table, tmp_path / "build", columns=columns, language="de")
+    with pytest.raises(medsim.MedsimError, match="`columns` does not apply to"):
+        medsim.audit(build.folder, tmp_path / "second", columns=columns)
+    with pytest.raises(medsim.MedsimError, match="`language` de,en is not one code, such as en"):
+        medsim.audit(table, tmp_path / "third", columns=columns, language="de,en")
+
+
+def test_names_of_a_series_are_a_family(tmp_path: Path) -> None:
+    names = {**SERIES, "C:4": ["Gout type II"], "C:5": ["Gout type X"], "C:6": ["Gout of type 1"]}
+    names |= {"D:1": ["Lesion grade 1"], "D:2": ["Lesion grade 2"]}
+
+    found = audited(tmp_path, names, distance=2).findings()
+
+    families = found.filter(pl.col("family").is_not_null())
+    by_family = families.group_by("family").agg(pl.struct("concept1", "concept2").len())
+    assert dict(by_family.iter_rows()) == {"gout type #": families.height}
+    assert {*families["kind"]} == {"number", "roman"}
+    assert found.filter(pl.col("concept1") == "D:1")["family"].to_list() == [None]

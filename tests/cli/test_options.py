@@ -177,9 +177,10 @@ def test_a_message_names_the_commands_that_have_an_option_which_a_command_lacks(
 
 def test_a_command_without_the_option_says_where_it_is(tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("a,b\nx,y\n", encoding="utf-8")
-    call = [f"{tmp_path}/table.csv", "-o", f"{tmp_path}/out"]
+    table, out = f"{tmp_path}/table.csv", ["-o", f"{tmp_path}/out"]
 
-    lacking, having = (CliRunner().invoke(app, [name, *call]) for name in ("audit", "build"))
+    lacking = CliRunner().invoke(app, ["diff", table, table, *out])
+    having = CliRunner().invoke(app, ["build", table, *out])
 
     assert having.output.endswith("give them as --columns concept=NAME,term=NAME\n")
     assert "--columns concept=NAME,term=NAME (an option of medsim build, " in lacking.output

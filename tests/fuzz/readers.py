@@ -53,6 +53,7 @@ from medsim.core.instances import check_terms
 from medsim.core.opened import open_output
 from medsim.core.reading import open_file, parsed_json
 from medsim.corpora.documents import Problems, corpus_digest, documents_of, open_corpus
+from medsim.decisions.files import read_decisions
 from medsim.embeddings.chats import read_reply
 from medsim.embeddings.formats import find_format
 from medsim.embeddings.options import EmbeddingOptions
@@ -74,6 +75,10 @@ from medsim.wic.models.predicted import read_predictions
 
 TERMS = ("asthma of the heart", "naïve heart", "心臓", "acute fever", "pain")
 SHEET = sheet(annotator="ada")
+DECIDED = (
+    "subject_id,subject_label,object_id,object_label,decision,comment,reviewer,date\n"
+    "7,'=pain,'0007,\"ache, old\",broader,so,ada,2026-01-31\nHP:1,asthma,,,keep,,,\n"
+)
 JUDGED = "term1,term2,judged\nheart attack,infarction,same\nasthma,pain,not_same\n"
 
 
@@ -586,6 +591,9 @@ READERS: dict[str, Reader] = {
     "pairs": Reader(write=_file("pairs.csv", _RATED.replace("rating", "note")), read=read_pairs),
     "lexicon": Reader(write=_file("LRAGR", _LEXICON), read=lambda path: read_lexicon([path])),
     "corrections": Reader(write=_file("judged.csv", JUDGED), read=read_corrections),
+    "decisions": Reader(
+        write=_file("decisions.csv", DECIDED), read=lambda path: read_decisions([path])
+    ),
     "corrections-parquet": Reader(
         write=lambda folder: _parquet(folder / "judged.parquet"), read=read_corrections
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from medsim.neighbours.difference import DifferenceClassifier
+from medsim.neighbours.difference import DifferenceClassifier, series_of
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,24 @@ def test_differences_are_classified(one: str, other: str, kind: str) -> None:
 
 def test_a_difference_has_the_parts_that_differ() -> None:
     assert DifferenceClassifier([]).between("type ii lesion", "type v lesion")[1:] == ("ii", "v")
+
+
+@pytest.mark.parametrize(
+    ("kind", "one", "other", "common"),
+    [
+        ("number", "type 1 gout", "type 12 gout", "type # gout"),
+        ("number", "visual acuity 0.1", "visual acuity 1.0", "visual acuity #.#"),
+        ("number", "2nd toe", "third toe", None),
+        ("number", "monosomy of 1", "trisomy of 1", None),
+        ("number", "type ii of 2", "type ii of 3", "type ii of #"),
+        ("roman", "type ii of 2", "type iv of 2", "type # of #"),
+        ("code", "hepatitis a", "hepatitis \u03b2", "hepatitis #"),
+        ("code", "\u5fc3\u81d3 a", "\u809d\u81d3 a", None),
+        ("side", "left eye", "right eye", None),
+        ("number", "", "1", None),
+    ],
+)
+def test_names_of_a_series_have_a_text_in_common(
+    kind: str, one: str, other: str, common: str | None
+) -> None:
+    assert series_of(kind, one, other) == series_of(kind, other, one) == common

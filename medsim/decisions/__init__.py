@@ -1,0 +1,27 @@
+"""Decisions of people on names and pairs of names, kept in one plain CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from medsim.core.data import toml_of
+from medsim.core.kinds import Column, declared_columns
+
+DECISION_COLUMNS: Mapping[str, Column] = declared_columns(
+    toml_of(__package__, "columns.toml")["columns"], {}
+)
+"""The columns of decisions, all text."""
+
+DECIDED_ON = ("subject_id", "subject_label", "object_id", "object_label")
+"""The columns that say what a decision is on."""
+
+PREDICATES: Mapping[str, str] = {
+    "exact": "skos:exactMatch",
+    "broader": "skos:broadMatch",
+    "narrower": "skos:narrowMatch",
+    "related": "skos:relatedMatch",
+}
+"""The decisions that relate the object to the subject, with the predicate of a mapping."""
+
+DECISIONS = (*PREDICATES, "different", "no_match", "fix", "keep")
+"""All decisions."""

@@ -1,0 +1,93 @@
+"""Reads and writes files of decisions, and settles what holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+
+from medsim.core.tables import guarded, read_table, unguarded
+from medsim.core.terms import lowered_column
+from medsim.decisions import DECIDED_ON, DECISION_COLUMNS, DECISIONS, PREDICATES
+
+_NEEDED = (*DECIDED_ON, "decision")
+_OTHERS = ("comment", "reviewer", "date")
+_DAY = 10  # characters of a date; a time may follow
+
+
+def read_decisions(paths: Sequence[str | Path]) -> pl.DataFrame:
+    """Return the decisions in files, in the order of files and rows: ``DECISION_COLUMNS``.
+
+    The columns may be in any order and case, and there may be others. Comment, reviewer and date
+    may be missing. Rows without a decision are left out.
+
+    Raises:
+        InputError: a file cannot be read or lacks a column, or a row has an unknown decision, an
+            unknown date, or no identifier. The message gives the line.
+    """
+    nothing = pl.DataFrame(schema=dict.fromkeys(DECISION_COLUMNS, pl.String))
+    return pl.concat([nothing, *(_read(Path(path)) for path in paths)])
+
+
+def _read(path: Path) -> pl.DataFrame:
+    table = read_table(path, _NEEDED, _OTHERS)
+    others = {name: pl.lit("") for name in DECISION_COLUMNS if name not in table.frame}
+    cells = table.frame.with_columns(pl.all().map_elements(unguarded, pl.String), **others)
+    is_decided = cells["decision"] != ""
+    table = replace(table, at=table.at.filter(is_decided), frame=cells.filter(is_decided))
+    cells = table.frame.with_columns(decision=lowered_column(table.frame["decision"]))
+    decision, day = cells["decision"], cells["date"].str.slice(0, _DAY)
+    table.refuse(~decision.is_in(DECISIONS), "decision", f"is not one of {', '.join(DECISIONS)}")
+    of_two = decision.is_in([*PREDICATES, "different"])
+    table.refuse(cells["subject_id"] == "", "subject_id", "must not be empty")
+    table.refuse(of_two & (cells["object_id"] == ""), "object_id", "must not be empty here")
+    days = [day.str.to_date(form, strict=False) for form in ("%Y-%m-%d", "%d.%m.%Y")]
+    known = days[0].fill_null(days[1])
+    table.refuse(known.is_null() & (day != ""), "date", "is not a date such as 2026-01-31")
+    cells = cells.with_columns(date=known.dt.to_string("%Y-%m-%d").fill_null(""))
+    return cells.select(*DECISION_COLUMNS)
+
+
+def write_decisions(decisions: pl.DataFrame, path: Path) -> int:
+    """Write decisions as CSV that spreadsheets keep unchanged; return the number of rows."""
+    cells = decisions.select(*DECISION_COLUMNS).with_columns(
+        pl.all().map_elements(guarded, pl.String)
+    )
+    cells.write_csv(path, include_bom=True, line_terminator="\r\n")
+    return cells.height
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """What holds among decisions, with the columns of decisions.
+
+    Attributes:
+        held: a row for each thing that is decided, with its last decision.
+        conflicts: the last decisions of reviewers who disagree; these things are undecided.
+    """
+
+    held: pl.DataFrame
+    conflicts: pl.DataFrame
+
+
+def settled(decisions: pl.DataFrame, on: Sequence[str] = DECIDED_ON) -> Settled:
+    """Return which decisions hold.
+
+    Of two decisions of one reviewer on the same thing, the later one holds: by date, then by the
+    order of the rows. Decisions without a reviewer count as those of one person. Reviewers who
+    disagree make a conflict.
+
+    Args:
+        decisions: the rows of ``read_decisions``.
+        on: the columns that say what a decision is on.
+    """
+    last = decisions.sort("date", maintain_order=True).unique(
+        [*on, "reviewer"], keep="last", maintain_order=True
+    )
+    is_conflict = pl.col("decision").n_unique().over(*on) > 1
+    return Settled(
+        held=last.filter(~is_conflict).unique(on, keep="last", maintain_order=True),
+        conflicts=last.filter(is_conflict).sort(*on, "reviewer"),
+    )
