@@ -105,7 +105,7 @@ def _trigrams(text: str) -> list[str]:
 
 def _peers() -> dict[str, Callable[[Any, Any], Any]]:
     """Return functions that give the largest similarities of each query, descending."""
-    peers = {"scikit-learn": _by_scipy}
+    peers: dict[str, Callable[[Any, Any], Any]] = {"scikit-learn": _by_scipy}
     if find_spec("sparse_dot_topn"):
         peers["sparse_dot_topn"] = _by_sparse_dot_topn
     return peers
