@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +13,13 @@ from medsim.core.terms import trigrams_of
 from medsim.embeddings.lookup import CosineSearch
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import points_of
-from medsim.kernels.sparse import InvertedLists, largest_dot_products
-from medsim.kernels.types import Rows
+from medsim.kernels.sparse import (
+    SparseVectors,
+    add_largest_products,
+    inverted_lists,
+    sort_sets,
+)
+from medsim.kernels.types import Hashes, Ids, Ranks, Rows, Starts, Values, Vectors
 from medsim.neighbours.pool import Pool
 
 if TYPE_CHECKING:
@@ -23,6 +29,7 @@ FOUND = pl.Schema({"query_id": pl.Int32, "name_id": pl.Int32, "score": pl.Float3
 """The columns of the names that are nearest to queries; larger scores are nearer."""
 
 _QUERIES_AT_ONCE = 1_000
+_VECTORS_AT_ONCE = 1 << 17  # their sums fit the processor's cache
 
 
 def equal_names(names: pl.Series, queries: pl.Series) -> pl.DataFrame:
@@ -49,48 +56,71 @@ def names_by_tfidf(names: pl.Series, queries: pl.Series, depth: int, threads: in
     """Return the names of the highest cosine of TF-IDF vectors of character trigrams.
 
     Texts have a space on both sides. Weights are those of scikit-learn's ``TfidfVectorizer`` by
-    default: the count times ln((1 + n) / (1 + df)) + 1, fitted on the names.
+    default: the count times ln((1 + n) / (1 + df)) + 1, fitted on the names. The results are
+    exact; equal queries are searched separately.
     """
-    asked, counts = _trigrams(queries), _trigrams(names)
-    df = counts.group_by("trigram").agg(df=pl.len().cast(pl.Float64))
-    idf = df.select("trigram", idf=((1 + len(names)) / (1 + pl.col("df"))).log() + 1)
-    asked, lists = _weighted(asked, idf), _weighted(counts, idf).sort("trigram", "row")
-    trigrams, starts = np.unique(lists["trigram"].to_numpy(), return_index=True)
-    starts = np.append(starts, lists.height)
-    terms = np.searchsorted(trigrams, asked["trigram"]).astype(np.int32)
-    ends = np.append(0, np.bincount(asked["row"], minlength=len(queries)).cumsum())
-    values = asked["weight"].to_numpy()
-    inverted = InvertedLists(
-        starts, lists["row"].to_numpy(), lists["weight"].to_numpy(), len(names)
-    )
-
-    def search(begin: int) -> pl.DataFrame:
-        end = min(begin + _QUERIES_AT_ONCE, len(queries))
-        ids, scores, begins = largest_dot_products(
-            terms, values, ends[begin : end + 1], inverted, depth
-        )
-        query_ids = np.repeat(np.arange(begin, end), np.diff(begins))
-        found = {"query_id": query_ids, "name_id": ids, "score": scores}
-        return pl.DataFrame(found).cast(FOUND)
-
-    parts = in_threads(threads, search, range(0, len(queries), _QUERIES_AT_ONCE))
-    return pl.concat([pl.DataFrame(schema=FOUND), *parts])
+    known = pl.Series(trigrams_of(" " + names + " ")[0]).unique().sort().to_numpy()
+    bags = _bags(names, known)
+    df = np.bincount(bags.terms, minlength=len(known))
+    idf = (((1 + len(names)) / (1 + pl.Series(df, dtype=pl.Float64))).log() + 1).to_numpy()
+    rarity = np.argsort(np.argsort(df, kind="stable")).astype(np.int32)
+    vectors, asked = (_weighted(found, idf, rarity) for found in (bags, _bags(queries, known)))
+    ids, products = largest_dot_products(asked, vectors, min(depth, len(names)), threads)
+    is_found = ids >= 0
+    found = {"query_id": np.nonzero(is_found)[0], "name_id": ids[is_found]}
+    return pl.DataFrame({**found, "score": products[is_found]}).cast(FOUND)
 
 
-def _trigrams(texts: pl.Series) -> pl.DataFrame:
-    """Return the number of each trigram in each text: row, trigram and n, in this order."""
+def _bags(texts: pl.Series, known: Hashes) -> SparseVectors:
+    """Return the number of each known trigram in each text; terms are places in ``known``."""
     trigrams, starts = trigrams_of(" " + texts + " ")
-    rows = np.repeat(np.arange(len(texts), dtype=np.int32), np.diff(starts))
-    frame = pl.DataFrame({"row": rows, "trigram": trigrams})
-    return frame.group_by("row", "trigram").agg(n=pl.len()).sort("row", "trigram")
+    places = np.searchsorted(known, trigrams)
+    is_known = np.append(known, ~np.uint64(0))[places] == trigrams
+    starts = np.append(0, np.cumsum(is_known))[starts]
+    terms = places[is_known].astype(np.int32)
+    sort_sets(terms, starts)
+    return term_counts(terms, starts)
 
 
-def _weighted(counts: pl.DataFrame, idf: pl.DataFrame) -> pl.DataFrame:
-    """Return the weights of the known trigrams of each text; vectors have the length 1."""
-    known = counts.join(idf, on="trigram", maintain_order="left")
-    weights, rows = (known["n"] * known["idf"]).to_numpy(), known["row"].to_numpy()
+def _weighted(bags: SparseVectors, idf: Values, rarity: Ids) -> SparseVectors:
+    """Return vectors of length 1, whose rare terms have low numbers."""
+    rows = np.repeat(np.arange(len(bags.starts) - 1, dtype=np.int32), np.diff(bags.starts))
+    weights = bags.values * idf[bags.terms]
     lengths = np.sqrt(np.bincount(rows, weights**2))
-    return known.select("row", "trigram", weight=pl.lit(pl.Series(weights / lengths[rows])))
+    return SparseVectors(bags.starts, rarity[bags.terms], weights / lengths[rows])
+
+
+def term_counts(terms: Ids, starts: Starts) -> SparseVectors:
+    """Return the number of each term in sorted sets, where it may be repeated."""
+    is_first = np.diff(terms, prepend=-1) != 0
+    is_first[starts[:-1][starts[:-1] < len(terms)]] = True
+    firsts = np.flatnonzero(is_first)
+    counts = np.diff(firsts, append=len(terms)).astype(np.float64)
+    return SparseVectors(np.searchsorted(firsts, starts), terms[firsts], counts)
+
+
+def largest_dot_products(
+    queries: SparseVectors, vectors: SparseVectors, depth: int, threads: int
+) -> tuple[Ranks, Vectors]:
+    """Return the vectors of the largest positive dot products with each query, exactly.
+
+    Terms of queries are also terms of vectors.
+
+    Returns:
+        Numbers of vectors, by descending dot product in single precision and then ascending, -1 for
+        none: int32[n_queries, depth]; and the products: float32[n_queries, depth].
+    """
+    shape = len(queries.starts) - 1, depth
+    ids, products = np.full(shape, -1, np.int32), np.zeros(shape, np.float32)
+    parts = [slice(at, at + _QUERIES_AT_ONCE) for at in range(0, shape[0], _QUERIES_AT_ONCE)]
+    asked = [queries._replace(starts=queries.starts[part.start : part.stop + 1]) for part in parts]
+    results = [ids[part] for part in parts], [products[part] for part in parts]
+    n_terms, n_vectors = int(vectors.terms.max(initial=-1)) + 1, len(vectors.starts) - 1
+    for first in range(0, n_vectors, _VECTORS_AT_ONCE):
+        end = min(first + _VECTORS_AT_ONCE, n_vectors)
+        lists = inverted_lists(vectors, first, end, n_terms)
+        in_threads(threads, add_largest_products, asked, repeat(vectors), repeat(lists), *results)
+    return ids, products
 
 
 def names_by_cosine(

@@ -11,8 +11,8 @@ from medsim.builds.spelling import Fragments
 from medsim.core.progress import Progress
 from medsim.kernels.balance import MAX_CLASS, balanced_sets
 from medsim.kernels.drawing import pair_seeds
-from medsim.kernels.sparse import InvertedLists, largest_dot_products
 from medsim.kernels.types import Ids, Ranks, Starts, starts_of
+from medsim.neighbours.rankers import largest_dot_products, term_counts
 from medsim.neighbours.search import NearestSearch, Terms
 from medsim.questions.output import TIERS
 from medsim.questions.rules import N_SCORES, NameScores, likeness_of
@@ -116,13 +116,10 @@ def _similar(lower: pl.Series, component: Ids) -> Ranks:
     rows = np.repeat(np.arange(len(lower), dtype=np.int32), np.diff(trigrams.starts))
     is_kept = np.bincount(trigrams.items)[trigrams.items] <= _MAX_NAMES
     items, rows = trigrams.items[is_kept], rows[is_kept]
-    rarity, by_item = trigrams.rarity[items], np.argsort(items, kind="stable")
-    lengths = np.sqrt(np.bincount(rows, rarity**2, minlength=len(lower)))
-    starts = starts_of(np.bincount(items, minlength=len(trigrams.rarity)))
-    weights = (rarity / lengths[rows])[by_item]
-    lists = InvertedLists(starts, rows[by_item], weights, len(lower))
-    ends = starts_of(np.bincount(rows, minlength=len(lower)))
-    ids, _, starts = largest_dot_products(items, rarity, ends, lists, _N_SIMILAR)
-    table = _table(ids, starts, _N_SIMILAR)
+    lengths = np.sqrt(np.bincount(rows, trigrams.rarity[items] ** 2, minlength=len(lower)))
+    bags = term_counts(items, starts_of(np.bincount(rows, minlength=len(lower))))
+    names = bags._replace(values=bags.values * trigrams.rarity[bags.terms])
+    weights = names.values / np.repeat(lengths, np.diff(names.starts))
+    table, _ = largest_dot_products(names, names._replace(values=weights), _N_SIMILAR, 1)
     unlinked_first = (component[table] == component[:, None]).argsort(axis=1, kind="stable")
     return np.take_along_axis(table, unlinked_first[:, :_N_EACH], axis=1)
