@@ -13,6 +13,7 @@ import polars as pl
 from medsim.core.kinds import Kind, Table
 from medsim.core.manifest import Manifest
 from medsim.core.opened import Opened
+from medsim.core.parquet import write_parquet
 from medsim.core.reading import reading
 from medsim.core.tables import is_parquet, read_table
 
@@ -39,7 +40,9 @@ class NearestFile(Opened[Manifest]):
                 copyfile(self.folder, file)  # DuckDB would follow a link, and refuse the file
             else:
                 rows = read_table(self.folder, extra=None).frame
-                rows.with_columns(pl.col("^(rank|distance)$").cast(pl.Int32)).write_parquet(file)
+                write_parquet(
+                    rows.with_columns(pl.col("^(rank|distance)$").cast(pl.Int32)), file, {}
+                )
 
     def _files_of_views(self) -> tuple[Path, Mapping[str, str], tuple[str, ...]]:
         return self._copy, {"nearest": "nearest.parquet"}, ()
