@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 from medsim.cli.options import ReportOptions, SqlOptions
@@ -16,7 +17,8 @@ def sql(options: SqlOptions, *, form: Format = "table") -> None:
     """Run one read-only SQL statement on an output of medsim, or list the available views.
 
     Without a statement it lists the views. Writes nothing; a statement can read only the files of
-    OUT and of outputs that --with names.
+    OUT and of outputs that --with names. A .parquet or .csv file that medsim nearest wrote is the
+    view nearest.
 
     Example: medsim sql hpo "select dataset, count(*) from pair group by dataset"
     """
@@ -24,10 +26,15 @@ def sql(options: SqlOptions, *, form: Format = "table") -> None:
 
     from medsim.core.opened import Opened, frames_to_print, open_output
     from medsim.core.surroundings import utf8_text
+    from medsim.neighbours.output import NEAREST_SUFFIXES, NearestFile
 
-    opened: Opened[Any] = open_output(options.out)
+    def opened_at(place: str | Path) -> Opened[Any]:
+        is_file = Path(place).suffix.lower() in NEAREST_SUFFIXES
+        return NearestFile(place) if is_file and not Path(place).is_dir() else open_output(place)
+
+    opened = opened_at(options.out)
     named = (text.partition("=") for text in options.others)
-    others: dict[str, Opened[Any]] = {name: open_output(path) for name, _, path in named}
+    others = {name: opened_at(path) for name, _, path in named}
     statement = options.statement
     if statement is None and sys.stdin is not None and not sys.stdin.isatty():
         statement = sys.stdin.read().strip()

@@ -20,7 +20,7 @@ class SqlOptions(StatementOptions):
         str | Path,
         Option(
             "The folder of a build, an evaluation, a comparison of releases, a study, its scores, "
-            "words in context or a tagging.",
+            "words in context or a tagging, or a .parquet or .csv file of medsim nearest.",
             argument=True,
             metavar="OUT",
         ),

@@ -10,7 +10,7 @@ import re
 import stat
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
@@ -33,6 +33,9 @@ _HARMLESS = MIB  # content up to this size is harmless at any compression ratio
 _MAGIC_BYTES = 10  # that identify a packed file
 BEGINNING = 1 << 16
 """The number of first bytes that identify the kind of a file."""
+
+LARGEST_FILE = 1 << 27
+"""The maximum size of a file in bytes: some million lines; reading takes 20 times the memory."""
 
 MAX_LINE_BYTES = 16 * MIB
 """The maximum size of a terminology's line or XML record, in bytes; also DuckDB's limit."""
@@ -61,6 +64,31 @@ class FileKind:
 
     def __str__(self) -> str:
         return f"is {self.name}; {self.advice}" if self.advice else f"is {self.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """The text of a file, and its provenance.
+
+    Attributes:
+        path: path of the file.
+        content: text with the file's line ends, without a byte order mark.
+        warnings: warnings for readers of results, a sentence each.
+        sha256: SHA-256 of the file's bytes, in hex; empty if there is no file.
+        unit: unit of the numbers of lines in messages, "row" if a line is the row of a workbook.
+        encoding: encoding of the file.
+        separator: separator of its cells, if the file says it; empty if not.
+        sheet: name of the sheet of a workbook that the text is; empty for other files.
+    """
+
+    path: Path
+    content: str
+    warnings: tuple[str, ...] = ()
+    unit: str = "line"
+    sha256: str = field(default="", compare=False)
+    encoding: str = field(default="UTF-8", compare=False)
+    separator: str = ""
+    sheet: str = ""
 
 
 FILE_KINDS = {

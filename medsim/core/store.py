@@ -417,7 +417,7 @@ def database_table(
         if name not in names and (name or len(names) != 1):
             has = f"it has {listed(names, most=40) or 'none'}"
             ask = f"no table {name!r}" if name else "not exactly one table"
-            raise InputError(f"{shown_name}: {ask}; {has}; give one as `columns` table=NAME")
+            raise InputError(f"{shown_name}: {ask}; {has}; give one as table=NAME")
         rows = connection.execute(f"select * from {identifier(name or names[0])}")  # noqa: S608 — quoted
         names, values = [column for column, *_ in rows.description], rows.fetchall()
         return {name: [row[at] for row in values] for at, name in enumerate(names)}

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from textwrap import shorten
@@ -19,11 +19,18 @@ import polars as pl
 from medsim.core.errors import InputError, counted
 from medsim.core.files import open_hashed
 from medsim.core.parquet import frame_of_parquet
-from medsim.core.reading import BEGINNING, HTML, UTF_16, file_kind, reading
+from medsim.core.reading import (
+    BEGINNING,
+    HTML,
+    LARGEST_FILE,
+    UTF_16,
+    WORKBOOK,
+    Text,
+    file_kind,
+    reading,
+)
 from medsim.core.terms import MAX_NAME, TOO_LONG
-
-LARGEST_FILE = 1 << 27
-"""The maximum size of a file in bytes: some million lines; reading takes 20 times the memory."""
+from medsim.core.workbooks import Fits, read_sheet
 
 LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -38,43 +45,33 @@ _WRAPPED = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
-    """The text of a file, and its provenance.
-
-    Attributes:
-        path: path of the file.
-        content: text with the file's line ends, without a byte order mark.
-        warnings: warnings for readers of results, a sentence each.
-        sha256: SHA-256 of the file's bytes, in hex; empty if there is no file.
-        unit: unit of the numbers of lines in messages, "row" if a line is the row of a workbook.
-        encoding: encoding of the file.
-        separator: separator of its cells, if the file says it; empty if not.
-    """
-
-    path: Path
-    content: str
-    warnings: tuple[str, ...] = ()
-    unit: str = "line"
-    sha256: str = field(default="", compare=False)
-    encoding: str = field(default="UTF-8", compare=False)
-    separator: str = ""
-
-
-def read_text(path: Path, *, guess: bool = True) -> Text:
+def read_text(path: Path, *, guess: bool = True, fits: Fits | None = None, sheet: str = "") -> Text:
     """Return the text of a file in UTF-8, or UTF-16 with a byte order mark, as from spreadsheets.
 
     A text wrapped in ``<pre>`` as a web page is unwrapped; lines before it become blank, so that
     line numbers stay the same, and so does a first line such as ``sep=;``. With ``guess``, lines
     that are not UTF-8 are read as Windows-1252, with a warning, unless the file is binary.
+
+    A workbook becomes the CSV text of one sheet; ``fits`` and ``sheet`` choose it, see
+    ``read_sheet``.
     """
     data, sha256 = bytes_of(path)
-    return decoded_text(path, data, guess=guess, sha256=sha256)
+    return decoded_text(path, data, guess=guess, sha256=sha256, fits=fits, sheet=sheet)
 
 
-def decoded_text(path: Path, data: bytes, *, guess: bool = True, sha256: str = "") -> Text:
+def decoded_text(
+    path: Path,
+    data: bytes,
+    *,
+    guess: bool = True,
+    sha256: str = "",
+    fits: Fits | None = None,
+    sheet: str = "",
+) -> Text:
     """Return the text of the bytes of a file, see ``read_text``."""
     kind = file_kind(data[:BEGINNING])
+    if kind is WORKBOOK:
+        return replace(read_sheet(path, data, fits, sheet), sha256=sha256)
     if kind is not None and kind.is_binary:
         raise InputError(f"{path} {kind}" + ("" if kind.advice else "; expected text"))
     encoding = "UTF-16" if kind is UTF_16 else "UTF-8"
@@ -303,7 +300,7 @@ class TextTable:
 def read_table(
     path: Path, needed: Sequence[str] = (), extra: Sequence[str] | None = ()
 ) -> TextTable:
-    """Return columns of a Parquet file or of a delimited text file.
+    """Return columns of a Parquet file, a workbook or a delimited text file.
 
     Names of columns are not case-sensitive. The separator is the one that gives the most needed
     names in the header, then the most names.
@@ -319,7 +316,8 @@ def read_table(
     """
     if not is_parquet(path):
         with reading(path, "a table"):
-            return table_of(read_text(path), needed, extra)
+            text = read_text(path, fits=lambda row: set() < {*needed} <= {*map(_plain, row)})
+            return table_of(text, needed, extra)
     with reading(path, "Parquet"):
         data, sha256 = bytes_of(path)
         frame = frame_of_parquet(path, data)

@@ -14,10 +14,9 @@ import polars as pl
 
 from medsim.core.errors import InputError, OptionError, counted, unknown_name
 from medsim.core.manifest import Skipped
-from medsim.core.reading import reading
+from medsim.core.reading import Text, reading
 from medsim.core.tables import (
     SEPARATORS,
-    Text,
     cells_of_lines,
     first_lines,
     is_missing,
@@ -35,6 +34,8 @@ from medsim.statistics.strata import PAIR_ONLY, PAIR_PROPERTIES, property_in
 
 COLUMNS_AS_NAMED = "columns as named"
 """The name of the layout of a file whose columns the user named."""
+
+_MIN_COLUMNS = 3  # two terms and a rating
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +70,7 @@ class RatedPairs:
 
 
 def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
-    """Return the rated pairs of a file of CSV, TSV, JSON lines or Parquet.
+    """Return the rated pairs of a file of CSV, TSV, JSON lines, Parquet or a workbook.
 
     Layouts of published sets are recognised (``medsim.evaluations.layouts``). A pair that occurs
     twice with the same ratings, in either order of its terms, is used once: a second row would
@@ -83,7 +84,8 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
     """
     with reading(path, "rated pairs"):
         if not is_parquet(path):
-            return _parse_pairs(read_text(path), columns or RatedColumns())
+            text = read_text(path, fits=lambda cells: sum(map(bool, cells)) >= _MIN_COLUMNS)
+            return _parse_pairs(text, columns or RatedColumns())
         table = read_table(path, extra=None)
         text = Text(path=path, content=table.frame.write_ndjson(), sha256=table.sha256)
         return _parse_pairs(text, columns or RatedColumns())  # a JSON object for each row

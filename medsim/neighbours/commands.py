@@ -15,7 +15,8 @@ def nearest(options: NearestCommandOptions, *, form: Format = "table") -> None:
 
     Writes rows to OUT, or prints them: the query, the rank of the match from 1, the match, and
     their distance. Without POOL, QUERIES is compared with itself. Names are compared in lower case,
-    and equal names count once. --max-distance without --k finds all pairs within the distance.
+    and equal names count once, unless --keep keeps columns of their rows. --max-distance without
+    --k finds all pairs within the distance.
 
     Example: medsim nearest queries.txt hpo -k 3 -o nearest.parquet
     """
@@ -28,4 +29,4 @@ def nearest(options: NearestCommandOptions, *, form: Format = "table") -> None:
             return
         check_not_input(options.out, options.paths_read())
         write_rows(options.out, batches, overwrite=options.overwrite)
-    say_next(options.progress, f"read {quoted(options.out)} with any tool for tables")
+    say_next(options.progress, f"read {quoted(options.out)} with medsim sql or any tool for tables")

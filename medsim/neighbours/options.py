@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
@@ -37,7 +38,8 @@ class NearestOptions(Options):
     queries: Annotated[
         NamesLike,
         Option(
-            "File with a name per line, .csv, .jsonl or .parquet file, or folder of a build.",
+            "File with a name per line, .csv, .xlsx, .jsonl, .parquet, .sqlite or .duckdb file, or "
+            "folder of a build.",
             argument=True,
         ),
     ]
@@ -68,6 +70,31 @@ class NearestOptions(Options):
         input_option("Column of QUERIES; default: the only one, or one named term, name or label."),
     ] = None
     pool_column: Annotated[str | None, input_option("Column of POOL; the same default.")] = None
+    query_table: Annotated[
+        str | None, input_option("Table of QUERIES, a database, or sheet of a workbook.")
+    ] = None
+    pool_table: Annotated[str | None, input_option("Table of POOL, as for QUERIES.")] = None
+    keep: Annotated[
+        Sequence[str],
+        main_option(
+            "Columns of QUERIES to keep as query_COLUMN, such as codes; without POOL, also as "
+            "match_COLUMN. A name of several rows is repeated for each. Builds have concept_id, "
+            "description_id, kind and language.",
+            listed=True,
+            metavar="COLUMN",
+        ),
+    ] = ()
+    keep_pool: Annotated[
+        Sequence[str],
+        main_option("Columns of POOL to keep, as match_COLUMN.", listed=True, metavar="COLUMN"),
+    ] = ()
+    duplicates: Annotated[
+        bool,
+        main_option(
+            "Also pair rows with equal names, each with the first of them, at distance 0; with "
+            "--max-distance, without --k and POOL."
+        ),
+    ] = False
     exclude: Annotated[
         NamesLike | None,
         input_option("Table of pairs that do not match, with the columns query and match."),
@@ -85,12 +112,18 @@ class NearestOptions(Options):
 
     def check(self) -> None:
         """Raise OptionError for a distance that all pairs cannot have, or a column of no file."""
-        if self.pairs_within is not None and not 1 <= self.pairs_within <= MAX_EDITS:
+        if self.duplicates and (self.pairs_within is None or self.pool is not None):
+            raise OptionError("`duplicates` needs `max_distance`, and neither `k` nor a pool")
+        if (
+            self.pairs_within is not None
+            and not 1 - self.duplicates <= self.pairs_within <= MAX_EDITS
+        ):
             raise OptionError(
                 f"`max_distance` takes 1 to {MAX_EDITS} without `k`; add `k` for larger distances"
             )
-        if self.pool_column is not None and not isinstance(self.pool, (str, Path)):
-            raise OptionError("`pool_column` needs a file of names")
+        for name in ("pool_column", "pool_table", "keep_pool"):
+            if getattr(self, name) and not isinstance(self.pool, (str, Path)):
+                raise OptionError(f"`{name}` needs a file of names")
 
     @property
     def pairs_within(self) -> int | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 import polars as pl
@@ -26,9 +26,12 @@ from medsim.kernels.best import FAR
 from medsim.kernels.near_pairs import MATCH, QUERY
 from medsim.kernels.types import Ids
 from medsim.neighbours.options import NearestOptions, Ties
+from medsim.neighbours.output import NEAREST_SUFFIXES
 from medsim.neighbours.search import NearestSearch, Terms, pairs_within, part_of, queries_in
+from medsim.terminologies.sources.table import cell_text, table_values
 
 if TYPE_CHECKING:
+    from medsim.core.progress import Progress
     from medsim.kernels.edit_search import Queries
     from medsim.neighbours.search import Advance, Nearest
 
@@ -38,6 +41,10 @@ USUAL_COLUMNS = ("term", "name", "label", "synonym", "text", "query", "match")
 
 _DELIMITED = (".csv", ".tsv", ".psv")
 _JSON_LINES = (".jsonl", ".ndjson", ".json")
+_DATABASES = (".duckdb", ".db", ".sqlite", ".sqlite3")
+
+_Warn: TypeAlias = Callable[[str], object]
+_Columns: TypeAlias = Sequence[str | None]  # that of the names, or None; then others to keep
 
 
 def names_of(
@@ -59,35 +66,54 @@ def names_of(
         InputError: a file or folder cannot be read, has no names, or a name is too long.
         OptionError: an object holds something else than strings.
     """
+    return _rows_of(given, option, [column], None, warn)[""]
+
+
+def _rows_of(
+    given: object, option: str, columns: _Columns, table: str | None, warn: _Warn
+) -> pl.DataFrame:
+    """Return names as ``names_of`` does, in a column named "", and other columns as text.
+
+    Those of a build are of its table ``description``.
+    """
     if isinstance(given, (str, Path)):
         path = expanded(given)
         if not path.exists():
             raise InputError(f"{path} does not exist")
         if not path.is_dir():
-            return _checked(_read(path, column, warn), path)
+            return _checked(_read(path, columns, table or "", warn), path)
         given = cast("OpenedFolder", open_output(path))
+    column, *kept = columns
     if column is not None:
         raise OptionError(f"`{option}` has no columns; a column needs a table such as .csv")
     if isinstance(given, OpenedFolder):
-        terms = getattr(given, "terms", None)
-        if terms is None:
+        build: Any = given
+        if not hasattr(build, "terms"):
             raise InputError(f"{given.folder} has no names; give the folder of a build")
-        return _checked(cast("pl.Series", terms()["term"]), given.folder)
-    return _checked(_texts_of(given, option), f"`{option}`")
+        rows = build.terms()
+        if kept:
+            described = build.table("description").filter("active").collect()
+            rows = rows.join(described, on="term", maintain_order="left_right")
+        rows = _selected(given.folder, rows, ["term", *kept]).unique(maintain_order=True)
+        return _checked(rows, given.folder)
+    if kept:
+        raise OptionError(f"`{option}` has no columns to keep; give a file, or a build")
+    return _checked(_texts_of(given, option).to_frame(""), f"`{option}`")
 
 
-def _checked(names: pl.Series, place: Path | str) -> pl.Series:
-    """Return names without blank ones.
+def _checked(rows: pl.DataFrame, place: Path | str) -> pl.DataFrame:
+    """Return rows without those whose name, the first column, is blank.
 
     Raises:
         InputError: a name is too long, or a file or folder has no names.
     """
+    names = rows.to_series()
     for row in (names.str.len_chars() > MAX_NAME).arg_true().head(1):
         raise InputError(f"{place}: row {row + 1:,} {TOO_LONG}")
-    names = names.filter(names.str.strip_chars() != "")
-    if isinstance(place, Path) and names.is_empty():
+    rows = rows.filter(names.str.strip_chars() != "")
+    if isinstance(place, Path) and rows.is_empty():
         raise InputError(f"{place} has no names")
-    return names
+    return rows
 
 
 def _texts_of(given: object, option: str) -> pl.Series:
@@ -118,32 +144,46 @@ def _listed(given: Any, option: str) -> pl.Series:
     raise OptionError(f"`{option}` takes strings in one dimension, not {kind}")
 
 
-def _read(path: Path, column: str | None, warn: Callable[[str], object]) -> pl.Series:
-    """Return the names of a file."""
+def _read(path: Path, columns: _Columns, table: str, warn: _Warn) -> pl.DataFrame:
+    """Return the names of a file, and other columns of their rows; see ``_rows_of``."""
     if is_parquet(path):
         with reading(path, "Parquet"):
-            frame = scan_of_users(path)
-            chosen = _column(path, frame.collect_schema().names(), column)
-            cells = frame.select(chosen).collect()[chosen].drop_nulls()
-        return _texts(cells, f"{path}: {chosen}")
+            rows = scan_of_users(path)
+            needed = {_column(path, rows.collect_schema().names(), each) for each in columns}
+            return _selected(path, rows.select(needed).collect(), columns)
+    if path.suffix.lower() in _DATABASES:
+        return _selected(path, table_values(path, table), columns)
     if path.suffix.lower() in _JSON_LINES:
         with reading(path, "JSON lines"):
-            values = json_columns(path, bytes_of(path)[0])
-            chosen = _column(path, list(values), column)
-            given = [value for value in values[chosen] if value is not None]
-        if not all(isinstance(value, str) for value in given):
-            raise InputError(f"{path}: {chosen} has values that are not text")
-        return pl.Series(given, dtype=pl.String)
-    is_delimited = path.suffix.lower() in _DELIMITED
-    if column is not None and not is_delimited:
-        raise OptionError(f"{path} is read as lines; a column needs a table such as .csv")
-    text = read_text(path)
+            return _selected(path, json_columns(path, bytes_of(path)[0]), columns)
+    needed = {columns[0].lower()} if columns[0] else set()
+    usual = needed or {*USUAL_COLUMNS}
+    with reading(path):
+        text = read_text(
+            path, fits=lambda row: not usual.isdisjoint(map(str.lower, row)), sheet=table
+        )
     for warning in text.warnings:
         warn(warning)
-    if is_delimited:
-        table = table_of(text, [column.lower()] if column else [], None).frame
-        return table[_column(path, table.columns, column)]
-    return pl.Series(LINE_END.split(text.content), dtype=pl.String)
+    if text.sheet or path.suffix.lower() in _DELIMITED:
+        return _selected(path, table_of(text, [*needed], None).frame, columns)
+    if any(columns):
+        raise OptionError(f"{path} is read as lines; a column needs a table such as .csv")
+    return pl.DataFrame({"": LINE_END.split(text.content)})
+
+
+def _selected(place: Path, rows: Any, columns: _Columns) -> pl.DataFrame:
+    """Return columns of a frame or of lists by name; see ``_rows_of``."""
+    header = list(rows) if isinstance(rows, dict) else rows.columns
+    chosen, *kept = (_column(place, header, each) for each in columns)
+    names, others = rows[chosen], {}
+    if not isinstance(names, pl.Series):
+        if not all(value is None or isinstance(value, str) for value in names):
+            raise InputError(f"{place}: {chosen} has values that are not text")
+        names = pl.Series(names, dtype=pl.String)
+    for name, each in zip(columns[1:], kept, strict=True):
+        others[name] = pl.Series(list(map(cell_text, rows[each])), dtype=pl.String)
+    frame = pl.DataFrame({"": names, **others}).drop_nulls("")
+    return frame.with_columns(_texts(frame[""], f"{place}: {chosen}"))
 
 
 def _column(path: Path, columns: list[str], chosen: str | None) -> str:
@@ -156,9 +196,10 @@ def _column(path: Path, columns: list[str], chosen: str | None) -> str:
             raise InputError(f"{path} has several columns {name}")
         if matching:
             return matching[0]
+    ask = "its columns are" if chosen else "choose one with `query_column` or `pool_column`:"
     raise InputError(
-        f"{path} has no column {chosen or 'named term, name or label'}; choose one with "
-        f"`query_column` or `pool_column`: {listed(columns) or 'it has none'}"
+        f"{path} has no column {chosen or 'named term, name or label'}; {ask} "
+        f"{listed(columns) or 'none'}"
     )
 
 
@@ -422,7 +463,9 @@ def nearest(options: NearestOptions) -> pl.DataFrame:
 
     Returns:
         The columns query, rank (from 1), match and distance, in the order of the queries. With
-        max_distance and without k, all pairs: query, match and distance; see ``Pool.pairs``.
+        max_distance and without k, all pairs: query, match and distance; see ``Pool.pairs``. Kept
+        columns are text, named query_COLUMN and match_COLUMN, and names of several rows have rows
+        for each.
 
     Raises:
         InputError: a file or build cannot be read.
@@ -438,17 +481,60 @@ def batches_of(options: NearestOptions) -> Generator[pl.DataFrame]:
     with progress.stage("read the names"):
         if isinstance(exclude, (str, Path)):
             exclude = read_table(Path(exclude), ("query", "match")).frame
-        names = names_of(options.queries, "queries", options.query_column, progress.warn)
-        queries, pool = None if options.pool is None else names, options.pool
+        columns, table = (options.query_column, *options.keep), options.query_table
+        rows = _rows_of(options.queries, "queries", columns, table, progress.warn)
+        queries, pool = None if options.pool is None else rows[""], options.pool
+        matches = rows if queries is None else pl.DataFrame({"": []})
         if queries is not None and not isinstance(pool, Pool):
-            names = names_of(pool, "pool", options.pool_column, progress.warn)
+            columns, table = (options.pool_column, *options.keep_pool), options.pool_table
+            matches = _rows_of(pool, "pool", columns, table, progress.warn)
         if not isinstance(pool, Pool):
-            pool = Pool(names, match_case=options.match_case, threads=options.threads)
-    limit = options.pairs_within
-    yield pl.DataFrame(schema=NEAREST if limit is None else PAIRS)
-    if limit is not None:
+            pool = Pool(matches[""], match_case=options.match_case, threads=options.threads)
+    sides = []
+    if options.keep or options.keep_pool or options.duplicates:
+        sides = [_sided(rows, "query", pool), _sided(matches, "match", pool)]
+        if queries is not None:  # equal ones come back with their columns
+            queries = sides[0].unique("key", keep="first", maintain_order=True)["query"]
+    if options.duplicates:
+        is_first = pl.col("key").is_first_distinct()
+        firsts, others = sides[0].filter(is_first), sides[1].filter(~is_first)
+        same = firsts.join(others, on="key", maintain_order="left_right").drop("key")
+        yield same.with_columns(distance=pl.lit(0, pl.Int32))
+    empty = pl.DataFrame(schema=NEAREST if options.pairs_within is None else PAIRS)
+    for found in chain([empty], _found(options, pool, queries, exclude, progress)):
+        batch = found
+        for side in sides:
+            batch = _beside(batch, side, pool)
+        yield batch
+
+
+def _sided(rows: pl.DataFrame, side: str, pool: Pool) -> pl.DataFrame:
+    """Return rows with columns named after a side, and the texts that are compared as key."""
+    named = rows.rename(lambda name: f"{side}_{name}" if name else side)
+    return named.with_columns(key=pool._keyed(named[side])["key"])  # noqa: SLF001 — same module
+
+
+def _beside(found: pl.DataFrame, rows: pl.DataFrame, pool: Pool) -> pl.DataFrame:
+    """Return matches with the columns of all rows that have the name of one side."""
+    side, *others = rows.columns[:-1]
+    if not others:
+        return found
+    keys = pool._keyed(found[side])["key"]  # noqa: SLF001 — same module
+    joined = (
+        found.drop(side).with_columns(key=keys).join(rows, on="key", maintain_order="left_right")
+    )
+    at = found.columns.index(side) + 1
+    return joined.select(*found.columns[:at], *others, *found.columns[at:])
+
+
+def _found(
+    options: NearestOptions, pool: Pool, queries: pl.Series | None, exclude: Any, progress: Progress
+) -> Iterator[pl.DataFrame]:
+    """Yield the matches of names in batches."""
+    if options.pairs_within:
         with progress.stage(f"find the pairs of {len(pool):,} names"):
-            yield pool.pairs(limit, queries, exclude=exclude)
+            yield pool.pairs(options.pairs_within, queries, exclude=exclude)
+    if options.pairs_within is not None:  # 0 for duplicates alone
         return
     with progress.stage(f"search {len(pool):,} names") as stage:
         stage.total(len(pool if queries is None else queries))
@@ -462,9 +548,6 @@ def batches_of(options: NearestOptions) -> Generator[pl.DataFrame]:
         )
 
 
-_SUFFIXES = (".parquet", ".csv")
-
-
 def write_rows(out: Path, batches: Iterator[pl.DataFrame], *, overwrite: bool) -> None:
     """Write batches of rows to a .parquet or .csv file, which appears complete or not at all.
 
@@ -472,9 +555,9 @@ def write_rows(out: Path, batches: Iterator[pl.DataFrame], *, overwrite: bool) -
         OptionError: the name of the file has another ending.
         OutputError: the file exists and must stay, or cannot be written.
     """
-    if out.suffix.lower() not in _SUFFIXES:
+    if out.suffix.lower() not in NEAREST_SUFFIXES:
         raise OptionError(
-            f"`out` takes a file whose name ends in {' or '.join(_SUFFIXES)}, not {out}"
+            f"`out` takes a file whose name ends in {' or '.join(NEAREST_SUFFIXES)}, not {out}"
         )
     check_file_free(out, overwrite=overwrite)
     with new_file(out, overwrite=overwrite) as stream:

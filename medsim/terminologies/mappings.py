@@ -13,7 +13,8 @@ from medsim.core.data import toml_of
 from medsim.core.errors import InputError
 from medsim.core.identifiers import VOCABULARIES, identifier_of
 from medsim.core.manifest import Skipped
-from medsim.core.tables import Text, table_of
+from medsim.core.reading import Text
+from medsim.core.tables import table_of
 
 if TYPE_CHECKING:
     from medsim.core.store import Store

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from medsim.core.config import MAX_SEED
 from medsim.core.errors import OptionError
@@ -42,7 +42,15 @@ _OVERWRITE = output_option(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingOptions(Options):
-    """The options of reading a terminology; a source accepts the language and some others."""
+    """The options of reading a terminology; a source accepts the language and some others.
+
+    Attributes:
+        keeps_columns: whether a table of names also fills the table ``local_row``, with a row per
+            concept: concept_id; frequency, the sum over its rows, null if none has one; and kept,
+            a JSON object with the first row's columns without a role, as text.
+    """
+
+    keeps_columns: ClassVar[bool] = False
 
     language: Annotated[str, input_option("Language code of names.", key="language")] = "en"
     as_of: Annotated[
@@ -85,10 +93,10 @@ class ReadingOptions(Options):
         Sequence[str],
         input_option(
             "Columns of a table, such as concept=ID,term=LABEL. Others are synonyms, kind, "
-            "language, active, obsolete, replaced_by, parent and category. Numbers from 1 are for "
-            "text without a header. separator=; separates synonyms, missing=- is the marker of "
-            "missing values, and table=NAME is the table of a database. By default, columns have "
-            "their usual names.",
+            "language, active, obsolete, replaced_by, parent, category and frequency (ignored by "
+            "builds). Numbers from 1 are for text without a header. separator=; separates "
+            "synonyms, missing=- is the marker of missing values, and table=NAME is the table of a "
+            "database or the sheet of a workbook. By default, columns have their usual names.",
             listed=True,
             metavar="ROLE=NAME",
             key="columns",

@@ -43,6 +43,7 @@ from fixtures.sources import read_source
 from fixtures.studies import STUDY_ID, annotated_tasks, assignment_of, sheet, written_jsonl
 from fixtures.umls import random_metathesaurus, write_rrf
 from fixtures.wic import invented_instances, write_instances
+from openpyxl import Workbook
 from typer.main import get_command
 
 from medsim.builds.positives import read_corrections
@@ -350,14 +351,16 @@ _FILLED = "".join(
 )
 
 
-def _workbook(folder: Path) -> Path:
-    from openpyxl import Workbook
-
+def _workbook(folder: Path, text: str = _FILLED) -> Path:
     book = Workbook()
-    for line in csv.reader(_FILLED.removeprefix("\ufeff").splitlines()):
+    for line in csv.reader(text.removeprefix("\ufeff").splitlines()):
         book.active.append(line)
     book.save(folder / "a.xlsx")
     return folder / "a.xlsx"
+
+
+def _names_workbook(folder: Path) -> Path:
+    return _workbook(folder, _TABLE)
 
 
 _PURL = "http://purl.obolibrary.org/obo/IN_"
@@ -528,6 +531,7 @@ READERS: dict[str, Reader] = {
     "table-parquet": Reader(
         write=lambda folder: _table_in(folder / "names.parquet"), read=read_source
     ),
+    "table-xlsx": Reader(write=_names_workbook, read=read_source),
     "table-duckdb": Reader(
         write=lambda folder: _table_in(folder / "names.duckdb"), read=read_source
     ),

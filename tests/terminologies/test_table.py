@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import csv
 import gzip
 import json
 import sqlite3
@@ -11,12 +12,16 @@ from contextlib import closing
 from pathlib import Path
 
 import duckdb
+import openpyxl
 import polars as pl
 import pytest
 from fixtures.sources import n_skipped, read_source
+from fixtures.stores import empty_store
 
 import medsim
 from medsim.core.errors import InputError, OptionError
+from medsim.terminologies.options import ReadingOptions
+from medsim.terminologies.sources import find_source
 
 ROWS = [
     {"id": "C1", "name": "Alder fever", "synonyms": ["red fever", "Alders"], "obsolete": False},
@@ -81,6 +86,13 @@ def written(end: str, folder: Path) -> Path:
         in_duckdb(path, {"names": rows})
     elif end == ".sqlite":
         in_sqlite(path, {"na me": joined.cast({"obsolete": pl.Int64})})
+    elif end == ".xlsx":
+        book = openpyxl.Workbook()
+        book.active.append(["Signs", None, "of the clinic"])
+        book.create_sheet("empty")
+        for row in csv.reader(CSV.splitlines()):
+            book.active.append(row)
+        book.save(path)
     elif end == ".tsv.gz":
         put(path, gzip.compress(CSV.replace(",", "\t").encode()))
     elif end == ".zip":
@@ -92,7 +104,7 @@ def written(end: str, folder: Path) -> Path:
 
 @pytest.mark.some(3)
 @pytest.mark.parametrize(
-    "end", [".jsonl", ".parquet", ".duckdb", ".sqlite", ".tsv.gz", ".zip"], ids=str
+    "end", [".jsonl", ".parquet", ".duckdb", ".sqlite", ".xlsx", ".tsv.gz", ".zip"], ids=str
 )
 def test_every_format_gives_the_same_tables(tmp_path: Path, end: str) -> None:
     facts, expected = read_source(put(tmp_path / "names.csv", CSV))
@@ -270,7 +282,7 @@ def test_one_table_of_a_database_is_read(tmp_path: Path) -> None:
         path = write(tmp_path / f"n.{end}", tables)
         assert [row[:2] for row in names(path, **columns("table=a"))] == [("1", "fever")]
         assert [row[:2] for row in names(path, **columns("table=b"))] == [("2", "ache")]
-        with pytest.raises(InputError, match=r"not exactly one table; it has a and b; give one as"):
+        with pytest.raises(InputError, match="not exactly one table; it has a and b; give one as"):
             read_source(path)
         with pytest.raises(InputError, match="no table 'c'; it has a and b"):
             read_source(path, **columns("table=c"))
@@ -365,3 +377,98 @@ def test_a_build_of_a_table_keeps_its_promises(tmp_path: Path) -> None:
     assert build.pairs().filter(pl.col("label") == 1).collect().height > 0
     rows_of = medsim.convert(path, tmp_path / "rf2.zip", columns=["term=title"])["rows"]
     assert rows_of.to_list()[:2] == [20, 40]
+
+
+class LocalOptions(ReadingOptions):
+    """The options of a command that asks for the other columns."""
+
+    keeps_columns = True
+
+
+def local_rows(path: Path, *given: str) -> list[tuple[str, int | None, dict[str, str | None]]]:
+    source, place = find_source(str(path))
+    with empty_store() as store:
+        source.read(place, store, LocalOptions(columns=given))
+        rows = store.table("local_row").rows()
+    return [(concept, frequency, json.loads(kept)) for concept, frequency, kept in rows]
+
+
+LOCAL = """\
+List of codes;;;;;
+id;name;Count;ward;ward;
+007;Größe;1,234;A;B;x
+007;Groesse;1;C;D;
+2;"a;b";NA;="01";;"say ""x"" y"
+3;c;12.0;;;
+"""
+
+
+def test_frequencies_are_added_up_and_other_columns_are_kept(tmp_path: Path) -> None:
+    expected = [
+        ("007", 1235, {"ward": "A", "ward (5)": "B", "column6": "x"}),
+        ("2", None, {"ward": "01", "ward (5)": None, "column6": 'say "x" y'}),
+        ("3", 12, {"ward": None, "ward (5)": None, "column6": None}),
+    ]
+    assert local_rows(put(tmp_path / "local.csv", LOCAL)) == expected
+    book = openpyxl.Workbook()
+    for row in csv.reader(LOCAL.splitlines(), delimiter=";"):
+        book.active.append([cell or None for cell in row])
+    book.save(tmp_path / "local.xlsx")
+    assert local_rows(tmp_path / "local.xlsx")[0][:2] == ("007", 1235)
+    facts, _ = read_source(tmp_path / "local.csv")
+    assert facts.layout["unused"] == "Count, ward and ward"  # nobody asked
+    assert n_skipped(facts) == {}
+
+
+def test_values_of_other_formats_are_kept_as_text(tmp_path: Path) -> None:
+    rows = {"id": [1, 2, 1], "name": ["a", "b", "c"], "n": [1.0, None, 3.0]}
+    others = {"tags": [["x", "y"], [], None], "price": [1.5, 2.0, None], "on": [True, None, False]}
+    pl.DataFrame(rows | others).write_parquet(tmp_path / "a.parquet")
+    in_sqlite(tmp_path / "a.db", {"a": pl.DataFrame(rows)})
+
+    assert local_rows(tmp_path / "a.parquet") == [
+        ("1", 4, {"tags": "x; y", "price": "1.5", "on": "true"}),
+        ("2", None, {"tags": None, "price": "2", "on": None}),
+    ]
+    assert local_rows(tmp_path / "a.db") == [("1", 4, {}), ("2", None, {})]
+    assert local_rows(put(tmp_path / "a.obo", "[Term]\nid: A:1\nname: fever\n")) == []
+
+
+def test_a_column_that_counts_nothing_is_no_frequency_unless_the_user_says_so(
+    tmp_path: Path,
+) -> None:
+    path = put(tmp_path / "a.csv", "id,name,frequency,rare\n1,a,HP:0040283,3\n2,b,3/5,\n")
+
+    assert local_rows(path)[0] == ("1", None, {"frequency": "HP:0040283", "rare": "3"})
+    assert local_rows(path, "frequency=rare")[0] == ("1", 3, {"frequency": "HP:0040283"})
+    assert local_rows(path, "frequency=")[0][1] is None
+    with pytest.raises(InputError, match="frequency 'HP:0040283' is not known as a value of freq"):
+        local_rows(path, "frequency=frequency")
+    headless = put(tmp_path / "b.tsv", "1\ta\t5\tx\n1\tb\t6\ty\n")
+    given = ("concept=1", "term=2", "frequency=3")
+    assert local_rows(headless, *given) == [("1", 11, {"4": "x"})]
+    for wrong in ("-1", "1.5", "many"):
+        bad = put(tmp_path / "c.csv", f"id,name,n\n1,a,{wrong}\n")
+        with pytest.raises(InputError, match="write a whole number"):
+            local_rows(bad, "frequency=n")
+
+
+def test_the_sheet_of_a_workbook_is_chosen_by_its_columns_or_name(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["About", "this", "book"])
+    for title, name in (("One", "fever"), ("Two", "ache")):
+        sheet = book.create_sheet(title)
+        sheet.append(["Code", "Term"])
+        sheet.append([7, name])
+        sheet["A2"].number_format = "000"
+    book.save(tmp_path / "a.xlsx")
+
+    facts, tables = read_source(tmp_path / "a.xlsx")
+
+    assert tables["description"]["term"].to_list() == ["fever"]
+    assert tables["concept"]["concept_id"].to_list() == ["007"]
+    assert facts.layout == {"concept": "Code", "term": "Term", "sheet": "One"}
+    assert facts.warnings == ("a.xlsx: sheet 'One' is read, not 'Sheet' and 'Two'",)
+    assert names(tmp_path / "a.xlsx", **columns("table=Two"))[0][:2] == ("007", "ache")
+    with pytest.raises(InputError, match="has no sheet 'Three'; it has 'Sheet', 'One' and 'Two'"):
+        names(tmp_path / "a.xlsx", **columns("table=Three"))

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-import warnings
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
 import polars as pl
 
-from medsim.core.errors import InputError, OptionError, listed
-from medsim.core.reading import WORKBOOK, is_left_behind, parsed_json, reading
-from medsim.core.tables import (
-    LARGEST_FILE,
-    Text,
-    bytes_of,
-    checked_lines,
-    read_text,
-    table_of,
-    unguarded,
-)
+from medsim.core.errors import InputError, listed
+from medsim.core.reading import Text, is_left_behind, parsed_json, reading
+from medsim.core.tables import checked_lines, read_text, table_of, unguarded
 from medsim.studies.sheets import ANSWER, COMMENT, Scale
 
-_WORKBOOK_SUFFIX = ".xlsx"
-ANSWER_SUFFIXES = (".csv", ".tsv", _WORKBOOK_SUFFIX, ".json", ".jsonl")
+ANSWER_SUFFIXES = (".csv", ".tsv", ".xlsx", ".json", ".jsonl")
 """The suffixes of the files that are read from a folder."""
 
 _HOW_TO = (
@@ -93,10 +80,10 @@ def read_answers(
 ) -> StudyAnswers:
     """Return the answers in files that annotators sent back.
 
-    The content decides the format: the page's JSONL, a filled-in CSV sheet, or Label Studio's JSON;
-    only workbooks are known by their suffix. A repeated answer counts once. From a folder, the
-    files with one of ``ANSWER_SUFFIXES`` are read, also in its subfolders; others are left out with
-    a warning, and so are empty sheets. The assignment has the presentations of all annotators.
+    The content decides the format: the page's JSONL, a filled-in sheet as CSV or in a workbook, or
+    Label Studio's JSON. A repeated answer counts once. From a folder, the files with one of
+    ``ANSWER_SUFFIXES`` are read, also in its subfolders; others are left out with a warning, and so
+    are empty sheets. The assignment has the presentations of all annotators.
 
     Raises:
         InputError: a file cannot be read or has no answer, is of another study or scale, was edited
@@ -108,15 +95,14 @@ def read_answers(
     n_repeated: Counter[str] = Counter()
     files: list[dict[str, str]] = []
     unanswered: list[Path] = []
+    notes: list[str] = []
     named, unread = _files(paths)
+    first = study.scale.columns[0]
     for path, is_named in named:
-        is_workbook = path.suffix.lower() == _WORKBOOK_SUFFIX
-        with reading(path, "answers", reads={WORKBOOK} if is_workbook else None):
-            if is_workbook:
-                text = _read_workbook(path, study.scale.columns[0])
-            else:
-                text = read_text(path, guess=False)
+        with reading(path, "answers"):
+            text = read_text(path, guess=False, fits=lambda cells: first in map(str.lower, cells))
             file_answers = _checked(text, entries, study)
+        notes += text.warnings
         if file_answers:
             files.append({"name": path.name, "sha256": text.sha256})
         elif is_named:
@@ -136,7 +122,7 @@ def read_answers(
     given = pl.DataFrame(rows, columns, orient="row")
     return StudyAnswers(
         entries=assignment.join(given, on="entry_id", how="left").sort("annotator", "position"),
-        warnings=tuple(_warnings(unread, unanswered, n_repeated)),
+        warnings=(*notes, *_warnings(unread, unanswered, n_repeated)),
         files=tuple(files),
     )
 
@@ -368,55 +354,3 @@ def _read_value(location: str, answer: str, scale: Scale) -> int:
 
 def _plain(text: str) -> str:
     return _INSIGNIFICANT.sub("", text.lower())
-
-
-def _read_workbook(path: Path, column: str) -> Text:
-    """Return the first sheet of a workbook with a given column as CSV, with one line per row.
-
-    If no sheet has it, the first one is returned.
-
-    White space in a cell becomes a single space, and a whole number has no decimal point.
-
-    Raises:
-        InputError: the file cannot be read or unpacks to more than the limit.
-        OptionError: the extra ``xlsx`` is not installed.
-    """
-    try:
-        from openpyxl import load_workbook  # noqa: PLC0415 — an extra
-    except ImportError as error:
-        raise OptionError(
-            f"{path} is a workbook; install medsim with its extra xlsx, or save the sheet as CSV"
-        ) from error
-    data, sha256 = bytes_of(path)
-    with ZipFile(io.BytesIO(data)) as archive:
-        _check_size(path, sum(member.file_size for member in archive.infolist()))
-    content = io.StringIO()
-    rows = csv.writer(content)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about formats of cells and the like
-        book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        sheets = book.worksheets
-        for sheet in sheets:
-            sheet.reset_dimensions()  # programs may declare other dimensions than the sheet has
-        sheet = next((sheet for sheet in sheets if _has_cell(sheet.values, column)), sheets[0])
-        for row in sheet.iter_rows(values_only=True):
-            cells = [_cell_text(cell) for cell in row]
-            _check_size(path, content.tell() + sum(map(len, cells)))
-            rows.writerow(cells)
-    return Text(path=path, content=content.getvalue(), sha256=sha256, unit="row")
-
-
-def _has_cell(rows: Iterable[Iterable[object]], text: str) -> bool:
-    """Return whether a row has a text as a cell, in any case."""
-    return any(text in {_cell_text(cell).lower() for cell in row} for row in rows)
-
-
-def _check_size(path: Path, size: int) -> None:
-    if size > LARGEST_FILE:
-        raise InputError(f"{path} unpacks to more than the limit of {LARGEST_FILE >> 20} MiB")
-
-
-def _cell_text(cell: object) -> str:
-    if isinstance(cell, float) and cell.is_integer():
-        cell = int(cell)
-    return "" if cell is None else " ".join(str(cell).split())

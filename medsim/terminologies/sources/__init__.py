@@ -44,8 +44,9 @@ class Terminology:
         rf2_rules: whether RF2's rules on "[D]" and on namespaces apply to its names.
         redistributable: whether its content may be passed on; None if unknown.
         terms_of_use: terms of use, in words or as an address.
-        layout: how a table was read: the column of each role, the other columns, its encoding, and
-            the separators of cells and of values in a cell; empty for other formats.
+        layout: how a table was read: the column of each role, the other columns, its encoding and
+            separator of cells or the sheet of a workbook, and the separator of values in a cell;
+            empty for other formats.
         skipped: rows left out of the canonical tables, or rows of unknown concepts.
         warnings: warnings for the user, a sentence each.
     """
@@ -164,6 +165,7 @@ class Source:
         store.put("code", pl.DataFrame(schema=CANONICAL_TABLES["code"].dtypes))
         store.put("semantic_type", pl.DataFrame(schema=SEMANTIC_TYPE_COLUMNS))
         store.put("dialect_name", pl.DataFrame(schema=_DIALECT_NAME))
+        store.put("local_row", pl.DataFrame(schema=_LOCAL_ROW))
         with reading(path, self.name):
             terminology = self.load(path, store, options)
         if self.vocabulary:
@@ -295,6 +297,7 @@ _ADDED = [
         *(".tsv, .csv or .json, by --with", "https://mapping-commons.github.io/sssom"),
     ),
 ]
+_LOCAL_ROW = {"concept_id": pl.String, "frequency": pl.Int64, "kept": pl.String}
 _DIALECT_NAME = {"description_id": pl.String, "preferred": pl.Boolean}
 _MANY_ABSENT = 0.25  # of a table's rows; in ontologies up to a fifth name terms of others
 

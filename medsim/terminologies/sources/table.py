@@ -1,4 +1,4 @@
-"""Reads tables of names: delimited text, JSON lines, Parquet, and databases."""
+"""Reads tables of names: delimited text, workbooks, JSON lines, Parquet, and databases."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from medsim.core.reading import (
     PARQUET,
     SQLITE,
     UTF_16,
+    WORKBOOK,
+    Text,
     decoded,
     file_kind,
     json_columns,
@@ -30,26 +32,34 @@ from medsim.core.reading import (
 from medsim.core.store import QueryError, Store, database_table
 from medsim.core.tables import (
     SEPARATORS,
-    Text,
     below_title,
     cells_of_lines,
     decoded_text,
     first_lines,
+    is_missing,
 )
 from medsim.terminologies.mappings import NAMES
 from medsim.terminologies.sources import Source, Terminology, copy_of_database, skipped_rows
-from medsim.terminologies.sources.archive import SourceFile, has_single, is_alone, single_file
+from medsim.terminologies.sources.archive import (
+    SourceFile,
+    file_alone,
+    has_single,
+    is_alone,
+    single_file,
+)
 
 if TYPE_CHECKING:
     from medsim.terminologies.options import ReadingOptions
     from medsim.terminologies.sources.archive import ReleaseFile
 
     Rows = Sequence[Sequence[object]]
+    Given = Mapping[str, str]  # names of columns that the user gave, by role
+    Values = Mapping[str, Sequence[object]]  # of columns, by name
 
 _NOT_OF_RELEASES = r"(?!(x|mono)?(sct2|der2)_|concept(_\w+)?\.csv)"
-_NAME = rf"{_NOT_OF_RELEASES}.*\.(csv|tsv|tab|parquet|jsonl|ndjson|duckdb|db|sqlite3?)"
+_NAME = rf"{_NOT_OF_RELEASES}.*\.(csv|tsv|tab|xls[xm]|parquet|jsonl|ndjson|duckdb|db|sqlite3?)"
 _NAME_ALONE = rf"{_NAME}|{_NOT_OF_RELEASES}.*\.txt"
-_KINDS = {DUCKDB, JSON, PARQUET, SQLITE, UTF_16}
+_KINDS = {DUCKDB, JSON, PARQUET, SQLITE, UTF_16, WORKBOOK}
 _SAMPLED_ROWS, _SAMPLED_CHARACTERS = 5_000, 1 << 20  # to find the separator and the columns
 _MAX_TITLES = 50  # rows below comments in which the header is
 _UNIT_SEPARATOR = "\x1f"  # between the values of a list, as macros/cell_values expects
@@ -58,13 +68,21 @@ _ROLES: Mapping[str, str] = NAMES["table_columns"]
 _SETTINGS = ("separator", "table", "missing")
 _WHOLE = re.compile(r"\.0$")
 _ROW_NUMBER = re.compile("[0-9]{1,18}")
+_COUNT = re.compile(r"[0-9]{1,15}(\.0+)?|[0-9]{1,3}([, '\u2019][0-9]{3}){1,4}")  # see table_count
 _MAX_COLUMNS = 10_000
+_KEPT_ROW: dict[str, Any] = {"place": pl.Int64, "kept": pl.List(pl.String)}
 
 
 def read_table_of_names(path: Path, store: Store, options: ReadingOptions) -> Terminology:
-    """Fill the canonical tables from a table of names; see ``sources.LoadTables``."""
+    """Fill the canonical tables from a table of names; see ``sources.LoadTables``.
+
+    With ``options.keeps_columns``, also fill the table ``local_row``, which ``ReadingOptions``
+    describes. Without it, a column of frequencies is not used.
+    """
     given = _given(options)
     separator, table, missing = (given.pop(setting, None) for setting in _SETTINGS)
+    if not (keeps := options.keeps_columns):
+        given.setdefault("frequency", "")
     file = single_file(path, _NAME)
     store.put("no_row", pl.DataFrame(schema=dict.fromkeys(_ROLES, pl.String)))
     separator = SEPARATORS.get(separator or "", separator or "")
@@ -75,9 +93,13 @@ def read_table_of_names(path: Path, store: Store, options: ReadingOptions) -> Te
         data = stream.read()
     warnings: tuple[str, ...] = ()
     if (values := _values(data, file, table or "", records)) is not None:
-        layout = _load_values(values, file.path, given, store)
+        layout = _load_values(values, file.path, given, store, keeps=keeps)
     else:
-        layout, warnings = _load_text(decoded_text(Path(file.path), data), given, store)
+        place, sheet = Path(file.path), table or ""
+        text = decoded_text(
+            place, data, fits=lambda row: _is_whole(_found(row, given)), sheet=sheet
+        )
+        layout, warnings = _load_text(text, given, store, keeps=keeps)
     for query in ("marker", "given", "word", "separator"):
         store.run(f"terminologies/table/{query}")
     layout |= dict(store.frame("terminologies/table/layout").iter_rows())
@@ -90,6 +112,8 @@ def read_table_of_names(path: Path, store: Store, options: ReadingOptions) -> Te
         store.run(f"terminologies/table/{query}")
     if not store.n_rows("description"):
         raise InputError(f"{file.path}: no row has a concept and a name")
+    if keeps:
+        store.run("terminologies/table/local_row")
     skipped = skipped_rows(store, "table")
     found = store.frame("terminologies/table/warning")["warning"]
     store.drop("no_row", "setting", "raw_row", "marker", "given", "word", "separator", "name")
@@ -122,7 +146,8 @@ def _given(options: ReadingOptions) -> dict[str, str]:
 
 def _has_header(given: Mapping[str, str]) -> bool:
     """Return whether a text has a header: the user gave not only numbers of columns."""
-    return not given or not all(name.isdecimal() for name in given.values())
+    names = list(filter(None, given.values()))
+    return not names or not all(map(str.isdecimal, names))
 
 
 def _found(header: Sequence[str], given: Mapping[str, str]) -> dict[str, int]:
@@ -162,6 +187,12 @@ def _of_concepts(header: Sequence[str], found: Mapping[str, int], rows: Rows) ->
     return others[0] if all(values) and not refers else first
 
 
+def _are_counts(rows: Rows, at: int | None) -> bool:
+    """Return whether a column has no other values than whole numbers; True for no column."""
+    cells = [(cell_text(row[at]) or "").strip() for row in rows if at is not None]
+    return all(is_missing(cell) or _COUNT.fullmatch(cell) for cell in cells)
+
+
 def _is_whole(roles: Collection[str]) -> bool:
     return "concept" in roles and ("term" in roles or "synonyms" in roles)
 
@@ -191,6 +222,8 @@ def _places(
     places = _found(header, given)
     if "concept" in places and "concept" not in given:
         places["concept"] = _of_concepts(header, places, rows)
+    if "frequency" not in given and not _are_counts(rows, places.get("frequency")):
+        del places["frequency"]
     has = f"its columns are {listed(list(map(repr, header)), most=12)}"
     n_named, n_used = Counter(map(_plain, header)), Counter(places.values())
     for role, at in places.items():
@@ -218,10 +251,27 @@ def _layout(header: Sequence[str], places: Mapping[str, int], **others: str) -> 
     return layout | others
 
 
+def _put_kept(header: Sequence[str], places: Mapping[str, int], store: Store) -> list[int]:
+    """Return the positions of the columns without a role, whose names ``kept_column`` gets.
+
+    The table ``kept_row`` is empty until their cells are put there.
+    """
+    names: list[str] = []
+    kept = [at for at in range(len(header)) if at not in places.values()]
+    for at in kept:
+        name = header[at] or f"column{at + 1}"
+        names.append(name if name not in names else f"{name} ({at + 1})")
+    store.put("kept_column", pl.DataFrame({"name": names}, {"name": pl.String}))
+    store.put("kept_row", pl.DataFrame(schema=_KEPT_ROW))
+    return kept
+
+
 def _load_text(
-    text: Text, given: Mapping[str, str], store: Store
+    text: Text, given: Given, store: Store, *, keeps: bool
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """Fill the table ``raw_row`` from delimited text, and return its layout and warnings.
+
+    With ``keeps``, fill ``kept_column`` and ``kept_row`` too.
 
     Raises:
         InputError: a line is not a row.
@@ -233,20 +283,24 @@ def _load_text(
     places = _places(str(text.path), header, given, alike)
     role_at = {at: role for role, at in places.items()}
     below = below_title(text, number)
+    queries = ["raw_row", "kept_row"] if keeps and _put_kept(header, places, store) else ["raw_row"]
     for quote in ['"', ""] if separator == "\t" else ['"']:  # with tabs, many programs use none
         try:
-            store.run_on_stream(
-                "terminologies/table/raw_row",
-                [below.content.lstrip("\r\n").encode()],
-                columns=" ".join(role_at.get(at, f"other_{at}") for at in range(len(header))),
-                separator=separator,
-                header=_has_header(given),
-                quote=quote,
-            )
+            for query in queries:
+                store.run_on_stream(
+                    f"terminologies/table/{query}",
+                    [below.content.lstrip("\r\n").encode()],
+                    columns=" ".join(role_at.get(at, f"other_{at}") for at in range(len(header))),
+                    separator=separator,
+                    header=_has_header(given),
+                    quote=quote,
+                )
         except QueryError as error:
             fault = error
         else:
-            layout = _layout(header, places, cell_separator=separator, encoding=text.encoding)
+            text_form = {"cell_separator": separator, "encoding": text.encoding}
+            form = {"sheet": text.sheet} if text.sheet else text_form
+            layout = _layout(header, places, **form)
             lines = f"{text.path.name}: {counted(n_above, 'line')} above the rows left out"
             return layout, (*text.warnings, *[lines][:n_above])
     for number, cells in cells_of_lines(below, separator):
@@ -288,9 +342,12 @@ def _first_rows(
 
 
 def _load_values(
-    values: Mapping[str, Sequence[object]], place: str, given: Mapping[str, str], store: Store
+    values: Values, place: str, given: Given, store: Store, *, keeps: bool
 ) -> dict[str, str]:
-    """Fill the table ``raw_row`` from columns of values, and return its layout."""
+    """Fill the table ``raw_row`` from columns of values, and return its layout.
+
+    With ``keeps``, fill ``kept_column`` and ``kept_row`` too.
+    """
     header = list(values)
     first_rows = list(zip(*(values[name][:_SAMPLED_ROWS] for name in header), strict=True))
     places = _places(place, header, given, first_rows)
@@ -302,13 +359,24 @@ def _load_values(
                     raise InputError(f"{place}: row {row:,}: {name} is an object; expected text")
                 if isinstance(each, bytes):
                     decoded(each, f"{place}: row {row:,}: {name}")
-    texts = {role: list(map(_text, values[name])) for role, name in names.items()}
+    texts = {role: list(map(cell_text, values[name])) for role, name in names.items()}
     frame = pl.DataFrame(texts, dict.fromkeys(texts, pl.String)).with_columns(
         pl.col("concept").str.strip_chars(),
         **{role: pl.lit(None, pl.String) for role in _ROLES.keys() - texts.keys()},
     )
     store.put("raw_row", frame.with_row_index("place", 1))
+    if keeps:
+        columns = [map(cell_text, values[header[at]]) for at in _put_kept(header, places, store)]
+        rows = enumerate(zip(*columns, strict=True), start=1)
+        store.put("kept_row", pl.DataFrame(list(rows), _KEPT_ROW, orient="row"))
     return _layout(header, places)
+
+
+def table_values(path: Path, table: str = "") -> dict[str, list[Any]] | None:
+    """Return the columns of a Parquet file, a table of a database, or JSON lines; None for text."""
+    file = file_alone(path)
+    with file.open(_KINDS) as stream:
+        return _values(stream.read(), file, table, [])
 
 
 def _values(
@@ -324,10 +392,10 @@ def _values(
     return json_columns(place, data) if kind is JSON else None
 
 
-def _text(value: object) -> str | None:
+def cell_text(value: object) -> str | None:
     """Return a value as text; None if there is none."""
     if isinstance(value, list):
-        return _UNIT_SEPARATOR.join(filter(None, map(_text, value))) or None
+        return _UNIT_SEPARATOR.join(filter(None, map(cell_text, value))) or None
     if isinstance(value, bytes):  # Parquet files and SQLite may mark text as binary
         return value.decode() or None
     if isinstance(value, bool):
@@ -340,8 +408,8 @@ def _text(value: object) -> str | None:
 Source(
     name="table",
     about="a table of names",
-    files="a .csv, .tsv, .txt, .jsonl, .parquet, .duckdb or .sqlite with columns of concepts and "
-    "terms",
+    files="a .csv, .tsv, .txt, .xlsx, .jsonl, .parquet, .duckdb or .sqlite with columns of "
+    "concepts and terms",
     example="signs.csv",
     address="https://bioportal.bioontology.org",
     recognises=recognises,

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from medsim.core.errors import InputError, counted, listed
-from medsim.core.reading import MAX_LINE_BYTES, decoded, too_long
+from medsim.core.reading import MAX_LINE_BYTES, Text, decoded, too_long
 from medsim.core.store import Parameter, QueryError, Store
-from medsim.core.tables import Text, TextTable, table_of
+from medsim.core.tables import TextTable, table_of
 
 if TYPE_CHECKING:
     from medsim.terminologies.sources.archive import ReleaseFile, SourceFile

@@ -27,7 +27,8 @@ select
     table_cell(r.obsolete, m.any_column) as obsolete,
     table_cell(r.replaced_by, m.any_column) as replaced_by,
     table_cell(r.parent, m.any_column) as parent,
-    table_cell(r.category, m.any_column) as category
+    table_cell(r.category, m.any_column) as category,
+    table_cell(r.frequency, m.any_column) as frequency
 from raw_row as r
 cross join missing as m
 order by r.place;

@@ -63,5 +63,6 @@ select
     case when is_row then obsolete end as obsolete,
     case when is_row then replaced_by end as replaced_by,
     case when is_row then parent end as parent,
-    case when is_row then category end as category
+    case when is_row then category end as category,
+    case when is_row then frequency end as frequency
 from stated;

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from medsim.builds.positives import read_corrections
 from medsim.core.errors import InputError
 from medsim.core.progress import Progress
-from medsim.core.tables import Text, read_table, table_of
+from medsim.core.reading import Text
+from medsim.core.tables import read_table, table_of
 from medsim.evaluations.correlate import read_model_scores
 from medsim.evaluations.rated_parts import read_words
 from medsim.evaluations.ratings import read_rated

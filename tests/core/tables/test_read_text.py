@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.core.errors import InputError
-from medsim.core.tables import Text, cells_of_lines, first_lines, lines_of, read_text, table_of
+from medsim.core.reading import Text
+from medsim.core.tables import cells_of_lines, first_lines, lines_of, read_text, table_of
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufeff<"))
 PAGE = "<HTML>\r\n<BODY>\r\n<pre>\r\ncue,target\r\na,b\r\n</pre>\r\n</BODY>\r\n</HTML>\r\n"
@@ -85,7 +86,7 @@ def test_control_character_is_named_with_its_line(tmp_path: Path, end: str) -> N
         (b"PK\x03\x04rest", "is a zip; unpack it"),
         (
             b"\xd0\xcf\x11\xe0rest",
-            "is a workbook or another Office file; save the sheet as CSV in UTF-8",
+            "is an old Office file such as .xls, or has a password; save the sheet",
         ),
         (b"PAR1rest", "is a Parquet file; expected text"),
         (b"\xff\xfea\x00b", "is not in UTF-16: byte 5 is 0x62"),

@@ -23,7 +23,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from medsim.core.errors import InputError
-from medsim.core.tables import Text, guarded, unguarded
+from medsim.core.reading import Text
+from medsim.core.tables import guarded, unguarded
 from medsim.studies.sheets import (
     ASSOCIATION,
     DONT_KNOW,
