@@ -1,0 +1,188 @@
+"""Ranks candidates by the probability that they are right, which is learned without labels.
+
+Names of the standard are taken as if they were local names, as they are or altered, and searched.
+Some are left out of the standard, and some together with their concept, so that nothing is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from medsim.kernels.types import FloatTable, Ids, Starts, Values, Vectors, starts_of
+from medsim.mapping.candidates import Candidates, compared
+from medsim.statistics.boosting import CrossFitted
+from medsim.statistics.choice import fitted_choice, shares_of_lists
+
+_N_LISTS = 6_000
+_STATES = ("whole", "whole", "without_name", "without_concept")
+_ALTERATIONS = ("none", "typing", "order", "more", "fewer", "short")
+_MAX_CONCEPTS = 8  # of a list that probabilities are computed for
+_FEW = 50  # concepts, of which both halves may have no names
+_LEAST = -8.0  # log odds of a name that supports no candidate
+_BEND = 2.0  # log odds
+_MAX_NUMBER = 500
+_MAX_MORE = 3  # words that are added
+
+
+def drawn_lists(names: pl.DataFrame, sizes: Ids, seed: int) -> pl.DataFrame:
+    """Return names of the standard as if they were local names.
+
+    Args:
+        names: concept, term and key of each name.
+        sizes: numbers of names of the local concepts, from which those of lists are drawn.
+        seed: random seed.
+
+    Returns:
+        A row per name: list; right, its concept; state, what is left out; given, the key of the
+        name; term, the name or an altered name; and its key.
+    """
+    draw = np.random.default_rng(seed)
+    concepts = names.group_by("concept", maintain_order=True).agg("term", "key")
+    words = " ".join(names["key"].sample(min(len(names), _N_LISTS), seed=seed)).split()
+    rows = []
+    for number, at in enumerate(draw.integers(len(concepts), size=_N_LISTS).tolist()):
+        concept, terms, keys = concepts.row(at)
+        state, how = _STATES[draw.integers(len(_STATES))], _ALTERATIONS[number % len(_ALTERATIONS)]
+        for name in draw.permutation(len(terms))[: draw.choice(sizes)]:
+            term = _altered(terms[name], how, words, draw)
+            rows.append((number, concept, state, keys[name], terms[name], term))
+    columns = {"list": pl.Int32, "right": pl.Int32, "state": pl.String, "given": pl.String}
+    lists = pl.DataFrame(rows, {**columns, "whole": pl.String, "term": pl.String}, orient="row")
+    lists = lists.with_columns(compared(lists["term"]))
+    # A name that was altered into another name of the standard means the other.
+    is_other = (pl.col("key") != pl.col("given")) & pl.col("key").is_in(names["key"].implode())
+    return lists.with_columns(
+        pl.when(is_other).then("given").otherwise("key").alias("key"),
+        pl.when(is_other).then("whole").otherwise("term").alias("term"),
+    )
+
+
+def _altered(term: str, how: str, vocabulary: Sequence[str], draw: np.random.Generator) -> str:
+    """Return a term as people write it elsewhere."""
+    words = term.split()
+    if how == "typing":
+        for _ in range(draw.integers(1, 3)):
+            at, word = draw.integers(len(term)), vocabulary[draw.integers(len(vocabulary))]
+            letter = word[draw.integers(len(word))] if draw.integers(_MAX_MORE) else ""
+            term = term[:at] + letter + term[at + draw.integers(2) :]
+        return term
+    if how == "order":
+        words = [words[at] for at in draw.permutation(len(words))]
+    if how == "fewer" and len(words) > 1:
+        del words[draw.integers(len(words))]
+    if how == "short":
+        words = [word[: draw.integers(1, 6)] if draw.integers(2) else word for word in words]
+    if how == "more":
+        for _ in range(draw.integers(1, _MAX_MORE + 1)):
+            word = vocabulary[draw.integers(len(vocabulary))]
+            added = word if draw.integers(2) else str(draw.integers(_MAX_NUMBER))
+            words.insert(0 if draw.integers(_MAX_MORE) == 0 else len(words), added)
+    return " ".join(words)
+
+
+def ranked(
+    names: pl.DataFrame, local: pl.DataFrame, drawn: pl.DataFrame, found: Candidates
+) -> pl.DataFrame:
+    """Return the candidates of local concepts with the probability that each is right.
+
+    Args:
+        names: concept and key of each name of the standard.
+        local: list and key of each local name; a list has the names of a local concept.
+        drawn: the rows of ``drawn_lists``.
+        found: the candidates for the keys of both.
+
+    Returns:
+        Rows by list and descending probability: list, concept, local_key and standard_key, which are
+        the most alike, and probability. The last row of a list has no concept, and the probability
+        that no candidate is right.
+    """
+    query, name = (
+        keys.to_frame("key").with_row_index(number).cast({number: pl.Int32})
+        for number, keys in (("query_id", found.queries), ("name_id", found.names))
+    )
+    bearers = names.join(name, on="key").select("name_id", "concept").unique()
+    local, drawn = (rows.join(query, on="key").unique(["list", "query_id"]) for rows in (local, drawn))
+    pairs = found.pairs()
+    known = _without_left_out(pairs.join(drawn, on="query_id").join(bearers, on="name_id"), drawn, name)
+    features = np.concatenate([*found.features(known)], axis=1)
+    group = "right" if names["concept"].n_unique() > _FEW else "list"
+    halves = (known[group] % 2 == 1).to_numpy()
+    model = CrossFitted(features, known["is_right"].to_numpy(), halves)
+    known = known.with_columns(odds=model.log_odds(features, halves))
+    fitted = _alternatives(known, drawn)
+    right, is_none = pl.col("is_right").fill_null(value=False), pl.col("concept").is_null()
+    is_right = fitted.select(right | (is_none & ~right.any().over("list"))).to_series()
+    starts = _starts(fitted)
+    coefficients = fitted_choice(_features(fitted), starts, is_right.to_numpy())
+    share = is_right.filter(fitted["concept"].is_null()).mean()
+
+    own = pairs.join(local, on="query_id", how="semi").sort("query_id", "name_id")
+    odds = [_log_odds(model, part) for part in found.features(own)]
+    own = own.with_columns(odds=np.concatenate([np.empty(0), *odds]))
+    rows = _alternatives(own.join(local, on="query_id").join(bearers, on="name_id"), local)
+    shares = shares_of_lists(_features(rows) @ coefficients, _starts(rows), float(share))
+    rows = rows.select(
+        "list",
+        "concept",
+        local_key=found.queries.gather(rows["query_id"]),
+        standard_key=found.names.gather(rows["name_id"]),
+        probability=shares,
+    )
+    order = pl.col("concept").is_null(), pl.col("probability")
+    return rows.sort("list", *order, descending=[False, False, True], maintain_order=True)
+
+
+def _without_left_out(
+    pairs: pl.DataFrame, drawn: pl.DataFrame, name: pl.DataFrame
+) -> pl.DataFrame:
+    """Return the pairs of drawn lists without the names that are left out, and ``is_right``."""
+    left_out = drawn.filter(pl.col("state") != _STATES[0]).join(name, left_on="given", right_on="key")
+    known = pairs.join(left_out, on=["list", "name_id"], how="anti")
+    known = known.with_columns(is_right=pl.col("concept") == pl.col("right"))
+    known = known.filter((pl.col("state") != _STATES[-1]) | ~pl.col("is_right"))
+    return known.sort("list", "query_id", "name_id", "concept")
+
+
+def _log_odds(model: CrossFitted, features: Vectors) -> Values:
+    """Return the mean log odds of the models of both halves: float64[n_pairs]."""
+    halves = [np.full(features.shape[1], half) for half in (False, True)]
+    return np.mean([model.log_odds(features, half) for half in halves], axis=0)
+
+
+def _alternatives(pairs: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
+    """Return the alternatives of each list: its most likely concepts, and none of them as the last.
+
+    Args:
+        pairs: list, query_id, name_id, concept and odds.
+        names: list and query_id of each name.
+
+    Returns:
+        One row each: list, concept, query_id and name_id with the highest log odds, these odds, and
+        support, the mean log odds over all names of the list.
+    """
+    sizes = names.group_by("list").agg(n_names=pl.len())
+    key = ["list", "concept"]
+    best = pairs.sort("odds", descending=True, maintain_order=True)
+    best = best.unique([*key, "query_id"], keep="first", maintain_order=True)
+    supports = pl.col("odds").clip(_LEAST) - _LEAST
+    best = best.with_columns(support=supports.sum().over(key))
+    best = best.unique(key, keep="first", maintain_order=True).join(sizes, on="list")
+    best = best.with_columns(support=pl.col("support") / pl.col("n_names") + _LEAST)
+    best = best.filter(pl.int_range(pl.len()).over("list") < _MAX_CONCEPTS)
+    none = sizes.select("list", odds=0.0, support=0.0)
+    every = pl.concat([best, none], how="diagonal")
+    return every.sort("list", pl.col("concept").is_null(), maintain_order=True)
+
+
+def _starts(rows: pl.DataFrame) -> Starts:
+    return starts_of(rows.group_by("list", maintain_order=True).len()["len"].to_numpy())
+
+
+def _features(rows: pl.DataFrame) -> FloatTable:
+    """Return the features of alternatives: float64[n_rows, 5]; utility bends at two odds."""
+    odds, is_none = rows["odds"].to_numpy(), rows["concept"].is_null().to_numpy()
+    bends = np.maximum(odds - _BEND, 0), np.minimum(odds + _BEND, 0)
+    return np.column_stack([odds, rows["support"].to_numpy(), *bends, is_none])
