@@ -62,8 +62,7 @@ class Candidates:
             self._within_edits(),
             names_by_tfidf(self.names, self.queries, self.depth, self.threads),
         ]
-        for each in self.embedded:
-            searches.append(names_by_cosine(*each, self.depth, self.threads))
+        searches += [names_by_cosine(*each, self.depth, self.threads) for each in self.embedded]
         pairs = pl.concat([search.select("query_id", "name_id") for search in searches])
         return pairs.unique().sort("query_id", "name_id")
 
@@ -93,10 +92,12 @@ class Candidates:
 
     def features(self, pairs: pl.DataFrame) -> Iterator[Vectors]:
         """Yield the features of pairs in batches: float32[n_features, n_pairs]."""
+        query_rows, name_rows = self._rows
         for part in pairs.select("query_id", "name_id").iter_slices(_AT_ONCE):
-            ids = part["query_id"].to_numpy(), part["name_id"].to_numpy()
-            spelled = self._spelling.of(*(rows[of] for rows, of in zip(self._rows, ids, strict=True)))
-            yield np.concatenate([spelled, *(self._cosines(*each, *ids) for each in self.embedded)])
+            queries, names = part["query_id"].to_numpy(), part["name_id"].to_numpy()
+            spelled = self._spelling.of(query_rows[queries], name_rows[names])
+            cosines = (self._cosines(*each, queries, names) for each in self.embedded)
+            yield np.concatenate([spelled, *cosines])
 
     def _cosines(
         self, embedded: EmbeddedTerms, names: Ids, queries: Ids, query_ids: Ids, name_ids: Ids

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.store import Store
 from medsim.decisions import PREDICATES
 from medsim.decisions.files import read_decisions
 
+if TYPE_CHECKING:
+    from medsim.core.store import Store
+
 NO_MATCH = "no_match"
 """The decision that the standard has no concept for a code."""
-
-_OPEN = {"status": pl.String, "why": pl.String, "replacement_id": pl.String}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,40 +48,37 @@ def decided_of(files: Sequence[str | Path], codes: pl.Series, store: Store) -> D
         store: the store of the standard, which knows what became of its concepts.
     """
     every = read_decisions(files)
-    rows = every.filter(pl.col("subject_id").is_in(codes.implode())).rename(
-        {"subject_id": "code", "object_id": "concept_id", "object_label": "concept_name"}
-    )
-    pair = ["code", "concept_id"]
-    rejected = rows.filter(decision="different").unique(pair, maintain_order=True)
-    rows = rows.filter(pl.col("decision").is_in([*PREDICATES, NO_MATCH]))
+    is_known = every["subject_id"].is_in(codes.implode())
+    columns = {"subject_id": "code", "object_id": "concept_id", "object_label": "concept_name"}
+    known, pair = every.filter(is_known).rename(columns), ["code", "concept_id"]
+    rejected = known.filter(decision="different").select(pair).unique(maintain_order=True)
+    rows = known.filter(pl.col("decision").is_in([*PREDICATES, NO_MATCH]))
     rows = rows.filter(pl.col("date") == pl.col("date").max().over("code", "reviewer"))
     rows = rows.unique([*pair, "reviewer"], keep="last", maintain_order=True)
-    chosen, by = pl.format("{} {}", "decision", "concept_id"), ["code", "reviewer"]
-    answer, exact = chosen.sort().str.join("\n").over(by), pl.col("decision") == "exact"
-    is_none = pl.col("decision") == NO_MATCH
-    rows = rows.with_columns(
-        answer=answer,
-        is_odd=(exact.sum().over(by) > 1) | (is_none.any().over(by) & ~is_none.all().over(by)),
-    )
-    is_conflict = (pl.col("answer").n_unique() > 1) | pl.col("is_odd").any()
-    with store.frame_as("decided", rows.filter(~is_none).select(object_id="concept_id", object_label="concept_name").unique()):
+    with store.frame_as("decided", rows.select("concept_id", "concept_name").unique()):
         changes = store.frame("mapping/target")
-    rows = rows.join(rejected.select(*pair, is_rejected=True), on=pair, how="left").join(
-        changes, left_on=["concept_id", "concept_name"], right_on=["object_id", "object_label"], how="left"
+    rows = rows.join(changes, on=["concept_id", "concept_name"], how="left", maintain_order="left")
+    rows = rows.join(
+        rejected.with_columns(is_rejected=True), on=pair, how="left", maintain_order="left"
     )
-    is_conflict |= pl.col("is_rejected").any()
+    is_none, is_exact = pl.col("decision") == NO_MATCH, pl.col("decision") == "exact"
+    answer = pl.format("{} {}", "decision", "concept_id").sort().str.join("\n")
+    is_odd = (is_exact.sum() > 1) | (is_none.any() & ~is_none.all()) | pl.col("is_rejected").any()
+    by = ["code", "reviewer"]
+    rows = rows.with_columns(answer=answer.over(by), is_odd=is_odd.over(by))
+    is_conflict = (pl.col("answer").n_unique() > 1) | pl.col("is_odd").any()
+    is_changed = ~is_none & pl.col("change").is_not_null()
     status = pl.when(is_conflict.over("code")).then(pl.lit("conflict"))
-    is_changed = pl.col("change").is_not_null().any().over("code")
     rows = rows.with_columns(
-        status=status.when(is_changed).then(pl.lit("changed")),
+        status=status.when(is_changed.any().over("code")).then(pl.lit("changed")),
         why=status.otherwise("change"),
         concept_id=pl.when(~is_none).then("concept_id"),
         concept_name=pl.when(~is_none).then("concept_name"),
     )
-    accepted = rows.filter(pl.col("status").is_null())
+    holds = pl.col("status").is_null()
     return Decided(
-        held=accepted.unique(pair, keep="last", maintain_order=True),
-        open=rows.filter(pl.col("status").is_not_null()),
-        rejected=rejected.select(pair),
-        unknown=every.height - every["subject_id"].is_in(codes.implode()).sum(),
+        held=rows.filter(holds).unique(pair, keep="last", maintain_order=True),
+        open=rows.filter(~holds),
+        rejected=rejected,
+        unknown=len(every) - len(known),
     )

@@ -6,19 +6,21 @@ import json
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from medsim.core.data import toml_of
 from medsim.core.manifest import medsim_version
-from medsim.core.output import OutputFolder
 from medsim.core.tables import write_csv
 from medsim.core.workbooks import write_workbook
 from medsim.decisions import PREDICATES
 from medsim.decisions.sssom import mappings_of, write_sssom
 from medsim.mapping.decided import NO_MATCH
 from medsim.terminologies.prefixes import curie_prefix, prefixes_of
+
+if TYPE_CHECKING:
+    from medsim.core.output import OutputFolder
 
 MAX_IN_WORKBOOK = 10_000
 """The maximum number of codes in the workbook; the most frequent ones are written."""
@@ -31,7 +33,15 @@ _EQUIVALENCE = {
     "related": "relatedto",
 }
 _TO_FILL_IN = ("decision", "comment", "reviewer", "date")
-_SHOWN = ("rank", "local_name", "matched_name", "difference", "probability", "category", "frequency")
+_SHOWN = (
+    "rank",
+    "local_name",
+    "matched_name",
+    "difference",
+    "probability",
+    "category",
+    "frequency",
+)
 _OMOP_DATES = ("1970-01-01", "2099-12-31")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
@@ -14,13 +14,15 @@ from medsim.core.errors import InputError, OptionError
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.options import OpenedFolder, folder_of
 from medsim.core.progress import Progress
-from medsim.core.store import Store
 from medsim.core.terms import MAX_NAME, TOO_LONG
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import read_terminology
 
+if TYPE_CHECKING:
+    from medsim.core.store import Store
+
 _CHOSEN = {"category": pl.String}
-_LOCAL_ROW = {"concept_id": pl.String, "frequency": pl.Int64, "kept": pl.String}
+_LOCAL_ROW = pl.Schema({"concept_id": pl.String, "frequency": pl.Int64, "kept": pl.String})
 
 
 class LocalReading(ReadingOptions):
@@ -59,7 +61,9 @@ def read_names(
     for row in names.filter(pl.col("term").str.len_chars() > MAX_NAME).head(1).iter_rows():
         raise InputError(f"{facts['name']}: a name of {row[0]} {TOO_LONG}")
     if names.is_empty() and categories:
-        raise OptionError(f"`categories`: {facts['name']} has no concept of {', '.join(categories)}")
+        raise OptionError(
+            f"`categories`: {facts['name']} has no concept of {', '.join(categories)}"
+        )
     if names.is_empty():
         raise InputError(f"{facts['name']} has no names in `language` {reading.language}")
     return facts, names

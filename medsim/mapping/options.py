@@ -52,9 +52,9 @@ class MapOptions(Options):
     ]
     out: Annotated[str | Path, NEW_FOLDER]
     _: KW_ONLY
-    embeddings: Annotated[
-        Mapping[str, EmbeddingLike] | None, replace(EMBEDDINGS, needed=False)
-    ] = None
+    embeddings: Annotated[Mapping[str, EmbeddingLike] | None, replace(EMBEDDINGS, needed=False)] = (
+        None
+    )
     k: Annotated[
         int,
         main_option(
@@ -118,8 +118,12 @@ class MapOptions(Options):
     ] = "local=urn:local:"
     seed: Annotated[
         int,
-        Option("Random seed of the names that probabilities are learned from.", least=0,
-               most=MAX_SEED, key="seed"),
+        Option(
+            "Random seed of the names that probabilities are learned from.",
+            least=0,
+            most=MAX_SEED,
+            key="seed",
+        ),
     ] = 0
     threads: Threads = None
     cache: Cache = None

@@ -61,7 +61,8 @@ class NameMapping(Opened[MappingManifest]):
     kind = NAME_MAPPING
 
     def _summary(self) -> Summary:
-        facts = [str(self.manifest.standard["name"]), counted(self._rows_below("local.parquet"), "code")]
+        n_codes = counted(self._rows_below("local.parquet"), "code")
+        facts = [str(self.manifest.standard["name"]), n_codes]
         calls = [".counts()", ".candidates()", ".mappings()"]
         return self._summarized(facts, calls, self.counts)
 
@@ -90,8 +91,12 @@ class NameMapping(Opened[MappingManifest]):
         """
         probability, asked = pl.col("probability").fill_null(0), pl.col("status") == "undecided"
         band = pl.coalesce(pl.when(probability >= least).then(least) for least in _BANDS)
-        counted_codes = self.local().group_by("status", at_least=pl.when(asked).then(band)).agg(
-            codes=pl.len().cast(pl.Int64),
-            expected_right=pl.when(asked.first()).then(probability.sum()),
+        counted_codes = (
+            self.local()
+            .group_by("status", at_least=pl.when(asked).then(band))
+            .agg(
+                codes=pl.len().cast(pl.Int64),
+                expected_right=pl.when(asked.first()).then(probability.sum()),
+            )
         )
         return counted_codes.sort("status", "at_least", descending=[False, True])

@@ -24,6 +24,7 @@ _FEW = 50  # concepts, of which both halves may have no names
 _LEAST = -8.0  # log odds of a name that supports no candidate
 _BEND = 2.0  # log odds
 _MAX_NUMBER = 500
+_MAX_SHORT = 5  # letters of a word that is cut
 _MAX_MORE = 3  # words that are added
 
 
@@ -62,24 +63,27 @@ def drawn_lists(names: pl.DataFrame, sizes: Ids, seed: int) -> pl.DataFrame:
 
 def _altered(term: str, how: str, vocabulary: Sequence[str], draw: np.random.Generator) -> str:
     """Return a term as people write it elsewhere."""
+
+    def drawn(n: int) -> int:
+        return int(draw.integers(n))
+
     words = term.split()
     if how == "typing":
-        for _ in range(draw.integers(1, 3)):
-            at, word = draw.integers(len(term)), vocabulary[draw.integers(len(vocabulary))]
-            letter = word[draw.integers(len(word))] if draw.integers(_MAX_MORE) else ""
-            term = term[:at] + letter + term[at + draw.integers(2) :]
+        for _ in range(1 + drawn(2)):
+            at, word = drawn(len(term)), vocabulary[drawn(len(vocabulary))]
+            letter = word[drawn(len(word))] if drawn(3) else ""
+            term = term[:at] + letter + term[at + drawn(2) :]
         return term
     if how == "order":
         words = [words[at] for at in draw.permutation(len(words))]
-    if how == "fewer" and len(words) > 1:
-        del words[draw.integers(len(words))]
-    if how == "short":
-        words = [word[: draw.integers(1, 6)] if draw.integers(2) else word for word in words]
-    if how == "more":
-        for _ in range(draw.integers(1, _MAX_MORE + 1)):
-            word = vocabulary[draw.integers(len(vocabulary))]
-            added = word if draw.integers(2) else str(draw.integers(_MAX_NUMBER))
-            words.insert(0 if draw.integers(_MAX_MORE) == 0 else len(words), added)
+    elif how == "fewer" and len(words) > 1:
+        del words[drawn(len(words))]
+    elif how == "short":
+        words = [word[: 1 + drawn(_MAX_SHORT)] if drawn(2) else word for word in words]
+    elif how == "more":
+        for _ in range(1 + drawn(_MAX_MORE)):
+            word = vocabulary[drawn(len(vocabulary))] if drawn(2) else str(drawn(_MAX_NUMBER))
+            words.insert(len(words) if drawn(3) else 0, word)
     return " ".join(words)
 
 
@@ -95,18 +99,23 @@ def ranked(
         found: the candidates for the keys of both.
 
     Returns:
-        Rows by list and descending probability: list, concept, local_key and standard_key, which are
-        the most alike, and probability. The last row of a list has no concept, and the probability
-        that no candidate is right.
+        Rows by list and descending probability: list, concept, local_key and standard_key, the most
+        alike keys of both, and probability. The last row of a list has no concept, and the
+        probability that no candidate is right.
     """
     query, name = (
         keys.to_frame("key").with_row_index(number).cast({number: pl.Int32})
         for number, keys in (("query_id", found.queries), ("name_id", found.names))
     )
     bearers = names.join(name, on="key").select("name_id", "concept").unique()
-    local, drawn = (rows.join(query, on="key").unique(["list", "query_id"]) for rows in (local, drawn))
+    local = local.join(query, on="key").select("list", "query_id").unique()
+    left_out = drawn.filter(pl.col("state") != _STATES[0])
+    left_out = left_out.join(name, left_on="given", right_on="key")
+    drawn = drawn.join(query, on="key").unique(["list", "query_id"])
     pairs = found.pairs()
-    known = _without_left_out(pairs.join(drawn, on="query_id").join(bearers, on="name_id"), drawn, name)
+
+    known = pairs.join(drawn, on="query_id").join(bearers, on="name_id")
+    known = _known(known, left_out.select("list", "name_id"))
     features = np.concatenate([*found.features(known)], axis=1)
     group = "right" if names["concept"].n_unique() > _FEW else "list"
     halves = (known[group] % 2 == 1).to_numpy()
@@ -114,16 +123,15 @@ def ranked(
     known = known.with_columns(odds=model.log_odds(features, halves))
     fitted = _alternatives(known, drawn)
     right, is_none = pl.col("is_right").fill_null(value=False), pl.col("concept").is_null()
-    is_right = fitted.select(right | (is_none & ~right.any().over("list"))).to_series()
-    starts = _starts(fitted)
-    coefficients = fitted_choice(_features(fitted), starts, is_right.to_numpy())
-    share = is_right.filter(fitted["concept"].is_null()).mean()
+    is_right = fitted.select(right | (is_none & ~right.any().over("list"))).to_series().to_numpy()
+    coefficients = fitted_choice(_features(fitted), _starts(fitted), is_right)
+    none_share = is_right[_starts(fitted)[1:] - 1].mean()
 
     own = pairs.join(local, on="query_id", how="semi").sort("query_id", "name_id")
     odds = [_log_odds(model, part) for part in found.features(own)]
     own = own.with_columns(odds=np.concatenate([np.empty(0), *odds]))
     rows = _alternatives(own.join(local, on="query_id").join(bearers, on="name_id"), local)
-    shares = shares_of_lists(_features(rows) @ coefficients, _starts(rows), float(share))
+    shares = shares_of_lists(_features(rows) @ coefficients, _starts(rows), none_share)
     rows = rows.select(
         "list",
         "concept",
@@ -131,25 +139,22 @@ def ranked(
         standard_key=found.names.gather(rows["name_id"]),
         probability=shares,
     )
-    order = pl.col("concept").is_null(), pl.col("probability")
-    return rows.sort("list", *order, descending=[False, False, True], maintain_order=True)
+    order = ["list", is_none, pl.col("probability")]
+    return rows.sort(order, descending=[False, False, True], maintain_order=True)
 
 
-def _without_left_out(
-    pairs: pl.DataFrame, drawn: pl.DataFrame, name: pl.DataFrame
-) -> pl.DataFrame:
-    """Return the pairs of drawn lists without the names that are left out, and ``is_right``."""
-    left_out = drawn.filter(pl.col("state") != _STATES[0]).join(name, left_on="given", right_on="key")
-    known = pairs.join(left_out, on=["list", "name_id"], how="anti")
-    known = known.with_columns(is_right=pl.col("concept") == pl.col("right"))
-    known = known.filter((pl.col("state") != _STATES[-1]) | ~pl.col("is_right"))
-    return known.sort("list", "query_id", "name_id", "concept")
+def _known(pairs: pl.DataFrame, left_out: pl.DataFrame) -> pl.DataFrame:
+    """Return the pairs of drawn lists that remain without what is left out, and ``is_right``."""
+    pairs = pairs.join(left_out, on=["list", "name_id"], how="anti")
+    pairs = pairs.with_columns(is_right=pl.col("concept") == pl.col("right"))
+    pairs = pairs.filter((pl.col("state") != _STATES[-1]) | ~pl.col("is_right"))
+    return pairs.sort("list", "query_id", "name_id", "concept")
 
 
 def _log_odds(model: CrossFitted, features: Vectors) -> Values:
     """Return the mean log odds of the models of both halves: float64[n_pairs]."""
-    halves = [np.full(features.shape[1], half) for half in (False, True)]
-    return np.mean([model.log_odds(features, half) for half in halves], axis=0)
+    first, second = (np.full(features.shape[1], half) for half in (False, True))
+    return (model.log_odds(features, first) + model.log_odds(features, second)) / 2
 
 
 def _alternatives(pairs: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:

@@ -26,7 +26,8 @@ def choice_shares(utilities: Values, starts: Starts) -> Values:
     """
     begins, sizes = starts[:-1], np.diff(starts)
     weights = np.exp(utilities - np.repeat(np.maximum.reduceat(utilities, begins), sizes))
-    return weights / np.repeat(np.add.reduceat(weights, begins), sizes)
+    shares: Values = weights / np.repeat(np.add.reduceat(weights, begins), sizes)
+    return shares
 
 
 def fitted_choice(features: FloatTable, starts: Starts, chosen: Flags) -> Values:
@@ -69,12 +70,12 @@ def shares_of_lists(utilities: Values, starts: Starts, known_share: float) -> Va
         starts: int64[n_lists + 1].
         known_share: share of "none" in the lists that the model was fitted on.
     """
-    is_none, share = np.zeros(len(utilities)), known_share
+    share, is_none = known_share, np.zeros(len(utilities))
     is_none[starts[1:] - 1] = 1
     for _ in range(_MAX_STEPS):
         shift = np.log(share / (1 - share)) - np.log(known_share / (1 - known_share))
         shares = choice_shares(utilities + shift * is_none, starts)
-        counted = shares @ is_none + _OTHERS * known_share
+        counted = float(shares @ is_none) + _OTHERS * known_share
         before, share = share, counted / (len(starts) - 1 + _OTHERS)
         if abs(share - before) < _SMALL:
             break

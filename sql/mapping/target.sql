@@ -4,9 +4,9 @@
 -- of the same meaning.
 --
 -- reads   concept, description, association
---         decided: a row per concept and name that a decision was on: object_id, object_label
--- writes  a row for each that is retired or no longer has the name: object_id, object_label,
---         change, replacement_id, which is null if there is none
+--         decided: a row per concept that a decision was on: concept_id, and concept_name, its name
+-- writes  a row for each that is retired or no longer has the name: concept_id, concept_name,
+--         change, and replacement_id, which is null if there is none
 
 with replacement as (
     select
@@ -24,23 +24,23 @@ with replacement as (
 )
 
 select
-    s.object_id,
-    s.object_label,
+    s.concept_id,
+    s.concept_name,
     if(coalesce(c.active, false), 'renamed', 'retired') as change,
     if(coalesce(c.active, false), c.concept_id, r.target_id) as replacement_id
 from decided as s
-left join concept as c on s.object_id = c.concept_id
-left join replacement as r on s.object_id = r.source_id
+left join concept as c on s.concept_id = c.concept_id
+left join replacement as r on s.concept_id = r.source_id
 where
     not coalesce(c.active, false)
     or not exists (
         select 1
         from description as d
         where
-            d.concept_id = s.object_id
+            d.concept_id = s.concept_id
             and d.active
-            and lower(trim(d.term)) = lower(trim(s.object_label))
+            and lower(trim(d.term)) = lower(trim(s.concept_name))
     )
 order by
-    s.object_id,
-    s.object_label;
+    s.concept_id,
+    s.concept_name;
