@@ -57,14 +57,16 @@ class Candidates:
     threads: int
 
     def pairs(self) -> pl.DataFrame:
-        """Return the pairs, each once: query_id and name_id, in this order."""
+        """Return the pairs, each once: query_id, name_id, in this order, and is_equal."""
         searches = [
             self._within_edits(),
             names_by_tfidf(self.names, self.queries, self.depth, self.threads),
         ]
         searches += [names_by_cosine(*each, self.depth, self.threads) for each in self.embedded]
         pairs = pl.concat([search.select("query_id", "name_id") for search in searches])
-        return pairs.unique().sort("query_id", "name_id")
+        pairs = pairs.unique().sort("query_id", "name_id")
+        keys = self.queries.gather(pairs["query_id"]), self.names.gather(pairs["name_id"])
+        return pairs.with_columns(is_equal=keys[0] == keys[1])
 
     def _within_edits(self) -> pl.DataFrame:
         pool = Pool(self.names, match_case=True, threads=self.threads)
@@ -103,6 +105,6 @@ class Candidates:
         self, embedded: EmbeddedTerms, names: Ids, queries: Ids, query_ids: Ids, name_ids: Ids
     ) -> Vectors:
         """Return the cosines of pairs, 0 without a vector: float32[1, n_pairs]."""
-        metric = "avg_cosine" if isinstance(embedded.embedded, WordBags) else "cosine"
+        metric = "avg_cos" if isinstance(embedded.embedded, WordBags) else "cos"
         rows, workers = (queries[query_ids], names[name_ids]), Workers(threads=self.threads)
         return np.nan_to_num(similarities_of(embedded, metric, *rows, workers))[None]

@@ -16,10 +16,12 @@ from medsim.mapping.candidates import Candidates, compared
 from medsim.statistics.boosting import CrossFitted
 from medsim.statistics.choice import fitted_choice, shares_of_lists
 
-_N_LISTS = 6_000
+_MAX_LISTS = 6_000
+_LISTS_PER_CONCEPT = 10
 _STATES = ("whole", "whole", "without_name", "without_concept")
 _ALTERATIONS = ("none", "typing", "order", "more", "fewer", "short")
 _MAX_CONCEPTS = 8  # of a list that probabilities are computed for
+_ORDER = ("list", "query_id", "name_id", "concept")
 _FEW = 50  # concepts, of which both halves may have no names
 _LEAST = -8.0  # log odds of a name that supports no candidate
 _BEND = 2.0  # log odds
@@ -42,9 +44,10 @@ def drawn_lists(names: pl.DataFrame, sizes: Ids, seed: int) -> pl.DataFrame:
     """
     draw = np.random.default_rng(seed)
     concepts = names.group_by("concept", maintain_order=True).agg("term", "key")
-    words = " ".join(names["key"].sample(min(len(names), _N_LISTS), seed=seed)).split()
+    words = " ".join(names["key"].sample(min(len(names), _MAX_LISTS), seed=seed)).split()
     rows = []
-    for number, at in enumerate(draw.integers(len(concepts), size=_N_LISTS).tolist()):
+    n_lists = min(_MAX_LISTS, _LISTS_PER_CONCEPT * max(_FEW, len(concepts)))
+    for number, at in enumerate(draw.integers(len(concepts), size=n_lists).tolist()):
         concept, terms, keys = concepts.row(at)
         state, how = _STATES[draw.integers(len(_STATES))], _ALTERATIONS[number % len(_ALTERATIONS)]
         for name in draw.permutation(len(terms))[: draw.choice(sizes)]:
@@ -82,7 +85,9 @@ def _altered(term: str, how: str, vocabulary: Sequence[str], draw: np.random.Gen
         words = [word[: 1 + drawn(_MAX_SHORT)] if drawn(2) else word for word in words]
     elif how == "more":
         for _ in range(1 + drawn(_MAX_MORE)):
-            word = vocabulary[drawn(len(vocabulary))] if drawn(2) else str(drawn(_MAX_NUMBER))
+            word = vocabulary[drawn(len(vocabulary))]
+            unknown = "".join(word[at] for at in draw.permutation(len(word)))
+            word = (word, unknown, str(drawn(_MAX_NUMBER)))[drawn(3)]
             words.insert(len(words) if drawn(3) else 0, word)
     return " ".join(words)
 
@@ -108,10 +113,11 @@ def ranked(
         for number, keys in (("query_id", found.queries), ("name_id", found.names))
     )
     bearers = names.join(name, on="key").select("name_id", "concept").unique()
-    local = local.join(query, on="key").select("list", "query_id").unique()
+    local = local.join(query, on="key").select("list", "query_id").unique().sort("list", "query_id")
     left_out = drawn.filter(pl.col("state") != _STATES[0])
     left_out = left_out.join(name, left_on="given", right_on="key")
-    drawn = drawn.join(query, on="key").unique(["list", "query_id"])
+    drawn = drawn.join(query, on="key", maintain_order="left")
+    drawn = drawn.unique(["list", "query_id"], keep="first", maintain_order=True)
     pairs = found.pairs()
 
     known = pairs.join(drawn, on="query_id").join(bearers, on="name_id")
@@ -130,7 +136,8 @@ def ranked(
     own = pairs.join(local, on="query_id", how="semi").sort("query_id", "name_id")
     odds = [_log_odds(model, part) for part in found.features(own)]
     own = own.with_columns(odds=np.concatenate([np.empty(0), *odds]))
-    rows = _alternatives(own.join(local, on="query_id").join(bearers, on="name_id"), local)
+    own = own.join(local, on="query_id").join(bearers, on="name_id").sort(*_ORDER)
+    rows = _alternatives(own, local)
     shares = shares_of_lists(_features(rows) @ coefficients, _starts(rows), none_share)
     rows = rows.select(
         "list",
@@ -147,8 +154,7 @@ def _known(pairs: pl.DataFrame, left_out: pl.DataFrame) -> pl.DataFrame:
     """Return the pairs of drawn lists that remain without what is left out, and ``is_right``."""
     pairs = pairs.join(left_out, on=["list", "name_id"], how="anti")
     pairs = pairs.with_columns(is_right=pl.col("concept") == pl.col("right"))
-    pairs = pairs.filter((pl.col("state") != _STATES[-1]) | ~pl.col("is_right"))
-    return pairs.sort("list", "query_id", "name_id", "concept")
+    return pairs.filter((pl.col("state") != _STATES[-1]) | ~pl.col("is_right")).sort(*_ORDER)
 
 
 def _log_odds(model: CrossFitted, features: Vectors) -> Values:
@@ -161,23 +167,23 @@ def _alternatives(pairs: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
     """Return the alternatives of each list: its most likely concepts, and none of them as the last.
 
     Args:
-        pairs: list, query_id, name_id, concept and odds.
+        pairs: list, query_id, name_id, concept, odds and is_equal.
         names: list and query_id of each name.
 
     Returns:
-        One row each: list, concept, query_id and name_id with the highest log odds, these odds, and
-        support, the mean log odds over all names of the list.
+        One row each: list; concept; odds, the highest of its names; support, their mean over the
+        names of the list; and query_id and name_id that are equal, or else have these odds.
     """
-    sizes = names.group_by("list").agg(n_names=pl.len())
-    key = ["list", "concept"]
-    best = pairs.sort("odds", descending=True, maintain_order=True)
-    best = best.unique([*key, "query_id"], keep="first", maintain_order=True)
-    supports = pl.col("odds").clip(_LEAST) - _LEAST
-    best = best.with_columns(support=supports.sum().over(key))
-    best = best.unique(key, keep="first", maintain_order=True).join(sizes, on="list")
-    best = best.with_columns(support=pl.col("support") / pl.col("n_names") + _LEAST)
+    sizes, key = names.group_by("list").agg(n_names=pl.len()), ["list", "concept"]
+    odds, support = pl.col("odds"), pl.col("odds").clip(_LEAST) - _LEAST
+    of_names = pairs.group_by(*key, "query_id").agg(odds.max()).sort(*key, "query_id")
+    scores = of_names.group_by(key).agg(odds.max(), support=support.sum()).join(sizes, on="list")
+    scores = scores.with_columns(support=pl.col("support") / pl.col("n_names") + _LEAST)
+    best = pairs.sort("is_equal", "odds", descending=True, maintain_order=True)
+    best = best.unique(key, keep="first").drop("odds").join(scores, on=key)
+    best = best.sort(["list", "odds", "concept"], descending=[False, True, False])
     best = best.filter(pl.int_range(pl.len()).over("list") < _MAX_CONCEPTS)
-    none = sizes.select("list", odds=0.0, support=0.0)
+    none = sizes.select("list", odds=0.0, support=0.0, is_equal=False)
     every = pl.concat([best, none], how="diagonal")
     return every.sort("list", pl.col("concept").is_null(), maintain_order=True)
 
@@ -187,7 +193,8 @@ def _starts(rows: pl.DataFrame) -> Starts:
 
 
 def _features(rows: pl.DataFrame) -> FloatTable:
-    """Return the features of alternatives: float64[n_rows, 5]; utility bends at two odds."""
+    """Return the features of alternatives: float64[n_rows, 6]; utility bends at two odds."""
     odds, is_none = rows["odds"].to_numpy(), rows["concept"].is_null().to_numpy()
     bends = np.maximum(odds - _BEND, 0), np.minimum(odds + _BEND, 0)
-    return np.column_stack([odds, rows["support"].to_numpy(), *bends, is_none])
+    others = rows["support"].to_numpy(), rows["is_equal"].to_numpy(), is_none
+    return np.column_stack([odds, *bends, *others])
