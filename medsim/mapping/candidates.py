@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.builds.spelling import SpellingFeatures
+from medsim.builds.spelling import Fragments, SpellingFeatures
 from medsim.core.terms import lowered_column
 from medsim.embeddings.embedded_terms import similarities_of
 from medsim.embeddings.metrics import WordBags, Workers
@@ -83,6 +83,17 @@ class Candidates:
         return SpellingFeatures(pl.concat([self.names, self.queries]).unique().sort())
 
     @cached_property
+    def _known_words(self) -> Fragments:
+        """The words of the names, and those of the queries that names have."""
+        vocabulary = self.names.str.split(" ").explode().unique().implode()
+        known = self.queries.str.split(" ").to_frame("words").with_row_index().explode("words")
+        known = known.filter(pl.col("words").is_in(vocabulary)).group_by("index").agg("words")
+        rows = pl.DataFrame({"index": pl.int_range(len(self.queries), dtype=pl.UInt32, eager=True)})
+        known = rows.join(known, on="index", how="left", maintain_order="left")["words"]
+        texts = known.list.join(" ").fill_null("").rename(self.names.name)
+        return Fragments.words(pl.concat([self.names, texts]), r"[^ ]+")
+
+    @cached_property
     def _rows(self) -> tuple[Ids, Ids]:
         """The rows of queries and names among the terms of the spelling."""
         terms = self._spelling.terms
@@ -98,8 +109,9 @@ class Candidates:
         for part in pairs.select("query_id", "name_id").iter_slices(_AT_ONCE):
             queries, names = part["query_id"].to_numpy(), part["name_id"].to_numpy()
             spelled = self._spelling.of(query_rows[queries], name_rows[names])
+            known = self._known_words.overlap((len(self.names) + queries).astype(np.int32), names)
             cosines = (self._cosines(*each, queries, names) for each in self.embedded)
-            yield np.concatenate([spelled, *cosines])
+            yield np.concatenate([spelled, known.astype(np.float32), *cosines])
 
     def _cosines(
         self, embedded: EmbeddedTerms, names: Ids, queries: Ids, query_ids: Ids, name_ids: Ids

@@ -119,7 +119,7 @@ def _alternatives(
     local = codes.select(pl.int_range(pl.len(), dtype=pl.Int32).alias("list"), term="names")
     local = local.explode("term")
     local = local.with_columns(compared(local["term"]))
-    drawn = drawn_lists(standard, codes["names"].list.len().to_numpy(), options.seed)
+    drawn = drawn_lists(standard, local, options.seed)
     asked = pl.concat([local.select("key", "term"), drawn.select("key", "term")])
     standard_side, local_side = (
         side.unique("key", keep="first", maintain_order=True).sort("key")

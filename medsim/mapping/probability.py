@@ -30,12 +30,15 @@ _MAX_SHORT = 5  # letters of a word that is cut
 _MAX_MORE = 3  # words that are added
 
 
-def drawn_lists(names: pl.DataFrame, sizes: Ids, seed: int) -> pl.DataFrame:
+def drawn_lists(names: pl.DataFrame, local: pl.DataFrame, seed: int) -> pl.DataFrame:
     """Return names of the standard as if they were local names.
+
+    Half of the words that are added to names are beginnings or ends of local names, as these may
+    have additions of their own, such as packs of a drug.
 
     Args:
         names: concept, term and key of each name.
-        sizes: numbers of names of the local concepts, from which those of lists are drawn.
+        local: list and key of each local name; the numbers of names of its lists are drawn too.
         seed: random seed.
 
     Returns:
@@ -45,13 +48,15 @@ def drawn_lists(names: pl.DataFrame, sizes: Ids, seed: int) -> pl.DataFrame:
     draw = np.random.default_rng(seed)
     concepts = names.group_by("concept", maintain_order=True).agg("term", "key")
     words = " ".join(names["key"].sample(min(len(names), _MAX_LISTS), seed=seed)).split()
+    sizes, others = local.group_by("list").len().sort("list")["len"].to_numpy(), local["key"]
     rows = []
     n_lists = min(_MAX_LISTS, _LISTS_PER_CONCEPT * max(_FEW, len(concepts)))
     for number, at in enumerate(draw.integers(len(concepts), size=n_lists).tolist()):
         concept, terms, keys = concepts.row(at)
         state, how = _STATES[draw.integers(len(_STATES))], _ALTERATIONS[number % len(_ALTERATIONS)]
         for name in draw.permutation(len(terms))[: draw.choice(sizes)]:
-            term = _altered(terms[name], how, words, draw)
+            other = others[int(draw.integers(len(others)))].split()
+            term = _altered(terms[name], how, words, other, draw)
             rows.append((number, concept, state, keys[name], terms[name], term))
     columns = {"list": pl.Int32, "right": pl.Int32, "state": pl.String, "given": pl.String}
     lists = pl.DataFrame(rows, {**columns, "whole": pl.String, "term": pl.String}, orient="row")
@@ -64,7 +69,9 @@ def drawn_lists(names: pl.DataFrame, sizes: Ids, seed: int) -> pl.DataFrame:
     )
 
 
-def _altered(term: str, how: str, vocabulary: Sequence[str], draw: np.random.Generator) -> str:
+def _altered(
+    term: str, how: str, vocabulary: Sequence[str], other: list[str], draw: np.random.Generator
+) -> str:
     """Return a term as people write it elsewhere."""
 
     def drawn(n: int) -> int:
@@ -83,6 +90,9 @@ def _altered(term: str, how: str, vocabulary: Sequence[str], draw: np.random.Gen
         del words[drawn(len(words))]
     elif how == "short":
         words = [word[: 1 + drawn(_MAX_SHORT)] if drawn(2) else word for word in words]
+    elif how == "more" and drawn(2):
+        n_more = 1 + drawn(_MAX_MORE)
+        return " ".join([*words, *other[-n_more:]] if drawn(3) else [*other[:n_more], *words])
     elif how == "more":
         for _ in range(1 + drawn(_MAX_MORE)):
             word = vocabulary[drawn(len(vocabulary))]
