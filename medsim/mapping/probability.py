@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from medsim.kernels.types import FloatTable, Ids, Starts, Values, Vectors, starts_of
+from medsim.kernels.types import FloatTable, Starts, Values, Vectors, starts_of
 from medsim.mapping.candidates import Candidates, compared
 from medsim.statistics.boosting import CrossFitted
 from medsim.statistics.choice import fitted_choice, shares_of_lists
