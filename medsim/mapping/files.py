@@ -160,7 +160,7 @@ def _write_fhir(
     group = {"source": prefix[1], "target": system, "element": [*elements.values()]}
     resource = {
         "resourceType": "ConceptMap",
-        "url": f"{prefix[1].rstrip('/:')}:concept-map",
+        "url": f"{prefix[1]}concept-map",
         "status": "draft",
         "experimental": False,
         "description": f"Made by medsim {medsim_version()}",

@@ -31,7 +31,7 @@ from medsim.terminologies.options import extensions_option
 MAX_CANDIDATES = 20
 """The maximum number of candidates of a local code."""
 
-_PREFIX = re.compile(r"([A-Za-z_][\w.-]*)=(https?://\S+|urn:\S+)")
+_PREFIX = re.compile(r"([A-Za-z_][\w.-]*)=(https?://\S+|urn:\S*[^:\s])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class MapOptions(Options):
             metavar="NAME=ADDRESS",
             key="prefix",
         ),
-    ] = "local=urn:local:"
+    ] = "local=https://example.org/local/"
     seed: Annotated[
         int,
         Option(
