@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from medsim.builds.build import check_no_extensions, is_output
-from medsim.builds.output import Build
+from medsim.builds.build import fill_tables
 from medsim.core.errors import InputError, OptionError
-from medsim.core.kinds import CANONICAL_TABLES
-from medsim.core.options import OpenedFolder, folder_of
 from medsim.core.progress import Progress
 from medsim.core.terms import MAX_NAME, TOO_LONG
 from medsim.terminologies.options import ReadingOptions
-from medsim.terminologies.sources import read_terminology
 
 if TYPE_CHECKING:
+    from medsim.core.options import OpenedFolder
     from medsim.core.store import Store
 
 _CHOSEN = {"category": pl.String}
@@ -47,14 +44,7 @@ def read_names(
         InputError: there are no names in the language.
         OptionError: a category is unknown, or an option does not fit the source.
     """
-    if is_output(source):
-        check_no_extensions(source, reading.extensions)
-        build = Build(folder_of(source))
-        files = {name: table.files for name, table in CANONICAL_TABLES.items()}
-        store.view_files(build.folder, files)
-        facts: dict[str, Any] = dict(build.manifest.source)
-    else:
-        facts = read_terminology(str(source), store, reading, progress).to_json()
+    facts = fill_tables(source, reading, store, progress)
     store.put("chosen", pl.DataFrame({"category": categories}, _CHOSEN))
     names = store.frame("mapping/name", language=reading.language)
     names = names.filter(pl.col("term") != "")

@@ -55,9 +55,9 @@ def tables_of(
     codes = _with_status(codes, candidates, every.filter(pl.col("concept_id").is_null()), decided)
     replaced = main.rename({"concept_id": "replacement_id", "main_name": "replacement_name"})
     taken = _taken(codes, candidates, options.accept)
-    mappings = pl.concat([decided.held.drop("concept_name"), taken], how="diagonal_relaxed").join(
-        main.rename({"main_name": "concept_name"}), on="concept_id", how="left"
-    )
+    mappings = pl.concat([decided.held, taken], how="diagonal_relaxed")
+    mappings = mappings.join(main, on="concept_id", how="left")
+    mappings = mappings.with_columns(concept_name=pl.coalesce("main_name", "concept_name"))
     described = _described(candidates, [*names["term"], *codes["names"].explode()], threads)
     tables = {
         "candidate": described.join(main, on="concept_id"),
