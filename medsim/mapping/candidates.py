@@ -26,7 +26,7 @@ _EDITS = 2  # edits within which all names are candidates
 _AT_ONCE = 1 << 17  # pairs
 
 
-def compared(terms: pl.Series) -> pl.Series:
+def comparable(terms: pl.Series) -> pl.Series:
     """Return terms as they are compared: words in lower case without accents and punctuation.
 
     Letters and digits are separate words. A term without either stays as it is.
@@ -39,11 +39,11 @@ def compared(terms: pl.Series) -> pl.Series:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Candidates:
-    """The pairs of queries and names that searches find, and what is known of each pair.
+class PairSearch:
+    """Finds pairs of queries and names, and computes the features of pairs.
 
     Attributes:
-        names: the distinct names of the standard, as ``compared`` returns them, in order.
+        names: the distinct names of the standard, as ``comparable`` returns them, in order.
         queries: the distinct queries, in the same form and order.
         embedded: embeddings, with the rows of the names and of the queries among their terms.
         depth: number of names that each search by TF-IDF or an embedding returns.

@@ -20,17 +20,17 @@ from medsim.core.tables import bytes_of
 from medsim.embeddings.embedded_terms import embed_terms, identify, term_rows, with_fingerprint
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.options import embedding_spec
-from medsim.mapping.candidates import Candidates, compared
+from medsim.mapping.candidates import PairSearch, comparable
 from medsim.mapping.decided import decided_of
 from medsim.mapping.files import write_files
-from medsim.mapping.names import LocalReading, codes_of, read_names
+from medsim.mapping.names import LocalReading, local_codes, read_names
 from medsim.mapping.options import MapOptions
 from medsim.mapping.output import (
     NAME_MAPPING,
     MappingManifest,
     NameMapping,
 )
-from medsim.mapping.probability import drawn_lists, ranked
+from medsim.mapping.probability import drawn_lists, likely_concepts
 from medsim.mapping.rows import tables_of
 from medsim.terminologies.options import ReadingOptions
 
@@ -45,7 +45,7 @@ _MIN_DEPTH = 10  # names that each search returns for a name
 def map_names(options: MapOptions) -> NameMapping:
     """Find the concepts of a standard that local names probably mean, and return the mapping.
 
-    Candidates come from equal names, edit distance, TF-IDF of character trigrams and embeddings.
+    PairSearch come from equal names, edit distance, TF-IDF of character trigrams and embeddings.
     The probability that one is right is learned from names of the standard: they are searched as
     they are and altered, with and without their names and concepts in the standard. Probabilities
     are calibrated for local names whose concepts the standard lacks as often as it seems.
@@ -63,7 +63,7 @@ def map_names(options: MapOptions) -> NameMapping:
             how = LocalReading(language=options.language, columns=options.columns)
             local_facts, local_names = read_names(options.local, how, store, progress)
             is_table = not is_output(options.local) and local_facts["source"] == "table"
-            codes = codes_of(local_names, store, with_columns=is_table)
+            codes = local_codes(local_names, store, with_columns=is_table)
         reading = ReadingOptions(
             language=options.language,
             extensions=options.extensions,
@@ -115,10 +115,10 @@ def _alternatives(
     """
     concepts = names["concept_id"].unique(maintain_order=True)
     rows = concepts.search_sorted(names["concept_id"]).cast(pl.Int32)
-    standard = names.select("term", concept=rows).with_columns(compared(names["term"]))
+    standard = names.select("term", concept=rows).with_columns(comparable(names["term"]))
     local = codes.select(pl.int_range(pl.len(), dtype=pl.Int32).alias("list"), term="names")
     local = local.explode("term")
-    local = local.with_columns(compared(local["term"]))
+    local = local.with_columns(comparable(local["term"]))
     drawn = drawn_lists(standard, local, options.seed)
     asked = pl.concat([local.select("key", "term"), drawn.select("key", "term")])
     standard_side, local_side = (
@@ -126,7 +126,7 @@ def _alternatives(
         for side in (standard, asked)
     )
     terms = standard_side["term"], local_side["term"]
-    found = Candidates(
+    found = PairSearch(
         names=standard_side["key"],
         queries=local_side["key"],
         embedded=_embedded(options, terms, embeddings, progress, threads),
@@ -134,7 +134,7 @@ def _alternatives(
         threads=threads,
     )
     with progress.stage(f"search {len(local):,} names among {len(found.names):,}"):
-        every = ranked(standard, local, drawn, found)
+        every = likely_concepts(standard, local, drawn, found)
     for key, of, owner in (("local", local, "list"), ("standard", standard, "concept")):
         first = of.unique([owner, "key"], keep="first", maintain_order=True)
         first = first.select(owner, pl.col("key", "term").name.prefix(f"{key}_"))

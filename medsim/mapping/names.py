@@ -59,7 +59,7 @@ def read_names(
     return facts, names
 
 
-def codes_of(names: pl.DataFrame, store: Store, *, with_columns: bool) -> pl.DataFrame:
+def local_codes(names: pl.DataFrame, store: Store, *, with_columns: bool) -> pl.DataFrame:
     """Return a row per local code with its names, without status and probabilities.
 
     Args:

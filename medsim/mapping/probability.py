@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from medsim.kernels.types import FloatTable, Starts, Values, Vectors, starts_of
-from medsim.mapping.candidates import Candidates, compared
+from medsim.mapping.candidates import PairSearch, comparable
 from medsim.statistics.boosting import CrossFitted
 from medsim.statistics.choice import fitted_choice, shares_of_lists
 
@@ -60,7 +60,7 @@ def drawn_lists(names: pl.DataFrame, local: pl.DataFrame, seed: int) -> pl.DataF
             rows.append((number, concept, state, keys[name], terms[name], term))
     columns = {"list": pl.Int32, "right": pl.Int32, "state": pl.String, "given": pl.String}
     lists = pl.DataFrame(rows, {**columns, "whole": pl.String, "term": pl.String}, orient="row")
-    lists = lists.with_columns(compared(lists["term"]))
+    lists = lists.with_columns(comparable(lists["term"]))
     # A name that was altered into another name of the standard means the other.
     is_other = (pl.col("key") != pl.col("given")) & pl.col("key").is_in(names["key"].implode())
     return lists.with_columns(
@@ -102,8 +102,8 @@ def _altered(
     return " ".join(words)
 
 
-def ranked(
-    names: pl.DataFrame, local: pl.DataFrame, drawn: pl.DataFrame, found: Candidates
+def likely_concepts(
+    names: pl.DataFrame, local: pl.DataFrame, drawn: pl.DataFrame, found: PairSearch
 ) -> pl.DataFrame:
     """Return the candidates of local concepts with the probability that each is right.
 

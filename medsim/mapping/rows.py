@@ -36,7 +36,7 @@ def tables_of(
     """Return the tables of a mapping by name.
 
     Args:
-        codes: the rows of ``codes_of``.
+        codes: the rows of ``local_codes``.
         names: the names of the standard.
         every: the candidates of each code with their probability, and none as the last.
         decided: what is decided.
