@@ -47,7 +47,7 @@ def tables_of(
         decided.rejected, on=["code", "concept_id"], how="anti", maintain_order="left"
     )
     probability = pl.col("probability")
-    every = every.with_columns(probability / probability.sum().over("code"))
+    every = every.with_columns((probability / probability.sum().over("code")).round(6))
     candidates = every.drop_nulls("concept_id")
     rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("code")
     candidates = candidates.with_columns(rank=rank).filter(pl.col("rank") <= options.k)

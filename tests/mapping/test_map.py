@@ -74,7 +74,7 @@ def test_probabilities_and_distances_fit(plain: medsim.NameMapping) -> None:
     ranked = rows.sort("code", "probability", descending=[False, True], maintain_order=True)
     assert ranked["rank"].to_list() == rows.sort("code", maintain_order=True)["rank"].to_list()
     sums = rows.group_by("code").agg(pl.col("probability").sum()).join(plain.local(), on="code")
-    assert (sums["probability"] + sums["none_probability"] < 1 + 1e-9).all()
+    assert (sums["probability"] + sums["none_probability"] < 1 + 1e-4).all()
     pairs = rows.select(pl.col("local_name", "matched_name").str.to_lowercase(), "distance")
     assert all(Levenshtein.distance(one, other) == n for one, other, n in pairs.iter_rows())
     assert rows.group_by("code").len()["len"].max() <= 5
