@@ -51,10 +51,12 @@ def decided_of(files: Sequence[str | Path], codes: pl.Series, store: Store) -> D
     is_known = every["subject_id"].is_in(codes.implode())
     columns = {"subject_id": "code", "object_id": "concept_id", "object_label": "concept_name"}
     known, pair = every.filter(is_known).rename(columns), ["code", "concept_id"]
+    known = known.sort("date", maintain_order=True).unique(
+        [*pair, "reviewer"], keep="last", maintain_order=True
+    )
     rejected = known.filter(decision="different").select(pair).unique(maintain_order=True)
     rows = known.filter(pl.col("decision").is_in([*PREDICATES, NO_MATCH]))
     rows = rows.filter(pl.col("date") == pl.col("date").max().over("code", "reviewer"))
-    rows = rows.unique([*pair, "reviewer"], keep="last", maintain_order=True)
     with store.frame_as("decided", rows.select("concept_id", "concept_name").unique()):
         changes = store.frame("mapping/target")
     rows = rows.join(changes, on=["concept_id", "concept_name"], how="left", maintain_order="left")
