@@ -75,14 +75,16 @@ def _measured(n_codes: int) -> Measured:
     first = found.filter(rank=1)
     at = {n: found.filter("is_right", pl.col("rank") <= n).height / known for n in (1, 5)}
     error, covered = _calibration(first["probability"].to_numpy(), first["is_right"].to_numpy())
-    says_none = none["none_probability"] > none["probability"].fill_null(0)
+    lacks = (none["none_probability"] > none["probability"].fill_null(0)).filter(
+        none["has_match"].is_null()
+    )
     others = {name: rank(local, standard) for name, rank in _OTHERS.items()}
     said = [
         f"accuracy@1 {at[1]:.3f}, @5 {at[5]:.3f}",
         *(f"{name} {right:.3f}, {right5:.3f}" for name, (right, right5) in others.items()),
         f"calibration error {error:.3f}",
         f"coverage at 95% precision {covered * len(first) / n_codes:.3f}",
-        f"no match found {says_none.filter(none['has_match'].is_null()).mean():.3f}",
+        f"no match found {lacks.sum() / len(lacks):.3f}",
     ]
     rows = found.select("code", "concept_id", pl.col("probability").round(6)).write_csv()
     return Measured(
@@ -141,7 +143,7 @@ def _by_equality(local: pl.DataFrame, standard: pl.DataFrame) -> tuple[float, fl
         .with_columns(lower)
         .join(standard.with_columns(lower), on=["concept_id", "term"], how="semi")
     )
-    share = equal.height / local["has_match"].sum()
+    share = equal.height / int(local["has_match"].sum())
     return share, share
 
 

@@ -86,12 +86,9 @@ class PairSearch:
     def _known_words(self) -> Fragments:
         """The words of the names, and those of the queries that names have."""
         vocabulary = self.names.str.split(" ").explode().unique().implode()
-        known = self.queries.str.split(" ").to_frame("words").with_row_index().explode("words")
-        known = known.filter(pl.col("words").is_in(vocabulary)).group_by("index").agg("words")
-        rows = pl.DataFrame({"index": pl.int_range(len(self.queries), dtype=pl.UInt32, eager=True)})
-        known = rows.join(known, on="index", how="left", maintain_order="left")["words"]
-        texts = known.list.join(" ").fill_null("").rename(self.names.name)
-        return Fragments.words(pl.concat([self.names, texts]), r"[^ ]+")
+        known = pl.element().filter(pl.element().is_in(vocabulary))
+        texts = self.queries.str.split(" ").list.eval(known).list.join(" ")
+        return Fragments.words(pl.concat([self.names, texts.rename(self.names.name)]), r"[^ ]+")
 
     @cached_property
     def _rows(self) -> tuple[Ids, Ids]:

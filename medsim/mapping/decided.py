@@ -82,5 +82,5 @@ def decided_of(files: Sequence[str | Path], codes: pl.Series, store: Store) -> D
         held=rows.filter(holds).unique(pair, keep="last", maintain_order=True),
         open=rows.filter(~holds),
         rejected=rejected,
-        unknown=len(every) - len(known),
+        unknown=int((~is_known).sum()),
     )
