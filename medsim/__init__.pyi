@@ -25,6 +25,8 @@ from medsim.exports.output import Exported as Exported
 from medsim.leaderboards.ranking import leaderboard as leaderboard
 from medsim.linking.link import link as link
 from medsim.linking.output import Linking as Linking
+from medsim.mapping.map import map_names as map_names
+from medsim.mapping.output import NameMapping as NameMapping
 from medsim.neighbours.pool import Pool as Pool
 from medsim.neighbours.pool import nearest as nearest
 from medsim.papers.output import Reproduction as Reproduction

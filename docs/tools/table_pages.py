@@ -40,6 +40,7 @@ TITLES: Mapping[str, str] = {
     "reproduction": "Reproductions",
     "answers": "Answers to questions",
     "linking": "Entity linking",
+    "mapping": "Mapping local codes",
     "tagging": "Taggings",
     "wic": "Words in context",
     "wic_evaluation": "Scores on words in context",

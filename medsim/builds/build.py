@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -45,6 +45,7 @@ from medsim.terminologies.sources import Terminology, read_terminology, source_p
 if TYPE_CHECKING:
     from medsim.builds.negatives import SearchResult, TermIndex
     from medsim.embeddings.embedded_terms import NamedEmbedding
+    from medsim.terminologies.options import ReadingOptions
 
     FirstSearch = Callable[[TermIndex, Sequence[SearchRequest], Progress], Sequence[SearchResult]]
 
@@ -123,6 +124,18 @@ def check_no_extensions(given: str | Path | OpenedFolder, extensions: Sequence[s
         raise OptionError(
             f"`extensions` does not apply to {folder_of(given)}, which is a build; leave it out"
         )
+
+
+def fill_tables(
+    given: str | Path | OpenedFolder, reading: ReadingOptions, store: Store, progress: Progress
+) -> dict[str, Any]:
+    """Fill the canonical tables from a build or a source, and return the facts about it."""
+    if not is_output(given):
+        return read_terminology(str(given), store, reading, progress).to_json()
+    check_no_extensions(given, reading.extensions)
+    build = Build(folder_of(given))
+    store.view_files(build.folder, {name: table.files for name, table in CANONICAL_TABLES.items()})
+    return dict(build.manifest.source)
 
 
 @contextmanager

@@ -466,7 +466,7 @@ def _request_parts(
     prefix = source.options.prefix
     n_tokens = sum(len(prefix) + len(term) for term in terms) // CHARACTERS_A_TOKEN
     request.stage.say(
-        f"{len(terms):,} terms to embed, an estimated {n_tokens:,} tokens "
+        f"{len(terms):,} terms go to {source.location}, an estimated {n_tokens:,} tokens "
         f"({CHARACTERS_A_TOKEN} characters each)"
     )
     ordered = sorted(terms, key=lambda term: (len(term), term))

@@ -9,12 +9,11 @@ from typing import Any
 
 import polars as pl
 
-from medsim.builds.build import check_no_extensions, is_output, paths_of
+from medsim.builds.build import fill_tables, is_output, paths_of
 from medsim.builds.output import Build
 from medsim.core import manifest
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
-from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.options import folder_of, public
 from medsim.core.output import claimed_by
 from medsim.core.progress import Progress, progress_of
@@ -46,7 +45,6 @@ from medsim.statistics.estimates import clustered_mean, interval_of
 from medsim.statistics.ranks import NOT_FOUND, RankSample
 from medsim.terminologies.mappings import cite_codes
 from medsim.terminologies.options import ReadingOptions
-from medsim.terminologies.sources import read_terminology
 
 _ANNOTATION = ("mention_id", "corpus", "document_id", "start", "end", "term", "type")
 _CODES = {"mention_id": pl.Int32, "vocabulary": pl.String, "code": pl.String}
@@ -188,16 +186,10 @@ def _read_names(
     Returns:
         The facts about the terminology and about the names, for the manifest.
     """
-    source, language, build = options.terminology, options.language, None
-    if is_output(source):
-        check_no_extensions(source, options.extensions)
-        build = Build(folder_of(source))
-        files = {name: table.files for name, table in CANONICAL_TABLES.items()}
-        store.view_files(build.folder, files)
-        terminology: dict[str, Any] = dict(build.manifest.source)
-    else:
-        reading = ReadingOptions(language=language, extensions=options.extensions)
-        terminology = read_terminology(str(source), store, reading, progress).to_json()
+    source, language = options.terminology, options.language
+    reading = ReadingOptions(language=language, extensions=options.extensions)
+    terminology = fill_tables(source, reading, store, progress)
+    build = Build(folder_of(source)) if is_output(source) else None
     cite_codes(store, terminology["vocabulary"])
     names = store.frame("terminologies/concept_name", language=language)
     if names.is_empty():

@@ -1,0 +1,34 @@
+"""The command that maps local names to a standard."""
+
+from __future__ import annotations
+
+from medsim.core.console import app, command
+from medsim.core.options import call
+from medsim.core.printing import Format, print_table, quoted, say_next, say_signs
+from medsim.mapping.options import MapOptions
+
+
+@command(app, MapOptions, then=("report", "sql"), name="map")
+def map_local(options: MapOptions, *, form: Format = "table") -> None:
+    """Map local names to the concepts of a standard, and print how likely the candidates are right.
+
+    Writes OUT with candidates and mappings as tables, manifest.json, and files for other programs:
+    CSV, .xlsx, SSSOM, OMOP and FHIR. Probabilities are learned from names of the standard, without
+    labels. Decide on the page or in the workbook, and run the command again with --decisions.
+
+    Example: medsim map wards.xlsx hpo -o mapped
+    """
+    from medsim.mapping.map import map_names
+
+    print_table(call(map_names, options).counts(), form)
+    say_signs(
+        options.progress,
+        form,
+        "at least: probability that the first candidate is right; expected right: their sum",
+    )
+    out = quoted(options.out)
+    say_next(
+        options.progress,
+        f"to decide, run medsim report {out} -o decide.html",
+        f'for the rows, run medsim sql {out} "from candidate"',
+    )

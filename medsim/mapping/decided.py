@@ -1,0 +1,86 @@
+"""What people have decided on local codes, and what of it still holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from medsim.decisions import PREDICATES
+from medsim.decisions.files import read_decisions
+
+if TYPE_CHECKING:
+    from medsim.core.store import Store
+
+NO_MATCH = "no_match"
+"""The decision that the standard has no concept for a code."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """Decisions on local codes, with code, concept_id, concept_name and the columns of decisions.
+
+    Attributes:
+        held: the decisions that hold; concept_id is null for no_match.
+        open: those that do not, with status, why and replacement_id.
+        rejected: code and concept_id of candidates that are wrong.
+        unknown: number of decisions on codes that LOCAL lacks.
+    """
+
+    held: pl.DataFrame
+    open: pl.DataFrame
+    rejected: pl.DataFrame
+    unknown: int
+
+
+def decided_of(files: Sequence[str | Path], codes: pl.Series, store: Store) -> Decided:
+    """Return what is decided on local codes.
+
+    Of one reviewer's decisions on a code, those of the last date count. A code is in conflict if
+    reviewers answer differently, or if one answer has two exact concepts, or has none and another.
+
+    Args:
+        files: files of decisions.
+        codes: the local codes.
+        store: the store of the standard, which knows what became of its concepts.
+    """
+    every = read_decisions(files)
+    is_known = every["subject_id"].is_in(codes.implode())
+    columns = {"subject_id": "code", "object_id": "concept_id", "object_label": "concept_name"}
+    known, pair = every.filter(is_known).rename(columns), ["code", "concept_id"]
+    known = known.sort("date", maintain_order=True).unique(
+        [*pair, "reviewer"], keep="last", maintain_order=True
+    )
+    rejected = known.filter(decision="different").select(pair).unique(maintain_order=True)
+    rows = known.filter(pl.col("decision").is_in([*PREDICATES, NO_MATCH]))
+    rows = rows.filter(pl.col("date") == pl.col("date").max().over("code", "reviewer"))
+    with store.frame_as("decided", rows.select("concept_id", "concept_name").unique()):
+        changes = store.frame("mapping/target")
+    rows = rows.join(changes, on=["concept_id", "concept_name"], how="left", maintain_order="left")
+    rows = rows.join(
+        rejected.with_columns(is_rejected=True), on=pair, how="left", maintain_order="left"
+    )
+    is_none, is_exact = pl.col("decision") == NO_MATCH, pl.col("decision") == "exact"
+    answer = pl.format("{} {}", "decision", "concept_id").sort().str.join("\n")
+    is_odd = (is_exact.sum() > 1) | (is_none.any() & ~is_none.all()) | pl.col("is_rejected").any()
+    by = ["code", "reviewer"]
+    rows = rows.with_columns(answer=answer.over(by), is_odd=is_odd.over(by))
+    is_conflict = (pl.col("answer").n_unique() > 1) | pl.col("is_odd").any()
+    is_changed = ~is_none & pl.col("change").is_not_null()
+    status = pl.when(is_conflict.over("code")).then(pl.lit("conflict"))
+    rows = rows.with_columns(
+        status=status.when(is_changed.any().over("code")).then(pl.lit("changed")),
+        why=status.otherwise("change"),
+        concept_id=pl.when(~is_none).then("concept_id"),
+        concept_name=pl.when(~is_none).then("concept_name"),
+    )
+    holds = pl.col("status").is_null()
+    return Decided(
+        held=rows.filter(holds).unique(pair, keep="last", maintain_order=True),
+        open=rows.filter(~holds),
+        rejected=rejected,
+        unknown=int((~is_known).sum()),
+    )

@@ -1,0 +1,145 @@
+"""The options of ``medsim map``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+from medsim.builds.options import NEW_FOLDER
+from medsim.core.config import MAX_SEED
+from medsim.core.errors import OptionError
+from medsim.core.options import (
+    OVERWRITE,
+    Cache,
+    OpenedFolder,
+    Option,
+    Options,
+    Reporting,
+    Threads,
+    input_option,
+    main_option,
+    output_option,
+)
+from medsim.corpora import ENGLISH
+from medsim.decisions.options import DECISIONS_OPTION
+from medsim.embeddings.options import EMBEDDINGS, EmbeddingLike
+from medsim.terminologies.options import extensions_option
+
+MAX_CANDIDATES = 20
+"""The maximum number of candidates of a local code."""
+
+_PREFIX = re.compile(r"([A-Za-z_][\w.-]*)=(https?://\S+|urn:\S*[^:\s])")
+
+
+@dataclass(frozen=True, slots=True)
+class MapOptions(Options):
+    """The options of ``medsim map``."""
+
+    local: Annotated[
+        str | Path | OpenedFolder,
+        Option(
+            "The local names: a table with a code and a name per row (.csv, .xlsx and others), "
+            "or any other source or build.",
+            argument=True,
+        ),
+    ]
+    standard: Annotated[
+        str | Path | OpenedFolder,
+        Option("The standard: a folder of a build, or a source.", argument=True, or_name=True),
+    ]
+    out: Annotated[str | Path, NEW_FOLDER]
+    _: KW_ONLY
+    embeddings: Annotated[Mapping[str, EmbeddingLike] | None, replace(EMBEDDINGS, needed=False)] = (
+        None
+    )
+    k: Annotated[
+        int,
+        main_option(
+            "Maximum number of candidates of each local code.",
+            ("--k", "-k"),
+            least=1,
+            most=MAX_CANDIDATES,
+            key="k",
+        ),
+    ] = 5
+    decisions: Annotated[Sequence[str | Path], DECISIONS_OPTION] = ()
+    accept: Annotated[
+        float | None,
+        main_option(
+            "Take undecided first candidates of at least this probability as mappings too.",
+            least=0.5,
+            most=1,
+            key="accept",
+        ),
+    ] = None
+    columns: Annotated[
+        Sequence[str],
+        input_option(
+            "Columns of LOCAL, such as concept=CODE,term=NAME; also synonyms, category and "
+            "frequency. By default, columns have their usual names. Others are kept.",
+            listed=True,
+            metavar="ROLE=NAME",
+            key="columns",
+            kept_empty=False,
+        ),
+    ] = ()
+    language: Annotated[str, input_option("Language code of names.", key="language")] = ENGLISH
+    extensions: Annotated[Sequence[str | Path], extensions_option("STANDARD")] = ()
+    vocabularies: Annotated[
+        Sequence[str],
+        input_option(
+            "Vocabularies of STANDARD to search (UMLS, RxNorm and OMOP); default: all.",
+            listed=True,
+            key="vocabularies",
+            kept_empty=False,
+        ),
+    ] = ()
+    categories: Annotated[
+        Sequence[str],
+        input_option(
+            "Search only concepts of a category: a semantic type such as disorder, or a concept, "
+            "which stands for itself and its descendants. Several are possible.",
+            ("--category",),
+            metavar="CATEGORY",
+            key="categories",
+            kept_empty=False,
+        ),
+    ] = ()
+    prefix: Annotated[
+        str,
+        output_option(
+            "Prefix of local codes and the address that it stands for, in SSSOM and FHIR.",
+            metavar="NAME=ADDRESS",
+            key="prefix",
+        ),
+    ] = "local=https://example.org/local/"
+    seed: Annotated[
+        int,
+        Option(
+            "Random seed of the names that probabilities are learned from.",
+            least=0,
+            most=MAX_SEED,
+            key="seed",
+        ),
+    ] = 0
+    threads: Threads = None
+    cache: Cache = None
+    overwrite: Annotated[bool, OVERWRITE] = False
+    progress: Reporting = None
+
+    def check(self) -> None:
+        """Raise OptionError if the prefix is malformed."""
+        if not _PREFIX.fullmatch(self.prefix):
+            raise OptionError(
+                f"`prefix` takes a prefix and an address, such as lab=https://lab.example/, not "
+                f"{self.prefix!r}"
+            )
+
+    @property
+    def prefix_and_address(self) -> tuple[str, str]:
+        """The prefix of local codes and the address that it stands for."""
+        name, _, address = self.prefix.partition("=")
+        return name, address

@@ -1,0 +1,102 @@
+"""The output of ``medsim map``: its kind, tables and manifest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from medsim.core.errors import counted
+from medsim.core.kinds import Kind, declared_tables
+from medsim.core.manifest import RunManifest
+from medsim.core.opened import Opened
+from medsim.core.shown import Summary
+
+_TABLES = declared_tables(__package__)
+LOCAL, CANDIDATE, MAPPING, OPEN_DECISION = (
+    _TABLES[name] for name in ("local", "candidate", "mapping", "open_decision")
+)
+
+_BANDS = (0.95, 0.8, 0.5, 0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MappingManifest(RunManifest):
+    """The manifest of a mapping.
+
+    Attributes:
+        local: the facts about the local names.
+        standard: the facts about the standard.
+        embeddings: by name: path, format, fingerprint and options.
+        decisions: the files of decisions: name and SHA-256.
+    """
+
+    kind: ClassVar[str] = "mapping"
+    local: dict[str, object]
+    standard: dict[str, object]
+    embeddings: dict[str, dict[str, object]]
+    decisions: list[dict[str, str]]
+
+
+NAME_MAPPING = Kind(
+    noun="mapping",
+    command="medsim map",
+    manifest=MappingManifest,
+    views=_TABLES,
+    others={
+        "candidates.csv": "The candidates, to be decided in a spreadsheet and read by --decisions.",
+        "candidates.xlsx": "The same as a workbook.",
+        "mappings.csv": "The table mapping, with the columns of LOCAL, for spreadsheets.",
+        "mappings.sssom.tsv": "The mappings in the format SSSOM.",
+        "source_to_concept_map.csv": "The mappings as a table of OMOP.",
+        "ConceptMap.json": "The mappings as a resource of FHIR R4.",
+    },
+)
+
+
+class NameMapping(Opened[MappingManifest]):
+    """A finished mapping; its tables are read when needed."""
+
+    kind = NAME_MAPPING
+
+    def _summary(self) -> Summary:
+        n_codes = counted(self._rows_below("local.parquet"), "code")
+        facts = [str(self.manifest.standard["name"]), n_codes]
+        calls = [".counts()", ".candidates()", ".mappings()"]
+        return self._summarized(facts, calls, self.counts)
+
+    def local(self) -> pl.DataFrame:
+        """Return a row per local code: ``LOCAL``."""
+        return self._checked(LOCAL.files)
+
+    def candidates(self) -> pl.DataFrame:
+        """Return a row per local code and candidate: ``CANDIDATE``."""
+        return self._checked(CANDIDATE.files)
+
+    def mappings(self) -> pl.DataFrame:
+        """Return a row per local code and concept that it is mapped to: ``MAPPING``."""
+        return self._checked(MAPPING.files)
+
+    def open_decisions(self) -> pl.DataFrame:
+        """Return a row per decision that does not hold: ``OPEN_DECISION``."""
+        return self._checked(OPEN_DECISION.files)
+
+    def counts(self) -> pl.DataFrame:
+        """Return the number of codes by status, those undecided by probability.
+
+        Returns:
+            status; at_least, the probability of the first candidate, null if decided; codes; and
+            expected_right, the sum of the probabilities.
+        """
+        probability, asked = pl.col("probability").fill_null(0), pl.col("status") == "undecided"
+        band = pl.coalesce(pl.when(probability >= least).then(least) for least in _BANDS)
+        counted_codes = (
+            self.local()
+            .group_by("status", at_least=pl.when(asked).then(band))
+            .agg(
+                codes=pl.len().cast(pl.Int64),
+                expected_right=pl.when(asked.first()).then(probability.sum()),
+            )
+        )
+        return counted_codes.sort("status", "at_least", descending=[False, True])
