@@ -13,7 +13,7 @@ from medsim.core.kinds import Column, Kind, declared_tables
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 from medsim.core.shown import Summary
-from medsim.decisions import DECISION_COLUMNS
+from medsim.decisions.files import DECISION_COLUMNS
 
 _KIND = {"kind": Column(pl.String, f"Kind of the finding: {', '.join(KINDS)}.")}
 _TABLES = declared_tables(__package__, kind=_KIND, decision=DECISION_COLUMNS)

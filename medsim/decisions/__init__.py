@@ -4,14 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from medsim.core.data import toml_of
-from medsim.core.kinds import Column, declared_columns
-
-DECISION_COLUMNS: Mapping[str, Column] = declared_columns(
-    toml_of(__package__, "columns.toml")["columns"], {}
-)
-"""The columns of decisions, all text."""
-
 DECIDED_ON = ("subject_id", "subject_label", "object_id", "object_label")
 """The columns that say what a decision is on."""
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
+from medsim.core.data import toml_of
+from medsim.core.kinds import Column, declared_columns
 from medsim.core.tables import guarded, read_table, unguarded
 from medsim.core.terms import lowered_column
-from medsim.decisions import DECIDED_ON, DECISION_COLUMNS, DECISIONS, PREDICATES
+from medsim.decisions import DECIDED_ON, DECISIONS, PREDICATES
+
+DECISION_COLUMNS: Mapping[str, Column] = declared_columns(
+    toml_of(__package__, "columns.toml")["columns"], {}
+)
+"""The columns of decisions, all text."""
 
 _NEEDED = (*DECIDED_ON, "decision")
 _OTHERS = ("comment", "reviewer", "date")

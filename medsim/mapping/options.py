@@ -116,15 +116,7 @@ class MapOptions(Options):
             key="prefix",
         ),
     ] = "local=https://example.org/local/"
-    seed: Annotated[
-        int,
-        Option(
-            "Random seed of the names that probabilities are learned from.",
-            least=0,
-            most=MAX_SEED,
-            key="seed",
-        ),
-    ] = 0
+    seed: Annotated[int, Option("Random seed.", least=0, most=MAX_SEED, key="seed")] = 0
     threads: Threads = None
     cache: Cache = None
     overwrite: Annotated[bool, OVERWRITE] = False

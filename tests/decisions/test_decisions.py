@@ -10,8 +10,13 @@ import polars as pl
 import pytest
 
 from medsim.core.errors import InputError
-from medsim.decisions import DECIDED_ON, DECISION_COLUMNS, DECISIONS
-from medsim.decisions.files import read_decisions, settled, write_decisions
+from medsim.decisions import DECIDED_ON, DECISIONS
+from medsim.decisions.files import (
+    DECISION_COLUMNS,
+    read_decisions,
+    settled,
+    write_decisions,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -112,8 +112,10 @@ def test_vectors_are_those_of_the_service_in_the_order_of_the_request(
     assert "Authorization" not in headers
     n_characters = sum(map(len, TERMS))
     assert stage.lines == [
-        f"120 terms go to api:{service.url}, an estimated {n_characters // 4:,} tokens "
-        "(4 characters each)",
+        (
+            f"120 terms go to api:{service.url}, an estimated {n_characters // 4:,} tokens "
+            "(4 characters each)"
+        ),
         "the service counted 120 tokens",
     ]
 

@@ -57,7 +57,9 @@ def test_first_candidates_are_right(plain: medsim.NameMapping, places: dict[str,
     first = plain.candidates().filter(rank=1)
     table = pl.read_csv(places["local"], infer_schema_length=0)
     known = first.join(table.filter(~pl.col("code").str.starts_with("X")), on="code")
-    equal = known.filter(pl.col("matched_name").str.to_lowercase() == pl.col("name").str.to_lowercase())
+    equal = known.filter(
+        pl.col("matched_name").str.to_lowercase() == pl.col("name").str.to_lowercase()
+    )
     assert equal.height == N_CONCEPTS
     assert set(equal["difference"]) == {"case"}
     assert equal["probability"].mean() > 0.5  # some names have several concepts

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -22,13 +24,13 @@ def lists_of(seed: int, n_lists: int) -> tuple[np.ndarray, ...]:
     features = np.column_stack([features, is_none])
     utilities = features @ np.array([1.5, -0.5, 0.0, 0.7])
     chosen = np.zeros(len(features), bool)
-    for start, end in zip(starts, starts[1:], strict=False):
+    for start, end in pairwise(starts):
         chosen[draw.choice(np.arange(start, end), p=softmax(utilities[start:end]))] = True
     return features, starts, chosen, utilities
 
 
 def parts(starts: np.ndarray) -> list[slice]:
-    return [slice(start, end) for start, end in zip(starts, starts[1:], strict=False)]
+    return [slice(start, end) for start, end in pairwise(starts)]
 
 
 def test_shares_are_the_softmax_of_each_list() -> None:
