@@ -36,53 +36,63 @@ function hashed(text) {
   return (4294967296 * (2097151 & b) + (a >>> 0)).toString(36);
 }
 
-// The decisions in the browser's store, by identifier. The store has them by day and reviewer, which most share,
-// and without empty fields at the end, so that 50,000 fit. A change is made to what is stored, so that another tab
-// with the same rows loses nothing.
+// The decisions in the browser's store, by identifier. They are stored in parts by the end of the identifier, so that
+// a click writes little. A part has them by day and reviewer, which most share, and without empty fields at the end,
+// so that 50,000 fit. A change is made to what is stored, so that another tab with the same rows loses nothing.
 const FIELDS = ["decision", "comment", "object_id", "object_label"];
 
 function keptIn(name) {
-  let [isSaved, text] = [true, null];
-  const known = new Map();
-  const readStore = () => {
-    if (storedText(name) === text) return;
-    text = storedText(name);
+  const parts = new Map([..."0123456789abcdefghijklmnopqrstuvwxyz"].map((end) => [end, { key: `${name} ${end}`, text: null, known: new Map() }]));
+  const partOf = (id) => parts.get(id.at(-1));
+  let isSaved = storedText(`${name} saved`) !== "no";
+  const readStore = (part) => {
+    if (storedText(part.key) === part.text) return;
+    part.text = storedText(part.key);
     try {
-      const { saved, rows } = JSON.parse(text);
-      isSaved = saved;
-      for (const [by, values] of Object.entries(rows)) {
+      for (const [by, values] of Object.entries(JSON.parse(part.text))) {
         const [date, reviewer] = [by.slice(0, by.indexOf("\t")), by.slice(by.indexOf("\t") + 1)];
         for (const [id, fields] of Object.entries(values)) {
-          known.set(id, { date, reviewer, ...Object.fromEntries(FIELDS.map((field, at) => [field, fields[at] ?? ""])) });
+          part.known.set(id, { date, reviewer, ...Object.fromEntries(FIELDS.map((field, at) => [field, fields[at] ?? ""])) });
         }
       }
     } catch {} // there is nothing, or it is not of this page
   };
-  readStore();
-  const write = (saved) => {
+  const write = (part) => {
     const rows = {};
-    for (const [id, entry] of known) {
+    for (const [id, entry] of part.known) {
       const fields = FIELDS.map((field) => entry[field] ?? "");
       while (fields.at(-1) === "") fields.pop();
       (rows[`${entry.date}\t${entry.reviewer}`] ??= {})[id] = fields;
     }
-    isSaved = saved;
-    const written = JSON.stringify({ saved, rows });
-    if (!store(name, written)) return false;
-    text = written;
+    const written = JSON.stringify(rows);
+    if (!store(part.key, written)) return false;
+    part.text = written;
     return true;
   };
+  for (const part of parts.values()) readStore(part);
   return {
-    of: (id) => known.get(id),
+    of: (id) => partOf(id).known.get(id),
     isSaved: () => isSaved,
     // Sets entries by identifier; one without a decision is removed. Returns whether the browser keeps them.
     set(entries, saved = false) {
-      readStore();
-      for (const [id, entry] of entries) entry.decision ? known.set(id, entry) : known.delete(id);
-      return write(saved);
+      const changed = [...new Set([...entries.keys()].map(partOf))];
+      changed.forEach(readStore);
+      for (const [id, entry] of entries) entry.decision ? partOf(id).known.set(id, entry) : partOf(id).known.delete(id);
+      isSaved = saved;
+      return [store(`${name} saved`, saved ? "yes" : "no"), ...changed.map(write)].every(Boolean);
     },
   };
 }
+
+// Cells that spreadsheets would take for more than text are saved with an apostrophe; as in medsim.core.tables.
+const TAKEN = new RegExp(
+  "^'*(?:\\s*[=+\\-@\uff1d\uff0b\uff0d\uff20].*|[\\t\\r\\n].*|true|false"
+  + "|(?=.*[0-9])(?:[^\\p{L}\\p{N}]|\\p{Nd})*"
+  + "(?:(?:(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*|[de]|[ap]m?)(?:[^\\p{L}\\p{N}]|\\p{Nd})*)?)$",
+  "isu",
+);
+const guarded = (text) => (TAKEN.test(text) ? `'${text}` : text);
+const unguarded = (cell) => (cell.startsWith("'") && TAKEN.test(cell) ? cell.slice(1) : cell);
 
 const quotedCell = (cell) => (/[",;\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
 
@@ -121,9 +131,9 @@ function saveFile(name, rows) {
 // settings: `name` in the store; `subject_columns` and `object_columns`, the columns with identifier and label of each,
 // where the latter is empty if the reader chooses it; `choices`, labels of decisions by the set of a row, which the column `choices_of` names;
 // `family`, the column of rows that are decided together, and `together`, the decision that all of them get;
-// `corrections`, what a decision says of two names, for `medsim build`, or null;
-// `guarded`, texts that spreadsheets would change, as they are saved.
-function decisionsOn(settings, columns, table, redraw) {
+// `corrections`, what a decision says of two names, for `medsim build`, or null.
+// links: addresses of identifiers; redraw: shows the rows again; turn: see `candidatesOn`.
+function decisionsOn(settings, columns, table, { links, redraw, turn }) {
   if (!settings) return null;
   const kept = keptIn(settings.name);
   const n_rows = Object.values(columns)[0].length;
@@ -161,14 +171,27 @@ function decisionsOn(settings, columns, table, redraw) {
   }
 
   function fill(place) {
-    const [row, [select, comment]] = [Number(place.dataset.row), place.children];
+    const row = Number(place.dataset.row);
+    if (candidates) return candidates.fill(place, row);
+    const [select, comment] = place.children;
     const entry = entryOf(row);
     [select.value, comment.value, comment.hidden] = [entry.decision, entry.comment, !entry.decision];
   }
 
+  const candidates = candidatesOn(table, {
+    settings, links, entryOf, decide, turn, nameOf: (row) => columns[settings.subject_columns[1]][row],
+  });
+
   function cell(row) {
-    const place = element("td", { className: "decision" });
+    const place = candidates ? candidates.cell(row) : cellOfChoices(row);
+    place.className = "decision";
     place.dataset.row = row;
+    fill(place);
+    return place;
+  }
+
+  function cellOfChoices(row) {
+    const place = element("td");
     const on = [settings.subject_columns, settings.object_columns].map((names) => columns[names[1]]?.[row]).filter(Boolean).join(" and ");
     const select = element("select", { ariaLabel: `Decision on ${on}` });
     select.append(new Option("", ""), ...Object.entries(choicesOf(row)).map(([value, label]) => new Option(label, value)));
@@ -178,22 +201,15 @@ function decisionsOn(settings, columns, table, redraw) {
     place.append(select, comment);
     const n_family = familyOf(row).length;
     if (n_family > 1) place.append(element("small", { textContent: `family of ${count(n_family)}` }));
-    fill(place);
     return place;
   }
-
-  // Cells are saved so that spreadsheets keep them.
-  const guarded = new Map(Object.entries(settings.guarded));
-  const unguarded = new Map([...guarded].map(([text, cell]) => [cell, text]));
-  const safe = (text) => guarded.get(text) ?? (/^\s*[=+\-@]|^\d{4}-/.test(text) ? `'${text}` : text);
-  const plain = (cell) => unguarded.get(cell) ?? cell.replace(/^'(?=\s*[=+\-@]|\d{4}-)/, "");
 
   function saved(text, name, head, cellsOf) {
     const button = element("button", { type: "button", textContent: text });
     button.addEventListener("click", () => {
       if (head === COLUMNS) kept.set(new Map(), true);
       const rows = decided().map(cellsOf).filter(Boolean);
-      saveFile(name, [head, ...rows.map((cells) => cells.map(safe))]);
+      saveFile(name, [head, ...rows.map((cells) => cells.map(guarded))]);
       status.textContent = `Saved ${count(rows.length)} decisions to ${name}`;
     });
     return button;
@@ -214,7 +230,7 @@ function decisionsOn(settings, columns, table, redraw) {
   // Takes the decisions of a file on rows of the page, unless one in the browser is later.
   function take(rows) {
     const renamed = (name) => (Object.hasOwn(EARLIER, name) ? EARLIER[name] : name);
-    const [heading, ...lines] = rows.map((cells) => cells.map((cell) => plain(cell.trim())));
+    const [heading, ...lines] = rows.map((cells) => cells.map((cell) => unguarded(cell.trim())));
     const at = Object.fromEntries(heading.map((name, place) => [renamed(name.toLowerCase()), place]));
     const entries = new Map();
     let n_others = 0;
@@ -253,11 +269,12 @@ function decisionsOn(settings, columns, table, redraw) {
     ...(settings.corrections ? [saved("Save corrections", "corrections.csv", ["term1", "term2", "judged"], correction)] : []),
     open,
     file,
+    ...(candidates ? [candidates.hint] : []),
     status,
   );
   const select = element("select");
   select.append(new Option("all", "all"), new Option("none", ""), ...Object.entries(labels).map(([value, label]) => new Option(label, value)));
-  const heading = element("th", { scope: "col", className: "decision", textContent: "decision" });
+  const heading = element("th", { scope: "col", className: "decision", textContent: candidates ? "candidates and decision" : "decision" });
   report();
   return { cell, bar, heading, select, allows: (row) => select.value === "all" || entryOf(row).decision === select.value };
 }

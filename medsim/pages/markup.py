@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 import math
@@ -18,7 +19,7 @@ from medsim.core.files import write_file
 from medsim.core.manifest import medsim_version
 from medsim.core.output import check_file_free
 from medsim.core.progress import Progress, progress_of
-from medsim.pages.page import NUMBER, Chart, LongTable, Page, PageTable, any_of, format_value
+from medsim.pages.page import NUMBER, Chart, Page, PageTable, any_of, format_value
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,7 +31,7 @@ GENERATOR = '<meta name="generator" content="medsim '
 
 _DIGITS = 7  # significant ones of the numbers that tables are sorted by
 _HERE = "medsim.pages"
-_SCRIPTS = ("decisions.js", "page.js")
+_SCRIPTS = ("candidates.js", "decisions.js", "page.js")
 
 
 def rendered(page: Page, library: str) -> str:
@@ -98,9 +99,9 @@ def _drawn(chart: Chart) -> str:
     return embedded_json({"spec": spec, "columns": packed_columns(chart.rows)})
 
 
-def _packed_rows(table: LongTable) -> str:
+def _packed_rows(rows: pl.DataFrame) -> str:
     """Return the JSON from which the page shows the rows of a long table."""
-    return embedded_json(packed_columns(table.frame.head(table.max_rows)))
+    return embedded_json(packed_columns(rows))
 
 
 def _breakable(text: str) -> str:
@@ -152,6 +153,15 @@ def embedded_json(value: object) -> str:
     """Return JSON that is safe inside a script element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+_LEVEL = 6  # of compression; higher ones take three times as long for 1%
+
+
+def compressed_json(value: object) -> str:
+    """Return JSON as compressed text, for values that the page reads only when needed."""
+    content = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    return base64.b64encode(gzip.compress(content, _LEVEL, mtime=0)).decode()
 
 
 _SIGNIFICANT = 4  # digits of the numbers that charts draw

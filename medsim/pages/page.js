@@ -158,7 +158,7 @@ function unpacked(column) {
   const { of, at, runs } = column;
   if (at) return at.map((place) => of[place]);
   const values = [];
-  for (let i = 0; i < runs.length; i += 2) values.push(...Array(runs[i + 1]).fill(of[runs[i]]));
+  for (let i = 0; i < runs.length; i += 2) for (let n = runs[i + 1]; n; n -= 1) values.push(of[runs[i]]);
   return values;
 }
 
@@ -196,7 +196,16 @@ function showRows(table) {
   const settings = JSON.parse(document.getElementById(table.dataset.settings).textContent);
   const headings = new Map([...table.tHead.rows[0].cells].map((heading) => [heading.textContent, heading]));
   const shown = Object.keys(columns).filter((name) => !settings.hidden.includes(name));
-  const decisions = decisionsOn(settings.decisions, columns, table, () => choose());
+  const decisions = decisionsOn(settings.decisions, columns, table, {
+    links: settings.links,
+    redraw: () => choose(),
+    turn: (step) => {
+      const start = first + step * SHOWN;
+      const isThere = start >= 0 && start < rows.length;
+      if (isThere) show(start);
+      return isThere;
+    },
+  });
   const texts = columns[shown[0]].map((_, row) => lowered(shown.map((name) => columns[name][row] ?? "").join("\n")));
   let order = [...texts.keys()];
   let [rows, first] = [order, 0];
@@ -253,7 +262,10 @@ function showRows(table) {
     table.tBodies[0].replaceChildren(...rows.slice(first, last).map((row) => {
       const line = document.createElement("tr");
       line.append(...[...headings].map((heading, at) => cellOf(row, heading, at)));
-      if (decisions) line.append(decisions.cell(row));
+      if (decisions) {
+        line.tabIndex = -1;
+        line.append(decisions.cell(row));
+      }
       return line;
     }));
     const counted = (number) => number.toLocaleString("en");

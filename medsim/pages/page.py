@@ -16,7 +16,6 @@ from medsim.core.data import toml_of
 from medsim.core.errors import counted, listed
 from medsim.core.manifest import Manifest, RunManifest
 from medsim.core.shown import number
-from medsim.core.tables import guarded
 
 MEANINGS: Mapping[str, str] = toml_of(__package__, "glossary.toml")
 """The meanings of terms that the results of reports use."""
@@ -80,6 +79,7 @@ class LongTable(PageTable):
         differing: two columns of texts that are compared; the part that differs is marked.
         below: columns that are shown below the text of another one, by that one.
         preset: values of a filter that the page chooses at first, by its column.
+        filter_only: columns that readers see only as filters.
         decisions: the decisions that readers can record on the rows, if any.
     """
 
@@ -89,6 +89,7 @@ class LongTable(PageTable):
     differing: Sequence[str] = ()
     below: Mapping[str, Sequence[str]] = field(default_factory=dict)
     preset: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    filter_only: Sequence[str] = ()
     decisions: Decisions | None = None
 
     @property
@@ -99,13 +100,12 @@ class LongTable(PageTable):
 
     @property
     def _hidden(self) -> list[str]:
-        """The columns that only the decisions need."""
-        return [] if self.decisions is None else self.decisions.columns
+        """The columns that only the filters or the decisions need."""
+        return [*self.filter_only, *(self.decisions.columns if self.decisions else ())]
 
     @property
     def settings(self) -> dict[str, object]:
         """The settings for the page's script."""
-        rows = self.frame.head(self.max_rows)
         return {
             "linked": self.linked,
             "links": dict(self.links),
@@ -114,7 +114,7 @@ class LongTable(PageTable):
             "filters": self.filters,
             "preset": dict(self.preset),
             "hidden": self._hidden,
-            "decisions": self.decisions and self.decisions.settings(rows),
+            "decisions": self.decisions and self.decisions.settings,
         }
 
 
@@ -136,6 +136,13 @@ class Decisions:
         together: the decision that all rows of a family get at once.
         corrections: what a decision says of two names, same or not_same, by decision. The page then
             also saves the table that ``build --corrections`` takes.
+        candidates: a row per row of the table and concept that readers can choose for it, if they
+            choose the object: row, the place in the table; id, name, difference and probability;
+            matched_name and local_name, the names that were compared, null where they are those of
+            the concept and the row.
+        concepts: identifier and names of all concepts that readers can search, the main name first,
+            as ``compressed_json`` of a list of lists.
+        concepts_left_out: a sentence on the names that the page lacks; empty if it has all.
     """
 
     name: str
@@ -146,19 +153,19 @@ class Decisions:
     family: str = ""
     together: str = ""
     corrections: Mapping[str, str] | None = None
+    candidates: pl.DataFrame | None = None
+    concepts: str = ""
+    concepts_left_out: str = ""
 
     @property
     def columns(self) -> list[str]:
         """The columns of the table that readers do not see."""
         return [*filter(None, (self.choices_of, self.family))]
 
-    def settings(self, rows: pl.DataFrame) -> dict[str, object]:
-        """Return the settings for the page's script."""
-        texts = {text for column in rows.select(cs.string()) for text in column.drop_nulls()}
-        return {
-            **asdict(self),
-            "guarded": {text: safe for text in texts if (safe := guarded(text)) != text},
-        }
+    @property
+    def settings(self) -> dict[str, object]:
+        """The settings for the page's script."""
+        return asdict(replace(self, candidates=None, concepts=""))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
