@@ -14,8 +14,8 @@ from medsim.core.opened import Opened
 from medsim.core.shown import Summary
 
 _TABLES = declared_tables(__package__)
-LOCAL, CANDIDATE, MAPPING, OPEN_DECISION = (
-    _TABLES[name] for name in ("local", "candidate", "mapping", "open_decision")
+LOCAL, CANDIDATE, MAPPING, OPEN_DECISION, STANDARD_NAME = (
+    _TABLES[name] for name in ("local", "candidate", "mapping", "open_decision", "standard_name")
 )
 
 _BANDS = (0.95, 0.8, 0.5, 0.0)
@@ -81,6 +81,10 @@ class NameMapping(Opened[MappingManifest]):
     def open_decisions(self) -> pl.DataFrame:
         """Return a row per decision that does not hold: ``OPEN_DECISION``."""
         return self._checked(OPEN_DECISION.files)
+
+    def standard_names(self) -> pl.DataFrame:
+        """Return a row per name of a concept of the standard: ``STANDARD_NAME``."""
+        return self._checked(STANDARD_NAME.files)
 
     def counts(self) -> pl.DataFrame:
         """Return the number of codes by status, those undecided by probability.

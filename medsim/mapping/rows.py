@@ -67,7 +67,8 @@ def tables_of(
     order = codes.select("code", at=pl.int_range(pl.len()))
     for name, by in _ORDERS.items():
         tables[name] = tables[name].join(order, on="code").sort("at", *by, nulls_last=True)
-    return tables | {"local": codes.with_columns(pl.col("names").list.join(" | "))}
+    local = codes.with_columns(pl.col("names").list.join(" | "))
+    return tables | {"local": local, "standard_name": names}
 
 
 def _described(rows: pl.DataFrame, every_name: Iterable[str], threads: int) -> pl.DataFrame:
