@@ -21,6 +21,11 @@ LOCAL, CANDIDATE, MAPPING, OPEN_DECISION, STANDARD_NAME = (
 _BANDS = (0.95, 0.8, 0.5, 0.0)
 
 
+def at_least(probability: pl.Expr) -> pl.Expr:
+    """Return the lower bound of the band of a probability."""
+    return pl.coalesce(pl.when(probability >= least).then(least) for least in _BANDS)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MappingManifest(RunManifest):
     """The manifest of a mapping.
@@ -94,10 +99,9 @@ class NameMapping(Opened[MappingManifest]):
             expected_right, the sum of the probabilities.
         """
         probability, asked = pl.col("probability").fill_null(0), pl.col("status") == "undecided"
-        band = pl.coalesce(pl.when(probability >= least).then(least) for least in _BANDS)
         counted_codes = (
             self.local()
-            .group_by("status", at_least=pl.when(asked).then(band))
+            .group_by("status", at_least=pl.when(asked).then(at_least(probability)))
             .agg(
                 codes=pl.len().cast(pl.Int64),
                 expected_right=pl.when(asked.first()).then(probability.sum()),

@@ -11,6 +11,7 @@ from medsim.core.errors import counted, listed
 from medsim.decisions import PREDICATES
 from medsim.mapping.decided import NO_MATCH
 from medsim.mapping.names import main_names
+from medsim.mapping.output import at_least
 from medsim.pages.markup import compressed_json
 from medsim.pages.page import (
     MAX_LONG_ROWS,
@@ -32,8 +33,7 @@ MAX_CONCEPTS = 12_000_000
 """The maximum size of the names of the standard in a page, compressed, in characters."""
 
 _CHOICES = {name: name.replace("_", " ") for name in (*PREDICATES, NO_MATCH)}
-_BANDS = {"0.95 to 1": 0.95, "0.8 to 0.95": 0.8, "0.5 to 0.8": 0.5, "0 to 0.5": 0}
-_FILTERS = ("probability band", "category", "status", "difference")
+_BAND = "probability band"
 _PROSE = (
     "Choose a candidate for each local code, search the standard for another concept, or say that "
     "nothing matches. “Save all decisions” writes the file that medsim map --decisions takes, so "
@@ -59,11 +59,11 @@ def mapping_page(mapping: NameMapping) -> Page:
     table = LongTable(
         caption="Codes to decide on",
         frame=shown,
-        filters=[name for name in _FILTERS if name in shown],
-        filter_only=("probability band", "difference"),
+        filters=[name for name in (_BAND, "category", "status", "difference") if name in shown],
+        filter_only=(_BAND, "difference"),
         view="local",
         links=links_of(standard, main["concept_id"]),
-        below={"name": ["more", "earlier"]},
+        below={"name": ["names", "kept", "earlier"]},
         decisions=Decisions(
             name=f"medsim map {local['name']} {standard['vocabulary'] or standard['name']}",
             subject_columns=("code", "name"),
@@ -129,28 +129,25 @@ def _offered(
 
 def _shown(asked: pl.DataFrame, offered: pl.DataFrame, opened: pl.DataFrame) -> pl.DataFrame:
     """Return the columns that the page has of codes, without those that say nothing."""
-    who = pl.concat_list(pl.col("reviewer").replace("", "unknown reviewer"), "date")
-    decided = pl.format(
-        "{}: {}{}{}",
-        who.list.set_difference([""]).list.join(", "),
-        pl.col("decision").replace(_CHOICES),
-        pl.format(" {} {}", "concept_id", "concept_name").fill_null(""),
-        pl.when(pl.col("why") != "conflict").then(pl.format(" ({})", "why")).otherwise(pl.lit("")),
+    who = pl.concat_str(pl.col("reviewer").replace("", "unknown reviewer"), "date", separator=" ")
+    change = pl.when(pl.col("why") != "conflict").then(pl.format("({})", "why"))
+    said = pl.concat_str(
+        *(pl.col("decision").replace(_CHOICES), "concept_id", "concept_name", change),
+        separator=" ",
+        ignore_nulls=True,
     )
-    at_least = _BANDS.items()
-    band = [pl.when(pl.col("probability") >= low).then(pl.lit(name)) for name, low in at_least]
-    earlier = opened.group_by("code").agg(earlier=decided.str.join("; "))
+    earlier = pl.format("{}: {}", who.str.strip_chars_end(), said).str.join("; ")
     first = offered.group_by("row").agg(pl.first("difference"))
-    others = pl.col("names").str.split(" | ").list.set_difference(pl.concat_list("name"))
-    also = pl.when(others.list.len() > 0).then(pl.format("also {}", others.list.join("; ")))
-    kept = pl.col("kept").map_elements(_kept_text, pl.String)
     rows = asked.with_columns(row=pl.int_range(pl.len()))
-    rows = rows.join(first, on="row", how="left", maintain_order="left")
-    shown = rows.join(earlier, on="code", how="left", maintain_order="left").select(
+    rows = rows.join(first, on="row", how="left", maintain_order="left").join(
+        opened.group_by("code").agg(earlier=earlier), on="code", how="left", maintain_order="left"
+    )
+    shown = rows.select(
         *("code", "name", "frequency", "category", "status", "probability", "difference"),
-        pl.coalesce(band).alias(_FILTERS[0]),
+        pl.format("at least {}", at_least(pl.col("probability"))).alias(_BAND),
         "earlier",
-        more=pl.concat_str(also, kept, separator=" · ", ignore_nulls=True),
+        names=pl.when(pl.col("names") != pl.col("name")).then("names"),
+        kept=pl.col("kept").map_elements(_kept_text, pl.String),
         choices=pl.lit("all"),
     )
     optional = ("frequency", "category", "status")

@@ -83,7 +83,8 @@ function searchDialog(packed, leftOut, links) {
   const input = element("input", { type: "search", ariaLabel: "Words of a name, in any order" });
   const status = element("output");
   const list = element("ol");
-  const dialog = dialogOf("Search the standard", input, status, list);
+  const subject = element("p");
+  const dialog = dialogOf("Search the standard", subject, input, status, list);
   let [search, choose] = [null, null];
 
   function show() {
@@ -116,7 +117,7 @@ function searchDialog(packed, leftOut, links) {
   });
   return async (query, chosen) => {
     choose = chosen;
-    input.value = query;
+    subject.textContent = input.value = query;
     list.replaceChildren();
     status.textContent = "Reading the names…";
     dialog.showModal();
@@ -187,7 +188,9 @@ function candidatesOn(table, { settings, links, nameOf, entryOf, decide, turn })
     facts.append(linkOf(id, links));
     if (probability != null) facts.append(` ${probability.toFixed(3)}`);
     if (difference) facts.append(` · ${difference.replaceAll("_", " ")}`);
-    const shown = difference ? marked(matched, local) : [name];
+    const [start, mark, end] = marked(matched, local);
+    const isAlike = mark && mark.textContent.length <= matched.length / 2; // else the mark says nothing
+    const shown = isAlike ? [start, mark, end] : [matched];
     if (matched !== local && matched !== name) facts.append(" · ", ...shown);
     const chosen = button([...(at ? keyed(at, "") : []), ...(matched === name ? shown : [name])], () => choose(row, candidate));
     chosen.dataset.id = id;

@@ -250,7 +250,8 @@ function showRows(table) {
     const below = (settings.below[name] ?? []).filter((other) => (columns[other][row] ?? "") !== "");
     if (below.length) {
       const line = document.createElement("small");
-      line.append(...below.flatMap((other, place) => [place ? " " : "", ...contentOf(row, other)]));
+      const sign = (place) => (place ? (settings.linked.includes(below[place - 1]) ? " " : " \u00b7 ") : "");
+      line.append(...below.flatMap((other, place) => [sign(place), ...contentOf(row, other)]));
       cell.append(line);
     }
     return cell;
