@@ -71,12 +71,9 @@ class PairSearch:
     def _within_edits(self) -> pl.DataFrame:
         pool = Pool(self.names, match_case=True, threads=self.threads)
         pairs = pool.pairs(_EDITS, self.queries)
-        sides = {"query": self.queries, "match": self.names}
-        ids = {
-            f"{number}_id": sides[side].search_sorted(pairs[side]).cast(pl.Int32)
-            for number, side in (("query", "query"), ("name", "match"))
-        }
-        return pl.DataFrame(ids)
+        queries = self.queries.search_sorted(pairs["query"])
+        names = self.names.search_sorted(pairs["match"])
+        return pl.DataFrame({"query_id": queries, "name_id": names}).cast(pl.Int32)
 
     @cached_property
     def _spelling(self) -> SpellingFeatures:

@@ -25,11 +25,7 @@ from medsim.mapping.decided import decided_of
 from medsim.mapping.files import write_files
 from medsim.mapping.names import LocalReading, local_codes, read_names
 from medsim.mapping.options import MapOptions
-from medsim.mapping.output import (
-    NAME_MAPPING,
-    MappingManifest,
-    NameMapping,
-)
+from medsim.mapping.output import NAME_MAPPING, MappingManifest, NameMapping
 from medsim.mapping.probability import drawn_lists, likely_concepts
 from medsim.mapping.rows import tables_of
 from medsim.terminologies.options import ReadingOptions

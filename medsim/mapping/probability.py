@@ -13,6 +13,7 @@ import polars as pl
 
 from medsim.kernels.types import FloatTable, Starts, Values, Vectors, starts_of
 from medsim.mapping.candidates import PairSearch, comparable
+from medsim.mapping.options import MAX_CANDIDATES
 from medsim.statistics.boosting import CrossFitted
 from medsim.statistics.choice import fitted_choice, shares_of_lists
 
@@ -20,7 +21,6 @@ _MAX_LISTS = 6_000
 _LISTS_PER_CONCEPT = 10
 _STATES = ("whole", "whole", "without_name", "without_concept")
 _ALTERATIONS = ("none", "typing", "order", "more", "fewer", "short")
-_MAX_CONCEPTS = 8  # of a list that probabilities are computed for
 _ORDER = ("list", "query_id", "name_id", "concept")
 _FEW = 50  # concepts, of which both halves may have no names
 _LEAST = -8.0  # log odds of a name that supports no candidate
@@ -82,7 +82,7 @@ def _altered(
         for _ in range(1 + drawn(2)):
             at, word = drawn(len(term)), vocabulary[drawn(len(vocabulary))]
             letter = word[drawn(len(word))] if drawn(3) else ""
-            term = term[:at] + letter + term[at + drawn(2) :]
+            term = term[:at] + letter + term[at + drawn(2) :] or term
         return term
     if how == "order":
         words = [words[at] for at in draw.permutation(len(words))]
@@ -192,7 +192,7 @@ def _alternatives(pairs: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
     best = pairs.sort("is_equal", "odds", descending=True, maintain_order=True)
     best = best.unique(key, keep="first").drop("odds").join(scores, on=key)
     best = best.sort(["list", "odds", "concept"], descending=[False, True, False])
-    best = best.filter(pl.int_range(pl.len()).over("list") < _MAX_CONCEPTS)
+    best = best.filter(pl.int_range(pl.len()).over("list") < MAX_CANDIDATES)
     none = sizes.select("list", odds=0.0, support=0.0, is_equal=False)
     every = pl.concat([best, none], how="diagonal")
     return every.sort("list", pl.col("concept").is_null(), maintain_order=True)
