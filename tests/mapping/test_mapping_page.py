@@ -79,7 +79,8 @@ class Invented(NameMapping):
             {"code": "d", "name": "gone", "names": "gone", "status": "decided"},
             {"code": "e", "name": "nothing", "names": "nothing"},
         ]
-        first = [{"status": "undecided", "category": "x", "frequency": 9} | row for row in first]
+        usual = {"status": "undecided", "category": "x"}
+        first = [usual | {"frequency": 9 - at} | row for at, row in enumerate(first)]
         at = pl.int_range(self.n_codes - 4, eager=True).cast(pl.String)
         more = pl.DataFrame({"code": "C" + at, "name": "local pain " + at}).with_columns(
             names="name",
