@@ -49,23 +49,54 @@ def mapping_page(mapping: NameMapping) -> Page:
     """Return the page of a mapping: what to expect, then the codes to decide on."""
     manifest, counts, opened = mapping.manifest, mapping.counts(), mapping.open_decisions()
     local, standard = manifest.local, manifest.standard
+    statuses = counts.group_by("status", maintain_order=True).agg(pl.col("codes").sum())
+    said = [f"{n:,} {status.replace('_', ' ')}" for status, n in statuses.iter_rows()]
+    expected = f"About {counts['expected_right'].sum():,.0f} of the first candidates of undecided"
+    result = [
+        f"{counted(int(counts['codes'].sum()), 'local code')}: {listed(said)}.",
+        f"{expected} codes are expected to be right.",
+    ]
+    tables = {"Number of codes": counts, "Decisions that do not hold": opened}
+    parts = [
+        PageTable(caption=name, frame=headed(rows, pl.all()), formats={"expected right": ",.0f"})
+        for name, rows in tables.items()
+        if rows.height
+    ]
+    return report(
+        Page(
+            title=f"Mapping of {local['name']} to {standard['name']}",
+            lead="Local codes, and the concepts of a standard that they probably mean.",
+            sections=[
+                Section(title="Result", result=result, parts=parts),
+                Section(title="Decide", prose=_PROSE, parts=[_asked_codes(mapping)]),
+            ],
+            notice=license_notice({str(facts["name"]): facts for facts in (local, standard)}),
+            words=_WORDS if opened.height else {},
+        ),
+        manifest,
+        "map",
+        commands='medsim sql OUT "from candidate where rank = 1 order by probability"',
+    )
+
+
+def _asked_codes(mapping: NameMapping) -> LongTable:
+    """Return the codes to decide on, without columns that say nothing."""
+    local, standard = mapping.manifest.local, mapping.manifest.standard
     with Store(threads=1) as store:
         store.put("local", mapping.local())
         store.put("candidate", mapping.candidates())
-        store.put("open_decision", opened)
+        store.put("open_decision", mapping.open_decisions())
         store.put("standard_name", mapping.standard_names())
         store.run("mapping/asked_code")
         shown = store.table("asked_code").drop("place")
         offered = store.frame("mapping/offered_concept", max_codes=MAX_LONG_ROWS)
         names = store.frame("mapping/searched_name")
-    concepts, left_out = _searched(names)
-    shown = shown.with_columns(
-        pl.format("at least {}", at_least(pl.col("probability"))).alias(_BAND),
-        choices=pl.lit("all"),
-    )
+    band = pl.format("at least {}", at_least(pl.col("probability")))
+    shown = shown.with_columns(band.alias(_BAND), choices=pl.lit("all"))
     optional = ("frequency", "category", "status")
     shown = shown.drop(name for name in optional if shown[name].n_unique() <= 1)
-    table = LongTable(
+    concepts, left_out = _searched(names)
+    return LongTable(
         caption="Codes to decide on",
         frame=shown,
         filters=[name for name in (_BAND, "category", "status", "difference") if name in shown],
@@ -82,34 +113,6 @@ def mapping_page(mapping: NameMapping) -> Page:
             concepts=concepts,
             concepts_left_out=left_out,
         ),
-    )
-    statuses = counts.group_by("status", maintain_order=True).agg(pl.col("codes").sum())
-    said = [f"{n:,} {status.replace('_', ' ')}" for status, n in statuses.iter_rows()]
-    expected = f"About {counts['expected_right'].sum():,.0f} of the first candidates of undecided"
-    result = [
-        f"{counted(counts['codes'].sum(), 'local code')}: {listed(said)}.",
-        f"{expected} codes are expected to be right.",
-    ]
-    tables = {"Number of codes": counts, "Decisions that do not hold": opened}
-    parts = [
-        PageTable(caption=name, frame=headed(rows, pl.all()), formats={"expected right": ",.0f"})
-        for name, rows in tables.items()
-        if rows.height
-    ]
-    return report(
-        Page(
-            title=f"Mapping of {local['name']} to {standard['name']}",
-            lead="Local codes, and the concepts of a standard that they probably mean.",
-            sections=[
-                Section(title="Result", result=result, parts=parts),
-                Section(title="Decide", prose=_PROSE, parts=[table]),
-            ],
-            notice=license_notice({"local names": local, "standard": standard}),
-            words=_WORDS if opened.height else {},
-        ),
-        manifest,
-        "map",
-        commands='medsim sql OUT "from candidate where rank = 1 order by probability"',
     )
 
 
