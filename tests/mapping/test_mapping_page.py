@@ -184,8 +184,9 @@ def keys(page, *names: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [360, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(360, "dark"), (1000, "light"), (1280, "light"), (1280, "dark")]
+)
 def test_the_page_of_50000_codes_fits_and_requests_nothing(visit, width: int, scheme: str) -> None:
     seen = visit(width, scheme)
     page = seen.page
