@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from medsim.core.errors import counted, listed
+from medsim.core.store import Store
 from medsim.decisions import PREDICATES
 from medsim.mapping.decided import NO_MATCH
-from medsim.mapping.names import main_names
 from medsim.mapping.output import at_least
 from medsim.pages.markup import compressed_json
 from medsim.pages.page import (
@@ -48,37 +47,13 @@ _WORDS = {
 
 def mapping_page(mapping: NameMapping) -> Page:
     """Return the page of a mapping: what to expect, then the codes to decide on."""
-    manifest, codes, opened = mapping.manifest, mapping.local(), mapping.open_decisions()
-    local, standard, counts = manifest.local, manifest.standard, mapping.counts()
-    names = mapping.standard_names()
-    main = main_names(names)
-    asked = codes.filter(~pl.col("status").is_in(["decided", NO_MATCH]))
-    offered = _offered(asked.head(MAX_LONG_ROWS), mapping.candidates(), opened, main)
-    concepts, left_out = _searched(names, main)
-    shown = _shown(asked, offered, opened)
-    table = LongTable(
-        caption="Codes to decide on",
-        frame=shown,
-        filters=[name for name in (_BAND, "category", "status", "difference") if name in shown],
-        filter_only=(_BAND, "difference"),
-        view="local",
-        links=links_of(standard, main["concept_id"]),
-        below={"name": ["names", "kept", "earlier"]},
-        decisions=Decisions(
-            name=f"medsim map {local['name']} {standard['vocabulary'] or standard['name']}",
-            subject_columns=("code", "name"),
-            choices={"all": _CHOICES},
-            choices_of="choices",
-            candidates=offered,
-            concepts=concepts,
-            concepts_left_out=left_out,
-        ),
-    )
-    statuses = codes.group_by("status").len().sort("status").iter_rows()
-    said = listed([f"{n:,} {status.replace('_', ' ')}" for status, n in statuses])
+    manifest, counts, opened = mapping.manifest, mapping.counts(), mapping.open_decisions()
+    local, standard = manifest.local, manifest.standard
+    statuses = counts.group_by("status", maintain_order=True).agg(pl.col("codes").sum())
+    said = [f"{n:,} {status.replace('_', ' ')}" for status, n in statuses.iter_rows()]
     expected = f"About {counts['expected_right'].sum():,.0f} of the first candidates of undecided"
     result = [
-        f"{counted(codes.height, 'local code')}: {said}.",
+        f"{counted(int(counts['codes'].sum()), 'local code')}: {listed(said)}.",
         f"{expected} codes are expected to be right.",
     ]
     tables = {"Number of codes": counts, "Decisions that do not hold": opened}
@@ -93,9 +68,9 @@ def mapping_page(mapping: NameMapping) -> Page:
             lead="Local codes, and the concepts of a standard that they probably mean.",
             sections=[
                 Section(title="Result", result=result, parts=parts),
-                Section(title="Decide", prose=_PROSE, parts=[table]),
+                Section(title="Decide", prose=_PROSE, parts=[_asked_codes(mapping)]),
             ],
-            notice=license_notice({"local names": local, "standard": standard}),
+            notice=license_notice({str(facts["name"]): facts for facts in (local, standard)}),
             words=_WORDS if opened.height else {},
         ),
         manifest,
@@ -104,69 +79,50 @@ def mapping_page(mapping: NameMapping) -> Page:
     )
 
 
-def _offered(
-    codes: pl.DataFrame, candidates: pl.DataFrame, opened: pl.DataFrame, main: pl.DataFrame
-) -> pl.DataFrame:
-    """Return what readers can choose for each code: replacements, what was decided, candidates."""
-    replaced = opened.select("code", concept_id="replacement_id")
-    pairs = pl.concat(
-        [rows.select("code", "concept_id") for rows in (replaced, opened, candidates)]
-    )
-    offered = codes.select("code", "name", row=pl.int_range(pl.len())).join(
-        pairs.unique(maintain_order=True), on="code", maintain_order="left_right"
-    )
-    offered = offered.join(main, on="concept_id", maintain_order="left").join(
-        candidates.drop("main_name"), on=["code", "concept_id"], how="left", maintain_order="left"
-    )
-    is_known = {"local_name": "name", "matched_name": "main_name"}
-    return offered.select(
-        *("row", "difference", "probability"),
-        *(pl.when(pl.col(name) != pl.col(known)).then(name) for name, known in is_known.items()),
-        id="concept_id",
-        name="main_name",
-    )
-
-
-def _shown(asked: pl.DataFrame, offered: pl.DataFrame, opened: pl.DataFrame) -> pl.DataFrame:
-    """Return the columns that the page has of codes, without those that say nothing."""
-    who = pl.concat_str(pl.col("reviewer").replace("", "unknown reviewer"), "date", separator=" ")
-    change = pl.when(pl.col("why") != "conflict").then(pl.format("({})", "why"))
-    said = pl.concat_str(
-        *(pl.col("decision").replace(_CHOICES), "concept_id", "concept_name", change),
-        separator=" ",
-        ignore_nulls=True,
-    )
-    earlier = pl.format("{}: {}", who.str.strip_chars_end(), said).str.join("; ")
-    first = offered.group_by("row").agg(pl.first("difference"))
-    rows = asked.with_columns(row=pl.int_range(pl.len()))
-    rows = rows.join(first, on="row", how="left", maintain_order="left").join(
-        opened.group_by("code").agg(earlier=earlier), on="code", how="left", maintain_order="left"
-    )
-    shown = rows.select(
-        *("code", "name", "frequency", "category", "status", "probability", "difference"),
-        pl.format("at least {}", at_least(pl.col("probability"))).alias(_BAND),
-        "earlier",
-        names=pl.when(pl.col("names") != pl.col("name")).then("names"),
-        kept=pl.col("kept").map_elements(_kept_text, pl.String),
-        choices=pl.lit("all"),
-    )
+def _asked_codes(mapping: NameMapping) -> LongTable:
+    """Return the codes to decide on, without columns that say nothing."""
+    local, standard = mapping.manifest.local, mapping.manifest.standard
+    with Store(threads=1) as store:
+        store.put("local", mapping.local())
+        store.put("candidate", mapping.candidates())
+        store.put("open_decision", mapping.open_decisions())
+        store.put("standard_name", mapping.standard_names())
+        store.run("mapping/asked_code")
+        shown = store.table("asked_code").drop("place")
+        offered = store.frame("mapping/offered_concept", max_codes=MAX_LONG_ROWS)
+        names = store.frame("mapping/searched_name")
+    band = pl.format("at least {}", at_least(pl.col("probability")))
+    shown = shown.with_columns(band.alias(_BAND), choices=pl.lit("all"))
     optional = ("frequency", "category", "status")
-    return shown.drop(name for name in optional if shown[name].n_unique() <= 1)
+    shown = shown.drop(name for name in optional if shown[name].n_unique() <= 1)
+    concepts, left_out = _searched(names)
+    return LongTable(
+        caption="Codes to decide on",
+        frame=shown,
+        filters=[name for name in (_BAND, "category", "status", "difference") if name in shown],
+        filter_only=(_BAND, "difference"),
+        view="local",
+        links=links_of(standard, names["concept_id"]),
+        below={"name": ["names", "kept", "earlier"]},
+        decisions=Decisions(
+            name=f"medsim map {local['name']} {standard['vocabulary'] or standard['name']}",
+            subject_columns=("code", "name"),
+            choices={"all": _CHOICES},
+            choices_of="choices",
+            candidates=offered,
+            concepts=concepts,
+            concepts_left_out=left_out,
+        ),
+    )
 
 
-def _kept_text(kept: str) -> str:
-    return "; ".join(f"{name}: {value}" for name, value in json.loads(kept).items() if value)
-
-
-def _searched(names: pl.DataFrame, main: pl.DataFrame) -> tuple[str, str]:
+def _searched(names: pl.DataFrame) -> tuple[str, str]:
     """Return the names of the standard that a page has, and a sentence on those that it lacks."""
-    both = [main.rename({"main_name": "term"}), names.drop("is_main")]
-    every = pl.concat(both).unique(maintain_order=True)  # main names first
-    packed = _packed(every)
+    packed = _packed(names)
     if len(packed) <= MAX_CONCEPTS:
         return packed, ""
-    held = every.head(every.height * MAX_CONCEPTS // len(packed))
-    said = f"The page has only {held.height:,} of {every.height:,} names of the standard."
+    held = names.head(names.height * MAX_CONCEPTS // len(packed))
+    said = f"The page has only {held.height:,} of {names.height:,} names of the standard."
     return _packed(held), said
 
 

@@ -137,7 +137,7 @@ function candidatesOn(table, { settings, links, nameOf, entryOf, decide, turn })
   const packed = JSON.parse(place("candidates").textContent);
   const columns = Object.fromEntries(Object.entries(packed).map(([name, column]) => [name, unpacked(column)]));
   const starts = new Map();
-  for (const [at, row] of columns.row.entries()) if (!starts.has(row)) starts.set(row, at);
+  for (const [at, row] of columns.place.entries()) if (!starts.has(row)) starts.set(row, at);
   const search = searchDialog(place("concepts"), settings.concepts_left_out, links);
   const keys = element("dl");
   for (const [key, means] of KEYS) {
@@ -151,7 +151,7 @@ function candidatesOn(table, { settings, links, nameOf, entryOf, decide, turn })
 
   function candidatesOf(row) {
     const found = [];
-    for (let at = starts.get(row); columns.row[at] === row; at += 1) {
+    for (let at = starts.get(row); columns.place[at] === row; at += 1) {
       found.push(Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, column[at]])));
     }
     return found;

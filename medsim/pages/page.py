@@ -137,7 +137,7 @@ class Decisions:
         corrections: what a decision says of two names, same or not_same, by decision. The page then
             also saves the table that ``build --corrections`` takes.
         candidates: a row per row of the table and concept that readers can choose for it, if they
-            choose the object: row, the place in the table; id, name, difference and probability;
+            choose the object: place, that of the row; id, name, difference and probability;
             matched_name and local_name, the names that were compared, null where they are those of
             the concept and the row.
         concepts: identifier and names of all concepts that readers can search, the main name first,

@@ -79,7 +79,8 @@ class Invented(NameMapping):
             {"code": "d", "name": "gone", "names": "gone", "status": "decided"},
             {"code": "e", "name": "nothing", "names": "nothing"},
         ]
-        first = [{"status": "undecided", "category": "x", "frequency": 9} | row for row in first]
+        usual = {"status": "undecided", "category": "x"}
+        first = [usual | {"frequency": 9 - at} | row for at, row in enumerate(first)]
         at = pl.int_range(self.n_codes - 4, eager=True).cast(pl.String)
         more = pl.DataFrame({"code": "C" + at, "name": "local pain " + at}).with_columns(
             names="name",
@@ -183,8 +184,9 @@ def keys(page, *names: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [360, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(360, "dark"), (1000, "light"), (1280, "light"), (1280, "dark")]
+)
 def test_the_page_of_50000_codes_fits_and_requests_nothing(visit, width: int, scheme: str) -> None:
     seen = visit(width, scheme)
     page = seen.page
