@@ -19,6 +19,9 @@ NO_MATCH = "no_match"
 """The decision that the standard has no concept for a code."""
 
 
+_ANSWER = ["code", "answer"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
     """Decisions on local codes, with code, concept_id, concept_name and the columns of decisions.
@@ -39,8 +42,10 @@ class Decided:
 def decided_of(files: Sequence[str | Path], codes: pl.Series, store: Store) -> Decided:
     """Return what is decided on local codes.
 
-    Of one reviewer's decisions on a code, those of the last date count. A code is in conflict if
-    reviewers answer differently, or if one answer has two exact concepts, or has none and another.
+    Of one reviewer's decisions on a code, those of the last date count, and none counts whose
+    concept was retired or renamed if there is a later one. The answer of more than half of the
+    reviewers holds. A code is in conflict if there is no such answer, or if it has two exact
+    concepts, or none and another, or one that was rejected.
 
     Args:
         files: files of decisions.
@@ -64,13 +69,18 @@ def decided_of(files: Sequence[str | Path], codes: pl.Series, store: Store) -> D
         rejected.with_columns(is_rejected=True), on=pair, how="left", maintain_order="left"
     )
     is_none, is_exact = pl.col("decision") == NO_MATCH, pl.col("decision") == "exact"
+    is_changed = ~is_none & pl.col("change").is_not_null()
+    renewed = pl.col("date").filter(~is_changed).max().over("code")
+    rows = rows.filter(~is_changed | renewed.is_null() | (pl.col("date") > renewed))
     answer = pl.format("{} {}", "decision", "concept_id").sort().str.join("\n")
     is_odd = (is_exact.sum() > 1) | (is_none.any() & ~is_none.all()) | pl.col("is_rejected").any()
     by = ["code", "reviewer"]
     rows = rows.with_columns(answer=answer.over(by), is_odd=is_odd.over(by))
-    is_conflict = (pl.col("answer").n_unique() > 1) | pl.col("is_odd").any()
-    is_changed = ~is_none & pl.col("change").is_not_null()
-    status = pl.when(is_conflict.over("code")).then(pl.lit("conflict"))
+    n_votes, n_reviewers = (pl.col("reviewer").n_unique().over(of) for of in (_ANSWER, "code"))
+    rows = rows.with_columns(is_settled=(2 * n_votes > n_reviewers) & ~pl.col("is_odd"))
+    is_conflict = ~pl.col("is_settled").any().over("code")
+    rows = rows.filter(pl.col("is_settled") | is_conflict)
+    status = pl.when(is_conflict).then(pl.lit("conflict"))
     rows = rows.with_columns(
         status=status.when(is_changed.any().over("code")).then(pl.lit("changed")),
         why=status.otherwise("change"),

@@ -103,6 +103,10 @@ def test_decisions_hold_conflict_and_change(
     decide("0005", "exact", "ann", "2026-01-01")
     decide("0005", "narrower", "ann", "2026-01-02")
     decide("0006", "different", "ann", "2026-01-01")
+    decide("0007", "exact", "ann", "2026-01-01", concept="V:9999")
+    decide("0007", "exact", "ben", "2026-02-01")
+    for reviewer, decision in (("ann", "exact"), ("ben", "broader"), ("cy", "broader")):
+        decide("0008", decision, reviewer, "2026-01-01")
     lines.append("gone;x;V:0001;x;exact;;ann;2026-01-01")
     file = places["folder"] / "decisions.csv"
     file.write_text("\n".join(lines), encoding="utf-8")
@@ -116,6 +120,8 @@ def test_decisions_hold_conflict_and_change(
     assert by_people.select("code", "concept_id", "decision").sort("code").rows() == [
         ("0001", asked["0001"][0], "exact"),
         ("0005", asked["0005"][0], "narrower"),
+        ("0007", asked["0007"][0], "exact"),
+        ("0008", asked["0008"][0], "broader"),
         ("X1", None, "no_match"),
     ]
     taken = mappings.filter(pl.col("probability").is_not_null())
