@@ -104,7 +104,7 @@ class NameMapping(Opened[MappingManifest]):
             .group_by("status", at_least=pl.when(asked).then(at_least(probability)))
             .agg(
                 codes=pl.len().cast(pl.Int64),
-                expected_right=pl.when(asked.first()).then(probability.sum()),
+                expected_right=pl.when(asked.first()).then(probability.sum().round(1)),
             )
         )
         return counted_codes.sort("status", "at_least", descending=[False, True])
