@@ -5,7 +5,8 @@ from __future__ import annotations
 from medsim.core.options import input_option
 
 DECISIONS_OPTION = input_option(
-    "CSV of decisions, as the page of the output saves it. What is decided is not asked again. "
+    "CSV or .xlsx of decisions, such as the page of the output saves. What is decided is not "
+    "asked again. "
     "Repeat it for several.",
     ("--decisions",),
     metavar="FILE",

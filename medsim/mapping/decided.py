@@ -30,13 +30,13 @@ class Decided:
         held: the decisions that hold; concept_id is null for no_match.
         open: those that do not, with status, why and replacement_id.
         rejected: code and concept_id of candidates that are wrong.
-        unknown: number of decisions on codes that LOCAL lacks.
+        unknown: codes that LOCAL lacks.
     """
 
     held: pl.DataFrame
     open: pl.DataFrame
     rejected: pl.DataFrame
-    unknown: int
+    unknown: list[str]
 
 
 def decided_of(files: Sequence[str | Path], codes: pl.Series, store: Store) -> Decided:
@@ -92,5 +92,5 @@ def decided_of(files: Sequence[str | Path], codes: pl.Series, store: Store) -> D
         held=rows.filter(holds).unique(pair, keep="last", maintain_order=True),
         open=rows.filter(~holds),
         rejected=rejected,
-        unknown=int((~is_known).sum()),
+        unknown=every.filter(~is_known)["subject_id"].unique(maintain_order=True).to_list(),
     )

@@ -116,7 +116,7 @@ def _write_sssom(
     )
     taken = pl.when(rows["probability"].is_not_null()).then(pl.lit("semapv:LexicalMatching"))
     rows = mappings_of(rows).with_columns(
-        confidence=rows["probability"].round(3),
+        confidence=(rows["probability"] * 1000).floor() / 1000,
         mapping_justification=taken.otherwise("mapping_justification"),
     )
     prefixes = {prefix[0]: prefix[1]} | prefixes_of(standard, rows["object_id"])
@@ -140,7 +140,8 @@ def _write_omop(
         valid_end_date=pl.lit(_OMOP_DATES[1]),
         invalid_reason=pl.lit(""),
     )
-    return write_csv(rows, path)
+    rows.write_csv(path)
+    return rows.height
 
 
 def _write_fhir(

@@ -11,7 +11,7 @@ import polars as pl
 from medsim.builds.build import is_output, paths_of
 from medsim.core import manifest
 from medsim.core.config import checked_threads
-from medsim.core.errors import counted
+from medsim.core.errors import counted, listed
 from medsim.core.options import public
 from medsim.core.output import claimed_by
 from medsim.core.progress import Progress, progress_of
@@ -41,7 +41,7 @@ _MIN_DEPTH = 10  # names that each search returns for a name
 def map_names(options: MapOptions) -> NameMapping:
     """Find the concepts of a standard that local names probably mean, and return the mapping.
 
-    PairSearch come from equal names, edit distance, TF-IDF of character trigrams and embeddings.
+    Candidates come from equal names, edit distance, TF-IDF of character trigrams and embeddings.
     The probability that one is right is learned from names of the standard: they are searched as
     they are and altered, with and without their names and concepts in the standard. Probabilities
     are calibrated for local names whose concepts the standard lacks as often as it seems.
@@ -71,7 +71,10 @@ def map_names(options: MapOptions) -> NameMapping:
             )
             decided = decided_of(options.decisions, codes["code"], store)
         if decided.unknown:
-            progress.warn(f"{counted(decided.unknown, 'decision')} on codes that LOCAL lacks")
+            which = listed(decided.unknown, most=3)
+            progress.warn(
+                f"{counted(len(decided.unknown), 'code')} of decisions not in LOCAL: {which}"
+            )
         embeddings: dict[str, dict[str, Any]] = {}
         every = _alternatives(options, codes, names, embeddings, progress, threads)
         tables = tables_of(codes, names, every, decided, options, threads)

@@ -98,7 +98,10 @@ class NameMapping(Opened[MappingManifest]):
             status; at_least, the probability of the first candidate, null if decided; codes; and
             expected_right, the sum of the probabilities.
         """
-        probability, asked = pl.col("probability").fill_null(0), pl.col("status") == "undecided"
+        probability, asked = (
+            pl.col("probability").fill_null(0),
+            pl.col("status").is_in(["undecided", "accepted"]),
+        )
         counted_codes = (
             self.local()
             .group_by("status", at_least=pl.when(asked).then(at_least(probability)))

@@ -55,6 +55,8 @@ def tables_of(
     codes = _with_status(codes, candidates, every.filter(pl.col("concept_id").is_null()), decided)
     replaced = main.rename({"concept_id": "replacement_id", "main_name": "replacement_name"})
     taken = _taken(codes, candidates, options.accept)
+    accepted = pl.when(pl.col("code").is_in(taken["code"].implode())).then(pl.lit("accepted"))
+    codes = codes.with_columns(status=accepted.otherwise("status"))
     mappings = pl.concat([decided.held, taken], how="diagonal_relaxed")
     mappings = mappings.join(main, on="concept_id", how="left")
     mappings = mappings.with_columns(concept_name=pl.coalesce("main_name", "concept_name"))

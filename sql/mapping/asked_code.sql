@@ -59,5 +59,5 @@ from local as l
 inner join kept_text as k on l.code = k.code
 left join candidate as c on l.code = c.code and c.rank = 1
 left join said as s on l.code = s.code
-where l.status in ('undecided', 'conflict', 'changed')
+where l.status in ('undecided', 'accepted', 'conflict', 'changed')
 order by place;

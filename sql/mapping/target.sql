@@ -5,8 +5,8 @@
 --
 -- reads   concept, description, association
 --         decided: a row per concept that a decision was on: concept_id, and concept_name, its name
--- writes  a row for each that is retired or no longer has the name: concept_id, concept_name,
---         change, and replacement_id, which is null if there is none
+-- writes  a row for each that is unknown, retired or no longer has the name, if one is given:
+--         concept_id, concept_name, change, and replacement_id, which is null if there is none
 
 with replacement as (
     select
@@ -26,14 +26,18 @@ with replacement as (
 select
     s.concept_id,
     s.concept_name,
-    if(coalesce(c.active, false), 'renamed', 'retired') as change,
+    case
+        when c.concept_id is null then 'unknown'
+        when c.active then 'renamed'
+        else 'retired'
+    end as change,
     if(coalesce(c.active, false), c.concept_id, r.target_id) as replacement_id
 from decided as s
 left join concept as c on s.concept_id = c.concept_id
 left join replacement as r on s.concept_id = r.source_id
 where
     not coalesce(c.active, false)
-    or not exists (
+    or s.concept_name <> '' and not exists (
         select 1
         from description as d
         where

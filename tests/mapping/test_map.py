@@ -130,11 +130,11 @@ def test_decisions_hold_conflict_and_change(
     assert opened.rows() == [
         ("0002", "conflict", None),
         ("0003", "renamed", asked["0003"][0]),
-        ("0004", "retired", None),
+        ("0004", "unknown", None),
     ]
     rejected = decided.candidates().filter(code="0006", concept_id=asked["0006"][0])
     assert rejected.is_empty()
-    assert "1 decision on codes that LOCAL lacks" in decided.manifest.warnings
+    assert "1 code of decisions not in LOCAL: gone" in decided.manifest.warnings
     check_files(decided)
 
 

@@ -70,6 +70,7 @@ _WHOLE = re.compile(r"\.0$")
 _ROW_NUMBER = re.compile("[0-9]{1,18}")
 _COUNT = re.compile(r"[0-9]{1,15}(\.0+)?|[0-9]{1,3}([, '\u2019][0-9]{3}){1,4}")  # see table_count
 _MAX_COLUMNS = 10_000
+_LOST = ("row has no concept", "description is empty")  # which lists of codes must not lose
 _KEPT_ROW: dict[str, Any] = {"place": pl.Int64, "kept": pl.List(pl.String)}
 
 
@@ -112,9 +113,14 @@ def read_table_of_names(path: Path, store: Store, options: ReadingOptions) -> Te
         store.run(f"terminologies/table/{query}")
     if not store.n_rows("description"):
         raise InputError(f"{file.path}: no row has a concept and a name")
+    skipped = skipped_rows(store, "table")
     if keeps:
         store.run("terminologies/table/local_row")
-    skipped = skipped_rows(store, "table")
+        if "unused" in layout:
+            layout["kept"] = layout.pop("unused")
+        lost = [each for each in skipped if each.n_rows and each.reason in _LOST]
+        says = (f"left out {counted(each.n_rows, 'row')}: {each.reason}" for each in lost)
+        warnings = (*warnings, *(f"{file.name}: {each}" for each in says))
     found = store.frame("terminologies/table/warning")["warning"]
     store.drop("no_row", "setting", "raw_row", "marker", "given", "word", "separator", "name")
     store.drop("reference", "unlike")
