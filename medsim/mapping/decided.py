@@ -39,21 +39,21 @@ class Decided:
     unknown: list[str]
 
 
-def decided_of(files: Sequence[str | Path], codes: pl.Series, store: Store) -> Decided:
+def decided_of(files: Sequence[str | Path], codes: pl.DataFrame, store: Store) -> Decided:
     """Return what is decided on local codes.
 
-    Of one reviewer's decisions on a code, those of the last date count, and none counts whose
-    concept was retired or renamed if there is a later one. The answer of more than half of the
-    reviewers holds. A code is in conflict if there is no such answer, or if it has two exact
-    concepts, or none and another, or one that was rejected.
+    Of one reviewer's decisions on a code, those of the last date count. None counts whose concept
+    was retired or renamed, or whose code has other names now, if there is a later one. The answer
+    of more than half of the reviewers holds. A code is in conflict if there is no such answer, or
+    if it has two exact concepts, or none and another, or one that was rejected.
 
     Args:
         files: files of decisions.
-        codes: the local codes.
+        codes: the local codes with their names: code and names.
         store: the store of the standard, which knows what became of its concepts.
     """
     every = read_decisions(files)
-    is_known = every["subject_id"].is_in(codes.implode())
+    is_known = every["subject_id"].is_in(codes["code"].implode())
     columns = {"subject_id": "code", "object_id": "concept_id", "object_label": "concept_name"}
     known, pair = every.filter(is_known).rename(columns), ["code", "concept_id"]
     known = known.sort("date", maintain_order=True).unique(
@@ -69,7 +69,11 @@ def decided_of(files: Sequence[str | Path], codes: pl.Series, store: Store) -> D
         rejected.with_columns(is_rejected=True), on=pair, how="left", maintain_order="left"
     )
     is_none, is_exact = pl.col("decision") == NO_MATCH, pl.col("decision") == "exact"
-    is_changed = ~is_none & pl.col("change").is_not_null()
+    lower = codes.select("code", pl.col("names").list.eval(pl.element().str.to_lowercase()))
+    rows = rows.join(lower, on="code", maintain_order="left")
+    named = pl.col("names").list.contains(pl.col("subject_label").str.to_lowercase())
+    is_other = (pl.col("subject_label") != "") & ~named
+    is_changed = is_other | (~is_none & pl.col("change").is_not_null())
     renewed = pl.col("date").filter(~is_changed).max().over("code")
     rows = rows.filter(~is_changed | renewed.is_null() | (pl.col("date") > renewed))
     answer = pl.format("{} {}", "decision", "concept_id").sort().str.join("\n")
@@ -83,7 +87,7 @@ def decided_of(files: Sequence[str | Path], codes: pl.Series, store: Store) -> D
     status = pl.when(is_conflict).then(pl.lit("conflict"))
     rows = rows.with_columns(
         status=status.when(is_changed.any().over("code")).then(pl.lit("changed")),
-        why=status.otherwise("change"),
+        why=status.when(is_other).then(pl.lit("other_code")).otherwise("change"),
         concept_id=pl.when(~is_none).then("concept_id"),
         concept_name=pl.when(~is_none).then("concept_name"),
     )

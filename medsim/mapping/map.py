@@ -69,7 +69,7 @@ def map_names(options: MapOptions) -> NameMapping:
             facts, names = read_names(
                 options.standard, reading, store, progress, options.categories
             )
-            decided = decided_of(options.decisions, codes["code"], store)
+            decided = decided_of(options.decisions, codes, store)
         if decided.unknown:
             which = listed(decided.unknown, most=3)
             progress.warn(

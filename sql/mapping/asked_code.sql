@@ -19,7 +19,7 @@ with said as (
                     replace(decision, '_', ' '),
                     concept_id,
                     concept_name,
-                    if(why <> 'conflict', concat('(', why, ')'), null)
+                    if(why <> 'conflict', concat('(', replace(why, '_', ' '), ')'), null)
                 )
             ),
             '; ' order by reviewer asc, concept_id asc

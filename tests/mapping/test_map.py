@@ -92,7 +92,17 @@ def test_decisions_hold_conflict_and_change(
     def decide(code: str, decision: str, reviewer: str, date: str, **other: str) -> None:
         concept, name = asked[code] if decision != "no_match" else ("", "")
         row = {"concept": concept, "name": name, **other}
-        lines.append(f"{code};x;{row['concept']};{row['name']};{decision};c;{reviewer};{date}")
+        cells = [
+            code,
+            row.get("label", ""),
+            row["concept"],
+            row["name"],
+            decision,
+            "c",
+            reviewer,
+            date,
+        ]
+        lines.append(";".join(cells))
 
     decide("0001", "exact", "ann", "2026-01-01")
     decide("0002", "exact", "ann", "2026-01-01")
@@ -103,6 +113,7 @@ def test_decisions_hold_conflict_and_change(
     decide("0005", "exact", "ann", "2026-01-01")
     decide("0005", "narrower", "ann", "2026-01-02")
     decide("0006", "different", "ann", "2026-01-01")
+    decide("0009", "exact", "ann", "2026-01-01", label="another code")
     decide("0007", "exact", "ann", "2026-01-01", concept="V:9999")
     decide("0007", "exact", "ben", "2026-02-01")
     for reviewer, decision in (("ann", "exact"), ("ben", "broader"), ("cy", "broader")):
@@ -131,6 +142,7 @@ def test_decisions_hold_conflict_and_change(
         ("0002", "conflict", None),
         ("0003", "renamed", asked["0003"][0]),
         ("0004", "unknown", None),
+        ("0009", "other_code", None),
     ]
     rejected = decided.candidates().filter(code="0006", concept_id=asked["0006"][0])
     assert rejected.is_empty()
