@@ -289,6 +289,8 @@ def _from_command_line(options: type[Declared], values: dict[str, Any]) -> Decla
             case str():
                 value = value.lower() if option.lower else value
                 value = between_commas(value) if option.listed else value
+            case () if Mapping in kinds:
+                value = {}
             case list():
                 value = _named(value, _flag(name, option)) if kinds == [Mapping] else tuple(value)
             case None if not option.needed:

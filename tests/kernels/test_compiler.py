@@ -21,7 +21,10 @@ import medsim
 from medsim.kernels import compiler
 from medsim.kernels.compiler import inner_kernel, kernel
 
-SCALARS = {"None", "int", "bool", "np.uint8", "np.int32", "np.uint32", "np.int64", "np.uint64"}
+SCALARS = {
+    *("None", "int", "bool", "np.uint8", "np.int32", "np.uint32", "np.int64", "np.uint64"),
+    "np.float32",
+}
 
 USE = """
 import numpy as np
