@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from medsim.kernels.types import Ids
 
 _MIN_DEPTH = 10  # names that each search returns for a name
+_FEW_NAMES = 200
 
 
 @public(MapOptions)
@@ -70,6 +71,8 @@ def map_names(options: MapOptions) -> NameMapping:
                 options.standard, reading, store, progress, options.categories
             )
             decided = decided_of(options.decisions, codes, store)
+        if len(names) < _FEW_NAMES:
+            progress.warn(f"STANDARD has only {len(names):,} names, so probabilities are rough")
         if decided.unknown:
             which = listed(decided.unknown, most=3)
             progress.warn(
