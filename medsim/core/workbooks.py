@@ -23,7 +23,7 @@ Fits = Callable[[Sequence[str]], bool]
 """Whether the cells of a row are the header that a reader needs."""
 
 _HEAD_ROWS = 50  # with cells, in which the header is
-_LINE_END = re.compile(r"\s*([\r\n]|_x000[AD]_)+\s*", re.IGNORECASE)  # as Excel may write them
+_LINE_END = re.compile(r"[\r\n]|_x000[AD]_", re.IGNORECASE)  # as Excel may write them
 _ZEROS = re.compile(r"(?P<zeros>0+)(;.*)?", re.DOTALL)  # a format such as 00000
 _MAX_WIDTH = 60  # of a column, in characters
 _WIDTH_ROWS = 1_000  # whose texts decide the width of a column
@@ -118,7 +118,7 @@ def _text(cell: Any) -> str:
     """Return the content of a cell as spreadsheets show it."""
     value = cell.value
     if isinstance(value, str):
-        return _LINE_END.sub(" ", value).strip()
+        return " ".join(filter(None, map(str.strip, _LINE_END.split(value))))
     if value is None or isinstance(value, bool):
         return "" if value is None else str(value).upper()
     if isinstance(value, datetime) and value.time() == time():

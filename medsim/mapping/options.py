@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
@@ -31,7 +30,7 @@ from medsim.terminologies.options import extensions_option
 MAX_CANDIDATES = 20
 """The maximum number of candidates of a local code."""
 
-_PREFIX = re.compile(r"([A-Za-z_][\w.-]*)=(https?://\S+|urn:\S*[^:\s])")
+_SCHEMES = ("https://", "http://", "urn:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +123,11 @@ class MapOptions(Options):
 
     def check(self) -> None:
         """Raise OptionError if the prefix is malformed."""
-        if not _PREFIX.fullmatch(self.prefix):
+        name, address = self.prefix_and_address
+        is_name = name.replace(".", "_").replace("-", "_").isidentifier()
+        # A colon at the end would be YAML's.
+        is_address = address.startswith(_SCHEMES) and address.split() == [address.rstrip(":")]
+        if not (is_name and is_address):
             raise OptionError(
                 f"`prefix` takes a prefix and an address, such as lab=https://lab.example/, not "
                 f"{self.prefix!r}"
