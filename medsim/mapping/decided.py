@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.core.terms import lowered_column
 from medsim.decisions import PREDICATES
 from medsim.decisions.files import read_decisions
 
@@ -62,17 +63,12 @@ def decided_of(files: Sequence[str | Path], codes: pl.DataFrame, store: Store) -
     rejected = known.filter(decision="different").select(pair).unique(maintain_order=True)
     rows = known.filter(pl.col("decision").is_in([*PREDICATES, NO_MATCH]))
     rows = rows.filter(pl.col("date") == pl.col("date").max().over("code", "reviewer"))
-    with store.frame_as("decided", rows.select("concept_id", "concept_name").unique()):
-        changes = store.frame("mapping/target")
-    rows = rows.join(changes, on=["concept_id", "concept_name"], how="left", maintain_order="left")
+    rows = _with_changes(rows, codes, store)
     rows = rows.join(
         rejected.with_columns(is_rejected=True), on=pair, how="left", maintain_order="left"
     )
     is_none, is_exact = pl.col("decision") == NO_MATCH, pl.col("decision") == "exact"
-    lower = codes.select("code", pl.col("names").list.eval(pl.element().str.to_lowercase()))
-    rows = rows.join(lower, on="code", maintain_order="left")
-    named = pl.col("names").list.contains(pl.col("subject_label").str.to_lowercase())
-    is_other = (pl.col("subject_label") != "") & ~named
+    is_other = (pl.col("subject_label") != "") & pl.col("is_named").is_null()
     is_changed = is_other | (~is_none & pl.col("change").is_not_null())
     renewed = pl.col("date").filter(~is_changed).max().over("code")
     rows = rows.filter(~is_changed | renewed.is_null() | (pl.col("date") > renewed))
@@ -98,3 +94,14 @@ def decided_of(files: Sequence[str | Path], codes: pl.DataFrame, store: Store) -
         rejected=rejected,
         unknown=every.filter(~is_known)["subject_id"].unique(maintain_order=True).to_list(),
     )
+
+
+def _with_changes(rows: pl.DataFrame, codes: pl.DataFrame, store: Store) -> pl.DataFrame:
+    """Return decisions with the change of each concept, and whether the code has the name."""
+    with store.frame_as("decided", rows.select("concept_id", "concept_name").unique()):
+        changes = store.frame("mapping/target")
+    rows = rows.join(changes, on=["concept_id", "concept_name"], how="left", maintain_order="left")
+    names = codes.select("code", "names").explode("names")
+    named = names.select("code", lowered_column(names["names"]).alias("label"), is_named=True)
+    rows = rows.with_columns(lowered_column(rows["subject_label"]).alias("label"))
+    return rows.join(named.unique(), on=["code", "label"], how="left", maintain_order="left")

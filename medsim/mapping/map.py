@@ -31,6 +31,7 @@ from medsim.mapping.rows import tables_of
 from medsim.terminologies.options import ReadingOptions
 
 if TYPE_CHECKING:
+    from medsim.core.output import OutputFolder
     from medsim.embeddings.embedded_terms import EmbeddedTerms
     from medsim.kernels.types import Ids
 
@@ -81,12 +82,7 @@ def map_names(options: MapOptions) -> NameMapping:
         embeddings: dict[str, dict[str, Any]] = {}
         every = _alternatives(options, codes, names, embeddings, progress, threads)
         tables = tables_of(codes, names, every, decided, options, threads)
-        for name, table in NAME_MAPPING.views.items():
-            columns = (pl.col(column).cast(kind) for column, kind in table.dtypes.items())
-            tables[name] = tables[name].select(columns)
-            output.write(
-                table.files, tables[name], {"redistributable": str(facts["redistributable"])}
-            )
+        _write_tables(output, tables, facts)
         with progress.stage("write files for other programs"):
             write_files(output, tables, facts, options.prefix_and_address)
         digests = ((path.name, bytes_of(path)[1]) for path in map(Path, options.decisions))
@@ -100,6 +96,17 @@ def map_names(options: MapOptions) -> NameMapping:
         ).write(output.folder)
         output.publish()
     return NameMapping(options.out)
+
+
+def _write_tables(
+    output: OutputFolder, tables: dict[str, pl.DataFrame], standard: dict[str, Any]
+) -> None:
+    """Write the tables, and leave in ``tables`` the columns that they have."""
+    marked = {"redistributable": str(standard["redistributable"])}
+    for name, table in NAME_MAPPING.views.items():
+        columns = (pl.col(column).cast(kind) for column, kind in table.dtypes.items())
+        tables[name] = tables[name].select(columns)
+        output.write(table.files, tables[name], marked)
 
 
 def _alternatives(
