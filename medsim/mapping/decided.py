@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 NO_MATCH = "no_match"
 """The decision that the standard has no concept for a code."""
 
-
 _ANSWER = ["code", "answer"]
 
 
@@ -45,8 +44,8 @@ def decided_of(files: Sequence[str | Path], codes: pl.DataFrame, store: Store) -
 
     Of one reviewer's decisions on a code, those of the last date count. None counts whose concept
     was retired or renamed, or whose code has other names now, if there is a later one. The answer
-    of more than half of the reviewers holds. A code is in conflict if there is no such answer, or
-    if it has two exact concepts, or none and another, or one that was rejected.
+    of more than half of the reviewers holds. A code is in conflict without such an answer, and if
+    the answer has two exact concepts, a concept beside no_match, or a concept that was rejected.
 
     Args:
         files: files of decisions.

@@ -22,7 +22,7 @@ from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.options import embedding_spec
 from medsim.mapping.candidates import PairSearch, comparable
 from medsim.mapping.decided import decided_of
-from medsim.mapping.files import write_files
+from medsim.mapping.files import MAX_IN_WORKBOOK, write_files
 from medsim.mapping.names import LocalReading, local_codes, read_names
 from medsim.mapping.options import MapOptions
 from medsim.mapping.output import NAME_MAPPING, MappingManifest, NameMapping
@@ -83,6 +83,10 @@ def map_names(options: MapOptions) -> NameMapping:
         every = _alternatives(options, codes, names, embeddings, progress, threads)
         tables = tables_of(codes, names, every, decided, options, threads)
         _write_tables(output, tables, facts)
+        if len(codes) > MAX_IN_WORKBOOK:
+            progress.warn(
+                f"candidates.xlsx has the {MAX_IN_WORKBOOK:,} most frequent codes at most"
+            )
         with progress.stage("write files for other programs"):
             write_files(output, tables, facts, options.prefix_and_address)
         digests = ((path.name, bytes_of(path)[1]) for path in map(Path, options.decisions))

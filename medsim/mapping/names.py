@@ -11,7 +11,6 @@ import polars as pl
 from medsim.builds.build import fill_tables
 from medsim.core.errors import InputError, OptionError
 from medsim.core.progress import Progress
-from medsim.core.terms import MAX_NAME, TOO_LONG
 from medsim.terminologies.options import ReadingOptions
 
 if TYPE_CHECKING:
@@ -41,15 +40,12 @@ def read_names(
         The facts, and the names of active concepts: concept_id, term, is_main and category.
 
     Raises:
-        InputError: there are no names in the language.
+        InputError: the source cannot be read, or has no names in the language.
         OptionError: a category is unknown, or an option does not fit the source.
     """
     facts = fill_tables(source, reading, store, progress)
     store.put("chosen", pl.DataFrame({"category": categories}, _CHOSEN))
     names = store.frame("mapping/name", language=reading.language)
-    names = names.filter(pl.col("term") != "")
-    for row in names.filter(pl.col("term").str.len_chars() > MAX_NAME).head(1).iter_rows():
-        raise InputError(f"{facts['name']}: a name of {row[0]} {TOO_LONG}")
     if names.is_empty() and categories:
         raise OptionError(
             f"`categories`: {facts['name']} has no concept of {', '.join(categories)}"

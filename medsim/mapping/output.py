@@ -51,7 +51,7 @@ NAME_MAPPING = Kind(
     views=_TABLES,
     others={
         "candidates.csv": "The candidates, to be decided in a spreadsheet and read by --decisions.",
-        "candidates.xlsx": "The same as a workbook.",
+        "candidates.xlsx": "The same as a workbook, at most of the 10,000 most frequent codes.",
         "mappings.csv": "The table mapping, with the columns of LOCAL, for spreadsheets.",
         "mappings.sssom.tsv": "The mappings in the format SSSOM.",
         "source_to_concept_map.csv": "The mappings as a table of OMOP.",

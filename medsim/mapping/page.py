@@ -41,7 +41,7 @@ _PROSE = (
 )
 _WORDS = {
     "conflict": "Codes on which reviewers disagree, or one of them contradicts himself or herself.",
-    "changed": "Codes whose names, or whose concept, are no longer those that were decided on.",
+    "changed": "Codes that changed since the decision, or whose concept did.",
 }
 
 
