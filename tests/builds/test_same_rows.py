@@ -71,7 +71,7 @@ def test_another_seed_gives_other_negatives_and_the_same_positives(
 
     key = ["dataset", "difficulty", "negatives", "term1", "term2", "concept1", "concept2"]
     positives = [
-        build.pairs().filter(pl.col("label") == 1).select(key).sort(key).collect()
+        build.pairs().filter(pl.col("label") == 1).select(key).sort(key)
         for build in (first, second)
     ]
     assert positives[0].equals(positives[1])
@@ -82,7 +82,7 @@ def test_another_seed_gives_other_negatives_and_the_same_positives(
 
 
 def test_the_first_rows_mix_labels_and_the_alphabet(built: medsim.Build) -> None:
-    pairs = built.pairs("syn_syn", "hard", "random").collect()
+    pairs = built.pairs("syn_syn", "hard", "random")
     head = pairs.head(pairs.height // 4)
     assert 0.35 < head["label"].mean() < 0.65
     assert abs(head["term1"].rank().mean() / head.height - 0.5) < 0.1
