@@ -1,4 +1,4 @@
-"""Folders for Hugging Face's ``datasets``, with a description in Croissant 1.0."""
+"""Folders for Hugging Face's ``datasets``, with a description in Croissant 1.1."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def croissant(card: Card, output: OutputFolder) -> str:
     content = {
         "@context": json.loads(context),
         "@type": "sc:Dataset",
-        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "conformsTo": "http://mlcommons.org/croissant/1.1",
         "name": card.title,
         "description": " ".join(filter(None, (card.notice, card.about))),
         "license": licence.link or licence.terms or licence.name,
