@@ -49,7 +49,7 @@ from medsim.evaluations.sets import (
 )
 from medsim.evaluations.statistic import BASELINE, tabulated_names
 from medsim.kernels.types import Flags, Values
-from medsim.pages.readable import percent, with_ends, with_half_width
+from medsim.pages.readable import percent, rounded, with_ends, with_half_width
 from medsim.pages.sentences import ALPHA
 
 if TYPE_CHECKING:
@@ -389,7 +389,6 @@ _WHOLE = {"rated": rated_sets, "coverage": covered_sets, "overlap": Evaluation.o
 
 _RATED, _HEADLINE = pl.col("difficulty").is_null(), pl.col("difficulty").eq_missing(ALL_KINDS)
 _IS_MODEL = pl.col("embedding") != BASELINE
-_NAMES = {BASELINE: "best baseline"}
 _SCORED = [*SET, "statistic"]
 
 
@@ -494,8 +493,8 @@ def article_table(rows: pl.DataFrame, *, narrow: bool = False) -> pl.DataFrame:
 
     The best of each set is bold if it is not known to be no better than the best baseline, and a
     dagger marks embeddings that do not differ significantly from the best. Each headline, or else
-    the first set, also has columns with the coverage and the differences. With ``narrow`` an
-    interval is half its width after the value.
+    the first set, also has columns with the coverage and the differences. With ``narrow`` half the
+    width of an interval is after the value, and differences have none.
     """
     show = with_half_width if narrow else with_ends
     mark = pl.when(pl.col("among_best") & ~pl.col("best")).then(pl.lit("\N{DAGGER}"))
@@ -505,7 +504,8 @@ def article_table(rows: pl.DataFrame, *, narrow: bool = False) -> pl.DataFrame:
         show("value", "low", "high").fill_null(MISSING),
         mark.otherwise(pl.lit("")),
     )
-    difference = show("difference", "difference_low", "difference_high").fill_null(MISSING)
+    between = with_ends("difference", "difference_low", "difference_high")
+    difference = (rounded("difference") if narrow else between).fill_null(MISSING)
     named = rows.with_columns(cell=cell, difference=difference, set=_headings_of(rows))
     named = named.with_columns(apart("set", ["model"]), percent("coverage"))
     table = named.select("embedding").unique(maintain_order=True)
@@ -517,13 +517,13 @@ def article_table(rows: pl.DataFrame, *, narrow: bool = False) -> pl.DataFrame:
         shown = {str(name): pl.col("cell")}
         if name in main["set"]:
             of = f" on {of_set['input'][0]}" if main["set"].n_unique() > 1 else ""
-            reference = of_set["reference"].fill_null("the best").replace(_NAMES)[0]
+            reference = of_set["reference"].fill_null("the best")[0]
             shown[f"coverage{of}"] = pl.col("coverage").fill_null(MISSING)
             shown[f"difference to {reference}{of}"] = pl.col("difference")
         columns = of_set.select("embedding", **shown)
         table = table.join(columns, on="embedding", how="left", maintain_order="left")
     return table.select(
-        pl.col("embedding").replace(_NAMES).alias("model"),
+        pl.col("embedding").alias("model"),
         pl.exclude("embedding").fill_null(MISSING),
     )
 
@@ -540,7 +540,7 @@ def article_note(
     columns = [f"{LABELS[statistic]} on {n_pairs:,} pairs" for _, statistic, n_pairs in sizes]
     of_embedding = rows.group_by("embedding", maintain_order=True)
     metrics = of_embedding.agg(pl.col("metric").unique().sort().str.join(", ")).iter_rows()
-    used = [f"{_NAMES.get(name, name)} {listed_names}" for name, listed_names in metrics]
+    used = [f"{name} {listed_names}" for name, listed_names in metrics]
     releases = [
         f"{source['name']} of {source.get('release_date') or 'no known date'}"
         for name in rows["input"].unique(maintain_order=True)
@@ -554,4 +554,5 @@ def article_note(
         *([f"Releases: {'; '.join(releases)}."] if releases else []),
         f"By column: {'; '.join(columns)}; with 95% confidence intervals.",
         f"Metrics, the best on each set: {'; '.join(used)}.",
+        "The baseline is the best without a model.",
     ]

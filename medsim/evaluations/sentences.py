@@ -113,8 +113,8 @@ def _of_main_set(
 
 
 _CONFUSES = {
-    "difference": "{model} confuses names that differ in {kind} most: a synonym is nearer than "
-    "such a name in {share} of cases{interval}.",
+    "difference": "{place}{model} confuses names that differ in {kind} most: a synonym is nearer "
+    "than such a name in {share} of cases{interval}.",
     "relation": "A synonym is nearer than a name of {kind} in {share} of cases{interval}.",
     "rung": "Over all children, a synonym is nearer than a parent in {share} of cases{interval}.",
 }
@@ -137,7 +137,9 @@ def confusion_sentences(results: pl.DataFrame) -> list[str]:
     models = results.filter(pl.col("embedding") != BASELINE).drop_nulls("value")
     models = models.sort("value", "embedding", descending=[False, True])
     sentences = []
-    for _, rows in models.group_by("input", maintain_order=True):
+    n_builds = models["input"].n_unique()
+    for (build,), rows in models.group_by("input", maintain_order=True):
+        place = f"On {build}, " if n_builds > 1 else ""
         of_leader = rows.filter(pl.col("embedding").is_in(_leaders(rows).implode()))
         is_such = pl.col("statistic") == CONFUSIONS[0]
         is_such |= (pl.col("statistic") == LADDER[0]) & (pl.col("negatives") == RUNGS[1])
@@ -152,7 +154,11 @@ def confusion_sentences(results: pl.DataFrame) -> list[str]:
                 value, *ends = (row[name] for name in ("value", "low", "high"))
                 interval = " (95% CI {:.0%} to {:.0%})".format(*ends) if None not in ends else ""
                 said = sentence.format(
-                    model=row["embedding"], kind=kind, share=f"{value:.0%}", interval=interval
+                    place=place,
+                    model=row["embedding"],
+                    kind=kind,
+                    share=f"{value:.0%}",
+                    interval=interval,
                 )
                 sentences.append(said)
     return sentences

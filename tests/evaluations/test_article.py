@@ -162,14 +162,14 @@ def invented() -> pl.DataFrame:
 @pytest.mark.parametrize(
     ("form", "expected"),
     [
-        ("table", "a_b             0.800 [0.700, 0.900] *   20.0%      \N{EN DASH}"),
+        ("table", "a_b        0.800 [0.700, 0.900] *   20.0%      \N{EN DASH}"),
         ("md", "| a_b | **0.800 [0.700, 0.900]** | 20.0% | \N{EN DASH} | 0.250 [0.150, 0.350] |"),
         (
             "md",
             "| b | 0.790 [0.690, 0.890]\N{DAGGER} | 21.0% | -0.010 [-0.020, 0.000] | \N{EN DASH} |",
         ),
         ("md", "| model | AUC beyond spelling | coverage | difference to a_b | mayo |"),
-        ("md", "| best baseline | 0.700 [0.600, 0.800] | 30.0% | -0.010 [-0.020, 0.000] | -0.125 "),
+        ("md", "| baseline | 0.700 [0.600, 0.800] | 30.0% | -0.010 [-0.020, 0.000] | -0.125 "),
         ("latex", r"a\_b & \textbf{0.800 [0.700, 0.900]} & 20.0\% & "),
         ("latex", r"b & 0.790 [0.690, 0.890]$^\dagger$ & "),
         ("latex", r" & $-$0.010 [$-$0.020, 0.000] & $-$0.125 [$-$0.225, $-$0.025] \\"),
@@ -217,7 +217,8 @@ def test_a_note_has_the_number_of_pairs_and_the_metrics() -> None:
             "By column: AUC beyond spelling on 50 pairs; rho on 50 pairs; with 95% confidence "
             "intervals."
         ),
-        "Metrics, the best on each set: a_b cos; b cos; c cos; best baseline length.",
+        "Metrics, the best on each set: a_b cos; b cos; c cos; baseline length.",
+        "The baseline is the best without a model.",
     ]
     assert TABLE_FORMATS["html"].paragraph("a < b") == "<p>a &lt; b</p>"
     assert TABLE_FORMATS["latex"].paragraph("a_b\N{DAGGER}") == r"a\_b$^\dagger$"
