@@ -470,7 +470,7 @@ def _shown_sets(rows: pl.DataFrame, options: CompareOptions) -> pl.DataFrame:
         raise OptionError("no set has these `datasets`, `difficulty` and `negatives`")
     chosen |= _RATED & pl.col("input").is_in(options.datasets or rated_names.implode())
     asked = options.datasets or options.difficulty or options.negatives or options.statistics
-    chosen &= pl.lit(bool(asked)) | ~_HEADLINE.any()
+    chosen &= pl.lit(bool(asked)) | ~(_HEADLINE & (pl.col("n_pairs") >= FEW)).any()
     is_other = pl.col("statistic") != HEADLINE
     order = [_RATED, is_other, *map(pl.col, _SCORED), ~_IS_MODEL, -pl.col("value")]
     return rows.filter((_HEADLINE & ~is_other) | chosen).sort(*order, "embedding", nulls_last=True)

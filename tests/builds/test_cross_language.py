@@ -172,7 +172,7 @@ def test_negatives_are_the_nearest_names_in_the_second_language(
     across = {oracle.Pair(*pair, "", "") for pairs in positives.values() for pair in pairs}
     component = oracle.components({**monolingual, "cross_language": across})
     earlier = build.pairs(negatives=strategy).filter(pl.col("dataset") != "cross_language", label=0)
-    barred = {frozenset(row) for row in earlier.select("term1", "term2").collect().iter_rows()}
+    barred = {frozenset(row) for row in earlier.select("term1", "term2").iter_rows()}
     terms = sorted({name for of in names.values() for spelt in of.values() for name in spelt})
     vectors = dict(zip(terms, Model().encode(terms).tolist(), strict=True))
 

@@ -127,7 +127,7 @@ def test_positives_are_main_names_of_child_and_parent(build: medsim.Build) -> No
         pairs = build.pairs(DATASET, negatives=strategy).filter(label=1)
         assert sorted(texts(pairs)) == sorted(expected_positives())
         distances = [Levenshtein.distance(a.lower(), b.lower()) for a, b in texts(pairs)]
-        is_easy = (pairs.collect()["difficulty"] == "easy").to_list()
+        is_easy = (pairs["difficulty"] == "easy").to_list()
         assert is_easy == [distance <= 5 for distance in distances]
 
 

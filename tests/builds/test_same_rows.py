@@ -105,7 +105,7 @@ def test_the_shared_pool_adds_terms_and_negatives_are_not_farther(both) -> None:
     sets, wide = both["set"], both["terminology"]
 
     key = ["dataset", "difficulty", "negatives"]
-    pools = [frame.filter(pl.col("label") == 1).collect() for frame in (sets.pairs(), wide.pairs())]
+    pools = [frame.filter(pl.col("label") == 1) for frame in (sets.pairs(), wide.pairs())]
     assert pools[0].sort(pl.all()).equals(pools[1].sort(pl.all()))  # the same positives
     stats = sets.stats().join(wide.stats(), on=key)
     assert stats["shortfall_right"].sum() <= stats["shortfall"].sum()

@@ -34,7 +34,7 @@ def run(folder: Path, path: str = "some.txt", **options) -> medsim.Evaluation:
 
 
 def covered(out: medsim.Evaluation) -> set[tuple[str, str]]:
-    pairs, scores = out.pairs(), out.scores().collect()
+    pairs, scores = out.pairs().collect(), out.scores().collect()
     rows = pairs.join(scores.drop_nulls("similarity"), on="pair_id")
     return set(rows.select("term1", "term2").rows())
 

@@ -164,9 +164,9 @@ def test_a_sample_keeps_the_rungs_of_its_children(evaluations: list[medsim.Evalu
     model = {"letters": medsim.Embedding(letters, version="1")}
     build, out = whole.folder.parent / "build", whole.folder.parent / "sampled"
     sampled = medsim.evaluate(build, model, out, metrics=["cos"], sample=200, cache="none")
-    kept = sampled.pairs().filter(dataset="parent_child")
+    kept = sampled.pairs().collect().filter(dataset="parent_child")
     children = {*kept.filter(label=1)["term1"]}
-    of_whole = whole.pairs().filter(dataset="parent_child", difficulty="all")
+    of_whole = whole.pairs().collect().filter(dataset="parent_child", difficulty="all")
     of_children = of_whole.filter(pl.col("term1").is_in([*children]))
     found = kept.filter(difficulty="all")
     assert sorted(found.rows()) == sorted(of_children.rows())

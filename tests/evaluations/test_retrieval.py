@@ -324,7 +324,7 @@ def test_word_vectors_are_averaged(data: Path) -> None:
     rows = out.read(
         "retrieval/input=build/embedding=words/metric=avg_cos/index=flat/data.parquet"
     ).drop_nulls("linked_term")
-    scores = out.pairs().join(out.scores().collect(), on="pair_id").filter(label=1)
+    scores = out.pairs().collect().join(out.scores().collect(), on="pair_id").filter(label=1)
     alike = {(a, b): value for a, b, value in scores.select("term1", "term2", "similarity").rows()}
     similarities = [
         (row["linked_similarity"], alike[pair])
