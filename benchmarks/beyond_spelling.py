@@ -84,7 +84,7 @@ def _build(name: str, settings: Settings, folder: Path) -> medsim.Build:
 
 def _rows(build: medsim.Build, settings: Settings, folder: Path) -> list[str]:
     """Return a line for each baseline, learner and model; small sizes have only baselines."""
-    pairs = build.pairs().collect().filter(dataset="syn_syn").unique("pair_id").sort("pair_id")
+    pairs = build.pairs().filter(dataset="syn_syn").unique("pair_id").sort("pair_id")
     spelling, labels = spelling_of(pairs), pairs["label"].to_numpy() == 1
     halves = [halves_of(spelling, labels, seed) for seed in range(_N_HALVINGS)]
     scores = [learned_scores(spelling, labels, of_seed) for of_seed in halves]

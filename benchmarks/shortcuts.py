@@ -59,7 +59,7 @@ def measure(settings: Settings) -> Measured:
 
 
 def _areas(build: medsim.Build) -> dict[str, float]:
-    pairs = build.pairs().collect().filter(dataset="syn_syn").unique("pair_id").sort("pair_id")
+    pairs = build.pairs().filter(dataset="syn_syn").unique("pair_id").sort("pair_id")
     spelling = spelling_of(pairs)
     matched = MatchedPairs(pairs["label"].to_numpy() == 1, strata_of_spelling(spelling))
     samples = {

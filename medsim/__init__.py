@@ -28,6 +28,8 @@ __all__ = sorted({*_HOMES} - {"open"})  # noqa: PLE0605 — a list
 
 def __getattr__(name: str) -> object:
     """Import what is asked for when it is, so that ``import medsim`` is quick."""
+    if name == "__version__":
+        return importlib.import_module("medsim.core.manifest").medsim_version()
     if name not in _HOMES:
         message = f"module 'medsim' has no attribute {name!r}"
         raise AttributeError(message)

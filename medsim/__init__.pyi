@@ -57,4 +57,6 @@ from medsim.wic.output import WicScores as WicScores
 from medsim.wic.verify import Verified as Verified
 from medsim.wic.verify import verify_wic as verify_wic
 
+__version__: str
+
 open = open_build  # noqa: A001 — reads well as medsim.open

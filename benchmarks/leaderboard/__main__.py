@@ -71,7 +71,7 @@ def main() -> None:
                 known, build = splits["train"], splits["test"]
                 known_as = f"the train split of {build.manifest.source['name']}"
                 models |= trained_models(place, options.cache, known_as)
-            terms = known.pairs().select("term1", "term2").unique().collect()
+            terms = known.pairs().select("term1", "term2").unique()
             words = TfIdf([*{*terms["term1"], *terms["term2"]}])
             models["hashed-trigrams"] = medsim.Embedding(trigrams, trained_on="nothing")
             models["tf-idf"] = medsim.Embedding(words, trained_on=known_as)

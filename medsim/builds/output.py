@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from medsim.core.canonical import canonical_digest
 from medsim.core.config import DIFFICULTIES, DatasetName, Difficulty, Strategy, available_threads
@@ -16,6 +17,7 @@ from medsim.core.errors import OptionError, counted, unknown_name
 from medsim.core.kinds import CANONICAL_TABLES, CanonicalTable, Kind, declared_tables
 from medsim.core.manifest import Output, RunManifest
 from medsim.core.opened import Opened, show_views
+from medsim.core.options import several
 from medsim.core.shown import Summary
 
 if TYPE_CHECKING:
@@ -108,7 +110,7 @@ class Build(Opened[BuildManifest]):
             counted(self._rows_below("pairs/"), "pair"),
             f"negatives {', '.join(self.strategies)}",
         ]
-        calls = ['.pairs("fsn_syn", "hard").collect()', ".stats()", "medsim.evaluate(build, …)"]
+        calls = ['.pairs("fsn_syn", "hard")', ".stats()", "medsim.evaluate(build, …)"]
         shown = ("dataset", "difficulty", "negatives", "n_positives", "n_negatives")
         return self._summarized(facts, calls, lambda: self.stats().select(shown))
 
@@ -133,19 +135,42 @@ class Build(Opened[BuildManifest]):
         """Return the terms that its pairs can have, the rows of ``TERM``."""
         return self._checked(TERM.files)
 
+    @overload
     def pairs(
         self,
-        dataset: DatasetName | None = None,
-        difficulty: Difficulty | None = None,
-        negatives: Strategy | None = None,
-    ) -> pl.LazyFrame:
+        dataset: DatasetName | Sequence[DatasetName] | None = None,
+        difficulty: Difficulty | Sequence[Difficulty] | None = None,
+        negatives: Strategy | Sequence[Strategy] | None = None,
+        *,
+        lazy: Literal[False] = False,
+    ) -> pl.DataFrame: ...
+
+    @overload
+    def pairs(
+        self,
+        dataset: DatasetName | Sequence[DatasetName] | None = None,
+        difficulty: Difficulty | Sequence[Difficulty] | None = None,
+        negatives: Strategy | Sequence[Strategy] | None = None,
+        *,
+        lazy: Literal[True],
+    ) -> pl.LazyFrame: ...
+
+    def pairs(
+        self,
+        dataset: DatasetName | Sequence[DatasetName] | None = None,
+        difficulty: Difficulty | Sequence[Difficulty] | None = None,
+        negatives: Strategy | Sequence[Strategy] | None = None,
+        *,
+        lazy: bool = False,
+    ) -> pl.DataFrame | pl.LazyFrame:
         """Return the pairs of one dataset, or of several.
 
         Args:
-            dataset: such as "fsn_syn"; all by default.
+            dataset: such as "fsn_syn", or a list of datasets; all by default.
             difficulty: "easy" or "hard"; both by default.
-            negatives: strategy, such as "levenshtein"; by default all strategies of the build.
-                The positives are the same.
+            negatives: strategy, such as "levenshtein", or a list; by default all strategies of the
+                build. The positives are the same.
+            lazy: whether to return a plan instead of rows, for builds that do not fit in memory.
 
         Returns:
             The columns of a pairs file, then dataset, difficulty and negatives. If only some of the
@@ -157,16 +182,19 @@ class Build(Opened[BuildManifest]):
         from medsim.core import queries  # noqa: PLC0415 — of few commands
 
         datasets = queries.datasets(len(self.options.languages), hierarchy=self.options.hierarchy)
-        chosen: dict[str, tuple[str | None, Sequence[str]]] = {
+        chosen: dict[str, tuple[Any, Sequence[str]]] = {
             "dataset": (dataset, [known.name for known in datasets]),
             "difficulty": (difficulty, list(DIFFICULTIES)),
             "negatives": (negatives, list(self.strategies)),
         }
-        for column, (value, known) in chosen.items():
-            if value is not None and value not in known:
-                raise OptionError(unknown_name(column, value, list(known)))
-        parts = [f"{column}={value or '*'}" for column, (value, _) in chosen.items()]
-        return self._scan(f"pairs/{'/'.join(parts)}/data.parquet")
+        folders = []
+        for column, (values, known) in chosen.items():
+            for value in several(values or ()):
+                if value not in known:
+                    raise OptionError(unknown_name(column, value, list(known)))
+            folders.append([f"{column}={value}" for value in several(values or "*")])
+        rows = self._scan(*(f"pairs/{'/'.join(path)}/data.parquet" for path in product(*folders)))
+        return rows if lazy else rows.collect()
 
     def positives(self) -> pl.DataFrame:
         """Return each pair of synonyms once, for all datasets.

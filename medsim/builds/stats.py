@@ -69,7 +69,7 @@ def table_2(build: Build) -> pl.DataFrame:
             pl.col("mean_distance_negatives").alias(f"{strategy}_distance"),
         )
         table = table.join(of_strategy, on=key, how="left", maintain_order="left")
-    shares = multi_word_shares(build.pairs())
+    shares = multi_word_shares(build.pairs(lazy=True))
     with_shares = table.join(shares, on=key, how="left", maintain_order="left")
     return pl.concat([with_shares, shares.filter(dataset="all")], how="diagonal")
 

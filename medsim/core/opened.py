@@ -72,10 +72,11 @@ class Opened(Shown, Generic[M]):
         facts: Sequence[str],
         calls: Sequence[str],
         table: Callable[[], pl.DataFrame] | None = None,
+        result: Callable[[], str] | None = None,
     ) -> Summary:
         """Return the summary, named by the output's folder."""
         name = f"{type(self).__name__}({str(self.folder)!r})"
-        return Summary(what=name, facts=facts, calls=calls, table=table)
+        return Summary(what=name, facts=facts, calls=calls, table=table, result=result)
 
     def _rows_below(self, path: str) -> int:
         """Return the number of rows in the files whose paths begin with a prefix."""
@@ -156,12 +157,12 @@ class Opened(Shown, Generic[M]):
                 )
         return pl.DataFrame(rows, schema=["view", "rows", "columns"], orient="row")
 
-    def _scan(self, files: str) -> pl.LazyFrame:
-        for path in self._promised(files):
+    def _scan(self, *patterns: str) -> pl.LazyFrame:
+        for path in self._promised(*patterns):
             with reading(path, hint=_AGAIN):
                 scan_parquet(path).collect_schema()
-        with reading(self.folder / files, hint=_AGAIN):
-            return scan_files(self.folder, files)
+        with reading(self.folder / patterns[0], hint=_AGAIN):
+            return scan_files(self.folder, *patterns)
 
     def _promised(self, *patterns: str) -> list[Path]:
         """Return the files of the manifest that match patterns; InputError if one is missing.

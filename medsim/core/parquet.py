@@ -130,7 +130,7 @@ def _ipc_batches(stream: IO[bytes], columns: list[str] | None) -> Iterator[Any]:
             yield batch if columns is None else batch.select(columns)
 
 
-def scan_files(folder: Path, pattern: str) -> pl.LazyFrame:
+def scan_files(folder: Path, *patterns: str) -> pl.LazyFrame:
     """Return the rows of all files that match a pattern below a folder, in order of path.
 
     Columns from names of folders, as in ``dataset=fsn_syn``, come last. A column that the first
@@ -139,9 +139,9 @@ def scan_files(folder: Path, pattern: str) -> pl.LazyFrame:
     Raises:
         FileNotFoundError: no file matches.
     """
-    paths = sorted(folder.glob(pattern), key=str)
+    paths = sorted({path for pattern in patterns for path in folder.glob(pattern)}, key=str)
     if not paths:
-        raise FileNotFoundError(f"no files {pattern}")
+        raise FileNotFoundError(f"no files {', '.join(patterns)}")
     scans = []
     for path in paths:
         parts = (part.partition("=") for part in path.relative_to(folder).parent.parts)

@@ -23,12 +23,23 @@ class Summary:
         facts: its sources and sizes, a few words each.
         calls: useful next calls, as a user types them.
         table: function that returns its most informative table; None if it has none.
+        result: function that returns the result in sentences; None if it has none.
     """
 
     what: str
     facts: Sequence[str]
     calls: Sequence[str]
     table: Callable[[], pl.DataFrame] | None = None
+    result: Callable[[], str] | None = None
+
+    def said(self) -> list[str]:
+        """Return the sentences of the result, or why it cannot be read."""
+        if self.result is None:
+            return []
+        try:
+            return self.result().splitlines()
+        except MedsimError as error:
+            return [str(error)]
 
 
 class Shown:
@@ -42,13 +53,15 @@ class Shown:
 
     def __repr__(self) -> str:
         summary = self._summary()
-        return f"{summary.what}: {', '.join(summary.facts)}\n  next: {', '.join(summary.calls)}"
+        about = f"{summary.what}: {', '.join(summary.facts)}"
+        return "\n".join([*summary.said()[:1], about, f"  next: {', '.join(summary.calls)}"])
 
     def _repr_html_(self) -> str:
         """Return the summary as HTML for notebooks; an unreadable table becomes its error."""
         summary = self._summary()
         facts = escape(", ".join(summary.facts))
-        parts = [f"<p><strong>{escape(summary.what)}</strong>: {facts}</p>"]
+        parts = [f"<p>{escape(' '.join(said))}</p>"] if (said := summary.said()) else []
+        parts.append(f"<p><strong>{escape(summary.what)}</strong>: {facts}</p>")
         if summary.table is not None:
             try:
                 parts.append(html_table(summary.table()))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import accumulate
-from textwrap import TextWrapper
+from textwrap import TextWrapper, wrap
 
 import polars as pl
 from rich.cells import cell_len
@@ -290,7 +290,7 @@ def markdown(frame: pl.DataFrame) -> str:
 _LATEX = str.maketrans(
     {sign: f"\\{sign}" for sign in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    | {"\N{MINUS SIGN}": "$-$", "\N{DAGGER}": r"$^\dagger$"}
+    | {"\N{MINUS SIGN}": "$-$", "\N{DAGGER}": r"$^\dagger$", "\N{PLUS-MINUS SIGN}": r"$\pm$"}
 )
 
 
@@ -300,16 +300,24 @@ def _escaped(text: str) -> str:
 
 
 def _latex(frame: pl.DataFrame) -> str:
-    """Return a frame as a tabular environment."""
-    columns = "".join("r" if kind.is_numeric() else "l" for kind in frame.dtypes)
+    """Return a frame as a tabular environment, with names wrapped to the width of their values."""
+    columns = ["r" if kind.is_numeric() else "l" for kind in frame.dtypes]
+    names = []
+    for side, (name, *values) in zip(columns, zip(*readable(frame), strict=True), strict=True):
+        width = max(map(len, values), default=len(name)) or 1
+        lines = wrap(name, width, break_long_words=False, break_on_hyphens=False)
+        text = r" \\ ".join(map(_escaped, lines))
+        names.append(rf"\shortstack[{side}]{{{text}}}" if lines[1:] else text)
     rows = []
-    for values in _cells(frame, r"\textbf{", "}", _escaped):
+    for values in [names, *_cells(frame, r"\textbf{", "}", _escaped)[1:]]:
         row = " & ".join(values) + r" \\"
         # Else the beginning would be an option of the line before.
         rows.append("{}" + row if row.startswith(("[", "*")) else row)
     head, *rows = rows
-    begin, end = rf"\begin{{tabular}}{{{columns}}}", r"\end{tabular}"
-    return "\n".join([begin, r"\toprule", head, r"\midrule", *rows, r"\bottomrule", end])
+    begin = rf"\begin{{tabular}}{{@{{}}{''.join(columns)}@{{}}}}"
+    return "\n".join(
+        [begin, r"\toprule", head, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"]
+    )
 
 
 def _html(frame: pl.DataFrame) -> str:

@@ -94,7 +94,8 @@ def compare(options: CompareOptions, *, form: Format = "table") -> None:
     rows, sentences = compared(options)
     if options.table == "article":
         note = " ".join(("*:" if form == "table" else "Bold:", *sentences))
-        print_table(rows, form, readable=lambda frame: [article_table(frame)], note=note)
+        shown = [article_table(rows, narrow=options.narrow)]
+        print_table(rows, form, readable=lambda _: shown, note=note)
     else:
         note, opening = (" ".join(sentences), []) if options.numbered else ("", sentences)
         _print_comparison(rows, opening, form, options.progress, note)

@@ -49,7 +49,7 @@ from medsim.evaluations.sets import (
 )
 from medsim.evaluations.statistic import BASELINE, tabulated_names
 from medsim.kernels.types import Flags, Values
-from medsim.pages.readable import with_ends
+from medsim.pages.readable import percent, rounded, with_ends, with_half_width
 from medsim.pages.sentences import ALPHA
 
 if TYPE_CHECKING:
@@ -104,7 +104,10 @@ def compared(options: CompareOptions) -> tuple[pl.DataFrame, list[str]]:
             return _WHOLE[name](evaluation), []
         if name == "article":
             rows = article_rows(evaluation, options)
-            return rows, [*article_note(rows, options.correction), *sample]
+            return rows, [
+                *article_note(rows, evaluation.manifest.inputs, options.correction),
+                *sample,
+            ]
         if name == "retrieval":
             rows = evaluation.retrieval().filter(subset=options.subset)
             return _checked(rows, evaluation, "retrieval"), []
@@ -162,7 +165,10 @@ def _scores(
         sentences = result_sentences(rows, tests, correction)
         models = rows.filter(pl.col("embedding") != BASELINE)
         sentences += confusion_sentences(evaluation.results().filter(subset=WHOLE_SUBSET))
-        return conclusions.embedding_standings(models) if name == "standings" else rows, sentences
+        in_order = conclusions.headline_first
+        return in_order(rows) if name == "best" else conclusions.embedding_standings(
+            models
+        ), sentences
     rare = rare_kinds(evaluation.pairs()) if name == "confusions" else []
     return with_parts(sort_parts(rows)) if of_sets is parts_of_sets else rows, rare
 
@@ -383,7 +389,7 @@ _WHOLE = {"rated": rated_sets, "coverage": covered_sets, "overlap": Evaluation.o
 
 _RATED, _HEADLINE = pl.col("difficulty").is_null(), pl.col("difficulty").eq_missing(ALL_KINDS)
 _IS_MODEL = pl.col("embedding") != BASELINE
-_NAMES = {BASELINE: "best baseline"}
+_SCORED = [*SET, "statistic"]
 
 
 def article_rows(evaluation: Evaluation, options: CompareOptions) -> pl.DataFrame:
@@ -392,19 +398,23 @@ def article_rows(evaluation: Evaluation, options: CompareOptions) -> pl.DataFram
     Sets with fewer than ``FEW`` pairs are left out, and reported.
 
     Returns:
-        A row per set and embedding, the headline first and rated sets last: the columns of a set,
-        statistic, embedding, metric, value, low, high, n_pairs, best and among_best (null for the
-        baseline); and from the paired comparison with ``reference``, the embedding with the highest
-        value on the set or the chosen one: difference, difference_low, difference_high, p
-        (corrected), null where there is none. In a set the highest value is first.
+        A row per set, statistic and embedding, the headline first and rated sets last: the columns
+        of a set, statistic, embedding, metric, value, low, high, n_pairs, coverage (the share of
+        pairs with vectors); best, and among_best (null for the baseline); whether the value is
+        significantly above the best baseline, above_baseline (null without a test); and from the
+        paired comparison with ``reference``, the embedding with the highest value on the set or the
+        chosen one: difference, difference_low, difference_high, p (corrected), null where there is
+        none. In a set the highest value is first.
 
     Raises:
         InputError: no chosen set has enough pairs.
-        OptionError: a dataset or embedding is unknown, or no set is chosen.
+        OptionError: a dataset, statistic or embedding is unknown, or no set is chosen.
     """
     results, tests = map(whole_sets, (evaluation.results(), evaluation.comparisons()))
+    statistics = (HEADLINE, *options.statistics) if options.statistics else ()
+    statistics = statistics or tabulated_names(best=True)
     every = conclusions.best_metrics(
-        results, tests, tabulated_names(best=True), correction=options.correction, baseline=True
+        results, tests, statistics, correction=options.correction, baseline=True
     )
     chosen = _shown_sets(conclusions.with_standing(every), options)
     is_few = pl.col("n_pairs").max().over(SET) < FEW
@@ -416,8 +426,8 @@ def article_rows(evaluation: Evaluation, options: CompareOptions) -> pl.DataFram
     embeddings = sorted({*rows["embedding"]})
     if options.baseline and options.baseline not in embeddings:
         raise OptionError(unknown_name("embedding", options.baseline, embeddings))
-    best = _IS_MODEL & (pl.col("value") == pl.col("value").filter(_IS_MODEL).max().over(SET))
-    leader = pl.col("embedding").filter(best).first().over(SET)
+    best = _IS_MODEL & (pl.col("value") == pl.col("value").filter(_IS_MODEL).max().over(_SCORED))
+    leader = pl.col("embedding").filter(best).first().over(_SCORED)
     rows = rows.with_columns(
         best=pl.when(_IS_MODEL).then(best),
         reference=pl.lit(options.baseline) if options.baseline else leader,
@@ -429,12 +439,23 @@ def article_rows(evaluation: Evaluation, options: CompareOptions) -> pl.DataFram
     swapped = forward.with_columns(embedding1="embedding2", embedding2="embedding1")
     backward = swapped.with_columns(-pl.col("difference"), low=-pl.col("high"), high=-pl.col("low"))
     both = pl.concat([forward, backward]).rename(dict(zip(columns, names, strict=True)))
-    on = [*SET, "statistic", "embedding", "reference"]
-    return rows.join(both, on=on, how="left", nulls_equal=True, maintain_order="left")
+    is_above = (pl.col("difference") > 0) & (pl.col("p") < ALPHA)
+    above = both.filter(reference=BASELINE).select(*_SCORED, "embedding", above_baseline=is_above)
+    share = pl.col("n_covered") / pl.col("n_pairs")
+    covered = results.filter(pl.col("subset").is_in(["own", WHOLE_SUBSET])).select(
+        *_SCORED, "embedding", "metric", coverage=share
+    )
+    for facts in (both, above, covered):
+        on = [name for name in facts.columns if name in rows.columns]
+        rows = rows.join(facts, on=on, how="left", nulls_equal=True, maintain_order="left")
+    return rows
 
 
 def _shown_sets(rows: pl.DataFrame, options: CompareOptions) -> pl.DataFrame:
-    """Return the rows of the headline and of the chosen sets, in the order of the columns."""
+    """Return the rows of the headline and of the chosen sets, in the order of the columns.
+
+    If nothing is chosen, there is only the headline, or without one the usual and all rated sets.
+    """
     rated_names = rows.filter(_RATED)["input"]
     known = sorted({*rows.filter(~_RATED)["dataset"], *rated_names})
     for name in options.datasets:
@@ -448,60 +469,90 @@ def _shown_sets(rows: pl.DataFrame, options: CompareOptions) -> pl.DataFrame:
     if (options.difficulty or options.negatives) and rows.filter(chosen).is_empty():
         raise OptionError("no set has these `datasets`, `difficulty` and `negatives`")
     chosen |= _RATED & pl.col("input").is_in(options.datasets or rated_names.implode())
-    order = (_RATED, ~_HEADLINE, *SET, ~_IS_MODEL, -pl.col("value"), "embedding")
-    return rows.filter(_HEADLINE | chosen).sort(*order, nulls_last=True)
+    asked = options.datasets or options.difficulty or options.negatives or options.statistics
+    chosen &= pl.lit(bool(asked)) | ~(_HEADLINE & (pl.col("n_pairs") >= FEW)).any()
+    is_other = pl.col("statistic") != HEADLINE
+    order = [_RATED, is_other, *map(pl.col, _SCORED), ~_IS_MODEL, -pl.col("value")]
+    return rows.filter((_HEADLINE & ~is_other) | chosen).sort(*order, "embedding", nulls_last=True)
 
 
 def _headings_of(rows: pl.DataFrame) -> pl.Series:
-    """Return the heading of each row's set."""
+    """Return the heading of each row's set, with the statistic if it is not the usual one."""
     kind = pl.format("{} {}, {}", "dataset", "difficulty", "negatives")
-    name = pl.when(_HEADLINE).then(pl.lit(LABELS[HEADLINE])).otherwise(kind)
+    label = pl.col("statistic").replace(LABELS)
+    name = pl.when(_HEADLINE).then(label).when(_RATED).then(set_name(rows)).otherwise(kind)
+    usual = _HEADLINE | pl.col("statistic").is_in(tabulated_names(best=True))
+    name = pl.when(usual).then(name).otherwise(pl.format("{}: {}", name, label))
     if rows.filter(~_RATED)["input"].n_unique() > 1:
-        name = pl.format("{}: {}", "input", name)
-    return rows.select(pl.when(_RATED).then(set_name(rows)).otherwise(name)).to_series()
+        name = pl.when(_RATED).then(name).otherwise(pl.format("{}: {}", "input", name))
+    return rows.select(name.alias("set")).to_series()
 
 
-def article_table(rows: pl.DataFrame) -> pl.DataFrame:
+def article_table(rows: pl.DataFrame, *, narrow: bool = False) -> pl.DataFrame:
     """Return ``article_rows`` for reading: a row per embedding, a column per set.
 
-    The best of each set is bold, and a dagger marks embeddings that do not differ significantly
-    from it. The last column has the differences on the first set.
+    The best of each set is bold if it is not known to be no better than the best baseline, and a
+    dagger marks embeddings that do not differ significantly from the best. Each headline, or else
+    the first set, also has columns with the coverage and the differences. With ``narrow`` half the
+    width of an interval is after the value, and differences have none.
     """
+    show = with_half_width if narrow else with_ends
     mark = pl.when(pl.col("among_best") & ~pl.col("best")).then(pl.lit("\N{DAGGER}"))
-    bold = pl.when("best").then(pl.lit(BOLD)).otherwise(pl.lit(""))
+    bold = pl.when(pl.col("best") & pl.col("above_baseline").fill_null(True)).then(pl.lit(BOLD))
     cell = pl.concat_str(
-        bold, with_ends("value", "low", "high").fill_null(MISSING), mark.otherwise(pl.lit(""))
+        bold.otherwise(pl.lit("")),
+        show("value", "low", "high").fill_null(MISSING),
+        mark.otherwise(pl.lit("")),
     )
-    named = rows.with_columns(cell=cell, set=_headings_of(rows)).with_columns(
-        apart("set", ["model"])
+    between = with_ends("difference", "difference_low", "difference_high")
+    difference = (rounded("difference") if narrow else between).fill_null(MISSING)
+    named = rows.with_columns(cell=cell, difference=difference, set=_headings_of(rows))
+    named = named.with_columns(apart("set", ["model"]), percent("coverage"))
+    table = named.select("embedding").unique(maintain_order=True)
+    is_main = _HEADLINE & (pl.col("statistic") == HEADLINE)
+    main = named.filter(
+        is_main if named.filter(is_main).height else pl.col("set") == named["set"][0]
     )
-    first = named.filter(set=named["set"][0])
-    heading = f"difference to {first['reference'].fill_null('the best').replace(_NAMES)[0]}"
-    if rows.filter(~_RATED)["input"].n_unique() > 1:
-        heading += f" on {named['set'][0]}"
-    difference = with_ends("difference", "difference_low", "difference_high")
-    difference = difference.fill_null(MISSING).alias(heading)
-    table = named.pivot("set", index="embedding", values="cell").join(
-        first.select("embedding", difference), on="embedding", how="left", maintain_order="left"
-    )
+    for (name,), of_set in named.group_by("set", maintain_order=True):
+        shown = {str(name): pl.col("cell")}
+        if name in main["set"]:
+            of = f" on {of_set['input'][0]}" if main["set"].n_unique() > 1 else ""
+            reference = of_set["reference"].fill_null("the best")[0]
+            shown[f"coverage{of}"] = pl.col("coverage").fill_null(MISSING)
+            shown[f"difference to {reference}{of}"] = pl.col("difference")
+        columns = of_set.select("embedding", **shown)
+        table = table.join(columns, on="embedding", how="left", maintain_order="left")
     return table.select(
-        pl.col("embedding").replace(_NAMES).alias("model"),
+        pl.col("embedding").alias("model"),
         pl.exclude("embedding").fill_null(MISSING),
     )
 
 
-def article_note(rows: pl.DataFrame, correction: str) -> list[str]:
-    """Return the sentences below the table; the mark of the best precedes the first."""
+def article_note(
+    rows: pl.DataFrame, inputs: Mapping[str, Mapping[str, Any]], correction: str
+) -> list[str]:
+    """Return the sentences below the table; the mark of the best precedes the first.
+
+    ``inputs`` are those of the evaluation's manifest.
+    """
     sets = rows.group_by(_headings_of(rows), "statistic", maintain_order=True)
     sizes = sets.agg(pl.max("n_pairs")).iter_rows()
     columns = [f"{LABELS[statistic]} on {n_pairs:,} pairs" for _, statistic, n_pairs in sizes]
     of_embedding = rows.group_by("embedding", maintain_order=True)
     metrics = of_embedding.agg(pl.col("metric").unique().sort().str.join(", ")).iter_rows()
-    used = [f"{_NAMES.get(name, name)} {listed_names}" for name, listed_names in metrics]
-    level = f"at the level {ALPHA}, with {correction.capitalize()}'s correction"
+    used = [f"{name} {listed_names}" for name, listed_names in metrics]
+    releases = [
+        f"{source['name']} of {source.get('release_date') or 'no known date'}"
+        for name in rows["input"].unique(maintain_order=True)
+        for source in [inputs[name].get("source")]
+        if source
+    ]
+    tests = f"paired tests, level {ALPHA}, {correction.capitalize()}'s correction"
+    marks = "the best model, if it is significantly better than the best baseline; \N{DAGGER}: not "
     return [
-        f"the best model; \N{DAGGER}: not significantly different from the best {level}.",
+        f"{marks}significantly different from the best model ({tests}).",
+        *([f"Releases: {'; '.join(releases)}."] if releases else []),
         f"By column: {'; '.join(columns)}; with 95% confidence intervals.",
         f"Metrics, the best on each set: {'; '.join(used)}.",
-        "The differences are those of the first column.",
+        "The baseline is the best without a model.",
     ]

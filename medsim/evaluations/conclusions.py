@@ -6,10 +6,18 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
+from medsim.core.config import SET_COLUMNS
 from medsim.core.errors import OptionError, unknown_name
 from medsim.embeddings.metrics import METRICS
 from medsim.evaluations.options import CORRECTIONS
-from medsim.evaluations.sets import SET, WHOLE_SUBSET, in_means, of_synonyms, with_enough_pairs
+from medsim.evaluations.sets import (
+    HEADLINE,
+    SET,
+    WHOLE_SUBSET,
+    in_means,
+    of_synonyms,
+    with_enough_pairs,
+)
 from medsim.evaluations.statistic import BASELINE, statistics_of
 from medsim.pages.sentences import ALPHA
 
@@ -40,6 +48,20 @@ def best_metrics(
         .sort(of_one)
     )
     return _with_standings(best, comparisons, "embeddings", subset, correction)
+
+
+def headline_first(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows of ``best_metrics`` with those of the headline first, the best of a build on top.
+
+    The first and the last columns are those that matter, as Polars hides others when it prints.
+    """
+    is_headline = pl.col("statistic") == HEADLINE
+    value = pl.when(is_headline).then(-pl.col("value"))
+    build = pl.when(is_headline).then(pl.col("input"))
+    ordered = rows.sort(~is_headline, build, value, maintain_order=True, nulls_last=True)
+    first = ["input", "embedding", "statistic", "value", "low", "high", "metric", "n_pairs"]
+    last = [name for name in (*SET_COLUMNS, "among_best") if name in rows.columns]
+    return ordered.select(*first, pl.exclude(*first, *last), *last)
 
 
 def all_metrics(

@@ -150,7 +150,10 @@ FIXABLE = ("best", "standings", "parts", *tabulated_names())
 
 _N_NEAR = 2
 
-_SHOWN_SETS = "With --table article: sets to show; default: syn_syn and all rated files."
+_ARTICLE = tuple(
+    name for name, one in STATISTICS.items() if one.kind in {"matched", "labelled", "rated"}
+)
+_SHOWN_SETS = "With --table article: sets to show besides the headline; default: none."
 _REFERENCE = "With --table article: compare the others with this embedding; default: the best."
 
 
@@ -386,6 +389,20 @@ class CompareOptions(Options):
     datasets: Annotated[Sequence[str], _sets(_SHOWN_SETS, lower=False)] = ()
     difficulty: Annotated[Sequence[Difficulty], _sets("With --table article; default: both.")] = ()
     negatives: Annotated[Sequence[Strategy], _sets("With --table article; default: random.")] = ()
+    statistics: Annotated[
+        Sequence[str],
+        Option(
+            "With --table article: statistics to show besides the headline, such as auc.",
+            listed=True,
+            choices=_ARTICLE,
+        ),
+    ] = ()
+    narrow: Annotated[
+        bool,
+        Option(
+            "With --table article: show half the width of intervals, after \N{PLUS-MINUS SIGN}."
+        ),
+    ] = False
     baseline: Annotated[str | None, Option(_REFERENCE, metavar="NAME")] = None
     subset: Annotated[Subset, SUBSET] = "common"
     correction: Annotated[PValueCorrection, Option("Correct p-values for multiple tests.")] = (
@@ -407,7 +424,7 @@ class CompareOptions(Options):
             raise OptionError(
                 f"`metrics` is for the tables {', '.join((*FIXABLE, *fixed))}, not for {self.table}"
             )
-        for option in ("datasets", "difficulty", "negatives", "baseline"):
+        for option in ("datasets", "difficulty", "negatives", "statistics", "narrow", "baseline"):
             if getattr(self, option) and name != "article":
                 raise OptionError(f"`{option}` is for the table article, not for {self.table}")
         standings = name == "article" or name.startswith("standings")

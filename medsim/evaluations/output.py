@@ -14,7 +14,7 @@ from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 from medsim.core.shown import Summary
 from medsim.evaluations.options import SUBSETS, Subset
-from medsim.evaluations.sets import SET, whole_sets
+from medsim.evaluations.sets import WHOLE_SUBSET, whole_sets
 from medsim.evaluations.statistic import STATISTICS, tabulated_names
 
 if TYPE_CHECKING:
@@ -101,17 +101,23 @@ class Evaluation(Opened[EvaluationManifest]):
             f'.chart("{statistic}")',
             "medsim.write_report(evaluation, …)",
         ]
-        return self._summarized(facts, calls, self._best)
+        return self._summarized(facts, calls, self._best, self.summary)
+
+    def summary(self) -> str:
+        """Return the result in sentences, one per line, as ``medsim eval`` prints them."""
+        from medsim.evaluations import sentences  # noqa: PLC0415 — imports more
+
+        said = sentences.result_sentences(self._best(), whole_sets(self.comparisons()))
+        said += sentences.confusion_sentences(self.results().filter(subset=WHOLE_SUBSET))
+        return "\n".join([*said, *sentences.sample_sentences(self.manifest.options)])
 
     def _best(self) -> pl.DataFrame:
-        """Return every embedding at its best metric on each set, values first."""
-        from medsim.evaluations.conclusions import best_metrics  # noqa: PLC0415 — imports more
+        """Return every embedding at its best metric on each set, the headline first."""
+        from medsim.evaluations.conclusions import best_metrics, headline_first  # noqa: PLC0415 — imports more
 
         results, comparisons = map(whole_sets, (self.results(), self.comparisons()))
         best = best_metrics(results, comparisons, tabulated_names(best=True), baseline=True)
-        return best.select(
-            "embedding", "metric", "value", "low", "high", "statistic", *SET, "n_pairs"
-        )
+        return headline_first(best)
 
     def results(self) -> pl.DataFrame:
         """Return a row per input, dataset, subset, embedding, metric and statistic."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -18,6 +19,7 @@ from medsim.evaluations.sets import (
     CONFUSIONS,
     FEW,
     HEADLINE,
+    HEADLINE_DATASET,
     LADDER,
     RUNGS,
     SET,
@@ -47,43 +49,72 @@ def result_sentences(
         correction: of p-values, one of ``CORRECTIONS``.
     """
     sentences: list[str] = []
-    of_others: list[str] = []
     compares_sets = False
     for statistic in map(STATISTICS.__getitem__, tabulated_names(best=True)):
         rows = with_standing(best.filter(statistic=statistic.name).drop_nulls("value"))
-        rows = of_synonyms(rows)
-        every = with_enough_pairs(rows)
+        every = with_enough_pairs(of_synonyms(rows))
         rows = every.filter(pl.col("embedding") != BASELINE)
         if rows.is_empty():
             continue
-        ranking = main_set(rows).rename({"embedding": "model"})
-        names = ranking["model"].to_list()
         tests = comparisons.filter(pl.col("between") != "metrics", of=statistic.name)
-        of_set = tests.join(ranking.head(1).select(SET), on=SET, how="semi", nulls_equal=True)
-        differences = ordered_differences(names, of_set, "embedding", correction)
-        of_models = ranking.with_columns(chance=pl.lit(statistic.chance or 0.0)).to_dicts()
-        if not sentences:
-            of_others = other_models(names[1:], differences, "pairs")
-        sentences += [
-            leader_sentence(of_models, differences, _place(of_models[0]), statistic.label),
-            *_against_chance(of_models, statistic),
-            *_below_baseline(of_models[0], every, statistic),
-        ]
-        sentences, of_others = [*sentences, *of_others], []
         if statistic.table == "headline":
-            sentences += _against_baseline(names[0], of_set, correction)
-        elif not compares_sets:
+            for of_build in every.partition_by("input", maintain_order=True):
+                sentences += _of_main_set(of_build, tests, statistic, correction)
+            continue
+        sentences += _of_main_set(every, tests, statistic, correction, others=not sentences)
+        if not compares_sets:
             compares_sets = True
             significant = tests.filter(pl.col(f"p_{correction}") < ALPHA)
+            names = main_set(rows)["embedding"].to_list()
             if tests.height or len(names) == 1:
                 sentences += _other_sets(rows, names, significant, statistic)
             sentences += _won_by_baseline(every, statistic)
-    return sentences
+    return _named_once(sentences, f" ({HEADLINE_DATASET})")
+
+
+def _named_once(sentences: Iterable[str], name: str) -> list[str]:
+    """Return sentences with a name in the first that has it."""
+    first, *others = re.split(f"(?<={re.escape(name)})", "\n".join(sentences), maxsplit=1)
+    return "".join([first, *(other.replace(name, "") for other in others)]).splitlines()
+
+
+def _of_main_set(
+    every: pl.DataFrame,
+    tests: pl.DataFrame,
+    statistic: Statistic[Any],
+    correction: str,
+    *,
+    others: bool = True,
+) -> list[str]:
+    """Return the sentences on the most informative set of a statistic.
+
+    ``every`` are the rows of embeddings and baselines; with ``others`` there is a sentence on the
+    embeddings after the first.
+    """
+    is_headline = statistic.table == "headline"
+    ranking = main_set(every.filter(pl.col("embedding") != BASELINE)).rename({"embedding": "model"})
+    names = ranking["model"].to_list()
+    of_set = tests.join(ranking.head(1).select(SET), on=SET, how="semi", nulls_equal=True)
+    differences = ordered_differences(names, of_set, "embedding", correction)
+    chance, what = statistic.chance or 0.0, "chance"
+    of_models = ranking.with_columns(chance=pl.lit(chance)).to_dicts()
+    against = _against_chance(of_models, statistic)
+    baselines = every.join(ranking.head(1).select(SET), on=SET, how="semi", nulls_equal=True)
+    for metric, value in baselines.filter(embedding=BASELINE).select("metric", "value").rows():
+        if value > max(chance, of_models[0]["value"]):
+            what = f"the baseline {metric.replace('_', ' ')}"
+            of_models = ranking.with_columns(chance=pl.lit(value)).to_dicts()
+    return [
+        leader_sentence(of_models, differences, _place(of_models[0]), statistic.label, what),
+        *against,
+        *(other_models(names[1:], differences, "pairs") if others else []),
+        *(_against_baseline(names[0], of_set, correction) if is_headline else []),
+    ]
 
 
 _CONFUSES = {
-    "difference": "{model} confuses names that differ in {kind} most: a synonym is nearer than "
-    "such a name in {share} of cases{interval}.",
+    "difference": "{place}{model} confuses names that differ in {kind} most: a synonym is nearer "
+    "than such a name in {share} of cases{interval}.",
     "relation": "A synonym is nearer than a name of {kind} in {share} of cases{interval}.",
     "rung": "Over all children, a synonym is nearer than a parent in {share} of cases{interval}.",
 }
@@ -106,7 +137,9 @@ def confusion_sentences(results: pl.DataFrame) -> list[str]:
     models = results.filter(pl.col("embedding") != BASELINE).drop_nulls("value")
     models = models.sort("value", "embedding", descending=[False, True])
     sentences = []
-    for _, rows in models.group_by("input", maintain_order=True):
+    n_builds = models["input"].n_unique()
+    for (build,), rows in models.group_by("input", maintain_order=True):
+        place = f"On {build}, " if n_builds > 1 else ""
         of_leader = rows.filter(pl.col("embedding").is_in(_leaders(rows).implode()))
         is_such = pl.col("statistic") == CONFUSIONS[0]
         is_such |= (pl.col("statistic") == LADDER[0]) & (pl.col("negatives") == RUNGS[1])
@@ -121,7 +154,11 @@ def confusion_sentences(results: pl.DataFrame) -> list[str]:
                 value, *ends = (row[name] for name in ("value", "low", "high"))
                 interval = " (95% CI {:.0%} to {:.0%})".format(*ends) if None not in ends else ""
                 said = sentence.format(
-                    model=row["embedding"], kind=kind, share=f"{value:.0%}", interval=interval
+                    place=place,
+                    model=row["embedding"],
+                    kind=kind,
+                    share=f"{value:.0%}",
+                    interval=interval,
                 )
                 sentences.append(said)
     return sentences
@@ -159,19 +196,6 @@ def _against_baseline(name: str, of_set: pl.DataFrame, correction: str) -> list[
             sentence = f"{baseline[0].upper()}{baseline[1:]}, is {difference.above} {name}."
         sentences.append(sentence)
     return sentences[:1]
-
-
-def _below_baseline(leader: Row, every: pl.DataFrame, statistic: Statistic[Any]) -> list[str]:
-    """Return which baseline is above all models on the set of the first; nothing if none is.
-
-    The headline score is compared with its baseline in another sentence.
-    """
-    of_set = every.filter(pl.col(name).eq_missing(leader[name]) for name in SET)
-    best = of_set.sort("value").row(-1, named=True)
-    if statistic.table == "headline" or best["embedding"] != BASELINE:
-        return []
-    baseline = f"The best baseline without a model, {best['metric'].replace('_', ' ')},"
-    return [f"{baseline} has a higher {statistic.label} there, {number(best['value'], '.3f')}."]
 
 
 def _won_by_baseline(best: pl.DataFrame, statistic: Statistic[Any]) -> list[str]:
@@ -214,10 +238,10 @@ def _place(row: Row) -> str:
     if row["difficulty"] == ALL_KINDS:
         return f"all synonym pairs of {row['input']} ({row['dataset']}){few}"
     negatives = row["negatives"].replace("levenshtein", "Levenshtein")
-    return (
-        f"the {size} {row['difficulty']} pairs of {row['dataset']} ({row['input']}) with "
-        f"{negatives} negatives{few}"
-    )
+    name = f"pairs of {row['dataset']} ({row['input']})"
+    if row["dataset"] == HEADLINE_DATASET:
+        name = f"synonym pairs of {row['input']} ({HEADLINE_DATASET})"
+    return f"the {size} {row['difficulty']} {name} with {negatives} negatives{few}"
 
 
 def _against_chance(ranking: Sequence[Row], statistic: Statistic[Any]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from inspect import Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -57,10 +58,6 @@ class TermSimilarityEvaluator:
             sentence-transformers is not installed.
     """
 
-    def __new__(cls, *_: Any, **__: Any) -> Self:
-        """Return an evaluator that is also a ``SentenceEvaluator``, which is imported here."""
-        return object.__new__(_with_base(cls))
-
     def __init__(
         self,
         build: str | Path | OpenedFolder,
@@ -90,6 +87,12 @@ class TermSimilarityEvaluator:
         self.name = name or self._input.name
         self.greater_is_better = True
         self.primary_metric = f"{self.name}_{HEADLINE}"
+
+    __signature__ = Signature([*signature(__init__).parameters.values()][1:])
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """Return an evaluator that is also a ``SentenceEvaluator``, which is imported here."""
+        return object.__new__(_with_base(cls))
 
     def __call__(
         self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1

@@ -81,7 +81,7 @@ def exported_pairs(
     difficulties = [run.options.difficulty] if run.options.difficulty else DIFFICULTIES
     chosen = [(name, difficulty) for name in names for difficulty in difficulties]
     strategy = negatives or build.strategies[0]  # positives are the same for all
-    build.pairs(negatives=strategy)  # raises an error if one of its files is missing
+    build.pairs(negatives=strategy, lazy=True)  # raises an error if one of its files is missing
     with (
         run.progress.stage("choose pairs") as stage,
         Store(threads=run.threads, spill=run.output.spill) as store,
@@ -109,7 +109,7 @@ def exported_terms(run: Export, build: Build) -> pl.DataFrame:
     if run.options.negatives == MINIMAL:
         pairs.append(_changed(build))
     if PARENT_CHILD in run.options.datasets:
-        pairs.append(build.pairs(PARENT_CHILD).select("term1", "term2").collect())
+        pairs.append(build.pairs(PARENT_CHILD, lazy=True).select("term1", "term2").collect())
     ends = [frame.select(term=side) for frame in pairs for side in ("term1", "term2")]
     others = pl.concat([*ends, terms.select("term").clear()]).unique().sort("term")
     others = others.join(terms, on="term", how="anti", maintain_order="left")
@@ -123,7 +123,7 @@ def exported_terms(run: Export, build: Build) -> pl.DataFrame:
 
 def _changed(build: Build) -> pl.DataFrame:
     """Return the minimal negatives of all sets, each once: term1 and term2."""
-    pairs = build.pairs(negatives=MINIMAL).filter(label=0).select("term1", "term2")
+    pairs = build.pairs(negatives=MINIMAL, lazy=True).filter(label=0).select("term1", "term2")
     return pairs.unique().sort("term1", "term2").collect()
 
 
@@ -401,7 +401,7 @@ def _questions(run: Export, build: Build) -> pl.DataFrame:
         return rows, wrong[rows]
 
     terms = exported_terms(run, build)
-    labelled = build.pairs().filter(pl.col("dataset") != PARENT_CHILD)
+    labelled = build.pairs(lazy=True).filter(pl.col("dataset") != PARENT_CHILD)
     labelled = labelled.select("pair_id", "term1", "term2", "label").unique()
     questions = make_questions(
         terms,

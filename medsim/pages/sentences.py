@@ -196,7 +196,8 @@ def other_models(names: Sequence[str], differences: Differences, what: str) -> l
         clause = "the other models all differ significantly from each other"
     elif len(ties) == 1:
         only = "" if len(among) == 1 else "of the other models only "
-        clause = f"{only}{higher} and {lower} cannot be distinguished {difference.bracketed}"
+        clause = f"{only}{higher} and {lower} cannot be distinguished from each other "
+        clause += difference.bracketed
     else:
         clause = (
             f"{len(ties)} of the {len(among)} comparisons of other models are not significant, "

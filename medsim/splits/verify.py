@@ -161,7 +161,7 @@ def _contents(build: Build, threads: int) -> _Contents:
         groups = find_groups(store)
         texts = other_texts(store)
     terms = derived.positives.terms
-    pairs = build.pairs()
+    pairs = build.pairs(lazy=True)
     ends = [pairs.select(term=column) for column in ("term1", "term2")]
     of_pairs = pl.concat(ends).unique().collect()
     return _Contents(
@@ -269,7 +269,7 @@ def check_against_build(
 
 def _positives(build: Build) -> pl.DataFrame:
     """Return the positives of every set with the set's name, once for all strategies."""
-    rows = build.pairs(negatives=build.strategies[0]).filter(pl.col("label") == 1)
+    rows = build.pairs(negatives=build.strategies[0], lazy=True).filter(pl.col("label") == 1)
     return rows.select(
         "dataset", "difficulty", "term1", "term2", "distance", "concept1", "concept2"
     ).collect()

@@ -168,7 +168,7 @@ def test_a_dialect_gives_the_positives_of_its_names_and_marks_preferred_names(
         tmp_path / "release", tmp_path / "out", dialect="en-GB", negatives=["random"]
     )
 
-    pairs = build.pairs("fsn_syn", "hard", "random").filter(pl.col("label") == 1).collect()
+    pairs = build.pairs("fsn_syn", "hard", "random").filter(pl.col("label") == 1)
     assert pairs.select("term1", "term2").rows() == [("Bear oedema", "Ursine swelling")]
     assert build.manifest.options["dialect"] == "en-GB"
     names = build.table("description").select("term", "preferred").collect()
@@ -191,7 +191,7 @@ def test_another_language_gives_positives_in_that_language(tmp_path: Path) -> No
         tmp_path / "release", tmp_path / "out", language="es", negatives=["random"]
     )
 
-    pairs = build.pairs("fsn_syn", "hard", "random").filter(pl.col("label") == 1).collect()
+    pairs = build.pairs("fsn_syn", "hard", "random").filter(pl.col("label") == 1)
     assert pairs.select("term1", "term2").rows() == [("Gripe del oso", "Influenza ursina")]
 
 
@@ -279,5 +279,5 @@ def test_an_obo_file_gives_positives_by_its_own_rules(tmp_path: Path) -> None:
         synonyms=("exact", "broad"),
         negatives=["random"],
     )
-    pairs = wider.pairs("fsn_syn").select("term1", "term2").collect().rows()
+    pairs = wider.pairs("fsn_syn").select("term1", "term2").rows()
     assert ("Alder (red)", "Alders") in pairs

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import builtins
+import inspect
 import unicodedata
+from importlib.metadata import version
 from pathlib import Path
 
 import polars as pl
@@ -39,12 +41,11 @@ def test_outputs_of_another_kind_are_rejected_by_name(build) -> None:
     )
 
 
-def test_pairs_of_one_dataset_are_lazy_and_have_the_columns_of_the_contract(build) -> None:
+def test_pairs_of_one_dataset_have_the_columns_of_the_contract(build) -> None:
     pairs = medsim.open(build.folder).pairs(
         dataset="fsn_syn", difficulty="hard", negatives="levenshtein"
     )
 
-    assert isinstance(pairs, pl.LazyFrame)
     assert pairs.collect_schema() == pl.Schema(
         {
             **dict.fromkeys(("pair_id", "term1", "term2"), pl.String),
@@ -54,9 +55,24 @@ def test_pairs_of_one_dataset_are_lazy_and_have_the_columns_of_the_contract(buil
             **dict.fromkeys(("dataset", "difficulty", "negatives"), pl.String),
         }
     )
-    rows = pairs.collect()
-    assert rows["label"].sum() * 2 == rows.height
-    assert rows["dataset"].unique().to_list() == ["fsn_syn"]
+    assert pairs["label"].sum() * 2 == pairs.height
+    assert pairs["dataset"].unique().to_list() == ["fsn_syn"]
+
+
+def test_pairs_of_lists_are_those_of_each_and_a_plan_has_the_same_rows(build) -> None:
+    pairs = build.pairs(["fsn_syn", "syn_syn"], negatives=["random", "levenshtein"])
+
+    every = build.pairs()
+    assert pairs.equals(every.filter(pl.col("dataset").is_in(["fsn_syn", "syn_syn"])))
+    assert build.pairs(lazy=True).collect().equals(every)
+    with pytest.raises(medsim.MedsimError, match="did you mean fsn_syn"):
+        build.pairs(["syn_syn", "fsn-syn"])
+
+
+def test_the_package_says_its_version_and_the_signature_of_the_evaluator() -> None:
+    assert medsim.__version__ == version("medsim")
+    parameters = inspect.signature(medsim.TermSimilarityEvaluator).parameters
+    assert list(parameters) == ["build", "sample", "seed", "name", "threads"]
 
 
 def test_unknown_names_raise_an_error_with_a_suggestion(build) -> None:
@@ -143,7 +159,7 @@ def mean(distances: list[int]) -> float | None:
 
 def test_table_2_has_each_dataset_and_its_parts(shared_evaluation: medsim.Evaluation) -> None:
     build = medsim.Build(shared_evaluation.folder.parent / "build")
-    pairs = build.pairs().collect().rows(named=True)
+    pairs = build.pairs().rows(named=True)
 
     table = table_2(build)
 

@@ -19,7 +19,7 @@ COLUMNS = "term1,term2,judged\n"
 
 def pairs_of(build: medsim.Build, label: int, negatives: str | None = None) -> set[frozenset[str]]:
     """Return the pairs with a label, ignoring direction and case."""
-    rows = build.pairs(negatives=negatives).filter(label=label).select("term1", "term2").collect()
+    rows = build.pairs(negatives=negatives).filter(label=label).select("term1", "term2")
     return {frozenset({left.lower(), right.lower()}) for left, right in rows.iter_rows()}
 
 

@@ -115,7 +115,7 @@ def positives_of(folder: Path) -> dict[Texts, tuple[Part, str]]:
 def parts_of(build: medsim.Build, strategy: str, label: int) -> dict[Part, list[Texts]]:
     """Return the pairs of cross_language in order of text, in the order of parts."""
     parts: dict[Part, list[Texts]] = {}
-    pairs = build.pairs("cross_language", negatives=strategy).filter(label=label).collect()
+    pairs = build.pairs("cross_language", negatives=strategy).filter(label=label)
     columns = ("difficulty", "language1", "language2", "term1", "term2")
     for row in pairs.select(columns).sort(columns).iter_rows():
         parts.setdefault(row[:3], []).append(row[3:])
@@ -128,7 +128,7 @@ def test_positives_are_names_of_one_concept_in_two_languages(
     expected = positives_of(folder)
     assert len({part for part, _ in expected.values()}) == 6
     for strategy in build.strategies:
-        pairs = build.pairs("cross_language", negatives=strategy).filter(label=1).collect()
+        pairs = build.pairs("cross_language", negatives=strategy).filter(label=1)
         columns = ("difficulty", "language1", "language2")
         actual = {
             (row["term1"], row["term2"]): (tuple(row[name] for name in columns), row["concept1"])
@@ -148,12 +148,11 @@ def test_other_datasets_stay_in_the_first_language(folder: Path) -> None:
         .filter(pl.col("dataset") != "cross_language", label=1)
         .select(columns)
         .sort(columns)
-        .collect()
         for each in (build, alone)
     )
     assert actual.equals(expected)
     english = {*build.table("description").filter(language="en").collect()["term"]}
-    others = build.pairs().filter(pl.col("dataset") != "cross_language").collect()
+    others = build.pairs().filter(pl.col("dataset") != "cross_language")
     assert {*others["term1"], *others["term2"]} <= english
     assert others["language1"].null_count() == others.height
     assert "language1" not in alone.pairs().collect_schema()
@@ -173,7 +172,7 @@ def test_negatives_are_the_nearest_names_in_the_second_language(
     across = {oracle.Pair(*pair, "", "") for pairs in positives.values() for pair in pairs}
     component = oracle.components({**monolingual, "cross_language": across})
     earlier = build.pairs(negatives=strategy).filter(pl.col("dataset") != "cross_language", label=0)
-    barred = {frozenset(row) for row in earlier.select("term1", "term2").collect().iter_rows()}
+    barred = {frozenset(row) for row in earlier.select("term1", "term2").iter_rows()}
     terms = sorted({name for of in names.values() for spelt in of.values() for name in spelt})
     vectors = dict(zip(terms, Model().encode(terms).tolist(), strict=True))
 
@@ -251,7 +250,7 @@ def test_shards_give_the_same_rows_and_splits_share_no_name(folder: Path) -> Non
     medsim.build_shard(*places, shard="1/1", **options)
     build, whole = medsim.merge(places[1]), medsim.open(folder / "terminology")
     for strategy in build.strategies:
-        actual, expected = (each.pairs(negatives=strategy).collect() for each in (build, whole))
+        actual, expected = (each.pairs(negatives=strategy) for each in (build, whole))
         assert actual.equals(expected)
 
     splits = medsim.split(build, folder / "splits", ratios="60/40")

@@ -106,7 +106,7 @@ def test_similarities_are_cosines_and_distances_are_levenshtein_distances(
 ) -> None:
     _, _, _, vectors = release
 
-    pairs = set_build.pairs().collect()
+    pairs = set_build.pairs()
     assert pairs.columns[7] == "similarity"
     assert pairs.schema["similarity"] == pl.Float32
     for row in pairs.iter_rows(named=True):
@@ -177,7 +177,7 @@ def test_similarity_is_null_in_other_sets_and_no_column_without_embedding_negati
         ("levenshtein", False),
         ("random", False),
     ]
-    pairs = complete.pairs().collect()
+    pairs = complete.pairs()
     assert pairs.height == complete.sql("from pair select count(*)").item()
     assert pairs.filter(pl.col("negatives") != "embedding")["similarity"].null_count() > 0
     assert "similarity" not in complete.pairs(negatives="random").collect_schema()
@@ -401,7 +401,7 @@ def test_a_function_gives_the_same_negatives_as_its_vectors(
 
     build = build_with(shared_release, tmp_path / "out", table)
 
-    assert build.pairs().collect().equals(function_build.pairs().collect())
+    assert build.pairs().equals(function_build.pairs())
     about = {"path": "Python function vectors_of", "format": "python"}
     assert function_build.manifest.embedding == {**about, "identity": "hash of the vectors used"}
     assert function_build.manifest.options["embedding"]["name"] == "embedding"
@@ -450,4 +450,4 @@ def test_an_interrupted_build_from_an_object_resumes(
     build = build_with(shared_release, tmp_path / "out", vectors_of)
 
     assert (build.folder / SET).stat().st_mtime_ns == written
-    assert build.pairs().collect().equals(function_build.pairs().collect())
+    assert build.pairs().equals(function_build.pairs())

@@ -118,8 +118,8 @@ def expected_positives() -> set[tuple[str, str]]:
     return {(one, other) for one, other in found if (other, one) not in found or one < other}
 
 
-def texts(pairs: pl.LazyFrame) -> list[tuple[str, str]]:
-    return pairs.select("term1", "term2").collect().rows()
+def texts(pairs: pl.DataFrame) -> list[tuple[str, str]]:
+    return pairs.select("term1", "term2").rows()
 
 
 def test_positives_are_main_names_of_child_and_parent(build: medsim.Build) -> None:
@@ -127,7 +127,7 @@ def test_positives_are_main_names_of_child_and_parent(build: medsim.Build) -> No
         pairs = build.pairs(DATASET, negatives=strategy).filter(label=1)
         assert sorted(texts(pairs)) == sorted(expected_positives())
         distances = [Levenshtein.distance(a.lower(), b.lower()) for a, b in texts(pairs)]
-        is_easy = (pairs.collect()["difficulty"] == "easy").to_list()
+        is_easy = (pairs["difficulty"] == "easy").to_list()
         assert is_easy == [distance <= 5 for distance in distances]
 
 
@@ -204,7 +204,7 @@ def test_splits_have_the_pairs_within_them_and_share_nothing(folder: Path, tmp_p
     assert medsim.verify(splits, sample="all", build=builds[0]).holds
     assert splits.read("concepts.parquet").equals(others.read("concepts.parquet"))
     split_of = dict(splits.read("concepts.parquet").select("concept_id", "split").iter_rows())
-    positives = builds[0].pairs(DATASET, negatives="random").filter(label=1).collect()
+    positives = builds[0].pairs(DATASET, negatives="random").filter(label=1)
     for name in splits.names:
         inside = [
             (row["term1"], row["term2"])
@@ -282,7 +282,7 @@ def test_a_source_without_parents_gives_an_empty_dataset_and_a_warning(tmp_path:
     result = run("build", source, "-o", tmp_path / "build", "--hierarchy")
     assert result.exit_code == 0
     assert "parent_child is empty, because no concept has a parent with a name" in result.output
-    assert medsim.open(tmp_path / "build").pairs(DATASET).collect().is_empty()
+    assert medsim.open(tmp_path / "build").pairs(DATASET).is_empty()
 
 
 def test_minimal_negatives_alone_have_no_such_dataset(folder: Path, tmp_path: Path) -> None:

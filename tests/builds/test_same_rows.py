@@ -71,7 +71,7 @@ def test_another_seed_gives_other_negatives_and_the_same_positives(
 
     key = ["dataset", "difficulty", "negatives", "term1", "term2", "concept1", "concept2"]
     positives = [
-        build.pairs().filter(pl.col("label") == 1).select(key).sort(key).collect()
+        build.pairs().filter(pl.col("label") == 1).select(key).sort(key)
         for build in (first, second)
     ]
     assert positives[0].equals(positives[1])
@@ -82,7 +82,7 @@ def test_another_seed_gives_other_negatives_and_the_same_positives(
 
 
 def test_the_first_rows_mix_labels_and_the_alphabet(built: medsim.Build) -> None:
-    pairs = built.pairs("syn_syn", "hard", "random").collect()
+    pairs = built.pairs("syn_syn", "hard", "random")
     head = pairs.head(pairs.height // 4)
     assert 0.35 < head["label"].mean() < 0.65
     assert abs(head["term1"].rank().mean() / head.height - 0.5) < 0.1
@@ -105,7 +105,7 @@ def test_the_shared_pool_adds_terms_and_negatives_are_not_farther(both) -> None:
     sets, wide = both["set"], both["terminology"]
 
     key = ["dataset", "difficulty", "negatives"]
-    pools = [frame.filter(pl.col("label") == 1).collect() for frame in (sets.pairs(), wide.pairs())]
+    pools = [frame.filter(pl.col("label") == 1) for frame in (sets.pairs(), wide.pairs())]
     assert pools[0].sort(pl.all()).equals(pools[1].sort(pl.all()))  # the same positives
     stats = sets.stats().join(wide.stats(), on=key)
     assert stats["shortfall_right"].sum() <= stats["shortfall"].sum()

@@ -102,12 +102,12 @@ def test_an_unchanged_build_keeps_its_promises(pristine: Path) -> None:
 
 def n_first_terms(folder: Path) -> int:
     pairs = medsim.open(folder).pairs(negatives="levenshtein").filter(label=1)
-    return pairs.select("dataset", "difficulty", "term1").unique().collect().height
+    return pairs.select("dataset", "difficulty", "term1").unique().height
 
 
 def allowed_terms(folder: Path, pairs: pl.DataFrame, first: str) -> pl.DataFrame:
     """Return the terms that could be negatives of a first term but are not, nearest first."""
-    every = medsim.open(folder).pairs(negatives="levenshtein").collect()
+    every = medsim.open(folder).pairs(negatives="levenshtein")
     paired = {*every.filter(term1=first)["term2"], *every.filter(term2=first)["term1"]}
     positives = pairs.filter(label=1)
     component = dict(pl.read_parquet(folder / TERM.files).select("term", "component").iter_rows())

@@ -25,7 +25,7 @@ from medsim.terminologies.sources import known_sources
 
 print(known_sources().filter(source="lines")["reads"].item())
 build = medsim.build("signs.lines", "signs", negatives=["random"])
-print(build.manifest.source["source"], build.pairs().collect().height)
+print(build.manifest.source["source"], build.pairs().height)
 results = medsim.evaluate(build, {"own": "a.letters"}, "results", metrics=["same_words", "avg_cos"])
 print(*results.scores().collect()["metric"].unique().sort())
 medsim.export(build, "out", "synonyms")

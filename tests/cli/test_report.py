@@ -252,7 +252,7 @@ def test_optional_tables_are_shown_if_present(
 
 def test_a_build_shows_the_distances_and_lengths_of_its_pairs(outputs: Path) -> None:
     build = medsim.open(outputs / "build")
-    pairs = build.pairs().collect()
+    pairs = build.pairs()
 
     profile = build_data_of(build)
 
@@ -278,7 +278,7 @@ def test_a_build_shows_the_distances_and_lengths_of_its_pairs(outputs: Path) -> 
 
 def test_errors_are_of_pairs_with_known_words(outputs: Path, tmp_path: Path) -> None:
     build = medsim.open(outputs / "build")
-    hard = build.pairs(difficulty="hard", negatives="levenshtein").collect()
+    hard = build.pairs(difficulty="hard", negatives="levenshtein")
     words = sorted({word for side in ("term1", "term2") for t in hard[side] for word in t.split()})
     covered_words = {word for at, word in enumerate(words) if at % 5}
     write_words(tmp_path / "most.vec", sorted(covered_words), 3)
@@ -316,7 +316,7 @@ def test_embedding_negatives_are_shown_with_their_similarity(outputs: Path, tmp_
     kinds = profile.distances.filter(dataset="syn_syn", difficulty="hard")["kind"]
     assert set(kinds) == {"positives", "random negatives", "embedding negatives"}
     assert "embedding" in profile.sizes.columns
-    hard = build.pairs(dataset="syn_syn", difficulty="hard", negatives="embedding").collect()
+    hard = build.pairs(dataset="syn_syn", difficulty="hard", negatives="embedding")
     first = hard.filter(label=0).head(3).select("term1", "term2", "distance", "similarity")
     of_set = examples.filter(dataset="syn_syn", difficulty="hard")
     shown = of_set.filter(kind="embedding negatives")

@@ -83,7 +83,7 @@ def test_polars_needs_no_option_for_the_pairs_of_a_usual_build(shared_build) -> 
 def test_pairs_have_all_rows_of_the_files_with_their_sets(similar_build) -> None:
     expected = rows_of_files(similar_build.folder / "pairs")
 
-    result = similar_build.pairs().collect()
+    result = similar_build.pairs()
     by_sql = selected(similar_build, "from pair")
 
     for frame in (result, by_sql):

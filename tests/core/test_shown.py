@@ -47,8 +47,11 @@ def result(request: pytest.FixtureRequest) -> Shown:
 
 
 def test_result_shows_its_name_sizes_and_next_calls(result: Shown) -> None:
-    first, second = repr(result).split("\n")
+    *said, first, second = repr(result).split("\n")
 
+    assert [" has the highest AUC beyond " in text for text in said] == (
+        [True] if isinstance(result, medsim.Evaluation) else []
+    )
     assert first.startswith(f"{type(result).__name__}('")
     assert any(character.isdigit() for character in first.partition("'): ")[2])
     assert second.startswith("  next: ")

@@ -175,7 +175,7 @@ def test_a_statement_sees_several_outputs_and_nothing_else(
         others=others,
     ).rows()
 
-    assert n_pairs == similar_build.pairs().collect().height
+    assert n_pairs == similar_build.pairs().height
     assert n_both == n_same == shared_build.positives().height
     outside = f"from read_text('{tmp_path}/*')"
     with pytest.raises(StatementError, match="Permission Error"):

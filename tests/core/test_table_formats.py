@@ -91,7 +91,7 @@ def test_a_table_is_aligned_and_easy_to_read() -> None:
         (
             LATEX,
             [
-                r"\begin{tabular}{lrrl}",
+                r"\begin{tabular}{@{}lrrl@{}}",
                 r"\toprule",
                 r"term & n & mean & active \\",
                 r"\midrule",
@@ -249,10 +249,16 @@ def test_a_frame_without_rows_has_its_columns(form: str) -> None:
         JSON: "[]",
         CSV: "term,n",
         MD: "| term | n |",
-        LATEX: r"\begin{tabular}{lr}",
+        LATEX: r"\begin{tabular}{@{}lr@{}}",
         HTML: "<table>",
     }
     assert " ".join(lines_of(frame, form)[0].split()) == " ".join(expected[form].split())
+
+
+def test_names_in_latex_are_wrapped_to_the_width_of_their_values() -> None:
+    frame = pl.DataFrame({"of_a very long name": ["short one"], "two words": ["as wide as it"]})
+
+    assert lines_of(frame, LATEX)[2] == r"\shortstack[l]{of\_a very \\ long name} & two words \\"
 
 
 def test_columns_of_wide_and_combining_characters_line_up() -> None:

@@ -182,7 +182,7 @@ def test_changed_negatives_are_those_of_the_builds(
 ) -> None:
     sets = []
     for build in builds:
-        rows = build.pairs("syn_syn", negatives="levenshtein").filter(label=0).collect()
+        rows = build.pairs("syn_syn", negatives="levenshtein").filter(label=0)
         sets.append({frozenset(pair) for pair in rows.select("term1", "term2").iter_rows()})
     old, new = sets
 

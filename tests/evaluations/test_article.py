@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import polars as pl
@@ -101,7 +102,16 @@ def test_small_sets_are_left_out_and_named_and_others_are_chosen_by_name(
     assert stderr == "left out, fewer than 30 pairs: syn_syn easy, levenshtein; rated\n"
     head = stdout.splitlines()[0].split("   ")
     columns = [name.strip() for name in head if name.strip()]
-    assert columns[1:3] == ["AUC beyond spelling", "syn_syn hard, levenshtein"]
+    assert columns[1] == "AUC beyond spelling"
+    assert columns[-1] == "syn_syn hard, levenshtein"
+    head = run(*compare, "--statistics", "accuracy", "--negatives", "random")[0].splitlines()[0]
+    assert "syn_syn hard, random: accuracy" in " ".join(head.split())
+    only = run(*compare, "--narrow", "--format", "md")[0]
+    assert re.match(r"\| model \| AUC beyond spelling \| coverage \| difference to \w+ \|\n", only)
+    row = medsim.compare(shared_evaluation, table="article").row(0, named=True)
+    value, low, high = (row[name] for name in ("value", "low", "high"))
+    assert f"{value:.3f} \N{PLUS-MINUS SIGN} {(high - low) / 2:.3f}" in only
+    assert "Releases: release.zip of " in " ".join(only.split())
     for arguments, message in (
         (["--datasets", "sin_syn"], "unknown dataset 'sin_syn'; did you mean syn_syn or fsn_syn?"),
         (["--negatives", "embedding"], "no set has these --datasets, --difficulty and --negatives"),
@@ -141,23 +151,28 @@ def invented() -> pl.DataFrame:
                 (*key, name, "cos" if is_model else "length", value, low, high, 50)
                 + (among if is_model else None, value == best if is_model else None, "a_b")
                 + ((None,) * 4 if name == "a_b" else (-0.01, -0.02, 0.0, 0.5))
+                + (name == "a_b" or None, None if value is None else 1 - value)
             )
     names = [*SET, "statistic", "embedding", "metric", "value", "low", "high", "n_pairs"]
     names += ["among_best", "best", "reference", "difference", "difference_low"]
-    return pl.DataFrame(rows, [*names, "difference_high", "p"], orient="row")
+    names += ["difference_high", "p", "above_baseline", "coverage"]
+    return pl.DataFrame(rows, names, orient="row")
 
 
 @pytest.mark.parametrize(
     ("form", "expected"),
     [
-        ("table", "a_b             0.800 [0.700, 0.900] *   0.250 [0.150, 0.350]      \N{EN DASH}"),
-        ("md", "| a_b | **0.800 [0.700, 0.900]** | 0.250 [0.150, 0.350] | \N{EN DASH} |"),
-        ("md", "| b | 0.790 [0.690, 0.890]\N{DAGGER} | \N{EN DASH} | -0.010 [-0.020, 0.000] |"),
-        ("md", "| model | AUC beyond spelling | mayo | difference to a_b |"),
-        ("md", "| best baseline | 0.700 [0.600, 0.800] | -0.125 [-0.225, -0.025] |"),
-        ("latex", r"a\_b & \textbf{0.800 [0.700, 0.900]} & 0.250 [0.150, 0.350] & "),
+        ("table", "a_b        0.800 [0.700, 0.900] *   20.0%      \N{EN DASH}"),
+        ("md", "| a_b | **0.800 [0.700, 0.900]** | 20.0% | \N{EN DASH} | 0.250 [0.150, 0.350] |"),
+        (
+            "md",
+            "| b | 0.790 [0.690, 0.890]\N{DAGGER} | 21.0% | -0.010 [-0.020, 0.000] | \N{EN DASH} |",
+        ),
+        ("md", "| model | AUC beyond spelling | coverage | difference to a_b | mayo |"),
+        ("md", "| baseline | 0.700 [0.600, 0.800] | 30.0% | -0.010 [-0.020, 0.000] | -0.125 "),
+        ("latex", r"a\_b & \textbf{0.800 [0.700, 0.900]} & 20.0\% & "),
         ("latex", r"b & 0.790 [0.690, 0.890]$^\dagger$ & "),
-        ("latex", r" & $-$0.010 [$-$0.020, 0.000] \\"),
+        ("latex", r" & $-$0.010 [$-$0.020, 0.000] & $-$0.125 [$-$0.225, $-$0.025] \\"),
         ("html", "<tr><td>a_b</td><td><b>0.800 [0.700, 0.900]</b></td>"),
     ],
 )
@@ -167,26 +182,43 @@ def test_the_best_is_marked_in_each_format(form: str, expected: str) -> None:
     assert expected in text.replace("\N{MINUS SIGN}", "-"), text
 
 
+@pytest.mark.parametrize("above", [True, None, False])
+def test_the_best_is_not_bold_if_it_is_not_above_the_baseline(above: object) -> None:
+    rows = invented().with_columns(above_baseline=pl.lit(above, pl.Boolean))
+
+    assert ("**" in TABLE_FORMATS["md"].render(article_table(rows))) == (above is not False)
+
+
 def test_the_differences_name_their_set_if_there_are_several_builds() -> None:
     other = invented().head(4).with_columns(input=pl.lit("other"))
 
     columns = article_table(pl.concat([invented(), other])).columns
 
-    assert columns[1] == "hpo: AUC beyond spelling"
-    assert columns[-1] == "difference to a_b on hpo: AUC beyond spelling"
+    assert columns[1:4] == [
+        "hpo: AUC beyond spelling",
+        "coverage on hpo",
+        "difference to a_b on hpo",
+    ]
+    assert columns[-3:] == [
+        "other: AUC beyond spelling",
+        "coverage on other",
+        "difference to a_b on other",
+    ]
 
 
 def test_a_note_has_the_number_of_pairs_and_the_metrics() -> None:
-    note = article_note(invented(), "holm")
+    source = {"name": "HPO", "release_date": "2025-01-16"}
+    note = article_note(invented(), {"hpo": {"source": source}, "mayo": {}}, "holm")
 
-    assert "at the level 0.05, with Holm's correction" in note[0]
+    assert "(paired tests, level 0.05, Holm's correction)" in note[0]
+    assert note.pop(1) == "Releases: HPO of 2025-01-16."
     assert [sentence.replace("Spearman's correlation", "rho") for sentence in note[1:]] == [
         (
             "By column: AUC beyond spelling on 50 pairs; rho on 50 pairs; with 95% confidence "
             "intervals."
         ),
-        "Metrics, the best on each set: a_b cos; b cos; c cos; best baseline length.",
-        "The differences are those of the first column.",
+        "Metrics, the best on each set: a_b cos; b cos; c cos; baseline length.",
+        "The baseline is the best without a model.",
     ]
     assert TABLE_FORMATS["html"].paragraph("a < b") == "<p>a &lt; b</p>"
     assert TABLE_FORMATS["latex"].paragraph("a_b\N{DAGGER}") == r"a\_b$^\dagger$"
@@ -199,9 +231,7 @@ def evaluations(
     """One evaluation of a build, and one of its hard pairs with Levenshtein negatives."""
     folder = tmp_path_factory.mktemp("filters")
     build = shared_evaluation.folder.parent / "build"
-    words = {
-        word for term in medsim.Build(build).pairs().collect()["term1"] for word in term.split()
-    }
+    words = {word for term in medsim.Build(build).pairs()["term1"] for word in term.split()}
     write_words(folder / "model.vec", sorted(words), 3)
     whole, chosen = (
         medsim.evaluate(
@@ -223,7 +253,7 @@ def test_eval_scores_only_the_chosen_sets_with_the_same_values(
 
     key = ("syn_syn", "hard", "levenshtein")
     assert {*hard.results().select(SET[1:]).iter_rows()} == {key}
-    assert {*hard.pairs().select(SET[1:]).collect().iter_rows()} == {key}
+    assert {*hard.pairs().collect().select(SET[1:]).iter_rows()} == {key}
     assert {*whole_sets(whole.results())["dataset"]} == {"syn_syn"}
     assert {*whole.results()["statistic"]} >= {"auc_beyond_spelling", "auc"}
     on = [*SET, "subset", "embedding", "metric", "statistic"]

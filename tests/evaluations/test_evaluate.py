@@ -31,7 +31,7 @@ def data(tmp_path_factory: pytest.TempPathFactory, shared_evaluation: medsim.Eva
     folder = tmp_path_factory.mktemp("evaluate")
     shutil.copytree(shared_evaluation.folder.parent / "build", folder / "build")
     shutil.copy(shared_evaluation.folder.parent / "release.zip", folder)
-    pairs = medsim.Build(folder / "build").pairs().collect()
+    pairs = medsim.Build(folder / "build").pairs()
     words = sorted({word for side in ("term1", "term2") for t in pairs[side] for word in t.split()})
     write_words(folder / "one.vec", words[::3], 1)
     write_words(folder / "two.vec", words[::2], 2)
@@ -276,7 +276,7 @@ def _interrupt(*_arguments: object) -> None:
 
 
 def test_pair_ids_match_those_of_a_build(out: medsim.Evaluation, data: Path) -> None:
-    pairs = medsim.open(data / "build").pairs().select("pair_id", "term1", "term2").collect()
+    pairs = medsim.open(data / "build").pairs().select("pair_id", "term1", "term2")
     assert all(pair_id_of(a, b) == pair_id for pair_id, a, b in pairs.iter_rows())
     rated, built = (out.pairs().filter(input=name).collect() for name in ("rated", "build"))
     assert set(rated["pair_id"]) <= set(built["pair_id"])
@@ -385,7 +385,7 @@ def test_names_with_wildcards_are_taken_literally(data: Path, tmp_path: Path) ->
     (tmp_path / "run1" / "manifest.json").unlink()
     name = "run[1]*"
     evaluation = run(data, tmp_path / f"out {name}", "one", inputs=tmp_path / name)
-    n_pairs = medsim.open(tmp_path / name).pairs().collect().height
+    n_pairs = medsim.open(tmp_path / name).pairs().height
     assert selected(evaluation, "select count(*) as n from pair").item() == n_pairs
     assert set(evaluation.results()["input"]) == {"run_1__"}
 

@@ -66,7 +66,7 @@ def test_each_rung_has_names_of_its_relation(
         names[concept].add(name)
         if kind == "fsn":
             concepts[name].add(concept)
-    children = {*build.pairs("parent_child").filter(label=1).collect()["term1"]}
+    children = {*build.pairs("parent_child").filter(label=1)["term1"]}
 
     def some(test, first: str, second: str) -> bool:
         return any(test(a, b) for a in concepts[first] for b in concepts[second])
@@ -164,9 +164,9 @@ def test_a_sample_keeps_the_rungs_of_its_children(evaluations: list[medsim.Evalu
     model = {"letters": medsim.Embedding(letters, version="1")}
     build, out = whole.folder.parent / "build", whole.folder.parent / "sampled"
     sampled = medsim.evaluate(build, model, out, metrics=["cos"], sample=200, cache="none")
-    kept = sampled.pairs().filter(dataset="parent_child").collect()
+    kept = sampled.pairs().collect().filter(dataset="parent_child")
     children = {*kept.filter(label=1)["term1"]}
-    of_whole = whole.pairs().filter(dataset="parent_child", difficulty="all").collect()
+    of_whole = whole.pairs().collect().filter(dataset="parent_child", difficulty="all")
     of_children = of_whole.filter(pl.col("term1").is_in([*children]))
     found = kept.filter(difficulty="all")
     assert sorted(found.rows()) == sorted(of_children.rows())

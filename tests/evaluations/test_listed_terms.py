@@ -74,7 +74,7 @@ def test_the_terms_of_a_build_are_those_of_the_chosen_sets(
     words = (build, *options(tmp_path), "--datasets", "fsn_syn", "--list-terms", path)
     assert invoke(*words).exit_code == 0
 
-    pairs = medsim.Build(build).pairs().filter(pl.col("dataset") == "fsn_syn").collect()
+    pairs = medsim.Build(build).pairs().filter(pl.col("dataset") == "fsn_syn")
     terms = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     assert terms == sorted({*pairs["term1"], *pairs["term2"]})
 

@@ -10,6 +10,7 @@ from typing import get_args
 import numpy as np
 import polars as pl
 import pytest
+from fixtures.sizes import sized
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
@@ -260,6 +261,7 @@ def nearest_by_hand(similar, folder: Path, items: pl.DataFrame) -> list[str]:
     ]
 
 
+@pytest.mark.sized
 @pytest.mark.slow
 def test_ranks_are_those_of_a_comparison_with_all_names(
     folder: Path, evaluation: medsim.Evaluation
@@ -278,7 +280,7 @@ def test_ranks_are_those_of_a_comparison_with_all_names(
         (cosine, rows_of(evaluation, "letters")),
         (nearness, rows_of(evaluation, "baseline", "levenshtein")),
     ):
-        some = rows.gather_every(7)
+        some = rows.gather_every(sized(7, 35))
         assert some["rank"].to_list() == by_hand(similar, folder, some, "noisy_term")
         assert some["nearest_term"].str.to_lowercase().to_list() == nearest_by_hand(
             similar, folder, some

@@ -131,6 +131,7 @@ def test_a_chart_of_a_missing_statistic_is_refused(
 def test_an_evaluation_shows_its_values_first(shared_evaluation: medsim.Evaluation) -> None:
     table = shared_evaluation._best()
 
-    assert table.columns[:3] == ["embedding", "metric", "value"]
+    assert table.columns[:4] == ["input", "embedding", "statistic", "value"]
+    assert table["statistic"][0] == "auc_beyond_spelling"
     expected = medsim.compare(shared_evaluation).select(table.columns)
     assert table.sort(pl.all()).equals(expected.sort(pl.all()))

@@ -28,7 +28,7 @@ FUZZY = ["fuzzy_jaccard", "kendall"]
 def inputs(tmp_path_factory: pytest.TempPathFactory, shared_evaluation: medsim.Evaluation) -> Path:
     """A folder with two word embeddings, one lacking a word, one of terms, and rated pairs."""
     folder = tmp_path_factory.mktemp("paper")
-    pairs = medsim.Build(shared_evaluation.folder.parent / "build").pairs().collect()
+    pairs = medsim.Build(shared_evaluation.folder.parent / "build").pairs()
     terms = sorted({*pairs["term1"], *pairs["term2"]})
     words = sorted({word for term in terms for word in term.split()})
     write_words(folder / "one.vec", words, 0)

@@ -74,7 +74,7 @@ def evaluation(data: Path) -> medsim.Evaluation:
 
 @cache
 def positives_of(folder: Path) -> pl.DataFrame:
-    return medsim.Build(folder).pairs(negatives="random").filter(pl.col("label") == 1).collect()
+    return medsim.Build(folder).pairs(negatives="random").filter(pl.col("label") == 1)
 
 
 @cache

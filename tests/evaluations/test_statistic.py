@@ -67,7 +67,7 @@ def test_a_declared_statistic_is_in_results_tables_report_and_help(tmp_path: Pat
     pytest.importorskip("altair", reason="needs the extra report")
     random_release(4, 15).write_zip(tmp_path / "release.zip", "Snapshot")
     build = medsim.build(tmp_path / "release.zip", tmp_path / "build", negatives=["random"])
-    pairs = build.pairs().collect()
+    pairs = build.pairs()
     words = sorted({word for term in pairs["term1"] for word in term.split()})
     embeddings = []
     for seed, name in enumerate(("one", "two")):

@@ -240,7 +240,7 @@ def divided(data: Path) -> medsim.Evaluation:
 def test_parts_are_scored_on_their_own_pairs(data: Path, divided: medsim.Evaluation) -> None:
     count = dict(pl.read_csv(data / "words.csv").iter_rows())
     scores = divided.scores().filter(embedding="one", metric="avg_cos").collect()
-    pairs = divided.pairs().filter(dataset="rating").collect().join(scores, on="pair_id")
+    pairs = divided.pairs().collect().filter(dataset="rating").join(scores, on="pair_id")
     of_one = divided.results().filter(subset="own", embedding="one", metric="avg_cos")
     n_seen = 0
     for name, low, high in (("1-9", 1, 9), ("10-99", 10, 99), ("100-999", 100, 999)):

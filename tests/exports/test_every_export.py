@@ -54,7 +54,7 @@ def names_in(build: medsim.Build) -> set[str]:
 
 def positives_in(build: medsim.Build) -> set[frozenset[str]]:
     """Return the pairs of terms with label 1, without order and case."""
-    pairs = build.pairs().filter(pl.col("label") == 1).select("term1", "term2").collect()
+    pairs = build.pairs().filter(pl.col("label") == 1).select("term1", "term2")
     return {frozenset((a.lower(), b.lower())) for a, b in pairs.iter_rows()}
 
 

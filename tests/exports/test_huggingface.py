@@ -57,7 +57,7 @@ def test_each_set_is_a_configuration_with_the_rows_of_the_build(shared_splits, e
             if config == "positives":
                 rows = build.positives()
             else:
-                rows = build.pairs(*([] if config == "pairs" else config.split("-"))).collect()
+                rows = build.pairs(*([] if config == "pairs" else config.split("-")))
             frames = [pl.read_parquet(exports / path) for path in files.get(split, [])]
             assert n_rows[config][split] == rows.height
             assert bool(frames) == bool(rows.height)
@@ -72,7 +72,7 @@ def test_all_pairs_have_a_similarity_column_if_some_do(similar_build, tmp_path: 
     folder = exported(similar_build, tmp_path / "out", private=True)
 
     pairs = pl.read_parquet(folder / "pairs" / "*.parquet")
-    assert pairs.equals(similar_build.pairs().collect().select(pairs.columns))
+    assert pairs.equals(similar_build.pairs().select(pairs.columns))
     filled = pairs.group_by("negatives").agg(pl.col("similarity").is_not_null().any())
     assert dict(filled.rows()) == {"random": False, "embedding": True}
 

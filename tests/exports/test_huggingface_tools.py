@@ -101,7 +101,7 @@ def test_the_description_is_valid_and_reads_the_rows(
             for row in (
                 build.positives()
                 if rows == "positives"
-                else build.pairs("fsn_syn", "hard", "random").collect()
+                else build.pairs("fsn_syn", "hard", "random")
             ).iter_rows(named=True)
         ]
         assert sorted(actual, key=repr) == sorted(expected, key=repr)

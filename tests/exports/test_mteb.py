@@ -55,7 +55,7 @@ def test_every_set_with_both_labels_is_a_task_with_the_pairs_of_the_build(export
     assert "only pairs of the same edit distance" in headline["description"]  # of a small build
     assert len(tasks) == sets.height > 5
     for row, task in zip(sets.iter_rows(named=True), tasks, strict=True):
-        pairs = shared_build.pairs(row["dataset"], row["difficulty"], row["negatives"]).collect()
+        pairs = shared_build.pairs(row["dataset"], row["difficulty"], row["negatives"])
         written = pl.read_parquet(exported / task["dataset"]["path"])
         assert written.columns == ["sentence1", "sentence2", "labels"]
         assert Counter(written.rows()) == Counter(pairs.select("term1", "term2", "label").rows())
@@ -64,7 +64,7 @@ def test_every_set_with_both_labels_is_a_task_with_the_pairs_of_the_build(export
 def test_terms_are_retrieved_among_all_and_linked_terms_are_relevant(exported, shared_build):
     terms = pl.read_parquet(exported / "terms.parquet")
     groups = {term.lower(): {term.lower()} for term in terms["text"]}
-    positives = shared_build.pairs().filter(label=1).select("term1", "term2").collect()
+    positives = shared_build.pairs().filter(label=1).select("term1", "term2")
     for left, right in positives.iter_rows():
         joined = groups[left.lower()] | groups[right.lower()]
         groups.update(dict.fromkeys(joined, joined))

@@ -34,7 +34,7 @@ def static_model(build, *, split):
     from sentence_transformers.models import StaticEmbedding
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-    terms = build.pairs().select(pl.concat_list("term1", "term2").explode().unique()).collect()
+    terms = build.pairs().select(pl.concat_list("term1", "term2").explode().unique())
     units = terms.to_series().str.to_lowercase()
     units = (units.str.split(" ").explode() if split else units).unique().sort().to_list()
     random = np.random.default_rng(0)
@@ -60,7 +60,7 @@ def folder(once: Once, shared_build: medsim.Build) -> Path:
     """A folder with a rated file, and an export of it and of the shared build."""
 
     def make(folder: Path) -> None:
-        pairs = shared_build.pairs("fsn_syn", "hard").head(60).collect()
+        pairs = shared_build.pairs("fsn_syn", "hard").head(60)
         ratings = pairs.select("term1", "term2", score=pl.int_range(pl.len()) % 7)
         ratings.write_csv(folder / "rated.csv")
         rated = f"{folder / 'rated.csv'},term1=term1,term2=term2,rating=score"

@@ -185,7 +185,7 @@ def test_options_choose_the_questions_and_the_wrong_names(
     )
 
     brute, rows = Brute(shared_build), lines_of(export)
-    chosen = shared_build.pairs("fsn_syn", "hard", "random").filter(pl.col("label") == 1).collect()
+    chosen = shared_build.pairs("fsn_syn", "hard", "random").filter(pl.col("label") == 1)
     pairs = {(row["term"], row["choices"][row["answer"]]) for row in rows}
     positives = chosen.select("term1", "term2").rows()
     assert pairs <= {tuple(brute.first[same(name)] for name in pair) for pair in positives}

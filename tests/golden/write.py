@@ -29,7 +29,7 @@ def golden_rows(name: str, folder: Path) -> pl.DataFrame:
     release().write_folder(folder / "release", "Full")
     build = medsim.build(folder / "release", folder / "out", language=language, seed=20260131)
     key = ["dataset", "difficulty", "negatives"]
-    return build.pairs().sort(key, maintain_order=True).collect()
+    return build.pairs().sort(key, maintain_order=True)
 
 
 if __name__ == "__main__":

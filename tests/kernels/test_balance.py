@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from fixtures.sizes import sized
 from oracles.hashing import mixed
 
 from medsim.kernels.balance import MAX_CLASS, N_SETS, balanced_sets
@@ -58,12 +59,13 @@ class Totals:
         self.table = np.zeros((N_TIERS, 4, max(n_choices, 2 * MAX_CLASS + 1)))
 
 
+@pytest.mark.sized
 @pytest.mark.parametrize("n_wrong", [1, 3, 5])
 def test_the_best_of_the_drawn_sets_is_chosen_as_long_as_a_set_is_allowed(n_wrong: int) -> None:
     rng = np.random.default_rng(n_wrong)
     totals, sizes = Totals(n_wrong + 1), np.zeros(N_TIERS, np.int32)
     outcomes = []
-    for number in range(80):
+    for number in range(sized(80, 40)):
         names = np.arange(N_NAMES, dtype=np.int32) + 100
         names[rng.permutation(np.arange(1, N_NAMES))[: rng.integers(0, 10)]] = -1
         # Quarters, so that many scores are equal and sums are exact.
@@ -99,15 +101,15 @@ def test_the_best_of_the_drawn_sets_is_chosen_as_long_as_a_set_is_allowed(n_wron
 
 def test_questions_at_once_are_chosen_one_after_another() -> None:
     rng = np.random.default_rng(5)
-    names = np.tile(np.arange(N_NAMES, dtype=np.int32), (30, 1))
-    scores = rng.random((3, 30, N_NAMES), np.float32)
+    names = np.tile(np.arange(N_NAMES, dtype=np.int32), (12, 1))
+    scores = rng.random((3, 12, N_NAMES), np.float32)
     scores[0] = 0
-    likeness = rng.integers(0, 99, (30, N_NAMES, N_NAMES), np.int32)
-    draws = rng.integers(0, 1 << 62, 30).astype(np.uint64)
+    likeness = rng.integers(0, 99, (12, N_NAMES, N_NAMES), np.int32)
+    draws = rng.integers(0, 1 << 62, 12).astype(np.uint64)
 
     def chosen(n_at_once: int) -> np.ndarray:
         totals, sizes = Totals(4), np.zeros(N_TIERS, np.int32)
-        parts = [slice(at, at + n_at_once) for at in range(0, 30, n_at_once)]
+        parts = [slice(at, at + n_at_once) for at in range(0, 12, n_at_once)]
         return np.concatenate(
             [
                 balanced_sets(
@@ -123,4 +125,4 @@ def test_questions_at_once_are_chosen_one_after_another() -> None:
             ]
         )
 
-    np.testing.assert_array_equal(chosen(30), chosen(7))
+    np.testing.assert_array_equal(chosen(12), chosen(5))

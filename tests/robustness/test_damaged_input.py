@@ -252,5 +252,5 @@ def test_quotes_and_long_terms_are_read_unchanged(tmp_path: Path) -> None:
 
     build = build_of_one_concept(tmp_path, *terms, negatives=("random",))
 
-    pairs = build.pairs("fsn_syn", negatives="random").collect()
+    pairs = build.pairs("fsn_syn", negatives="random")
     assert sorted(pairs["term2"]) == sorted(terms)

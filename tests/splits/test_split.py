@@ -79,7 +79,7 @@ def test_each_split_is_a_build_that_every_command_reads(shared_splits: medsim.Sp
     test = shared_splits["test"]
 
     assert shared_splits.names == SPLIT_NAMES
-    assert test.pairs("fsn_syn").collect().height > 0
+    assert test.pairs("fsn_syn").height > 0
     assert test.manifest.options["split"] == {
         "name": "test",
         "ratios": "60/20/20",

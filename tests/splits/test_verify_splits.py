@@ -76,7 +76,7 @@ def test_a_concept_recorded_in_another_split_is_found(copied: Path) -> None:
 
 @pytest.mark.full
 def test_a_term_of_another_split_is_found(copied: Path, shared_splits: medsim.Splits) -> None:
-    pairs = shared_splits["test"].pairs("fsn_syn").collect()
+    pairs = shared_splits["test"].pairs("fsn_syn")
     shown = pairs["term1"][0].upper()
     alter_split(
         copied,

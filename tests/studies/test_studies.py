@@ -68,7 +68,7 @@ def test_no_pair_is_drawn_twice_and_all_are_of_the_build(large: medsim.Build, st
 
     assert max(counts.values()) == 1
     columns = ["pair_id", "term1", "term2", "label", *SET]
-    built = large.pairs().select(columns).collect()
+    built = large.pairs().select(columns)
     assert items.select(columns).join(built, on=columns, how="anti").is_empty()
 
 

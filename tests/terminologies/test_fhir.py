@@ -235,7 +235,7 @@ def test_a_bundle_with_one_code_system_is_read(tmp_path: Path) -> None:
 def test_a_german_build_keeps_its_promises(tmp_path: Path) -> None:
     location = write(tmp_path / "trees.json", system())
     build = medsim.build(location, tmp_path / "out", language="de", negatives=["random"], threads=1)
-    pairs = build.pairs().collect()
+    pairs = build.pairs()
     assert {"Birke", "Sandbirke", "Weißbirke"} <= {*pairs["term1"], *pairs["term2"]}
     assert medsim.verify(build, threads=1).holds
 

@@ -256,7 +256,7 @@ def test_a_build_has_pairs_of_mappings(fever: Path) -> None:
     build = medsim.build(
         fever, fever.with_name("out"), negatives=["random"], threads=1, extensions=[path]
     )
-    pairs = build.pairs().collect()
+    pairs = build.pairs()
     same = pairs.filter(dataset="same_as", label=1)
     assert same.select("term1", "term2").rows() == [("Heat", "Warmth")]
     assert medsim.verify(build, threads=1).holds

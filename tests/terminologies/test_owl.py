@@ -234,7 +234,7 @@ def test_a_thesaurus_is_built_and_verified_in_a_language(tmp_path: Path) -> None
     path = written(tmp_path, "ttl", PREFIXES + concepts)
     build = medsim.build(path, tmp_path / "out", language="de", negatives=["random"], threads=1)
 
-    assert build.pairs(dataset="fsn_syn").collect().height == 18
+    assert build.pairs(dataset="fsn_syn").height == 18
     assert medsim.verify(build, threads=1).holds
     with pytest.raises(InputError, match=r"no active descriptions in language 'en'; .* found: de"):
         medsim.build(path, tmp_path / "en")

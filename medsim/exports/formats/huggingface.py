@@ -1,4 +1,4 @@
-"""Folders for Hugging Face's ``datasets``, with a description in Croissant 1.0."""
+"""Folders for Hugging Face's ``datasets``, with a description in Croissant 1.1."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ def write_dataset(run: Export) -> None:
         about = "Each positive once, even if several sets have it."
         positives = {split: build.positives().lazy() for split, build in splits}
         are_synonyms = pl.col("dataset") != PARENT_CHILD
-        pairs = {split: build.pairs().filter(are_synonyms) for split, build in splits}
+        pairs = {split: build.pairs(lazy=True).filter(are_synonyms) for split, build in splits}
         tables += [(ALL_PAIRS, "The pairs of all sets.", pairs), (POSITIVES, about, positives)]
         n_languages, hierarchy = len(build.options.languages), build.options.hierarchy
         for key in set_keys(n_languages, *build.strategies, hierarchy=hierarchy):
-            pairs = {split: build.pairs(**asdict(key)) for split, build in splits}
+            pairs = {split: build.pairs(**asdict(key), lazy=True) for split, build in splits}
             tables.append((*set_config(key), pairs))
     configs = []
     for name, about, rows in tables:
@@ -138,7 +138,7 @@ def croissant(card: Card, output: OutputFolder) -> str:
     content = {
         "@context": json.loads(context),
         "@type": "sc:Dataset",
-        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "conformsTo": "http://mlcommons.org/croissant/1.1",
         "name": card.title,
         "description": " ".join(filter(None, (card.notice, card.about))),
         "license": licence.link or licence.terms or licence.name,

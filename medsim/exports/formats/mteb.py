@@ -199,7 +199,7 @@ def _set_tasks(run: Export, source: _Source) -> Iterator[dict[str, object]]:
                 why = f"{dataset}/{difficulty}/{negatives} has no positives, or no negatives"
                 run.skipped.append(Skipped(reason=why, n_rows=n_rows))
             continue
-        pairs = source.build.pairs(dataset, difficulty, negatives).select(
+        pairs = source.build.pairs(dataset, difficulty, negatives, lazy=True).select(
             sentence1="term1", sentence2="term2", labels="label"
         )
         file = f"pairs/{dataset}-{difficulty}-{negatives}.parquet"

@@ -54,7 +54,7 @@ def build(tmp_path_factory: pytest.TempPathFactory, names: list[tuple[str, str]]
 
 def pairs_of(build: medsim.Build) -> set[frozenset[str]]:
     """Return the minimal negatives of all sets of syn_syn."""
-    negatives = build.pairs("syn_syn", negatives="minimal").filter(label=0).collect()
+    negatives = build.pairs("syn_syn", negatives="minimal").filter(label=0)
     return {frozenset(pair) for pair in negatives.select("term1", "term2").iter_rows()}
 
 
