@@ -368,6 +368,7 @@ def _by_release(
         facts={
             "since": str(next((path.absolute() for path in paths_of(since)), since)),
             "release_date": earlier.manifest.source.get("release_date"),
+            "fingerprint": earlier.manifest.digest,
             "n_new_groups": new.height,
             "n_mixed_groups": n_mixed,
         },
