@@ -9,7 +9,6 @@ from medsim.core.console import EXIT_CODES, app, command
 from medsim.core.errors import BrokenPromiseError
 from medsim.core.options import call
 from medsim.core.printing import Format, print_table, quoted, say_next
-from medsim.core.progress import progress_of
 from medsim.definitions.options import DefineOptions, RebuildOptions
 
 _CODES = {**EXIT_CODES, BrokenPromiseError.exit_code: "a table differs from the definition"}
@@ -43,12 +42,13 @@ def rebuild(options: RebuildOptions, *, form: Format = "table") -> None:
     from medsim.definitions.definition import verdict
 
     rows = call(run, options)
+    is_equal, sentence = verdict(rows)
     shortened = pl.col("expected", "found").str.replace(r"\b([0-9a-f]{12})[0-9a-f]{20,}", "${1}…")
     differing = rows.filter(~pl.col("equal")).drop("equal").with_columns(shortened)
-    if differing.height or form != "table":
-        print_table(rows, form, readable=lambda _: [differing])
-    is_equal, sentence = verdict(rows)
+    if form != "table" or differing.height:
+        print_table(rows, form, readable=lambda _: [differing], opening=[sentence])
+    else:
+        typer.echo(sentence)
     if not is_equal:
-        typer.echo(sentence, err=True)
+        typer.echo(f"{options.source} is not as in {options.definition}", err=True)
         raise typer.Exit(BrokenPromiseError.exit_code)
-    progress_of(options.progress).say(sentence)

@@ -109,10 +109,9 @@ def verdict(rows: pl.DataFrame) -> tuple[bool, str]:
     is_table = pl.col("part").str.contains(" (pairs|tables) ")
     tables, others = rows.filter(is_table), rows.filter(~is_table, ~pl.col("equal"))["part"]
     n_other = tables.height - tables["equal"].sum()
-    also = f"; other {listed(others.to_list())}" if others.len() else ""
-    of_tables = f"of {counted(tables.height, 'fingerprint')} of tables"
-    text = f"not equal: {n_other} {of_tables} differ" if n_other else f"equal: all {of_tables[3:]}"
-    return not n_other, text + also
+    of_all = f"of {counted(tables.height, 'fingerprint')} of tables"
+    also = f"; different: {listed(others.to_list())}" if others.len() else ""
+    return not n_other, (f"not equal: {n_other} {of_all}" if n_other else "equal") + also
 
 
 def read_definition(given: str | Path) -> dict[str, Any]:
@@ -127,7 +126,9 @@ def read_definition(given: str | Path) -> dict[str, Any]:
             raise ValueError(f"it has more than {_MAX_BYTES:,} bytes")
         content: dict[str, Any] = stored or read_json(path)
         kinds = [kind for kind in _FUNCTIONS if kind in content]
-        if content["kind"] != _KIND or [*content][3:] != kinds or kinds[0] != "build":
+        objects = [content["source"], *(content[kind]["options"] for kind in kinds)]
+        is_whole = content["kind"] == _KIND and [*content][3:] == kinds and kinds[0] == "build"
+        if not is_whole or {*map(type, objects)} != {dict}:
             raise ValueError("it has other parts")
     return content
 
