@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import polars as pl
 import typer
 
 from medsim.core.console import EXIT_CODES, app, command
@@ -42,13 +41,11 @@ def rebuild(options: RebuildOptions, *, form: Format = "table") -> None:
     from medsim.definitions.definition import verdict
 
     rows = call(run, options)
-    is_equal, sentence = verdict(rows)
-    shortened = pl.col("expected", "found").str.replace(r"\b([0-9a-f]{12})[0-9a-f]{20,}", "${1}…")
-    differing = rows.filter(~pl.col("equal")).drop("equal").with_columns(shortened)
-    if form != "table" or differing.height:
-        print_table(rows, form, readable=lambda _: [differing], opening=[sentence])
-    else:
+    sentence, differing = verdict(rows)
+    if form == "table" and not differing.height:
         typer.echo(sentence)
-    if not is_equal:
+    else:
+        print_table(rows, form, readable=lambda _: [differing], opening=[sentence])
+    if not sentence.startswith("equal"):
         typer.echo(f"{options.source} is not as in {options.definition}", err=True)
         raise typer.Exit(BrokenPromiseError.exit_code)

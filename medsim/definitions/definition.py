@@ -17,7 +17,7 @@ import polars as pl
 from medsim.builds.build import complete, is_output
 from medsim.builds.output import BUILD, CARD, pairs_of
 from medsim.core.canonical import canonical_digest
-from medsim.core.errors import InputError, OptionError, counted, listed
+from medsim.core.errors import InputError, OptionError, listed
 from medsim.core.files import digest_of, write_file
 from medsim.core.manifest import MANIFEST, Output
 from medsim.core.opened import Opened, class_of, open_output, reading_output
@@ -63,7 +63,8 @@ def define(options: DefineOptions) -> dict[str, Any]:
     """
     out, folders = Path(options.out), [folder_of(folder) for folder in several(options.folders)]
     check_not_input(out, folders)
-    check_file_free(out, overwrite=options.overwrite, is_own=_is_own)
+    kind = f'"kind": "{_KIND}"'.encode()
+    check_file_free(out, overwrite=options.overwrite, is_own=lambda at: kind in beginning_of(at))
     definition = _defined([_opened(folder) for folder in folders])
     text = json.dumps(definition, indent=1, ensure_ascii=False)
     write_file(out, f"{text}\n".encode(), overwrite=options.overwrite)
@@ -98,20 +99,20 @@ def rebuild(options: RebuildOptions) -> pl.DataFrame:
         found = _remade(expected, options)
     ours, theirs = _flat(expected), _flat(found)
     rows = [(part, ours.get(part), theirs.get(part)) for part in {**ours, **theirs}]
-    table = pl.DataFrame(
-        rows, dict.fromkeys(("part", "expected", "found"), pl.String), orient="row"
-    )
-    return table.with_columns(equal=pl.col("expected").eq_missing(pl.col("found")))
+    schema = dict.fromkeys(("part", "expected", "found"), pl.String)
+    is_equal = pl.col("expected").eq_missing(pl.col("found"))
+    return pl.DataFrame(rows, schema, orient="row").with_columns(equal=is_equal)
 
 
-def verdict(rows: pl.DataFrame) -> tuple[bool, str]:
-    """Return whether all tables are equal, and a sentence with the names of all that differs."""
-    is_table = pl.col("part").str.contains(" (pairs|tables) ")
-    tables, others = rows.filter(is_table), rows.filter(~is_table, ~pl.col("equal"))["part"]
-    n_other = tables.height - tables["equal"].sum()
-    of_all = f"of {counted(tables.height, 'fingerprint')} of tables"
-    also = f"; different: {listed(others.to_list())}" if others.len() else ""
-    return not n_other, (f"not equal: {n_other} {of_all}" if n_other else "equal") + also
+def verdict(rows: pl.DataFrame) -> tuple[str, pl.DataFrame]:
+    """Return a sentence that begins with "equal" if all tables are, and the rows that differ."""
+    is_table, short = pl.col("part").str.contains(" (pairs|tables) "), r"\b(\w{12})[0-9a-f]{20,}"
+    differing = rows.filter(~pl.col("equal")).drop("equal")
+    others, n_tables = differing.filter(~is_table)["part"], rows.filter(is_table).height
+    n_other = differing.height - len(others)
+    text = f"not equal: {n_other} of {n_tables} fingerprints of tables" if n_other else "equal"
+    text += f"; different: {listed(others.to_list())}" if len(others) else ""
+    return text, differing.with_columns(pl.col("expected", "found").str.replace(short, "${1}…"))
 
 
 def read_definition(given: str | Path) -> dict[str, Any]:
@@ -131,10 +132,6 @@ def read_definition(given: str | Path) -> dict[str, Any]:
         if not is_whole or {*map(type, objects)} != {dict}:
             raise ValueError("it has other parts")
     return content
-
-
-def _is_own(path: Path) -> bool:
-    return f'"kind": "{_KIND}"'.encode() in beginning_of(path)
 
 
 def _opened(folder: Path) -> Opened[Any]:
@@ -213,7 +210,7 @@ def _remade(definition: Mapping[str, Any], options: RebuildOptions) -> dict[str,
     """Make the outputs of a definition, and return the definition of the last."""
     kinds = [kind for kind in _FUNCTIONS if kind in definition]
     for name in ("corrections", "since", "embedding"):
-        is_given = getattr(options, name) not in {None, ()}
+        is_given = (given := getattr(options, name)) is not None and given != ()
         if is_given != any(name in definition[kind]["options"] for kind in kinds):
             needed = "does not apply to" if is_given else "is needed for"
             raise OptionError(f"`{name}` {needed} {options.definition}")
@@ -247,18 +244,17 @@ def _planned(
             f"{options.definition} has options that this version of medsim lacks: "
             f"{listed(unknown)}; use the version of medsim in it"
         )
-    embedding = options.embedding if kind == "build" else None  # which later outputs find
+    values = options.values_for(made) | places
+    values |= {"embedding": None} if kind == "export" else {}  # the path is in the build
     with reading(options.definition, "a definition"):
-        values = options.values_for(made) | places | {"embedding": embedding}
         return made.from_record(recorded, **values)
 
 
 def _warn(definition: Mapping[str, Any], progress: Progress, key: Mapping[str, str]) -> None:
     """Warn before a build that its source differs from that of the definition."""
     if _hash_of(json.loads(key["source_files"])) != definition["source"].get("sha256"):
-        release = definition["source"].get("release_date") or "unknown"
-        found = key["release_date"] or "unknown"
-        progress.warn(f"the source has other files; its release is {found}, expected {release}")
+        releases = f"{key['release_date']}, expected {definition['source'].get('release_date')}"
+        progress.warn(f"the source has other files; its release is {releases}")
 
 
 def _flat(value: Any, name: str = "") -> dict[str, str]:

@@ -16,15 +16,9 @@ from medsim.terminologies.options import extensions_option
 
 _OF_BUILDS, _OF_SPLITS = declared(BuildOptions), declared(SplitOptions)
 
-_FOLDERS = (
-    "Folder of a build. To define splits or an export, add their folders after it, each after the "
-    "one that it was made from."
-)
+_FOLDERS = "Folder of a build. To define splits or an export of it, add their folders in order."
 _NAMED = "File of a definition, or a name in medsim-benchmark 1.0, such as hpo or hpo-splits."
-_SOURCE = (
-    "Source of the terminology, as for medsim build. The folder of a build, of splits or of an "
-    "export is only compared with the definition."
-)
+_SOURCE = "Source to build, as for medsim build; or the folder of an output, to compare only."
 
 
 @dataclass(frozen=True, slots=True)

@@ -218,6 +218,26 @@ def test_names_of_a_terminology_that_may_be_shared_are_kept(
     assert defined["splits"]["options"]["test_categories"] == ["disorder"]
 
 
+def test_an_embedding_is_in_the_definition_as_a_hash(
+    similar_build: medsim.Build, shared_release: Path, tmp_path: Path
+) -> None:
+    defined = medsim.define(similar_build, tmp_path / "out.json")
+    vectors = similar_build.folder.parent / "terms.parquet"
+
+    with pytest.raises(OptionError, match="`embedding` is needed for"):
+        medsim.rebuild(tmp_path / "out.json", shared_release, tmp_path / "again")
+    rows = medsim.rebuild(
+        tmp_path / "out.json",
+        shared_release,
+        tmp_path / "again",
+        embedding=f"own={vectors},case=lower",
+    )
+
+    assert different(rows) == ["build options embedding options case"]
+    assert defined["build"]["options"]["embedding"]["options"] == {"case": "keep"}
+    assert str(vectors.parent) not in json.dumps(defined)
+
+
 def test_an_earlier_release_is_in_the_definition_of_splits_as_a_hash(tmp_path: Path) -> None:
     paths = []
     for year, n_concepts in ((2020, 10), (2021, 16)):
