@@ -15,7 +15,7 @@ BENCHMARK = "medsim-benchmark 1.0"
 @cache
 def benchmark_definitions() -> Mapping[str, Any]:
     """Return the definitions by name: of builds, such as "hpo", and of their splits."""
-    stored = (files(__package__) / "benchmark-1.0").iterdir()
+    stored = sorted((files(__package__) / "benchmark-1.0").iterdir(), key=lambda file: file.name)
     return {file.name.removesuffix(".json"): json.loads(file.read_bytes()) for file in stored}
 
 
@@ -34,7 +34,7 @@ def benchmark_builds() -> dict[str, str]:
 
     ``result.json`` of an evaluation has the same fingerprints.
     """
-    return {name: digest for digest, name in sorted(_fingerprints().items()) if "/" not in name}
+    return {name: digest for digest, name in _fingerprints().items() if "/" not in name}
 
 
 def known(fingerprint: str) -> str | None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from medsim.builds.build import complete, is_output
+from medsim.builds.build import complete
 from medsim.builds.output import BUILD, CARD, pairs_of
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, OptionError, listed
@@ -87,16 +87,16 @@ def rebuild(options: RebuildOptions) -> pl.DataFrame:
         OutputError: ``out`` exists or cannot be written.
     """
     expected = read_definition(options.definition)
-    if is_output(options.source):
+    if options.out is not None:
+        found = _remade(expected, options, Path(options.out))
+    else:
         found = _facts([_opened(folder_of(options.source))])
-        if options.out is not None or [*found][-1] != [*expected][-1]:
+        if [*found][-1] != [*expected][-1]:
+            kinds = f"{[*expected][-1]}, not of {[*found][-1]}"
             raise OptionError(
-                f"`source` {folder_of(options.source)} is only compared, with a definition of the "
-                "same kind of output and without `out`"
+                f"{options.definition} is a definition of {kinds}; give such a folder"
             )
         expected = {part: expected[part] for part in found}
-    else:
-        found = _remade(expected, options)
     ours, theirs = _flat(expected), _flat(found)
     rows = [(part, ours.get(part), theirs.get(part)) for part in {**ours, **theirs}]
     schema = dict.fromkeys(("part", "expected", "found"), pl.String)
@@ -206,7 +206,7 @@ def _options(output: Opened[Any]) -> dict[str, Any]:
     return recorded
 
 
-def _remade(definition: Mapping[str, Any], options: RebuildOptions) -> dict[str, Any]:
+def _remade(definition: Mapping[str, Any], options: RebuildOptions, out: Path) -> dict[str, Any]:
     """Make the outputs of a definition, and return the definition of the last."""
     kinds = [kind for kind in _FUNCTIONS if kind in definition]
     for name in ("corrections", "since", "embedding"):
@@ -214,16 +214,14 @@ def _remade(definition: Mapping[str, Any], options: RebuildOptions) -> dict[str,
         if is_given != any(name in definition[kind]["options"] for kind in kinds):
             needed = "does not apply to" if is_given else "is needed for"
             raise OptionError(f"`{name}` {needed} {options.definition}")
-    if options.out is None:
-        raise OptionError("`out` is needed to build from a source; give a folder")
     last: Any = class_of(kinds[-1])
-    check_free(Path(options.out), last.kind, overwrite=options.overwrite)
+    check_free(out, last.kind, overwrite=options.overwrite)
     with TemporaryDirectory(prefix="medsim-") as folder:
-        outs = [*(Path(folder, kind) for kind in kinds[:-1]), Path(options.out)]
+        outs = [*(Path(folder, kind) for kind in kinds[:-1]), out]
         inputs = [options.source, *outs]
         planned = [
-            _planned(kind, definition[kind]["options"], options, {"out": out, _INPUTS[kind]: given})
-            for kind, out, given in zip(kinds, outs, inputs, strict=False)
+            _planned(kind, definition[kind]["options"], options, {"out": to, _INPUTS[kind]: given})
+            for kind, to, given in zip(kinds, outs, inputs, strict=False)
         ]
         warn = partial(_warn, definition, progress_of(options.progress))
         outputs: list[Any] = [complete(planned[0], check=warn)]

@@ -18,7 +18,7 @@ _OF_BUILDS, _OF_SPLITS = declared(BuildOptions), declared(SplitOptions)
 
 _FOLDERS = "Folder of a build. To define splits or an export of it, add their folders in order."
 _NAMED = "File of a definition, or a name in medsim-benchmark 1.0, such as hpo or hpo-splits."
-_SOURCE = "Source to build, as for medsim build; or the folder of an output, to compare only."
+_SOURCE = "Source, as for medsim build. Without --out, the folder of an output to compare."
 
 
 @dataclass(frozen=True, slots=True)

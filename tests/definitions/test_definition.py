@@ -343,11 +343,11 @@ def test_a_damaged_definition_is_refused(
 def test_what_does_not_fit_the_definition_is_refused(
     definition: Path, shared_release: Path, shared_splits: medsim.Splits, tmp_path: Path
 ) -> None:
-    with pytest.raises(OptionError, match="`out` is needed"):
+    with pytest.raises(InputError, match="is not a folder; give the folder of a build"):
         medsim.rebuild(definition, shared_release)
     with pytest.raises(OptionError, match="`since` does not apply to"):
         medsim.rebuild(definition, shared_release, tmp_path / "out", since=shared_release)
-    with pytest.raises(OptionError, match="only compared, with a definition of the same kind"):
+    with pytest.raises(OptionError, match="is a definition of build, not of splits"):
         medsim.rebuild(definition, shared_splits)
     with pytest.raises(InputError, match="No such file"):
         medsim.rebuild(tmp_path / "no.json", shared_release, tmp_path / "out")
