@@ -131,6 +131,7 @@ def read_definition(given: str | Path) -> dict[str, Any]:
         is_whole = content["kind"] == _KIND and [*content][3:] == kinds and kinds[0] == "build"
         if not is_whole or {*map(type, objects)} != {dict}:
             raise ValueError("it has other parts")
+        _flat(content)  # fails if it is nested too deeply
     return content
 
 

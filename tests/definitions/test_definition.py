@@ -303,6 +303,10 @@ HOSTILE = {
     "not JSON": ("{", "is not JSON"),
     "a list": ("[]", "cannot be read as a definition"),
     "nested": ("[" * 40_000, "nested too deeply"),
+    "deep": (
+        "edit: d['build']['tables'] = json.loads('{\"a\":' * 800 + '1' + '}' * 800)",
+        "deeply",
+    ),
     "a manifest": ('{"kind": "build", "options": {}}', "cannot be read as a definition"),
     "no build": ('{"kind": "definition", "versions": {}, "source": {}}', "cannot be read as"),
     "huge": (" " * 100_001, "more than 100,000 bytes"),
@@ -330,7 +334,7 @@ def test_a_damaged_definition_is_refused(
     text, message = HOSTILE[name]
     if text.startswith("edit: "):
         d: dict[str, Any] = json.loads(definition.read_text(encoding="utf-8"))
-        exec(text.removeprefix("edit: "), {"d": d})  # noqa: S102
+        exec(text.removeprefix("edit: "), {"d": d, "json": json})  # noqa: S102
         text = json.dumps(d)
     bad = tmp_path / "bad.json"
     bad.write_text(text, encoding="utf-8")
