@@ -47,5 +47,5 @@ def rebuild(options: RebuildOptions, *, form: Format = "table") -> None:
     else:
         print_table(rows, form, readable=lambda _: [differing], opening=[sentence])
     if not sentence.startswith("equal"):
-        typer.echo(f"{options.source} is not as in {options.definition}", err=True)
+        typer.echo(f"{options.out or options.source}: {sentence}", err=True)
         raise typer.Exit(BrokenPromiseError.exit_code)
