@@ -1,9 +1,9 @@
 """Term-similarity datasets from medical terminologies.
 
 The commands of the ``medsim`` program are functions here: ``build``, ``verify``, ``synth``,
-``convert``, ``merge``, ``audit``, ``diff``, ``evaluate`` (which is ``medsim eval``),
-``compare``, ``leaderboard``, ``correlate``, ``split``, ``tag``, ``export``, ``write_report``
-(which is ``medsim report``), and
+``convert``, ``merge``, ``audit``, ``diff``, ``define``, ``rebuild``, ``evaluate`` (which is
+``medsim eval``), ``compare``, ``leaderboard``, ``correlate``, ``split``, ``tag``, ``export``,
+``write_report`` (which is ``medsim report``), and
 ``open``, which gives the tables and SQL of a build, as ``Evaluation`` does of an evaluation's
 folder (``from medsim import *`` leaves ``open`` out); ``Embedding`` is a function, a model or
 vectors with a name, and ``TermSimilarityEvaluator`` scores a model that sentence-transformers

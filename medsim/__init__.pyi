@@ -12,6 +12,8 @@ from medsim.cli.report import write_report as write_report
 from medsim.core.checks import Verification as Verification
 from medsim.core.errors import MedsimError as MedsimError
 from medsim.core.progress import Progress as Progress
+from medsim.definitions.definition import define as define
+from medsim.definitions.definition import rebuild as rebuild
 from medsim.diffs.diff import diff as diff
 from medsim.diffs.output import Diff as Diff
 from medsim.embeddings.options import Embedding as Embedding

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @command(
     app,
     BuildOptions,
-    then=("sql", "eval", "split", "verify", "study sample", "merge"),
+    then=("sql", "eval", "split", "verify", "define", "study sample", "merge"),
     exit_codes=MAKING_EXIT_CODES,
 )
 def build(

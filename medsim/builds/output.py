@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -78,6 +78,13 @@ class BuildManifest(RunManifest):
             for build in (self, other)
         )
         return all(None in both or both[0] == both[1] for both in zip(*facts, strict=True))
+
+
+def pairs_of(outputs: Mapping[str, Output]) -> Output:
+    """Return the rows of all files of pairs of a build, and a SHA-256 of their fingerprints."""
+    pairs = [(path, file) for path, file in sorted(outputs.items()) if path.startswith("pairs/")]
+    digest = canonical_digest([(path, file.fingerprint) for path, file in pairs])
+    return Output(rows=sum(file.rows for _, file in pairs), fingerprint=digest)
 
 
 BUILD = Kind(

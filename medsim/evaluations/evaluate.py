@@ -14,6 +14,7 @@ from medsim.core.files import write_file
 from medsim.core.options import declared, public
 from medsim.core.output import claimed_by
 from medsim.core.progress import progress_of
+from medsim.definitions.benchmark import BENCHMARK
 from medsim.embeddings.embedded_terms import (
     embed_terms,
     identify,
@@ -77,6 +78,8 @@ def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
         run = begin_run(options, folder, progress, provenance, embeddings, earlier)
         progress.warn(*warnings_of_leaks(run.inputs, run.embeddings))
         for input_ in inputs:
+            if benchmark_name := input_.provenance.get("benchmark"):
+                progress.say(f"{input_.name} is {benchmark_name} of {BENCHMARK}")
             run.write(output.SET_PAIRS.path(input_.name), input_.frame)
         for named in embeddings:
             _measure(run, named, inputs)

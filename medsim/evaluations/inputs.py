@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from medsim.builds.output import LANGUAGES, Build
+from medsim.builds.output import LANGUAGES, Build, pairs_of
 from medsim.builds.positives import linked_terms
 from medsim.builds.spelling import Spelling, spelling_of, strata_of_spelling
-from medsim.core.canonical import canonical_digest, canonical_text
+from medsim.core.canonical import canonical_text
 from medsim.core.config import CROSS_LANGUAGE, MINIMAL, PARENT_CHILD, SET_COLUMNS
 from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.manifest import fingerprint, medsim_version
 from medsim.core.progress import Progress
 from medsim.core.terms import lowered_column
+from medsim.definitions.benchmark import known
 from medsim.embeddings.encoders import cache_folder
 from medsim.evaluations.baselines import FEWEST_POSITIVES, kept, learned_strata
 from medsim.evaluations.confusions import kinds_of, ladder_of
@@ -495,7 +496,8 @@ def read_build(folder: Path, chosen: Sequence[Sequence[str]] = ((), (), ())) -> 
         provenance={
             "kind": "build",
             "path": str(folder),
-            "fingerprint": canonical_digest([(path, outputs[path].fingerprint) for path in paths]),
+            "fingerprint": (digest := pairs_of(outputs).fingerprint),
+            "benchmark": known(digest),
             "redistributable": build.manifest.source.get("redistributable"),
             "source": build.manifest.source,
             "options": build.manifest.options,

@@ -49,8 +49,8 @@ class EvaluationManifest(RunManifest):
     """The manifest of an evaluation.
 
     Attributes:
-        inputs: for each build or rated file, by name: path, fingerprint of the content, skipped
-            rows, and whether it may be redistributed.
+        inputs: for each build or rated file, by name: path, fingerprint of the content, its
+            name in medsim-benchmark 1.0, skipped rows, and whether it may be redistributed.
         embeddings: for each embedding, by name: path, hash of the files, options and sizes.
     """
 

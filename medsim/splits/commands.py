@@ -8,7 +8,9 @@ from medsim.core.printing import Format, print_outcome, print_table, quoted, say
 from medsim.splits.options import AnyVerifyOptions, SplitOptions
 
 
-@command(app, SplitOptions, then=("export", "eval", "verify"), exit_codes=MAKING_EXIT_CODES)
+@command(
+    app, SplitOptions, then=("export", "eval", "verify", "define"), exit_codes=MAKING_EXIT_CODES
+)
 def split(options: SplitOptions, *, form: Format = "table") -> None:
     """Split a build so that no concept, term or pair links two splits.
 

@@ -27,6 +27,7 @@ from medsim.builds.embedded import embedding_of, with_checked_fingerprint
 from medsim.builds.output import BUILD, CARD, STATS, Build
 from medsim.builds.positives import reload, reload_names
 from medsim.core import manifest
+from medsim.core.canonical import canonical_digest
 from medsim.core.config import PARENT_CHILD, checked_threads
 from medsim.core.errors import InputError, OptionError, counted, unknown_name
 from medsim.core.files import digest_of
@@ -358,6 +359,7 @@ def _by_release(
         earlier_store.run("splits/numbered_concept")
         store.put("earlier_concept", earlier_store.table("numbered_concept").select("concept_id"))
         store.put("earlier_term", terms.select("lower_term").unique(maintain_order=True))
+    known = [store.table(f"earlier_{table}").sort(pl.all()) for table in ("concept", "term")]
     ages = store.frame("splits/group_age")
     store.drop("earlier_concept", "earlier_term")
     new = ages.filter("is_new").select("group_id", split=pl.lit(_TEST))
@@ -368,6 +370,7 @@ def _by_release(
         facts={
             "since": str(next((path.absolute() for path in paths_of(since)), since)),
             "release_date": earlier.manifest.source.get("release_date"),
+            "fingerprint": canonical_digest([*map(manifest.fingerprint, known)]),
             "n_new_groups": new.height,
             "n_mixed_groups": n_mixed,
         },

@@ -69,7 +69,7 @@ def test_groups_of_commands_have_nested_tables() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[bild]\nseed = 1", "medsim.toml: unknown command 'bild'; did you mean build?"),
+        ("[bild]\nseed = 1", "medsim.toml: unknown command 'bild'; did you mean build or rebuild?"),
         ("[build]\nsede = 1", "medsim.toml: build: unknown option 'sede'; did you mean seed"),
         ("[build]\nsource = 'hpo'", "medsim.toml: build: unknown option 'source'"),
         ("[study]\nsampel = {}", "medsim.toml: study: unknown command 'sampel'; did you mean"),

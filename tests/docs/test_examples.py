@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from fixtures.examples import Examples, at_prompt, at_terminal
+from fixtures.examples import REPEATED, Examples, at_prompt, at_terminal, linked, made_by
 from fixtures.page_inputs import INVENTED
 
 if TYPE_CHECKING:
@@ -27,11 +27,6 @@ DATA = os.environ.get("MEDSIM_DATA")
     (ROOT / "docs" / "how-to" / "get-data.md").read_text(encoding="utf-8"),
 )
 """How the page on data gets the embeddings of the examples."""
-
-
-def linked(source: Path, to: Path) -> None:
-    """Copy a folder with hard links, as its files are replaced but never changed."""
-    shutil.copytree(source, to, copy_function=os.link)
 
 
 def shared_data(part: str, folder: Path) -> None:
@@ -56,27 +51,6 @@ def hugging_face_datasets(_: Path) -> None:
 def pytorch(_: Path) -> None:
     """Skip the rest of the page if sentence-transformers is not installed."""
     pytest.importorskip("sentence_transformers", reason="medsim[tools] is not installed")
-
-
-REPEATED = (
-    "medsim build hpo -o hpo",
-    "medsim split hpo -o hpo-splits --ratios 80/10/10",
-    "medsim export hpo-splits -o spelled-alike --for sentence-transformers --n-negatives 1",
-)
-"""Commands on several pages, each with the input that an earlier one writes."""
-
-
-def made_by(command: str, once: Once) -> Path:
-    """Return a folder with the output of a command on several pages and what it printed."""
-    _, _, source, _, out, *_ = command.split()
-
-    def make(to: Path) -> None:
-        for earlier in REPEATED:
-            if out != source == earlier.split()[4]:
-                linked(made_by(earlier, once) / source, to / source)
-        (to / "printed.txt").write_text(at_terminal(command, to), encoding="utf-8")
-
-    return once(f"page-{out}", make)
 
 
 @pytest.fixture

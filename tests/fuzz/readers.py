@@ -55,6 +55,8 @@ from medsim.core.opened import open_output
 from medsim.core.reading import open_file, parsed_json
 from medsim.corpora.documents import Problems, corpus_digest, documents_of, open_corpus
 from medsim.decisions.files import read_decisions
+from medsim.definitions.benchmark import benchmark_definitions
+from medsim.definitions.definition import read_definition
 from medsim.embeddings.chats import read_reply
 from medsim.embeddings.formats import find_format
 from medsim.embeddings.options import EmbeddingOptions
@@ -562,6 +564,10 @@ READERS: dict[str, Reader] = {
     ),
     "fasttext": Reader(
         write=lambda folder: write_fasttext(folder / "model.bin", ROWS, 7), read=_embedding
+    ),
+    "definition": Reader(
+        write=_file("definition.json", json.dumps(benchmark_definitions()["hpo-splits"])),
+        read=read_definition,
     ),
     "result": Reader(write=_file("result.json", _RESULT), read=read_result),
     "npy": Reader(write=_array(".npy"), read=_embedding),
