@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +17,7 @@ from medsim.core.options import (
     main_option,
     several,
 )
+from medsim.embeddings.options import EMBEDDINGS, EmbeddingLike
 
 LEADERBOARD_COLUMNS = (
     "rank",
@@ -27,7 +28,7 @@ LEADERBOARD_COLUMNS = (
     "gain",
     "kind",
     "trained_here",
-    "ranked_by",
+    "check",
     "side",
     "negation",
     "number",
@@ -53,12 +54,26 @@ class LeaderboardOptions(Options):
         None
     )
     _: KW_ONLY
+    builds: Annotated[
+        Sequence[str | Path | OpenedFolder],
+        main_option(
+            "Build on which to evaluate models again, repeatable: those of --embedding, and those "
+            "of results with an address on a hub, hf:MODEL.",
+            ("--check",),
+            metavar="BUILD",
+        ),
+    ] = ()
+    embeddings: Annotated[Mapping[str, EmbeddingLike], replace(EMBEDDINGS, needed=False)] = field(
+        default_factory=dict
+    )
     progress: Reporting = None
 
     def check(self) -> None:
         """Raise OptionError if no result is named."""
         if not self.paths:
             raise OptionError("name at least one result: the folder of an evaluation")
+        if self.embeddings and not self.builds:
+            raise OptionError("`embeddings` are evaluated on the builds of `builds`; name one")
 
     @property
     def paths(self) -> list[Path]:

@@ -1,0 +1,87 @@
+"""Evaluates the models of a leaderboard again, where model and build are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from medsim.core.errors import MedsimError, listed
+from medsim.core.progress import Progress
+from medsim.embeddings.metrics.averages import COSINES
+from medsim.embeddings.options import COVERAGES, HUB
+from medsim.evaluations.evaluate import evaluate
+from medsim.evaluations.output import RESULT
+from medsim.evaluations.result_file import deciding, read_result
+from medsim.evaluations.sets import HEADLINE_DATASET, HEADLINE_NEGATIVES
+from medsim.leaderboards.ranking import CHECKED, DIFFERENT, ID, SAME, rows_of
+from medsim.statistics.estimates import jackknife_error
+
+if TYPE_CHECKING:
+    from medsim.leaderboards.options import LeaderboardOptions
+
+
+_SCORED: dict[str, Any] = {
+    "metrics": [*COSINES.values()],
+    "datasets": [HEADLINE_DATASET],
+    "negatives": HEADLINE_NEGATIVES,
+}
+"""The options of an evaluation that computes little but the headline score."""
+
+
+def checked(rows: pl.DataFrame, options: LeaderboardOptions, progress: Progress) -> pl.DataFrame:
+    """Return rows with the column check, after evaluating models again.
+
+    Raises:
+        InputError: a build or an embedding of the options cannot be read.
+    """
+    found = pl.concat([rows.clear(), *_found(rows, options, progress)], how="diagonal").unique(ID)
+    found = found.select(*ID, "value", "changes")
+    both = rows.join(found, on=ID, how="left", suffix="_found", maintain_order="left")
+    return rows.with_columns(check=pl.Series([*map(_state, both.iter_rows(named=True))]))
+
+
+def _state(row: Mapping[str, Any]) -> str:
+    """Return whether score and changes are those that were found, as far as machines may differ."""
+    if (value := row["value_found"]) is None:
+        return str(row["check"])
+    changes, others = (np.array(row[name]) for name in ("changes", "changes_found"))
+    is_same = abs(row["value"] - value) <= SAME and len(changes) == len(others)
+    if is_same and (not len(changes) or jackknife_error(0.0, changes - others) <= SAME):
+        return CHECKED
+    return f"{DIFFERENT}: {value:.3f} found"
+
+
+def _found(
+    rows: pl.DataFrame, options: LeaderboardOptions, progress: Progress
+) -> Iterator[pl.DataFrame]:
+    """Yield the rows of new evaluations; a model of a hub that cannot be had gives a warning.
+
+    Services are not asked, since the address in a result would get the terms of the build.
+    """
+    on_hub = rows.filter(pl.col("address").str.starts_with(HUB)).unique("key", maintain_order=True)
+    of_hubs = [
+        {model: f"{address},{chosen.replace(', ', ',')}".rstrip(",")}
+        for model, address, chosen in on_hub.select("model", "address", "options").iter_rows()
+    ]
+    for models, coverage in product((options.embeddings, *of_hubs), COVERAGES):
+        if not models or deciding({"coverage": coverage, "independent_pairs": False}) not in {
+            *rows["evaluated"]
+        }:
+            continue
+        try:
+            with TemporaryDirectory() as folder:
+                out = Path(folder) / "results"
+                evaluate(
+                    options.builds, models, out, coverage=coverage, **_SCORED, progress=progress
+                )
+                yield rows_of(read_result(out / RESULT))
+        except MedsimError as error:
+            if models is options.embeddings:
+                raise
+            progress.warn(f"{listed([*models])} stays unchecked: {error}")
