@@ -159,9 +159,8 @@ def write_result(
     parts = {"schema": str(SCHEMA), "headline": json.dumps(_HEADLINE)}
     parts |= {"medsim": json.dumps(run.metadata["medsim"]), "libraries": run.metadata["libraries"]}
     parts["options"] = json.dumps(run.options.recorded())
-    for name in SUBMITTED:
-        if (value := getattr(run.options, name)) is not None:
-            parts[name] = json.dumps(str(value))
+    given = {name: getattr(run.options, name) for name in SUBMITTED}
+    parts |= {name: json.dumps(str(value)) for name, value in given.items() if value}
     parts |= {name: _lines(_table(name, of_part)) for name, of_part in rows.items()}
     if sum(map(len, parts.values())) > _MAX_TEXT:
         table = _table("headlines", rows["headlines"])
@@ -213,9 +212,8 @@ def _check(tables: Mapping[str, pl.DataFrame]) -> None:
             wrong = tables[name].filter(pl.col(column).is_not_null(), ~is_possible.fill_null(False))
             where = wrong.select(column, *wrong.columns[: _N_KEYS[name]])
             _refuse(where, f"{name}: not from {low} to {high}")
-    n_changes = pl.col("changes").list.drop_nulls().list.len()
-    are_few = (pl.col("effective") >= FEWEST_CLUSTERS) & (pl.col("effective") > n_changes)
-    wrong = rows.filter(are_few | (n_changes != pl.col("changes").list.len()))
+    effective, n_changes = pl.col("effective"), pl.col("changes").list.len()
+    wrong = rows.filter(effective >= FEWEST_CLUSTERS, effective > n_changes)
     _refuse(wrong.select("build", "model"), "headlines: changes are missing")
     for row in rows.iter_rows(named=True):
         ends, auc = np.array([row["low"], row["high"]], np.float64), sample_of(row).auc

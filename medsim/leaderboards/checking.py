@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -18,19 +17,14 @@ from medsim.embeddings.options import COVERAGES, HUB
 from medsim.evaluations.evaluate import evaluate
 from medsim.evaluations.output import RESULT
 from medsim.evaluations.result_file import deciding, read_result
-from medsim.evaluations.sets import HEADLINE_DATASET, HEADLINE_NEGATIVES
+from medsim.evaluations.sets import HEADLINE_DATASET
 from medsim.leaderboards.ranking import CHECKED, DIFFERENT, ID, SAME, rows_of
-from medsim.statistics.estimates import jackknife_error
 
 if TYPE_CHECKING:
     from medsim.leaderboards.options import LeaderboardOptions
 
 
-_SCORED: dict[str, Any] = {
-    "metrics": [*COSINES.values()],
-    "datasets": [HEADLINE_DATASET],
-    "negatives": HEADLINE_NEGATIVES,
-}
+_SCORED: dict[str, Any] = {"metrics": [*COSINES.values()], "datasets": [HEADLINE_DATASET]}
 """The options of an evaluation that computes little but the headline score."""
 
 
@@ -41,7 +35,7 @@ def checked(rows: pl.DataFrame, options: LeaderboardOptions, progress: Progress)
         InputError: a build or an embedding of the options cannot be read.
     """
     found = pl.concat([rows.clear(), *_found(rows, options, progress)], how="diagonal").unique(ID)
-    found = found.select(*ID, "value", "changes")
+    found = found.select(*ID, "fingerprint", "value", "changes")
     both = rows.join(found, on=ID, how="left", suffix="_found", maintain_order="left")
     return rows.with_columns(check=pl.Series([*map(_state, both.iter_rows(named=True))]))
 
@@ -51,8 +45,9 @@ def _state(row: Mapping[str, Any]) -> str:
     if (value := row["value_found"]) is None:
         return str(row["check"])
     changes, others = (np.array(row[name]) for name in ("changes", "changes_found"))
-    is_same = abs(row["value"] - value) <= SAME and len(changes) == len(others)
-    if is_same and (not len(changes) or jackknife_error(0.0, changes - others) <= SAME):
+    is_same = row["fingerprint"] == row["fingerprint_found"] and len(changes) == len(others)
+    is_same &= abs(row["value"] - value) <= SAME
+    if is_same and np.linalg.norm(changes - others) <= SAME:  # about the error of the difference
         return CHECKED
     return f"{DIFFERENT}: {value:.3f} found"
 
@@ -64,24 +59,25 @@ def _found(
 
     Services are not asked, since the address in a result would get the terms of the build.
     """
-    on_hub = rows.filter(pl.col("address").str.starts_with(HUB)).unique("key", maintain_order=True)
-    of_hubs = [
-        {model: f"{address},{chosen.replace(', ', ',')}".rstrip(",")}
-        for model, address, chosen in on_hub.select("model", "address", "options").iter_rows()
+    texts = {deciding({"coverage": name, "independent_pairs": False}): name for name in COVERAGES}
+    rows = rows.filter(pl.col("evaluated").is_in([*texts]))
+    jobs: list[tuple[Mapping[str, Any], str, str | None]] = [
+        (options.embeddings, text, None) for text in rows["evaluated"].unique(maintain_order=True)
     ]
-    for models, coverage in product((options.embeddings, *of_hubs), COVERAGES):
-        if not models or deciding({"coverage": coverage, "independent_pairs": False}) not in {
-            *rows["evaluated"]
-        }:
-            continue
+    on_hub = rows.filter(pl.col("address").str.starts_with(HUB)).unique("key", maintain_order=True)
+    names = ("model", "address", "options", "evaluated", "key")
+    for model, address, chosen, text, key in on_hub.select(names).iter_rows():
+        jobs.append(({model: f"{address},{chosen.replace(', ', ',')}".rstrip(",")}, text, key))
+    for models, text, key in (job for job in jobs if job[0]):
         try:
             with TemporaryDirectory() as folder:
-                out = Path(folder) / "results"
+                out, coverage = Path(folder) / "results", texts[text]
                 evaluate(
                     options.builds, models, out, coverage=coverage, **_SCORED, progress=progress
                 )
-                yield rows_of(read_result(out / RESULT))
+                again = rows_of(read_result(out / RESULT))
+                yield again if key is None else again.with_columns(key=pl.lit(key))
         except MedsimError as error:
-            if models is options.embeddings:
+            if key is None:
                 raise
             progress.warn(f"{listed([*models])} stays unchecked: {error}")

@@ -22,6 +22,7 @@ from medsim.embeddings.options import EMBEDDINGS, EmbeddingLike
 LEADERBOARD_COLUMNS = (
     "rank",
     "model",
+    "metric",
     "value",
     "low",
     "high",

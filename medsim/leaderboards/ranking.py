@@ -233,7 +233,6 @@ _AGAINST = (
     "How often a synonym is more similar to a name than a name of another concept that differs in "
     "this way, or is that of a parent or child."
 )
-_CLAIMS = "Unchecked rows are claims of their submitters."
 _SIZES = {"to 10 MB": 1e7, "to 100 MB": 1e8, "over 100 MB": math.inf}
 _SIZE_CLASS = pl.coalesce(
     *(pl.when(pl.col("size") <= most).then(pl.lit(name)) for name, most in _SIZES.items()),
@@ -248,12 +247,7 @@ def readable_board(rows: pl.DataFrame) -> pl.DataFrame:
         with_ends("value", *_ENDS).alias("value"),
         *map(rounded, ("gain", *_KINDS)),
     )
-    shown = [
-        "build",
-        *LEADERBOARD_COLUMNS[:2],
-        "metric",
-        *(name for name in LEADERBOARD_COLUMNS[2:] if name not in _ENDS),
-    ]
+    shown = ["build", *(name for name in LEADERBOARD_COLUMNS if name not in _ENDS)]
     return headed(texts, shown, **_HEADINGS)
 
 
@@ -308,7 +302,7 @@ def _section(board: pl.DataFrame) -> Section:
     of_build = f"The fingerprint of the build is {best['build_fingerprint'][:FINGERPRINT]}."
     if best["build_fingerprint"] == BENCHMARK:
         of_build = f"Means over {listed(list(benchmark_builds()))}, of models with a score on all."
-    facts = ["coverage", "trained_on", "metric", "options", "n_dimensions", "n_parameters", "size"]
+    facts = ["coverage", "trained_on", "options", "n_dimensions", "n_parameters", "size"]
     facts += ["address", "submitter", "date", "medsim"]
     facts = [name for name in facts if board[name].count()]
     table = PageTable(
@@ -337,7 +331,7 @@ def _section(board: pl.DataFrame) -> Section:
     return Section(
         title=title,
         result=[f"{listed(leaders)} {says} an {_LABEL} of {with_interval(best)}."],
-        prose=f"{of_build} {_verdicts(board)} {_CLAIMS}",
+        prose=f"{of_build} {_verdicts(board)}",
         parts=[table, chart],
     )
 
@@ -346,10 +340,9 @@ def _verdicts(board: pl.DataFrame) -> str:
     """Return how ranks are made, and how many false verdicts to expect among those on a build."""
     n_models = board["rank"].count() if board["effective"][0] >= FEWEST_CLUSTERS else 0
     n_pairs = math.comb(n_models, 2)
-    n_false = number(ALPHA * n_pairs, ".2g")
     return (
-        "A rank is 1 plus the number of models that are significantly better. Each two models are "
-        f"compared by a paired test at {ALPHA:.0%}, which does not depend on other models. Among "
-        f"{counted(n_pairs, 'pair')}, about {n_false} false verdicts are expected if no models "
-        "differed."
+        "A rank is 1 plus the number of models that are significantly better. Every two models are "
+        f"compared by a paired test at {ALPHA:.0%}, which does not depend on other models: among "
+        f"{counted(n_pairs, 'pair')} of models, about {number(ALPHA * n_pairs, '.2g')} false "
+        "verdicts are expected if none differed. Unchecked rows are claims of their submitters."
     )

@@ -156,7 +156,7 @@ def test_a_changed_number_is_refused(
     [
         ("headlines", {"low": None}, "headlines: the changes give another interval: value 0.5"),
         ("headlines", {"changes": []}, "headlines: changes are missing: build 'build', model 'on"),
-        ("headlines", {"changes": [None] * 99}, "headlines: changes are missing: build 'build', "),
+        ("headlines", {"changes": [None] * 99}, "headlines: the changes give another interval"),
         ("headlines", {"changes": [0.5] * 99}, ""),
         ("headlines", {"effective": 63}, "headlines: not from 0 to n_pairs: effective 63.0, "),
         (

@@ -253,10 +253,53 @@ def test_a_forged_an_old_an_incomplete_and_an_honest_result_are_on_one_page(
         "results/changes.json cannot be read as result.json of medsim eval (headlines: the chan",
         "results/old.json was made by another version of medsim",
         "Unchecked rows are claims of their submitters.",
-        "Among 0 pairs, about 0 false verdicts are expected",
+        "among 0 pairs of models, about 0 false verdicts are expected",
         "Ada",
     ):
         assert text in html, text
+
+
+def test_models_of_hubs_are_evaluated_again_and_services_are_not_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    addresses = {name: f"hf:org/{name}@1a" for name in "abc"} | {"d": "api:http://127.0.0.1:9"}
+
+    def with_addresses(content: dict[str, Any]) -> None:
+        for model in content["models"]:
+            model |= {"address": addresses[model["name"]], "options": "pooling=cls, prefix=x "}
+        content["options"] = {"coverage": "all", "independent_pairs": False}
+
+    def with_other_files(content: dict[str, Any]) -> None:
+        content["models"][0]["fingerprint"] = "other"
+
+    result = edited(write_result(tmp_path / "r.json", {**SCORES, "d": 0.7}), with_addresses)
+    asked = {}
+
+    def evaluate(_: object, models: dict[str, str], out: Path, **_options: object) -> None:
+        asked.update(models)
+        ((name, _),) = models.items()
+        if name == "c":
+            raise InputError("there is no network")
+        out.mkdir()
+        found = write_result(out / "result.json", {name: SCORES[name]})
+        content = json.loads(result.read_text(encoding="utf-8"))
+        edited(found, lambda new: new.update(options=content["options"]))
+        if name == "b":
+            edited(found, with_other_files)
+
+    monkeypatch.setattr("medsim.leaderboards.checking.evaluate", evaluate)
+
+    board = medsim.leaderboard(result, builds=["hpo"], progress=medsim.Progress.to_stderr())
+
+    assert asked == {name: f"hf:org/{name}@1a,pooling=cls,prefix=x " for name in "abc"}
+    states = dict(board.select("model", "check").iter_rows())
+    assert states == {
+        "a": "checked",
+        "b": "different: 0.850 found",
+        "c": "unchecked",
+        "d": "unchecked",
+    }
+    assert "c stays unchecked: there is no network" in capsys.readouterr().err
 
 
 def test_results_on_different_builds_are_ranked_apart(tmp_path: Path) -> None:
@@ -312,7 +355,7 @@ def test_the_command_ranks_an_evaluation_and_writes_a_page(
     assert "  avg_cos  " in result.stdout
     html = page.read_text(encoding="utf-8")
     assert "&lt;script&gt; <a href=" in html
-    assert 'data-filters="6 13 7"' in html
+    assert 'data-filters="7 14 8"' in html
     again = CliRunner().invoke(app, [*arguments, "--format", "json"])
     assert [row["model"] for row in json.loads(again.stdout)][-1] == "<script>"
 
@@ -334,6 +377,7 @@ def test_no_model_leads_a_board_without_a_model_above_chance(
     (section,) = leaderboard_page(board).sections
 
     assert section.result[0].startswith(says)
+    assert "among 1 pair of models, about 0.05 false verdicts are expected" in section.prose
 
 
 def test_missing_results_are_reported_in_one_line(tmp_path: Path) -> None:
