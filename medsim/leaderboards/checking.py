@@ -18,7 +18,7 @@ from medsim.evaluations.evaluate import evaluate
 from medsim.evaluations.output import RESULT
 from medsim.evaluations.result_file import deciding, read_result
 from medsim.evaluations.sets import HEADLINE_DATASET
-from medsim.leaderboards.ranking import CHECKED, DIFFERENT, ID, SAME, rows_of
+from medsim.leaderboards.rows import CHECKED, DIFFERENT, ID, MAX_GAP, result_rows
 
 if TYPE_CHECKING:
     from medsim.leaderboards.options import LeaderboardOptions
@@ -46,8 +46,8 @@ def _state(row: Mapping[str, Any]) -> str:
         return str(row["check"])
     changes, others = (np.array(row[name]) for name in ("changes", "changes_found"))
     is_same = row["fingerprint"] == row["fingerprint_found"] and len(changes) == len(others)
-    is_same &= abs(row["value"] - value) <= SAME
-    if is_same and np.linalg.norm(changes - others) <= SAME:  # about the error of the difference
+    is_same &= abs(row["value"] - value) <= MAX_GAP
+    if is_same and np.linalg.norm(changes - others) <= MAX_GAP:
         return CHECKED
     return f"{DIFFERENT}: {value:.3f} found"
 
@@ -62,7 +62,8 @@ def _found(
     texts = {deciding({"coverage": name, "independent_pairs": False}): name for name in COVERAGES}
     rows = rows.filter(pl.col("evaluated").is_in([*texts]))
     jobs: list[tuple[Mapping[str, Any], str, str | None]] = [
-        (options.embeddings, text, None) for text in rows["evaluated"].unique(maintain_order=True)
+        (options.embeddings or {}, text, None)
+        for text in rows["evaluated"].unique(maintain_order=True)
     ]
     on_hub = rows.filter(pl.col("address").str.starts_with(HUB)).unique("key", maintain_order=True)
     names = ("model", "address", "options", "evaluated", "key")
@@ -75,7 +76,7 @@ def _found(
                 evaluate(
                     options.builds, models, out, coverage=coverage, **_SCORED, progress=progress
                 )
-                again = rows_of(read_result(out / RESULT))
+                again = result_rows(read_result(out / RESULT))
                 yield again if key is None else again.with_columns(key=pl.lit(key))
         except MedsimError as error:
             if key is None:

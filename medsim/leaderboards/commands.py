@@ -14,8 +14,9 @@ def leaderboard(options: LeaderboardOptions, *, form: Format = "table") -> None:
 
     Prints a row per build and model. Writes one .html file that works offline if -o names it, and
     replaces an earlier report at that path. The rank is 1 plus the number of models that are
-    significantly better. Results on different builds are never ranked together. --check evaluates
-    models again. For the models of one evaluation see medsim compare --table standings.
+    significantly better. Results on different builds are never ranked together. With --check, the
+    models of --embedding, and those whose result has an address on a hub (hf:MODEL), are evaluated
+    again. For the models of one evaluation see medsim compare --table standings.
 
     Example: medsim leaderboard results other/result.json -o leaderboard.html
     """

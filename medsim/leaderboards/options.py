@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -19,21 +19,12 @@ from medsim.core.options import (
 )
 from medsim.embeddings.options import EMBEDDINGS, EmbeddingLike
 
+KIND_COLUMNS = ("side", "negation", "number", "parent_child")
+"""The kinds of negatives that have a column."""
+
 LEADERBOARD_COLUMNS = (
-    "rank",
-    "model",
-    "metric",
-    "value",
-    "low",
-    "high",
-    "gain",
-    "kind",
-    "trained_here",
-    "check",
-    "side",
-    "negation",
-    "number",
-    "parent_child",
+    *("rank", "model", "value", "low", "high", "gain", "kind", "metric", "trained_here", "check"),
+    *KIND_COLUMNS,
 )
 """The columns of a leaderboard that tables for reading have."""
 
@@ -57,16 +48,12 @@ class LeaderboardOptions(Options):
     _: KW_ONLY
     builds: Annotated[
         Sequence[str | Path | OpenedFolder],
-        main_option(
-            "Build on which to evaluate models again, repeatable: those of --embedding, and those "
-            "of results with an address on a hub, hf:MODEL.",
-            ("--check",),
-            metavar="BUILD",
-        ),
+        main_option("Build on which to evaluate models again.", ("--check",), metavar="BUILD"),
     ] = ()
-    embeddings: Annotated[Mapping[str, EmbeddingLike], replace(EMBEDDINGS, needed=False)] = field(
-        default_factory=dict
-    )
+    embeddings: Annotated[
+        Mapping[str, EmbeddingLike] | None,
+        replace(EMBEDDINGS, needed=False, heading="Main options"),
+    ] = None
     progress: Reporting = None
 
     def check(self) -> None:
@@ -74,7 +61,7 @@ class LeaderboardOptions(Options):
         if not self.paths:
             raise OptionError("name at least one result: the folder of an evaluation")
         if self.embeddings and not self.builds:
-            raise OptionError("`embeddings` are evaluated on the builds of `builds`; name one")
+            raise OptionError("`embeddings` needs `builds`")
 
     @property
     def paths(self) -> list[Path]:

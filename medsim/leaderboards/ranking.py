@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
 import polars as pl
 
 from medsim.core.canonical import canonical_digest
-from medsim.core.config import MINIMAL
 from medsim.core.errors import InputError, counted, listed
 from medsim.core.manifest import MANIFEST, medsim_version
 from medsim.core.options import public
@@ -19,30 +19,18 @@ from medsim.core.reading import beginning_of
 from medsim.core.shown import number
 from medsim.evaluations.output import RESULT
 from medsim.evaluations.result_file import BENCHMARK, benchmark_builds, read_result, sample_of
-from medsim.evaluations.sets import CONFUSIONS, HEADLINE, with_parts
-from medsim.evaluations.statistic import BASELINE, STATISTICS
-from medsim.evaluations.training_data import trained_here
-from medsim.leaderboards.options import LEADERBOARD_COLUMNS, LeaderboardOptions
+from medsim.evaluations.sets import HEADLINE
+from medsim.evaluations.statistic import STATISTICS
+from medsim.leaderboards.options import KIND_COLUMNS, LEADERBOARD_COLUMNS, LeaderboardOptions
+from medsim.leaderboards.rows import IS_DIFFERENT, merged_rows, result_rows
 from medsim.pages.markup import write_page
 from medsim.pages.page import FINGERPRINT, Chart, Page, PageTable, Section, with_interval
 from medsim.pages.readable import headed, rounded, with_ends
 from medsim.pages.sentences import ALPHA, is_above
 from medsim.statistics.estimates import FEWEST_CLUSTERS, interval_of
 
-ID = ["build_fingerprint", "key"]
-"""The columns that identify a row: the build, and the model with its options."""
-
-CHECKED, DIFFERENT, UNCHECKED = "checked", "different", "unchecked"
-"""Whether a score was found again, differs (with the reason), or is a claim of its submitter."""
-
-SAME = 1e-4
-"""The scores of one model on machines of other kinds differ less."""
-
 _LABEL = STATISTICS[HEADLINE].label
-_CONFUSED = ["build", "model", "part_value"]
-_KINDS = ("side", "negation", "number", "parent_child")  # each has a column
 _ENDS = ("low", "high")
-_IS_DIFFERENT = pl.col("check").str.starts_with(DIFFERENT)
 
 
 @public(LeaderboardOptions)
@@ -71,23 +59,23 @@ def leaderboard(options: LeaderboardOptions) -> pl.DataFrame:
     for file in _files(options.paths, progress):
         name = "/".join(file.parts[-2:])
         try:
-            results.append(rows_of(read_result(file)).with_columns(file=pl.lit(name)))
+            results.append(result_rows(read_result(file)).with_columns(file=pl.lit(name)))
         except InputError as error:
             left_out.append(str(error).replace(str(file.with_suffix("")), name.rpartition(".")[0]))
     rows = pl.concat(results) if results else pl.DataFrame()
     if rows.is_empty():
         nothing = "no result has a headline score; evaluate models on a default build"
         raise InputError(left_out[0] if left_out else nothing)
-    rows = _distinct(rows)
+    rows = merged_rows(rows)
     progress.warn(*(f"left out: {reason}" for reason in left_out))
     if options.builds:
         from medsim.leaderboards.checking import checked  # noqa: PLC0415 — evaluates
 
         rows = checked(rows, options, progress)
-    rows = ranked(rows, benchmark_builds())
+    rows = with_ranks(rows, benchmark_builds())
     if options.out is not None:
-        page = leaderboard_page(rows, left_out)
-        write_page(options.out, "the leaderboard", lambda: page, options.progress)
+        made = partial(leaderboard_page, rows, left_out)
+        write_page(options.out, "the leaderboard", made, options.progress)
     return rows
 
 
@@ -111,60 +99,7 @@ def _is_result(file: Path) -> bool:
     return file.name == RESULT or (b'"schema"' in beginning and b'"medsim"' in beginning)
 
 
-def rows_of(result: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Return a row per build and model of a result, from ``read_result``."""
-    models = result["models"].rename({"name": "model"})
-    builds = result["builds"].rename({"name": "build", "fingerprint": "build_fingerprint"})
-    rows = result["headlines"].join(models, on="model").join(builds, on="build")
-    rows = rows.join(_confused(result["scores"]), on=["build", "model"], how="left")
-    split_name = pl.format("{} {} split", "source", "split")
-    declared = rows.select("trained_on", "build", "source", "vocabulary").rows()
-    return rows.with_columns(
-        pl.coalesce(split_name, "build").alias("build"),
-        key=pl.concat_str("fingerprint", "options", "metric", "evaluated", separator="\n"),
-        coverage=pl.col("n_covered") / pl.col("n_pairs"),
-        n_clusters=pl.col("changes").list.len().cast(pl.Int64),
-        trained_here=pl.Series([trained_here(*row) for row in declared], dtype=pl.String),
-        check=pl.lit(UNCHECKED),
-    )
-
-
-def _confused(scores: pl.DataFrame) -> pl.DataFrame:
-    """Return how often a synonym is nearer than a negative of some kinds: build, model, kinds.
-
-    Minimal negatives count, or if there are none Levenshtein negatives.
-    """
-    found = with_parts(scores.filter(pl.col("model") != BASELINE, statistic=CONFUSIONS[0]))
-    best = found.sort(pl.col("negatives") != MINIMAL).unique(_CONFUSED, keep="first")
-    return best.pivot("part_value", on_columns=[*_KINDS], index=_CONFUSED[:2], values="value")
-
-
-def _distinct(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per build and model, with declared training data if a row has it.
-
-    Rows on other clusters of pairs than most on the build cannot be compared with these, because
-    versions or options of evaluations differ: check says so.
-
-    Raises:
-        InputError: two rows have different scores or intervals.
-    """
-    ends = (pl.col(name) for name in ("value", "low", "high"))
-    is_apart = pl.any_horizontal((end.max() - end.min()).over(ID) > SAME for end in ends)
-    for same in rows.filter(is_apart).partition_by(ID, maintain_order=True):
-        found = [f"{value:.3f} in {file}" for value, file in same.select("value", "file").rows()]
-        raise InputError(
-            f"{same['model'][0]} has different scores or intervals on {same['build'][0]}: "
-            f"{listed(found)}; leave one result out"
-        )
-    rows = rows.sort("trained_on", nulls_last=True, maintain_order=True)
-    rows = rows.unique(ID, keep="first", maintain_order=True)
-    sizes = pl.struct("n_pairs", "n_clusters", "effective")
-    is_other = sizes != sizes.mode(maintain_order=True).first().over("build_fingerprint")
-    other = pl.when(is_other).then(pl.lit(f"{DIFFERENT}: scored on other pairs than most"))
-    return rows.with_columns(check=other.otherwise("check"))
-
-
-def ranked(rows: pl.DataFrame, benchmark: Mapping[str, str]) -> pl.DataFrame:
+def with_ranks(rows: pl.DataFrame, benchmark: Mapping[str, str]) -> pl.DataFrame:
     """Return rows, and those of means over the builds of a benchmark, with their ranks.
 
     Args:
@@ -173,7 +108,7 @@ def ranked(rows: pl.DataFrame, benchmark: Mapping[str, str]) -> pl.DataFrame:
     """
     rows = pl.concat([rows, *_means(rows, benchmark)], how="diagonal")
     is_part = pl.col("build_fingerprint") != BENCHMARK
-    order = [is_part, "build", "build_fingerprint", _IS_DIFFERENT, -pl.col("value"), "model"]
+    order = [is_part, "build", "build_fingerprint", IS_DIFFERENT, -pl.col("value"), "model"]
     boards = rows.sort(order).partition_by("build_fingerprint", maintain_order=True)
     shown = ("build", *LEADERBOARD_COLUMNS)
     rows = pl.concat(board.with_columns(_ranks(board)) for board in boards)
@@ -187,7 +122,7 @@ def _means(rows: pl.DataFrame, benchmark: Mapping[str, str]) -> Iterator[pl.Data
     number of builds, and scaled so that its squared error is the sum of theirs.
     """
     of_benchmark = pl.col("build_fingerprint").is_in([*benchmark.values()])
-    chosen = rows.filter(of_benchmark, ~_IS_DIFFERENT).sort("build_fingerprint")
+    chosen = rows.filter(of_benchmark, ~IS_DIFFERENT).sort("build_fingerprint")
     for of_model in chosen.partition_by("key", maintain_order=True):
         if of_model.height < len(benchmark):
             continue
@@ -200,7 +135,7 @@ def _means(rows: pl.DataFrame, benchmark: Mapping[str, str]) -> Iterator[pl.Data
         scale = (1 - 1 / of_model["n_clusters"]).sqrt() / of_model.height
         scale /= math.sqrt(1 - 1 / mean["n_clusters"])
         changes = (of_model["changes"] * scale).explode().to_list()
-        row = of_model.row(0, named=True) | dict.fromkeys(("version", *_KINDS)) | mean
+        row = of_model.row(0, named=True) | dict.fromkeys(("version", *KIND_COLUMNS)) | mean
         row |= {"build": BENCHMARK, "build_fingerprint": BENCHMARK, "changes": changes}
         yield pl.DataFrame([row | interval_of(sample_of(row).auc)], rows.schema)
 
@@ -210,7 +145,7 @@ def _ranks(board: pl.DataFrame) -> pl.Series:
 
     Those whose score differs come last, without a rank.
     """
-    kept = board.filter(~_IS_DIFFERENT)
+    kept = board.filter(~IS_DIFFERENT)
     samples = [*map(sample_of, kept.iter_rows(named=True))]
     ranks = [1] * len(samples)
     for higher, lower in combinations(range(len(samples)), 2):
@@ -227,7 +162,7 @@ _HEADINGS = {
     "size": "bytes",
     "size_class": "size",
     "n_parameters": "parameters",
-    **{kind: f"against {kind.replace('_', ' or ')}" for kind in _KINDS},
+    **{kind: f"against {kind.replace('_', ' or ')}" for kind in KIND_COLUMNS},
 }
 _AGAINST = (
     "How often a synonym is more similar to a name than a name of another concept that differs in "
@@ -245,7 +180,7 @@ def readable_board(rows: pl.DataFrame) -> pl.DataFrame:
     texts = rows.with_columns(
         pl.concat_str("build", "version", separator=" ", ignore_nulls=True).alias("build"),
         with_ends("value", *_ENDS).alias("value"),
-        *map(rounded, ("gain", *_KINDS)),
+        *map(rounded, ("gain", *KIND_COLUMNS)),
     )
     shown = ["build", *(name for name in LEADERBOARD_COLUMNS if name not in _ENDS)]
     return headed(texts, shown, **_HEADINGS)
@@ -279,7 +214,7 @@ def leaderboard_page(rows: pl.DataFrame, left_out: Sequence[str] = ()) -> Page:
             "another score, so the row has no rank. unchecked: it was not evaluated again.",
             "coverage": "The share of the pairs of this score that have vectors.",
             "above baseline": "The score minus that of the best baseline without a model.",
-            **{_HEADINGS[kind]: _AGAINST for kind in _KINDS},
+            **{_HEADINGS[kind]: _AGAINST for kind in KIND_COLUMNS},
         },
     )
 

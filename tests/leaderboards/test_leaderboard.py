@@ -21,7 +21,8 @@ import medsim
 from medsim.cli import app
 from medsim.core.errors import InputError, OptionError
 from medsim.evaluations.result_file import ROWS, SCHEMA, read_result, sample_of
-from medsim.leaderboards.ranking import leaderboard_page, ranked, rows_of
+from medsim.leaderboards.ranking import leaderboard_page, with_ranks
+from medsim.leaderboards.rows import result_rows
 from medsim.statistics.estimates import clustered_estimate, interval_of
 
 SCORES = {"a": 0.9, "b": 0.85, "c": 0.6}
@@ -192,10 +193,10 @@ def test_the_mean_over_a_benchmark_is_of_models_on_all_its_builds(tmp_path: Path
     for build in builds:
         write_result(tmp_path / f"{build}.json", build=build)
     write_result(tmp_path / "incomplete.json", {"d": 0.99})
-    read = [rows_of(read_result(path)) for path in sorted(tmp_path.glob("*.json"))]
+    read = [result_rows(read_result(path)) for path in sorted(tmp_path.glob("*.json"))]
     rows = pl.concat(read).with_columns(file=pl.lit(""))
 
-    board = ranked(rows, builds)
+    board = with_ranks(rows, builds)
 
     means = board.filter(build_fingerprint="medsim-benchmark 1.0")
     assert board.head(3).equals(means)
@@ -355,7 +356,7 @@ def test_the_command_ranks_an_evaluation_and_writes_a_page(
     assert "  avg_cos  " in result.stdout
     html = page.read_text(encoding="utf-8")
     assert "&lt;script&gt; <a href=" in html
-    assert 'data-filters="7 14 8"' in html
+    assert 'data-filters="6 14 8"' in html
     again = CliRunner().invoke(app, [*arguments, "--format", "json"])
     assert [row["model"] for row in json.loads(again.stdout)][-1] == "<script>"
 
