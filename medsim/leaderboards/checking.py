@@ -74,7 +74,7 @@ def _found(
             with TemporaryDirectory() as folder:
                 out, coverage = Path(folder) / "results", texts[text]
                 evaluate(
-                    options.builds, models, out, coverage=coverage, **_SCORED, progress=progress
+                    options.checks, models, out, coverage=coverage, **_SCORED, progress=progress
                 )
                 again = result_rows(read_result(out / RESULT))
                 yield again if key is None else again.with_columns(key=pl.lit(key))

@@ -46,7 +46,7 @@ class LeaderboardOptions(Options):
         None
     )
     _: KW_ONLY
-    builds: Annotated[
+    checks: Annotated[
         Sequence[str | Path | OpenedFolder],
         main_option("Build on which to evaluate models again.", ("--check",), metavar="BUILD"),
     ] = ()
@@ -60,8 +60,8 @@ class LeaderboardOptions(Options):
         """Raise OptionError if no result is named."""
         if not self.paths:
             raise OptionError("name at least one result: the folder of an evaluation")
-        if self.embeddings and not self.builds:
-            raise OptionError("`embeddings` needs `builds`")
+        if self.embeddings and not self.checks:
+            raise OptionError("`embeddings` needs `checks`")
 
     @property
     def paths(self) -> list[Path]:

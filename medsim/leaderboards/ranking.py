@@ -68,7 +68,7 @@ def leaderboard(options: LeaderboardOptions) -> pl.DataFrame:
         raise InputError(left_out[0] if left_out else nothing)
     rows = merged_rows(rows)
     progress.warn(*(f"left out: {reason}" for reason in left_out))
-    if options.builds:
+    if options.checks:
         from medsim.leaderboards.checking import checked  # noqa: PLC0415 — evaluates
 
         rows = checked(rows, options, progress)

@@ -243,7 +243,7 @@ def test_a_forged_an_old_an_incomplete_and_an_honest_result_are_on_one_page(
     page = tmp_path / "page.html"
     given = {name: inputs / f"{name}.vec" for name in ("one", "two")}
 
-    board = medsim.leaderboard(folder, page, builds=[inputs / "build"], embeddings=given)
+    board = medsim.leaderboard(folder, page, checks=[inputs / "build"], embeddings=given)
 
     states = dict(board.select("model", "check").iter_rows())
     assert states == {"one": "checked", "two": "different: 0.500 found", "d": "unchecked"}
@@ -290,7 +290,7 @@ def test_models_of_hubs_are_evaluated_again_and_services_are_not_asked(
 
     monkeypatch.setattr("medsim.leaderboards.checking.evaluate", evaluate)
 
-    board = medsim.leaderboard(result, builds=["hpo"], progress=medsim.Progress.to_stderr())
+    board = medsim.leaderboard(result, checks=["hpo"], progress=medsim.Progress.to_stderr())
 
     assert asked == {name: f"hf:org/{name}@1a,pooling=cls,prefix=x " for name in "abc"}
     states = dict(board.select("model", "check").iter_rows())
