@@ -267,8 +267,9 @@ def read_result(path: Path) -> dict[str, pl.DataFrame]:
         _check(tables)
         run = {"evaluated": deciding(content["options"]), "medsim": str(content["medsim"])}
         run |= {name: content.get(name) for name in SUBMITTED}
-    about = [pl.lit(value, pl.String).alias(name) for name, value in run.items()]
-    return tables | {"models": tables["models"].with_columns(*about)}
+        about = {name: pl.lit(value, pl.String) for name, value in run.items()}
+        tables["models"] = tables["models"].with_columns(**about)
+    return tables
 
 
 def _changes(path: Path, rows: pl.DataFrame) -> pl.Series:
