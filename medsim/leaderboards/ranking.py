@@ -136,7 +136,8 @@ def _means(rows: pl.DataFrame, benchmark: Mapping[str, str]) -> Iterator[pl.Data
         scale /= math.sqrt(1 - 1 / mean["n_clusters"])
         changes = (of_model["changes"] * scale).explode().to_list()
         row = of_model.row(0, named=True) | dict.fromkeys(("version", *KIND_COLUMNS)) | mean
-        row |= {"build": BENCHMARK, "build_fingerprint": BENCHMARK, "changes": changes}
+        row |= dict.fromkeys(("build", "build_fingerprint"), BENCHMARK)
+        row |= {"baseline": "of each build", "changes": changes}
         yield pl.DataFrame([row | interval_of(sample_of(row).auc)], rows.schema)
 
 
