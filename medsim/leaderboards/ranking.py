@@ -61,6 +61,8 @@ def leaderboard(options: LeaderboardOptions) -> pl.DataFrame:
         try:
             results.append(result_rows(read_result(file)).with_columns(file=pl.lit(name)))
         except InputError as error:
+            if not file.exists():
+                raise
             left_out.append(str(error).replace(str(file.with_suffix("")), name.rpartition(".")[0]))
     rows = pl.concat(results) if results else pl.DataFrame()
     if rows.is_empty():

@@ -386,6 +386,10 @@ def test_missing_results_are_reported_in_one_line(tmp_path: Path) -> None:
         InputError, match=r"has no result\.json; evaluate a build, not a sample of it"
     ):
         medsim.leaderboard(tmp_path)
+    with pytest.raises(InputError, match=r"absent\.json cannot be read .*No such file"):
+        medsim.leaderboard([write_result(tmp_path / "r.json"), tmp_path / "absent.json"])
+    with pytest.raises(OptionError, match="`embeddings` needs `checks`"):
+        medsim.leaderboard(tmp_path / "r.json", embeddings={"a": "a.vec"})
     with pytest.raises(OptionError, match="name at least one result"):
         medsim.leaderboard([])
     for name in ("board.svg", "board"):
