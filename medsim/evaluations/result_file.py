@@ -12,6 +12,7 @@ from zipfile import ZipFile
 
 import numpy as np
 import polars as pl
+from numpy.lib.format import read_array
 
 from medsim.core.errors import InputError
 from medsim.core.reading import LARGEST_FILE, MIB, open_file, read_json, reading
@@ -281,8 +282,7 @@ def _changes(path: Path, rows: pl.DataFrame) -> pl.Series:
     with reading(beside, form, _HINT), open_file(beside) as file, ZipFile(file) as archive:
         if sum(member.file_size for member in archive.infolist()) > LARGEST_FILE:
             raise ValueError("it is too large")
-        names = [f"{at}.npy" for at in range(rows.height)]
-        changes = [np.lib.format.read_array(archive.open(name)) for name in names]
+        changes = [read_array(archive.open(f"{at}.npy")) for at in range(rows.height)]
         if any(values.dtype.kind != "i" or values.ndim != 1 for values in changes):
             raise ValueError("its arrays are not rows of whole numbers")
     return pl.Series([values.tolist() for values in changes], dtype=pl.List(pl.Int64))
