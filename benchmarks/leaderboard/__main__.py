@@ -20,7 +20,6 @@ import numpy as np
 import medsim
 from benchmarks.harness.packages import wheel_of
 from benchmarks.shortcuts import source_of
-from medsim.evaluations.output import RESULT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -73,10 +72,14 @@ def main() -> None:
                 models |= trained_models(place, options.cache, known_as)
             terms = known.pairs().select("term1", "term2").unique()
             words = TfIdf([*{*terms["term1"], *terms["term2"]}])
-            models["hashed-trigrams"] = medsim.Embedding(trigrams, trained_on="nothing")
-            models["tf-idf"] = medsim.Embedding(words, trained_on=known_as)
-            medsim.evaluate(build, models, place / "results", metrics=["cos", "avg_cos"])
-            shutil.copy(place / "results" / RESULT, HERE / f"{name}.json")
+            counts = medsim.Embedding(trigrams, version="1", trained_on="nothing")
+            models["hashed-trigrams"] = counts
+            models["tf-idf"] = medsim.Embedding(words, version=known_as, trained_on=known_as)
+            results = medsim.evaluate(
+                build, models, place / "results", metrics=["cos", "avg_cos"], submitter="medsim"
+            )
+            for file in results.folder.glob("result.*"):  # result.npz if it is large
+                shutil.copy(file, HERE / f"{name}{file.suffix}")
             print(f"{name}.json")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import polars as pl
+from safetensors import safe_open
 
 from medsim.core.errors import InputError, OptionError, counted, needing
 from medsim.core.kinds import TERM_COLUMNS
@@ -49,14 +51,13 @@ class NamedEmbedding:
     def provenance(self) -> dict[str, Any]:
         """Return the place, format, fingerprint and options of the embedding, for manifests.
 
-        A file also has a size in bytes. A source that is neither a file nor an address also has an
-        identity. A vocabulary is part of the content.
+        A file also has a size in bytes, and one in safetensors its number of weights. A source that
+        is neither a file nor an address also has an identity. A vocabulary is part of the content.
         """
         options = self.spec.options
         optional = {
             "identity": self.source.identity,
             "vocabulary": None if options.vocabulary is None else str(options.vocabulary),
-            "size": self.source.size(),
             "trained_on": options.trained_on,
         }
         return {
@@ -64,6 +65,7 @@ class NamedEmbedding:
             "format": self.source.format_name,
             "fingerprint": self.fingerprint,
             "options": options.deciding(),
+            **self.source.sizes(),
             **{name: fact for name, fact in optional.items() if fact is not None},
         }
 
@@ -275,10 +277,15 @@ class FileSource(formats.VectorSource):
         """Return a SHA-256 of the files that decide the vectors."""
         return formats.files_fingerprint(self.path, self.format, self.options)
 
-    def size(self) -> int:
-        """Return the size of these files in bytes."""
-        files = self.format.checked_files(self.path, self.options)
-        return sum(file.stat().st_size for file in files)
+    def sizes(self) -> dict[str, int]:
+        """Return the size of these files in bytes, and the number of weights in safetensors."""
+        files, shapes = self.format.checked_files(self.path, self.options), []
+        for file in (file for file in files if file.suffix == ".safetensors"):
+            with reading(file, "safetensors"), safe_open(file, "numpy") as weights:
+                names = weights.offset_keys()
+                shapes += [weights.get_slice(name).get_shape() for name in names]
+        sizes = {"size": sum(file.stat().st_size for file in files)}
+        return sizes | ({"n_parameters": sum(map(math.prod, shapes))} if shapes else {})
 
     def read(self, request: formats.Request) -> formats.WordVectors | formats.TermVectors:
         """Return the vectors for a request; see ``formats.LoadVectors``."""

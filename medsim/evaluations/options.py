@@ -5,6 +5,7 @@ The paper, whose tables and figures have numbers, is Schulz and Juric (AAAI 2020
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
@@ -24,6 +25,7 @@ from medsim.core.options import (
     input_option,
     machine_option,
     main_option,
+    output_option,
     several,
 )
 from medsim.core.registry import RegisteredNames
@@ -314,6 +316,8 @@ class EvaluateOptions(Options):
         Sequence[Difficulty], _sets("Difficulty of pairs; default: both.", "difficulty")
     ] = ()
     negatives: Annotated[Sequence[Strategy], _sets("Negatives; default: all.", "negatives")] = ()
+    submitter: Annotated[str | None, output_option("Submitter to name in result.json.")] = None
+    date: Annotated[dt.date | None, output_option("Date to give in result.json.")] = None
     overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
 

@@ -36,6 +36,9 @@ SEPARATION_PARTS = _TABLES["separation_part"]
 RESULT = "result.json"
 """The file with an evaluation's scores on builds, see ``medsim.evaluations.result_file``."""
 
+RESULT_VALUES = "result.npz"
+"""The file beside it with the values without each cluster, if these are large."""
+
 SUMMARIES = (SET_RESULTS, SET_COMPARISONS, COVERAGE, OVERLAP, RETRIEVAL, ROBUSTNESS, SEPARATION)
 """The tables that every run writes again from all results."""
 
@@ -67,7 +70,10 @@ EVALUATION = Kind(
     resumed_by="scores",
     grows=True,
     unseen={"separation_part": SEPARATION_PARTS},
-    others={RESULT: "The scores on whole builds without any term, for leaderboards."},
+    others={
+        RESULT: "The scores on whole builds without any term, for leaderboards.",
+        RESULT_VALUES: "What result.json would have beyond 1 MB: the changes of headline scores.",
+    },
 )
 
 

@@ -12,7 +12,7 @@ from medsim.core import manifest
 from medsim.core.errors import InputError, OutputError
 from medsim.core.progress import Progress
 from medsim.embeddings.options import VECTORS_USED
-from medsim.evaluations.output import RESULT, SUMMARIES, Evaluation
+from medsim.evaluations.output import RESULT, RESULT_VALUES, SUMMARIES, Evaluation
 from medsim.statistics.options import RESAMPLES, Resampling
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def begin_run(
     if earlier is not None:
         files = (path for path in earlier.folder.rglob("*") if path.is_file())
         names = {path.relative_to(earlier.folder).as_posix() for path in files}
-        written = {manifest.MANIFEST, RESULT, *(table.files for table in SUMMARIES)}
+        written = {manifest.MANIFEST, RESULT, RESULT_VALUES, *(table.files for table in SUMMARIES)}
         to_keep = sorted(names - written)
         output.carry_over({name: earlier.manifest.outputs.get(name) for name in to_keep})
     return run

@@ -20,7 +20,7 @@ from medsim.core.progress import Progress, Stage
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.evaluations.baselines import BASELINES
 from medsim.evaluations.output import SET_COMPARISONS, SET_RESULTS, TableRow
-from medsim.evaluations.sets import WHOLE_SUBSET
+from medsim.evaluations.sets import HEADLINE, WHOLE_SUBSET
 from medsim.evaluations.statistic import BASELINE, SampleKind, Statistic, statistics_of
 from medsim.kernels.packing import tie_hashes
 from medsim.kernels.types import Flags
@@ -130,7 +130,7 @@ class ScoredModel:
 
 def score_sets(
     input_: EvaluationInput, models: Sequence[ScoredModel], resampling: Resampling, stage: Stage
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+) -> tuple[pl.DataFrame, pl.DataFrame, list[Score]]:
     """Return the scores of all models on every set of an input, and their comparisons.
 
     Every model is scored on the pairs that its embedding covers ("own"), and on those that all
@@ -138,7 +138,7 @@ def score_sets(
     which a pair lacks its score.
 
     Returns:
-        ``SET_RESULTS`` and ``SET_COMPARISONS``.
+        ``SET_RESULTS``, ``SET_COMPARISONS``, and the headline scores with their samples.
     """
     covered = {m.embedding: ~np.isnan(m.similarities) | (m.embedding == BASELINE) for m in models}
     common = np.logical_and.reduce(list(covered.values()))
@@ -147,6 +147,7 @@ def score_sets(
     held_out: Flags = tie_hashes(np.uint64(resampling.seed), np.uint64(0), ids) % np.uint64(2) == 1
     results: list[TableRow] = []
     comparisons: list[TableRow] = []
+    headlines: list[Score] = []
     stage.total(sum(len(pair_set.rows) for pair_set in input_.scored_sets))
     for pair_set in input_.scored_sets:
         where: TableRow = {"input": input_.name, **pair_set.key_columns()}
@@ -162,6 +163,7 @@ def score_sets(
             comparisons += (
                 where | row for row in _comparison_rows(shared, pair_set.kind, resampling)
             )
+            headlines += (score for score in shared if HEADLINE in score.estimates)
             stage.advance(len(pair_set.rows))
             continue
         shared = _scores(pair_set, common, compared, held_out, resampling)
@@ -177,6 +179,7 @@ def score_sets(
     return (
         pl.DataFrame(results, schema=SET_RESULTS.dtypes, orient="row"),
         pl.DataFrame(comparisons, schema=SET_COMPARISONS.dtypes, orient="row"),
+        headlines,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from medsim.core import queries
-from medsim.core.config import PARENT_CHILD, SET_COLUMNS
+from medsim.core.config import PARENT_CHILD, SET_COLUMNS, DatasetName
 from medsim.evaluations.statistic import BASELINE
 from medsim.statistics.strata import PROPERTIES
 
@@ -15,7 +15,7 @@ SET = ("input", *SET_COLUMNS)
 HEADLINE = "auc_beyond_spelling"
 """The statistic of the headline score."""
 
-HEADLINE_DATASET = "syn_syn"
+HEADLINE_DATASET: DatasetName = "syn_syn"
 HEADLINE_NEGATIVES = ("levenshtein", "random")
 """The dataset and the negatives of the pairs that the headline score is computed on."""
 

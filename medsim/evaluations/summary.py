@@ -18,7 +18,7 @@ from medsim.embeddings.metrics import METRICS
 from medsim.evaluations import output, scoring
 from medsim.evaluations.inputs import EvaluationInput
 from medsim.evaluations.output import SUMMARIES, EvaluationManifest
-from medsim.evaluations.result_file import write_result
+from medsim.evaluations.result_file import values_of, write_result
 from medsim.evaluations.run import EvaluationRun, resampling_of
 from medsim.kernels.types import Flags
 
@@ -26,6 +26,7 @@ from medsim.kernels.types import Flags
 def summarize(run: EvaluationRun) -> None:
     """Write the tables of all inputs, of this run and of earlier ones, and the manifest."""
     tables = {table.files: [pl.DataFrame(schema=table.dtypes)] for table in SUMMARIES}
+    tables[output.RESULT] = [values_of("", ())]
     makers = [_of_pairs]
     kinds = {path.split("/")[0] for path in run.output.outputs}
     if output.RETRIEVED.files.split("/")[0] in kinds:
@@ -50,9 +51,11 @@ def summarize(run: EvaluationRun) -> None:
     }
     tables[output.OVERLAP.files].append(overlap_of_vocabularies(vocabularies))
     joined = {table: pl.concat(parts) for table, parts in tables.items()}
+    headlines = joined.pop(output.RESULT)
     for table, frame in joined.items():
         run.write(table, frame)
-    write_result(run, joined[output.SET_RESULTS.files], joined[output.SET_COMPARISONS.files])
+    results, comparisons = (joined[table.files] for table in SUMMARIES[:2])
+    write_result(run, results, comparisons, headlines)
     EvaluationManifest(
         medsim=manifest.medsim_version(),
         libraries=json.loads(run.metadata["libraries"]),
@@ -84,7 +87,7 @@ def _of_pairs(run: EvaluationRun, name: str) -> dict[str, pl.DataFrame]:
     resampling = resampling_of(options, run.options.n_threads)
     with progress.stage(f"score {name}") as stage:
         every = [*models, *scoring.baseline_models(input_, run.signature)]
-        results, comparisons = scoring.score_sets(input_, every, resampling, stage)
+        results, comparisons, headlines = scoring.score_sets(input_, every, resampling, stage)
         stage.note(f"{results.height:,} results, {comparisons.height:,} comparisons")
     empty = results.filter(pl.col("subset") == "common", pl.col("n_covered") == 0)
     for of_set in empty.select(SET_COLUMNS).unique(maintain_order=True).iter_rows():
@@ -103,6 +106,7 @@ def _of_pairs(run: EvaluationRun, name: str) -> dict[str, pl.DataFrame]:
         output.SET_COMPARISONS.files: comparisons,
         output.COVERAGE.files: coverage_of(input_, is_covered, terms),
         output.OVERLAP.files: overlap_of(name, terms, words),
+        output.RESULT: values_of(name, headlines),
     }
 
 

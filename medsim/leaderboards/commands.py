@@ -14,8 +14,9 @@ def leaderboard(options: LeaderboardOptions, *, form: Format = "table") -> None:
 
     Prints a row per build and model. Writes one .html file that works offline if -o names it, and
     replaces an earlier report at that path. The rank is 1 plus the number of models that are
-    significantly better. Results on different builds are never ranked together. For the models of
-    one evaluation see medsim compare --table standings.
+    significantly better. Results on different builds are never ranked together. With --check, the
+    models of --embedding, and those whose result has an address on a hub (hf:MODEL), are evaluated
+    again. For the models of one evaluation see medsim compare --table standings.
 
     Example: medsim leaderboard results other/result.json -o leaderboard.html
     """
@@ -23,7 +24,7 @@ def leaderboard(options: LeaderboardOptions, *, form: Format = "table") -> None:
     from medsim.leaderboards.ranking import readable_board
 
     print_table(call(run, options), form, readable=lambda rows: [readable_board(rows)])
-    signs = "rank: 1 plus the number of significantly better models, by paired tests or intervals"
-    say_signs(options.progress, form, signs)
+    signs = "rank: 1 plus the number of significantly better models, by paired tests at 5% each"
+    say_signs(options.progress, form, f"{signs}; unchecked rows are claims of their submitters")
     if options.out is not None:
         say_next(options.progress, f"open {quoted(options.out)} in a browser; it works offline")

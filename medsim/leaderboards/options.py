@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -17,21 +17,14 @@ from medsim.core.options import (
     main_option,
     several,
 )
+from medsim.embeddings.options import EMBEDDINGS, EmbeddingLike
+
+KIND_COLUMNS = ("side", "negation", "number", "parent_child")
+"""The kinds of negatives that have a column."""
 
 LEADERBOARD_COLUMNS = (
-    "rank",
-    "model",
-    "value",
-    "low",
-    "high",
-    "gain",
-    "kind",
-    "trained_here",
-    "ranked_by",
-    "side",
-    "negation",
-    "number",
-    "parent_child",
+    *("rank", "model", "value", "low", "high", "gain", "kind", "metric", "trained_here", "check"),
+    *KIND_COLUMNS,
 )
 """The columns of a leaderboard that tables for reading have."""
 
@@ -53,12 +46,22 @@ class LeaderboardOptions(Options):
         None
     )
     _: KW_ONLY
+    checks: Annotated[
+        Sequence[str | Path | OpenedFolder],
+        main_option("Build on which to evaluate models again.", ("--check",), metavar="BUILD"),
+    ] = ()
+    embeddings: Annotated[
+        Mapping[str, EmbeddingLike] | None,
+        replace(EMBEDDINGS, needed=False, heading="Main options"),
+    ] = None
     progress: Reporting = None
 
     def check(self) -> None:
         """Raise OptionError if no result is named."""
         if not self.paths:
             raise OptionError("name at least one result: the folder of an evaluation")
+        if self.embeddings and not self.checks:
+            raise OptionError("`embeddings` needs `checks`")
 
     @property
     def paths(self) -> list[Path]:

@@ -3,61 +3,82 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import combinations
 from pathlib import Path
 
 import polars as pl
 
 from medsim.core.canonical import canonical_digest
-from medsim.core.config import MINIMAL
 from medsim.core.errors import InputError, counted, listed
 from medsim.core.manifest import MANIFEST, medsim_version
 from medsim.core.options import public
 from medsim.core.progress import Progress, progress_of
 from medsim.core.reading import beginning_of
+from medsim.core.shown import number
+from medsim.definitions.benchmark import BENCHMARK, benchmark_builds
 from medsim.evaluations.output import RESULT
-from medsim.evaluations.result_file import read_result
-from medsim.evaluations.sets import CONFUSIONS, HEADLINE, with_parts
-from medsim.evaluations.statistic import BASELINE, STATISTICS
-from medsim.evaluations.training_data import trained_here
-from medsim.leaderboards.options import LEADERBOARD_COLUMNS, LeaderboardOptions
+from medsim.evaluations.result_file import read_result, sample_of
+from medsim.evaluations.sets import HEADLINE
+from medsim.evaluations.statistic import STATISTICS
+from medsim.leaderboards.options import KIND_COLUMNS, LEADERBOARD_COLUMNS, LeaderboardOptions
+from medsim.leaderboards.rows import IS_DIFFERENT, merged_rows, result_rows
 from medsim.pages.markup import write_page
 from medsim.pages.page import FINGERPRINT, Chart, Page, PageTable, Section, with_interval
 from medsim.pages.readable import headed, rounded, with_ends
 from medsim.pages.sentences import ALPHA, is_above
+from medsim.statistics.estimates import FEWEST_CLUSTERS, interval_of
 
-_ID = ["build_fingerprint", "key"]
 _LABEL = STATISTICS[HEADLINE].label
-_CONFUSED = ["build", "model", "part_value"]
-_KINDS = ("side", "negation", "number", "parent_child")  # each has a column
-_SAME = 1e-4  # scores of one model on machines of other kinds differ less
+_ENDS = ("low", "high")
 
 
 @public(LeaderboardOptions)
 def leaderboard(options: LeaderboardOptions) -> pl.DataFrame:
     """Rank the models of evaluations by their headline scores, and write them as a page.
 
-    Results on builds with different fingerprints are never ranked together. The page is one file
-    that makes no network requests; an earlier report at that path is replaced.
+    Results on builds with different fingerprints are never ranked together. Results that cannot be
+    read or compared are left out, with a warning. The page is one file that makes no network
+    requests; an earlier report at that path is replaced.
 
     Returns:
         A row per build and model, the best first, with its rank: 1 plus the number of models that
-        are significantly better. ranked_by says how models were compared: by paired tests, with
-        Bonferroni's correction for all comparisons on the build, if both are in one evaluation;
-        else by whether their confidence intervals overlap.
+        are significantly better, by paired tests of two models at p < 0.05. The tests are not
+        corrected, so that no rank depends on tests of other models. Rows of
+        "medsim-benchmark 1.0" have the mean of the scores on its builds. check says whether the
+        score was found again: checked, unchecked, or different, with the reason and no rank.
 
     Raises:
-        InputError: a result is missing or damaged, none has a headline score, or two results of a
-            model on one build differ.
+        InputError: no result can be read, none has a headline score, or two results of a model on
+            one build differ.
         OptionError: the extra medsim[report] is not installed, or ``out`` has another ending.
         OutputError: ``out`` exists and is not a report of medsim, or cannot be written.
     """
-    files = _files(options.paths, progress_of(options.progress))
-    rows = ranking_of(map(read_result, files))
+    progress = progress_of(options.progress)
+    results, left_out = [], []
+    for file in _files(options.paths, progress):
+        name = "/".join(file.parts[-2:])
+        try:
+            results.append(result_rows(read_result(file)).with_columns(file=pl.lit(name)))
+        except InputError as error:
+            if not file.exists():
+                raise
+            left_out.append(str(error).replace(str(file.with_suffix("")), name.rpartition(".")[0]))
+    rows = pl.concat(results) if results else pl.DataFrame()
     if rows.is_empty():
-        raise InputError("no result has a headline score; evaluate models on a default build")
+        nothing = "no result has a headline score; evaluate models on a default build"
+        raise InputError(left_out[0] if left_out else nothing)
+    rows = merged_rows(rows)
+    progress.warn(*(f"left out: {reason}" for reason in left_out))
+    if options.checks:
+        from medsim.leaderboards.checking import checked  # noqa: PLC0415 — evaluates
+
+        rows = checked(rows, options, progress)
+    rows = with_ranks(rows, benchmark_builds())
     if options.out is not None:
-        write_page(options.out, "the leaderboard", lambda: leaderboard_page(rows), options.progress)
+        made = partial(leaderboard_page, rows, left_out)
+        write_page(options.out, "the leaderboard", made, options.progress)
     return rows
 
 
@@ -81,104 +102,60 @@ def _is_result(file: Path) -> bool:
     return file.name == RESULT or (b'"schema"' in beginning and b'"medsim"' in beginning)
 
 
-def ranking_of(results: Iterable[Mapping[str, pl.DataFrame]]) -> pl.DataFrame:
-    """Return the models of results, each from ``read_result``, with their ranks.
+def with_ranks(rows: pl.DataFrame, benchmark: Mapping[str, str]) -> pl.DataFrame:
+    """Return rows, and those of means over the builds of a benchmark, with their ranks.
 
-    A model that is in several results, with the same options, has one row.
+    Args:
+        rows: rows on the same clusters for each build.
+        benchmark: the fingerprints of its builds by name.
     """
-    boards, tests = [], []
-    for result in results:
-        models = result["models"].rename({"name": "model"})
-        builds = result["builds"].rename({"name": "build", "fingerprint": "build_fingerprint"})
-        covered = (
-            result["scores"]
-            .filter(statistic=HEADLINE)
-            .select("build", "model", coverage=pl.col("n_covered") / pl.col("n_pairs"))
-        )
-        board = result["headlines"].join(models, on="model").join(builds, on="build")
-        board = board.join(covered, on=["build", "model"], how="left")
-        board = board.join(_confused(result["scores"]), on=["build", "model"], how="left")
-        same = pl.concat_str("fingerprint", "options", "metric", "evaluated", separator="\n")
-        boards.append(board.with_columns(key=same))
-        keys = boards[-1].select("build", "model", *_ID)
-        for side, other in (("1", "2"), ("2", "1")):
-            both = result["tests"]
-            for name in (side, other):
-                named = keys.rename({"model": f"model{name}"})
-                both = both.join(named, on=["build", f"model{name}"], suffix="_other")
-            both = both.filter(pl.col("key") != pl.col("key_other"), pl.col("p").is_not_null())
-            tests.append(both.select(*_ID, "key_other", "p"))
-    split_name = pl.format("{} {} split", "source", "split")
-    rows = pl.concat(boards).with_columns(pl.coalesce(split_name, "build").alias("build"))
-    apart = (pl.col("value").max() - pl.col("value").min()).over(_ID) > _SAME
-    for model, build, *scores in (
-        rows.filter(apart)
-        .group_by(_ID, maintain_order=True)
-        .agg(
-            pl.col("model", "build").first(), low=pl.col("value").min(), high=pl.col("value").max()
-        )
-        .select("model", "build", "low", "high")
-        .iter_rows()
-    ):
-        low, high = (f"{score:.3f}" for score in scores)
-        raise InputError(
-            f"{model} has the scores {low} and {high} on {build}; leave one result out"
-        )
-    rows = rows.sort("trained_on", nulls_last=True, maintain_order=True)
-    rows = rows.unique(_ID, keep="first", maintain_order=True)
-    rows = _with_ranks(rows, pl.concat(tests))
-    declared = rows.select("trained_on", "build", "source", "vocabulary").rows()
-    return (
-        rows.with_columns(
-            trained_here=pl.Series([trained_here(*row) for row in declared], dtype=pl.String)
-        )
-        .sort("build", "build_fingerprint", -pl.col("value"), "model")
-        .select("build", *LEADERBOARD_COLUMNS, pl.exclude("build", *LEADERBOARD_COLUMNS))
-    )
+    rows = pl.concat([rows, *_means(rows, benchmark)], how="diagonal")
+    is_part = pl.col("build_fingerprint") != BENCHMARK
+    order = [is_part, "build", "build_fingerprint", IS_DIFFERENT, -pl.col("value"), "model"]
+    boards = rows.sort(order).partition_by("build_fingerprint", maintain_order=True)
+    shown = ("build", *LEADERBOARD_COLUMNS)
+    rows = pl.concat(board.with_columns(_ranks(board)) for board in boards)
+    return rows.select(*shown, pl.exclude(*shown, "changes", "file"))
 
 
-def _confused(scores: pl.DataFrame) -> pl.DataFrame:
-    """Return how often a synonym is nearer than a negative of some kinds: build, model, kinds.
+def _means(rows: pl.DataFrame, benchmark: Mapping[str, str]) -> Iterator[pl.DataFrame]:
+    """Yield a row for each model with a score on all builds of a benchmark: the mean over these.
 
-    Minimal negatives count, or if there are none Levenshtein negatives.
+    The builds are independent. The changes of the mean are those of each build divided by the
+    number of builds, and scaled so that its squared error is the sum of theirs.
     """
-    found = with_parts(scores.filter(pl.col("model") != BASELINE, statistic=CONFUSIONS[0]))
-    best = found.sort(pl.col("negatives") != MINIMAL).unique(_CONFUSED, keep="first")
-    return best.pivot("part_value", on_columns=[*_KINDS], index=_CONFUSED[:2], values="value")
+    of_benchmark = pl.col("build_fingerprint").is_in([*benchmark.values()])
+    chosen = rows.filter(of_benchmark, ~IS_DIFFERENT).sort("build_fingerprint")
+    for of_model in chosen.partition_by("key", maintain_order=True):
+        if of_model.height < len(benchmark):
+            continue
+        (mean,) = of_model.select(
+            pl.col("n_pairs", "n_covered", "n_clusters").sum(),
+            pl.col("value", "gain", "coverage").mean(),
+            pl.col("effective").min(),
+            pl.col("trained_on", "trained_here", "check").max(),  # yes, unknown, … no; unchecked
+        ).to_dicts()
+        scale = (1 - 1 / of_model["n_clusters"]).sqrt() / of_model.height
+        scale /= math.sqrt(1 - 1 / mean["n_clusters"])
+        changes = (of_model["changes"] * scale).explode().to_list()
+        row = of_model.row(0, named=True) | dict.fromkeys(("version", *KIND_COLUMNS)) | mean
+        row |= dict.fromkeys(("build", "build_fingerprint"), BENCHMARK)
+        row |= {"baseline": "of each build", "changes": changes}
+        yield pl.DataFrame([row | interval_of(sample_of(row).auc)], rows.schema)
 
 
-def _with_ranks(rows: pl.DataFrame, tests: pl.DataFrame) -> pl.DataFrame:
-    """Return rows with rank and ranked_by, in memory linear in the models and tests.
+def _ranks(board: pl.DataFrame) -> pl.Series:
+    """Return the ranks of the models of a build, which are in descending order of their scores.
 
-    Intervals count the models whose interval is above; tested pairs then replace their share of
-    this count. A model without an interval has its value instead. If several results test a pair,
-    the largest p-value counts.
+    Those whose score differs come last, without a rank.
     """
-    low, high = pl.min_horizontal("low", "value"), pl.max_horizontal("high", "value")
-    n_not_above = low.sort().search_sorted(high, side="right").cast(pl.Int64)
-    rows = rows.with_columns(
-        n_above=(pl.len() - n_not_above).over("build_fingerprint"),
-        n_others=pl.len().over("build_fingerprint").cast(pl.Int64) - 1,
-    )
-    ends = rows.select(*_ID, "value", "n_others", low=low, high=high)
-    n_comparisons = pl.col("n_others") * (pl.col("n_others") + 1) / 2
-    is_significant = pl.col("p") * n_comparisons < ALPHA
-    by_test = is_significant & (pl.col("value") < pl.col("value_other"))
-    by_intervals = pl.col("high") < pl.col("low_other")
-    other = ["build_fingerprint", "key_other"]
-    pairs = tests.group_by(*_ID, "key_other").agg(pl.col("p").max()).join(ends, on=_ID)
-    pairs = pairs.join(ends, left_on=other, right_on=_ID, suffix="_other")
-    changes = pairs.group_by(_ID).agg(
-        change=by_test.cast(pl.Int64).sum() - by_intervals.cast(pl.Int64).sum(), n_tested=pl.len()
-    )
-    rows = rows.join(changes, on=_ID, how="left", maintain_order="left")
-    rows = rows.with_columns(pl.col("change", "n_tested").fill_null(0))
-    by_tests = pl.when(pl.col("n_tested") > 0).then(pl.lit("paired tests"))
-    by_others = pl.when(pl.col("n_tested") < pl.col("n_others")).then(pl.lit("intervals"))
-    ranked_by = pl.concat_str(by_tests, by_others, separator=" and ", ignore_nulls=True)
-    rank = 1 + pl.col("n_above") + pl.col("change")
-    rows = rows.with_columns(rank=rank, ranked_by=ranked_by.replace("", None))
-    return rows.drop("n_above", "n_others", "change", "n_tested")
+    kept = board.filter(~IS_DIFFERENT)
+    samples = [*map(sample_of, kept.iter_rows(named=True))]
+    ranks = [1] * len(samples)
+    for higher, lower in combinations(range(len(samples)), 2):
+        # p is NaN without a test
+        ranks[lower] += samples[higher].difference(samples[lower]).p < ALPHA
+    return pl.Series("rank", ranks, pl.Int64).extend_constant(None, board.height - len(samples))
 
 
 _TRAINED = "trained on this terminology"
@@ -188,13 +165,13 @@ _HEADINGS = {
     "trained_here": _TRAINED,
     "size": "bytes",
     "size_class": "size",
-    **{kind: f"against {kind.replace('_', ' or ')}" for kind in _KINDS},
+    "n_parameters": "parameters",
+    **{kind: f"against {kind.replace('_', ' or ')}" for kind in KIND_COLUMNS},
 }
 _AGAINST = (
     "How often a synonym is more similar to a name than a name of another concept that differs in "
     "this way, or is that of a parent or child."
 )
-_ENDS = ("low", "high")
 _SIZES = {"to 10 MB": 1e7, "to 100 MB": 1e8, "over 100 MB": math.inf}
 _SIZE_CLASS = pl.coalesce(
     *(pl.when(pl.col("size") <= most).then(pl.lit(name)) for name, most in _SIZES.items()),
@@ -207,36 +184,41 @@ def readable_board(rows: pl.DataFrame) -> pl.DataFrame:
     texts = rows.with_columns(
         pl.concat_str("build", "version", separator=" ", ignore_nulls=True).alias("build"),
         with_ends("value", *_ENDS).alias("value"),
-        *map(rounded, ("gain", *_KINDS)),
+        *map(rounded, ("gain", *KIND_COLUMNS)),
     )
-    shown = [
-        "build",
-        *LEADERBOARD_COLUMNS[:2],
-        "metric",
-        *(name for name in LEADERBOARD_COLUMNS[2:] if name not in _ENDS),
-    ]
+    shown = ["build", *(name for name in LEADERBOARD_COLUMNS if name not in _ENDS)]
     return headed(texts, shown, **_HEADINGS)
 
 
-def leaderboard_page(rows: pl.DataFrame) -> Page:
-    """Return the page of the rows of ``leaderboard``, with a section for each build."""
+def leaderboard_page(rows: pl.DataFrame, left_out: Sequence[str] = ()) -> Page:
+    """Return the page of the rows of ``leaderboard``, with a section for each build.
+
+    ``left_out`` has a sentence on each result that is not among the rows.
+    """
     boards = rows.partition_by("build_fingerprint", maintain_order=True)
+    n_builds = len({*rows["build_fingerprint"]} - {BENCHMARK})
+    reasons = PageTable(
+        caption="Results left out", frame=pl.DataFrame({"reason": left_out}), headed=False
+    )
+    others = [Section(title="Results left out", parts=[reasons])] if left_out else []
     models = counted(rows["model"].n_unique(), "model")
     return Page(
         title="Leaderboard",
-        lead=f"{models} on {counted(len(boards), 'build')}, ranked by how well they separate "
+        lead=f"{models} on {counted(n_builds, 'build')}, ranked by how well they separate "
         "synonyms from other terms that look equally alike.",
         signature=f"medsim {medsim_version()}, "
         f"leaderboard@{canonical_digest(rows.select('key', 'build_fingerprint').rows())[:12]}",
-        sections=[_section(board) for board in boards],
+        sections=[*map(_section, boards), *others],
         words={
             _LABEL: STATISTICS[HEADLINE].help,
             _TRAINED: "Yes if a declared source is the terminology, contains it or is part of it. "
             "Such a score may not hold for other terminologies. No if all sources are collections "
             "of texts. medsim does not check declarations.",
+            "check": "checked: the model was evaluated again with the same score. different: with "
+            "another score, so the row has no rank. unchecked: it was not evaluated again.",
             "coverage": "The share of the pairs of this score that have vectors.",
             "above baseline": "The score minus that of the best baseline without a model.",
-            **{_HEADINGS[kind]: _AGAINST for kind in _KINDS},
+            **{_HEADINGS[kind]: _AGAINST for kind in KIND_COLUMNS},
         },
     )
 
@@ -253,10 +235,15 @@ def _section(board: pl.DataFrame) -> Section:
     leaders = board.filter(rank=1)["model"].to_list()
     says = "leads with" if len(leaders) == 1 else "share the first rank; the best has"
     chance = STATISTICS[HEADLINE].chance or 0.0
-    if not any(is_above(row, chance) for row in board.to_dicts()):
+    if not any(is_above(row, chance) for row in board.drop_nulls("rank").to_dicts()):
         leaders = ["No model"]
         says = f"is significantly better than chance ({chance:g}); {best['model']} has"
-    facts = ["coverage", "trained_on", "metric", "options", "n_dimensions", "size", "medsim"]
+    of_build = f"The fingerprint of the build is {best['build_fingerprint'][:FINGERPRINT]}."
+    if best["build_fingerprint"] == BENCHMARK:
+        of_build = f"Means over {listed(list(benchmark_builds()))}, of models with a score on all."
+    facts = ["coverage", "trained_on", "options", "n_dimensions", "n_parameters", "size"]
+    facts += ["address", "submitter", "date", "medsim"]
+    facts = [name for name in facts if board[name].count()]
     table = PageTable(
         caption=f"Models on {title}",
         frame=headed(
@@ -273,7 +260,7 @@ def _section(board: pl.DataFrame) -> Section:
             charts.ValueAxis(title=_LABEL, line=best["value"] - (best["gain"] or 0)),
         ),
         rows=charts.points(
-            board.with_columns(contender=pl.lit(""), first=pl.col("rank") == 1),
+            board.with_columns(contender=pl.lit(""), first=pl.col("rank").eq_missing(1)),
             y="model",
             ends=_ENDS,
             filled="first",
@@ -283,9 +270,18 @@ def _section(board: pl.DataFrame) -> Section:
     return Section(
         title=title,
         result=[f"{listed(leaders)} {says} an {_LABEL} of {with_interval(best)}."],
-        prose=f"The fingerprint of the build is {best['build_fingerprint'][:FINGERPRINT]}. A rank "
-        "is 1 plus the number of models that are significantly better. Two models of one "
-        "evaluation are compared by a paired test (p below 0.05 after Bonferroni's correction for "
-        "all comparisons on the build), others by whether their confidence intervals overlap.",
+        prose=f"{of_build} {_verdicts(board)}",
         parts=[table, chart],
+    )
+
+
+def _verdicts(board: pl.DataFrame) -> str:
+    """Return how ranks are made, and how many false verdicts to expect among those on a build."""
+    n_models = board["rank"].count() if board["effective"][0] >= FEWEST_CLUSTERS else 0
+    n_pairs = math.comb(n_models, 2)
+    return (
+        "A rank is 1 plus the number of models that are significantly better. Every two models are "
+        f"compared by a paired test at {ALPHA:.0%}, which does not depend on other models: among "
+        f"{counted(n_pairs, 'pair')} of models, about {number(ALPHA * n_pairs, '.2g')} false "
+        "verdicts are expected if none differed. Unchecked rows are claims of their submitters."
     )

@@ -40,13 +40,24 @@ class MatchedSample:
         share: share of positives with a negative in their stratum: the matched ones; NaN without
             positives.
         effective: effective number of clusters of the matched pairs, of the label with fewer.
-        left_out: float64[n_clusters], the AUC without each cluster; empty if too few are effective.
+        left_out: float64[n_clusters], the AUC without each cluster, in order of their first matched
+            pairs; empty if too few are effective.
     """
 
     auc: Estimate
     share: Estimate
     effective: float
     left_out: Values
+
+    @classmethod
+    def of(
+        cls, value: float, left_out: Values, n_pairs: int, effective: float, share: float = math.nan
+    ) -> MatchedSample:
+        """Return a sample with its interval, from ``n_pairs`` matched pairs."""
+        auc = Estimate(value=value)
+        if len(left_out) and (jackknife_error(value, left_out) or value != _CHANCE):
+            auc = clustered_estimate(value, left_out, n_pairs, effective)
+        return cls(auc=auc, share=Estimate(value=share), effective=effective, left_out=left_out)
 
     def difference(self, other: MatchedSample) -> Test:
         """Test the difference from the AUC of another similarity of the same pairs."""
@@ -95,7 +106,10 @@ class MatchedPairs:
         self._strata = np.unique(strata[self.matched], return_inverse=True)[1]
         if clusters is None:
             clusters = np.arange(len(labels))
-        clusters = np.unique(clusters[self.matched], return_inverse=True)[1]
+        _, first, clusters = np.unique(
+            clusters[self.matched], return_index=True, return_inverse=True
+        )
+        clusters = np.argsort(np.argsort(first))[clusters]  # in order of their first pairs
         self._effective = min(
             effective_clusters(clusters[members]) for members in (self._labels, ~self._labels)
         )
@@ -107,22 +121,15 @@ class MatchedPairs:
     def sample(self, similarities: Values) -> MatchedSample:
         """Return the sample of similarities, float64[n_pairs], NaN for pairs not covered."""
         values = similarities[self.matched]
-        auc, left_out = Estimate(value=math.nan), np.empty(0)
+        value, left_out = math.nan, np.empty(0)
         if len(values):
             wins = _wins(values, self._labels, self._strata)
             weights, compared = self._weighed(*_counts(self._labels, self._strata))
             won = np.bincount(self._strata, np.where(self._labels, wins, 0)).astype(np.float64)
-            auc = Estimate(value=float((won / compared).sum() / weights.sum()))
+            value = float((won / compared).sum() / weights.sum())
             if self._effective >= FEWEST_CLUSTERS:
                 left_out = self._without_each(values, wins, won)
-                if jackknife_error(auc.value, left_out) or auc.value != _CHANCE:
-                    auc = clustered_estimate(auc.value, left_out, len(values), self._effective)
-        return MatchedSample(
-            auc=auc,
-            share=Estimate(value=self._share),
-            effective=self._effective,
-            left_out=left_out,
-        )
+        return MatchedSample.of(value, left_out, len(values), self._effective, self._share)
 
     def _without_each(self, similarities: Values, wins: Values, won: Values) -> Values:
         """Return the AUC without each cluster, float64[n_clusters].

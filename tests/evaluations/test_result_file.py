@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import math
+import shutil
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -23,7 +27,7 @@ def evaluation(
     return medsim.evaluate(inputs / "build", models, out, coverage="any")
 
 
-def test_the_file_has_headlines_gains_tests_and_the_scores_of_covered_pairs(
+def test_the_file_has_headlines_gains_and_the_scores_of_covered_pairs(
     evaluation: medsim.Evaluation,
 ) -> None:
     result = read_result(evaluation.folder / "result.json")
@@ -31,9 +35,8 @@ def test_the_file_has_headlines_gains_tests_and_the_scores_of_covered_pairs(
     results, comparisons = evaluation.results(), evaluation.comparisons()
     headlines = results.filter(pl.col("embedding") != "baseline", statistic="auc_beyond_spelling")
     assert result["headlines"]["value"].to_list() == pytest.approx(headlines["value"].to_list())
-    tests = comparisons.filter(of="auc_beyond_spelling").sort("between", "embedding1")["difference"]
-    gains = [*result["headlines"]["gain"], *result["tests"]["difference"]]
-    assert gains == pytest.approx(tests.to_list())
+    tests = comparisons.filter(of="auc_beyond_spelling", between="baseline").sort("embedding1")
+    assert result["headlines"]["gain"].to_list() == pytest.approx(tests["difference"].to_list())
     at_metric = pl.col("metric") == "avg_cos"
     own = results.filter(at_metric, subset="own", statistic="auc").drop_nulls("value")
     scores = result["scores"].filter(at_metric, statistic="auc")["value"]
@@ -93,11 +96,16 @@ def test_the_file_has_no_term_and_no_path(evaluation: medsim.Evaluation) -> None
         ({"headline": 1}, "cannot be read"),
         ({"builds": [{"name": "build"}]}, "a value is missing in builds"),
         (
-            {"headlines": [{"build": "b", "model": "m", "metric": "cos", "value": 0.5}]},
+            {
+                "headlines": [
+                    {"build": "b", "model": "m", "metric": "cos", "value": 0.5, "changes": []}
+                    | dict.fromkeys(("n_pairs", "n_covered", "effective"), 1)
+                ]
+            },
             "model is not listed: build 'b', model 'm'",
         ),
         ({"scores": [{"value": "much"}]}, "cannot be read"),
-        ({"tests": 1}, "cannot be read"),
+        ({"headlines": 1}, "cannot be read"),
         ({"models": []}, "headlines: model is not listed: build 'build', model 'one'"),
         ({"builds": []}, "headlines: build is not listed: build 'build'"),
     ],
@@ -126,7 +134,8 @@ def test_a_changed_file_is_refused_in_one_line(
         ),
         ("headlines", "high", -0.4, "not from value to 1: high .*, build 'build', model 'one'"),
         ("scores", "low", 0.9, "scores: not from 0 to value: low .*"),
-        ("tests", "difference", 2e-5, "not the difference of the headline scores: difference 0.0"),
+        ("headlines", "value", 0.05, "headlines: the changes give another interval: value 0.6"),
+        ("headlines", "effective", -3, "headlines: the changes give another interval: value 0.5"),
     ],
 )
 def test_a_changed_number_is_refused(
@@ -145,24 +154,11 @@ def test_a_changed_number_is_refused(
 @pytest.mark.parametrize(
     ("part", "change", "says"),
     [
-        (
-            "tests",
-            {"p": -1},
-            "tests: not from 0 to 1: p -1.0, build 'build', model1 'one', model2 'two'\\)",
-        ),
-        ("tests", {"p": 2}, "tests: not from 0 to 1: p 2.0, build 'build', model1 'one'"),
-        ("tests", {"p": math.nan}, "tests: not from 0 to 1: p nan, build 'build', model1 'one'"),
-        ("tests", {"low": 1.0}, "tests: not from -inf to difference: low 1.0, "),
-        (
-            "tests",
-            {"model2": "one"},
-            "tests: compared twice or with itself: build 'build', model1 'one', ",
-        ),
-        (
-            "tests",
-            {"model2": "three"},
-            "tests: not the difference of the headline scores: difference ",
-        ),
+        ("headlines", {"low": None}, "headlines: the changes give another interval: value 0.5"),
+        ("headlines", {"changes": []}, "headlines: changes are missing: build 'build', model 'on"),
+        ("headlines", {"changes": [None] * 99}, "headlines: the changes give another interval"),
+        ("headlines", {"changes": [0.5] * 99}, ""),
+        ("headlines", {"effective": 63}, "headlines: not from 0 to n_pairs: effective 63.0, "),
         (
             "headlines",
             {"value": 2},
@@ -207,12 +203,6 @@ def test_an_impossible_value_is_refused_in_one_line_that_names_file_model_and_va
             {"value": 0.1, "low": 0},
             "headlines: listed twice: build 'build', model 'one', ",
         ),
-        ("tests", {"p": 0.5}, "tests: listed twice: build 'build', model1 'one', "),
-        (
-            "tests",
-            {"model1": "two", "model2": "one"},
-            "tests: compared twice or with itself: build ",
-        ),
         ("scores", {"value": 0.1}, "scores: listed twice: build 'build', "),
     ],
 )
@@ -228,6 +218,67 @@ def test_contradicting_rows_are_refused(
         read_result(path)
 
     assert "\n" not in str(error.value)
+
+
+def test_the_file_says_who_submitted_it_when_and_how_large_the_model_is(
+    evaluation: medsim.Evaluation, shared_evaluation: medsim.Evaluation, tmp_path: Path
+) -> None:
+    shutil.copytree(evaluation.folder, tmp_path / "results")
+    inputs = shared_evaluation.folder.parent
+    one = {"one": f"{inputs / 'one.vec'},trained_on=news 2019"}
+
+    medsim.evaluate(
+        inputs / "build",
+        one,
+        tmp_path / "results",
+        coverage="any",
+        submitter="Ada",
+        date=dt.date(2026, 1, 2),
+    )
+
+    (row, _) = read_result(tmp_path / "results" / "result.json")["models"].to_dicts()
+    n_words = len((inputs / "one.vec").read_text(encoding="utf-8").splitlines()) - 1
+    assert row["n_parameters"] == n_words * 6
+    assert (row["submitter"], row["date"], row["address"]) == ("Ada", "2026-01-02", None)
+    before = json.loads((evaluation.folder / "result.json").read_text(encoding="utf-8"))
+    assert not {"submitter", "date"} & {*before}
+
+
+def test_large_changes_are_in_a_file_beside(
+    evaluation: medsim.Evaluation,
+    shared_evaluation: medsim.Evaluation,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    out = tmp_path / "results"
+    shutil.copytree(evaluation.folder, out)
+    inputs = shared_evaluation.folder.parent
+    again = partial(medsim.evaluate, inputs / "build", {"two": inputs / "two.vec"}, out)
+    with monkeypatch.context() as patched:
+        patched.setattr("medsim.evaluations.result_file._MAX_TEXT", 1000)
+        again(coverage="any")
+    arrays = out / "result.npz"
+
+    for path in (out, tmp_path):  # also under another name
+        read = read_result(path / ("result.json" if path is out else "two.json"))["headlines"]
+        assert read.equals(read_result(evaluation.folder / "result.json")["headlines"])
+        shutil.copy(out / "result.json", tmp_path / "two.json")
+        shutil.copy(arrays, tmp_path / "two.npz")
+    content = dict(np.load(arrays))
+    for change, says in (
+        (content | {"0": content["0"] * 2}, "the changes give another interval"),
+        (content | {"0": content["0"].astype(float)}, "not rows of whole numbers"),
+        (content | {"0": np.array([{}], object)}, "Object arrays cannot be loaded"),
+        ({"0": content["0"]}, "two.npz cannot be read as result.npz"),
+    ):
+        np.savez(tmp_path / "two.npz", **change)
+        with pytest.raises(InputError, match=says):
+            read_result(tmp_path / "two.json")
+    (tmp_path / "two.npz").unlink()
+    with pytest.raises(InputError, match=r"two\.npz cannot be read .*No such file"):
+        read_result(tmp_path / "two.json")
+    again(coverage="any")
+    assert not arrays.exists()
 
 
 def test_the_published_results_can_be_read() -> None:

@@ -373,21 +373,21 @@ _NODES = [
 ]
 _EDGES = [{"sub": f"{_PURL}1", "pred": "is_a", "obj": f"{_PURL}2"}]
 _RESULT = json.dumps(
-    {"schema": 1, "medsim": "0.2.0", "libraries": {}, "options": {"seed": 0}}
+    {"schema": 3, "headline": {"statistic": "auc_beyond_spelling", "version": 1}}
+    | {"medsim": "0.2.0", "libraries": {}, "options": {"seed": 0}, "scores": []}
     | {
         "models": [
             {"name": "m", "fingerprint": "0a", "kind": "static", "options": ""}
-            | dict.fromkeys(("size", "n_dimensions", "n_vocabulary", "trained_on"))
+            | dict.fromkeys(("address", "size", "n_dimensions", "n_vocabulary", "trained_on"))
         ],
         "builds": [
             {"name": "b", "fingerprint": "1b", "source": "hpo", "vocabulary": None, "version": None}
         ],
         "headlines": [
-            {"build": "b", "model": "m", "metric": "cos", "value": 0.75, "low": 0.7, "high": 0.8}
+            {"build": "b", "model": "m", "metric": "cos", "value": 0.5, "low": None, "high": None}
+            | {"n_pairs": 9, "n_covered": 9, "effective": 5, "changes": [0, 0, 0, 0, 0]}
             | dict.fromkeys(("baseline", "gain", "gain_low", "gain_high"))
         ],
-        "tests": [],
-        "scores": [],
     }
 )
 _TURTLE = f"""@prefix : <{_PURL}> . @prefix owl: <http://www.w3.org/2002/07/owl#> .

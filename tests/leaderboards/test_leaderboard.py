@@ -2,48 +2,62 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import random
+import zlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
+import scipy.stats
 from fixtures.browser import Watched
+from numpy.typing import NDArray
 from typer.testing import CliRunner
 
 import medsim
 from medsim.cli import app
 from medsim.core.errors import InputError, OptionError
-from medsim.core.progress import Progress
-from medsim.evaluations.result_file import ROWS, SCHEMA
-from medsim.leaderboards.ranking import leaderboard_page
+from medsim.evaluations.result_file import ROWS, SCHEMA, read_result, sample_of
+from medsim.leaderboards.ranking import leaderboard_page, with_ranks
+from medsim.leaderboards.rows import result_rows
+from medsim.statistics.estimates import clustered_estimate, interval_of
 
 SCORES = {"a": 0.9, "b": 0.85, "c": 0.6}
+N_CLUSTERS = 40
+
+
+def cluster_values(name: str, value: float) -> NDArray[np.float64]:
+    """Return the scores of a model in clusters of one size, with this mean."""
+    drawn = np.random.default_rng(zlib.crc32(name.encode())).normal(size=N_CLUSTERS)
+    return value + 0.06 * (drawn - drawn.mean())
 
 
 def write_result(
     path: Path,
     scores: dict[str, float] = SCORES,
-    p_values: dict[str, float] | None = None,
     build: str = "hpo",
     trained_on: str | None = None,
+    **about: str,
 ) -> Path:
-    """Write a result of models whose intervals are 0.02 to either side; p-values are of "a b"."""
+    """Write a result of models whose scores are means of ``cluster_values``."""
     facts = {"kind": "encoder", "options": "", "trained_on": trained_on}
     named = {"name": build, "fingerprint": f"{build}1", "source": "hp.obo", "vocabulary": "HPO"}
+    headlines = []
+    for name, value in scores.items():
+        values = cluster_values(name, value)
+        changes = ((values.sum() - values) / (N_CLUSTERS - 1) - value) / 1e-9
+        row = {"build": build, "model": name, "metric": "cos", "baseline": "length"}
+        row |= {"value": value, "gain": value - 0.5, "n_pairs": 40_000, "n_covered": 40_000}
+        row |= {"effective": N_CLUSTERS, "changes": np.rint(changes).astype(int).tolist()}
+        left_out = value + np.array(row["changes"]) * 1e-9
+        headlines.append(row | interval_of(clustered_estimate(value, left_out, 40_000, N_CLUSTERS)))
     lists = {
         "models": [{"name": name, "fingerprint": name, **facts} for name in scores],
         "builds": [named],
-        "headlines": [
-            {"build": build, "model": name, "metric": "cos", "value": value}
-            | {"low": value - 0.02, "high": min(1, value + 0.02)}
-            | {"baseline": "length", "gain": value - 0.5}
-            for name, value in scores.items()
-        ],
-        "tests": [
-            {"build": build, "model1": names[0], "model2": names[-1], "p": p}
-            for names, p in (p_values or {}).items()
-        ],
+        "headlines": headlines,
         "scores": [],
     }
     rows = {
@@ -51,164 +65,249 @@ def write_result(
         for name, part in lists.items()
     }
     head = {"schema": SCHEMA, "headline": {"statistic": "auc_beyond_spelling", "version": 1}}
-    head |= {"medsim": "0.2.0", "libraries": {}, "options": {"seed": 0}}
+    head |= {"medsim": "0.2.0", "libraries": {}, "options": {"seed": 0}, **about}
     path.write_text(json.dumps(head | rows), encoding="utf-8")
     return path
 
 
-def ranks(*results: Path) -> dict[str, tuple[int, str | None]]:
-    board = medsim.leaderboard(results)
-    return {row["model"]: (row["rank"], row["ranked_by"]) for row in board.to_dicts()}
+def edited(path: Path, change: Callable[[dict[str, Any]], object], to: Path | None = None) -> Path:
+    """Change the content of a result, and return its path."""
+    content = json.loads(path.read_text(encoding="utf-8"))
+    change(content)
+    to = to or path
+    to.write_text(json.dumps(content), encoding="utf-8")
+    return to
 
 
-def test_models_of_different_evaluations_are_ranked_by_intervals(tmp_path: Path) -> None:
-    files = [
-        write_result(tmp_path / f"{name}.json", {name: value})
-        for name, value in {**SCORES, "near": 0.88}.items()
-    ]
+def ranks(*results: Path) -> dict[str, int | None]:
+    return dict(medsim.leaderboard(results).select("model", "rank").iter_rows())
 
-    assert ranks(*files) == {
-        "a": (1, "intervals"),
-        "near": (1, "intervals"),
-        "b": (2, "intervals"),
-        "c": (4, "intervals"),
+
+def is_better(name: str, value: float, other: str, value_of_other: float) -> bool:
+    """Return whether a model is significantly better, by Student's test of cluster differences."""
+    differences = cluster_values(name, value) - cluster_values(other, value_of_other)
+    t = differences.mean() / (differences.std(ddof=1) / N_CLUSTERS**0.5)
+    return bool(t > 0 and 2 * scipy.stats.t.sf(t, N_CLUSTERS / 2) < 0.05)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_added_models_change_no_verdict_and_raise_a_rank_by_the_better_ones(
+    tmp_path: Path, seed: int
+) -> None:
+    drawn = random.Random(seed)  # noqa: S311 — no secret
+    scores = {name: round(drawn.uniform(0.55, 0.65), 3) for name in "abcdefghijklm"}
+    few = {name: scores[name] for name in "abcde"}
+    files = [write_result(tmp_path / "few.json", few)]
+    before = ranks(*files)
+    for at, names in enumerate(("fgh", "ijkl", "m")):  # of other evaluations
+        added = {name: scores[name] for name in names}
+        files.append(write_result(tmp_path / f"{at}.json", added))
+
+    after = ranks(*files)
+
+    def n_better(name: str, among: dict[str, float]) -> int:
+        others = among.items() - {(name, scores[name])}
+        return sum(is_better(*other, name, scores[name]) for other in others)
+
+    assert before == {name: 1 + n_better(name, few) for name in few}
+    assert after == {name: 1 + n_better(name, scores) for name in scores}
+    added = {name: value for name, value in scores.items() if name not in few}
+    assert {name: after[name] - before[name] for name in few} == {
+        name: n_better(name, added) for name in few
     }
-    assert ranks(files[0]) == {"a": (1, None)}
+    assert after == ranks(*files[::-1])
+
+
+def test_two_models_of_two_files_are_compared_as_in_one_evaluation(
+    shared_evaluation: medsim.Evaluation,
+) -> None:
+    result = shared_evaluation.folder / "result.json"
+
+    first, second = map(sample_of, read_result(result)["headlines"].to_dicts())
+
+    tested = shared_evaluation.comparisons().filter(between="embeddings", of="auc_beyond_spelling")
+    test = first.difference(second)
+    assert [test.p, test.low, test.high] == pytest.approx(
+        list(tested.select("p", "low", "high").row(0)), abs=1e-6
+    )
 
 
 def test_a_model_with_two_scores_on_one_build_is_refused(tmp_path: Path) -> None:
     files = [write_result(tmp_path / f"{at}.json", {"a": at / 10}) for at in (9, 5)]
     for given in (files, files[::-1]):
-        with pytest.raises(InputError, match=r"a has the scores 0\.500 and 0\.900 on hpo"):
+        with pytest.raises(InputError, match=r"a has different scores or intervals on hpo: 0\."):
             medsim.leaderboard(given)
     near = [write_result(tmp_path / f"n{at}.json", {"a": 0.9 + at / 1e6}) for at in (0, 1)]
     assert len(ranks(*near)) == 1
 
 
-def test_a_model_without_an_interval_does_not_share_the_first_rank(tmp_path: Path) -> None:
+def test_models_without_enough_clusters_share_the_first_rank(tmp_path: Path) -> None:
+    def without_clusters(content: dict[str, Any]) -> None:
+        for row in content["headlines"]:
+            row |= {"low": None, "high": None, "effective": 4.5, "changes": []}
+
+    result = edited(write_result(tmp_path / "r.json"), without_clusters)
+
+    assert ranks(result) == {"a": 1, "b": 1, "c": 1}
+
+
+def test_a_model_on_other_pairs_than_most_has_no_rank(tmp_path: Path) -> None:
     files = [write_result(tmp_path / f"{name}.json", {name: SCORES[name]}) for name in "abc"]
-    content = json.loads(files[2].read_text(encoding="utf-8"))
-    content["headlines"][0] |= {"low": None, "high": None}
-    files[2].write_text(json.dumps(content), encoding="utf-8")
 
-    assert ranks(*files)["c"] == (3, "intervals")
+    def with_fewer(content: dict[str, Any]) -> None:
+        content["headlines"][0] |= {"n_pairs": 39_999, "n_covered": 1}
 
+    edited(files[0], with_fewer)
 
-def test_the_best_model_without_an_interval_is_ranked_by_its_value(tmp_path: Path) -> None:
-    scores = {**SCORES, "near": 0.89}
-    files = [write_result(tmp_path / f"{name}.json", {name: scores[name]}) for name in scores]
-    content = json.loads(files[0].read_text(encoding="utf-8"))
-    content["headlines"][0] |= {"low": None, "high": None}
-    files[0].write_text(json.dumps(content), encoding="utf-8")
-
-    found = {name: rank for name, (rank, _) in ranks(*files).items()}
-
-    assert found == {"a": 1, "near": 1, "b": 2, "c": 4}
+    board = medsim.leaderboard(files)
+    assert ranks(*files) == {"b": 1, "c": 2, "a": None}
+    assert board.filter(model="a")["check"].to_list() == [
+        "different: scored on other pairs than most"
+    ]
 
 
-def ranks_of_pairs(
-    scores: dict[str, tuple[float, float, float]], tests: dict[tuple[str, str], float]
-) -> dict[str, int]:
-    """Rank models by looking at every pair, from value, low and high; the oracle."""
-    n_comparisons = len(scores) * (len(scores) - 1) / 2
-
-    def is_below(one: str, other: str) -> bool:
-        (value, _, high), (value_of_other, low_of_other, _) = scores[one], scores[other]
-        p = max((p for pair, p in tests.items() if {*pair} == {one, other}), default=None)
-        if p is None:
-            return high < low_of_other
-        return p * n_comparisons < 0.05 and value < value_of_other
-
-    return {
-        one: 1 + sum(is_below(one, other) for other in scores if other != one) for one in scores
-    }
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_ranks_are_those_of_comparing_every_pair(tmp_path: Path, seed: int) -> None:
-    drawn = random.Random(seed)  # noqa: S311 — no secret
-    names = list("abcdefghijkl")
-    scores = {name: drawn.choice([0.6, 0.61, 0.63, 0.66, 0.8]) for name in names}
-    p_values, files = {}, []
-    for at in range(4):  # some models and pairs are in several results
-        chosen = sorted(drawn.sample(names, 5))
-        pairs = [pair for pair in itertools.combinations(chosen, 2) if drawn.random() < 0.7]
-        of_file = {pair: drawn.choice([1e-9, 0.5]) for pair in pairs}
-        for pair, p in of_file.items():
-            p_values[pair] = max(p, p_values.get(pair, 0))
-        of_chosen = {name: scores[name] for name in chosen}
-        tests = {" ".join(pair): p for pair, p in of_file.items()}
-        files.append(write_result(tmp_path / f"{at}.json", of_chosen, tests))
-    listed = {name for file in files for name in scores_in(file)}
-
-    found = {name: rank for name, (rank, _) in ranks(*files).items()}
-
-    ends = {name: (scores[name], scores[name] - 0.02, scores[name] + 0.02) for name in listed}
-    assert found == ranks_of_pairs(ends, p_values)
-    assert found == {name: rank for name, (rank, _) in ranks(*files[::-1]).items()}
-
-
-def scores_in(file: Path) -> list[str]:
-    return [row["model"] for row in json.loads(file.read_text(encoding="utf-8"))["headlines"]]
-
-
-@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peaks need Linux's /proc")
-def test_memory_grows_with_the_models_and_not_with_their_pairs(tmp_path: Path) -> None:
-    progress = Progress()
-    for n_models in (10, 1500):
-        scores = {f"model {at}": 0.5 + at / 5000 for at in range(n_models)}
-        result = write_result(tmp_path / f"{n_models}.json", scores)
-        with progress.stage("rank"):
-            board = medsim.leaderboard(result)
-        assert board.height == n_models
-
-    small, large = (record.peak_mib for record in progress.records)
-    assert large < small + 300  # a table of all pairs has over 1,000
-
-
-@pytest.mark.parametrize(("p", "rank"), [(0.016, 2), (0.017, 1)])
-def test_models_of_one_evaluation_are_ranked_by_tests_corrected_for_all_comparisons(
-    tmp_path: Path, p: float, rank: int
-) -> None:
-    tests = {"a b": p, "a c": 1e-9, "c b": 1e-9}
-
-    found = ranks(write_result(tmp_path / "r.json", p_values=tests))
-
-    way = "paired tests"
-    assert found == {"a": (1, way), "b": (rank, way), "c": (3, way)}
-
-
-def test_a_model_in_two_results_has_one_row_with_the_tests_and_declarations_of_both(
+def test_a_model_in_two_results_has_one_row_with_the_declaration_of_either(
     tmp_path: Path,
 ) -> None:
-    first = write_result(tmp_path / "1.json", {"a": 0.9, "b": 0.89}, {"a b": 1e-9})
-    second = write_result(tmp_path / "2.json", {"b": 0.89, "c": 0.6}, {"b c": 1}, trained_on="news")
+    write_result(tmp_path / "1.json", {"a": 0.9, "b": 0.89})
+    write_result(tmp_path / "2.json", {"b": 0.89, "c": 0.6}, trained_on="news")
 
-    assert ranks(first, second) == {
-        "a": (1, "paired tests and intervals"),
-        "b": (2, "paired tests"),
-        "c": (2, "paired tests and intervals"),
-    }
     board = medsim.leaderboard(tmp_path)
-    assert dict(board.select("model", "trained_on").iter_rows())["b"] == "news"
+
+    declared = {"a": None, "b": "news", "c": "news"}
+    assert dict(board.select("model", "trained_on").iter_rows()) == declared
 
 
-def test_a_model_under_two_names_has_one_row_and_is_not_compared_with_itself(
-    tmp_path: Path,
+def test_a_model_under_two_names_has_one_row(tmp_path: Path) -> None:
+    path = write_result(tmp_path / "r.json", {"a": 0.9, "c": 0.6})
+
+    def with_twin(content: dict[str, Any]) -> None:
+        content["models"].append({**content["models"][0], "name": "b"})
+        content["headlines"].append({**content["headlines"][0], "model": "b"})
+
+    assert ranks(edited(path, with_twin)) == {"a": 1, "c": 2}
+
+
+def test_the_mean_over_a_benchmark_is_of_models_on_all_its_builds(tmp_path: Path) -> None:
+    builds = {"hpo": "hpo1", "go": "go1", "mondo": "mondo1"}
+    for build in builds:
+        write_result(tmp_path / f"{build}.json", build=build)
+    write_result(tmp_path / "incomplete.json", {"d": 0.99})
+    read = [result_rows(read_result(path)) for path in sorted(tmp_path.glob("*.json"))]
+    rows = pl.concat(read).with_columns(file=pl.lit(""))
+
+    board = with_ranks(rows, builds)
+
+    means = board.filter(build_fingerprint="medsim-benchmark 1.0")
+    assert board.head(3).equals(means)
+    assert means["model"].to_list() == ["a", "b", "c"]
+    assert means["value"].to_list() == pytest.approx([0.9, 0.85, 0.6])
+    of_a = cluster_values("a", 0.9)
+    error = of_a.std(ddof=1) / N_CLUSTERS**0.5 / 3**0.5  # the same three times
+    (row, *_) = means.to_dicts()
+    reach = scipy.stats.t.ppf(0.975, N_CLUSTERS / 2)
+    assert row["high"] - row["low"] == pytest.approx(2 * reach * error, rel=0.05)
+    assert means["rank"].to_list() == [1, 2, 3]
+    assert board.filter(build="hpo")["model"].to_list() == ["d", "a", "b", "c"]
+
+
+def test_a_forged_an_old_an_incomplete_and_an_honest_result_are_on_one_page(
+    tmp_path: Path, shared_evaluation: medsim.Evaluation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = write_result(tmp_path / "r.json", {"a": 0.9, "b": 0.9, "c": 0.6}, {"a b": 1})
-    content = json.loads(path.read_text(encoding="utf-8"))
-    content["models"][1]["fingerprint"] = "a"
-    path.write_text(json.dumps(content), encoding="utf-8")
+    pytest.importorskip("altair", reason="needs medsim[report]")
+    inputs, honest = shared_evaluation.folder.parent, shared_evaluation.folder / "result.json"
+    fingerprint = read_result(honest)["builds"]["fingerprint"][0]
+    benchmark = {"build": fingerprint, "hpo": "hpo1"}
+    monkeypatch.setattr("medsim.leaderboards.ranking.benchmark_builds", lambda: benchmark)
+    folder = tmp_path / "results"
+    folder.mkdir()
 
-    assert ranks(path) == {"a": (1, "intervals"), "c": (2, "intervals")}
+    def forge(content: dict[str, Any]) -> None:
+        content["headlines"][0]["value"] += 0.05
+
+    def forge_changes(content: dict[str, Any]) -> None:
+        row = content["headlines"][0]
+        row["changes"] = [change // 10 for change in row["changes"]]
+
+    def forge_all(content: dict[str, Any]) -> None:
+        better, row = content["headlines"]
+        row |= {name: better[name] for name in ("changes", "low", "high", "value")}
+        content["headlines"] = [row]
+
+    edited(honest, lambda content: content["headlines"].pop(), folder / "honest.json")
+    edited(honest, forge, folder / "forged.json")
+    edited(honest, lambda content: content.update(schema=2), folder / "old.json")
+    edited(honest, forge_all, folder / "consistent.json")
+    write_result(folder / "incomplete.json", {"d": 0.9}, submitter="Ada", date="2026-01-02")
+    edited(folder / "incomplete.json", forge_changes, folder / "changes.json")
+    page = tmp_path / "page.html"
+    given = {name: inputs / f"{name}.vec" for name in ("one", "two")}
+
+    board = medsim.leaderboard(folder, page, checks=[inputs / "build"], embeddings=given)
+
+    states = dict(board.select("model", "check").iter_rows())
+    assert states == {"one": "checked", "two": "different: 0.500 found", "d": "unchecked"}
+    assert dict(board.select("model", "rank").iter_rows()) == {"one": 1, "two": None, "d": 1}
+    html = page.read_text(encoding="utf-8")
+    for text in (
+        "results/forged.json cannot be read as result.json of medsim eval (headlines: the changes",
+        "results/changes.json cannot be read as result.json of medsim eval (headlines: the chan",
+        "results/old.json was made by another version of medsim",
+        "Unchecked rows are claims of their submitters.",
+        "among 0 pairs of models, about 0 false verdicts are expected",
+        "Ada",
+    ):
+        assert text in html, text
+
+
+def test_models_of_hubs_are_evaluated_again_and_services_are_not_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    addresses = {name: f"hf:org/{name}@1a" for name in "abc"} | {"d": "api:http://127.0.0.1:9"}
+
+    def with_addresses(content: dict[str, Any]) -> None:
+        for model in content["models"]:
+            model |= {"address": addresses[model["name"]], "options": "pooling=cls, prefix=x "}
+        content["options"] = {"coverage": "all", "independent_pairs": False}
+
+    def with_other_files(content: dict[str, Any]) -> None:
+        content["models"][0]["fingerprint"] = "other"
+
+    result = edited(write_result(tmp_path / "r.json", {**SCORES, "d": 0.7}), with_addresses)
+    asked = {}
+
+    def evaluate(_: object, models: dict[str, str], out: Path, **_options: object) -> None:
+        asked.update(models)
+        ((name, _),) = models.items()
+        if name == "c":
+            raise InputError("there is no network")
+        out.mkdir()
+        found = write_result(out / "result.json", {name: SCORES[name]})
+        content = json.loads(result.read_text(encoding="utf-8"))
+        edited(found, lambda new: new.update(options=content["options"]))
+        if name == "b":
+            edited(found, with_other_files)
+
+    monkeypatch.setattr("medsim.leaderboards.checking.evaluate", evaluate)
+
+    board = medsim.leaderboard(result, checks=["hpo"], progress=medsim.Progress.to_stderr())
+
+    assert asked == {name: f"hf:org/{name}@1a,pooling=cls,prefix=x " for name in "abc"}
+    states = dict(board.select("model", "check").iter_rows())
+    assert states == {
+        "a": "checked",
+        "b": "different: 0.850 found",
+        "c": "unchecked",
+        "d": "unchecked",
+    }
+    assert "c stays unchecked: there is no network" in capsys.readouterr().err
 
 
 def test_results_on_different_builds_are_ranked_apart(tmp_path: Path) -> None:
     write_result(tmp_path / "1.json", {"a": 0.6})
     write_result(tmp_path / "2.json", {"b": 0.9}, build="go")
 
-    assert ranks(tmp_path) == {"a": (1, None), "b": (1, None)}
+    assert ranks(tmp_path) == {"a": 1, "b": 1}
     assert medsim.leaderboard(tmp_path)["build"].to_list() == ["go", "hpo"]
 
 
@@ -257,7 +356,7 @@ def test_the_command_ranks_an_evaluation_and_writes_a_page(
     assert "  avg_cos  " in result.stdout
     html = page.read_text(encoding="utf-8")
     assert "&lt;script&gt; <a href=" in html
-    assert 'data-filters="6 13 7"' in html
+    assert 'data-filters="6 14 8"' in html
     again = CliRunner().invoke(app, [*arguments, "--format", "json"])
     assert [row["model"] for row in json.loads(again.stdout)][-1] == "<script>"
 
@@ -266,7 +365,7 @@ def test_the_command_ranks_an_evaluation_and_writes_a_page(
     ("value", "says"),
     [
         (0.53, "a leads with an AUC"),
-        (0.52, "No model is significantly better than chance (0.5); a has an AUC"),
+        (0.51, "No model is significantly better than chance (0.5); a has an AUC"),
         (0.4, "No model is significantly better than chance (0.5); a has an AUC"),
     ],
 )
@@ -279,6 +378,7 @@ def test_no_model_leads_a_board_without_a_model_above_chance(
     (section,) = leaderboard_page(board).sections
 
     assert section.result[0].startswith(says)
+    assert "among 1 pair of models, about 0.05 false verdicts are expected" in section.prose
 
 
 def test_missing_results_are_reported_in_one_line(tmp_path: Path) -> None:
@@ -286,6 +386,10 @@ def test_missing_results_are_reported_in_one_line(tmp_path: Path) -> None:
         InputError, match=r"has no result\.json; evaluate a build, not a sample of it"
     ):
         medsim.leaderboard(tmp_path)
+    with pytest.raises(InputError, match=r"absent\.json cannot be read .*No such file"):
+        medsim.leaderboard([write_result(tmp_path / "r.json"), tmp_path / "absent.json"])
+    with pytest.raises(OptionError, match="`embeddings` needs `checks`"):
+        medsim.leaderboard(tmp_path / "r.json", embeddings={"a": "a.vec"})
     with pytest.raises(OptionError, match="name at least one result"):
         medsim.leaderboard([])
     for name in ("board.svg", "board"):
@@ -323,15 +427,23 @@ def test_other_files_in_a_folder_are_left_out_and_named(
         medsim.leaderboard(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["result.json", "deep/result.json", "published.json"])
-def test_a_damaged_result_in_a_folder_is_an_error(tmp_path: Path, name: str) -> None:
-    write_result(tmp_path / "whole.json")
-    (tmp_path / name).parent.mkdir(exist_ok=True)
-    damaged = write_result(tmp_path / name)
-    damaged.write_bytes(damaged.read_bytes()[:300])
-
-    with pytest.raises(InputError, match=f"{name} is not JSON"):
+def test_damaged_results_are_left_out_with_a_warning_and_an_error_if_no_other_is_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "deep").mkdir()
+    names = ["deep/result.json", "published.json"]
+    for name in names:
+        damaged = write_result(tmp_path / name)
+        damaged.write_bytes(damaged.read_bytes()[:300])
+    with pytest.raises(InputError, match=r"deep/result\.json is not JSON"):
         medsim.leaderboard(tmp_path)
+    write_result(tmp_path / "whole.json")
+
+    board = medsim.leaderboard(tmp_path, progress=medsim.Progress.to_stderr())
+
+    assert set(board["model"]) == {*SCORES}
+    lines = capsys.readouterr().err.splitlines()
+    assert all(f"{name} is not JSON" in line for name, line in zip(names, lines, strict=True))
 
 
 def test_a_file_that_is_named_must_be_a_result(tmp_path: Path) -> None:

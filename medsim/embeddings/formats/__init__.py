@@ -189,9 +189,9 @@ class VectorSource:
         """
         raise NotImplementedError
 
-    def size(self) -> int | None:
-        """Return the size of the files in bytes; None if it is not made of files."""
-        return None
+    def sizes(self) -> dict[str, int]:
+        """Return facts on the files for manifests; empty if it is not made of files."""
+        return {}
 
     def read(self, request: Request) -> WordVectors | TermVectors:
         """Return the vectors for a request; see ``LoadVectors``."""
