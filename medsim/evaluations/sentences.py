@@ -104,6 +104,9 @@ def _of_main_set(
         if value > max(chance, of_models[0]["value"]):
             what = f"the baseline {metric.replace('_', ' ')}"
             of_models = ranking.with_columns(chance=pl.lit(value)).to_dicts()
+            if not (names[1:] or is_headline):
+                above = f"T{what[1:]} has a higher {statistic.label} there, {number(value, '.3f')}."
+                against = [above, *against]
     return [
         leader_sentence(of_models, differences, _place(of_models[0]), statistic.label, what),
         *against,

@@ -81,7 +81,7 @@ def test_questions_are_made_again_with_the_splits_and_the_build_before_them(
     assert [*defined] == ["kind", "versions", "source", "build", "splits", "export"]
     for name in ("train.jsonl", "test.jsonl"):
         assert (tmp_path / "again" / name).read_bytes() == (questions / name).read_bytes()
-    pairs = medsim.open(shared_splits.folder / "test").pairs().collect().height
+    pairs = medsim.open(shared_splits.folder / "test").pairs().height
     assert defined["splits"]["pairs"]["test"].startswith(f"{pairs:,} rows, ")
 
 
