@@ -104,7 +104,7 @@ def _models(cache: Path, folder: Path, terms: Sequence[str]) -> dict[str, Embedd
     )
     shutil.copy(tokenizer, encoder.parent)
     models["paraphrase-minilm-l3"] = str(encoder)
-    models["tf-idf"] = medsim.Embedding(TfIdf(terms), version="1")
+    models["tf-idf"] = medsim.Embedding(TfIdf(terms), version="headings of MeSH")
     for width in (64, 512):
         trigrams = partial(_sums, np.eye(width, dtype=np.float32), grams=True)
         models[f"trigrams-{width}"] = medsim.Embedding(trigrams, version="1")
