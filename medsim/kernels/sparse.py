@@ -155,10 +155,13 @@ def add_largest_products(
     sums, met = np.zeros(lists.n_vectors, np.float32), np.empty(lists.n_vectors + 1, np.int32)
     for query in range(len(ids)):
         own = slice(queries.starts[query], queries.starts[query + 1])
-        asked[queries.terms[own]] = queries.values[own]
-        square, n_met, n_next = (queries.values[own] ** 2).sum(), 0, _FIRST * ids.shape[1]
+        terms, square = queries.terms[own], 0.0
+        for at, value in enumerate(queries.values[own]):
+            asked[terms[at]] = value
+            square += value**2
+        n_met, n_next = 0, _FIRST * ids.shape[1]
         found, skipped = (ids[query], products[query]), np.float32(0)
-        for term in np.sort(queries.terms[own]):
+        for term in np.sort(terms):
             value, least = np.float32(asked[term]), products[query, -1]
             rest = np.float32(_ROUNDED * least / np.sqrt(square))
             at, end = lists.starts[term], lists.starts[term + 1]
@@ -178,8 +181,10 @@ def add_largest_products(
                 _compare_exactly(given, lists.first, asked, met[:n_met], sums, np.float32(0), found)
                 n_next = _NEXT * n_met
         _compare_exactly(given, lists.first, asked, met[:n_met], sums, skipped, found)
-        sums[met[:n_met]] = 0
-        asked[queries.terms[own]] = 0
+        for at in range(n_met):
+            sums[met[at]] = 0
+        for term in terms:
+            asked[term] = 0
 
 
 @inner_kernel
