@@ -15,7 +15,7 @@ from medsim.kernels.types import starts_of
 
 pytestmark = pytest.mark.kernels
 
-MANY_ROWS = 1_000 if config.DISABLE_JIT else 20_000  # plain Python takes half a minute for all
+MANY_ROWS = 500 if config.DISABLE_JIT else 20_000  # plain Python takes long
 
 
 def rows_of(n_rows: int, n_bins: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
