@@ -50,7 +50,7 @@ docs:
 # Compile the kernels once, and not in each process that needs them at the same time.
 kernels:
     {{ bin }}python -m medsim warm
-    {{ bin }}python tests/fixtures/compile_kernels.py
+    {{ bin }}python -P tests/fixtures/compile_kernels.py
 
 # Write the pages of the reference that are made from the declarations in the code.
 reference:

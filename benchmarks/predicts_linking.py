@@ -59,7 +59,7 @@ def measure(settings: Settings) -> Measured:
         headings = _headings(settings.cache, folder / "mesh.csv")
         models = _models(settings.cache, folder, headings["term"].to_list())
         metrics = ["cos", "avg_cos"]
-        results = medsim.evaluate(build, models, folder / "results", metrics=metrics, resamples=99)
+        results = medsim.evaluate(build, models, folder / "results", metrics=metrics, resamples=100)
         linked = medsim.link(corpora, folder / "mesh.csv", models, folder / "linked")
         rows = scores_of(results.results(), linked.results())
     said = [f"{name} {low:.2f} to {high:.2f}" for name, _, low, high in correlations(rows)]
