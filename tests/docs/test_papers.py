@@ -25,6 +25,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "explanation"
 LINKS = re.findall(r"\((paper-[\w-]+\.md)\)", (DOCS / "papers.md").read_text(encoding="utf-8"))
 PAGES = [DOCS / link for link in sorted(LINKS, key=lambda link: "schulz" not in link)]
 QUICKER = {
+    "medsim eval": ["--resamples", "100"],
     "medsim study sample": ["--per-class", "3"],
     "medsim study grade": ["--consistency", "6", "--duplicates", "6"],
     "medsim study pairs": ["--size", "16", "--no-lemmas"],
