@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import polars as pl
@@ -31,7 +30,7 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.manifest import fingerprint, output_kind
 from medsim.core.opened import reading_output
-from medsim.core.options import OpenedFolder, folder_of, public
+from medsim.core.options import PathOrOutput, folder_of, public
 from medsim.core.output import claimed_by
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
@@ -40,7 +39,6 @@ from medsim.decisions import DECIDED_ON
 from medsim.decisions.files import Settled, read_decisions, settled
 from medsim.terminologies.options import ReadingOptions
 
-_Release: TypeAlias = str | Path | OpenedFolder
 _Found: TypeAlias = tuple[pl.DataFrame, dict[str, object]]
 """The findings on a release, and the facts about its source."""
 
@@ -61,7 +59,7 @@ def audit(options: AuditOptions) -> Audit:
     folders = [path for release in (since, options.source) if release for path in paths_of(release)]
     with claimed_by(options, AUDIT, folders) as output:
 
-        def found_in(release: _Release, reading: Mapping[str, Any]) -> _Found:
+        def found_in(release: PathOrOutput, reading: Mapping[str, Any]) -> _Found:
             with Store(threads=threads, spill=output.spill) as store:
                 audited = read_audited(release, store, threads, progress, reading)
                 return findings_of(audited, options), dict(audited.source)
@@ -101,7 +99,9 @@ def audit(options: AuditOptions) -> Audit:
     return Audit(options.out)
 
 
-def _audited_before(since: _Release, options: AuditOptions, progress: Progress) -> _Found | None:
+def _audited_before(
+    since: PathOrOutput, options: AuditOptions, progress: Progress
+) -> _Found | None:
     """Return the findings of an earlier audit, and its source; None if it is not an audit."""
     if not is_output(since) or output_kind(folder_of(since)) != AUDIT.name:
         return None
@@ -140,7 +140,7 @@ def _applied(
 
 
 def read_audited(
-    release: _Release,
+    release: PathOrOutput,
     store: Store,
     threads: int,
     progress: Progress,
