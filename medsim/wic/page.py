@@ -163,11 +163,8 @@ def _types(benchmark: Benchmark) -> Section:
     parts = []
     for (kind,), rows_of_kind in table.group_by("of", maintain_order=True):
         name = str(kind)
-        rows = charts.points(
-            rows_of_kind.with_columns(contender=pl.lit("target terms")),
-            y="name",
-            value="target terms %",
-        )
+        contender = pl.lit("target terms")
+        rows = charts.points(rows_of_kind, y="name", contender=contender, value="target terms %")
         parts.append(
             Chart(
                 title=f"Figure 4: {name}s of target terms",
@@ -240,10 +237,7 @@ def _result(whole: pl.DataFrame, sentences: Sequence[str]) -> Section:
             whole["model"].to_list(), charts.ValueAxis(title="accuracy", line=charts.CHANCE)
         ),
         rows=charts.points(
-            whole.with_columns(contender=pl.lit("")),
-            y="model",
-            value="accuracy",
-            ends=("low", "high"),
+            whole, y="model", contender=pl.lit(""), value="accuracy", ends=("low", "high")
         ),
         table=PageTable(
             caption="Accuracy of each model",
