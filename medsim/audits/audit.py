@@ -193,15 +193,10 @@ def findings_of(audited: Audited, options: AuditOptions) -> pl.DataFrame:
             found = _found(group, audited, options)
             stage.note(counted(sum(part.height for part in found), "finding"))
         parts += [part.select(name for name in parts[0].columns if name in part) for part in found]
-    severities = list(SEVERITIES)
-    kinds = pl.DataFrame(
-        {
-            "kind": list(chosen),
-            "kind_group": [kind.group for kind in chosen.values()],
-            "severity": [kind.severity for kind in chosen.values()],
-            "severity_rank": [severities.index(kind.severity) for kind in chosen.values()],
-        }
-    ).with_row_index("kind_rank")
+    ranks = {severity: rank for rank, severity in enumerate(SEVERITIES)}
+    rows = [(name, k.group, k.severity, ranks[k.severity]) for name, k in chosen.items()]
+    columns = ["kind", "kind_group", "severity", "severity_rank"]
+    kinds = pl.DataFrame(rows, columns, orient="row").with_row_index("kind_rank")
     every = pl.concat(parts, how="diagonal_relaxed")
     with store.frame_as("found", every), store.frame_as("kind", kinds):
         return store.frame("audits/finding")
