@@ -119,7 +119,8 @@ def _of_embeddings(
     """Return the answers of embeddings, and facts about them for the manifest by name."""
     texts = [each.asked[name].explode() for each in inputs for name in ("term", "choices")]
     terms = pl.concat([column.alias("term") for column in texts]).unique().sort().to_list()
-    frames, about = [], {}
+    frames: list[pl.DataFrame] = []
+    about = {}
     for named, embedded in embedded_by(
         contenders.embeddings,
         terms,
