@@ -208,10 +208,12 @@ def embedded_by(
 
     See ``with_fingerprint`` and ``embed_terms`` for the arguments.
     """
-    where: dict[str, Any] = {"threads": threads, "cache": cache, "coverage": coverage}
     for spec in specs:
         named = with_fingerprint(identify(spec, progress), terms, progress, threads=threads)
-        yield named, embed_terms(named, terms, progress, **where)
+        embedded = embed_terms(
+            named, terms, progress, threads=threads, cache=cache, coverage=coverage
+        )
+        yield named, embedded
 
 
 def similarities_of(
