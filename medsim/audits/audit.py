@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import polars as pl
@@ -31,7 +30,7 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.manifest import fingerprint, output_kind
 from medsim.core.opened import reading_output
-from medsim.core.options import OpenedFolder, folder_of, public
+from medsim.core.options import PathOrOutput, folder_of, public
 from medsim.core.output import claimed_by
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
@@ -40,7 +39,6 @@ from medsim.decisions import DECIDED_ON
 from medsim.decisions.files import Settled, read_decisions, settled
 from medsim.terminologies.options import ReadingOptions
 
-_Release: TypeAlias = str | Path | OpenedFolder
 _Found: TypeAlias = tuple[pl.DataFrame, dict[str, object]]
 """The findings on a release, and the facts about its source."""
 
@@ -61,7 +59,7 @@ def audit(options: AuditOptions) -> Audit:
     folders = [path for release in (since, options.source) if release for path in paths_of(release)]
     with claimed_by(options, AUDIT, folders) as output:
 
-        def found_in(release: _Release, reading: Mapping[str, Any]) -> _Found:
+        def found_in(release: PathOrOutput, reading: Mapping[str, Any]) -> _Found:
             with Store(threads=threads, spill=output.spill) as store:
                 audited = read_audited(release, store, threads, progress, reading)
                 return findings_of(audited, options), dict(audited.source)
@@ -101,7 +99,9 @@ def audit(options: AuditOptions) -> Audit:
     return Audit(options.out)
 
 
-def _audited_before(since: _Release, options: AuditOptions, progress: Progress) -> _Found | None:
+def _audited_before(
+    since: PathOrOutput, options: AuditOptions, progress: Progress
+) -> _Found | None:
     """Return the findings of an earlier audit, and its source; None if it is not an audit."""
     if not is_output(since) or output_kind(folder_of(since)) != AUDIT.name:
         return None
@@ -140,7 +140,7 @@ def _applied(
 
 
 def read_audited(
-    release: _Release,
+    release: PathOrOutput,
     store: Store,
     threads: int,
     progress: Progress,
@@ -193,15 +193,10 @@ def findings_of(audited: Audited, options: AuditOptions) -> pl.DataFrame:
             found = _found(group, audited, options)
             stage.note(counted(sum(part.height for part in found), "finding"))
         parts += [part.select(name for name in parts[0].columns if name in part) for part in found]
-    severities = list(SEVERITIES)
-    kinds = pl.DataFrame(
-        {
-            "kind": list(chosen),
-            "kind_group": [kind.group for kind in chosen.values()],
-            "severity": [kind.severity for kind in chosen.values()],
-            "severity_rank": [severities.index(kind.severity) for kind in chosen.values()],
-        }
-    ).with_row_index("kind_rank")
+    ranks = {severity: rank for rank, severity in enumerate(SEVERITIES)}
+    rows = [(name, k.group, k.severity, ranks[k.severity]) for name, k in chosen.items()]
+    columns = ["kind", "kind_group", "severity", "severity_rank"]
+    kinds = pl.DataFrame(rows, columns, orient="row").with_row_index("kind_rank")
     every = pl.concat(parts, how="diagonal_relaxed")
     with store.frame_as("found", every), store.frame_as("kind", kinds):
         return store.frame("audits/finding")

@@ -88,12 +88,8 @@ def model_names(audited: Audited, model: EmbeddingLike, cache: str | Path | None
 def _of_concepts(found: pl.DataFrame, names: pl.DataFrame, is_a: pl.DataFrame) -> pl.DataFrame:
     """Return pairs of names with their concepts, without those of a concept and its parent."""
     for side in _SIDES:
-        renamed = {
-            "term_id": f"term{side}_id",
-            "concept_id": f"concept{side}",
-            "term": f"term{side}",
-        }
-        found = found.join(names.select(*renamed).rename(renamed), on=f"term{side}_id")
+        parts = {f"term{side}_id": "term_id", f"concept{side}": "concept_id", f"term{side}": "term"}
+        found = found.join(names.select(**parts), on=f"term{side}_id")
     both = [is_a.rename({"child_id": a, "parent_id": b}) for a, b in permutations(_CONCEPTS, 2)]
     parents = pl.concat([pairs.select(_CONCEPTS) for pairs in both])
     return found.join(parents, on=_CONCEPTS, how="anti")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _SHORT = 8  # characters; names of at most this length are near only at distance 1
 _ROWS = ["row1", "row2"]
+_PARTS = {"component": "component_id", "concept": "concept_id", "term": "term"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,13 +55,7 @@ def near_names(audited: Audited, distance: int) -> pl.DataFrame:
     lower = names["lower_term"]
     pairs = _candidates(lower, distance, audited.threads)
     sides = [
-        names.select("component_id", "concept_id", "term")[pairs[row]].rename(
-            {
-                "concept_id": f"concept{side}",
-                "term": f"term{side}",
-                "component_id": f"component{side}",
-            }
-        )
+        names.select(**{f"{name}{side}": column for name, column in _PARTS.items()})[pairs[row]]
         for side, row in enumerate(_ROWS, 1)
     ]
     found = pl.concat([pairs, *sides], how="horizontal").filter(

@@ -14,14 +14,14 @@ from medsim.core.options import (
     NAMED_PATH,
     OVERWRITE,
     Cache,
-    OpenedFolder,
     Option,
     Options,
+    PathOrOutput,
     Reporting,
     Threads,
     declared,
-    main_option,
-    output_option,
+    main_field,
+    output_field,
 )
 from medsim.decisions.options import DECISIONS_OPTION
 from medsim.embeddings.options import NAMED_BY, EmbeddingLike, wrap
@@ -39,7 +39,7 @@ class AuditOptions(Options):
     """The options of ``medsim audit``."""
 
     source: Annotated[
-        str | Path | OpenedFolder,
+        PathOrOutput,
         Option(
             "The release to audit: a folder of a build, or a source.",
             argument=True,
@@ -49,71 +49,59 @@ class AuditOptions(Options):
     ]
     out: Annotated[str | Path, NEW_FOLDER]
     _: KW_ONLY
-    distance: Annotated[
-        int,
-        main_option(
-            "Maximum edit distance of near names. It is 1 for names of at most 8 characters.",
-            least=1,
-            most=MAX_DISTANCE,
-            key="distance",
-        ),
-    ] = 2
-    only: Annotated[
-        Sequence[str],
-        main_option(
-            "Kinds or severities of findings to search for; default: all.",
-            listed=True,
-            lower=True,
-            choices=_CHOICES,
-            noun="kind of finding",
-            metavar="KIND,...",
-            key="only",
-            kept_empty=False,
-        ),
-    ] = ()
+    distance: int = main_field(
+        2,
+        "Maximum edit distance of near names. It is 1 for names of at most 8 characters.",
+        least=1,
+        most=MAX_DISTANCE,
+        key="distance",
+    )
+    only: Sequence[str] = main_field(
+        (),
+        "Kinds or severities of findings to search for; default: all.",
+        listed=True,
+        lower=True,
+        choices=_CHOICES,
+        noun="kind of finding",
+        metavar="KIND,...",
+        key="only",
+        kept_empty=False,
+    )
     extensions: Annotated[Sequence[str | Path], extensions_option("SOURCE")] = ()
     language: Annotated[str | None, _LANGUAGE] = None
     columns: Annotated[Sequence[str], declared(ReadingOptions)["columns"]] = ()
     decisions: Annotated[Sequence[str | Path], DECISIONS_OPTION] = ()
-    categories: Annotated[
-        Sequence[str],
-        main_option(
-            "Keep only findings on a concept of a category: the concept that is given, and its "
-            "descendants. Several are possible.",
-            ("--category",),
-            metavar="[NAME=]CONCEPT_ID",
-            key="categories",
-            kept_empty=False,
-        ),
-    ] = ()
-    since: Annotated[
-        str | Path | OpenedFolder | None,
-        main_option(
-            "Mark the findings that are new since an earlier release: the folder of its audit or "
-            "build, or a source.",
-            metavar="OLD",
-            or_name=True,
-        ),
-    ] = None
-    embedding: Annotated[
-        EmbeddingLike | None,
-        main_option(
-            "Embedding model that judges the names too. The audit lists unlinked names that the "
-            "model takes for the same, and synonyms that it takes for unrelated. "
-            f"{NAMED_BY}",
-            ("--embedding", "-e"),
-            metavar=NAMED_PATH,
-            read=wrap,
-        ),
-    ] = None
-    candidate_mappings: Annotated[
-        bool,
-        output_option(
-            "Also write undecided pairs of severity warning as mappings (skos:closeMatch).",
-            key="candidate_mappings",
-            kept_empty=False,
-        ),
-    ] = False
+    categories: Sequence[str] = main_field(
+        (),
+        "Keep only findings on a concept of a category: the concept that is given, and its "
+        "descendants. Several are possible.",
+        ("--category",),
+        metavar="[NAME=]CONCEPT_ID",
+        key="categories",
+        kept_empty=False,
+    )
+    since: PathOrOutput | None = main_field(
+        None,
+        "Mark the findings that are new since an earlier release: the folder of its audit or "
+        "build, or a source.",
+        metavar="OLD",
+        or_name=True,
+    )
+    embedding: EmbeddingLike | None = main_field(
+        None,
+        "Embedding model that judges the names too. The audit lists unlinked names that the "
+        "model takes for the same, and synonyms that it takes for unrelated. "
+        f"{NAMED_BY}",
+        ("--embedding", "-e"),
+        metavar=NAMED_PATH,
+        read=wrap,
+    )
+    candidate_mappings: bool = output_field(
+        False,
+        "Also write undecided pairs of severity warning as mappings (skos:closeMatch).",
+        key="candidate_mappings",
+        kept_empty=False,
+    )
     cache: Cache = None
     threads: Threads = None
     overwrite: Annotated[bool, OVERWRITE] = False
@@ -148,17 +136,15 @@ class AuditCommandOptions(AuditOptions):
     """The options of ``medsim audit`` on the command line, which Python does not need all."""
 
     _: KW_ONLY
-    fail_on: Annotated[
-        Sequence[str],
-        main_option(
-            "Kinds or severities, as in --only, whose findings set exit code 3; with --since only "
-            "new findings.",
-            listed=True,
-            lower=True,
-            suggested=_CHOICES,
-            metavar="KIND,...",
-        ),
-    ] = ()
+    fail_on: Sequence[str] = main_field(
+        (),
+        "Kinds or severities, as in --only, whose findings set exit code 3; with --since only new "
+        "findings.",
+        listed=True,
+        lower=True,
+        suggested=_CHOICES,
+        metavar="KIND,...",
+    )
 
     def check(self) -> None:
         """Raise OptionError for kinds that are unknown or can have no findings."""

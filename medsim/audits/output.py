@@ -49,10 +49,6 @@ AUDIT = Kind(
     command="medsim audit",
     manifest=AuditManifest,
     views={"finding": FINDING, "conflict": CONFLICT},
-    others={
-        FINDINGS_CSV: "The findings as CSV that is safe in spreadsheets.",
-        SSSOM: "The pairs of concepts that people related to each other, in the format SSSOM.",
-    },
 )
 
 

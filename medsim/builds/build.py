@@ -34,7 +34,7 @@ from medsim.core.errors import BrokenPromiseError, OptionError, counted, listed,
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import MANIFEST
 from medsim.core.opened import reading_output
-from medsim.core.options import OpenedFolder, folder_of, public
+from medsim.core.options import PathOrOutput, folder_of, public
 from medsim.core.output import OutputFolder, claimed_by
 from medsim.core.parquet import holds
 from medsim.core.progress import Progress, progress_of
@@ -108,17 +108,17 @@ def complete(
     return Build(options.out)
 
 
-def is_output(given: str | Path | OpenedFolder) -> bool:
+def is_output(given: PathOrOutput) -> bool:
     """Return whether a build or source is an output of medsim, and not a source."""
     return not isinstance(given, (str, Path)) or (Path(given) / MANIFEST).exists()
 
 
-def paths_of(given: str | Path | OpenedFolder) -> list[Path]:
+def paths_of(given: PathOrOutput) -> list[Path]:
     """Return the path of a build or a source, as a list; empty for a built-in source."""
     return [folder_of(given)] if is_output(given) else source_paths(str(given))
 
 
-def check_no_extensions(given: str | Path | OpenedFolder, extensions: Sequence[str | Path]) -> None:
+def check_no_extensions(given: PathOrOutput, extensions: Sequence[str | Path]) -> None:
     """Raise OptionError if there are extensions, although a build is given."""
     if extensions:
         raise OptionError(
@@ -127,7 +127,7 @@ def check_no_extensions(given: str | Path | OpenedFolder, extensions: Sequence[s
 
 
 def fill_tables(
-    given: str | Path | OpenedFolder, reading: ReadingOptions, store: Store, progress: Progress
+    given: PathOrOutput, reading: ReadingOptions, store: Store, progress: Progress
 ) -> dict[str, Any]:
     """Fill the canonical tables from a build or a source, and return the facts about it."""
     if not is_output(given):
@@ -140,7 +140,7 @@ def fill_tables(
 
 @contextmanager
 def opened_or_built(
-    given: str | Path | OpenedFolder,
+    given: PathOrOutput,
     spill: Path | None,
     threads: int,
     progress: Progress,

@@ -22,16 +22,20 @@ from medsim.core.errors import OptionError
 from medsim.core.options import (
     OVERWRITE,
     Cache,
-    OpenedFolder,
     Option,
     Options,
+    PathOrOutput,
     Reporting,
     Threads,
     declared,
+    input_field,
     input_option,
+    machine_field,
     machine_option,
+    main_field,
     main_option,
-    seed_option,
+    option_field,
+    seed_field,
 )
 from medsim.embeddings.options import NAMED_BY, EmbeddingLike, wrap
 from medsim.terminologies.options import SOURCE_OPTION, ReadingOptions, extensions_option
@@ -84,74 +88,58 @@ class SearchOptions(ReadingOptions):
     source: Annotated[str | Path, SOURCE_OPTION] = "hpo"
     out: Annotated[str | Path, NEW_FOLDER] = "build"
     _: KW_ONLY
-    language: Annotated[
-        str,
-        input_option(
-            "Language code of names. With several, such as en,es, there is also the dataset "
-            "cross_language, of names in two of them; all other datasets are in the first.",
-            key="language",
-        ),
-    ] = "en"
-    pool: Annotated[
-        PoolScope,
-        Option(
-            "Draw negatives from the terms of the set, or of the whole terminology. set: the "
-            "terms of the same dataset; terminology: all names of eligible concepts, and the "
-            "terms of all positives.",
-            lower=True,
-            key="pool",
-        ),
-    ] = "set"
-    negatives: Annotated[
-        Sequence[Strategy],
-        main_option(
-            "Strategies for negatives. minimal makes all names that differ in one word, such as a "
-            "side or number.",
-            listed=True,
-            lower=True,
-            noun="strategy of negatives",
-            key="strategies",
-        ),
-    ] = DEFAULT_STRATEGIES
-    corrections: Annotated[
-        str | Path | Sequence[Correction],
-        input_option(
-            "Corrections to the terminology, from the command study score. Pairs that do not mean "
-            "the same are removed from the positives, and pairs that do from the negatives."
-        ),
-    ] = ()
-    max_names: Annotated[
-        int | None,
-        Option(
-            "Stop if a concept has more names than this; default: 1,000. The number of pairs "
-            "grows with the square of the number of names.",
-            least=1,
-            most=MAX_COUNT,
-            key="max_names",
-            kept_empty=False,
-        ),
-    ] = None
-    as_published: Annotated[
-        bool,
-        Option(
-            "Repeat no negative of fsn_syn among the easy pairs of syn_syn, as the code of Schulz "
-            "and Juric. These negatives are then farther.",
-            key="as_published",
-            kept_empty=False,
-        ),
-    ] = False
-    hierarchy: Annotated[
-        bool,
-        Option(
-            "Add the dataset parent_child: the main names of a concept and of its parent. Its "
-            "negatives are not from ancestors or descendants.",
-            key="hierarchy",
-            kept_empty=False,
-        ),
-    ] = False
-    seed: Annotated[
-        int, seed_option("Random seed. It decides draws, ties and the order of rows.")
-    ] = 0
+    language: str = input_field(
+        "en",
+        "Language code of names. With several, such as en,es, there is also the dataset "
+        "cross_language, of names in two of them; all other datasets are in the first.",
+        key="language",
+    )
+    pool: PoolScope = option_field(
+        "set",
+        "Draw negatives from the terms of the set, or of the whole terminology. set: the terms of "
+        "the same dataset; terminology: all names of eligible concepts, and the terms of all "
+        "positives.",
+        lower=True,
+        key="pool",
+    )
+    negatives: Sequence[Strategy] = main_field(
+        DEFAULT_STRATEGIES,
+        "Strategies for negatives. minimal makes all names that differ in one word, such as a "
+        "side or number.",
+        listed=True,
+        lower=True,
+        noun="strategy of negatives",
+        key="strategies",
+    )
+    corrections: str | Path | Sequence[Correction] = input_field(
+        (),
+        "Corrections to the terminology, from the command study score. Pairs that do not mean the "
+        "same are removed from the positives, and pairs that do from the negatives.",
+    )
+    max_names: int | None = option_field(
+        None,
+        "Stop if a concept has more names than this; default: 1,000. The number of pairs grows "
+        "with the square of the number of names.",
+        least=1,
+        most=MAX_COUNT,
+        key="max_names",
+        kept_empty=False,
+    )
+    as_published: bool = option_field(
+        False,
+        "Repeat no negative of fsn_syn among the easy pairs of syn_syn, as the code of Schulz and "
+        "Juric. These negatives are then farther.",
+        key="as_published",
+        kept_empty=False,
+    )
+    hierarchy: bool = option_field(
+        False,
+        "Add the dataset parent_child: the main names of a concept and of its parent. Its "
+        "negatives are not from ancestors or descendants.",
+        key="hierarchy",
+        kept_empty=False,
+    )
+    seed: int = seed_field(0, "Random seed. It decides draws, ties and the order of rows.")
     threads: Threads = None
     overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
@@ -214,25 +202,21 @@ class BuildOptions(SearchOptions):
     """The options of ``medsim build``."""
 
     _: KW_ONLY
-    embedding: Annotated[
-        EmbeddingLike | None,
-        main_option(
-            f"Model that finds the nearest terms for --negatives embedding. {NAMED_BY}",
-            ("--embedding", "-e"),
-            metavar="NAME=PATH",
-            read=wrap,
-        ),
-    ] = None
+    embedding: EmbeddingLike | None = main_field(
+        None,
+        f"Model that finds the nearest terms for --negatives embedding. {NAMED_BY}",
+        ("--embedding", "-e"),
+        metavar="NAME=PATH",
+        read=wrap,
+    )
     cache: Cache = None
-    dask: Annotated[
-        str | None,
-        machine_option(
-            "Address of a Dask scheduler, or local. It runs the search for nearest terms; "
-            "local means processes on this machine. The result does not depend on it. A "
-            'script that uses local needs if __name__ == "__main__".',
-            metavar="ADDRESS",
-        ),
-    ] = None
+    dask: str | None = machine_field(
+        None,
+        "Address of a Dask scheduler, or local. It runs the search for nearest terms; "
+        "local means processes on this machine. The result does not depend on it. A "
+        'script that uses local needs if __name__ == "__main__".',
+        metavar="ADDRESS",
+    )
 
     def check(self) -> None:
         """Raise OptionError for options that do not fit each other."""
@@ -272,9 +256,9 @@ class MergeOptions(Options):
 
     out: Annotated[str | Path, BUILD_FOLDER]
     _: KW_ONLY
-    source: Annotated[
-        str | Path | None, input_option("Path of the source, if it was moved.", or_name=True)
-    ] = None
+    source: str | Path | None = input_field(
+        None, "Path of the source, if it was moved.", or_name=True
+    )
     extensions: Annotated[
         Sequence[str | Path], extensions_option("the source, if they were moved")
     ] = ()
@@ -303,28 +287,23 @@ class VerifyOptions(Options):
     """The options of ``medsim verify``, except those for splits."""
 
     folder: Annotated[
-        str | Path | OpenedFolder,
-        Option("The folder of a build or of splits.", argument=True, metavar="OUT"),
+        PathOrOutput, Option("The folder of a build or of splits.", argument=True, metavar="OUT")
     ]
     _: KW_ONLY
-    sample: Annotated[
-        int | Literal["all"],
-        main_option(
-            "Terms per set to search again by brute force.",
-            metavar="N|all",
-            noun="number of first terms",
-            least=0,
-            most=MAX_COUNT,
-        ),
-    ] = SAMPLE
-    seed: Annotated[
-        int | None,
-        Option(
-            "Random seed. It decides the sample; by default a new seed is used and printed.",
-            least=0,
-            most=MAX_SEED,
-        ),
-    ] = None
+    sample: int | Literal["all"] = main_field(
+        SAMPLE,
+        "Terms per set to search again by brute force.",
+        metavar="N|all",
+        noun="number of first terms",
+        least=0,
+        most=MAX_COUNT,
+    )
+    seed: int | None = option_field(
+        None,
+        "Random seed. It decides the sample; by default a new seed is used and printed.",
+        least=0,
+        most=MAX_SEED,
+    )
     embedding: Annotated[EmbeddingLike | None, MOVED_EMBEDDING] = None
     cache: Cache = None
     threads: Threads = None

@@ -93,13 +93,6 @@ BUILD = Kind(
     manifest=BuildManifest,
     views={**CANONICAL_TABLES, "term": TERM, "pair": PAIR, "positive": POSITIVE, "stats": STATS},
     resumed_by="pairs",
-    others={CARD: "Card: contents, limits, licence and citation of the build."},
-    recorded={
-        "easy_distance": "Largest distance of an easy positive, in code points.",
-        "corrections": "Pairs that people judged differently, and whether they mean the same.",
-        "embedding": "Name, fingerprint and options of the embedding of embedding negatives.",
-        "split": "For a split: its name, the options of medsim split, and the build.",
-    },
 )
 
 

@@ -13,6 +13,7 @@ from medsim.builds.datasets import SetKey
 from medsim.builds.stats import table_2
 from medsim.core import queries
 from medsim.core.config import DIFFICULTIES, EASY_DISTANCE, PARENT_CHILD
+from medsim.core.data import toml_of
 from medsim.core.errors import counted, listed
 from medsim.pages import charts
 from medsim.pages.page import (
@@ -111,20 +112,7 @@ def _lengths(build: Build, sets: Sequence[SetKey]) -> pl.DataFrame:
     return pl.concat(frames)
 
 
-_DIFFICULTIES = {
-    "easy": f"Sets whose positives differ by at most {EASY_DISTANCE} edits: letters inserted, "
-    "deleted or replaced.",
-    "hard": f"Sets whose positives differ by more than {EASY_DISTANCE} edits.",
-}
-_NEGATIVES = {
-    "random": "Two terms of different meaning; the second is drawn at random.",
-    "levenshtein": "Two terms of different meaning; the second is the nearest to the first by edit "
-    "distance.",
-    "embedding": "Two terms of different meaning; the second is the most similar to the first "
-    "according to an embedding.",
-    "minimal": "Two terms of different meaning that differ in one word, such as the side or a "
-    "number.",
-}
+_MEANINGS = toml_of(__package__, "words.toml")
 
 
 def words_of_sets(names_by_column: Mapping[str, Collection[str]]) -> dict[str, str]:
@@ -132,9 +120,9 @@ def words_of_sets(names_by_column: Mapping[str, Collection[str]]) -> dict[str, s
     datasets = {
         dataset.name: queries.query(dataset.query).sentence for dataset in queries.datasets()
     }
-    known = {"dataset": datasets, "difficulty": _DIFFICULTIES, "negatives": _NEGATIVES}
+    known = {"dataset": datasets, **_MEANINGS}
     return {
-        f"{name} negatives" if column == "negatives" else name: text
+        f"{name} negatives" if column == "negatives" else name: text.format(distance=EASY_DISTANCE)
         for column, texts in known.items()
         for name, text in texts.items()
         if name in {name.partition("/")[0] for name in names_by_column[column]}  # without languages

@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import Annotated
 
 from medsim.core.errors import OptionError
-from medsim.core.options import NAMED_PATH, OpenedFolder, Option, Options, Reporting, main_option
+from medsim.core.options import (
+    NAMED_PATH,
+    Option,
+    Options,
+    PathOrOutput,
+    Reporting,
+    main_field,
+    option_field,
+)
 from medsim.core.statements import StatementOptions
 
 
@@ -25,19 +33,17 @@ class SqlOptions(StatementOptions):
             metavar="OUT",
         ),
     ]
-    statement: Annotated[
-        str | None, Option("One select; read from standard input if piped.", argument=True)
-    ] = None
+    statement: str | None = option_field(
+        None, "One select; read from standard input if piped.", argument=True
+    )
     _: KW_ONLY
-    others: Annotated[
-        Sequence[str],
-        main_option(
-            "Another output, whose views are NAME.VIEW in the statement, such as new.pair. Repeat "
-            "it for several.",
-            ("--with",),
-            metavar=NAMED_PATH,
-        ),
-    ] = ()
+    others: Sequence[str] = main_field(
+        (),
+        "Another output, whose views are NAME.VIEW in the statement, such as new.pair. Repeat it "
+        "for several.",
+        ("--with",),
+        metavar=NAMED_PATH,
+    )
 
     def check(self) -> None:
         """Raise OptionError if a name is missing or given twice."""
@@ -52,7 +58,7 @@ class ReportOptions(Options):
     """The options of ``medsim report``."""
 
     output: Annotated[
-        str | Path | OpenedFolder,
+        PathOrOutput,
         Option(
             "The folder of a build, an evaluation, an audit, a comparison of releases, words in "
             "context or their scores, a tagging, or a study's scores.",
@@ -68,10 +74,8 @@ class ReportOptions(Options):
         ),
     ]
     _: KW_ONLY
-    statistic: Annotated[
-        str | None,
-        main_option(
-            "Statistic of a single chart, such as auc; default: the first that the evaluation has."
-        ),
-    ] = None
+    statistic: str | None = main_field(
+        None,
+        "Statistic of a single chart, such as auc; default: the first that the evaluation has.",
+    )
     progress: Reporting = None

@@ -169,8 +169,6 @@ class Kind(Generic[M]):
             None if every run starts from the beginning.
         grows: whether a command may add to a finished output.
         unseen: tables that are not views in SQL, by name.
-        others: descriptions of the files that are not tables, by pattern.
-        recorded: descriptions of further entries of the manifest's options, by key.
     """
 
     noun: str
@@ -180,8 +178,6 @@ class Kind(Generic[M]):
     resumed_by: str | None = None
     grows: bool = False
     unseen: Mapping[str, Table] = field(default_factory=dict)
-    others: Mapping[str, str] = field(default_factory=dict)
-    recorded: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -192,6 +188,22 @@ class Kind(Generic[M]):
     def with_article(self) -> str:
         """The noun with its article."""
         return f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"
+
+    @property
+    def others(self) -> Mapping[str, str]:
+        """The descriptions of the files that are not tables, by pattern."""
+        return self._described("others")
+
+    @property
+    def recorded(self) -> Mapping[str, str]:
+        """The descriptions of further entries of the manifest's options, by key."""
+        return self._described("recorded")
+
+    def _described(self, section: str) -> Mapping[str, str]:
+        """Return the texts on the kind in a section of its package's ``tables.toml``."""
+        declared = toml_of(self.manifest.__module__.rpartition(".")[0], "tables.toml")
+        texts: Mapping[str, str] = declared.get(section, {}).get(self.name, {})
+        return texts
 
 
 def read_manifest(folder: Path, kind: Kind[M]) -> M:

@@ -1,13 +1,14 @@
 """Options that are declared once for the command line, Python, manifests and messages.
 
-A subclass of ``Options`` declares the options of one command, one per field. The annotation has the
-type and an ``Option`` with the help; the default applies to the command line and to Python::
+A subclass of ``Options`` declares the options of one command, one per field. A field has the type
+and an ``Option`` with the help; a default, which is first, is that of the command line and of
+Python. A field without a default has its option in the annotation::
 
     @dataclass(frozen=True, slots=True)
     class SearchOptions(Options):
         folder: Annotated[str | Path, Option("The folder of a build.", argument=True)]
         _: KW_ONLY
-        pool: Annotated[Literal["set", "all"], Option("Terms to search.")] = "set"
+        pool: Literal["set", "all"] = option_field("set", "Terms to search.")
 
 
     @public(SearchOptions)
@@ -27,6 +28,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from dataclasses import field as dataclass_field
 from datetime import date, datetime
 from functools import cache, partial, wraps
 from numbers import Integral, Real
@@ -35,10 +37,12 @@ from types import NoneType, UnionType
 from typing import (
     Annotated,
     Any,
+    Concatenate,
     Literal,
     ParamSpec,
     Protocol,
     Self,
+    TypeAlias,
     TypeVar,
     Union,
     cast,
@@ -126,7 +130,23 @@ main_option = partial(Option, heading="Main options")
 input_option = partial(Option, heading="Input")
 output_option = partial(Option, heading="Output")
 machine_option = partial(Option, heading="Machine")
-seed_option = partial(Option, least=0, most=MAX_SEED, key="seed")
+
+
+def _field_of(option: Callable[P, Option]) -> Callable[Concatenate[object, P], Any]:
+    """Return a function that declares a field by its default and the arguments of an option."""
+
+    def declared_field(default: object, /, *args: P.args, **kwargs: P.kwargs) -> Any:
+        return dataclass_field(default=default, metadata={"option": option(*args, **kwargs)})
+
+    return declared_field
+
+
+option_field = _field_of(Option)
+main_field = _field_of(main_option)
+input_field = _field_of(input_option)
+output_field = _field_of(output_option)
+machine_field = _field_of(machine_option)
+seed_field = _field_of(partial(Option, least=0, most=MAX_SEED, key="seed"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +233,11 @@ class OpenedFolder(Protocol):
         """The folder of the output."""
 
 
-def folder_of(path_or_output: str | Path | OpenedFolder) -> Path:
+PathOrOutput: TypeAlias = str | Path | OpenedFolder
+"""A path, or the output that was opened there."""
+
+
+def folder_of(path_or_output: PathOrOutput) -> Path:
     """Return the path of an output, given as a path or as an opened output."""
     return (
         Path(path_or_output) if isinstance(path_or_output, (str, Path)) else path_or_output.folder
@@ -253,9 +277,10 @@ OVERWRITE = output_option("Replace OUT if it exists.")
 
 def _declared(options: type[Options]) -> Mapping[str, Option]:
     hints = get_type_hints(options, include_extras=True)
+    of_fields = {field.name: field.metadata.get("option") for field in fields(options)}
     declarations = {}
     for name, parameter in inspect.signature(options).parameters.items():
-        for extra in getattr(hints[name], "__metadata__", ()):
+        for extra in (of_fields[name], *getattr(hints[name], "__metadata__", ())):
             if isinstance(extra, Option):
                 choices = names_in(hints[name]) if extra.choices is None else extra.choices
                 is_required = parameter.default is inspect.Parameter.empty

@@ -17,11 +17,11 @@ from dataclasses import KW_ONLY, dataclass
 from itertools import chain
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from medsim.core.config import TIMEOUT, available_memory, available_threads
 from medsim.core.errors import InputError, MedsimError, OptionError, StatementError, counted
-from medsim.core.options import Options, Threads, machine_option
+from medsim.core.options import Options, Threads, machine_field
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,12 +47,12 @@ class StatementOptions(Options):
 
     _: KW_ONLY
     threads: Threads = None
-    memory: Annotated[
-        str | None, machine_option("Memory, such as 4GB; default: half of all.", metavar="SIZE")
-    ] = None
-    timeout: Annotated[
-        float, machine_option("Time limit of the statement in seconds.", least=1.0, most=604_800.0)
-    ] = TIMEOUT
+    memory: str | None = machine_field(
+        None, "Memory, such as 4GB; default: half of all.", metavar="SIZE"
+    )
+    timeout: float = machine_field(
+        TIMEOUT, "Time limit of the statement in seconds.", least=1.0, most=604_800.0
+    )
 
     @property
     def n_bytes(self) -> int:

@@ -1,4 +1,4 @@
-"""Reads and writes files of decisions, and settles what holds."""
+"""Reads files of decisions, and settles what holds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import polars as pl
 
 from medsim.core.data import toml_of
 from medsim.core.kinds import Column, declared_columns
-from medsim.core.tables import guarded, read_table, unguarded
+from medsim.core.tables import read_table, unguarded
 from medsim.core.terms import lowered_column
 from medsim.decisions import DECIDED_ON, DECISIONS, PREDICATES
 
@@ -55,15 +55,6 @@ def _read(path: Path) -> pl.DataFrame:
     table.refuse(known.is_null() & (day != ""), "date", "is not a date such as 2026-01-31")
     cells = cells.with_columns(date=known.dt.to_string("%Y-%m-%d").fill_null(""))
     return cells.select(*DECISION_COLUMNS)
-
-
-def write_decisions(decisions: pl.DataFrame, path: Path) -> int:
-    """Write decisions as CSV that spreadsheets keep unchanged; return the number of rows."""
-    cells = decisions.select(*DECISION_COLUMNS).with_columns(
-        pl.all().map_elements(guarded, pl.String)
-    )
-    cells.write_csv(path, include_bom=True, line_terminator="\r\n")
-    return cells.height
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

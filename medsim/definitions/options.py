@@ -9,7 +9,7 @@ from typing import Annotated
 
 from medsim.builds.options import MOVED_EMBEDDING, NEW_FOLDER, BuildOptions, Correction
 from medsim.core import options as core
-from medsim.core.options import OVERWRITE, OpenedFolder, Option, Options, declared
+from medsim.core.options import OVERWRITE, Option, Options, PathOrOutput, declared
 from medsim.embeddings.options import EmbeddingLike
 from medsim.splits.options import SplitOptions
 from medsim.terminologies.options import extensions_option
@@ -26,7 +26,7 @@ class DefineOptions(Options):
     """The options of ``medsim define``."""
 
     folders: Annotated[
-        str | Path | OpenedFolder | Sequence[str | Path | OpenedFolder],
+        PathOrOutput | Sequence[PathOrOutput],
         Option(_FOLDERS, argument=True, metavar="FOLDER...", many=True),
     ]
     out: Annotated[str | Path, Option("JSON file to write.", ("--out", "-o"))]
@@ -40,12 +40,12 @@ class RebuildOptions(Options):
     """The options of ``medsim rebuild``."""
 
     definition: Annotated[str | Path, Option(_NAMED, argument=True, or_name=True)]
-    source: Annotated[str | Path | OpenedFolder, Option(_SOURCE, argument=True, or_name=True)]
+    source: Annotated[PathOrOutput, Option(_SOURCE, argument=True, or_name=True)]
     out: Annotated[str | Path | None, NEW_FOLDER] = None
     _: KW_ONLY
     extensions: Annotated[Sequence[str | Path], extensions_option()] = ()
     corrections: Annotated[str | Path | Sequence[Correction], _OF_BUILDS["corrections"]] = ()
-    since: Annotated[str | Path | OpenedFolder | None, _OF_SPLITS["since"]] = None
+    since: Annotated[PathOrOutput | None, _OF_SPLITS["since"]] = None
     embedding: Annotated[EmbeddingLike | None, MOVED_EMBEDDING] = None
     cache: core.Cache = None
     threads: core.Threads = None

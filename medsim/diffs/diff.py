@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from pathlib import Path
 
 import polars as pl
 
@@ -15,7 +14,7 @@ from medsim.core import manifest, queries
 from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
 from medsim.core.kinds import CANONICAL_TABLES
-from medsim.core.options import OpenedFolder, public
+from medsim.core.options import PathOrOutput, public
 from medsim.core.output import claimed_by
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
@@ -86,7 +85,7 @@ def diff(options: DiffOptions) -> Diff:
     return Diff(options.out)
 
 
-def _facts(release: str | Path | OpenedFolder, build: Build) -> dict[str, object]:
+def _facts(release: PathOrOutput, build: Build) -> dict[str, object]:
     path = str(next(iter(paths_of(release)), release))
     return {"place": path, "source": build.manifest.source, "build": build.manifest.digest}
 

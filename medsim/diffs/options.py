@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
 from medsim.builds.options import NEW_FOLDER
-from medsim.core.options import OVERWRITE, OpenedFolder, Option, Options, Reporting, Threads
+from medsim.core.options import OVERWRITE, Option, Options, PathOrOutput, Reporting, Threads
 from medsim.terminologies.options import extensions_option
-
-_Place: TypeAlias = str | Path | OpenedFolder
 
 
 def _release(which: str, metavar: str) -> Option:
@@ -26,8 +24,8 @@ def _release(which: str, metavar: str) -> Option:
 class DiffOptions(Options):
     """The options of ``medsim diff``."""
 
-    old: Annotated[_Place, _release("earlier", "OLD")]
-    new: Annotated[_Place, _release("later", "NEW")]
+    old: Annotated[PathOrOutput, _release("earlier", "OLD")]
+    new: Annotated[PathOrOutput, _release("later", "NEW")]
     out: Annotated[str | Path, NEW_FOLDER]
     _: KW_ONLY
     extensions: Annotated[Sequence[str | Path], extensions_option("NEW")] = ()

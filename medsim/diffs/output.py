@@ -84,7 +84,6 @@ DIFF = Kind(
     command="medsim diff",
     manifest=DiffManifest,
     views={"summary": SUMMARY, **DIFF_TABLES},
-    others={CHANGELOG: "The number of changes, and the changes without pairs, as Markdown."},
 )
 
 

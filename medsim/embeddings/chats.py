@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from filelock import FileLock
 
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import OptionError, OutputError, ServiceError
-from medsim.core.options import Option
+from medsim.core.options import option_field
 from medsim.core.progress import Stage
 from medsim.core.reading import open_file
 from medsim.embeddings.options import SERVICE, ServiceOptions, parse, parse_named
@@ -41,10 +41,8 @@ _LIMIT, _OTHER_LIMIT = "max_tokens", "max_completion_tokens"  # the name in newe
 class LlmOptions(ServiceOptions):
     """The options of a language model."""
 
-    shots: Annotated[
-        int, Option("Examples from train before each instance.", least=0, most=100)
-    ] = 0
-    tokens: Annotated[int, Option("Maximum tokens of a reply.", least=1, most=100_000)] = 16
+    shots: int = option_field(0, "Examples from train before each instance.", least=0, most=100)
+    tokens: int = option_field(16, "Maximum tokens of a reply.", least=1, most=100_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -193,6 +193,27 @@ def embed_terms(
         n_vocabulary=vectors.n_vocabulary,
         vocabulary=vocabulary,
     )
+
+
+def embedded_by(
+    specs: Iterable[EmbeddingSpec],
+    terms: Sequence[str],
+    progress: Progress,
+    *,
+    threads: int,
+    cache: Path | None,
+    coverage: str = "any",
+) -> Iterator[tuple[NamedEmbedding, EmbeddedTerms]]:
+    """Yield embeddings with their fingerprints, each with terms embedded by it.
+
+    See ``with_fingerprint`` and ``embed_terms`` for the arguments.
+    """
+    for spec in specs:
+        named = with_fingerprint(identify(spec, progress), terms, progress, threads=threads)
+        embedded = embed_terms(
+            named, terms, progress, threads=threads, cache=cache, coverage=coverage
+        )
+        yield named, embedded
 
 
 def similarities_of(

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
-    Annotated,
     Any,
     Literal,
     Protocol,
@@ -20,7 +19,7 @@ from typing import (
 )
 
 from medsim.core.errors import OptionError, unknown_name
-from medsim.core.options import Option, Options, types_of
+from medsim.core.options import Option, Options, option_field, types_of
 from medsim.core.reading import expanded
 
 OptionsT = TypeVar("OptionsT", bound=Options)
@@ -52,11 +51,9 @@ class ServiceOptions(Options):
 
     model: str | None = None
     key: str | None = None
-    concurrency: Annotated[int, Option("Limit on parallel requests.", least=1, most=256)] = 4
-    rpm: Annotated[int | None, Option("Limit on requests per minute.", least=1, most=1_000_000)] = (
-        None
-    )
-    timeout: Annotated[int, Option("Limit on seconds per request.", least=1, most=86_400)] = 300
+    concurrency: int = option_field(4, "Limit on parallel requests.", least=1, most=256)
+    rpm: int | None = option_field(None, "Limit on requests per minute.", least=1, most=1_000_000)
+    timeout: int = option_field(300, "Limit on seconds per request.", least=1, most=86_400)
 
     def check(self) -> None:
         """Raise OptionError for a key that is not the name of an environment variable."""
@@ -153,19 +150,19 @@ class EmbeddingOptions(ServiceOptions):
 
     format: str | None = None
     vocabulary: Path | None = None
-    keys: Annotated[KeyKind | None, Option("Kind of the rows.")] = None
-    case: Annotated[Case, Option("Case of words.")] = "fallback"
-    parts: Annotated[Parts, Option("Splitting of words.")] = "fallback"
-    phrases: Annotated[Parts, Option("Terms as phrases.")] = "fallback"
-    digits: Annotated[Digits, Option("Digits of words.")] = "keep"
-    coverage: Annotated[Coverage | None, Option("Words that must be known.")] = None
+    keys: KeyKind | None = option_field(None, "Kind of the rows.")
+    case: Case = option_field("fallback", "Case of words.")
+    parts: Parts = option_field("fallback", "Splitting of words.")
+    phrases: Parts = option_field("fallback", "Terms as phrases.")
+    digits: Digits = option_field("keep", "Digits of words.")
+    coverage: Coverage | None = option_field(None, "Words that must be known.")
     language: str = "en"
-    pooling: Annotated[Pooling | None, Option("Pooling of token vectors.")] = None
-    normalize: Annotated[YesNo | None, Option("Scaling to length 1.")] = None
+    pooling: Pooling | None = option_field(None, "Pooling of token vectors.")
+    normalize: YesNo | None = option_field(None, "Scaling to length 1.")
     prefix: str = ""
-    device: Annotated[Device, Option("Where an encoder runs.")] = "auto"
-    dimensions: Annotated[int | None, Option("Of vectors.", least=1, most=1 << 16)] = None
-    batch: Annotated[int, Option("Limit on terms per request.", least=1, most=2048)] = 32
+    device: Device = option_field("auto", "Where an encoder runs.")
+    dimensions: int | None = option_field(None, "Of vectors.", least=1, most=1 << 16)
+    batch: int = option_field(32, "Limit on terms per request.", least=1, most=2048)
     trained_on: str | None = None
 
     def chosen(self) -> dict[str, str]:

@@ -65,14 +65,19 @@ def _of_pairs(
     best = best_metrics(results, comparisons, (name,), subset=subset, baseline=True)
     if "among_best" not in best.columns:
         best = best.with_columns(among_best=pl.lit(value=True))
-    return charts.points(
-        best,
-        panel=set_kind(best).replace("", "rated pairs"),
-        y=set_name(best),
-        contender="embedding",
-        ends=("low", "high"),
-        filled=best["among_best"].fill_null(value=True),
-    )
+    kind = set_kind(best).replace("", "rated pairs")
+    return score_points(best, panel=kind, y=set_name(best))
+
+
+def score_points(
+    scores: pl.DataFrame, contender: str | pl.Expr = "embedding", **others: Any
+) -> pl.DataFrame:
+    """Return the points of scores with their intervals, filled if among the best.
+
+    See ``charts.points`` for the other arguments.
+    """
+    filled = pl.col("among_best").fill_null(value=True)
+    return charts.points(scores, contender=contender, ends=("low", "high"), filled=filled, **others)
 
 
 def _of_retrieval(name: str, subset: str, rows: pl.DataFrame) -> pl.DataFrame:

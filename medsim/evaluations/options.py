@@ -12,20 +12,22 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from medsim.core.config import MAX_SEED, DatasetName, Difficulty, Strategy, checked_threads
+from medsim.core.config import DatasetName, Difficulty, Strategy, checked_threads
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import (
     OVERWRITE,
     Cache,
-    OpenedFolder,
     Option,
     Options,
+    PathOrOutput,
     Reporting,
     Threads,
-    input_option,
-    machine_option,
-    main_option,
-    output_option,
+    input_field,
+    machine_field,
+    main_field,
+    option_field,
+    output_field,
+    seed_field,
     several,
 )
 from medsim.core.registry import RegisteredNames
@@ -175,7 +177,7 @@ class EvaluateOptions(Options):
     """The options of ``medsim eval``."""
 
     inputs: Annotated[
-        str | Path | OpenedFolder | Sequence[str | Path | OpenedFolder],
+        PathOrOutput | Sequence[PathOrOutput],
         Option(
             "Folders of builds and files of rated pairs, or only folders of questions. If medsim "
             "does not know the layout of a file, add its columns: "
@@ -186,128 +188,99 @@ class EvaluateOptions(Options):
         ),
     ]
     embeddings: Annotated[Mapping[str, EmbeddingLike], replace(EMBEDDINGS, needed=False)]
-    out: Annotated[str | Path, main_option("Folder to write, or to add to.", ("--out", "-o"))]
+    out: Annotated[str | Path, Option("Folder to write, or to add to.", ("--out", "-o"))]
     _: KW_ONLY
-    llms: Annotated[
-        Sequence[str],
-        main_option(
-            "Language model to ask multiple-choice questions, then ,model=M and optionally "
-            ",ask=choice or pairs ,shots=N ,tokens=N. For example "
-            "llama=api:http://localhost:8000/v1,model=llama. ask=choice shows all names of a "
-            "question, ask=pairs the term with one name at a time; shots=N puts N examples from "
-            "train before each.",
-            ("--llm",),
-            metavar="NAME=api:URL",
-        ),
-    ] = ()
-    metrics: Annotated[
-        Sequence[str] | None,
-        main_option(
-            "Metric to compute, repeatable; default: all that apply.",
-            ("--metric",),
-            noun="metric",
-            choices=_METRIC_NAMES,
-        ),
-    ] = None
-    seed: Annotated[int, Option("Random seed.", least=0, most=MAX_SEED, key="seed")] = 0
-    resamples: Annotated[
-        int | None,
-        Option(
-            f"Bootstrap resamples for Spearman's correlation; default: {RESAMPLES:,}, or more for "
-            f"many comparisons. By default tests have at least {RESAMPLES_A_COMPARISON} per "
-            "comparison, so that p-values below 0.05 are possible after Bonferroni's correction.",
-            least=MIN_RESAMPLES,
-            most=MAX_RESAMPLES,
-            key="resamples",
-        ),
-    ] = None
-    sample: Annotated[
-        int | None,
-        main_option(
-            "Score a sample: this many positives of each dataset. First terms are drawn, with all "
-            "their positives and negatives, by hashes of the terms and the seed. Rated files are "
-            "used whole.",
-            least=1,
-            most=10**9,
-            key="sample",
-        ),
-    ] = None
-    coverage: Annotated[
-        Coverage,
-        Option("all: a term needs vectors for all its words; any: for one.", key="coverage"),
-    ] = COVERAGES[0]
-    independent_pairs: Annotated[
-        bool,
-        Option(
-            "Treat pairs as independent in confidence intervals and tests. The paper does so; by "
-            "default labelled pairs that share terms form clusters and intervals are wider.",
-            key="independent_pairs",
-        ),
-    ] = False
+    llms: Sequence[str] = main_field(
+        (),
+        "Language model to ask multiple-choice questions, then ,model=M and optionally "
+        ",ask=choice or pairs ,shots=N ,tokens=N. For example "
+        "llama=api:http://localhost:8000/v1,model=llama. ask=choice shows all names of a "
+        "question, ask=pairs the term with one name at a time; shots=N puts N examples from train "
+        "before each.",
+        ("--llm",),
+        metavar="NAME=api:URL",
+    )
+    metrics: Sequence[str] | None = main_field(
+        None,
+        "Metric to compute, repeatable; default: all that apply.",
+        ("--metric",),
+        noun="metric",
+        choices=_METRIC_NAMES,
+    )
+    seed: int = seed_field(0, "Random seed.")
+    resamples: int | None = option_field(
+        None,
+        f"Bootstrap resamples for Spearman's correlation; default: {RESAMPLES:,}, or more for "
+        f"many comparisons. By default tests have at least {RESAMPLES_A_COMPARISON} per "
+        "comparison, so that p-values below 0.05 are possible after Bonferroni's correction.",
+        least=MIN_RESAMPLES,
+        most=MAX_RESAMPLES,
+        key="resamples",
+    )
+    sample: int | None = main_field(
+        None,
+        "Score a sample: this many positives of each dataset. First terms are drawn, with all "
+        "their positives and negatives, by hashes of the terms and the seed. Rated files are used "
+        "whole.",
+        least=1,
+        most=10**9,
+        key="sample",
+    )
+    coverage: Coverage = option_field(
+        COVERAGES[0], "all: a term needs vectors for all its words; any: for one.", key="coverage"
+    )
+    independent_pairs: bool = option_field(
+        False,
+        "Treat pairs as independent in confidence intervals and tests. The paper does so; by "
+        "default labelled pairs that share terms form clusters and intervals are wider.",
+        key="independent_pairs",
+    )
     threads: Threads = None
     cache: Cache = None
-    retrieval: Annotated[bool, main_option("Also rank each term's synonyms among all terms.")] = (
-        False
+    retrieval: bool = main_field(False, "Also rank each term's synonyms among all terms.")
+    index: Index = option_field(
+        "flat", "Index for --retrieval. flat is exact, ivf and hnsw are approximate and faster."
     )
-    index: Annotated[
-        Index,
-        Option("Index for --retrieval. flat is exact, ivf and hnsw are approximate and faster."),
-    ] = "flat"
-    noise: Annotated[
-        Sequence[Noise],
-        Option(
-            "With --retrieval, also look up altered names of these kinds. wrong_key, swap, drop "
-            "and double are typing errors, spelling is British or American.",
-            listed=True,
-            lower=True,
-        ),
-    ] = ()
-    device: Annotated[
-        Device,
-        machine_option(
-            "auto uses a GPU for the flat index if PyTorch finds one. The ranks are the same."
-        ),
-    ] = "auto"
-    separation: Annotated[
-        bool,
-        main_option(
-            "Also measure how well categories are separated. For SNOMED CT the paper's "
-            "categories are the default."
-        ),
-    ] = False
-    near: Annotated[
-        Sequence[str],
-        Option(
-            "Top concept of a category; give two related ones to measure their separation. The "
-            "descendants of a top concept form its category. The terms of the first category are "
-            "compared. For SNOMED CT the default is diagnostic and therapeutic procedures.",
-            metavar="[NAME=]CONCEPT_ID",
-        ),
-    ] = ()
-    far: Annotated[
-        Sequence[str],
-        Option(
-            "Top concept of a category unrelated to those of --near; give one or more. For SNOMED "
-            "CT the default is organisms.",
-            metavar="[NAME=]CONCEPT_ID",
-        ),
-    ] = ()
-    categories: Annotated[
-        Sequence[str],
-        Option(
-            "Top concept of a category; give two or more to measure their separation. They "
-            "replace near and far, and their category error is computed.",
-            ("--category",),
-            metavar="[NAME=]CONCEPT_ID",
-        ),
-    ] = ()
-    words: Annotated[
-        str | Path | None,
-        input_option(
-            "Table of words that groups rated pairs. Its columns are word, and count (in a "
-            "corpus), topics (the number of topics that use the word) or domain."
-        ),
-    ] = None
+    noise: Sequence[Noise] = option_field(
+        (),
+        "With --retrieval, also look up altered names of these kinds. wrong_key, swap, drop and "
+        "double are typing errors, spelling is British or American.",
+        listed=True,
+        lower=True,
+    )
+    device: Device = machine_field(
+        "auto", "auto uses a GPU for the flat index if PyTorch finds one. The ranks are the same."
+    )
+    separation: bool = main_field(
+        False,
+        "Also measure how well categories are separated. For SNOMED CT the paper's categories are "
+        "the default.",
+    )
+    near: Sequence[str] = option_field(
+        (),
+        "Top concept of a category; give two related ones to measure their separation. The "
+        "descendants of a top concept form its category. The terms of the first category are "
+        "compared. For SNOMED CT the default is diagnostic and therapeutic procedures.",
+        metavar="[NAME=]CONCEPT_ID",
+    )
+    far: Sequence[str] = option_field(
+        (),
+        "Top concept of a category unrelated to those of --near; give one or more. For SNOMED CT "
+        "the default is organisms.",
+        metavar="[NAME=]CONCEPT_ID",
+    )
+    categories: Sequence[str] = option_field(
+        (),
+        "Top concept of a category; give two or more to measure their separation. They replace "
+        "near and far, and their category error is computed.",
+        ("--category",),
+        metavar="[NAME=]CONCEPT_ID",
+    )
+    words: str | Path | None = input_field(
+        None,
+        "Table of words that groups rated pairs. Its columns are word, and count (in a corpus), "
+        "topics (the number of topics that use the word) or domain.",
+    )
     bins: Annotated[Sequence[int], BINS] = ()
     topic_bins: Annotated[Sequence[int], TOPIC_BINS] = ()
     equal_parts: Annotated[int | None, EQUAL_PARTS] = None
@@ -316,8 +289,8 @@ class EvaluateOptions(Options):
         Sequence[Difficulty], _sets("Difficulty of pairs; default: both.", "difficulty")
     ] = ()
     negatives: Annotated[Sequence[Strategy], _sets("Negatives; default: all.", "negatives")] = ()
-    submitter: Annotated[str | None, output_option("Submitter to name in result.json.")] = None
-    date: Annotated[dt.date | None, output_option("Date to give in result.json.")] = None
+    submitter: str | None = output_field(None, "Submitter to name in result.json.")
+    date: dt.date | None = output_field(None, "Date to give in result.json.")
     overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
 
@@ -367,50 +340,40 @@ class CompareOptions(Options):
     """The options of ``medsim compare``."""
 
     evaluation: Annotated[
-        str | Path | OpenedFolder,
-        Option("The folder of an evaluation.", argument=True, metavar="RESULTS"),
+        PathOrOutput, Option("The folder of an evaluation.", argument=True, metavar="RESULTS")
     ]
-    table: Annotated[
-        str,
-        main_option(
-            f"{', '.join(TABLES)}, or a table of the paper, such as C.2. standings is the "
-            f"leaderboard. The tables and figures of the paper are {', '.join(PAPER)}.",
-            suggested=(*TABLES, *PAPER),
-        ),
-    ] = "best"
+    table: str = main_field(
+        "best",
+        f"{', '.join(TABLES)}, or a table of the paper, such as C.2. standings is the "
+        f"leaderboard. The tables and figures of the paper are {', '.join(PAPER)}.",
+        suggested=(*TABLES, *PAPER),
+    )
     _: KW_ONLY
-    metrics: Annotated[
-        Sequence[str] | None,
-        main_option(
-            "Metric for all embeddings; default: each one's best. Give one for word embeddings "
-            "and one for others, or one embedding's, such as glove=avg_cos. Table 4 of the paper "
-            f"has {' and '.join(RATED_METRICS)}, and {PAPER['4'].glove_metric} for word embeddings "
-            "whose name or file name contains glove; tables 5 and C.1 to C.3 have "
-            f"{' and '.join(LABELLED_METRICS)}.",
-            ("--metric",),
-        ),
-    ] = None
+    metrics: Sequence[str] | None = main_field(
+        None,
+        "Metric for all embeddings; default: each one's best. Give one for word embeddings "
+        "and one for others, or one embedding's, such as glove=avg_cos. Table 4 of the paper "
+        f"has {' and '.join(RATED_METRICS)}, and {PAPER['4'].glove_metric} for word embeddings "
+        "whose name or file name contains glove; tables 5 and C.1 to C.3 have "
+        f"{' and '.join(LABELLED_METRICS)}.",
+        ("--metric",),
+    )
     datasets: Annotated[Sequence[str], _sets(_SHOWN_SETS, lower=False)] = ()
     difficulty: Annotated[Sequence[Difficulty], _sets("With --table article; default: both.")] = ()
     negatives: Annotated[Sequence[Strategy], _sets("With --table article; default: random.")] = ()
-    statistics: Annotated[
-        Sequence[str],
-        Option(
-            "With --table article: statistics to show besides the headline, such as auc.",
-            listed=True,
-            choices=_ARTICLE,
-        ),
-    ] = ()
-    narrow: Annotated[
-        bool,
-        Option(
-            "With --table article: show half the width of intervals, after \N{PLUS-MINUS SIGN}."
-        ),
-    ] = False
-    baseline: Annotated[str | None, Option(_REFERENCE, metavar="NAME")] = None
+    statistics: Sequence[str] = option_field(
+        (),
+        "With --table article: statistics to show besides the headline, such as auc.",
+        listed=True,
+        choices=_ARTICLE,
+    )
+    narrow: bool = option_field(
+        False, "With --table article: show half the width of intervals, after \N{PLUS-MINUS SIGN}."
+    )
+    baseline: str | None = option_field(None, _REFERENCE, metavar="NAME")
     subset: Annotated[Subset, SUBSET] = "common"
-    correction: Annotated[PValueCorrection, Option("Correct p-values for multiple tests.")] = (
-        "bonferroni"
+    correction: PValueCorrection = option_field(
+        "bonferroni", "Correct p-values for multiple tests."
     )
     threads: Threads = None
     progress: Reporting = None
@@ -451,7 +414,7 @@ class CorrelateOptions(Options):
     """The options of ``medsim correlate``."""
 
     intrinsic: Annotated[
-        ModelScores | OpenedFolder,
+        ModelScores | PathOrOutput,
         Option(
             "The folder of an evaluation, whose embeddings are the models; or a table (CSV, TSV or "
             "Parquet) with a row per model and a column per set.",
@@ -467,24 +430,19 @@ class CorrelateOptions(Options):
         ),
     ]
     _: KW_ONLY
-    metric: Annotated[
-        str | None,
-        main_option(
-            "Metric for all embeddings; default: each one's best. It applies to an evaluation, "
-            "not to a table.",
-            suggested=_METRIC_NAMES,
-        ),
-    ] = None
-    statistic: Annotated[
-        str | None,
-        main_option(
-            "Statistic; default: auc or spearman. It applies to an evaluation, not to a table.",
-            suggested=tuple(STATISTICS),
-        ),
-    ] = None
+    metric: str | None = main_field(
+        None,
+        "Metric for all embeddings; default: each one's best. It applies to an evaluation, not to "
+        "a table.",
+        suggested=_METRIC_NAMES,
+    )
+    statistic: str | None = main_field(
+        None,
+        "Statistic; default: auc or spearman. It applies to an evaluation, not to a table.",
+        suggested=tuple(STATISTICS),
+    )
     subset: Annotated[Subset, SUBSET] = "common"
-    correction: Annotated[
-        CorrelationCorrection,
-        Option("Correct p-values for multiple tests, for stars and verdicts."),
-    ] = "holm"
+    correction: CorrelationCorrection = option_field(
+        "holm", "Correct p-values for multiple tests, for stars and verdicts."
+    )
     progress: Reporting = None

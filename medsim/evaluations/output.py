@@ -70,10 +70,6 @@ EVALUATION = Kind(
     resumed_by="scores",
     grows=True,
     unseen={"separation_part": SEPARATION_PARTS},
-    others={
-        RESULT: "The scores on whole builds without any term, for leaderboards.",
-        RESULT_VALUES: "What result.json would have beyond 1 MB: the changes of headline scores.",
-    },
 )
 
 

@@ -13,6 +13,7 @@ from medsim.core.errors import counted, listed
 from medsim.embeddings.metrics import METRICS
 from medsim.evaluations import detail_sections, readable
 from medsim.evaluations.baselines import BASELINES
+from medsim.evaluations.chart import score_points
 from medsim.evaluations.conclusions import (
     all_metrics,
     best_metrics,
@@ -20,11 +21,7 @@ from medsim.evaluations.conclusions import (
     with_standing,
 )
 from medsim.evaluations.report_data import EvaluationReportData, evaluation_data
-from medsim.evaluations.sentences import (
-    main_set,
-    result_sentences,
-    sample_sentences,
-)
+from medsim.evaluations.sentences import main_set, result_sentences, sample_sentences
 from medsim.evaluations.sets import (
     ALL_KINDS,
     FEW,
@@ -231,13 +228,7 @@ def confusions(data: EvaluationReportData, embeddings: Sequence[str]) -> Section
         name = pl.format("{}: {}", "input", pl.col("part_value").str.replace("_", " or "))
         minimal = pl.when(negatives=MINIMAL).then(pl.lit(", minimal")).otherwise(pl.lit(""))
         name = pl.concat_str(name, minimal)
-        charted = charts.points(
-            compared,
-            y=compared.select(name).to_series(),
-            contender="embedding",
-            ends=("low", "high"),
-            filled=pl.col("among_best").fill_null(value=True),
-        )
+        charted = score_points(compared, y=compared.select(name).to_series())
         chart = Chart(
             title=_CONFUSIONS[statistic.name],
             says=_explained(statistic),
@@ -312,14 +303,8 @@ def _standings(best: pl.DataFrame, statistic: Statistic[Any]) -> PageTable:
 def _board(best: pl.DataFrame, statistic: Statistic[Any], embeddings: Sequence[str]) -> Chart:
     label, is_rated = statistic.label, statistic.kind == "rated"
     drawn = with_enough_pairs(best)
-    rows = charts.points(
-        drawn,
-        panel=readable.set_kind(drawn),
-        y=readable.set_name(drawn),
-        contender="embedding",
-        ends=("low", "high"),
-        filled=pl.col("among_best").fill_null(value=True),
-        n="n_pairs",
+    rows = score_points(
+        drawn, panel=readable.set_kind(drawn), y=readable.set_name(drawn), n="n_pairs"
     )
     where = "rated pairs" if is_rated else best["input"][0]
     return Chart(
@@ -426,12 +411,7 @@ def _chart(key: pl.DataFrame, statistic: Statistic[Any]) -> Chart:
         spec=charts.ranking(
             distinct(key["embedding"]), charts.ValueAxis(title=label, line=statistic.chance)
         ),
-        rows=charts.points(
-            key.with_columns(contender=pl.lit("")),
-            y="embedding",
-            ends=("low", "high"),
-            filled=pl.col("among_best").fill_null(value=True),
-        ),
+        rows=score_points(key, pl.lit(""), y="embedding"),
         table=_board_table(key, statistic, where),
     )
 

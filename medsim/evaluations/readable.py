@@ -172,10 +172,6 @@ def _of_rated(rows: pl.DataFrame) -> list[pl.DataFrame]:
     return [rows.with_columns(*scale, percent("multi_word"), *means)]
 
 
-def _of_coverage(rows: pl.DataFrame) -> list[pl.DataFrame]:
-    return [readable_coverage(rows), _without_empty(rows)]
-
-
 def _of_overlap(rows: pl.DataFrame) -> list[pl.DataFrame]:
     whole = rows.filter(of="vocabulary")
     used = rows.filter(pl.col("of") != "vocabulary")
@@ -473,7 +469,7 @@ _FORMS: Mapping[str, Callable[[pl.DataFrame], list[pl.DataFrame]]] = {
     "far": _of_errors,
     "mean_similarity": _of_similarities,
     "multi_word": _of_rated,
-    "n_pairs_oov": _of_coverage,
+    "n_pairs_oov": lambda rows: [readable_coverage(rows), _without_empty(rows)],
     "share1": _of_overlap,
     "greatest": _of_variance,
     "n_in_set": _of_paper,

@@ -143,7 +143,8 @@ def confusion_sentences(results: pl.DataFrame) -> list[str]:
     n_builds = models["input"].n_unique()
     for (build,), rows in models.group_by("input", maintain_order=True):
         place = f"On {build}, " if n_builds > 1 else ""
-        of_leader = rows.filter(pl.col("embedding").is_in(_leaders(rows).implode()))
+        leader = rows.filter(statistic=HEADLINE)["embedding"].tail(1)
+        of_leader = rows.filter(pl.col("embedding").is_in(leader.implode()))
         is_such = pl.col("statistic") == CONFUSIONS[0]
         is_such |= (pl.col("statistic") == LADDER[0]) & (pl.col("negatives") == RUNGS[1])
         parts = with_parts(of_leader.filter(is_such))
@@ -165,11 +166,6 @@ def confusion_sentences(results: pl.DataFrame) -> list[str]:
                 )
                 sentences.append(said)
     return sentences
-
-
-def _leaders(rows: pl.DataFrame) -> pl.Series:
-    """Return the embedding with the highest headline score, if there is one."""
-    return rows.filter(statistic=HEADLINE)["embedding"].tail(1)
 
 
 def sample_sentences(options: Mapping[str, Any]) -> list[str]:

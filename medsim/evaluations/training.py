@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from inspect import Signature, signature
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from medsim.core.config import SET_COLUMNS
@@ -27,7 +26,7 @@ from medsim.evaluations.sets import HEADLINE
 from medsim.evaluations.statistic import BASELINE
 
 if TYPE_CHECKING:
-    from medsim.core.options import OpenedFolder
+    from medsim.core.options import PathOrOutput
 
 T = TypeVar("T")
 
@@ -60,7 +59,7 @@ class TermSimilarityEvaluator:
 
     def __init__(
         self,
-        build: str | Path | OpenedFolder,
+        build: PathOrOutput,
         *,
         sample: int | None = 2000,
         seed: int = 0,

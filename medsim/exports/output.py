@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import polars as pl
 
+from medsim.builds.output import PAIR
 from medsim.core.errors import counted
-from medsim.core.kinds import Kind
+from medsim.core.kinds import Kind, declared_tables
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 from medsim.core.shown import Summary
+from medsim.exports.formats import SPLIT_NOTE
+
+_OF_PAIRS = {name: {name: PAIR.columns[name]} for name in ("pair_id", "distance")}
+TRAINING_TABLES = {
+    name: replace(table, about=f"{table.about} {SPLIT_NOTE}")
+    for name, table in declared_tables(__package__, **_OF_PAIRS).items()
+}
+"""The tables of files for training, by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

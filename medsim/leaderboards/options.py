@@ -9,12 +9,12 @@ from typing import Annotated
 
 from medsim.core.errors import OptionError
 from medsim.core.options import (
-    OpenedFolder,
     Option,
     Options,
+    PathOrOutput,
     Reporting,
     folder_of,
-    main_option,
+    main_field,
     several,
 )
 from medsim.embeddings.options import EMBEDDINGS, EmbeddingLike
@@ -34,7 +34,7 @@ class LeaderboardOptions(Options):
     """The options of ``medsim leaderboard``."""
 
     results: Annotated[
-        str | Path | OpenedFolder | Sequence[str | Path | OpenedFolder],
+        PathOrOutput | Sequence[PathOrOutput],
         Option(
             "Folders of evaluations, their result.json files, or a folder of such files.",
             argument=True,
@@ -42,14 +42,11 @@ class LeaderboardOptions(Options):
             many=True,
         ),
     ]
-    out: Annotated[str | Path | None, main_option("The .html file to write.", ("--out", "-o"))] = (
-        None
-    )
+    out: str | Path | None = main_field(None, "The .html file to write.", ("--out", "-o"))
     _: KW_ONLY
-    checks: Annotated[
-        Sequence[str | Path | OpenedFolder],
-        main_option("Build on which to evaluate models again.", ("--check",), metavar="BUILD"),
-    ] = ()
+    checks: Sequence[PathOrOutput] = main_field(
+        (), "Build on which to evaluate models again.", ("--check",), metavar="BUILD"
+    )
     embeddings: Annotated[
         Mapping[str, EmbeddingLike] | None,
         replace(EMBEDDINGS, needed=False, heading="Main options"),

@@ -260,10 +260,7 @@ def _section(board: pl.DataFrame) -> Section:
             charts.ValueAxis(title=_LABEL, line=best["value"] - (best["gain"] or 0)),
         ),
         rows=charts.points(
-            board.with_columns(contender=pl.lit(""), first=pl.col("rank").eq_missing(1)),
-            y="model",
-            ends=_ENDS,
-            filled="first",
+            board, y="model", contender=pl.lit(""), ends=_ENDS, filled=pl.col("rank").eq_missing(1)
         ),
         table=PageTable(caption="Scores", frame=headed(board, LEADERBOARD_COLUMNS, **_HEADINGS)),
     )

@@ -22,7 +22,7 @@ from medsim.core.store import Store
 from medsim.core.terms import MAX_NAME, TOO_LONG, lowered_column
 from medsim.corpora import corpus_names
 from medsim.corpora.documents import Problems, corpus_digest, documents_of, open_corpus
-from medsim.embeddings.embedded_terms import embed_terms, identify, with_fingerprint
+from medsim.embeddings.embedded_terms import embedded_by
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.options import embedding_spec
 from medsim.linking.options import LinkOptions
@@ -131,13 +131,11 @@ def _searched(
     names = store.frame("linking/spelling")
     texts = pl.concat([names["term"], queries["term"]])
     terms = texts.unique().sort()
-    for name, source in options.embeddings.items():
-        named = identify(embedding_spec(source, name), progress)
-        named = with_fingerprint(named, terms.to_list(), progress, threads=threads)
-        embedded = embed_terms(
-            named, terms.to_list(), progress, threads=threads, cache=cache_folder(options.cache)
-        )
-        rows = terms.search_sorted(texts).to_numpy()
+    rows, cache = terms.search_sorted(texts).to_numpy(), cache_folder(options.cache)
+    specs = (embedding_spec(source, name) for name, source in options.embeddings.items())
+    each = embedded_by(specs, terms.to_list(), progress, threads=threads, cache=cache)
+    for named, embedded in each:
+        name = named.spec.name
         with progress.stage(f"search {queries.height:,} mentions with {name}"):
             sides = rows[: names.height], rows[names.height :]
             found = names_by_cosine(embedded, *sides, DEPTH, threads)

@@ -12,13 +12,12 @@ from medsim.core.errors import OptionError
 from medsim.core.options import (
     OVERWRITE,
     Cache,
-    OpenedFolder,
     Option,
     Options,
+    PathOrOutput,
     Reporting,
     Threads,
-    input_option,
-    main_option,
+    input_field,
 )
 from medsim.corpora import ENGLISH
 from medsim.embeddings.options import EMBEDDINGS, EmbeddingLike
@@ -34,8 +33,8 @@ class LinkOptions(Options):
         Option("PubTator or BioC files, or brat folders.", argument=True, metavar="CORPUS..."),
     ]
     terminology: Annotated[
-        str | Path | OpenedFolder,
-        main_option(
+        PathOrOutput,
+        Option(
             "Terminology whose names are searched: a folder of a build, or a source.",
             ("--terminology", "-t"),
             metavar="SOURCE",
@@ -45,7 +44,7 @@ class LinkOptions(Options):
     embeddings: Annotated[Mapping[str, EmbeddingLike], replace(EMBEDDINGS, needed=False)]
     out: Annotated[str | Path, NEW_FOLDER]
     _: KW_ONLY
-    language: Annotated[str, input_option("Language code of names.", key="language")] = ENGLISH
+    language: str = input_field(ENGLISH, "Language code of names.", key="language")
     extensions: Annotated[Sequence[str | Path], extensions_option("the terminology")] = ()
     threads: Threads = None
     cache: Cache = None

@@ -17,7 +17,7 @@ from medsim.core.output import claimed_by
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
 from medsim.core.tables import bytes_of
-from medsim.embeddings.embedded_terms import embed_terms, identify, term_rows, with_fingerprint
+from medsim.embeddings.embedded_terms import embedded_by, term_rows
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.options import embedding_spec
 from medsim.mapping.candidates import PairSearch, comparable
@@ -169,14 +169,11 @@ def _embedded(
     threads: int,
 ) -> list[tuple[EmbeddedTerms, Ids, Ids]]:
     """Return embeddings with the rows of the terms of both sides; add the facts on each."""
-    terms, embedded = pl.concat(sides).unique().sort(), []
-    for name, source in (options.embeddings or {}).items():
-        named = identify(embedding_spec(source, name), progress)
-        named = with_fingerprint(named, terms.to_list(), progress, threads=threads)
-        vectors = embed_terms(
-            named, terms.to_list(), progress, threads=threads, cache=cache_folder(options.cache)
-        )
+    terms, embedded = pl.concat(sides).unique().sort().to_list(), []
+    given, cache = options.embeddings or {}, cache_folder(options.cache)
+    specs = (embedding_spec(source, name) for name, source in given.items())
+    for named, vectors in embedded_by(specs, terms, progress, threads=threads, cache=cache):
         names, queries = (term_rows(vectors, side) for side in sides)
         embedded.append((vectors, names, queries))
-        embeddings[name] = named.provenance()
+        embeddings[named.spec.name] = named.provenance()
     return embedded

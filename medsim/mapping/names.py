@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
@@ -14,7 +13,7 @@ from medsim.core.progress import Progress
 from medsim.terminologies.options import ReadingOptions
 
 if TYPE_CHECKING:
-    from medsim.core.options import OpenedFolder
+    from medsim.core.options import PathOrOutput
     from medsim.core.store import Store
 
 _CHOSEN = {"category": pl.String}
@@ -28,7 +27,7 @@ class LocalReading(ReadingOptions):
 
 
 def read_names(
-    source: str | Path | OpenedFolder,
+    source: PathOrOutput,
     reading: ReadingOptions,
     store: Store,
     progress: Progress,

@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import Annotated
 
 from medsim.builds.options import NEW_FOLDER
-from medsim.core.config import MAX_SEED
 from medsim.core.errors import OptionError
 from medsim.core.options import (
     OVERWRITE,
     Cache,
-    OpenedFolder,
     Option,
     Options,
+    PathOrOutput,
     Reporting,
     Threads,
-    input_option,
-    main_option,
-    output_option,
+    input_field,
+    main_field,
+    output_field,
+    seed_field,
 )
 from medsim.corpora import ENGLISH
 from medsim.decisions.options import DECISIONS_OPTION
@@ -38,7 +38,7 @@ class MapOptions(Options):
     """The options of ``medsim map``."""
 
     local: Annotated[
-        str | Path | OpenedFolder,
+        PathOrOutput,
         Option(
             "The local names: a table with a code and a name per row (.csv, .xlsx and others), "
             "or any other source or build.",
@@ -46,7 +46,7 @@ class MapOptions(Options):
         ),
     ]
     standard: Annotated[
-        str | Path | OpenedFolder,
+        PathOrOutput,
         Option("The standard: a folder of a build, or a source.", argument=True, or_name=True),
     ]
     out: Annotated[str | Path, NEW_FOLDER]
@@ -54,68 +54,56 @@ class MapOptions(Options):
     embeddings: Annotated[Mapping[str, EmbeddingLike] | None, replace(EMBEDDINGS, needed=False)] = (
         None
     )
-    k: Annotated[
-        int,
-        main_option(
-            "Maximum number of candidates of each local code.",
-            ("--k", "-k"),
-            least=1,
-            most=MAX_CANDIDATES,
-            key="k",
-        ),
-    ] = 5
+    k: int = main_field(
+        5,
+        "Maximum number of candidates of each local code.",
+        ("--k", "-k"),
+        least=1,
+        most=MAX_CANDIDATES,
+        key="k",
+    )
     decisions: Annotated[Sequence[str | Path], DECISIONS_OPTION] = ()
-    accept: Annotated[
-        float | None,
-        main_option(
-            "Take undecided first candidates of at least this probability as mappings too.",
-            least=0.5,
-            most=1,
-            key="accept",
-        ),
-    ] = None
-    columns: Annotated[
-        Sequence[str],
-        input_option(
-            "Columns of LOCAL, such as concept=CODE,term=NAME; also synonyms, category and "
-            "frequency. By default, columns have their usual names. Others are kept.",
-            listed=True,
-            metavar="ROLE=NAME",
-            key="columns",
-            kept_empty=False,
-        ),
-    ] = ()
-    language: Annotated[str, input_option("Language code of names.", key="language")] = ENGLISH
+    accept: float | None = main_field(
+        None,
+        "Take undecided first candidates of at least this probability as mappings too.",
+        least=0.5,
+        most=1,
+        key="accept",
+    )
+    columns: Sequence[str] = input_field(
+        (),
+        "Columns of LOCAL, such as concept=CODE,term=NAME; also synonyms, category and frequency. "
+        "By default, columns have their usual names. Others are kept.",
+        listed=True,
+        metavar="ROLE=NAME",
+        key="columns",
+        kept_empty=False,
+    )
+    language: str = input_field(ENGLISH, "Language code of names.", key="language")
     extensions: Annotated[Sequence[str | Path], extensions_option("STANDARD")] = ()
-    vocabularies: Annotated[
-        Sequence[str],
-        input_option(
-            "Vocabularies of STANDARD to search (UMLS, RxNorm and OMOP); default: all.",
-            listed=True,
-            key="vocabularies",
-            kept_empty=False,
-        ),
-    ] = ()
-    categories: Annotated[
-        Sequence[str],
-        input_option(
-            "Search only concepts of a category: a semantic type such as disorder, or a concept, "
-            "which stands for itself and its descendants. Several are possible.",
-            ("--category",),
-            metavar="CATEGORY",
-            key="categories",
-            kept_empty=False,
-        ),
-    ] = ()
-    prefix: Annotated[
-        str,
-        output_option(
-            "Prefix of local codes and the address that it stands for, in SSSOM and FHIR.",
-            metavar="NAME=ADDRESS",
-            key="prefix",
-        ),
-    ] = "local=https://example.org/local/"
-    seed: Annotated[int, Option("Random seed.", least=0, most=MAX_SEED, key="seed")] = 0
+    vocabularies: Sequence[str] = input_field(
+        (),
+        "Vocabularies of STANDARD to search (UMLS, RxNorm and OMOP); default: all.",
+        listed=True,
+        key="vocabularies",
+        kept_empty=False,
+    )
+    categories: Sequence[str] = input_field(
+        (),
+        "Search only concepts of a category: a semantic type such as disorder, or a concept, "
+        "which stands for itself and its descendants. Several are possible.",
+        ("--category",),
+        metavar="CATEGORY",
+        key="categories",
+        kept_empty=False,
+    )
+    prefix: str = output_field(
+        "local=https://example.org/local/",
+        "Prefix of local codes and the address that it stands for, in SSSOM and FHIR.",
+        metavar="NAME=ADDRESS",
+        key="prefix",
+    )
+    seed: int = seed_field(0, "Random seed.")
     threads: Threads = None
     cache: Cache = None
     overwrite: Annotated[bool, OVERWRITE] = False

@@ -49,14 +49,6 @@ NAME_MAPPING = Kind(
     command="medsim map",
     manifest=MappingManifest,
     views=_TABLES,
-    others={
-        "candidates.csv": "The candidates, to be decided in a spreadsheet and read by --decisions.",
-        "candidates.xlsx": "The same as a workbook, at most of the 10,000 most frequent codes.",
-        "mappings.csv": "The table mapping, with the columns of LOCAL, for spreadsheets.",
-        "mappings.sssom.tsv": "The mappings in the format SSSOM.",
-        "source_to_concept_map.csv": "The mappings as a table of OMOP.",
-        "ConceptMap.json": "The mappings as a resource of FHIR R4.",
-    },
 )
 
 

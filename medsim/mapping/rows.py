@@ -109,10 +109,8 @@ def _with_status(
 def _taken(codes: pl.DataFrame, candidates: pl.DataFrame, accept: float | None) -> pl.DataFrame:
     """Return undecided first candidates that are probable enough, as exact mappings."""
     blank = dict.fromkeys(("comment", "reviewer", "date"), pl.lit(""))
-    if accept is None:
-        candidates = candidates.clear()
-    probable = candidates.filter(pl.col("rank") == 1, pl.col("probability") >= (accept or 0))
-    undecided = codes.filter(status="undecided")
-    return probable.join(undecided, on="code", how="semi").with_columns(
+    is_probable = pl.lit(accept is not None) & (pl.col("probability") >= (accept or 0))
+    probable = candidates.filter(is_probable, rank=1).with_columns(
         decision=pl.lit("exact"), **blank
     )
+    return probable.join(codes.filter(status="undecided"), on="code", how="semi")

@@ -14,8 +14,9 @@ from medsim.core.options import (
     Options,
     Reporting,
     Threads,
-    input_option,
-    main_option,
+    input_field,
+    main_field,
+    option_field,
 )
 
 Ties = Literal["first", "all"]
@@ -43,70 +44,54 @@ class NearestOptions(Options):
             argument=True,
         ),
     ]
-    pool: Annotated[
-        NamesLike | None,
-        Option(
-            "The names to search, as for QUERIES; default: the other names of QUERIES.",
-            argument=True,
-        ),
-    ] = None
-    k: Annotated[
-        int | None,
-        main_option(
-            "Nearest names of each query; default: 1.", ("--k", "-k"), least=1, most=MAX_MATCHES
-        ),
-    ] = None
-    max_distance: Annotated[
-        int | None,
-        main_option(
-            "Largest edit distance; without --k, all pairs within it are found (1 to 4).",
-            least=0,
-            most=1 << 20,
-        ),
-    ] = None
+    pool: NamesLike | None = option_field(
+        None,
+        "The names to search, as for QUERIES; default: the other names of QUERIES.",
+        argument=True,
+    )
+    k: int | None = main_field(
+        None, "Nearest names of each query; default: 1.", ("--k", "-k"), least=1, most=MAX_MATCHES
+    )
+    max_distance: int | None = main_field(
+        None,
+        "Largest edit distance; without --k, all pairs within it are found (1 to 4).",
+        least=0,
+        most=1 << 20,
+    )
     _: KW_ONLY
-    query_column: Annotated[
-        str | None,
-        input_option("Column of QUERIES; default: the only one, or one named term, name or label."),
-    ] = None
-    pool_column: Annotated[str | None, input_option("Column of POOL; the same default.")] = None
-    query_table: Annotated[
-        str | None, input_option("Table of QUERIES, a database, or sheet of a workbook.")
-    ] = None
-    pool_table: Annotated[str | None, input_option("Table of POOL, as for QUERIES.")] = None
-    keep: Annotated[
-        Sequence[str],
-        main_option(
-            "Columns of QUERIES to keep as query_COLUMN, such as codes; without POOL, also as "
-            "match_COLUMN. A name of several rows is repeated for each. Builds have concept_id, "
-            "description_id, kind and language.",
-            listed=True,
-            metavar="COLUMN",
-        ),
-    ] = ()
-    keep_pool: Annotated[
-        Sequence[str],
-        main_option("Columns of POOL to keep, as match_COLUMN.", listed=True, metavar="COLUMN"),
-    ] = ()
-    duplicates: Annotated[
-        bool,
-        main_option(
-            "Also pair rows with equal names, each with the first of them, at distance 0; with "
-            "--max-distance, without --k and POOL."
-        ),
-    ] = False
-    exclude: Annotated[
-        NamesLike | None,
-        input_option("Table of pairs that do not match, with the columns query and match."),
-    ] = None
-    match_case: Annotated[bool, Option("Distinguish upper and lower case.")] = False
-    ties: Annotated[
-        Ties,
-        Option(
-            "'all' adds the other names at the distance of the last one. 'first' takes --k names, "
-            "at equal distances the first ones in order of text."
-        ),
-    ] = "first"
+    query_column: str | None = input_field(
+        None, "Column of QUERIES; default: the only one, or one named term, name or label."
+    )
+    pool_column: str | None = input_field(None, "Column of POOL; the same default.")
+    query_table: str | None = input_field(
+        None, "Table of QUERIES, a database, or sheet of a workbook."
+    )
+    pool_table: str | None = input_field(None, "Table of POOL, as for QUERIES.")
+    keep: Sequence[str] = main_field(
+        (),
+        "Columns of QUERIES to keep as query_COLUMN, such as codes; without POOL, also as "
+        "match_COLUMN. A name of several rows is repeated for each. Builds have concept_id, "
+        "description_id, kind and language.",
+        listed=True,
+        metavar="COLUMN",
+    )
+    keep_pool: Sequence[str] = main_field(
+        (), "Columns of POOL to keep, as match_COLUMN.", listed=True, metavar="COLUMN"
+    )
+    duplicates: bool = main_field(
+        False,
+        "Also pair rows with equal names, each with the first of them, at distance 0; with "
+        "--max-distance, without --k and POOL.",
+    )
+    exclude: NamesLike | None = input_field(
+        None, "Table of pairs that do not match, with the columns query and match."
+    )
+    match_case: bool = option_field(False, "Distinguish upper and lower case.")
+    ties: Ties = option_field(
+        "first",
+        "'all' adds the other names at the distance of the last one. 'first' takes --k names, at "
+        "equal distances the first ones in order of text.",
+    )
     threads: Threads = None
     progress: Reporting = None
 
@@ -136,10 +121,7 @@ class NearestCommandOptions(NearestOptions):
     """The options of ``medsim nearest`` on the command line, which can write the rows."""
 
     _: KW_ONLY
-    out: Annotated[
-        Path | None,
-        main_option(
-            "The .parquet or .csv file to write; default: print the rows.", ("--out", "-o")
-        ),
-    ] = None
+    out: Path | None = main_field(
+        None, "The .parquet or .csv file to write; default: print the rows.", ("--out", "-o")
+    )
     overwrite: Annotated[bool, OVERWRITE] = False

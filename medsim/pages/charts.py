@@ -132,7 +132,7 @@ def points(
     frame: pl.DataFrame,
     *,
     y: Column,
-    contender: str = "contender",
+    contender: Column = "contender",
     value: str = "value",
     ends: tuple[str, str] | None = None,
     filled: Column | bool = True,

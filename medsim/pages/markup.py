@@ -87,7 +87,7 @@ def _templates() -> Environment:
         "breakable": _breakable,
         "linked": _linked,
         "rows": _rows,
-        "packed": _packed_rows,
+        "packed": lambda rows: embedded_json(packed_columns(rows)),
         "json": embedded_json,
     }
     return environment
@@ -97,11 +97,6 @@ def _drawn(chart: Chart) -> str:
     """Return the JSON from which the page draws a chart."""
     spec = {**chart.spec, "description": f"{chart.title}. {chart.says}"}
     return embedded_json({"spec": spec, "columns": packed_columns(chart.rows)})
-
-
-def _packed_rows(rows: pl.DataFrame) -> str:
-    """Return the JSON from which the page shows the rows of a long table."""
-    return embedded_json(packed_columns(rows))
 
 
 def _breakable(text: str) -> str:

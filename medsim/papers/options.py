@@ -8,9 +8,8 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from medsim.core.config import MAX_SEED
 from medsim.core.errors import OptionError, listed
-from medsim.core.options import Cache, Option, Options, Reporting, Threads, main_option
+from medsim.core.options import Cache, Option, Options, Reporting, Threads, main_field, seed_field
 from medsim.embeddings.options import EMBEDDINGS, EmbeddingLike, wrap, wrap_by_name
 from medsim.papers.printed import printed_papers
 
@@ -39,41 +38,25 @@ class ReproduceOptions(Options):
     ]
     inputs: Annotated[
         str | Path | Sequence[str | Path],
-        Option(
-            f"{_INPUTS}.",
-            argument=True,
-            metavar="INPUT...",
-            many=True,
-        ),
+        Option(f"{_INPUTS}.", argument=True, metavar="INPUT...", many=True),
     ]
-    out: Annotated[str | Path, main_option("Folder to write, or to continue.", ("--out", "-o"))]
+    out: Annotated[str | Path, Option("Folder to write, or to continue.", ("--out", "-o"))]
     _: KW_ONLY
     embeddings: Annotated[
         Mapping[str, EmbeddingLike] | None, replace(EMBEDDINGS, heading="Main options", read=None)
     ] = None
-    answers: Annotated[
-        str | Path | None,
-        main_option(
-            "schulz-2020: the folder of the answers that annotators sent back.",
-            metavar="FOLDER",
-        ),
-    ] = None
-    tasks: Annotated[
-        str | Path | None,
-        main_option(
-            "chiu-2018: a table with a row per model and a column per task, as for medsim "
-            "correlate.",
-            metavar="FILE",
-        ),
-    ] = None
-    terminology: Annotated[
-        str | None,
-        main_option(
-            "rouhizadeh-2024: the terminology whose concepts the corpora name.",
-            metavar="SOURCE",
-        ),
-    ] = None
-    seed: Annotated[int, Option("Random seed.", least=0, most=MAX_SEED, key="seed")] = 0
+    answers: str | Path | None = main_field(
+        None, "schulz-2020: the folder of the answers that annotators sent back.", metavar="FOLDER"
+    )
+    tasks: str | Path | None = main_field(
+        None,
+        "chiu-2018: a table with a row per model and a column per task, as for medsim correlate.",
+        metavar="FILE",
+    )
+    terminology: str | None = main_field(
+        None, "rouhizadeh-2024: the terminology whose concepts the corpora name.", metavar="SOURCE"
+    )
+    seed: int = seed_field(0, "Random seed.")
     threads: Threads = None
     cache: Cache = None
     progress: Reporting = None

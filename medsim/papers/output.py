@@ -36,10 +36,6 @@ REPRODUCTION = Kind(
     command="medsim reproduce",
     manifest=ReproductionManifest,
     views={"cell": CELL},
-    others={
-        CELLS_CSV: "The cells as CSV that is safe in spreadsheets.",
-        LATEX: "The tables in LaTeX.",
-    },
 )
 
 

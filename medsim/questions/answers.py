@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
 
-from medsim.core.options import Option
+from medsim.core.options import option_field
 from medsim.core.progress import Progress
 from medsim.core.terms import lowered
 from medsim.embeddings.chats import LanguageModel, LlmOptions
@@ -46,7 +46,7 @@ _NUMBERS = {letter: number for number, letter in enumerate(LETTERS)}
 class AskedOptions(LlmOptions):
     """The options of a language model that is asked questions."""
 
-    ask: Annotated[Literal["choice", "pairs"], Option("Way of asking.")] = "choice"
+    ask: Literal["choice", "pairs"] = option_field("choice", "Way of asking.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

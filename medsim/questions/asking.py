@@ -15,7 +15,7 @@ from medsim.core.errors import OptionError, check_unique
 from medsim.core.output import claimed
 from medsim.core.progress import Progress
 from medsim.core.tables import write_csv
-from medsim.embeddings.embedded_terms import embed_terms, identify, with_fingerprint
+from medsim.embeddings.embedded_terms import embedded_by
 from medsim.questions.answers import AskedModel, answers_by_rules, answers_by_similarity
 from medsim.questions.output import (
     AFFIRMED,
@@ -119,21 +119,18 @@ def _of_embeddings(
     """Return the answers of embeddings, and facts about them for the manifest by name."""
     texts = [each.asked[name].explode() for each in inputs for name in ("term", "choices")]
     terms = pl.concat([column.alias("term") for column in texts]).unique().sort().to_list()
-    frames, about, threads = [], {}, contenders.threads
-    for spec in contenders.embeddings:
-        source = with_fingerprint(identify(spec, progress), terms, progress, threads=threads)
-        embedded = embed_terms(
-            source,
-            terms,
-            progress,
-            threads=threads,
-            cache=contenders.cache,
-            coverage=contenders.coverage,
-        )
-        frames += [
-            answers
-            for each in inputs
-            for answers in answers_by_similarity(each.asked, spec.name, embedded)
-        ]
-        about[spec.name] = source.provenance()
+    frames: list[pl.DataFrame] = []
+    about = {}
+    for named, embedded in embedded_by(
+        contenders.embeddings,
+        terms,
+        progress,
+        threads=contenders.threads,
+        cache=contenders.cache,
+        coverage=contenders.coverage,
+    ):
+        name = named.spec.name
+        for each in inputs:
+            frames += answers_by_similarity(each.asked, name, embedded)
+        about[name] = named.provenance()
     return frames, about

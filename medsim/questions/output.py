@@ -50,7 +50,6 @@ ANSWERED = Kind(
     command="medsim eval",
     manifest=AnswersManifest,
     views={"results": RESULTS, "chosen": CHOSEN_KINDS, "replies": REPLIES, "affirmed": AFFIRMED},
-    others={AFFIRMED_CSV: "The rows of affirmed as CSV, which medsim study sample reads."},
 )
 
 

@@ -14,14 +14,15 @@ from medsim.core.errors import OptionError
 from medsim.core.options import (
     OVERWRITE,
     Cache,
-    OpenedFolder,
     Option,
     Options,
+    PathOrOutput,
     Reporting,
     Threads,
-    input_option,
-    main_option,
-    seed_option,
+    input_field,
+    main_field,
+    option_field,
+    seed_field,
 )
 from medsim.embeddings.options import EmbeddingLike
 
@@ -38,53 +39,42 @@ _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 class SplitOptions(Options):
     """The options of ``medsim split``."""
 
-    build: Annotated[
-        str | Path | OpenedFolder, Option("The folder of a build.", argument=True, metavar="BUILD")
-    ]
+    build: Annotated[PathOrOutput, Option("The folder of a build.", argument=True, metavar="BUILD")]
     out: Annotated[str | Path, NEW_FOLDER]
     _: KW_ONLY
-    ratios: Annotated[
-        str,
-        main_option(
-            "Relative sizes of train, validation and test. Two numbers are train and test.",
-            metavar="N/N/N",
-            key="ratios",
-        ),
-    ] = "80/10/10"
-    by: Annotated[
-        Rule,
-        main_option(
-            "How to assign concepts to splits. hash: at random; category: each category into one "
-            "split; release: concepts that are new since an earlier release into test.",
-            lower=True,
-            noun="rule",
-            key="by",
-        ),
-    ] = "hash"
-    test_categories: Annotated[
-        Sequence[str],
-        Option(
-            "Categories to put in test (--by category). Put a name with a comma in double quotes.",
-            listed=True,
-            key="test_categories",
-            kept_empty=False,
-        ),
-    ] = ()
-    since: Annotated[
-        str | Path | OpenedFolder | None,
-        Option(
-            "An earlier release, for --by release: the folder of a build, or a source, which is "
-            "built with default options first.",
-            metavar="EARLIER",
-            or_name=True,
-        ),
-    ] = None
+    ratios: str = main_field(
+        "80/10/10",
+        "Relative sizes of train, validation and test. Two numbers are train and test.",
+        metavar="N/N/N",
+        key="ratios",
+    )
+    by: Rule = main_field(
+        "hash",
+        "How to assign concepts to splits. hash: at random; category: each category into one "
+        "split; release: concepts that are new since an earlier release into test.",
+        lower=True,
+        noun="rule",
+        key="by",
+    )
+    test_categories: Sequence[str] = option_field(
+        (),
+        "Categories to put in test (--by category). Put a name with a comma in double quotes.",
+        listed=True,
+        key="test_categories",
+        kept_empty=False,
+    )
+    since: PathOrOutput | None = option_field(
+        None,
+        "An earlier release, for --by release: the folder of a build, or a source, which is built "
+        "with default options first.",
+        metavar="EARLIER",
+        or_name=True,
+    )
     embedding: Annotated[EmbeddingLike | None, MOVED_EMBEDDING] = None
     cache: Cache = None
-    seed: Annotated[
-        int,
-        seed_option("Random seed. It is used by the rule; negatives keep the seed of the build."),
-    ] = 0
+    seed: int = seed_field(
+        0, "Random seed. It is used by the rule; negatives keep the seed of the build."
+    )
     threads: Threads = None
     overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
@@ -103,14 +93,12 @@ class AnyVerifyOptions(VerifyOptions):
     """The options of ``medsim verify``."""
 
     _: KW_ONLY
-    build: Annotated[
-        str | Path | OpenedFolder | None,
-        input_option(
-            "Build that was split. Verification checks that the splits have all its "
-            "positives, and that its concepts are split by the rule.",
-            metavar="BUILD",
-        ),
-    ] = None
+    build: PathOrOutput | None = input_field(
+        None,
+        "Build that was split. Verification checks that the splits have all its positives, and "
+        "that its concepts are split by the rule.",
+        metavar="BUILD",
+    )
 
 
 def shares_of(ratios: str) -> dict[str, Fraction]:

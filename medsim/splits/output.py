@@ -12,7 +12,7 @@ from typing import ClassVar
 import polars as pl
 import polars.selectors as cs
 
-from medsim.builds.output import CARD, STATS, Build
+from medsim.builds.output import STATS, Build
 from medsim.core import queries
 from medsim.core.errors import OptionError, listed, unknown_name
 from medsim.core.kinds import Column, Kind, declared_tables
@@ -60,13 +60,6 @@ SPLITS = Kind(
     manifest=SplitsManifest,
     resumed_by="train/pairs",
     views={"concept_split": CONCEPT_SPLIT, "stats": SPLIT_STATS},
-    others={
-        CARD: "Card of the splits, like the card of a build.",
-        **{
-            f"{name}/*": f"Build of the split {name}, with its own manifest."
-            for name in SPLIT_NAMES
-        },
-    },
 )
 
 

@@ -34,7 +34,7 @@ from medsim.core.files import digest_of
 from medsim.core.kinds import CANONICAL_TABLES, read_manifest
 from medsim.core.manifest import MANIFEST, Output, Skipped
 from medsim.core.opened import reading_output
-from medsim.core.options import OpenedFolder, folder_of, public
+from medsim.core.options import PathOrOutput, folder_of, public
 from medsim.core.output import OutputFolder, claimed_by
 from medsim.core.parquet import read_parquet
 from medsim.core.progress import Progress, progress_of
@@ -348,7 +348,7 @@ def deal_categories(
 def _by_release(
     store: Store,
     build: Build,
-    since: str | Path | OpenedFolder,
+    since: PathOrOutput,
     earlier: Build,
     shares: Mapping[str, Fraction],
     threads: int,
@@ -378,7 +378,7 @@ def _by_release(
     )
 
 
-def _check_earlier(since: str | Path | OpenedFolder, earlier: Build, build: Build) -> None:
+def _check_earlier(since: PathOrOutput, earlier: Build, build: Build) -> None:
     """Raise OptionError unless a build has an earlier release of the same terminology."""
     days = [each.manifest.source.get("release_date") for each in (earlier, build)]
     fits = build.manifest.may_match(earlier.manifest)

@@ -11,15 +11,18 @@ from typing import Annotated, TypeAlias
 from medsim.core.errors import OptionError
 from medsim.core.options import (
     OVERWRITE,
-    OpenedFolder,
     Option,
     Options,
+    PathOrOutput,
     Reporting,
     Threads,
-    input_option,
+    input_field,
+    main_field,
     main_option,
+    option_field,
+    output_field,
     output_option,
-    seed_option,
+    seed_field,
     several,
 )
 from medsim.statistics.options import (
@@ -88,36 +91,28 @@ OUTLIER_SHARE = 0.5
 
 _MIN_RATERS = 2  # per group: a single rater has no agreement
 
-PathOrOutput: TypeAlias = str | Path | OpenedFolder
-"""A folder, or the output that was opened there."""
-
 Out = Annotated[str | Path, main_option("Folder to write.", ("--out", "-o"))]
 Annotators = Annotated[CountOrNames, main_option("Number of annotators, or names: ada,ben.")]
 Title = Annotated[str, output_option("Heading of the page.")]
 PairsFile = Annotated[
     str | Path, Option("Table with columns term1 and term2; others are kept.", argument=True)
 ]
-Seed = Annotated[int, seed_option("Random seed.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SheetsOptions(Options):
     """The options of all studies."""
 
-    notice: Annotated[
-        str | None,
-        output_option(
-            "Notice about sharing the sheets. It is for annotators; there is none by default."
-        ),
-    ] = None
-    instructions: Annotated[
-        str | Path | None,
-        output_option("Text file with instructions for annotators. A few sentences by default."),
-    ] = None
-    seed: Seed = 0
-    overwrite: Annotated[
-        bool, output_option("Replace OUT if it exists; its answers will no longer match.")
-    ] = False
+    notice: str | None = output_field(
+        None, "Notice about sharing the sheets. It is for annotators; there is none by default."
+    )
+    instructions: str | Path | None = output_field(
+        None, "Text file with instructions for annotators. A few sentences by default."
+    )
+    seed: int = seed_field(0, "Random seed.")
+    overwrite: bool = output_field(
+        False, "Replace OUT if it exists; its answers will no longer match."
+    )
     progress: Reporting = None
 
 
@@ -147,30 +142,26 @@ class SampleOptions(AskingOptions):
     ]
     out: Out
     _: KW_ONLY
-    per_class: Annotated[
-        int | None,
-        main_option(
-            "Pairs per set and label of a build; default: 30.",
-            least=1,
-            most=10_000,
-            key="per_class",
-        ),
-    ] = None
+    per_class: int | None = main_field(
+        None,
+        "Pairs per set and label of a build; default: 30.",
+        least=1,
+        most=10_000,
+        key="per_class",
+    )
     annotators: Annotators = 3
-    per_item: Annotated[
-        int | None,
-        main_option(
-            "Annotators who judge each pair; default: all. Everyone gets equally many pairs.",
-            least=1,
-            key="per_item",
-        ),
-    ] = None
-    title: Annotated[
-        str | None, output_option("Heading of the page; default: the question, if it is given.")
-    ] = None
-    question: Annotated[
-        str | None, main_option("Question to ask instead of the paper's; the answers stay.")
-    ] = None
+    per_item: int | None = main_field(
+        None,
+        "Annotators who judge each pair; default: all. Everyone gets equally many pairs.",
+        least=1,
+        key="per_item",
+    )
+    title: str | None = output_field(
+        None, "Heading of the page; default: the question, if it is given."
+    )
+    question: str | None = main_field(
+        None, "Question to ask instead of the paper's; the answers stay."
+    )
 
     @property
     def is_table(self) -> bool:
@@ -199,23 +190,19 @@ class GradeOptions(SheetsOptions):
     pairs: PairsFile
     out: Out
     _: KW_ONLY
-    raters: Annotated[
-        CountOrNames,
-        main_option("Number of raters, or names: ada,ben. Names are in order of the groups."),
-    ] = 12
-    groups: Annotated[
-        int,
-        main_option("Groups of raters, each with its own pairs.", least=1, most=500, key="groups"),
-    ] = 2
-    consistency: Annotated[
-        int | None, Option("Pairs that all raters rate; default: 50.", least=0, key="consistency")
-    ] = None
-    duplicates: Annotated[
-        int, Option("Pairs that each rater sees twice.", least=0, key="duplicates")
-    ] = DUPLICATES
-    page_size: Annotated[
-        int, output_option("Maximum pairs between pauses; 0: no pauses.", least=0)
-    ] = PAGE_SIZE
+    raters: CountOrNames = main_field(
+        12, "Number of raters, or names: ada,ben. Names are in order of the groups."
+    )
+    groups: int = main_field(
+        2, "Groups of raters, each with its own pairs.", least=1, most=500, key="groups"
+    )
+    consistency: int | None = option_field(
+        None, "Pairs that all raters rate; default: 50.", least=0, key="consistency"
+    )
+    duplicates: int = option_field(
+        DUPLICATES, "Pairs that each rater sees twice.", least=0, key="duplicates"
+    )
+    page_size: int = output_field(PAGE_SIZE, "Maximum pairs between pauses; 0: no pauses.", least=0)
     title: Title = "How similar are these words?"
 
     @property
@@ -249,35 +236,31 @@ class ScoreOptions(Options):
         Sequence[str | Path],
         Option("Files that annotators sent back, or folders.", argument=True, metavar="ANSWERS..."),
     ]
-    out: Annotated[
-        str | Path | None, main_option("Folder to write all tables to, as CSV.", ("--out", "-o"))
-    ] = None
+    out: str | Path | None = main_field(
+        None, "Folder to write all tables to, as CSV.", ("--out", "-o")
+    )
     _: KW_ONLY
-    leave_out: Annotated[
-        Sequence[str],
-        main_option("Annotators to leave out: ada,ben or outliers.", listed=True, key="leave_out"),
-    ] = ()
-    incomplete: Annotated[
-        bool, main_option("Also correct or confirm items that lack answers.", key="incomplete")
-    ] = False
-    outlier_share: Annotated[
-        float,
-        Option(
-            "Outliers have an IAA-1 below this share of the others' mean. It applies to graded "
-            "studies.",
-            least=0,
-            most=1,
-            key="outlier_share",
-        ),
-    ] = OUTLIER_SHARE
+    leave_out: Sequence[str] = main_field(
+        (), "Annotators to leave out: ada,ben or outliers.", listed=True, key="leave_out"
+    )
+    incomplete: bool = main_field(
+        False, "Also correct or confirm items that lack answers.", key="incomplete"
+    )
+    outlier_share: float = option_field(
+        OUTLIER_SHARE,
+        "Outliers have an IAA-1 below this share of the others' mean. It applies to graded "
+        "studies.",
+        least=0,
+        most=1,
+        key="outlier_share",
+    )
     bins: Annotated[Sequence[int], _of_graded(BINS, "bins")] = ()
     topic_bins: Annotated[Sequence[int], _of_graded(TOPIC_BINS, "topic_bins")] = ()
     equal_parts: Annotated[int | None, _of_graded(EQUAL_PARTS, "equal_parts")] = None
-    seed: Seed = 0
-    resamples: Annotated[
-        int,
-        Option("Bootstrap resamples; 0 for none.", least=0, most=MAX_RESAMPLES, key="resamples"),
-    ] = 10_000
+    seed: int = seed_field(0, "Random seed.")
+    resamples: int = option_field(
+        10_000, "Bootstrap resamples; 0 for none.", least=0, most=MAX_RESAMPLES, key="resamples"
+    )
     threads: Threads = None
     overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
@@ -312,10 +295,8 @@ class InstancesOptions(AskingOptions):
     ]
     out: Out
     _: KW_ONLY
-    size: Annotated[int, main_option("Instances per annotator.", least=1, key="size")] = SIZE
-    common: Annotated[
-        int, main_option("Instances that all annotators see.", least=0, key="common")
-    ] = COMMON
+    size: int = main_field(SIZE, "Instances per annotator.", least=1, key="size")
+    common: int = main_field(COMMON, "Instances that all annotators see.", least=0, key="common")
     title: Title = "Do these terms mean the same here?"
 
     @property
@@ -362,9 +343,7 @@ class DomainsOptions(AskingOptions):
     out: Out
     _: KW_ONLY
     word_class: WordClass = None
-    size: Annotated[
-        int | None, main_option("Words to draw; default: all.", least=1, key="size")
-    ] = None
+    size: int | None = main_field(None, "Words to draw; default: all.", least=1, key="size")
     min_count: MinCount = 5
     min_length: MinLength = 3
     keep: Keep = ()
@@ -401,73 +380,63 @@ class PairsOptions(Options):
     words: FrequencyTable
     _: KW_ONLY
     word_class: WordClass = None
-    terminology: Annotated[
-        Paths,
-        main_option(
-            "Builds whose synonyms count as associated. So do their siblings.",
-            metavar="BUILD",
-            many=True,
-        ),
-    ] = None
-    lexicon: Annotated[
-        Paths, input_option("SPECIALIST Lexicon, for variants of names.", metavar="FILE", many=True)
-    ] = None
-    norms: Annotated[
-        Paths,
-        main_option(
-            "Association norms of words. The format is the one of USF, or tables with "
-            "cue, target and strength.",
-            metavar="FILE",
-            many=True,
-        ),
-    ] = None
-    norm_participants: Annotated[
-        int, Option("Minimum participants for the cue of a norm.", least=0)
-    ] = NORM_PARTICIPANTS
-    norm_answers: Annotated[
-        int, Option("Minimum participants who answered a norm's target.", least=0)
-    ] = 0
-    one_way: Annotated[
-        bool,
-        Option(
-            "Also count norms with only one strength. They lack the forward or the backward "
-            "strength (FSG, BSG)."
-        ),
-    ] = False
-    biomedical: Annotated[
-        str | Path | None,
-        main_option("Biomedical words, one per line; or a build.", metavar="LIST"),
-    ] = None
-    general: Annotated[
-        str | Path | None, main_option("Frequency table of a general corpus.", metavar="CORPUS")
-    ] = None
-    documents: Annotated[
-        str | Path | None, input_option("Topics of documents or journals.", metavar="TABLE")
-    ] = None
-    domains: Annotated[
-        str | Path | None, input_option("Words to choose from, and their domains.", metavar="TABLE")
-    ] = None
-    confirmed: Annotated[
-        str | Path | None, input_option("Pairs that annotators confirmed.", metavar="TABLE")
-    ] = None
-    ratio: Annotated[
-        float,
-        Option(
-            "A word belongs to a domain that uses it this many times more often. Frequencies "
-            "are compared.",
-            least=1,
-        ),
-    ] = 5.0
-    size: Annotated[
-        int,
-        main_option("Pairs to choose, in four equal quarters.", least=N_QUARTERS, most=MAX_PAIRS),
-    ] = 1_000
+    terminology: Paths = main_field(
+        None,
+        "Builds whose synonyms count as associated. So do their siblings.",
+        metavar="BUILD",
+        many=True,
+    )
+    lexicon: Paths = input_field(
+        None, "SPECIALIST Lexicon, for variants of names.", metavar="FILE", many=True
+    )
+    norms: Paths = main_field(
+        None,
+        "Association norms of words. The format is the one of USF, or tables with cue, target and "
+        "strength.",
+        metavar="FILE",
+        many=True,
+    )
+    norm_participants: int = option_field(
+        NORM_PARTICIPANTS, "Minimum participants for the cue of a norm.", least=0
+    )
+    norm_answers: int = option_field(
+        0, "Minimum participants who answered a norm's target.", least=0
+    )
+    one_way: bool = option_field(
+        False,
+        "Also count norms with only one strength. They lack the forward or the backward strength "
+        "(FSG, BSG).",
+    )
+    biomedical: str | Path | None = main_field(
+        None, "Biomedical words, one per line; or a build.", metavar="LIST"
+    )
+    general: str | Path | None = main_field(
+        None, "Frequency table of a general corpus.", metavar="CORPUS"
+    )
+    documents: str | Path | None = input_field(
+        None, "Topics of documents or journals.", metavar="TABLE"
+    )
+    domains: str | Path | None = input_field(
+        None, "Words to choose from, and their domains.", metavar="TABLE"
+    )
+    confirmed: str | Path | None = input_field(
+        None, "Pairs that annotators confirmed.", metavar="TABLE"
+    )
+    ratio: float = option_field(
+        5.0,
+        "A word belongs to a domain that uses it this many times more often. Frequencies are "
+        "compared.",
+        least=1,
+    )
+    size: int = main_field(
+        1_000, "Pairs to choose, in four equal quarters.", least=N_QUARTERS, most=MAX_PAIRS
+    )
     min_count: MinCount = 5
     min_length: MinLength = 3
     keep: Keep = ()
-    per_word: Annotated[int, Option("Maximum pairs per word.", least=1, most=MAX_PAIRS)] = 3
+    per_word: int = option_field(3, "Maximum pairs per word.", least=1, most=MAX_PAIRS)
     no_lemmas: NoLemmas = False
-    seed: Seed = 0
+    seed: int = seed_field(0, "Random seed.")
     threads: Threads = None
     progress: Reporting = None
 
@@ -498,5 +467,5 @@ class PairsFileOptions(PairsOptions):
     """The options of ``medsim study pairs``."""
 
     _: KW_ONLY
-    out: Annotated[str | Path, main_option("The .csv or .parquet file to write.", ("--out", "-o"))]
+    out: Annotated[str | Path, Option("The .csv or .parquet file to write.", ("--out", "-o"))]
     overwrite: Annotated[bool, OVERWRITE] = False

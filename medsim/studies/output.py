@@ -167,13 +167,6 @@ STUDY = Kind(
         ),
         "assignment": ASSIGNED,
     },
-    others={
-        "annotators/*/annotate.html": "Page on which the annotator answers; it needs no network.",
-        "annotators/*/sheet-*.csv": "The same as a sheet, with a column answer to fill in.",
-        "annotators/*/instructions.txt": "The instructions, also for filling in a sheet.",
-        "annotators/*/label_studio-*.json": "The same as tasks for Label Studio.",
-        "annotators/*/label_studio.xml": "The labelling interface of Label Studio.",
-    },
 )
 
 STUDY_SCORES = Kind(

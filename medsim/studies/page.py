@@ -90,8 +90,9 @@ def _estimates(table: pl.DataFrame) -> pl.DataFrame:
     row = pl.concat_str(keys, separator=", ", ignore_nulls=True) if keys else pl.lit("all")
     parts = [
         charts.points(
-            table.with_columns(contender=pl.lit(_spaced(name)) + of, row=row),
-            y="row",
+            table,
+            y=row,
+            contender=pl.lit(_spaced(name)) + of,
             value=name,
             ends=(name + _ENDS[0], name + _ENDS[1]),
         ).cast({"value": pl.Float64, "low": pl.Float64, "high": pl.Float64})

@@ -12,7 +12,7 @@ import polars as pl
 from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError, counted, listed, unknown_name
 from medsim.core.manifest import medsim_version
-from medsim.core.options import folder_of, public
+from medsim.core.options import PathOrOutput, folder_of, public
 from medsim.core.output import check_free, check_not_input, claimed_by, resolved
 from medsim.core.progress import progress_of
 from medsim.core.shown import MISSING, Shown, Summary, readable_text, texts
@@ -23,7 +23,7 @@ from medsim.statistics.strata import Stratification
 from medsim.studies.folder import Study
 from medsim.studies.graded import MIN_AGREEMENT, OUTLIERS, graded_tables
 from medsim.studies.judged import compared_tables, judged_tables
-from medsim.studies.options import PathOrOutput, ScoreOptions
+from medsim.studies.options import ScoreOptions
 from medsim.studies.output import SCORE_TABLES, STUDY_SCORES, WHY_MISSING, ScoresManifest
 from medsim.studies.sheets import GRADED, JUDGEMENT
 from medsim.studies.sheets.answers import StudyAnswers, StudyIdentity, read_answers

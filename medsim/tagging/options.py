@@ -17,10 +17,12 @@ from medsim.core.options import (
     Options,
     Reporting,
     Threads,
+    input_field,
     input_option,
-    main_option,
-    output_option,
-    seed_option,
+    main_field,
+    option_field,
+    output_field,
+    seed_field,
 )
 from medsim.corpora import ENGLISH
 from medsim.embeddings.options import EMBEDDINGS, EmbeddingLike
@@ -49,58 +51,47 @@ class TagOptions(Options):
     embeddings: Annotated[Mapping[str, EmbeddingLike], replace(EMBEDDINGS, needed=False)]
     out: Annotated[str | Path, NEW_FOLDER]
     _: KW_ONLY
-    trials: Annotated[
-        int,
-        main_option(
-            "Taggers to train per corpus and embedding.", least=1, most=1_000, key="trials"
-        ),
-    ] = 3
-    epochs: Annotated[
-        int,
-        main_option(
-            "Maximum training epochs. Training stops earlier when dev shows no gain.",
-            least=1,
-            most=10_000,
-            key="epochs",
-        ),
-    ] = 10
-    random: Annotated[
-        int | None,
-        Option(
-            f"Add a baseline: random vectors of this many dimensions. They are scored as {RANDOM}.",
-            least=1,
-            most=10_000,
-            key="random",
-        ),
-    ] = None
-    relu: Annotated[
-        bool, Option("Use ReLU instead of hard tanh in the hidden layer.", key="relu")
-    ] = False
-    capitals: Annotated[
-        bool,
-        Option("Add four features of the capitals of each word to its vector.", key="capitals"),
-    ] = False
-    one_type: Annotated[
-        bool,
-        Option("Merge all entity types into one. This is usual for NCBI Disease.", key="one_type"),
-    ] = False
+    trials: int = main_field(
+        3, "Taggers to train per corpus and embedding.", least=1, most=1_000, key="trials"
+    )
+    epochs: int = main_field(
+        10,
+        "Maximum training epochs. Training stops earlier when dev shows no gain.",
+        least=1,
+        most=10_000,
+        key="epochs",
+    )
+    random: int | None = option_field(
+        None,
+        f"Add a baseline: random vectors of this many dimensions. They are scored as {RANDOM}.",
+        least=1,
+        most=10_000,
+        key="random",
+    )
+    relu: bool = option_field(
+        False, "Use ReLU instead of hard tanh in the hidden layer.", key="relu"
+    )
+    capitals: bool = option_field(
+        False, "Add four features of the capitals of each word to its vector.", key="capitals"
+    )
+    one_type: bool = option_field(
+        False, "Merge all entity types into one. This is usual for NCBI Disease.", key="one_type"
+    )
     dev_share: Annotated[
         float, _share("Share of documents in dev. It applies to single files.", key="dev_share")
     ] = 0.1
     test_share: Annotated[
         float, _share("Share of documents in test. It applies to single files.", key="test_share")
     ] = 0.2
-    language: Annotated[
-        str, input_option("Language code. It applies to PubTator files.", key="language")
-    ] = ENGLISH
-    seed: Annotated[int, seed_option("Random seed.")] = 0
-    conll: Annotated[
-        bool,
-        output_option(
-            "Also write the splits in CoNLL format. They contain the text of the corpora "
-            "and are at OUT/conll/CORPUS/*.tsv."
-        ),
-    ] = False
+    language: str = input_field(
+        ENGLISH, "Language code. It applies to PubTator files.", key="language"
+    )
+    seed: int = seed_field(0, "Random seed.")
+    conll: bool = output_field(
+        False,
+        "Also write the splits in CoNLL format. They contain the text of the corpora and are at "
+        "OUT/conll/CORPUS/*.tsv.",
+    )
     threads: Threads = None
     cache: Cache = None
     overwrite: Annotated[bool, OVERWRITE] = False

@@ -52,7 +52,6 @@ TAGGING = Kind(
     manifest=TaggingManifest,
     views=_TABLES,
     resumed_by="predictions",
-    others={"conll/*/*.tsv": "A split of a corpus in CoNLL's layout, with --conll."},
 )
 
 

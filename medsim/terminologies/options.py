@@ -10,7 +10,17 @@ from typing import Annotated, ClassVar, Literal
 
 from medsim.core.config import MAX_SEED
 from medsim.core.errors import OptionError
-from medsim.core.options import Option, Options, Reporting, input_option, main_option, output_option
+from medsim.core.options import (
+    Option,
+    Options,
+    Reporting,
+    input_field,
+    input_option,
+    main_field,
+    main_option,
+    option_field,
+    output_option,
+)
 
 SynonymScope = Literal["exact", "narrow", "broad", "related"]
 
@@ -52,63 +62,50 @@ class ReadingOptions(Options):
 
     keeps_columns: ClassVar[bool] = False
 
-    language: Annotated[str, input_option("Language code of names.", key="language")] = "en"
-    as_of: Annotated[
-        date | None,
-        input_option(
-            "Read the state at this date (Full RF2 only). The newest state by default.", key="as_of"
-        ),
-    ] = None
-    dialect: Annotated[
-        str | None,
-        input_option(
-            "RF2 dialect, such as en-GB; default: all. Only its names are read. The "
-            "identifier of a language reference set works too.",
-            key="dialect",
-            kept_empty=False,
-        ),
-    ] = None
+    language: str = input_field("en", "Language code of names.", key="language")
+    as_of: date | None = input_field(
+        None,
+        "Read the state at this date (Full RF2 only). The newest state by default.",
+        key="as_of",
+    )
+    dialect: str | None = input_field(
+        None,
+        "RF2 dialect, such as en-GB; default: all. Only its names are read. The identifier of a "
+        "language reference set works too.",
+        key="dialect",
+        kept_empty=False,
+    )
     extensions: Annotated[Sequence[str | Path], extensions_option()] = ()
-    synonyms: Annotated[
-        Sequence[SynonymScope],
-        input_option(
-            "Synonym scopes to read. They apply to OBO, OWL, MeSH and LOINC.",
-            listed=True,
-            lower=True,
-            noun="synonym scope",
-            key="synonym_scopes",
-        ),
-    ] = ("exact",)
-    vocabularies: Annotated[
-        Sequence[str],
-        input_option(
-            "Vocabularies of UMLS, RxNorm or OMOP to read, such as MSH,SNOMEDCT_US. All by "
-            "default.",
-            listed=True,
-            key="vocabularies",
-            kept_empty=False,
-        ),
-    ] = ()
-    columns: Annotated[
-        Sequence[str],
-        input_option(
-            "Columns of a table, such as concept=ID,term=LABEL. Others are synonyms, kind, "
-            "language, active, obsolete, replaced_by, parent, category and frequency (ignored by "
-            "builds). Numbers from 1 are for text without a header. separator=; separates "
-            "synonyms, missing=- is the marker of missing values, and table=NAME is the table of a "
-            "database or the sheet of a workbook. By default, columns have their usual names.",
-            listed=True,
-            metavar="ROLE=NAME",
-            key="columns",
-            kept_empty=False,
-        ),
-    ] = ()
-    standard_concepts: Annotated[
-        bool,
-        input_option(
-            "Read only standard concepts (OMOP only).", key="standard_concepts", kept_empty=False
-        ),
-    ] = False
+    synonyms: Sequence[SynonymScope] = input_field(
+        ("exact",),
+        "Synonym scopes to read. They apply to OBO, OWL, MeSH and LOINC.",
+        listed=True,
+        lower=True,
+        noun="synonym scope",
+        key="synonym_scopes",
+    )
+    vocabularies: Sequence[str] = input_field(
+        (),
+        "Vocabularies of UMLS, RxNorm or OMOP to read, such as MSH,SNOMEDCT_US. All by default.",
+        listed=True,
+        key="vocabularies",
+        kept_empty=False,
+    )
+    columns: Sequence[str] = input_field(
+        (),
+        "Columns of a table, such as concept=ID,term=LABEL. Others are synonyms, kind, language, "
+        "active, obsolete, replaced_by, parent, category and frequency (ignored by builds). "
+        "Numbers from 1 are for text without a header. separator=; separates synonyms, missing=- "
+        "is the marker of missing values, and table=NAME is the table of a database or the sheet "
+        "of a workbook. By default, columns have their usual names.",
+        listed=True,
+        metavar="ROLE=NAME",
+        key="columns",
+        kept_empty=False,
+    )
+    standard_concepts: bool = input_field(
+        False, "Read only standard concepts (OMOP only).", key="standard_concepts", kept_empty=False
+    )
 
     @property
     def languages(self) -> Sequence[str]:
@@ -141,14 +138,12 @@ class SynthOptions(Options):
             most=9_000_000,  # limited by the identifiers of RF2
         ),
     ] = 10_000
-    then: Annotated[
-        str | Path | None,
-        main_option(
-            "Zip file for a second release, half a year later, with changes in concepts, names "
-            "and associations."
-        ),
-    ] = None
-    seed: Annotated[int, Option("Random seed.", least=0, most=MAX_SEED)] = 0
+    then: str | Path | None = main_field(
+        None,
+        "Zip file for a second release, half a year later, with changes in concepts, names and "
+        "associations.",
+    )
+    seed: int = option_field(0, "Random seed.", least=0, most=MAX_SEED)
     overwrite: Annotated[bool, _OVERWRITE] = False
     progress: Reporting = None
 

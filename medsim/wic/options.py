@@ -13,14 +13,16 @@ from medsim.core.errors import OptionError
 from medsim.core.options import (
     OVERWRITE,
     Cache,
-    OpenedFolder,
     Option,
     Options,
+    PathOrOutput,
     Reporting,
     Threads,
-    input_option,
-    machine_option,
-    main_option,
+    input_field,
+    machine_field,
+    main_field,
+    option_field,
+    seed_field,
 )
 from medsim.corpora import ENGLISH, CorpusSplit
 from medsim.embeddings.options import EmbeddingLike, wrap
@@ -44,7 +46,7 @@ class WicBuildOptions(ReadingOptions):
     ]
     terminology: Annotated[
         str | Path,
-        main_option(
+        Option(
             "Terminology of the concepts, as for medsim build. Its ids, and its codes in "
             "other vocabularies, link mentions to concepts.",
             ("--terminology", "-t"),
@@ -54,48 +56,39 @@ class WicBuildOptions(ReadingOptions):
     ]
     out: Annotated[str | Path, NEW_FOLDER]
     _: KW_ONLY
-    language: Annotated[
-        str,
-        input_option("Language code. It applies to sentences, lemmas and names.", key="language"),
-    ] = ENGLISH
-    broader: Annotated[
-        Broader,
-        Option(
-            "Do not pair a concept with its parents (direct) or any ancestors (any). The "
-            "paper excludes the parents.",
-            lower=True,
-            noun="meaning of broader",
-            key="broader",
-        ),
-    ] = "direct"
-    label_similarity: Annotated[
-        float,
-        Option(
-            "Terms of the group label_similarity have a ratio above this. The released BioWiC has "
-            "0.70, its paper 0.75.",
-            least=0.5,
-            most=0.99,
-            key="label_similarity",
-        ),
-    ] = SIMILARITY
-    max_train: Annotated[
-        int | None,
-        Option(
-            "Maximum train instances per group and label. All by default.",
-            least=1,
-            key="max_train",
-        ),
-    ] = None
-    max_repeats: Annotated[
-        int,
-        Option(
-            "Maximum uses of a sentence in train and dev together.",
-            least=1,
-            most=1_000_000,
-            key="max_repeats",
-        ),
-    ] = MAX_REPEATS
-    seed: Annotated[int, Option("Random seed.", least=0, most=MAX_SEED, key="seed")] = 0
+    language: str = input_field(
+        ENGLISH, "Language code. It applies to sentences, lemmas and names.", key="language"
+    )
+    broader: Broader = option_field(
+        "direct",
+        "Do not pair a concept with its parents (direct) or any ancestors (any). The paper "
+        "excludes the parents.",
+        lower=True,
+        noun="meaning of broader",
+        key="broader",
+    )
+    label_similarity: float = option_field(
+        SIMILARITY,
+        "Terms of the group label_similarity have a ratio above this. The released BioWiC has "
+        "0.70, its paper 0.75.",
+        least=0.5,
+        most=0.99,
+        key="label_similarity",
+    )
+    max_train: int | None = option_field(
+        None,
+        "Maximum train instances per group and label. All by default.",
+        least=1,
+        key="max_train",
+    )
+    max_repeats: int = option_field(
+        MAX_REPEATS,
+        "Maximum uses of a sentence in train and dev together.",
+        least=1,
+        most=1_000_000,
+        key="max_repeats",
+    )
+    seed: int = seed_field(0, "Random seed.")
     threads: Threads = None
     overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
@@ -106,20 +99,18 @@ class BenchmarkFilesOptions(Options):
     """The options that name the files of any benchmark."""
 
     data: Annotated[
-        str | Path | OpenedFolder,
+        PathOrOutput,
         Option("A folder with train.json, dev.json, test.json, or one such file.", argument=True),
     ]
     _: KW_ONLY
-    split: Annotated[
-        CorpusSplit | None,
-        input_option(
-            "Split of DATA, if it is one file. It is needed if the file name lacks it.",
-            noun="split",
-        ),
-    ] = None
-    train: Annotated[str | Path | None, input_option("File of the train split.")] = None
-    dev: Annotated[str | Path | None, input_option("File of the dev split.")] = None
-    test: Annotated[str | Path | None, input_option("File of the test split.")] = None
+    split: CorpusSplit | None = input_field(
+        None,
+        "Split of DATA, if it is one file. It is needed if the file name lacks it.",
+        noun="split",
+    )
+    train: str | Path | None = input_field(None, "File of the train split.")
+    dev: str | Path | None = input_field(None, "File of the dev split.")
+    test: str | Path | None = input_field(None, "File of the test split.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +118,12 @@ class WicStatsOptions(BenchmarkFilesOptions):
     """The options of ``medsim wic stats``."""
 
     _: KW_ONLY
-    table: Annotated[
-        StatisticsTable,
-        main_option(
-            "Number in the paper: 1, corpora; 3, splits; 4, tokens per term; 5, seen terms in "
-            "test; figure-3, train by repeats of a sentence; figure-4, semantic types.",
-            lower=True,
-        ),
-    ] = "3"
+    table: StatisticsTable = main_field(
+        "3",
+        "Number in the paper: 1, corpora; 3, splits; 4, tokens per term; 5, seen terms in test; "
+        "figure-3, train by repeats of a sentence; figure-4, semantic types.",
+        lower=True,
+    )
     threads: Threads = None
 
 
@@ -143,83 +132,67 @@ class WicEvaluateOptions(Options):
     """The options of ``medsim wic eval``."""
 
     data: Annotated[
-        str | Path | OpenedFolder,
+        PathOrOutput,
         Option(
             "A folder with train.json, dev.json and test.json; or one such file, for which models "
             "are cross-validated.",
             argument=True,
         ),
     ]
-    out: Annotated[str | Path, main_option("Folder to write.", ("--out", "-o"))]
+    out: Annotated[str | Path, Option("Folder to write.", ("--out", "-o"))]
     _: KW_ONLY
-    models: Annotated[
-        Sequence[EmbeddingLike] | Mapping[str, EmbeddingLike],
-        main_option(
-            "random, or an embedding as for medsim eval, then options: ,input= ,network= ,tune= "
-            ",loss= ,epochs= ,rate= ,batch=. input=target, sentence or quoted; network=perceptron "
-            "or bilstm, on word vectors; tune=yes and loss=online-contrastive or cosine, to "
-            "fine-tune transformers; epochs=N, rate=N and batch=N of training. In Python also "
-            "functions, models and vectors, each a medsim.Embedding with a name, or a dict of "
-            "them by name.",
-            ("--model", "-m"),
-            metavar="NAME=PATH",
-        ),
-    ] = ()
-    predictions: Annotated[
-        Sequence[str],
-        main_option(
-            "Predictions of another model, then optionally ,dev=PATH. A table has a column "
-            "prediction, or a column score; then dev=PATH names the scores on dev.",
-            ("--predictions",),
-            metavar="NAME=PATH",
-        ),
-    ] = ()
-    llms: Annotated[
-        Sequence[str],
-        main_option(
-            "Language model, then ,model=M and optionally ,shots=N. For example "
-            "llama=api:http://localhost:8000/v1,model=llama,shots=5, with 5 examples from train.",
-            ("--llm",),
-            metavar="NAME=api:URL",
-        ),
-    ] = ()
-    train: Annotated[
-        str | Path | None,
-        input_option("Training file instead of train.json. WiC's train.data.txt works too."),
-    ] = None
-    more_train: Annotated[
-        Sequence[str | Path],
-        input_option("Additional training file. It may be WiC's train.data.txt.", metavar="FILE"),
-    ] = ()
-    dev: Annotated[
-        str | Path | None,
-        input_option("Dev file instead of dev.json. Thresholds are chosen on it."),
-    ] = None
-    people: Annotated[
-        str | Path | float | None,
-        input_option(
-            "Human accuracy, or scores of a study. A number, such as 0.80 for BioWiC, or a "
-            "folder of medsim study score on these instances.",
-            metavar="SCORES",
-        ),
-    ] = None
-    seed: Annotated[int, Option("Random seed.", least=0, most=MAX_SEED)] = 0
-    seeds: Annotated[
-        int,
-        Option(
-            "Number of random seeds to train with. Means and standard deviations are reported.",
-            least=1,
-            most=100,
-        ),
-    ] = 1
-    threads: Annotated[
-        int | None,
-        machine_option(
-            "Threads to use; default: all. They change only the rounding of encoders and training.",
-            least=1,
-            most=MAX_THREADS,
-        ),
-    ] = None
+    models: Sequence[EmbeddingLike] | Mapping[str, EmbeddingLike] = main_field(
+        (),
+        "random, or an embedding as for medsim eval, then options: ,input= ,network= ,tune= "
+        ",loss= ,epochs= ,rate= ,batch=. input=target, sentence or quoted; network=perceptron or "
+        "bilstm, on word vectors; tune=yes and loss=online-contrastive or cosine, to fine-tune "
+        "transformers; epochs=N, rate=N and batch=N of training. In Python also functions, models "
+        "and vectors, each a medsim.Embedding with a name, or a dict of them by name.",
+        ("--model", "-m"),
+        metavar="NAME=PATH",
+    )
+    predictions: Sequence[str] = main_field(
+        (),
+        "Predictions of another model, then optionally ,dev=PATH. A table has a column "
+        "prediction, or a column score; then dev=PATH names the scores on dev.",
+        ("--predictions",),
+        metavar="NAME=PATH",
+    )
+    llms: Sequence[str] = main_field(
+        (),
+        "Language model, then ,model=M and optionally ,shots=N. For example "
+        "llama=api:http://localhost:8000/v1,model=llama,shots=5, with 5 examples from train.",
+        ("--llm",),
+        metavar="NAME=api:URL",
+    )
+    train: str | Path | None = input_field(
+        None, "Training file instead of train.json. WiC's train.data.txt works too."
+    )
+    more_train: Sequence[str | Path] = input_field(
+        (), "Additional training file. It may be WiC's train.data.txt.", metavar="FILE"
+    )
+    dev: str | Path | None = input_field(
+        None, "Dev file instead of dev.json. Thresholds are chosen on it."
+    )
+    people: str | Path | float | None = input_field(
+        None,
+        "Human accuracy, or scores of a study. A number, such as 0.80 for BioWiC, or a folder of "
+        "medsim study score on these instances.",
+        metavar="SCORES",
+    )
+    seed: int = option_field(0, "Random seed.", least=0, most=MAX_SEED)
+    seeds: int = option_field(
+        1,
+        "Number of random seeds to train with. Means and standard deviations are reported.",
+        least=1,
+        most=100,
+    )
+    threads: int | None = machine_field(
+        None,
+        "Threads to use; default: all. They change only the rounding of encoders and training.",
+        least=1,
+        most=MAX_THREADS,
+    )
     cache: Cache = None
     overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
@@ -252,15 +225,13 @@ class WicVerifyOptions(BenchmarkFilesOptions):
     """The options of ``medsim wic verify``."""
 
     _: KW_ONLY
-    terminology: Annotated[
-        str | Path | None,
-        input_option(
-            "Terminology whose names define synonyms. A folder of medsim wic build keeps "
-            "such names, and is compared with it.",
-            ("--terminology", "-t"),
-            metavar="SOURCE",
-            or_name=True,
-        ),
-    ] = None
+    terminology: str | Path | None = input_field(
+        None,
+        "Terminology whose names define synonyms. A folder of medsim wic build keeps such names, "
+        "and is compared with it.",
+        ("--terminology", "-t"),
+        metavar="SOURCE",
+        or_name=True,
+    )
     extensions: Annotated[Sequence[str | Path], extensions_option("the terminology")] = ()
     progress: Reporting = None

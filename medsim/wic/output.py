@@ -1,6 +1,6 @@
 """The outputs of words in context: benchmarks and evaluations, each with tables and a manifest.
 
-``tables.toml`` declares the tables with their columns, but for those of replies.
+``tables.toml`` declares the tables with their columns.
 """
 
 from __future__ import annotations
@@ -10,17 +10,18 @@ from typing import ClassVar, cast
 
 import polars as pl
 
-from medsim.core.kinds import Column, Columns, Kind, Table, columns, declared_tables
+from medsim.core.kinds import Column, Columns, Kind, columns, declared_tables
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 from medsim.core.shown import Summary
-from medsim.corpora import CORPUS_SPLITS
 from medsim.embeddings.replies import reply_columns
 
-_TABLES = declared_tables(__package__)
+_PREDICTION = Column(pl.Boolean, "The answer; null unless the verdict is answered.")
+_TABLES = declared_tables(__package__, reply=reply_columns(_PREDICTION))
 INSTANCE, CHOSEN_MENTION = _TABLES["instance"], _TABLES["mention"]
 NAME, RELATED, SEMANTIC_TYPE = _TABLES["name"], _TABLES["related"], _TABLES["semantic_type"]
 ACCURACIES, PREDICTIONS = _TABLES["results"], _TABLES["predictions"]
+INSTANCE_REPLIES = _TABLES["replies"]
 
 MENTION_COLUMNS: Columns = {
     name: dtype for name, dtype in CHOSEN_MENTION.dtypes.items() if name != "concept_id"
@@ -32,18 +33,6 @@ Vocabularies are named as in UMLS, such as MSH.
 
 ALL_INSTANCES = "all"
 """The subset of all tested instances."""
-
-INSTANCE_REPLIES = Table(
-    "replies.parquet",
-    "A row per language model and instance of the test split.",
-    {
-        **{name: PREDICTIONS.columns[name] for name in ("model", "instance")},
-        **reply_columns(Column(pl.Boolean, "The answer; null unless the verdict is answered.")),
-    },
-    key=("model", "instance"),
-    order="By model in the order given, then by instance.",
-    optional=True,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,10 +79,6 @@ WIC = Kind(
     views={
         name: _TABLES[name] for name in ("instance", "mention", "name", "related", "semantic_type")
     },
-    others={
-        f"{name}.json": f"The instances of the split {name}, in the layout of BioWiC."
-        for name in CORPUS_SPLITS
-    },
 )
 
 WIC_EVALUATION = Kind(
@@ -101,11 +86,6 @@ WIC_EVALUATION = Kind(
     command="medsim wic eval",
     manifest=WicEvaluationManifest,
     views={"results": ACCURACIES, "predictions": PREDICTIONS, "replies": INSTANCE_REPLIES},
-    recorded={
-        "seed": "Random seed; the first of several.",
-        "seeds": "Number of seeds from which each model is trained.",
-        "people": "Human accuracy; null if unknown.",
-    },
 )
 
 

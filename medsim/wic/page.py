@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from medsim.core.data import toml_of
 from medsim.core.errors import InputError, counted, listed
 from medsim.core.manifest import fingerprint
 from medsim.core.shown import MISSING
@@ -32,21 +33,7 @@ ROUHIZADEH_2024 = (
 """The paper with the method for benchmarks."""
 
 _AUTHORS = "Rouhizadeh et al. (2024)"
-_GROUP_WORDS = {
-    "term identity": "Instances whose target terms are equal or have the same lemma.",
-    "abbreviations": "Other instances in which one target term is the initials of the other.",
-    "synonyms": "Other instances whose target terms are both names of one concept.",
-    "label similarity": "Other instances, whose target terms are spelled almost alike.",
-}
-_WORDS = {
-    **_GROUP_WORDS,
-    "accuracy": "The share of instances that are answered correctly.",
-    "any seen": "Instances with a target term that occurs in the training data.",
-    "both seen": "Instances whose target terms both occur in the training data.",
-    "unseen": "Instances whose target terms do not occur in the training data.",
-    "p": "The p-value of the difference from the highest accuracy by McNemar's test, with Holm's "
-    "correction; two models differ significantly if it is below 0.05.",
-}
+_MEANINGS = toml_of(__package__, "words.toml")
 _NAMED = 5  # models that a sentence names at most
 
 _REPLY_LABELS = {
@@ -91,7 +78,7 @@ def benchmark_page(benchmark: Benchmark) -> Page:
                 *([] if benchmark.semantic_types() is None else [_types(benchmark)]),
             ],
             notice=license_notice({str(source.get("name")): source}),
-            words=_GROUP_WORDS,
+            words=_MEANINGS["groups"],
         ),
         manifest,
         benchmark.folder.name,
@@ -163,11 +150,8 @@ def _types(benchmark: Benchmark) -> Section:
     parts = []
     for (kind,), rows_of_kind in table.group_by("of", maintain_order=True):
         name = str(kind)
-        rows = charts.points(
-            rows_of_kind.with_columns(contender=pl.lit("target terms")),
-            y="name",
-            value="target terms %",
-        )
+        contender = pl.lit("target terms")
+        rows = charts.points(rows_of_kind, y="name", contender=contender, value="target terms %")
         parts.append(
             Chart(
                 title=f"Figure 4: {name}s of target terms",
@@ -217,7 +201,7 @@ def wic_scores_page(opened: WicScores) -> Page:
                 *([] if worst is None else [worst]),
                 parts,
             ],
-            words=_WORDS,
+            words=_MEANINGS["groups"] | _MEANINGS["results"],
         ),
         manifest,
         opened.folder.name,
@@ -240,10 +224,7 @@ def _result(whole: pl.DataFrame, sentences: Sequence[str]) -> Section:
             whole["model"].to_list(), charts.ValueAxis(title="accuracy", line=charts.CHANCE)
         ),
         rows=charts.points(
-            whole.with_columns(contender=pl.lit("")),
-            y="model",
-            value="accuracy",
-            ends=("low", "high"),
+            whole, y="model", contender=pl.lit(""), value="accuracy", ends=("low", "high")
         ),
         table=PageTable(
             caption="Accuracy of each model",

@@ -15,7 +15,8 @@ from medsim.audits.output import FINDING
 from medsim.audits.page import audit_page
 from medsim.builds.options import Correction
 from medsim.builds.positives import read_corrections
-from medsim.decisions.files import read_decisions, write_decisions
+from medsim.core.tables import guarded
+from medsim.decisions.files import read_decisions
 from medsim.pages.markup import rendered
 
 if TYPE_CHECKING:
@@ -316,7 +317,9 @@ def test_50000_decisions_with_comments_fit_into_the_store(visit, tmp_path: Path)
         reviewer=pl.lit("Dr. Anna Mustermann"),
         date=pl.lit("2026-01-31"),
     )
-    write_decisions(rows, tmp_path / "decisions.csv")
+    rows.with_columns(pl.all().map_elements(guarded, pl.String)).write_csv(
+        tmp_path / "decisions.csv"
+    )
 
     page.locator("input[type=file]").set_input_files(tmp_path / "decisions.csv")
     page.get_by_text("Read 49,997 decisions; 49,997 of 50,000 decided", exact=True).wait_for()

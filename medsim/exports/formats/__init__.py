@@ -21,11 +21,6 @@ if TYPE_CHECKING:
 SPLIT_NOTE = "SPLIT is train, validation or test; train for a build that was not split."
 """The meaning of SPLIT in the names of files."""
 
-DRAWN = "Drawn from the seed."
-"""The order of shuffled rows."""
-
-ANCHOR_NOTE = "Term that the other terms are compared with."
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export:

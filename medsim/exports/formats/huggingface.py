@@ -256,9 +256,7 @@ EXPORT_FORMATS.register(
             write=write_dataset,
             next="datasets.load_dataset({out!r}) reads the questions in Python",
             accepts=OPTIONS_OF_QUESTIONS,
-            tables={
-                _QUESTIONS: replace(QUESTION, files=f"{_QUESTIONS}/SPLIT-*.parquet"),
-            },
+            tables={_QUESTIONS: replace(QUESTION, files=f"{_QUESTIONS}/SPLIT-*.parquet")},
         ),
     ),
 )

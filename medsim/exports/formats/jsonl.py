@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.builds.output import PAIR
-from medsim.core.kinds import Column, Table
-from medsim.exports.formats import ANCHOR_NOTE, DRAWN, EXPORT_FORMATS, SPLIT_NOTE, ExportFormat
+from medsim.exports.formats import EXPORT_FORMATS, ExportFormat
+from medsim.exports.output import TRAINING_TABLES
 from medsim.exports.pairs import (
     OPTIONS_OF_QUESTIONS,
     OPTIONS_OF_TUPLES,
@@ -69,29 +68,13 @@ def write_lines(rows: pl.DataFrame, path: Path) -> int:
     return rows.height
 
 
-_TUPLES = Table(
-    "SPLIT.jsonl",
-    f"A JSON object per line: a positive with its hard negatives. {SPLIT_NOTE}",
-    {
-        "query": Column(pl.String(), ANCHOR_NOTE),
-        "pos": Column(pl.List(pl.String), "The synonym, as a list of one term."),
-        "neg": Column(pl.List(pl.String), "The hard negatives, terms that do not mean the same."),
-        "pair_id": PAIR.columns["pair_id"],
-        "concept1": Column(pl.String, "Concept that gives the query."),
-        "concept2": Column(pl.String, "Concept that gives the positive."),
-        "distance": PAIR.columns["distance"],
-    },
-    key=("query", "pos"),
-    order=DRAWN,
-)
-
 EXPORT_FORMATS.register(
     "jsonl",
     ExportFormat(
         write=write_json_lines,
         next="train on {file}, which has one object per line",
         accepts=OPTIONS_OF_TUPLES,
-        tables={"tuples": _TUPLES},
+        tables={"tuples": TRAINING_TABLES["tuples"]},
         questions=ExportFormat(
             write=write_questions,
             next="ask a language model the questions of {file}, which has one object per line",

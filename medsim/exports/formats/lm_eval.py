@@ -52,9 +52,7 @@ EXPORT_FORMATS.register(
         write=write_lm_eval,
         next="in {out}, lm_eval evaluates language models on the groups of tasks",
         accepts=OPTIONS_OF_QUESTIONS,
-        tables={
-            "questions": replace(QUESTION, files="data/SPLIT-TIER.jsonl"),
-        },
+        tables={"questions": replace(QUESTION, files="data/SPLIT-TIER.jsonl")},
         others={
             "*.yaml": "A task for each tier, or a group with the tasks of all tiers.",
             "*_yaml": "What the tasks of a group have in common.",

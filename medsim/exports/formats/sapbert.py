@@ -6,9 +6,9 @@ from pathlib import Path
 
 import polars as pl
 
-from medsim.core.kinds import Column, Table
 from medsim.core.manifest import Skipped
-from medsim.exports.formats import DRAWN, EXPORT_FORMATS, SPLIT_NOTE, Export, ExportFormat
+from medsim.exports.formats import EXPORT_FORMATS, Export, ExportFormat
+from medsim.exports.output import TRAINING_TABLES
 from medsim.exports.pairs import check_some, exported_pairs
 
 _SEPARATOR = "||"
@@ -59,23 +59,12 @@ def write_sapbert(run: Export) -> None:
     run.skipped.extend(Skipped(reason=reason, n_rows=n) for reason, n in reasons.items() if n)
 
 
-_NAMES = Table(
-    "SPLIT.txt",
-    f"A line per pair of names of one concept, with parts separated by two bars. {SPLIT_NOTE}",
-    {
-        "concept": Column(pl.String, "Identifier of the concept."),
-        "name1": Column(pl.String, "A name of the concept."),
-        "name2": Column(pl.String, "Another name of the concept."),
-    },
-    order=DRAWN,
-)
-
 EXPORT_FORMATS.register(
     "sapbert",
     ExportFormat(
         write=write_sapbert,
         next="{file} is the train_dir of SapBERT's train.py",
         accepts=frozenset(("datasets", "difficulty", "seed")),
-        tables={"names": _NAMES},
+        tables={"names": TRAINING_TABLES["names"]},
     ),
 )

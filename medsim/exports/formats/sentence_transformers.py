@@ -9,19 +9,11 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import polars as pl
 
 from medsim.builds.cards import front_matter, licence_of
-from medsim.core.kinds import Column, Table
 from medsim.core.manifest import medsim_version
 from medsim.core.parquet import write_batches
 from medsim.core.table_formats import plain_markdown
-from medsim.exports.formats import (
-    ANCHOR_NOTE,
-    DRAWN,
-    EXPORT_FORMATS,
-    SPLIT_NOTE,
-    Export,
-    ExportFormat,
-    shards,
-)
+from medsim.exports.formats import EXPORT_FORMATS, Export, ExportFormat, shards
+from medsim.exports.output import TRAINING_TABLES
 from medsim.exports.pairs import (
     OPTIONS_OF_TUPLES,
     check_some,
@@ -127,46 +119,13 @@ def _readme(run: Export, written: dict[str, list[str]]) -> str:
     )
 
 
-_ANCHOR = Column(pl.String, ANCHOR_NOTE)
-_POSITIVE = Column(pl.String, "Synonym of the anchor.")
-_NEGATIVE = Column(
-    pl.String, "N-th hard negative, a term that does not mean the same.", in_some_files=True
-)
-_TABLES = {
-    _PAIR: Table(
-        f"{_PAIR}/SPLIT-*.parquet",
-        f"A row per positive. {SPLIT_NOTE}",
-        {"anchor": _ANCHOR, "positive": _POSITIVE},
-        key=("anchor", "positive"),
-        order=DRAWN,
-    ),
-    _LABELLED: Table(
-        f"{_LABELLED}/SPLIT-*.parquet",
-        f"A row per positive, and per negative of that strategy in the build. {SPLIT_NOTE}",
-        {
-            "sentence1": Column(pl.String, "The first term."),
-            "sentence2": Column(pl.String, "The second term."),
-            "label": Column(pl.Int64, "1 if the terms are synonyms, else 0."),
-        },
-        key=("sentence1", "sentence2"),
-        order=DRAWN,
-    ),
-    _TUPLE: Table(
-        f"{_TUPLE}/SPLIT-*.parquet",
-        f"A row per positive that has all its hard negatives. {SPLIT_NOTE}",
-        {"anchor": _ANCHOR, "positive": _POSITIVE, "negative_N": _NEGATIVE},
-        key=("anchor", "positive"),
-        order=DRAWN,
-    ),
-}
-
 EXPORT_FORMATS.register(
     "sentence-transformers",
     ExportFormat(
         write=write_sentence_transformers,
         next="datasets.load_dataset({out!r}, 'pair') reads pairs in Python",
         accepts=OPTIONS_OF_TUPLES,
-        tables=_TABLES,
+        tables={name: TRAINING_TABLES[name] for name in _ABOUT},
         others={"README.md": "Header for the library datasets, with terms of use."},
     ),
 )

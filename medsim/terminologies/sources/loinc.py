@@ -47,7 +47,7 @@ _REASONS = (
 def read_loinc(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from LOINC; see ``sources.LoadTables``."""
     files = release_files(path)
-    tables = [file for file in files if _is_table(file)]
+    tables = [file for file in files if is_named(file, _TABLE) or is_named(file, _CORE)]
     main = [file for file in tables if _ACCESSORIES not in file.inner.lower().split("/")] or tables
     table = (file_named(path, main, _TABLE) or file_named(path, main, _CORE))[0]
     records: list[SourceFile] = []
@@ -66,10 +66,6 @@ def read_loinc(path: Path, store: Store, options: ReadingOptions) -> Terminology
     rows.is_a |= dict.fromkeys(_pairs(hierarchies[:1], ("code", "immediate_parent"), records))
     rows.fill(store)
     return Terminology(files=tuple(records), terms_of_use=_LICENCE, skipped=rows.skipped)
-
-
-def _is_table(file: ReleaseFile) -> bool:
-    return is_named(file, _TABLE) or is_named(file, _CORE)
 
 
 def _read_table(
