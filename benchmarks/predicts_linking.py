@@ -43,6 +43,13 @@ _SCORES = {
     "AUC, hard, random": ("auc", "random", "own"),
 }
 _TARGETS = (("BC5CDR", "Chemical"), ("BC5CDR", "Disease"), ("NCBI", "all"))
+_RANDOM = (
+    ("words", False, 64),
+    ("words", False, 512),
+    ("trigrams", True, 64),
+    ("trigrams", True, 256),
+)
+_SPELLED = r"^(random-|trigrams-|tf-idf)"  # names of models that learned nothing from text
 _DRAWS = 10_000
 
 
@@ -62,10 +69,17 @@ def measure(settings: Settings) -> Measured:
         results = medsim.evaluate(build, models, folder / "results", metrics=metrics, resamples=100)
         linked = medsim.link(corpora, folder / "mesh.csv", models, folder / "linked")
         rows = scores_of(results.results(), linked.results())
-    said = [f"{name} {low:.2f} to {high:.2f}" for name, _, low, high in correlations(rows)]
+    learned = rows.filter(~pl.col("embedding").str.contains(_SPELLED))
+    said = [
+        f"{name} {value:.2f} ({low:.2f} to {high:.2f})"
+        for name, value, low, high in (
+            *correlations(rows),
+            *(("trained on text: " + name, *rest) for name, *rest in correlations(learned)),
+        )
+    ]
     values = [f"{value:.4f}" for row in rows.iter_rows() for value in row[1:]]
     return Measured(
-        about=f"{rows.height} models; Spearman's correlation and interval: {'; '.join(said)}",
+        about=f"{rows.height} models; Spearman's correlation (95% interval): {'; '.join(said)}",
         times=f"{time.perf_counter() - began:.0f} s",
         fingerprint=canonical_digest(values)[:16],
     )
@@ -109,7 +123,7 @@ def _models(cache: Path, folder: Path, terms: Sequence[str]) -> dict[str, Embedd
         trigrams = partial(_sums, np.eye(width, dtype=np.float32), grams=True)
         models[f"trigrams-{width}"] = medsim.Embedding(trigrams, version="1")
     rng = np.random.default_rng(0)
-    for kind, grams, width in (("words", False, 64), ("words", False, 512), ("trigrams", True, 64)):
+    for kind, grams, width in _RANDOM:
         drawn = rng.normal(size=(2048, width)).astype(np.float32)
         summed = partial(_sums, drawn, grams=grams)
         models[f"random-{kind}-{width}"] = medsim.Embedding(summed, version="1")
