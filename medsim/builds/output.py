@@ -189,6 +189,8 @@ class Build(Opened[BuildManifest]):
         }
         folders = []
         for column, (values, known) in chosen.items():
+            if values is not None and not several(values):
+                raise OptionError(f"`{column}` is empty; leave it out for all")
             for value in several(values or ()):
                 if value not in known:
                     raise OptionError(unknown_name(column, value, list(known)))

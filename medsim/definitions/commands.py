@@ -42,10 +42,8 @@ def rebuild(options: RebuildOptions, *, form: Format = "table") -> None:
 
     rows = call(run, options)
     sentence, differing = verdict(rows)
-    if form == "table" and not differing.height:
-        typer.echo(sentence)
-    else:
-        print_table(rows, form, readable=lambda _: [differing], opening=[sentence])
+    shown = [differing] if differing.height else []
+    print_table(rows, form, readable=lambda _: shown, opening=[sentence])
     if not sentence.startswith("equal"):
         typer.echo(f"{options.out or options.source}: {sentence}", err=True)
         raise typer.Exit(BrokenPromiseError.exit_code)

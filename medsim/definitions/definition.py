@@ -17,7 +17,7 @@ import polars as pl
 from medsim.builds.build import complete
 from medsim.builds.output import BUILD, CARD, pairs_of
 from medsim.core.canonical import canonical_digest
-from medsim.core.errors import InputError, OptionError, listed
+from medsim.core.errors import CONTROL, InputError, OptionError, listed
 from medsim.core.files import digest_of, write_file
 from medsim.core.manifest import MANIFEST, Output
 from medsim.core.opened import Opened, class_of, open_output, reading_output
@@ -92,9 +92,10 @@ def rebuild(options: RebuildOptions) -> pl.DataFrame:
     else:
         found = _facts([_opened(folder_of(options.source))])
         if [*found][-1] != [*expected][-1]:
-            kinds = f"{[*expected][-1]}, not of {[*found][-1]}"
+            made, given = (class_of([*each][-1]) for each in (expected, found))
             raise OptionError(
-                f"{options.definition} is a definition of {kinds}; give such a folder"
+                f"{options.definition} defines {made and made.kind.with_article}, but "
+                f"{folder_of(options.source)} is {given and given.kind.with_article}"
             )
         expected = {part: expected[part] for part in found}
     ours, theirs = _flat(expected), _flat(found)
@@ -111,7 +112,9 @@ def verdict(rows: pl.DataFrame) -> tuple[str, pl.DataFrame]:
     others, n_tables = differing.filter(~is_table)["part"], rows.filter(is_table).height
     n_other = differing.height - len(others)
     text = f"not equal: {n_other} of {n_tables} fingerprints of tables" if n_other else "equal"
-    text += f"; different: {listed(others.to_list())}" if len(others) else ""
+    differ = "also different" if n_other else "although these differ"
+    text += f", {differ}: {listed(others.to_list())}" if len(others) else ""
+    text = CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
     return text, differing.with_columns(pl.col("expected", "found").str.replace(short, "${1}…"))
 
 
@@ -122,17 +125,21 @@ def read_definition(given: str | Path) -> dict[str, Any]:
         InputError: there is no such file, or it does not hold a definition.
     """
     path, stored = Path(given), benchmark_definitions().get(str(given))
+    if not (stored or path.exists()):
+        names = listed([*benchmark_definitions()], word="or")
+        raise InputError(f"{path} does not exist; give a file, or one of the names {names}")
     with reading(path, "a definition", "medsim define writes one"):
         if not stored and path.is_file() and path.stat().st_size > _MAX_BYTES:
             raise ValueError(f"it has more than {_MAX_BYTES:,} bytes")
         content: dict[str, Any] = stored or read_json(path)
         kinds = [kind for kind in _FUNCTIONS if kind in content]
         objects = [content["source"], *(content[kind]["options"] for kind in kinds)]
-        is_whole = content["kind"] == _KIND and [*content][3:] == kinds and kinds[0] == "build"
+        is_whole = content["kind"] == _KIND and kinds[:1] == ["build"]
+        is_whole &= {*content} == {"kind", "versions", "source", *kinds}
         if not is_whole or {*map(type, objects)} != {dict}:
             raise ValueError("it has other parts")
         _flat(content)  # fails if it is nested too deeply
-    return content
+    return {name: content[name] for name in ("kind", "versions", "source", *kinds)}
 
 
 def _opened(folder: Path) -> Opened[Any]:
@@ -148,8 +155,8 @@ def _defined(outputs: Sequence[Opened[Any]]) -> dict[str, Any]:
         is_chain = is_chain and origin in hashes
     if not is_chain:
         raise InputError(
-            f"{outputs[-1].folder} was not made from the folders before it; give those of a build, "
-            "its splits and an export, in this order"
+            f"{outputs[-1].folder} was not made from a build before it; give the folders of a "
+            "build, its splits and an export, in this order"
         )
     return _facts(outputs)
 
@@ -245,8 +252,11 @@ def _planned(
         )
     values = options.values_for(made) | places
     values |= {"embedding": None} if kind == "export" else {}  # the path is in the build
-    with reading(options.definition, "a definition"):
-        return made.from_record(recorded, **values)
+    try:
+        with reading(options.definition, "a definition"):
+            return made.from_record(recorded, **values)
+    except OptionError as error:
+        raise InputError(f"{options.definition}: {error}") from error
 
 
 def _warn(definition: Mapping[str, Any], progress: Progress, key: Mapping[str, str]) -> None:

@@ -416,6 +416,7 @@ def article_rows(evaluation: Evaluation, options: CompareOptions) -> pl.DataFram
     every = conclusions.best_metrics(
         results, tests, statistics, correction=options.correction, baseline=True
     )
+    every = every.filter((pl.col("n_pairs") > 0) | ~_HEADLINE)
     chosen = _shown_sets(conclusions.with_standing(every), options)
     is_few = pl.col("n_pairs").max().over(SET) < FEW
     rows = chosen.filter(~is_few)
@@ -548,11 +549,13 @@ def article_note(
         if source
     ]
     tests = f"paired tests, level {ALPHA}, {correction.capitalize()}'s correction"
-    marks = "the best model, if it is significantly better than the best baseline; \N{DAGGER}: not "
+    marks = "the best model, if it is significantly better than the best baseline"
+    if rows.filter(pl.col("among_best") & ~pl.col("best")).height:
+        marks += "; \N{DAGGER}: not significantly different from the best model"
     return [
-        f"{marks}significantly different from the best model ({tests}).",
+        f"{marks} ({tests}).",
         *([f"Releases: {'; '.join(releases)}."] if releases else []),
-        f"By column: {'; '.join(columns)}; with 95% confidence intervals.",
-        f"Metrics, the best on each set: {'; '.join(used)}.",
+        f"Columns: {'; '.join(columns)}, with 95% confidence intervals.",
+        f"Metrics: {'; '.join(used)}.",
         "The baseline is the best without a model.",
     ]

@@ -79,7 +79,7 @@ def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
         progress.warn(*warnings_of_leaks(run.inputs, run.embeddings))
         for input_ in inputs:
             if benchmark_name := input_.provenance.get("benchmark"):
-                progress.say(f"{input_.name} is {benchmark_name} of {BENCHMARK}")
+                progress.say(f"{input_.name} is the build {benchmark_name} of {BENCHMARK}")
             run.write(output.SET_PAIRS.path(input_.name), input_.frame)
         for named in embeddings:
             _measure(run, named, inputs)

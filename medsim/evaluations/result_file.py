@@ -213,6 +213,16 @@ def _check(tables: Mapping[str, pl.DataFrame]) -> None:
         if not np.allclose(ends, [auc.low, auc.high], 0, _TOLERANCE, equal_nan=True):
             shown = {name: row[name] for name in ("value", "low", "high", "build", "model")}
             _refuse(pl.DataFrame([shown]), "headlines: the changes give another interval")
+    of_file = tables["scores"].filter(statistic=HEADLINE).rename({"value": "found"})
+    of_file = of_file.select("build", "model", "metric", "found")
+    of_baseline = {"model": pl.lit(BASELINE), "metric": pl.col("baseline")}
+    of_baseline["value"] = pl.col("value") - pl.col("gain")
+    baselines = rows.drop_nulls("gain").select("build", **of_baseline)
+    same = pl.concat([rows.select("build", "model", "metric", "value"), baselines])
+    same = same.join(of_file, on=["build", "model", "metric"], how="left")
+    is_other = (pl.col("found") - pl.col("value")).abs() > _TOLERANCE
+    is_other |= ~pl.col("value").is_between(-_TOLERANCE, 1 + _TOLERANCE)
+    _refuse(same.filter(is_other), "headlines and scores contradict each other")
 
 
 def sample_of(row: Mapping[str, Any]) -> MatchedSample:

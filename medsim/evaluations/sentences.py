@@ -51,7 +51,8 @@ def result_sentences(
     sentences: list[str] = []
     compares_sets = False
     for statistic in map(STATISTICS.__getitem__, tabulated_names(best=True)):
-        rows = with_standing(best.filter(statistic=statistic.name).drop_nulls("value"))
+        covered = best.filter(pl.col("n_pairs") > 0, statistic=statistic.name)
+        rows = with_standing(covered.drop_nulls("value"))
         every = with_enough_pairs(of_synonyms(rows))
         rows = every.filter(pl.col("embedding") != BASELINE)
         if rows.is_empty():
@@ -118,8 +119,10 @@ def _of_main_set(
 _CONFUSES = {
     "difference": "{place}{model} confuses names that differ in {kind} most: a synonym is nearer "
     "than such a name in {share} of cases{interval}.",
-    "relation": "A synonym is nearer than a name of {kind} in {share} of cases{interval}.",
-    "rung": "Over all children, a synonym is nearer than a parent in {share} of cases{interval}.",
+    "relation": "{place}{model} finds a synonym nearer than a name of {kind} in {share} of "
+    "cases{interval}.",
+    "rung": "{place}{model} finds a synonym nearer than a parent in {share} of cases, over all "
+    "children{interval}.",
 }
 _KINDS = {
     "roman": "a Roman numeral",
@@ -138,7 +141,7 @@ def confusion_sentences(results: pl.DataFrame) -> list[str]:
         results: ``SET_RESULTS`` on all pairs.
     """
     models = results.filter(pl.col("embedding") != BASELINE).drop_nulls("value")
-    models = models.sort("value", "embedding", descending=[False, True])
+    models = models.sort("input", "value", "embedding", descending=[False, False, True])
     sentences = []
     n_builds = models["input"].n_unique()
     for (build,), rows in models.group_by("input", maintain_order=True):

@@ -69,6 +69,8 @@ def _found(
     names = ("model", "address", "options", "evaluated", "key")
     for model, address, chosen, text, key in on_hub.select(names).iter_rows():
         jobs.append(({model: f"{address},{chosen.replace(', ', ',')}".rstrip(",")}, text, key))
+    if not any(models for models, *_ in jobs):
+        progress.warn("nothing is checked: no model is on a hub; name models with `embeddings`")
     for models, text, key in (job for job in jobs if job[0]):
         try:
             with TemporaryDirectory() as folder:

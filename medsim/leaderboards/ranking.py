@@ -32,14 +32,15 @@ from medsim.statistics.estimates import FEWEST_CLUSTERS, interval_of
 
 _LABEL = STATISTICS[HEADLINE].label
 _ENDS = ("low", "high")
+_BOARD = ["build_fingerprint", "n_pairs", "n_clusters", "effective"]
 
 
 @public(LeaderboardOptions)
 def leaderboard(options: LeaderboardOptions) -> pl.DataFrame:
     """Rank the models of evaluations by their headline scores, and write them as a page.
 
-    Results on builds with different fingerprints are never ranked together. Results that cannot be
-    read or compared are left out, with a warning. The page is one file that makes no network
+    Results on other builds, or on other pairs of a build, are never ranked together. Results that
+    cannot be read are left out, with a warning. The page is one file that makes no network
     requests; an earlier report at that path is replaced.
 
     Returns:
@@ -50,8 +51,7 @@ def leaderboard(options: LeaderboardOptions) -> pl.DataFrame:
         score was found again: checked, unchecked, or different, with the reason and no rank.
 
     Raises:
-        InputError: no result can be read, none has a headline score, or two results of a model on
-            one build differ.
+        InputError: a path does not exist, no result can be read, or none has a headline score.
         OptionError: the extra medsim[report] is not installed, or ``out`` has another ending.
         OutputError: ``out`` exists and is not a report of medsim, or cannot be written.
     """
@@ -62,8 +62,6 @@ def leaderboard(options: LeaderboardOptions) -> pl.DataFrame:
         try:
             results.append(result_rows(read_result(file)).with_columns(file=pl.lit(name)))
         except InputError as error:
-            if not file.exists():
-                raise
             left_out.append(str(error).replace(str(file.with_suffix("")), name.rpartition(".")[0]))
     rows = pl.concat(results) if results else pl.DataFrame()
     if rows.is_empty():
@@ -75,6 +73,8 @@ def leaderboard(options: LeaderboardOptions) -> pl.DataFrame:
         from medsim.leaderboards.checking import checked  # noqa: PLC0415 — evaluates
 
         rows = checked(rows, options, progress)
+    elif rows.filter(IS_DIFFERENT).height:
+        progress.warn("files have different scores of a model; `checks` evaluates it again")
     rows = with_ranks(rows, benchmark_builds())
     if options.out is not None:
         made = partial(leaderboard_page, rows, left_out)
@@ -85,6 +85,8 @@ def leaderboard(options: LeaderboardOptions) -> pl.DataFrame:
 def _files(paths: Iterable[Path], progress: Progress) -> Iterator[Path]:
     """Yield the result files that paths name; other JSON files in a folder are left out."""
     for path in paths:
+        if not path.exists():
+            raise InputError(f"{path} does not exist")
         files = [path / RESULT] if (path / RESULT).exists() else sorted(path.rglob("*.json"))
         files = [file for file in files if file.name != MANIFEST] if path.is_dir() else [path]
         results = [file for file in files if file == path or _is_result(file)]
@@ -92,7 +94,7 @@ def _files(paths: Iterable[Path], progress: Progress) -> Iterator[Path]:
             what = f"{counted(len(others), 'JSON file')} left out, not a {RESULT}"
             progress.warn(f"{path}: {what}: {listed(others, 5)}")
         if not results:
-            raise InputError(f"{path} has no {RESULT}; evaluate a build, not a sample of it")
+            raise InputError(f"{path} has no {RESULT}; evaluate a whole build")
         yield from results
 
 
@@ -111,8 +113,8 @@ def with_ranks(rows: pl.DataFrame, benchmark: Mapping[str, str]) -> pl.DataFrame
     """
     rows = pl.concat([rows, *_means(rows, benchmark)], how="diagonal")
     is_part = pl.col("build_fingerprint") != BENCHMARK
-    order = [is_part, "build", "build_fingerprint", IS_DIFFERENT, -pl.col("value"), "model"]
-    boards = rows.sort(order).partition_by("build_fingerprint", maintain_order=True)
+    order = [is_part, "build", *_BOARD, IS_DIFFERENT, -pl.col("value"), "model"]
+    boards = rows.sort(order).partition_by(_BOARD, maintain_order=True)
     shown = ("build", *LEADERBOARD_COLUMNS)
     rows = pl.concat(board.with_columns(_ranks(board)) for board in boards)
     return rows.select(*shown, pl.exclude(*shown, "changes", "file"))
@@ -195,7 +197,7 @@ def leaderboard_page(rows: pl.DataFrame, left_out: Sequence[str] = ()) -> Page:
 
     ``left_out`` has a sentence on each result that is not among the rows.
     """
-    boards = rows.partition_by("build_fingerprint", maintain_order=True)
+    boards = rows.partition_by(_BOARD, maintain_order=True)
     n_builds = len({*rows["build_fingerprint"]} - {BENCHMARK})
     reasons = PageTable(
         caption="Results left out", frame=pl.DataFrame({"reason": left_out}), headed=False
@@ -238,6 +240,10 @@ def _section(board: pl.DataFrame) -> Section:
     if not any(is_above(row, chance) for row in board.drop_nulls("rank").to_dicts()):
         leaders = ["No model"]
         says = f"is significantly better than chance ({chance:g}); {best['model']} has"
+    elif (best["gain"] or 0) < 0:
+        leaders, baseline = ["No model"], number(best["value"] - best["gain"], ".3f")
+        says = f"is above the baseline {best['baseline'].replace('_', ' ')} ({baseline}); "
+        says += f"{best['model']} has"
     of_build = f"The fingerprint of the build is {best['build_fingerprint'][:FINGERPRINT]}."
     if best["build_fingerprint"] == BENCHMARK:
         of_build = f"Means over {listed(list(benchmark_builds()))}, of models with a score on all."
@@ -276,9 +282,12 @@ def _verdicts(board: pl.DataFrame) -> str:
     """Return how ranks are made, and how many false verdicts to expect among those on a build."""
     n_models = board["rank"].count() if board["effective"][0] >= FEWEST_CLUSTERS else 0
     n_pairs = math.comb(n_models, 2)
+    expected = (
+        f": among {counted(n_pairs, 'pair')} of models, about {number(ALPHA * n_pairs, '.2g')} "
+        "false verdicts are expected if none differed"
+    )
     return (
         "A rank is 1 plus the number of models that are significantly better. Every two models are "
-        f"compared by a paired test at {ALPHA:.0%}, which does not depend on other models: among "
-        f"{counted(n_pairs, 'pair')} of models, about {number(ALPHA * n_pairs, '.2g')} false "
-        "verdicts are expected if none differed. Unchecked rows are claims of their submitters."
+        f"compared by a paired test at {ALPHA:.0%}, which does not depend on other models"
+        f"{expected if n_pairs else ''}. Unchecked rows are claims of their submitters."
     )

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import polars as pl
 
 from medsim.core.config import MINIMAL
-from medsim.core.errors import InputError, listed
 from medsim.evaluations.sets import CONFUSIONS, with_parts
 from medsim.evaluations.statistic import BASELINE
 from medsim.evaluations.training_data import trained_here
@@ -59,23 +58,16 @@ def _confused(scores: pl.DataFrame) -> pl.DataFrame:
 def merged_rows(rows: pl.DataFrame) -> pl.DataFrame:
     """Return one row per build and model, with declared training data if a row has it.
 
-    Rows on other clusters of pairs than most on the build cannot be compared with these, because
-    versions or options of evaluations differ: check says so.
-
-    Raises:
-        InputError: two rows have different scores or intervals.
+    If files have different scores or intervals of a model, each has a row, and check says so. The
+    name and the version of a build are those that most of its rows have.
     """
+    named = (pl.col(name).mode().sort().first() for name in ("build", "version"))
+    rows = rows.with_columns(name.over("build_fingerprint") for name in named)
     ends = (pl.col(name) for name in ("value", "low", "high"))
     is_apart = pl.any_horizontal((end.max() - end.min()).over(ID) > MAX_GAP for end in ends)
-    for same in rows.filter(is_apart).partition_by(ID, maintain_order=True):
-        found = [f"{value:.3f} in {file}" for value, file in same.select("value", "file").rows()]
-        raise InputError(
-            f"{same['model'][0]} has different scores or intervals on {same['build'][0]}: "
-            f"{listed(found)}; leave one result out"
-        )
-    rows = rows.sort("trained_on", nulls_last=True, maintain_order=True)
-    rows = rows.unique(ID, keep="first", maintain_order=True)
-    sizes = pl.struct("n_pairs", "n_clusters", "effective")
-    is_other = sizes != sizes.mode(maintain_order=True).first().over("build_fingerprint")
-    other = pl.when(is_other).then(pl.lit(f"{DIFFERENT}: scored on other pairs than most"))
-    return rows.with_columns(check=other.otherwise("check"))
+    claims = pl.format("{} in {}", pl.col("value").round(3), "file").str.join(", ").over(ID)
+    rows = rows.sort("trained_on", nulls_last=True, maintain_order=True).with_columns(
+        check=pl.when(is_apart).then(pl.format(f"{DIFFERENT}: {{}}", claims)).otherwise("check"),
+        claim=pl.when(is_apart).then("file"),
+    )
+    return rows.unique([*ID, "claim"], keep="first", maintain_order=True).drop("claim")

@@ -214,10 +214,10 @@ def test_a_note_has_the_number_of_pairs_and_the_metrics() -> None:
     assert note.pop(1) == "Releases: HPO of 2025-01-16."
     assert [sentence.replace("Spearman's correlation", "rho") for sentence in note[1:]] == [
         (
-            "By column: AUC beyond spelling on 50 pairs; rho on 50 pairs; with 95% confidence "
+            "Columns: AUC beyond spelling on 50 pairs; rho on 50 pairs, with 95% confidence "
             "intervals."
         ),
-        "Metrics, the best on each set: a_b cos; b cos; c cos; baseline length.",
+        "Metrics: a_b cos; b cos; c cos; baseline length.",
         "The baseline is the best without a model.",
     ]
     assert TABLE_FORMATS["html"].paragraph("a < b") == "<p>a &lt; b</p>"

@@ -149,7 +149,7 @@ def test_a_sentence_names_what_the_best_embedding_confuses_but_not_what_it_hardl
             "a confuses names that differ in a side most: a synonym is nearer than such a name in "
             "20% of cases (95% CI 10% to 30%)."
         ),
-        "A synonym is nearer than a name of a parent or child in 30% of cases.",
+        "a finds a synonym nearer than a name of a parent or child in 30% of cases.",
     ]
 
     more = {"dataset": "syn_syn/difference=number", "value": 0.4, "negatives": "minimal"}

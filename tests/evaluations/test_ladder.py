@@ -192,5 +192,5 @@ def test_a_sentence_says_how_often_a_synonym_is_nearer_than_a_parent() -> None:
         rung | {"negatives": "parent", "value": 0.6},
         rung | {"negatives": "sibling", "dataset": "parent_child/rung=parent", "value": 0.2},
     ]
-    expected = "Over all children, a synonym is nearer than a parent in 60% of cases"
+    expected = "a finds a synonym nearer than a parent in 60% of cases, over all children"
     assert confusion_sentences(pl.DataFrame(rows)) == [f"{expected} (95% CI 50% to 70%)."]
