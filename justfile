@@ -47,10 +47,9 @@ sql:
 docs:
     {{ bin }}zensical build --strict
 
-# Compile the kernels once, and not in each process that needs them at the same time.
+# Compile the kernels of a build once, and not in each process that needs them at the same time.
 kernels:
     {{ bin }}python -m medsim warm
-    {{ bin }}python -P tests/fixtures/compile_kernels.py
 
 # Write the pages of the reference that are made from the declarations in the code.
 reference:

@@ -51,8 +51,9 @@ def result_sentences(
     sentences: list[str] = []
     compares_sets = False
     for statistic in map(STATISTICS.__getitem__, tabulated_names(best=True)):
-        covered = best.filter(pl.col("n_pairs") > 0, statistic=statistic.name)
-        rows = with_standing(covered.drop_nulls("value"))
+        n_min = 1 if statistic.table == "headline" else 0
+        scored = best.filter(pl.col("n_pairs") >= n_min, statistic=statistic.name)
+        rows = with_standing(scored.drop_nulls("value"))
         every = with_enough_pairs(of_synonyms(rows))
         rows = every.filter(pl.col("embedding") != BASELINE)
         if rows.is_empty():

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.slow
 KERNEL_TESTS = Path(__file__).parent
 
 
+@pytest.mark.full
 def test_the_kernels_do_the_same_without_the_compiler() -> None:
     # A new process, since Numba reads the variable when it is imported.
     run = subprocess.run(
