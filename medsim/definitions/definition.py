@@ -31,7 +31,6 @@ from medsim.definitions.options import DefineOptions, RebuildOptions
 _KIND = "definition"
 _MAX_BYTES = 100_000  # of a file, which may have other white space than medsim writes
 _N_LEFT_OUT = 32  # digits of the fingerprint of a table, of 64
-_SHORTENED = re.compile(r"\w+=|/data\.parquet$")  # of the path of a table
 _NAMES = re.compile(r"\[.+\]|[0-9]+")  # a list of categories, the identifier of a dialect
 
 # The functions that make each kind of output, in order, and their options for the input. Packages
@@ -174,7 +173,7 @@ def _facts(outputs: Sequence[Opened[Any]]) -> dict[str, Any]:
                 },
             }
     facts[output.kind.name]["tables"] = {
-        _SHORTENED.sub("", path): _content(file)[:-_N_LEFT_OUT]
+        _shortened(path): _content(file)[:-_N_LEFT_OUT]
         for path, file in last.outputs.items()
         if "/pairs/" not in path and Path(path).name not in {CARD, MANIFEST}
     }
@@ -185,6 +184,12 @@ def _facts(outputs: Sequence[Opened[Any]]) -> dict[str, Any]:
         "source": about | {"sha256": _hash_of(last.source["files"])},
         **facts,
     }
+
+
+def _shortened(path: str) -> str:
+    """Return the path of a table without names of columns, and without its usual file name."""
+    parts = path.removesuffix("/data.parquet").split("/")
+    return "/".join(part.rpartition("=")[2] for part in parts)
 
 
 def _content(file: Output) -> str:
