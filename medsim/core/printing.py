@@ -85,7 +85,7 @@ def print_table(
         return
     rendering = _format(form)
     frames = readable(frame) if readable and rendering.for_people else [frame]
-    if rendering.for_people and not any(table.height for table in frames):
+    if rendering.for_people and frames and not any(table.height for table in frames):
         typer.echo("the table has no rows", err=True)
     width = terminal_width() or sys.maxsize
     wrapper = TextWrapper(width, initial_indent=" ", subsequent_indent=" ")  # as tables have it
