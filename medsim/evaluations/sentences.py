@@ -60,8 +60,8 @@ def result_sentences(
             continue
         tests = comparisons.filter(pl.col("between") != "metrics", of=statistic.name)
         if statistic.table == "headline":
-            for of_build in every.partition_by("input", maintain_order=True):
-                sentences += _of_main_set(of_build, tests, statistic, correction)
+            for build in rows["input"].unique(maintain_order=True):
+                sentences += _of_main_set(every.filter(input=build), tests, statistic, correction)
             continue
         sentences += _of_main_set(every, tests, statistic, correction, others=not sentences)
         if not compares_sets:

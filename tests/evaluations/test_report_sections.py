@@ -342,6 +342,24 @@ def test_the_difference_from_a_baseline_is_of_the_set_of_the_leader() -> None:
     assert len(found) == 4
 
 
+def test_a_build_on_which_no_model_covers_a_pair_has_no_sentence() -> None:
+    rows = []
+    for name, n in (("a", 100), ("b", 0)):
+        where = {"input": name, "dataset": "syn_syn", "difficulty": "all", "negatives": "all"}
+        of = {"subset": "build", "statistic": "auc_beyond_spelling"}
+        rows.append(made(HARD | where, "m", "cos", 0.5, n_covered=n, **of))
+        rows.append(made(HARD | where, "baseline", "length", 0.5, n_covered=100, **of))
+    tests = pl.DataFrame(schema=SET_COMPARISONS.dtypes)
+    results = pl.DataFrame(rows, schema=SET_RESULTS.dtypes)
+
+    found = result_sentences(
+        best_metrics(results, tests, ["auc_beyond_spelling"], baseline=True), tests
+    )
+
+    assert found
+    assert not any(" of b" in sentence for sentence in found)
+
+
 def test_a_result_in_which_no_model_covers_enough_pairs_ends_with_a_plain_sentence() -> None:
     few = {"n_covered": 0, "statistic": "auc"}
     rows = [
