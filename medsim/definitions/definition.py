@@ -121,7 +121,7 @@ def read_definition(given: str | Path) -> dict[str, Any]:
     """Return a definition of medsim-benchmark by its name, or that in a file.
 
     Raises:
-        InputError: there is no such file, or it does not hold a definition.
+        InputError: the file does not exist, or is not a definition.
     """
     path, stored = Path(given), benchmark_definitions().get(str(given))
     if not (stored or path.exists()):

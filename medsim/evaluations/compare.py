@@ -165,10 +165,8 @@ def _scores(
         sentences = result_sentences(rows, tests, correction)
         models = rows.filter(pl.col("embedding") != BASELINE)
         sentences += confusion_sentences(evaluation.results().filter(subset=WHOLE_SUBSET))
-        in_order = conclusions.headline_first
-        return in_order(rows) if name == "best" else conclusions.embedding_standings(
-            models
-        ), sentences
+        in_order, standings = conclusions.headline_first, conclusions.embedding_standings
+        return in_order(rows) if name == "best" else standings(models), sentences
     rare = rare_kinds(evaluation.pairs()) if name == "confusions" else []
     return with_parts(sort_parts(rows)) if of_sets is parts_of_sets else rows, rare
 

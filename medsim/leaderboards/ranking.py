@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
@@ -198,6 +199,7 @@ def leaderboard_page(rows: pl.DataFrame, left_out: Sequence[str] = ()) -> Page:
     ``left_out`` has a sentence on each result that is not among the rows.
     """
     boards = rows.partition_by(_BOARD, maintain_order=True)
+    n_of = Counter(board["build_fingerprint"][0] for board in boards)
     n_builds = len({*rows["build_fingerprint"]} - {BENCHMARK})
     reasons = PageTable(
         caption="Results left out", frame=pl.DataFrame({"reason": left_out}), headed=False
@@ -210,7 +212,13 @@ def leaderboard_page(rows: pl.DataFrame, left_out: Sequence[str] = ()) -> Page:
         "synonyms from other terms that look equally alike.",
         signature=f"medsim {medsim_version()}, "
         f"leaderboard@{canonical_digest(rows.select('key', 'build_fingerprint').rows())[:12]}",
-        sections=[*map(_section, boards), *others],
+        sections=[
+            *(
+                _section(board, is_repeated=n_of[board["build_fingerprint"][0]] > 1)
+                for board in boards
+            ),
+            *others,
+        ],
         words={
             _LABEL: STATISTICS[HEADLINE].help,
             _TRAINED: "Yes if a declared source is the terminology, contains it or is part of it. "
@@ -225,7 +233,8 @@ def leaderboard_page(rows: pl.DataFrame, left_out: Sequence[str] = ()) -> Page:
     )
 
 
-def _section(board: pl.DataFrame) -> Section:
+def _section(board: pl.DataFrame, *, is_repeated: bool) -> Section:
+    """Return the section of a board; ``is_repeated`` if its build has another, on other pairs."""
     from medsim.pages import charts  # noqa: PLC0415 — an extra
 
     name, digest = pl.col("model"), pl.col("fingerprint").str.head(FINGERPRINT // 2)
@@ -234,6 +243,7 @@ def _section(board: pl.DataFrame) -> Section:
     board = board.with_columns(unique, size_class=_SIZE_CLASS, fingerprint=digits)
     best = board.row(0, named=True)
     title = " ".join(filter(None, (best["build"], best["version"])))
+    title += f", {best['n_pairs']:,} pairs" if is_repeated else ""
     leaders = board.filter(rank=1)["model"].to_list()
     says = "leads with" if len(leaders) == 1 else "share the first rank; the best has"
     chance = STATISTICS[HEADLINE].chance or 0.0

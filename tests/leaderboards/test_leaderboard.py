@@ -176,6 +176,10 @@ def test_models_on_other_pairs_have_a_table_of_their_own(tmp_path: Path) -> None
     edited(files[0], with_fewer)
 
     assert ranks(*files) == {"b": 1, "c": 2, "a": 1}
+    pytest.importorskip("altair", reason="needs medsim[report]")
+    titles = [part.title for part in leaderboard_page(medsim.leaderboard(files)).sections]
+    assert len({*titles}) == 2
+    assert all(title.endswith(" pairs") for title in titles)
 
 
 def test_a_model_in_two_results_has_one_row_with_the_declaration_of_either(
