@@ -27,6 +27,7 @@ from medsim.core.reading import (
     WORKBOOK,
     Text,
     file_kind,
+    json_columns,
     reading,
 )
 from medsim.core.terms import MAX_NAME, TOO_LONG
@@ -300,13 +301,14 @@ class TextTable:
 def read_table(
     path: Path, needed: Sequence[str] = (), extra: Sequence[str] | None = ()
 ) -> TextTable:
-    """Return columns of a Parquet file, a workbook or a delimited text file.
+    """Return columns of a Parquet file, JSON lines, a workbook or a delimited text file.
 
     Names of columns are not case-sensitive. The separator is the one that gives the most needed
     names in the header, then the most names.
 
     Args:
-        path: path of the file; Parquet if it ends in .parquet, whose lists are joined by ";".
+        path: path of the file; Parquet if it ends in .parquet, and JSON lines, with an object each,
+            if it ends in .jsonl, .ndjson or .json. Their lists are joined by ";".
         needed: required columns.
         extra: optional columns; None reads all other columns under their own names.
 
@@ -314,18 +316,30 @@ def read_table(
         InputError: the file cannot be read, a column is missing or duplicated, or a line has a
             different number of cells than the header.
     """
-    if not is_parquet(path):
+    if not is_parquet(path) and not is_json_lines(path):
         with reading(path, "a table"):
             text = read_text(path, fits=lambda row: set() < {*needed} <= {*map(_plain, row)})
             return table_of(text, needed, extra)
-    with reading(path, "Parquet"):
+    with reading(path, "Parquet" if is_parquet(path) else "JSON lines"):
         data, sha256 = bytes_of(path)
-        frame = frame_of_parquet(path, data)
+        if is_parquet(path):
+            frame = frame_of_parquet(path, data)
+        else:
+            values = json_columns(path, data).items()
+            columns = {name: [*map(_json_text, column)] for name, column in values}
+            frame = pl.DataFrame(columns, dict.fromkeys(columns, pl.String))
+    return replace(table_of_frame(path, frame, needed, extra), sha256=sha256)
+
+
+def table_of_frame(
+    path: Path, frame: pl.DataFrame, needed: Sequence[str] = (), extra: Sequence[str] | None = None
+) -> TextTable:
+    """Return columns of a frame as text, see ``read_table``; the path is for messages."""
     places = _places(path, frame.columns, needed, extra)
     with reading(path, "a table"):
         cells = pl.DataFrame([_as_text(frame.to_series(places[name]), name) for name in places])
     at = pl.int_range(1, frame.height + 1, dtype=pl.Int64, eager=True)
-    return TextTable(path=path, unit="row", at=at, frame=cells, sha256=sha256)
+    return TextTable(path=path, unit="row", at=at, frame=cells)
 
 
 def table_of(
@@ -374,6 +388,11 @@ def is_parquet(path: Path) -> bool:
     return path.suffix.lower() == ".parquet"
 
 
+def is_json_lines(path: Path) -> bool:
+    """Return whether a file has JSON lines, by its name."""
+    return path.suffix.lower() in {".jsonl", ".ndjson", ".json"}
+
+
 def is_missing(cell: str) -> bool:
     """Return whether a cell is a missing value."""
     return cell.lower() in _MISSING
@@ -391,6 +410,12 @@ def _as_text(column: pl.Series, name: str) -> pl.Series:
     if column.dtype == pl.List:
         column = column.cast(pl.List(pl.String)).list.join(";")
     return column.cast(pl.String).fill_null("").str.strip_chars().alias(name)
+
+
+def _json_text(value: object) -> str | None:
+    if isinstance(value, list):
+        return ";".join(map(str, value))
+    return None if value is None else str(value)
 
 
 def _plain(name: str) -> str:

@@ -20,7 +20,15 @@ from medsim.core.output import check_file_free
 from medsim.core.parquet import scan_of_users, write_batches
 from medsim.core.progress import progress_of
 from medsim.core.reading import expanded, json_columns, reading
-from medsim.core.tables import LINE_END, bytes_of, is_parquet, read_table, read_text, table_of
+from medsim.core.tables import (
+    LINE_END,
+    bytes_of,
+    is_json_lines,
+    is_parquet,
+    read_table,
+    read_text,
+    table_of,
+)
 from medsim.core.terms import MAX_NAME, TOO_LONG, lowered_column
 from medsim.kernels.best import FAR
 from medsim.kernels.near_pairs import MATCH, QUERY
@@ -40,7 +48,6 @@ USUAL_COLUMNS = ("term", "name", "label", "synonym", "text", "query", "match")
 """The columns that names are taken from if no column is given, the first that a file has."""
 
 _DELIMITED = (".csv", ".tsv", ".psv")
-_JSON_LINES = (".jsonl", ".ndjson", ".json")
 _DATABASES = (".duckdb", ".db", ".sqlite", ".sqlite3")
 
 _Warn: TypeAlias = Callable[[str], object]
@@ -153,7 +160,7 @@ def _read(path: Path, columns: _Columns, table: str, warn: _Warn) -> pl.DataFram
             return _selected(path, rows.select(needed).collect(), columns)
     if path.suffix.lower() in _DATABASES:
         return _selected(path, table_values(path, table), columns)
-    if path.suffix.lower() in _JSON_LINES:
+    if is_json_lines(path):
         with reading(path, "JSON lines"):
             return _selected(path, json_columns(path, bytes_of(path)[0]), columns)
     needed = {columns[0].lower()} if columns[0] else set()

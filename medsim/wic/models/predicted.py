@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 from medsim.core.errors import InputError, OptionError, unknown_name
-from medsim.core.reading import expanded, parsed_json, reading
-from medsim.core.tables import TextTable, read_table, read_text
+from medsim.core.reading import expanded, reading
+from medsim.core.tables import TextTable, read_table
 from medsim.embeddings.options import parse_named
 from medsim.kernels.types import Flags, Rows, Values
 from medsim.wic.dataset import IDENTITY, WicDataset
@@ -27,7 +27,6 @@ _ANSWERS = {
     **dict.fromkeys(("0", "0.0", "f", "false", "no"), False),
 }
 _COLUMNS = ("prediction", "score", *IDENTITY)
-_LINES = (".jsonl", ".ndjson", ".json")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,8 +114,7 @@ def read_predictions(path: Path, instances: pl.DataFrame) -> Predictions:
     of the instances, or have the columns of ``instances.IDENTITY``. An error names the line.
     """
     with reading(path, "predictions"):
-        is_json = path.suffix.lower() in _LINES
-        table = _json_lines(path) if is_json else read_table(path, (), _COLUMNS)
+        table = read_table(path, (), _COLUMNS)
         columns = table.frame.columns
         if "prediction" not in columns and "score" not in columns:
             raise InputError(f"{path} has neither a column 'prediction' nor a column 'score'")
@@ -165,18 +163,3 @@ def _rows_of(table: TextTable, instances: pl.DataFrame) -> Rows:
     if rows.has_nulls():
         raise InputError(f"{table.path} has no instance {rows.is_null().arg_true()[0] + 1}")
     return rows.cast(pl.Int64).to_numpy()
-
-
-def _json_lines(path: Path) -> TextTable:
-    """Return the known columns of a file with one JSON object per line, as text."""
-    text = read_text(path, guess=False)
-    objects = [parsed_json(path, line) for line in text.content.split("\n") if line.strip()]
-    rows = [{name: str(row.get(name, "")).strip() for name in _COLUMNS} for row in objects]
-    columns = [name for name in _COLUMNS if any(name in row for row in objects)]
-    return TextTable(
-        path=path,
-        unit="object",
-        at=pl.int_range(1, len(rows) + 1, dtype=pl.Int64, eager=True),
-        frame=pl.DataFrame(rows, dict.fromkeys(_COLUMNS, pl.String)).select(columns),
-        sha256=text.sha256,
-    )

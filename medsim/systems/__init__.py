@@ -1,0 +1,1 @@
+"""Systems without vectors, such as cross-encoders, rules and pipelines: their predictions."""
