@@ -229,7 +229,7 @@ def _as_matrix(answer: Any, where: str) -> Vectors:
         InputError: they are text, objects or of another shape; the message begins with ``where``.
     """
     with reading(where, "an array of numbers, with a row for each text, word or term"):
-        matrix: NDArray[Any] = np.asarray(_plain(answer))
+        matrix: NDArray[Any] = np.asarray(as_arrays(answer))
     if matrix.dtype.kind not in "fiu":
         kind = "text" if matrix.dtype.kind in "US" else matrix.dtype
         raise InputError(f"{where} has values of type {kind}, not numbers")
@@ -240,13 +240,13 @@ def _as_matrix(answer: Any, where: str) -> Vectors:
         return np.ascontiguousarray(matrix, np.float32)
 
 
-def _plain(value: Any) -> Any:
+def as_arrays(value: Any) -> Any:
     """Return a value that NumPy accepts: tensors and sparse matrices become arrays.
 
     NumPy has no bfloat16, and does not accept tensors with gradients.
     """
     if isinstance(value, (list, tuple)) and len(value) and hasattr(value[0], "detach"):
-        return [_plain(item) for item in value]
+        return [as_arrays(item) for item in value]
     if hasattr(value, "detach"):
         return value.detach().cpu().float().numpy()
     return value.toarray() if hasattr(value, "toarray") else value

@@ -20,6 +20,7 @@ from medsim.evaluations.sets import (
 )
 from medsim.evaluations.statistic import BASELINE, statistics_of
 from medsim.pages.sentences import ALPHA
+from medsim.systems.scorers import PREDICTED
 
 
 def best_metrics(
@@ -86,7 +87,8 @@ def at_metrics(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
 
     Args:
         results: of pairs.
-        metrics: names, one of which fits each embedding, or EMBEDDING=NAME for a single one.
+        metrics: names, one of which fits each embedding, or EMBEDDING=NAME for a single one; a
+            system without vectors needs none.
 
     Raises:
         OptionError: a name is unknown, or none or several fit an embedding.
@@ -101,13 +103,16 @@ def at_metrics(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
         raise OptionError("`metrics` names two metrics for one embedding; one is accepted")
     shared = [text for text in metrics if "=" not in text]
     for metric in (*shared, *metric_of.values()):
-        METRICS.get(metric)
+        if metric != PREDICTED:
+            METRICS.get(metric)
     for name in metric_of:
         if name not in metrics_of:
             raise OptionError(unknown_name("embedding", name, sorted(map(str, metrics_of))))
     chosen = []
     for name, known_metrics in metrics_of.items():
+        has_no_other = known_metrics == [PREDICTED]
         candidates = [metric_of[str(name)]] if name in metric_of else shared
+        candidates = known_metrics if has_no_other and name not in metric_of else candidates
         fitting = [metric for metric in candidates if metric in known_metrics]
         if len(fitting) != 1:
             raise OptionError(

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from medsim.core.errors import InputError, OptionError, counted
+from medsim.core.errors import InputError, OptionError, counted, listed
 from medsim.core.files import write_file
+from medsim.core.kinds import TERM_COLUMNS
 from medsim.core.options import declared, public
 from medsim.core.output import claimed_by
-from medsim.core.progress import progress_of
+from medsim.core.progress import Progress, progress_of
 from medsim.definitions.benchmark import BENCHMARK
 from medsim.embeddings.embedded_terms import (
     embed_terms,
@@ -35,22 +37,29 @@ from medsim.evaluations.run import EvaluationRun, begin_run, earlier_results
 from medsim.evaluations.summary import summarize
 from medsim.evaluations.training_data import warnings_of_leaks
 from medsim.questions.question import has_questions
+from medsim.systems.predictions import systems_of
+from medsim.systems.scorers import PAIR_TERMS, PREDICTED, ScoredPairs, provenance_of, score_pairs
 
 if TYPE_CHECKING:
     from medsim.embeddings.embedded_terms import EmbeddedTerms, NamedEmbedding
     from medsim.questions.output import Answers
 
 
+_NO_VECTORS = {"metrics": [PREDICTED], "n_dimensions": None, "n_vocabulary": None}
+
+
 @public(EvaluateOptions)
 def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
     """Evaluate embeddings on builds and rated files, and return the evaluation in ``out``.
 
-    If ``out`` is an evaluation already, inputs and embeddings are added to it, and existing results
-    are not computed again. If all inputs are folders of questions, language models and embeddings
-    are asked them, and the answers are returned.
+    Systems without vectors are evaluated beside them, by their similarities of the pairs. If
+    ``out`` is an evaluation already, inputs and models are added to it, and existing results are
+    not computed again. If all inputs are folders of questions, language models, embeddings and
+    systems are asked them, and the answers are returned.
 
     Raises:
-        InputError: an input or an embedding is missing, damaged or in no known format.
+        InputError: an input, an embedding or a table of predictions is missing, damaged or in no
+            known format; or a table has a pair or a question that no input has.
         OptionError: an option is out of range or does not fit.
         ServiceError: a service cannot be reached, or gives an invalid answer.
         OutputError: ``out`` is taken, holds results that cannot be added to, or cannot be written.
@@ -65,22 +74,21 @@ def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
     with claimed_by(options, output.EVALUATION) as folder:
         earlier = earlier_results(options)
         inputs = read_inputs(options, progress)
-        for spec in options.specs:  # the format may show that no metric fits
-            if (gives := open_source(spec).gives) is not None:
-                _chosen_metrics(options, spec.name, WordBags if gives == WORDS else TermPoints)
-        embeddings = [identify(spec, progress) for spec in options.specs]
-        if not all(named.fingerprint for named in embeddings):
-            terms, threads = distinct_terms(inputs), options.n_threads
-            embeddings = [
-                with_fingerprint(named, terms, progress, threads=threads) for named in embeddings
-            ]
+        embeddings = _identified(options, inputs, progress)
+        systems = _scored(options, inputs, earlier, progress)
         provenance = {input_.name: input_.provenance for input_ in inputs}
-        run = begin_run(options, folder, progress, provenance, embeddings, earlier)
+        models = {named.spec.name: named.provenance() for named in embeddings}
+        for scored in systems:
+            about = provenance_of(scored.system, scored.fingerprint)
+            models[scored.system.name] = about | _NO_VECTORS
+        run = begin_run(options, folder, progress, provenance, models, earlier)
         progress.warn(*warnings_of_leaks(run.inputs, run.embeddings))
         for input_ in inputs:
             if benchmark_name := input_.provenance.get("benchmark"):
                 progress.say(f"{input_.name} is the build {benchmark_name} of {BENCHMARK}")
             run.write(output.SET_PAIRS.path(input_.name), input_.frame)
+        for scored, input_ in product(systems, inputs):
+            _write_predicted(run, scored, input_)
         for named in embeddings:
             _measure(run, named, inputs)
         summarize(run)
@@ -96,7 +104,8 @@ def _answers(options: EvaluateOptions) -> Answers:
     """
     from medsim.questions.asking import Contenders, ask_questions  # noqa: PLC0415 — brings asyncio
 
-    standard = EvaluateOptions(options.inputs, options.embeddings, options.out, llms=options.llms)
+    given = ("inputs", "embeddings", "out", "llms", "predictions")
+    standard = EvaluateOptions(**{name: getattr(options, name) for name in given})
     applicable = {"threads", "cache", "overwrite", "coverage"}
     for name in sorted(declared(EvaluateOptions).keys() - applicable):
         if getattr(options, name) != getattr(standard, name):
@@ -104,6 +113,7 @@ def _answers(options: EvaluateOptions) -> Answers:
     contenders = Contenders(
         llms=options.llms,
         embeddings=options.specs,
+        systems=systems_of(options.predictions),
         coverage=options.coverage,
         cache=cache_folder(options.cache),
         threads=options.n_threads,
@@ -116,6 +126,68 @@ def _answers(options: EvaluateOptions) -> Answers:
         overwrite=options.overwrite,
         progress=progress_of(options.progress),
     )
+
+
+def _identified(
+    options: EvaluateOptions, inputs: Sequence[EvaluationInput], progress: Progress
+) -> list[NamedEmbedding]:
+    """Return the embeddings with their fingerprints."""
+    for spec in options.specs:  # the format may show that no metric fits
+        if (gives := open_source(spec).gives) is not None:
+            _chosen_metrics(options, spec.name, WordBags if gives == WORDS else TermPoints)
+    embeddings = [identify(spec, progress) for spec in options.specs]
+    if all(named.fingerprint for named in embeddings):
+        return embeddings
+    terms, threads = distinct_terms(inputs), options.n_threads
+    return [with_fingerprint(named, terms, progress, threads=threads) for named in embeddings]
+
+
+def _scored(
+    options: EvaluateOptions,
+    inputs: Sequence[EvaluationInput],
+    earlier: Evaluation | None,
+    progress: Progress,
+) -> list[ScoredPairs]:
+    """Return the similarities of the pairs of all inputs by every system.
+
+    A table may also have pairs of earlier inputs, and any others if options leave pairs out.
+    """
+    if not (systems := systems_of(options.predictions)):
+        return []
+    for option, chosen in (("retrieval", options.retrieval), ("separation", options.separates)):
+        if chosen:
+            names = listed([system.name for system in systems])
+            progress.warn(f"{option} needs vectors, so it leaves out {names}")
+    frames = [input_.pairs.select(PAIR_TERMS) for input_ in inputs]
+    pairs = pl.concat(frames).unique(maintain_order=True)
+    leaves_out = any((options.sample, options.datasets, options.difficulty, options.negatives))
+    frames += [earlier.pairs().select(PAIR_TERMS).collect()] if earlier else []
+    known = None if leaves_out else pl.concat(frames)
+    return [score_pairs(system, pairs, progress, known=known) for system in systems]
+
+
+def _write_predicted(run: EvaluationRun, scored: ScoredPairs, input_: EvaluationInput) -> None:
+    """Write the similarities of an input's pairs by a system, and which terms have one.
+
+    Files of earlier runs are kept.
+    """
+    key, pairs = (input_.name, scored.system.name), input_.pairs
+    similarity = scored.of(pairs, f"pairs of {input_.name}", run.progress)
+    tables = output.COVERED_TERMS, output.COVERED_WORDS
+    terms_path, words_path = (table.path(*key) for table in tables)
+    path = output.SCORES.path(*key, PREDICTED)
+    if run.is_complete(terms_path, words_path, path):
+        run.progress.say(f"{scored.system.name} was evaluated on {input_.name} before")
+        return
+    similar = pairs.filter(similarity.is_not_null())
+    terms, covered = (
+        pl.concat(frame[side].alias("term") for side in PAIR_TERMS).unique().sort()
+        for frame in (pairs, similar)
+    )
+    lacking = pl.DataFrame([terms, terms.is_in(covered.implode()).alias("covered")])
+    run.write(terms_path, pl.concat([pl.DataFrame(schema=TERM_COLUMNS), lacking], how="diagonal"))
+    run.write(words_path, pl.DataFrame(schema={"word": pl.String}))
+    run.write(path, pairs.select("pair_id", similarity=similarity))
 
 
 def write_terms(options: EvaluateOptions, path: Path) -> None:

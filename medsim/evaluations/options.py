@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from medsim.core.config import DatasetName, Difficulty, Strategy, checked_threads
-from medsim.core.errors import OptionError, unknown_name
+from medsim.core.errors import OptionError, check_unique, unknown_name
 from medsim.core.options import (
     OVERWRITE,
     Cache,
@@ -51,6 +51,7 @@ from medsim.statistics.options import (
     TOPIC_BINS,
     check_bins,
 )
+from medsim.systems.predictions import PREDICTIONS, SystemLike
 
 Subset = Literal["common", "own"]
 PValueCorrection = Literal["bonferroni", "holm"]
@@ -200,6 +201,7 @@ class EvaluateOptions(Options):
         ("--llm",),
         metavar="NAME=api:URL",
     )
+    predictions: Annotated[Mapping[str, SystemLike] | None, PREDICTIONS] = None
     metrics: Sequence[str] | None = main_field(
         None,
         "Metric to compute, repeatable; default: all that apply.",
@@ -317,12 +319,14 @@ class EvaluateOptions(Options):
 
     def check(self) -> None:
         """Raise OptionError for options that are missing or do not fit together."""
-        if not self.embeddings and not self.llms:
+        models = [*self.embeddings, *(self.predictions or ())]
+        if not models and not self.llms:
             raise OptionError(
-                "name at least one of `embeddings`, such as glove=vectors.txt, or of `llms` for "
-                "questions"
+                "name at least one of `embeddings`, such as glove=vectors.txt, of `predictions`, "
+                "such as ranker=scores.csv, or of `llms` for questions"
             )
-        if BASELINE in self.embeddings:
+        check_unique("models", models)
+        if BASELINE in models:
             raise OptionError(f"{BASELINE!r} is the name of scores without a model; choose another")
         if (self.near or self.far) and self.categories:
             raise OptionError("`categories` replaces `near` and `far`; give one or the other")

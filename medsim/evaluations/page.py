@@ -47,6 +47,7 @@ from medsim.pages.page import (
 )
 from medsim.pages.readable import headed, rounded
 from medsim.pages.sentences import ALPHA, p_text
+from medsim.systems.scorers import PREDICTED, PREDICTED_MEANING
 
 if TYPE_CHECKING:
     from medsim.evaluations.output import Evaluation, EvaluationManifest
@@ -61,6 +62,7 @@ def meanings_of(results: pl.DataFrame) -> dict[str, str]:
     """Return the meanings of the terms that a page on these results uses."""
     used = {column: {*results[column].drop_nulls()} for column in (*SET, "metric", "statistic")}
     metrics = {name: f"A metric: {entry.describes}." for name, entry in METRICS.all().items()}
+    metrics[PREDICTED] = f"A metric: {PREDICTED_MEANING}."
     metrics |= {name: f"A baseline: {entry.describes}." for name, entry in BASELINES.items()}
     return {
         **words_of_sets(used),

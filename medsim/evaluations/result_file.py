@@ -27,6 +27,7 @@ from medsim.evaluations.statistic import BASELINE, SampleKind, statistics_of
 from medsim.pages.page import format_value
 from medsim.statistics.estimates import FEWEST_CLUSTERS
 from medsim.statistics.matched import MatchedSample
+from medsim.systems.scorers import PREDICTED
 
 if TYPE_CHECKING:
     from medsim.evaluations.run import EvaluationRun
@@ -133,7 +134,10 @@ def write_result(
     of_benchmark = dict.fromkeys(benchmark_builds().values(), BENCHMARK)
     rows: dict[str, list[dict[str, Any]]] = {
         "models": [
-            {"n_parameters": (about.get("n_vocabulary") or 0) * about["n_dimensions"] or None}
+            {
+                "n_parameters": (about.get("n_vocabulary") or 0) * (about["n_dimensions"] or 0)
+                or None
+            }
             | {**about, "name": name, "kind": _kind(about)}
             | {"options": format_value(about["options"])}
             | ({"address": path} if (path := str(about["path"])).startswith(_PUBLIC) else {})
@@ -180,6 +184,7 @@ def _write_arrays(arrays: Mapping[str, Values], path: Path) -> int:
 def _kind(about: Mapping[str, Any]) -> str:
     """Return the kind of a model, from its record in the manifest."""
     kinds = {
+        "system": PREDICTED in about["metrics"],
         "word vectors": COSINES[WordBags] in about["metrics"],
         "service": str(about["path"]).startswith(SERVICE),
         "static": about["format"] == "model2vec",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from medsim.core.output import OutputFolder
-    from medsim.embeddings.embedded_terms import NamedEmbedding
     from medsim.evaluations.options import EvaluateOptions
 
 Provenance = dict[str, dict[str, Any]]
@@ -119,12 +118,12 @@ def begin_run(
     output: OutputFolder,
     progress: Progress,
     inputs: Provenance,
-    embeddings: Sequence[NamedEmbedding],
+    embeddings: Provenance,
     earlier: Evaluation | None,
 ) -> EvaluationRun:
     """Return a run that reuses the files of an interrupted run and of the earlier evaluation.
 
-    Inputs are their provenance by name.
+    Inputs and embeddings, and systems among these, are their provenance by name.
 
     Raises:
         OutputError: an earlier input or embedding has the same name and other content.
@@ -133,12 +132,11 @@ def begin_run(
     if earlier is not None:
         before = earlier.manifest.inputs, earlier.manifest.embeddings
     all_inputs = _joined(options.out, "input", before[0], inputs)
-    now = {named.spec.name: named.provenance() for named in embeddings}
     redistributable = [record.get("redistributable") for record in all_inputs.values()]
     run = EvaluationRun(
         options=options,
         inputs=all_inputs,
-        embeddings=_joined(options.out, "embedding", before[1], now),
+        embeddings=_joined(options.out, "embedding", before[1], embeddings),
         metadata={
             "medsim": manifest.medsim_version(),
             "libraries": json.dumps(manifest.library_versions(*manifest.ENCODERS)),

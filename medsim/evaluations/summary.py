@@ -21,6 +21,7 @@ from medsim.evaluations.output import SUMMARIES, EvaluationManifest
 from medsim.evaluations.result_file import values_of, write_result
 from medsim.evaluations.run import EvaluationRun, resampling_of
 from medsim.kernels.types import Flags
+from medsim.systems.scorers import PREDICTED
 
 
 def summarize(run: EvaluationRun) -> None:
@@ -81,7 +82,7 @@ def _of_pairs(run: EvaluationRun, name: str) -> dict[str, pl.DataFrame]:
             similarities=load(path)["similarity"].fill_null(np.nan).to_numpy(),
             signature=run.signature(name, embedding, metric),
         )
-        for embedding, metric in product(run.embeddings, METRICS.all())
+        for embedding, metric in product(run.embeddings, (*METRICS.all(), PREDICTED))
         if (path := output.SCORES.path(name, embedding, metric)) in run.output.outputs
     ]
     resampling = resampling_of(options, run.options.n_threads)

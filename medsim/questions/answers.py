@@ -85,7 +85,7 @@ class AskedModel(LanguageModel):
             stage.note(noted(rows))
         progress.warn(*unanswered(rows, self.name, self.options.tokens))
         columns = pl.DataFrame(rows, {name: REPLIES.dtypes[name] for name in rows[0]})
-        return _answers(asked.hstack(columns), ask, self.name)
+        return answers_given(asked.hstack(columns), ask, self.name)
 
 
 def asked_of(questions: pl.DataFrame, ask: str) -> pl.DataFrame:
@@ -119,7 +119,7 @@ def asked_of(questions: pl.DataFrame, ask: str) -> pl.DataFrame:
     )
 
 
-def _answers(asked: pl.DataFrame, ask: str, model: str) -> pl.DataFrame:
+def answers_given(asked: pl.DataFrame, ask: str, model: str) -> pl.DataFrame:
     """Return answers, given a column with predictions, null for none."""
     number = pl.col("prediction").replace_strict(_NUMBERS, default=None, return_dtype=pl.Int64)
     return asked.with_columns(
@@ -137,14 +137,22 @@ def answers_by_rules(questions: pl.DataFrame) -> list[pl.DataFrame]:
     return [_highest(asked, pairs, of_rule, name) for name, of_rule in scores.items()]
 
 
-def answers_by_similarity(
-    questions: pl.DataFrame, model: str, embedded: EmbeddedTerms
-) -> Iterator[pl.DataFrame]:
-    """Yield the answers of an embedding: the name with the highest cosine, and pairs."""
+def cosines_of(questions: pl.DataFrame, embedded: EmbeddedTerms) -> Singles:
+    """Return the cosine of every pair of a term and a name: float32[n_pairs], NaN for none."""
     pairs = asked_of(questions, "pairs")
     first, second = (term_rows(embedded, pairs[side]) for side in ("term", "name"))
     metric, workers = COSINES[type(embedded.embedded)], Workers(threads=1)
-    similarities = similarities_of(embedded, metric, first, second, workers)
+    return similarities_of(embedded, metric, first, second, workers)
+
+
+def answers_by_similarity(
+    questions: pl.DataFrame, model: str, similarities: Singles
+) -> Iterator[pl.DataFrame]:
+    """Yield the answers by similarity: the name with the highest, and pairs.
+
+    Similarities are those of every pair of a term and a name: float32[n_pairs], NaN for none.
+    """
+    pairs = asked_of(questions, "pairs")
     yield _highest(asked_of(questions, "choice"), pairs, similarities, model)
     yield _affirmed(pairs, similarities.astype(np.float64), model)
 
@@ -169,7 +177,7 @@ def _affirmed(pairs: pl.DataFrame, similarities: Values, model: str) -> pl.DataF
         thresholds[half] = best_threshold(distinct, *counts)
     answers = pl.Series(np.where(similarities >= thresholds, "yes", "no"))
     known = pl.Series(~np.isnan(similarities))
-    return _answers(pairs.with_columns(prediction=answers.set(~known, None)), "pairs", model)
+    return answers_given(pairs.with_columns(prediction=answers.set(~known, None)), "pairs", model)
 
 
 def _highest(
@@ -178,7 +186,7 @@ def _highest(
     """Return answers that choose the first name with the highest score, NaN for none."""
     scored = pairs.select("id", score=pl.Series(scores).fill_nan(None))
     best = scored.group_by("id", maintain_order=True).agg(pl.col("score").arg_max())["score"]
-    return _answers(asked.with_columns(prediction=_LETTERS.gather(best)), "choice", model)
+    return answers_given(asked.with_columns(prediction=_LETTERS.gather(best)), "choice", model)
 
 
 _LETTER = re.compile(r"[\W_]*([A-Za-z])(?:[\W_]*\Z|[).:,*\]_]|\s*\n)")

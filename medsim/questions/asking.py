@@ -16,7 +16,12 @@ from medsim.core.output import claimed
 from medsim.core.progress import Progress
 from medsim.core.tables import write_csv
 from medsim.embeddings.embedded_terms import embedded_by
-from medsim.questions.answers import AskedModel, answers_by_rules, answers_by_similarity
+from medsim.questions.answers import (
+    AskedModel,
+    answers_by_rules,
+    answers_by_similarity,
+    cosines_of,
+)
 from medsim.questions.output import (
     AFFIRMED,
     AFFIRMED_CSV,
@@ -26,12 +31,15 @@ from medsim.questions.output import (
     Answers,
     AnswersManifest,
 )
+from medsim.questions.predicted import answers_of
 from medsim.questions.question import Questions, read_questions
 from medsim.questions.rules import RULES
 from medsim.questions.scores import affirmed_of, chosen_of, results_of
+from medsim.systems.scorers import provenance_of
 
 if TYPE_CHECKING:
     from medsim.embeddings.options import Coverage, EmbeddingSpec
+    from medsim.systems.predictions import System
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +49,7 @@ class Contenders:
     Attributes:
         llms: language models, as texts for ``AskedModel.parse``.
         embeddings: embeddings with their options.
+        systems: systems without vectors.
         coverage: whether a name needs vectors for all its words.
         cache: folder for cached vectors and replies; None for no cache.
         threads: number of threads.
@@ -48,6 +57,7 @@ class Contenders:
 
     llms: Sequence[str]
     embeddings: Sequence[EmbeddingSpec]
+    systems: Sequence[System]
     coverage: Coverage
     cache: Path | None
     threads: int
@@ -66,8 +76,9 @@ def ask_questions(
 
     Language models choose the name that means the same as a term, or judge each of the names with
     the term. An embedding does both: it chooses the name with the highest cosine, and affirms pairs
-    with a cosine above a threshold. Without vectors it has no answer. No answer counts as wrong.
-    The baselines are rules of spelling. Of names with equal scores the first is chosen.
+    with a cosine above a threshold. Without vectors it has no answer. A system without vectors does
+    the same by its similarities, or chooses a name itself. No answer counts as wrong. The baselines
+    are rules of spelling. Of names with equal scores the first is chosen.
 
     Args:
         folders: folders of questions.
@@ -78,11 +89,12 @@ def ask_questions(
         progress: receives the stages.
 
     Raises:
-        InputError: a folder has no questions, or an embedding cannot be read.
+        InputError: a folder has no questions, or an embedding or a table cannot be read.
         OptionError: two models have the same name, or there are too few examples.
     """
     llms, threads = list(map(AskedModel.parse, contenders.llms)), contenders.threads
     names = [*(llm.name for llm in llms), *(spec.name for spec in contenders.embeddings)]
+    names += [system.name for system in contenders.systems]
     check_unique("models", [*names, *RULES])
     with claimed(out, Answers.kind, overwrite=overwrite, input_folders=folders) as output:
         inputs = list(map(read_questions, folders))
@@ -93,6 +105,10 @@ def ask_questions(
         frames = [llm.answers(each, contenders.cache, progress) for each in inputs for llm in llms]
         embedded, about = _of_embeddings(contenders, inputs, progress)
         frames += embedded
+        for system in contenders.systems:
+            digest, answers_of_system = answers_of(system, inputs, progress)
+            frames += answers_of_system
+            about[system.name] = provenance_of(system, digest)
         if any(frame["ask"][0] == "choice" for frame in frames):
             frames += [frame for each in inputs for frame in answers_by_rules(each.asked)]
         answers = pl.concat([pl.DataFrame(schema=REPLIES.dtypes), *frames], how="diagonal")
@@ -131,6 +147,7 @@ def _of_embeddings(
     ):
         name = named.spec.name
         for each in inputs:
-            frames += answers_by_similarity(each.asked, name, embedded)
+            cosines = cosines_of(each.asked, embedded)
+            frames += answers_by_similarity(each.asked, name, cosines)
         about[name] = named.provenance()
     return frames, about

@@ -244,6 +244,6 @@ def numbers_of(table: TextTable, role: str) -> pl.Series:
     cells = table.frame[role]
     with_points = cells.str.replace(r"^([+-]?\d+),(\d+)$", "$1.$2")
     numbers = with_points.cast(pl.Float64, strict=False)
-    wrong = (cells != "") & ~numbers.is_finite().fill_null(value=False)
+    wrong = (cells != "") & ~numbers.cast(pl.Float32).is_finite().fill_null(value=False)
     table.refuse(wrong, role, "is not a finite number such as 0.85")
     return numbers

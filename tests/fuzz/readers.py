@@ -71,6 +71,7 @@ from medsim.studies.asking import read_pairs
 from medsim.studies.relations import read_lexicon
 from medsim.studies.sheets import JUDGEMENT, written_csv
 from medsim.studies.sheets.answers import StudyIdentity, read_answers
+from medsim.systems.predictions import numbers_of, read_by_role
 from medsim.tagging.corpus import read_conll
 from medsim.wic.benchmark import read_instances
 from medsim.wic.dataset import read_wic
@@ -82,6 +83,7 @@ DECIDED = (
     "subject_id,subject_label,object_id,object_label,decision,comment,reviewer,date\n"
     "7,'=pain,'0007,\"ache, old\",broader,so,ada,2026-01-31\nHP:1,asthma,,,keep,,,\n"
 )
+_SIMILAR = "# a run\nterm1;term2;score\nheart attack;'=pain;0,5\nNone;naïve heart;\n"
 JUDGED = "term1,term2,judged\nheart attack,infarction,same\nasthma,pain,not_same\n"
 
 
@@ -325,6 +327,11 @@ def _general(folder: Path) -> Path:
 
 def _predictions(path: Path) -> object:
     return read_predictions(path, invented_instances(1, 3))
+
+
+def _similarities(path: Path) -> object:
+    table = read_by_role(path, "ranker", ("term1", "term2", "similarity"))
+    return numbers_of(table, "similarity")
 
 
 def _build(folder: Path) -> Path:
@@ -627,6 +634,11 @@ READERS: dict[str, Reader] = {
         read=_instances,
     ),
     "wic-general": Reader(write=_general, read=read_wic),
+    "similarities": Reader(write=_file("p.csv", _SIMILAR), read=_similarities),
+    "similarities-jsonl": Reader(
+        write=_file("p.jsonl", '{"text1": "a", "text2": "b", "score": 0.5}\n' * 3),
+        read=_similarities,
+    ),
     "predictions": Reader(
         write=_file("p.jsonl", '{"prediction": 1, "score": 0.5}\n' * 3), read=_predictions
     ),
