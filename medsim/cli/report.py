@@ -54,6 +54,7 @@ def write_report(options: ReportOptions) -> Path:
             return _page_of(opened)
 
     charts = OUTPUTS[opened.kind.name]["charts"]
+    charts = getattr(opened, charts) if isinstance(charts, str) else charts
     return write_page(out, opened.folder, page, options.progress, charts=charts)
 
 

@@ -68,6 +68,7 @@ def mapping_page(mapping: NameMapping) -> Page:
             lead="Local codes, and the concepts of a standard that they probably mean.",
             sections=[
                 Section(title="Result", result=result, parts=parts),
+                *_scores(mapping),
                 Section(title="Decide", prose=_PROSE, parts=[_asked_codes(mapping)]),
             ],
             notice=license_notice({str(facts["name"]): facts for facts in (local, standard)}),
@@ -77,6 +78,16 @@ def mapping_page(mapping: NameMapping) -> Page:
         "map",
         commands='medsim sql OUT "from candidate where rank = 1 order by probability"',
     )
+
+
+def _scores(mapping: NameMapping) -> list[Section]:
+    """Return the section on the scores against a gold mapping, if there is one."""
+    if not mapping.is_scored:
+        return []
+    from medsim.systems.page import ranking_section  # noqa: PLC0415 — needs an extra
+
+    tables = (mapping.results(), mapping.comparisons(), mapping.curves())
+    return [ranking_section(*tables, "codes", mapping.scored())]
 
 
 def _asked_codes(mapping: NameMapping) -> LongTable:

@@ -314,24 +314,40 @@ def lines(panels: Sequence[str], *, x: str) -> Spec:
     return spec | {"spacing": spacing, "resolve": {"scale": {"y": "independent"}}}
 
 
-def curves(contenders: Sequence[str], choices: Sequence[str]) -> Spec:
-    """Return ROC curves.
+def curves(
+    contenders: Sequence[str],
+    choices: Sequence[str],
+    *,
+    x: tuple[str, str] = ("false_positives", "false positive rate"),
+    y: tuple[str, str] = ("true_positives", "true positive rate"),
+    noun: str = "embedding",
+    diagonal: bool = True,
+    points: bool = False,
+) -> Spec:
+    """Return curves of shares, by default ROC curves.
 
-    It draws choice, contender, at (the order of the points), false_positives, true_positives.
+    It draws choice, contender, at (the order of the points), and the columns of x and y.
+
+    Args:
+        contenders: in order; each has a colour and a dash.
+        choices: what a reader can choose to see.
+        x: the column of the horizontal axis, and its title.
+        y: the column of the vertical axis, and its title.
+        noun: what contenders are.
+        diagonal: whether the diagonal is drawn.
+        points: whether each point is drawn, since a curve may have only one.
     """
     lines = (
         alt.Chart(_DATA)
-        .mark_line(strokeWidth=2)
+        .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=18) if points else False)
         .encode(
-            x=alt.X("false_positives:Q").title("false positive rate").scale(domain=[0, 1]),
-            y=alt.Y("true_positives:Q").title("true positive rate").scale(domain=[0, 1]),
+            x=alt.X(f"{x[0]}:Q").title(x[1]).scale(domain=[0, 1]),
+            y=alt.Y(f"{y[0]}:Q").title(y[1]).scale(domain=[0, 1]),
             order="at:Q",
             color=coloured(alt.Color, "contender", contenders),
             strokeDash=coloured(alt.StrokeDash, "contender", contenders),
             tooltip=tooltips(
-                contender=("embedding", ""),
-                false_positives=("false positive rate", ".3f"),
-                true_positives=("true positive rate", ".3f"),
+                contender=(noun, ""), **{name: (title, ".3f") for name, title in (x, y)}
             ),
         )
     )
@@ -340,9 +356,10 @@ def curves(contenders: Sequence[str], choices: Sequence[str]) -> Spec:
         .mark_line(strokeWidth=1, strokeDash=[3, 3], color="var(--quiet)", tooltip=False)
         .encode(x="x:Q", y="x:Q")
     )
-    spec = with_choice(finished(alt.layer(coin, lines).properties(height=380)), choices)
-    del spec["transform"]  # it would leave the diagonal out
-    spec["layer"][1]["transform"] = CHOSEN
+    layers = [coin, lines] if diagonal else [lines]
+    spec = with_choice(finished(alt.layer(*layers).properties(height=380)), choices)
+    if spec.pop("transform", None):  # on the whole chart it would leave the diagonal out
+        spec["layer"][-1]["transform"] = CHOSEN
     return spec
 
 

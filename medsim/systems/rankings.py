@@ -119,7 +119,7 @@ def _estimates(stratum: str, scored: pl.DataFrame, *, has_hierarchy: bool) -> di
     """Return the statistics of a model on the items of a stratum that need no threshold."""
     answers, is_none = _answers(scored), scored.select(IS_NONE).to_series()
     estimates = {"answered": answers.answered()}
-    if is_none.all() and len(scored):
+    if is_none.all():  # also if there are no items
         return estimates
     estimates["precision"] = answers.precision()
     if stratum == WITH_NO_MATCH:
@@ -207,11 +207,12 @@ def ranking_sentences(results: pl.DataFrame, comparisons: pl.DataFrame, items: s
         tests = comparisons.filter(corpus=corpus, statistic="accuracy_at_1")
         differences = ordered_differences(ranked["model"].to_list(), tests, "model", "holm")
         on = f"{ranking[0]['n']:,} {items} of {corpus}"
-        sentences.append(leader_sentence(ranking, differences, on, "accuracy@1"))
+        said = [leader_sentence(ranking, differences, on, "accuracy@1")]
         sure = rows.filter(statistic=COVERAGE).sort("value", descending=True, maintain_order=True)
         for row in sure.head(1).iter_rows(named=True):
-            share = f"{number(100 * row['value'], '.0f')}% of them"
-            sentences.append(f"At {_PRECISION:.0%} precision {row['model']} answers most: {share}.")
+            share = number(100 * row["value"], ".0f")
+            said.append(f"At {_PRECISION:.0%} precision {row['model']} answers most, {share}%.")
+        sentences.append(" ".join(said))
     return sentences
 
 
@@ -223,21 +224,20 @@ def readable_rankings(results: pl.DataFrame) -> Sequence[pl.DataFrame]:
     cell = pl.coalesce(pl.format("{} [{}, {}]", value, low, high), value, pl.lit(MISSING))
     shown = results.rename({"n_items": "items"}).with_columns(cell=cell)
     total, whole = shown.filter(stratum=ALL), shown.filter(type=ALL)
-    of_abstention = whole.filter(
-        pl.col("statistic").is_in(_OF_ABSTENTION), pl.col("stratum").is_in([ALL, WITH_NO_MATCH])
-    )
-    index = ["corpus", "type", "items", "model"]
-    return [
-        total.filter(pl.col("statistic").is_in(_SHOWN_FIRST)).pivot(
+    chosen = {
+        _SHOWN_FIRST: (total, ["corpus", "type", "items", "model"]),
+        _NEAR_MISSES: (total.filter(type=ALL), ["corpus", "items", "model"]),
+        _OF_ABSTENTION: (
+            whole.filter(pl.col("stratum").is_in([ALL, WITH_NO_MATCH])),
+            ["corpus", "stratum", "items", "model"],
+        ),
+    }
+    shares = [
+        rows.filter(pl.col("statistic").is_in(statistics)).pivot(
             "statistic", index=index, values="cell"
-        ),
-        whole.filter(pl.col("statistic").is_in(_NEAR_MISSES), stratum=ALL).pivot(
-            "statistic", index=index, values="cell"
-        ),
-        of_abstention.pivot(
-            "statistic", index=["corpus", "stratum", "items", "model"], values="cell"
-        ),
-        whole.filter(statistic="accuracy_at_1").pivot(
-            "model", index=["corpus", "items", "stratum"], values="cell"
-        ),
+        )
+        for statistics, (rows, index) in chosen.items()
     ]
+    strata = whole.filter(statistic="accuracy_at_1")
+    shares.append(strata.pivot("model", index=["corpus", "items", "stratum"], values="cell"))
+    return [frame for frame in shares if frame.height]

@@ -1,0 +1,108 @@
+"""The part of a report on scores of ranked lists."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from medsim.pages import charts
+from medsim.pages.page import Chart, PageTable, Section, distinct
+from medsim.pages.readable import headed
+from medsim.pages.sentences import p_shown
+from medsim.statistics.selective import AnswerSample
+from medsim.systems.rankings import ranking_sentences, readable_rankings
+
+_CAPTIONS = {
+    "accuracy_at_1": "Accuracy in percent",
+    "parent": "Near misses in percent",
+    "answered": "Answers and their precision, in percent",
+    "stratum": "Accuracy@1 of strata in percent",
+}
+
+
+def ranking_section(
+    results: pl.DataFrame,
+    comparisons: pl.DataFrame,
+    curves: pl.DataFrame,
+    items: str,
+    scored: pl.DataFrame | None = None,
+) -> Section:
+    """Return the section on scores of ranked lists: who leads, and how much can be answered.
+
+    Args:
+        results: table of results.
+        comparisons: table of comparisons.
+        curves: table of curves.
+        items: what is looked up, such as "mentions".
+        scored: model, rank and score of each item, if scores are probabilities.
+    """
+    tables = []
+    for frame in readable_rankings(results):
+        caption = next(said for column, said in _CAPTIONS.items() if column in frame.columns)
+        tables.append(PageTable(caption=caption, frame=headed(frame, pl.all())))
+    tests = headed(comparisons.with_columns(p_shown("p", "p_bonferroni", "p_holm")), pl.all())
+    tables.append(PageTable(caption="Paired comparisons", frame=tests, view="comparison"))
+    models = distinct(results["model"])
+    parts = [_coverage(curves, models)]
+    if scored is not None and scored["score"].is_between(0, 1).all():
+        parts.append(_calibration(scored, models))
+    return Section(
+        title="Scores",
+        result=ranking_sentences(results, comparisons, items),
+        parts=[*parts, *tables],
+    )
+
+
+def _coverage(curves: pl.DataFrame, models: list[str]) -> Chart:
+    drawn = curves.with_columns(
+        choice=pl.format("{}, {}", "corpus", pl.col("stratum").str.replace_all("_", " ")),
+        contender="model",
+        at=pl.int_range(pl.len()),
+    )
+    return Chart(
+        title="How much is answered, and how much of it is right",
+        says="Each point is a threshold on a model's scores. Its distance from the left is the "
+        "share of items with an answer of at least this score, and its height is the share of "
+        "these that are right. A system whose answers have no scores is one point.",
+        spec=charts.curves(
+            models,
+            distinct(drawn["choice"]),
+            x=("coverage", "share answered"),
+            y=("precision", "share of answers that are right"),
+            noun="model",
+            diagonal=False,
+            points=True,
+        ),
+        rows=drawn.select("choice", "contender", "at", "coverage", "precision"),
+        table=PageTable(caption="Thresholds", frame=headed(curves, pl.all()), view="curve"),
+        narrow=True,
+    )
+
+
+def _calibration(scored: pl.DataFrame, models: list[str]) -> Chart:
+    rows = []
+    for (model,), of_model in scored.group_by("model", maintain_order=True):
+        sample = AnswerSample(
+            scores=of_model["score"].fill_null(np.nan).to_numpy(),
+            right=of_model["rank"].eq_missing(1).to_numpy(),
+            clusters=np.arange(of_model.height),
+        )
+        rows += [(model, *point) for point in zip(*sample.calibration(), strict=True)]
+    columns = {"model": pl.String, **dict.fromkeys(("score", "right", "answers"), pl.Float64)}
+    table = pl.DataFrame(rows, columns, orient="row").with_columns(pl.col("answers").cast(pl.Int64))
+    return Chart(
+        title="Probabilities, and how many of the answers are right",
+        says="Answers are in ten bins by their probability. On the dashed diagonal, as many are "
+        "right as the probability says; below it, fewer. Codes without a match count as wrong.",
+        spec=charts.curves(
+            models,
+            (),
+            x=("score", "mean probability"),
+            y=("right", "share right"),
+            noun="model",
+            points=True,
+        ),
+        rows=table.select("score", "right", contender="model", at=pl.int_range(pl.len())),
+        table=PageTable(caption="Bins", frame=headed(table, pl.all())),
+        narrow=True,
+    )
