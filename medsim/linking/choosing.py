@@ -46,10 +46,12 @@ class ChoosingModel(LanguageModel):
             cache: folder for replies; None for no cache.
             progress: receives the stage.
         """
-        asked = candidates.sort("query_id", "concept_rank").group_by(
-            "query_id", maintain_order=True
+        # A name of several concepts is shown once, for the first of them.
+        asked = candidates.sort("query_id", "concept_rank").unique(
+            ["query_id", "name"], keep="first", maintain_order=True
         )
-        rows = asked.agg("name").join(queries, on="query_id", maintain_order="left")
+        rows = asked.group_by("query_id", maintain_order=True).agg("name", "concept_id")
+        rows = rows.join(queries, on="query_id", maintain_order="left")
         choices = [[*names, _NONE] for names in rows["name"]]
         texts = [
             "\n".join([f"Mention: {text}", *map("{}. {}".format, LETTERS, names)])
@@ -70,14 +72,14 @@ class ChoosingModel(LanguageModel):
             ]
             stage.note(noted(found))
         progress.warn(*unanswered(found, self.name, self.options.tokens))
-        letters = [row["prediction"] for row in found]
-        ranks = [None if letter is None else LETTERS.index(str(letter)) + 1 for letter in letters]
-        chosen = rows.select("query_id", chosen=pl.Series(ranks, dtype=pl.Int64))
-        answers = candidates.join(chosen, on="query_id")
-        is_chosen = pl.col("chosen") == pl.col("concept_rank")
-        answers = answers.filter(is_chosen.any().over("query_id"))
-        answers = answers.with_columns(score=1.0, first=is_chosen)
-        answers = answers.sort("query_id", ~pl.col("first"), "concept_rank")
+        chosen = [
+            dict(zip(LETTERS, ids, strict=False)).get(str(row["prediction"]))
+            for row, ids in zip(found, rows["concept_id"], strict=True)
+        ]
+        of_query = rows.select("query_id", chosen=pl.Series(chosen, dtype=pl.String))
+        answers = candidates.join(of_query.drop_nulls(), on="query_id")
+        is_other = pl.col("concept_id") != pl.col("chosen")
+        answers = answers.sort("query_id", is_other, "concept_rank").with_columns(score=1.0)
         rank = pl.int_range(1, pl.len() + 1).over("query_id")
         facts = pl.DataFrame({"reported_model": [reply.model or None for reply in replies]})
         return answers.with_columns(concept_rank=rank).select(*ANSWER), self.recorded(facts)

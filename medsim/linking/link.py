@@ -32,7 +32,7 @@ from medsim.neighbours.rankers import (
     names_by_distance,
     names_by_tfidf,
 )
-from medsim.systems.predictions import systems_of
+from medsim.systems.predictions import System, systems_of
 from medsim.systems.ranked_lists import KnownConcepts, predicted_lists, reranked
 from medsim.systems.rankings import STRATA, TABLES, ranking_tables
 from medsim.terminologies.mappings import cite_codes
@@ -130,38 +130,43 @@ class _Models:
     systems: dict[str, dict[str, object]] = field(default_factory=dict)
 
     def lists(self) -> Iterator[tuple[str, pl.DataFrame]]:
-        """Yield the name of each model with the rows of its lists; see sql/systems/ranked_item."""
-        by_query = self.store.frame("linking/item")
+        """Yield the name of each model with the rows of its lists; see sql/systems/ranked_item.
+
+        Predictions are read before the searches, which may take long.
+        """
+        store, options = self.store, self.options
+        by_query = store.frame("linking/item")
+        by_mention = by_query.with_columns(query_id="item_id")
+        mentions = store.frame("linking/named_mention")
+        entries, cited = store.table("entry"), store.table("cited_code")
+        known = KnownConcepts(concepts=entries["concept_id"], cited=cited)
+        predicted: dict[str, pl.DataFrame | System] = {}
+        for system in systems_of(options.predictions):
+            predicted[system.name] = system
+            if system.form in {"pair", "predict"}:
+                self.systems[system.name] = {"path": system.location, "format": "python"}
+                continue
+            predicted[system.name], self.systems[system.name] = predicted_lists(
+                system, mentions, _KEYS, known, self.progress, "mention"
+            )
         candidates = pl.DataFrame()
         for model, found in self._searched():
-            with self.store.frame_as("found", found):
-                answers = self.store.frame("linking/answer")
-            if model == self.options.first_search:
-                candidates = answers.filter(pl.col("concept_rank") <= self.options.candidates)
+            with store.frame_as("found", found):
+                answers = store.frame("linking/answer")
+            if model == options.first_search:
+                candidates = answers.filter(pl.col("concept_rank") <= options.candidates)
             yield model, self._ranked(by_query, answers)
-        by_mention = by_query.with_columns(query_id="item_id")
-        mentions = self.store.frame("linking/named_mention")
-        known = KnownConcepts(
-            concepts=self.store.table("entry")["concept_id"],
-            cited=self.store.table("cited_code"),
-        )
-        queries = self.store.frame("linking/query").select("query_id", text="term")
-        for system in systems_of(self.options.predictions):
-            if system.form not in {"pair", "predict"}:
-                answers, facts = predicted_lists(
-                    system, mentions, _KEYS, known, self.progress, "mention"
-                )
-                self.systems[system.name] = facts
-                yield system.name, self._ranked(by_mention, answers)
+        queries = store.frame("linking/query").select("query_id", text="term")
+        for name, given in predicted.items():
+            if isinstance(given, pl.DataFrame):
+                yield name, self._ranked(by_mention, given)
                 continue
-            with self.progress.stage(f"rerank with {system.name}") as stage:
-                answers = reranked(system, candidates, queries, stage.advance)
-            self.systems[system.name] = {"path": system.location, "format": "python"}
-            yield system.name, self._ranked(by_query, answers)
+            with self.progress.stage(f"rerank with {name}") as stage:
+                answers = reranked(given, candidates, queries, stage.advance)
+            yield name, self._ranked(by_query, answers)
         for llm in self.llms:
-            cache = cache_folder(self.options.cache)
-            answers, facts = llm.chosen(candidates, queries, cache, self.progress)
-            self.systems[llm.name] = facts
+            cache = cache_folder(options.cache)
+            answers, self.systems[llm.name] = llm.chosen(candidates, queries, cache, self.progress)
             yield llm.name, self._ranked(by_query, answers)
 
     def _ranked(self, items: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:

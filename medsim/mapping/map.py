@@ -23,14 +23,12 @@ from medsim.embeddings.options import embedding_spec
 from medsim.mapping.candidates import PairSearch, comparable
 from medsim.mapping.decided import decided_of
 from medsim.mapping.files import MAX_IN_WORKBOOK, write_files
-from medsim.mapping.gold import GoldScorer
+from medsim.mapping.gold import read_gold
 from medsim.mapping.names import LocalReading, local_codes, read_names
 from medsim.mapping.options import MapOptions
 from medsim.mapping.output import NAME_MAPPING, MappingManifest, NameMapping
 from medsim.mapping.probability import drawn_lists, likely_concepts
 from medsim.mapping.rows import tables_of
-from medsim.systems.ranked_lists import KnownConcepts
-from medsim.terminologies.mappings import cite_codes
 from medsim.terminologies.options import ReadingOptions
 
 if TYPE_CHECKING:
@@ -75,7 +73,9 @@ def map_names(options: MapOptions) -> NameMapping:
                 options.standard, reading, store, progress, options.categories
             )
             decided = decided_of(options.decisions, codes, store)
-            scorer = None if options.gold is None else _scorer(options, facts, names, store)
+            gold = None
+            if options.gold is not None:
+                gold = read_gold(options, codes, names, facts["vocabulary"], store, progress)
         if len(names) < _FEW_NAMES:
             progress.warn(f"STANDARD has only {len(names):,} names, so probabilities are rough")
         if decided.unknown:
@@ -86,10 +86,8 @@ def map_names(options: MapOptions) -> NameMapping:
         embeddings: dict[str, dict[str, Any]] = {}
         every = _alternatives(options, codes, names, embeddings, progress, threads)
         tables = tables_of(codes, names, every, decided, options, threads)
-        systems = {}
-        if scorer is not None:
-            scores = scorer.scores(codes, tables["candidate"])
-            tables, systems = tables | scores.tables, scores.systems
+        if gold is not None:
+            tables |= gold.scores(tables["candidate"], progress)
         _write_tables(output, tables, facts)
         if len(codes) > MAX_IN_WORKBOOK:
             progress.warn(
@@ -102,27 +100,13 @@ def map_names(options: MapOptions) -> NameMapping:
             local=local_facts,
             standard=facts,
             embeddings=embeddings,
-            systems=systems,
+            systems={} if gold is None else gold.facts,
             decisions=[{"file": name, "sha256": sha256} for name, sha256 in digests],
             options=options.recorded(),
             **manifest.run_facts(progress, output.outputs, threads, *manifest.ENCODERS),
         ).write(output.folder)
         output.publish()
     return NameMapping(options.out)
-
-
-def _scorer(
-    options: MapOptions, facts: dict[str, Any], names: pl.DataFrame, store: Store
-) -> GoldScorer:
-    """Return what scores the mapping, from the store of the standard."""
-    cite_codes(store, facts["vocabulary"])
-    return GoldScorer(
-        options=options,
-        names=names.select("concept_id", "term"),
-        known=KnownConcepts(concepts=names["concept_id"], cited=store.table("cited_code")),
-        is_a=store.table("is_a"),
-        progress=progress_of(options.progress),
-    )
 
 
 def _write_tables(
