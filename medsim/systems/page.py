@@ -34,7 +34,7 @@ def ranking_section(
         comparisons: table of comparisons.
         curves: table of curves.
         items: what is looked up, such as "mentions".
-        scored: model, rank and score of each item, if scores are probabilities.
+        scored: model, rank and score of each item, if some models have probabilities.
     """
     tables = []
     for frame in readable_rankings(results):
@@ -44,8 +44,9 @@ def ranking_section(
     tables.append(PageTable(caption="Paired comparisons", frame=tests, view="comparison"))
     models = distinct(results["model"])
     parts = [_coverage(curves, models)]
-    if scored is not None and scored["score"].is_between(0, 1).all():
-        parts.append(_calibration(scored, models))
+    if scored is not None:
+        are_shares = pl.col("score").is_between(0, 1).all().over("model")
+        parts.append(_calibration(scored.filter(are_shares), models))
     return Section(
         title="Scores",
         result=ranking_sentences(results, comparisons, items),
