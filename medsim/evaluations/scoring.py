@@ -29,7 +29,7 @@ from medsim.statistics.estimates import FEWEST_CLUSTERS, defined, effective_clus
 from medsim.statistics.matched import MatchedPairs
 from medsim.statistics.options import Resampling, fewest_for
 from medsim.statistics.scores import labelled_sample, rated_samples, redrawn
-from medsim.statistics.significance import Test, bonferroni, holm
+from medsim.statistics.significance import test_columns
 
 if TYPE_CHECKING:
     from medsim.evaluations.inputs import EvaluationInput, PairSet
@@ -57,16 +57,6 @@ class Score:
     signature: str = ""
 
 
-def columns_of(tests: Sequence[Test]) -> list[TableRow]:
-    """Return the columns of tests, with p-values corrected for their number."""
-    p = np.array([test.p for test in tests], np.float64)
-    return [
-        {"test": test.method, "statistic": defined(test.statistic), "p": defined(test.p)}
-        | {"p_bonferroni": defined(by_bonferroni), "p_holm": defined(by_holm)}
-        for test, by_bonferroni, by_holm in zip(tests, bonferroni(p), holm(p), strict=True)
-    ]
-
-
 def family_rows(
     between: str,
     statistic: Statistic[Any],
@@ -89,7 +79,7 @@ def family_rows(
     if baseline is not None:
         pairs = [(index, len(family)) for index in range(len(family))]
     tests = [statistic.test(samples[first], samples[second]) for first, second in pairs]
-    for two, test, columns in zip(pairs, tests, columns_of(tests), strict=True):
+    for two, test, columns in zip(pairs, tests, test_columns(tests), strict=True):
         first, second = (members[index] for index in two)
         values = [score.estimates[statistic.name].value for score in (first, second)]
         yield {

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from medsim.builds.options import NEW_FOLDER
-from medsim.core.errors import OptionError
+from medsim.core.errors import OptionError, check_unique, unknown_name
 from medsim.core.options import (
     OVERWRITE,
     Cache,
@@ -18,10 +18,19 @@ from medsim.core.options import (
     Reporting,
     Threads,
     input_field,
+    main_field,
+    option_field,
 )
 from medsim.corpora import ENGLISH
 from medsim.embeddings.options import EMBEDDINGS, EmbeddingLike
+from medsim.systems.predictions import PREDICTIONS, SystemLike
 from medsim.terminologies.options import extensions_option
+
+BASELINES = ("exact", "levenshtein", "tfidf")
+"""The searches that need no embedding."""
+
+MAX_CANDIDATES = 25
+"""The maximum number of candidates that are shown to a language model, a letter each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +39,12 @@ class LinkOptions(Options):
 
     corpora: Annotated[
         Sequence[str | Path],
-        Option("PubTator or BioC files, or brat folders.", argument=True, metavar="CORPUS..."),
+        Option(
+            "PubTator or BioC files, brat folders, or tables of mentions with columns text and "
+            "concept. Other names of columns follow the path: mentions.csv,text=NAME,concept=CODE.",
+            argument=True,
+            metavar="CORPUS...",
+        ),
     ]
     terminology: Annotated[
         PathOrOutput,
@@ -44,6 +58,23 @@ class LinkOptions(Options):
     embeddings: Annotated[Mapping[str, EmbeddingLike], replace(EMBEDDINGS, needed=False)]
     out: Annotated[str | Path, NEW_FOLDER]
     _: KW_ONLY
+    predictions: Annotated[Mapping[str, SystemLike] | None, PREDICTIONS] = None
+    llms: Sequence[str] = main_field(
+        (),
+        "Language model that chooses among the candidates of a first search, or none of them, then "
+        ",model=M. For example llama=api:http://localhost:8000/v1,model=llama.",
+        ("--llm",),
+        metavar="NAME=api:URL",
+    )
+    first_search: str = option_field(
+        "tfidf",
+        "Search whose candidates language models and rerankers get: exact, levenshtein, tfidf or "
+        "the name of an embedding.",
+        key="first_search",
+    )
+    candidates: int = option_field(
+        10, "Number of these candidates.", least=1, most=MAX_CANDIDATES, key="candidates"
+    )
     language: str = input_field(ENGLISH, "Language code of names.", key="language")
     extensions: Annotated[Sequence[str | Path], extensions_option("the terminology")] = ()
     threads: Threads = None
@@ -52,6 +83,9 @@ class LinkOptions(Options):
     progress: Reporting = None
 
     def check(self) -> None:
-        """Raise OptionError if an embedding has the name of a baseline."""
-        for name in {"exact", "levenshtein", "tfidf"} & {*self.embeddings}:
-            raise OptionError(f"{name} is the name of a baseline; rename the embedding")
+        """Raise OptionError if two models have the same name, or the first search is unknown."""
+        llms = [text.partition("=")[0] for text in self.llms]
+        searches = [*BASELINES, *self.embeddings]
+        check_unique("models", [*searches, *(self.predictions or {}), *llms])
+        if self.first_search not in searches:
+            raise OptionError(unknown_name("first search", self.first_search, searches))

@@ -14,16 +14,20 @@ from medsim.core.kinds import Column, Kind, declared_tables
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 from medsim.core.shown import Summary
+from medsim.systems.rankings import TABLES
 
 DEPTH = 100
 """The number of names that each search returns."""
 
 _RANK = (
-    "Rank of its concept, the first one for composite mentions, among all concepts; null if it has "
-    f"none of the nearest {DEPTH} names."
+    "Rank of its concept, the first one for composite mentions, among all concepts; null without a "
+    f"known concept, or if it has none of the nearest {DEPTH} names."
 )
-_TABLES = declared_tables(__package__, rank={"rank": Column(pl.Int32, _RANK)})
-LINK_SCORES, MENTION, LINK = _TABLES["results"], _TABLES["mention"], _TABLES["link"]
+_MODEL = {"model": TABLES["results"].columns["model"]}
+_TABLES = TABLES | declared_tables(
+    __package__, model=_MODEL, rank={"rank": Column(pl.Int32, _RANK)}
+)
+MENTION, LINK = _TABLES["mention"], _TABLES["link"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +40,7 @@ class LinkingManifest(RunManifest):
         dictionary: numbers of names and concepts, the fingerprint of both, and that of the build;
             the latter is None for a source.
         embeddings: by name: path, format, fingerprint and options.
+        systems: systems without vectors by name: path, format, and fingerprint or model.
         skipped: items left out of the corpora, with reasons.
     """
 
@@ -44,6 +49,7 @@ class LinkingManifest(RunManifest):
     terminology: dict[str, object]
     dictionary: dict[str, object]
     embeddings: dict[str, dict[str, object]]
+    systems: dict[str, dict[str, object]]
     skipped: list[dict[str, object]]
 
 
@@ -65,8 +71,16 @@ class Linking(Opened[LinkingManifest]):
         return self._summarized(facts, [".results()", ".mentions()", ".links()"], self.results)
 
     def results(self) -> pl.DataFrame:
-        """Return a row per corpus, type, stratum, model and statistic: ``LINK_SCORES``."""
-        return self._checked(LINK_SCORES.files)
+        """Return a row per corpus, type, stratum, model and statistic."""
+        return self._checked(TABLES["results"].files)
+
+    def comparisons(self) -> pl.DataFrame:
+        """Return a row per corpus, statistic and two models."""
+        return self._checked(TABLES["comparison"].files)
+
+    def curves(self) -> pl.DataFrame:
+        """Return a row per corpus, stratum, model and threshold."""
+        return self._checked(TABLES["curve"].files)
 
     def mentions(self) -> pl.DataFrame:
         """Return a row per mention: ``MENTION``."""

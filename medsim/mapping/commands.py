@@ -14,18 +14,25 @@ def map_local(options: MapOptions, *, form: Format = "table") -> None:
 
     Writes OUT with candidates and mappings as tables, manifest.json, and files for other programs:
     CSV, .xlsx, SSSOM, OMOP and FHIR. Probabilities are learned from names of the standard, without
-    labels. Decide on the page or in the workbook, and run the command again with --decisions.
+    labels. Decide on the page or in the workbook, and run the command again with --decisions. With
+    --gold, the mapping and other systems are scored against a gold mapping.
 
     Example: medsim map wards.xlsx hpo -o mapped
     """
     from medsim.mapping.map import map_names
+    from medsim.systems.rankings import ranking_sentences, readable_rankings
 
-    print_table(call(map_names, options).counts(), form)
+    mapped = call(map_names, options)
+    print_table(mapped.counts(), form)
     say_signs(
         options.progress,
         form,
         "at least: probability that the first candidate is right; expected right: their sum",
     )
+    if mapped.is_scored and form == "table":
+        results = mapped.results()
+        sentences = ranking_sentences(results, mapped.comparisons(), "codes")
+        print_table(results, form, readable=readable_rankings, opening=sentences)
     out = quoted(options.out)
     say_next(
         options.progress,

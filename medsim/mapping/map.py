@@ -23,11 +23,14 @@ from medsim.embeddings.options import embedding_spec
 from medsim.mapping.candidates import PairSearch, comparable
 from medsim.mapping.decided import decided_of
 from medsim.mapping.files import MAX_IN_WORKBOOK, write_files
+from medsim.mapping.gold import GoldScorer
 from medsim.mapping.names import LocalReading, local_codes, read_names
 from medsim.mapping.options import MapOptions
 from medsim.mapping.output import NAME_MAPPING, MappingManifest, NameMapping
 from medsim.mapping.probability import drawn_lists, likely_concepts
 from medsim.mapping.rows import tables_of
+from medsim.systems.ranked_lists import KnownConcepts
+from medsim.terminologies.mappings import cite_codes
 from medsim.terminologies.options import ReadingOptions
 
 if TYPE_CHECKING:
@@ -72,6 +75,7 @@ def map_names(options: MapOptions) -> NameMapping:
                 options.standard, reading, store, progress, options.categories
             )
             decided = decided_of(options.decisions, codes, store)
+            scorer = None if options.gold is None else _scorer(options, facts, names, store)
         if len(names) < _FEW_NAMES:
             progress.warn(f"STANDARD has only {len(names):,} names, so probabilities are rough")
         if decided.unknown:
@@ -82,6 +86,10 @@ def map_names(options: MapOptions) -> NameMapping:
         embeddings: dict[str, dict[str, Any]] = {}
         every = _alternatives(options, codes, names, embeddings, progress, threads)
         tables = tables_of(codes, names, every, decided, options, threads)
+        systems = {}
+        if scorer is not None:
+            scores = scorer.scores(codes, tables["candidate"])
+            tables, systems = tables | scores.tables, scores.systems
         _write_tables(output, tables, facts)
         if len(codes) > MAX_IN_WORKBOOK:
             progress.warn(
@@ -94,6 +102,7 @@ def map_names(options: MapOptions) -> NameMapping:
             local=local_facts,
             standard=facts,
             embeddings=embeddings,
+            systems=systems,
             decisions=[{"file": name, "sha256": sha256} for name, sha256 in digests],
             options=options.recorded(),
             **manifest.run_facts(progress, output.outputs, threads, *manifest.ENCODERS),
@@ -102,12 +111,28 @@ def map_names(options: MapOptions) -> NameMapping:
     return NameMapping(options.out)
 
 
+def _scorer(
+    options: MapOptions, facts: dict[str, Any], names: pl.DataFrame, store: Store
+) -> GoldScorer:
+    """Return what scores the mapping, from the store of the standard."""
+    cite_codes(store, facts["vocabulary"])
+    return GoldScorer(
+        options=options,
+        names=names.select("concept_id", "term"),
+        known=KnownConcepts(concepts=names["concept_id"], cited=store.table("cited_code")),
+        is_a=store.table("is_a"),
+        progress=progress_of(options.progress),
+    )
+
+
 def _write_tables(
     output: OutputFolder, tables: dict[str, pl.DataFrame], standard: dict[str, Any]
 ) -> None:
     """Write the tables, and leave in ``tables`` the columns that they have."""
     marked = {"redistributable": str(standard["redistributable"])}
     for name, table in NAME_MAPPING.views.items():
+        if name not in tables:
+            continue  # without a gold mapping
         columns = (pl.col(column).cast(kind) for column, kind in table.dtypes.items())
         tables[name] = tables[name].select(columns)
         output.write(table.files, tables[name], marked)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from medsim.builds.options import NEW_FOLDER
-from medsim.core.errors import OptionError
+from medsim.core.errors import OptionError, check_unique
 from medsim.core.options import (
     OVERWRITE,
     Cache,
@@ -25,7 +25,11 @@ from medsim.core.options import (
 from medsim.corpora import ENGLISH
 from medsim.decisions.options import DECISIONS_OPTION
 from medsim.embeddings.options import EMBEDDINGS, EmbeddingLike
+from medsim.systems.predictions import PREDICTIONS, SystemLike
 from medsim.terminologies.options import extensions_option
+
+MAPPED = "map"
+"""The name of the mapping among the models that are scored."""
 
 MAX_CANDIDATES = 20
 """The maximum number of candidates of a local code."""
@@ -70,6 +74,14 @@ class MapOptions(Options):
         most=1,
         key="accept",
     )
+    gold: SystemLike | None = input_field(
+        None,
+        "Right concepts of local codes, to score the mapping: a table with columns code and "
+        "concept, or SSSOM. A code without a concept has no match. Other names of columns follow "
+        "the path, as in gold.csv,code=LOCAL,concept=TARGET.",
+        metavar="FILE",
+    )
+    predictions: Annotated[Mapping[str, SystemLike] | None, PREDICTIONS] = None
     columns: Sequence[str] = input_field(
         (),
         "Columns of LOCAL, such as concept=CODE,term=NAME; also synonyms, category and frequency. "
@@ -110,7 +122,10 @@ class MapOptions(Options):
     progress: Reporting = None
 
     def check(self) -> None:
-        """Raise OptionError if the prefix is malformed."""
+        """Raise OptionError if the prefix is malformed, or predictions cannot be scored."""
+        if self.predictions and self.gold is None:
+            raise OptionError("`predictions` are scored against a `gold` mapping; give it too")
+        check_unique("models", [MAPPED, *(self.predictions or {})])
         name, address = self.prefix_and_address
         is_name = name.replace(".", "_").replace("-", "_").isidentifier()
         # A colon at the end would be YAML's.

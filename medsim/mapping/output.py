@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import polars as pl
@@ -12,8 +12,10 @@ from medsim.core.kinds import Kind, declared_tables
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 from medsim.core.shown import Summary
+from medsim.systems.rankings import TABLES
 
-_TABLES = declared_tables(__package__)
+_TABLES = declared_tables(__package__, model={"model": TABLES["results"].columns["model"]})
+_TABLES |= {name: replace(table, optional=True) for name, table in TABLES.items()}
 LOCAL, CANDIDATE, MAPPING, OPEN_DECISION, STANDARD_NAME = (
     _TABLES[name] for name in ("local", "candidate", "mapping", "open_decision", "standard_name")
 )
@@ -35,6 +37,7 @@ class MappingManifest(RunManifest):
         standard: the facts about the standard.
         embeddings: by name: path, format, fingerprint and options.
         decisions: the files of decisions: name and SHA-256.
+        systems: the gold mapping and the scored systems by name: path, format and fingerprint.
     """
 
     kind: ClassVar[str] = "mapping"
@@ -42,6 +45,7 @@ class MappingManifest(RunManifest):
     standard: dict[str, object]
     embeddings: dict[str, dict[str, object]]
     decisions: list[dict[str, str]]
+    systems: dict[str, dict[str, object]]
 
 
 NAME_MAPPING = Kind(
@@ -82,6 +86,31 @@ class NameMapping(Opened[MappingManifest]):
     def standard_names(self) -> pl.DataFrame:
         """Return a row per name of a concept of the standard: ``STANDARD_NAME``."""
         return self._checked(STANDARD_NAME.files)
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether it was scored against a gold mapping."""
+        return bool(self.manifest.systems)
+
+    def results(self) -> pl.DataFrame:
+        """Return a row per type, stratum, model and statistic; none without a gold mapping."""
+        return self._scores("results")
+
+    def comparisons(self) -> pl.DataFrame:
+        """Return a row per statistic and two models; none without a gold mapping."""
+        return self._scores("comparison")
+
+    def curves(self) -> pl.DataFrame:
+        """Return a row per stratum, model and threshold; none without a gold mapping."""
+        return self._scores("curve")
+
+    def scored(self) -> pl.DataFrame:
+        """Return a row per model and code of the gold mapping; none without a gold mapping."""
+        return self._scores("scored")
+
+    def _scores(self, name: str) -> pl.DataFrame:
+        table = _TABLES[name]
+        return self._checked(table.files) if self.is_scored else pl.DataFrame(schema=table.dtypes)
 
     def counts(self) -> pl.DataFrame:
         """Return the number of codes by status, those undecided by probability.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -233,6 +233,20 @@ def holm(p: Values) -> Values:
     stepped = p[order] * np.arange(len(order), 0, -1)
     corrected[order] = np.minimum(1.0, np.maximum.accumulate(stepped))
     return corrected
+
+
+def test_columns(tests: Sequence[Test]) -> list[dict[str, Any]]:
+    """Return the columns of tests for a table, with p-values corrected for their number."""
+    p = np.array([test.p for test in tests], np.float64)
+    corrected = zip(
+        *(map(estimates.defined, each) for each in (p, bonferroni(p), holm(p))), strict=True
+    )
+    names = ("p", "p_bonferroni", "p_holm")
+    return [
+        {"test": test.method, "statistic": estimates.defined(test.statistic)}
+        | dict(zip(names, values, strict=True))
+        for test, values in zip(tests, corrected, strict=True)
+    ]
 
 
 def against_best(correct: Sequence[T], test: Callable[[T, T], Test]) -> list[float | None]:

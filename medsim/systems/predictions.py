@@ -13,6 +13,7 @@ import polars as pl
 
 from medsim.core.data import toml_of
 from medsim.core.errors import InputError, OptionError, listed, unknown_name
+from medsim.core.manifest import fingerprint
 from medsim.core.options import main_option
 from medsim.core.reading import expanded, reading
 from medsim.core.tables import (
@@ -85,6 +86,12 @@ class System:
     def table(self, needed: Sequence[str], optional: Sequence[str]) -> TextTable:
         """Return the columns of its predictions by role; see ``read_by_role``."""
         return read_by_role(self.source, self.name, needed, optional, self.columns)
+
+    def provenance(self, table: TextTable) -> dict[str, object]:
+        """Return the place, format and fingerprint of its predictions, for manifests."""
+        digest = table.sha256 or fingerprint(table.frame)
+        form = "predictions" if self.has_table else "python"
+        return {"path": self.location, "format": form, "fingerprint": digest}
 
 
 def system_of(given: SystemLike, name: str) -> System:

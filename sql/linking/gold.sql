@@ -3,12 +3,12 @@
 -- A code of several concepts has none.
 --
 -- reads   annotation_code: a row per mention and code; cited_code
--- writes  gold: a row per mention and concept, key (mention_id, concept_id)
+-- writes  gold: a row per mention and concept, key (item_id, concept_id); item_id is that of the mention
 
 create or replace table gold as
 
 select distinct
-    a.mention_id,
+    a.mention_id as item_id,
     c.concept_id
 from annotation_code as a
 inner join cited_code as c

@@ -1,6 +1,6 @@
 -- The mentions of corpora with their concepts, and what kind of name they are.
 --
--- Equal mentions with a known concept have the same query. Codes of one concept count once.
+-- Equal mentions have the same query. Codes of one concept count once.
 --
 -- reads   annotation: a row per mention; annotation_code, cited_code, gold, name
 -- writes  mention: a row per mention, key mention_id
@@ -22,10 +22,10 @@ with coded as (
 
 known as (
     select
-        mention_id,
+        item_id as mention_id,
         string_agg(concept_id, '|' order by concept_id) as concepts
     from gold
-    group by mention_id
+    group by item_id
 ),
 
 judged as (
@@ -68,12 +68,6 @@ select
     regexp_full_match(term, '\S{2,10}')
     and n_capitals > 1
     and 2 * n_capitals > len(term) as is_abbreviation,
-    case
-        when concepts is not null
-            then
-                cast(
-                    dense_rank() over (order by concepts is null, lower_term, term) - 1 as integer
-                )
-    end as query_id
+    cast(dense_rank() over (order by lower_term, term) - 1 as integer) as query_id
 from judged
 order by mention_id;

@@ -1,4 +1,4 @@
--- The distinct mentions with a known concept.
+-- The distinct mentions.
 --
 -- reads   mention
 -- writes  a row per query, key query_id, in order of query_id, which is that of lower_term
@@ -8,5 +8,4 @@ select distinct
     lower_term,
     term
 from mention
-where query_id is not null
 order by query_id;

@@ -91,7 +91,12 @@ def texts_of(linked: medsim.Linking, ontology: Path) -> tuple[list[str], list[st
 
 
 def ranks_by(linked: medsim.Linking, model: str) -> list[int | None]:
-    return linked.links().filter(model=model)["rank"].to_list()
+    of_model = linked.links().filter(model=model)
+    known = linked.mentions().drop_nulls("concepts")
+    assert of_model.join(known, on="mention_id", how="anti")["rank"].null_count() == (
+        linked.mentions().height - known.height
+    )
+    return of_model.join(known, on="mention_id", how="semi")["rank"].to_list()
 
 
 def test_exact_match_finds_equal_names(linked: medsim.Linking, places: dict[str, Path]) -> None:
@@ -164,12 +169,12 @@ def test_scores_are_those_of_ranks_by_document(linked: medsim.Linking) -> None:
         expected.low,
         expected.high,
     ]
-    assert row["n_mentions"] == rows.height
+    assert row["n_items"] == rows.height
 
 
 def test_every_mention_is_in_one_stratum_of_its_status(linked: medsim.Linking) -> None:
-    counts = linked.results().filter(type="all", model="exact", statistic="mrr")
-    counts = dict(counts.select("stratum", "n_mentions").iter_rows())
+    counts = linked.results().filter(type="all", model="exact", statistic="answered")
+    counts = dict(counts.select("stratum", "n_items").iter_rows())
     statuses = dict(linked.mentions().group_by("status").len().iter_rows())
     assert counts["all"] == statuses["known"] == counts["name"] + counts["not_name"]
     assert counts["composite"] == statuses["composite"]
@@ -266,7 +271,7 @@ def test_without_a_hierarchy_nothing_is_a_near_miss(tmp_path: Path) -> None:
     corpus = "1|t|velp\n1|a|\n1\t0\t4\tvelp\tD\tX:1\n"
     linking = linked_to("X:1,velps\nX:2,velp\n", corpus, tmp_path, {})
     assert linking.links()["near_miss"].null_count() == linking.links().height > 0
-    assert {*linking.results()["statistic"]} == {"accuracy_at_1", "accuracy_at_5", "mrr"}
+    assert not {"parent", "accuracy_at_1_or_parent"} & {*linking.results()["statistic"]}
 
 
 def test_codes_of_no_concept_are_counted(places: dict[str, Path], tmp_path: Path) -> None:
@@ -277,8 +282,8 @@ def test_codes_of_no_concept_are_counted(places: dict[str, Path], tmp_path: Path
     assert unknown.height
     assert unknown["concepts"].null_count() == unknown.height
     scores = ours.results().filter(stratum="unknown_concept", type="all")
-    assert scores["n_mentions"].unique().to_list() == [unknown.height]
-    assert scores["value"].null_count() == scores.height
+    assert scores["n_items"].unique().to_list() == [unknown.height]
+    assert {*scores["statistic"]} == {"answered"}
 
 
 def test_a_terminology_without_the_codes_is_refused(
@@ -297,7 +302,7 @@ def test_a_name_of_a_baseline_is_refused(places: dict[str, Path], tmp_path: Path
         medsim.link(
             [places["corpus"]], places["ontology"], {}, tmp_path / "no", extensions=["other.zip"]
         )
-    with pytest.raises(OptionError, match="rename the embedding"):
+    with pytest.raises(OptionError, match="two models are named .tfidf."):
         medsim.link(
             [places["corpus"]], places["ontology"], {"tfidf": places["vectors"]}, tmp_path / "out"
         )

@@ -1,0 +1,83 @@
+"""Language models that choose the concept of a mention among candidates, or none of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import polars as pl
+
+from medsim.embeddings.chats import LanguageModel
+from medsim.embeddings.replies import chat_of, noted, unanswered
+from medsim.questions.answers import parse_choice
+from medsim.questions.question import LETTERS
+from medsim.systems.ranked_lists import ANSWER
+
+if TYPE_CHECKING:
+    from medsim.core.progress import Progress
+
+_INSTRUCTION = (
+    "A text mentions a medical concept. Choose the name that stands for the same concept as the "
+    "mention. Answer with its letter only."
+)
+_NONE = "none of these"
+
+
+class ChoosingModel(LanguageModel):
+    """A language model that chooses among the candidates of a first search."""
+
+    example: ClassVar[str] = "llama=api:http://localhost:8000/v1,model=llama"
+
+    def chosen(
+        self,
+        candidates: pl.DataFrame,
+        queries: pl.DataFrame,
+        cache: Path | None,
+        progress: Progress,
+    ) -> tuple[pl.DataFrame, dict[str, object]]:
+        """Return ``ANSWER`` with the chosen candidate first, and facts for the manifest.
+
+        The others follow in their order. A mention has no answer if none was chosen, or the reply
+        is not clear.
+
+        Args:
+            candidates: ``ANSWER``, at most 25 of each query.
+            queries: query_id and text.
+            cache: folder for replies; None for no cache.
+            progress: receives the stage.
+        """
+        asked = candidates.sort("query_id", "concept_rank").group_by(
+            "query_id", maintain_order=True
+        )
+        rows = asked.agg("name").join(queries, on="query_id", maintain_order="left")
+        choices = [[*names, _NONE] for names in rows["name"]]
+        texts = [
+            "\n".join([f"Mention: {text}", *map("{}. {}".format, LETTERS, names)])
+            for text, names in zip(rows["text"], choices, strict=True)
+        ]
+        chats = [chat_of(_INSTRUCTION, [], text) for text in texts]
+        n_names = rows["text"].n_unique() + rows["name"].explode().n_unique()
+        with progress.stage(f"ask {self.name} about {len(chats):,} mentions") as stage:
+            stage.say(
+                f"{n_names:,} distinct mentions and names are sent to {self.service.location}"
+            )
+            replies = self.replies(chats, cache, stage)
+            found = [
+                reply.row(chat, parse_choice(reply.content, text, names))
+                for chat, reply, text, names in zip(
+                    chats, replies, rows["text"], choices, strict=True
+                )
+            ]
+            stage.note(noted(found))
+        progress.warn(*unanswered(found, self.name, self.options.tokens))
+        letters = [row["prediction"] for row in found]
+        ranks = [None if letter is None else LETTERS.index(str(letter)) + 1 for letter in letters]
+        chosen = rows.select("query_id", chosen=pl.Series(ranks, dtype=pl.Int64))
+        answers = candidates.join(chosen, on="query_id")
+        is_chosen = pl.col("chosen") == pl.col("concept_rank")
+        answers = answers.filter(is_chosen.any().over("query_id"))
+        answers = answers.with_columns(score=1.0, first=is_chosen)
+        answers = answers.sort("query_id", ~pl.col("first"), "concept_rank")
+        rank = pl.int_range(1, pl.len() + 1).over("query_id")
+        facts = pl.DataFrame({"reported_model": [reply.model or None for reply in replies]})
+        return answers.with_columns(concept_rank=rank).select(*ANSWER), self.recorded(facts)

@@ -1,0 +1,243 @@
+"""Scores ranked lists of concepts, of searches, pipelines or rules, for mentions or local codes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from medsim.core.kinds import declared_tables
+from medsim.core.shown import MISSING, number
+from medsim.pages.sentences import leader_sentence, ordered_differences
+from medsim.statistics.estimates import Estimate, clustered_mean, defined, interval_of
+from medsim.statistics.ranks import NOT_FOUND, RankSample
+from medsim.statistics.selective import AnswerSample
+from medsim.statistics.significance import Test, test_columns
+
+TABLES = declared_tables(__package__)
+"""The tables of scores of ranked lists: results, comparison and curve."""
+
+ALL = "all"
+"""The type of all items, and the stratum of all items of one known concept."""
+
+WITH_NO_MATCH = "with_no_match"
+"""The stratum of these and of the items without a concept of the terminology."""
+
+IS_KNOWN, IS_NONE = (
+    pl.col("status") == "known",
+    pl.col("status").is_in(["unknown_concept", "no_concept"]),
+)
+"""Whether an item has one known concept, or none of the terminology."""
+
+STRATA = {
+    ALL: IS_KNOWN,
+    "name": IS_KNOWN & (pl.col("n_named") > 0),
+    "not_name": IS_KNOWN & (pl.col("n_named") == 0),
+    "no_match": IS_NONE,
+    WITH_NO_MATCH: IS_KNOWN | IS_NONE,
+}
+"""The strata of all ranked lists."""
+
+COVERAGE = "coverage_at_95"
+"""The statistic of the share of items that are answered at a precision of 95%."""
+
+_PRECISION = 0.95
+_MAX_THRESHOLDS = 200
+_NEAR_MISSES = ("parent", "child", "sibling")
+_ACCURACIES = {
+    "accuracy_at_1": lambda sample: sample.accuracy_at(1),
+    "accuracy_at_5": lambda sample: sample.accuracy_at(5),
+    "mrr": RankSample.mean_reciprocal_rank,
+}
+_TESTS = {
+    "accuracy_at_1": lambda one, other: one.accuracy_difference(other, 1),
+    "mrr": RankSample.reciprocal_difference,
+}
+_SHOWN_FIRST = ("accuracy_at_1", "accuracy_at_5", "mrr", "accuracy_at_1_or_parent")
+_OF_ABSTENTION = ("answered", "precision", COVERAGE, "aurc", "no_match_auc", "calibration_error")
+
+
+def ranking_tables(
+    items: pl.DataFrame,
+    lists: Mapping[str, pl.DataFrame],
+    strata: Mapping[str, pl.Expr],
+    *,
+    has_hierarchy: bool,
+    calibrated: Collection[str] = (),
+) -> dict[str, pl.DataFrame]:
+    """Return the scores of the ranked lists of several models for the same items.
+
+    Args:
+        items: item_id, corpus, type, cluster and status, and the columns of the strata.
+        lists: by model, in order, a row per item: item_id, rank, score and near_miss.
+        strata: the condition of each stratum.
+        has_hierarchy: whether near misses are known.
+        calibrated: models whose scores are probabilities.
+
+    Returns:
+        The tables of ``TABLES`` by name.
+    """
+    tables: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
+    for part, members in _parts(items, strata):
+        counts = {"n_items": members.height, "n_clusters": members["cluster"].n_unique()}
+        of_corpus, is_whole = {"corpus": part["corpus"]}, part["type"] == ALL
+        samples: dict[str, RankSample] = {}
+        for model, rows in lists.items():
+            scored = members.join(rows, on="item_id", how="left", maintain_order="left")
+            estimates = _estimates(part["stratum"], scored, has_hierarchy=has_hierarchy)
+            if is_whole and part["stratum"] in {ALL, WITH_NO_MATCH}:
+                answers = _answers(scored)
+                estimates |= _at_thresholds(answers, is_calibrated=model in calibrated)
+                named = of_corpus | {"stratum": part["stratum"], "model": model}
+                tables["curve"] += (named | point for point in _points(answers))
+                samples[model] = _ranks(scored)
+            tables["results"] += (
+                part | counts | {"model": model, "statistic": name} | interval_of(estimate)
+                for name, estimate in estimates.items()
+            )
+        if part["stratum"] == ALL:
+            tables["comparison"] += (of_corpus | row for row in _comparisons(samples))
+    return {name: pl.DataFrame(rows, TABLES[name].dtypes) for name, rows in tables.items()}
+
+
+def _parts(
+    items: pl.DataFrame, strata: Mapping[str, pl.Expr]
+) -> Iterator[tuple[dict[str, Any], pl.DataFrame]]:
+    """Yield the items of each corpus, type and stratum, with their names."""
+    every = items.with_columns(type=pl.lit(ALL))
+    if items["type"].n_unique() > 1:
+        every = pl.concat([every, items.sort("type", maintain_order=True)])
+    for (corpus, kind), of_type in every.group_by("corpus", "type", maintain_order=True):
+        for stratum, chosen in strata.items():
+            yield {"corpus": corpus, "type": kind, "stratum": stratum}, of_type.filter(chosen)
+
+
+def _estimates(stratum: str, scored: pl.DataFrame, *, has_hierarchy: bool) -> dict[str, Estimate]:
+    """Return the statistics of a model on the items of a stratum that need no threshold."""
+    answers, is_none = _answers(scored), scored.select(IS_NONE).to_series()
+    estimates = {"answered": answers.answered()}
+    if is_none.all() and len(scored):
+        return estimates
+    estimates["precision"] = answers.precision()
+    if stratum == WITH_NO_MATCH:
+        return estimates | {"no_match_auc": answers.detection((~is_none).to_numpy())}
+    sample = _ranks(scored)
+    if has_hierarchy:
+        missed = {name: scored["near_miss"].eq_missing(name) for name in _NEAR_MISSES}
+        right = scored["rank"].eq_missing(1) | missed["parent"]
+        for name, hits in {"accuracy_at_1_or_parent": right, **missed}.items():
+            found = hits.cast(pl.Float64).to_numpy()
+            estimates[name] = clustered_mean(found, sample.clusters)
+    return {name: compute(sample) for name, compute in _ACCURACIES.items()} | estimates
+
+
+def _at_thresholds(answers: AnswerSample, *, is_calibrated: bool) -> dict[str, Estimate]:
+    estimates = {COVERAGE: answers.coverage_at(_PRECISION), "aurc": answers.risk_area()}
+    return estimates | ({"calibration_error": answers.calibration_error()} if is_calibrated else {})
+
+
+def _points(answers: AnswerSample) -> Iterator[dict[str, float]]:
+    """Yield points of the curve of a model, with equal steps between them."""
+    curve = answers.curve()
+    n = len(curve.thresholds)
+    kept = np.unique(np.linspace(0, n - 1, min(n, _MAX_THRESHOLDS)).astype(np.int64))
+    names = ("threshold", "coverage", "precision")
+    yield from pl.DataFrame(
+        dict(zip(names, (each[kept] for each in curve), strict=True))
+    ).to_dicts()
+
+
+def _comparisons(samples: Mapping[str, RankSample]) -> Iterator[dict[str, Any]]:
+    """Yield the paired comparisons of all models on the same items."""
+    pairs = [*combinations(samples, 2)]
+    for statistic, test in _TESTS.items():
+        tests: list[Test] = [test(samples[one], samples[other]) for one, other in pairs]
+        for (one, other), found, columns in zip(pairs, tests, test_columns(tests), strict=True):
+            values = [_ACCURACIES[statistic](samples[model]).value for model in (one, other)]
+            yield {
+                "statistic": statistic,
+                "model1": one,
+                "model2": other,
+                "value1": defined(values[0]),
+                "value2": defined(values[1]),
+                "difference": defined(values[0] - values[1]),
+                "low": defined(found.low),
+                "high": defined(found.high),
+                **{name: columns[name] for name in ("p", "p_bonferroni", "p_holm")},
+                "n_items": len(samples[one].ranks),
+            }
+
+
+def _clusters(scored: pl.DataFrame) -> np.ndarray[Any, Any]:
+    return scored["cluster"].rank("dense").cast(pl.Int64).to_numpy() - 1
+
+
+def _ranks(scored: pl.DataFrame) -> RankSample:
+    ranks = scored["rank"].fill_null(NOT_FOUND).cast(pl.Int64).to_numpy()
+    return RankSample(ranks=ranks, clusters=_clusters(scored))
+
+
+def _answers(scored: pl.DataFrame) -> AnswerSample:
+    return AnswerSample(
+        scores=scored["score"].cast(pl.Float64).fill_null(np.nan).to_numpy(),
+        right=scored["rank"].eq_missing(1).to_numpy(),
+        clusters=_clusters(scored),
+    )
+
+
+def ranking_sentences(results: pl.DataFrame, comparisons: pl.DataFrame, items: str) -> list[str]:
+    """Return for each corpus which model finds the most, and what can be answered surely.
+
+    Args:
+        results: the table of results.
+        comparisons: that of comparisons.
+        items: what is looked up, such as "mentions".
+    """
+    sentences = []
+    whole = results.filter(type=ALL, stratum=ALL).rename({"n_items": "n"})
+    for (corpus,), rows in whole.group_by("corpus", maintain_order=True):
+        ranked = rows.filter(statistic="accuracy_at_1").drop_nulls("value")
+        ranked = ranked.sort("value", descending=True, maintain_order=True)
+        if not ranked.height:
+            continue
+        ranking = ranked.to_dicts()
+        tests = comparisons.filter(corpus=corpus, statistic="accuracy_at_1")
+        differences = ordered_differences(ranked["model"].to_list(), tests, "model", "holm")
+        on = f"{ranking[0]['n']:,} {items} of {corpus}"
+        sentences.append(leader_sentence(ranking, differences, on, "accuracy@1"))
+        sure = rows.filter(statistic=COVERAGE).sort("value", descending=True, maintain_order=True)
+        for row in sure.head(1).iter_rows(named=True):
+            share = f"{number(100 * row['value'], '.0f')}% of them"
+            sentences.append(f"At {_PRECISION:.0%} precision {row['model']} answers most: {share}.")
+    return sentences
+
+
+def readable_rankings(results: pl.DataFrame) -> Sequence[pl.DataFrame]:
+    """Return in percent: accuracy, near misses, abstention, and accuracy@1 of strata."""
+    value, low, high = (
+        (100 * pl.col(name)).round(1).cast(pl.String) for name in ("value", "low", "high")
+    )
+    cell = pl.coalesce(pl.format("{} [{}, {}]", value, low, high), value, pl.lit(MISSING))
+    shown = results.rename({"n_items": "items"}).with_columns(cell=cell)
+    total, whole = shown.filter(stratum=ALL), shown.filter(type=ALL)
+    of_abstention = whole.filter(
+        pl.col("statistic").is_in(_OF_ABSTENTION), pl.col("stratum").is_in([ALL, WITH_NO_MATCH])
+    )
+    index = ["corpus", "type", "items", "model"]
+    return [
+        total.filter(pl.col("statistic").is_in(_SHOWN_FIRST)).pivot(
+            "statistic", index=index, values="cell"
+        ),
+        whole.filter(pl.col("statistic").is_in(_NEAR_MISSES), stratum=ALL).pivot(
+            "statistic", index=index, values="cell"
+        ),
+        of_abstention.pivot(
+            "statistic", index=["corpus", "stratum", "items", "model"], values="cell"
+        ),
+        whole.filter(statistic="accuracy_at_1").pivot(
+            "model", index=["corpus", "items", "stratum"], values="cell"
+        ),
+    ]
