@@ -6,6 +6,7 @@ from docs.tools.markdown import page
 from medsim.embeddings.metrics import METRICS, TermPoints, WordBags
 from medsim.evaluations.options import PAPER
 from medsim.evaluations.statistic import STATISTICS
+from medsim.systems.scorers import PREDICTED, PREDICTED_MEANING
 
 OF = {
     "own_negative": "Positives beside a negative of one kind",
@@ -36,5 +37,7 @@ def measure_pages() -> dict[str, str]:
     }
     return {
         "statistics.md": page("statistics", kinds=of_kinds, paper=PAPER),
-        "metrics.md": page("metrics", kinds=metrics),
+        "metrics.md": page(
+            "metrics", kinds=metrics, predicted=PREDICTED, meaning=PREDICTED_MEANING
+        ),
     }

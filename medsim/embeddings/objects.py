@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -208,11 +208,8 @@ class _ObjectEncoder:
         ask = model.encode if source.given.form == "encoder" else model
         texts = [source.options.prefix + term for term in terms]
         batch = f"{counted(len(texts), 'text')}, {texts[0]!r} the first"
-        try:
-            answer = ask(texts)
-        except Exception as error:  # a caller's function may raise anything
-            raise InputError(f"{label} failed on {batch}: {reason(error)}") from error
-        vectors = _as_matrix(answer, label).copy()  # a model may reuse one array
+        # A model may reuse one array.
+        vectors = _as_matrix(answer_to(lambda: ask(texts), label, batch), label).copy()
         shape = (len(texts), self.n_dimensions or vectors.shape[1])
         if vectors.shape != shape:
             fault = f"array of shape {vectors.shape} for {batch}; expected {shape}"
@@ -222,17 +219,40 @@ class _ObjectEncoder:
         return unit(vectors) if source.options.scales(default=False) else vectors
 
 
+def answer_to(ask: Callable[[], Any], label: str, batch: str) -> Any:
+    """Return what a caller's object answers.
+
+    Raises:
+        InputError: the object fails; the message has its label and the batch in a few words.
+    """
+    try:
+        return ask()
+    except Exception as error:  # a caller's function may raise anything
+        raise InputError(f"{label} failed on {batch}: {reason(error)}") from error
+
+
+def answered_numbers(answer: Any, where: str, expected: str) -> NDArray[Any]:
+    """Return numbers as an array.
+
+    Raises:
+        InputError: they are text or objects; the message begins with ``where``.
+    """
+    with reading(where, expected):
+        numbers: NDArray[Any] = np.asarray(_plain(answer))
+    if numbers.dtype.kind not in "fiu":
+        kind = "text" if numbers.dtype.kind in "US" else numbers.dtype
+        raise InputError(f"{where} has values of type {kind}, not numbers")
+    return numbers
+
+
 def _as_matrix(answer: Any, where: str) -> Vectors:
     """Return numbers in rows as float32, infinite if they are too large.
 
     Raises:
         InputError: they are text, objects or of another shape; the message begins with ``where``.
     """
-    with reading(where, "an array of numbers, with a row for each text, word or term"):
-        matrix: NDArray[Any] = np.asarray(as_arrays(answer))
-    if matrix.dtype.kind not in "fiu":
-        kind = "text" if matrix.dtype.kind in "US" else matrix.dtype
-        raise InputError(f"{where} has values of type {kind}, not numbers")
+    expected = "an array of numbers, with a row for each text, word or term"
+    matrix = answered_numbers(answer, where, expected)
     if matrix.ndim != _MATRIX:
         raise InputError(f"{where}: array of shape {matrix.shape}; expected a row for each text")
     formats.check_dimensions(where, matrix.shape[1])
@@ -240,13 +260,13 @@ def _as_matrix(answer: Any, where: str) -> Vectors:
         return np.ascontiguousarray(matrix, np.float32)
 
 
-def as_arrays(value: Any) -> Any:
+def _plain(value: Any) -> Any:
     """Return a value that NumPy accepts: tensors and sparse matrices become arrays.
 
     NumPy has no bfloat16, and does not accept tensors with gradients.
     """
     if isinstance(value, (list, tuple)) and len(value) and hasattr(value[0], "detach"):
-        return [as_arrays(item) for item in value]
+        return [_plain(item) for item in value]
     if hasattr(value, "detach"):
         return value.detach().cpu().float().numpy()
     return value.toarray() if hasattr(value, "toarray") else value

@@ -38,10 +38,12 @@ def evaluate(
     Writes to OUT the scores, comparisons and coverage as Parquet, the similarity of every pair, and
     manifest.json; with --retrieval and --separation, their tables too. If OUT exists, only new
     results are computed. An interrupted run does not change OUT; run the same command to continue.
-    With --list-terms nothing is evaluated, and the embeddings need not exist. If INPUT is a folder
-    of questions, from medsim export --choices, language models (--llm) and embeddings answer them;
-    nothing is added to earlier answers in OUT. The page Metrics of the documentation explains the
-    metrics.
+    With --list-terms nothing is evaluated, and the embeddings need not exist. A table of
+    --predictions has the columns term1, term2 and similarity. A pair that no input has is an error,
+    unless --sample or a choice of sets leaves pairs out. If INPUT is a folder of questions, from
+    medsim export --choices, language models (--llm), embeddings and systems answer them; a table
+    then has id and answer, or the similarities of terms and names. Nothing is added to earlier
+    answers in OUT. The page Metrics of the documentation explains the metrics.
 
     Example: medsim eval hpo -e glove=glove.6B.300d.txt -o results
     """

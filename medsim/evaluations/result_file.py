@@ -134,10 +134,7 @@ def write_result(
     of_benchmark = dict.fromkeys(benchmark_builds().values(), BENCHMARK)
     rows: dict[str, list[dict[str, Any]]] = {
         "models": [
-            {
-                "n_parameters": (about.get("n_vocabulary") or 0) * (about["n_dimensions"] or 0)
-                or None
-            }
+            {"n_parameters": (n := about.get("n_vocabulary")) and n * about["n_dimensions"]}
             | {**about, "name": name, "kind": _kind(about)}
             | {"options": format_value(about["options"])}
             | ({"address": path} if (path := str(about["path"])).startswith(_PUBLIC) else {})

@@ -19,6 +19,7 @@ from medsim.evaluations.output import RESULT
 from medsim.evaluations.result_file import deciding, read_result
 from medsim.evaluations.sets import HEADLINE_DATASET
 from medsim.leaderboards.rows import CHECKED, DIFFERENT, ID, MAX_GAP, result_rows
+from medsim.systems.scorers import PREDICTED
 
 if TYPE_CHECKING:
     from medsim.leaderboards.options import LeaderboardOptions
@@ -61,6 +62,8 @@ def _found(
     """
     texts = {deciding({"coverage": name, "independent_pairs": False}): name for name in COVERAGES}
     rows = rows.filter(pl.col("evaluated").is_in([*texts]))
+    for name in rows.filter(metric=PREDICTED)["model"].unique().sort():
+        progress.warn(f"{name} stays unchecked: it is a system without vectors")
     jobs: list[tuple[Mapping[str, Any], str, str | None]] = [
         (options.embeddings or {}, text, None)
         for text in rows["evaluated"].unique(maintain_order=True)

@@ -103,12 +103,8 @@ def ask_questions(
         if (n_shots := max((llm.options.shots for llm in llms), default=0)) > n_examples:
             raise OptionError(f"shots={n_shots} needs as many questions of train; export splits")
         frames = [llm.answers(each, contenders.cache, progress) for each in inputs for llm in llms]
-        embedded, about = _of_embeddings(contenders, inputs, progress)
-        frames += embedded
-        for system in contenders.systems:
-            digest, answers_of_system = answers_of(system, inputs, progress)
-            frames += answers_of_system
-            about[system.name] = provenance_of(system, digest)
+        of_others, about = _of_others(contenders, inputs, progress)
+        frames += of_others
         if any(frame["ask"][0] == "choice" for frame in frames):
             frames += [frame for each in inputs for frame in answers_by_rules(each.asked)]
         answers = pl.concat([pl.DataFrame(schema=REPLIES.dtypes), *frames], how="diagonal")
@@ -129,10 +125,10 @@ def ask_questions(
     return Answers(out)
 
 
-def _of_embeddings(
+def _of_others(
     contenders: Contenders, inputs: Sequence[Questions], progress: Progress
 ) -> tuple[list[pl.DataFrame], dict[str, dict[str, object]]]:
-    """Return the answers of embeddings, and facts about them for the manifest by name."""
+    """Return the answers of embeddings and systems, and facts about these by name."""
     texts = [each.asked[name].explode() for each in inputs for name in ("term", "choices")]
     terms = pl.concat([column.alias("term") for column in texts]).unique().sort().to_list()
     frames: list[pl.DataFrame] = []
@@ -150,4 +146,8 @@ def _of_embeddings(
             cosines = cosines_of(each.asked, embedded)
             frames += answers_by_similarity(each.asked, name, cosines)
         about[name] = named.provenance()
+    for system in contenders.systems:
+        digest, answers = answers_of(system, inputs, progress)
+        frames += answers
+        about[system.name] = provenance_of(system, digest)
     return frames, about

@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from medsim.core.errors import InputError, counted
 from medsim.core.manifest import fingerprint
 from medsim.core.progress import Progress
-from medsim.core.reading import reading, reason
 from medsim.core.tables import TextTable, unguarded
 from medsim.embeddings.metrics import slices_of
-from medsim.embeddings.objects import as_arrays
+from medsim.embeddings.objects import answer_to, answered_numbers
 from medsim.embeddings.options import OBJECT
 from medsim.kernels.types import Values
 from medsim.systems.predictions import System, numbers_of
@@ -162,7 +160,7 @@ def _check_repeated(system: System, pairs: Sequence[tuple[str, str]], scores: Va
     """Raise InputError if a pair has another score in another batch."""
     probed = [*dict.fromkeys([len(pairs) - 1, len(pairs) // 2, 0])]
     again = _answers_to(system, [pairs[at] for at in probed])
-    near = _SAME * np.ptp(scores[~np.isnan(scores)]) if not np.isnan(scores).all() else 0
+    near = _SAME * np.ptp(np.nan_to_num(scores))
     is_same = np.isclose(again, scores[probed], _ROUNDING, near, equal_nan=True)
     if not is_same.all():
         raise InputError(
@@ -179,26 +177,19 @@ def _answers_to(system: System, pairs: Sequence[tuple[str, str]]) -> Values:
     """Return the scores of a batch: float64[n_pairs]."""
     given, label = system.source, _label(system)
     batch = f"{counted(len(pairs), 'pair')}, {pairs[0]} the first"
-    try:
-        if system.form == "pair":
-            answer = [given(*pair) for pair in pairs]
-        else:
-            answer = (given.predict if system.form == "predict" else given)([*pairs])
-    except Exception as error:  # a caller's function may raise anything
-        raise InputError(f"{label} failed on {batch}: {reason(error)}") from error
-    with reading(label, "a number for each pair"):
-        values: NDArray[Any] = np.asarray(as_arrays(answer))
-        if values.dtype == object:
-            values = np.array([np.nan if value is None else value for value in values.ravel()])
-    has_bools = isinstance(answer, list) and bool in {*map(type, answer)}
-    if has_bools or values.dtype.kind not in "fiu":
-        kind = "text" if values.dtype.kind in "US" else "bool" if has_bools else values.dtype
-        raise InputError(f"{label} has values of type {kind}, not numbers")
-    if values.shape not in {(len(pairs),), (len(pairs), 1)}:
+    if system.form == "pair":
+        answer = answer_to(lambda: [given(*pair) for pair in pairs], label, batch)
+    else:
+        ask = given.predict if system.form == "predict" else given
+        answer = answer_to(lambda: ask([*pairs]), label, batch)
+    if isinstance(answer, list):
+        kind = object if bool in {*map(type, answer)} else None  # True would be 1
+        answer = np.array([np.nan if score is None else score for score in answer], kind)
+    scores = answered_numbers(answer, label, "a number for each pair")
+    if scores.shape not in {(len(pairs),), (len(pairs), 1)}:
         expected = f"expected a number for each of {batch}"
-        raise InputError(f"{label} returned an array of shape {values.shape}; {expected}")
-    with np.errstate(over="ignore"):
-        is_infinite = np.isinf(values.ravel().astype(np.float32))
-    if is_infinite.any():
-        raise InputError(f"{label}: the score of {pairs[int(is_infinite.argmax())]} is too large")
-    return values.ravel().astype(np.float64)
+        raise InputError(f"{label} returned an array of shape {scores.shape}; {expected}")
+    is_large = np.abs(scores.ravel()) > np.finfo(np.float32).max
+    if is_large.any():
+        raise InputError(f"{label}: the score of {pairs[is_large.argmax()]} is too large")
+    return scores.ravel().astype(np.float64)
