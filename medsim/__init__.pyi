@@ -51,10 +51,10 @@ from medsim.tagging.output import Tagging as Tagging
 from medsim.tagging.tag import tag as tag
 from medsim.terminologies.releases import convert as convert
 from medsim.terminologies.releases import synth as synth
-from medsim.wic.benchmark import Benchmark as Benchmark
 from medsim.wic.build import build_wic as build_wic
 from medsim.wic.describe import describe_wic as describe_wic
 from medsim.wic.evaluate import evaluate_wic as evaluate_wic
+from medsim.wic.output import Benchmark as Benchmark
 from medsim.wic.output import WicScores as WicScores
 from medsim.wic.verify import Verified as Verified
 from medsim.wic.verify import verify_wic as verify_wic

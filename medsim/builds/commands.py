@@ -40,8 +40,7 @@ def build(
         ),
     ] = None,
     known: Annotated[
-        bool,
-        typer.Option("--list", help="List built-in names and formats, and exit."),
+        bool, typer.Option("--list", help="List built-in names and formats, and exit.")
     ] = False,
     form: Format = "table",
 ) -> None:

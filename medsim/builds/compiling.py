@@ -24,14 +24,7 @@ from medsim.kernels.components import components
 from medsim.kernels.edit_search import Search
 from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
 from medsim.kernels.sliced import search_group
-from medsim.neighbours.search import (
-    NearestSearch,
-    Terms,
-    lay_out,
-    queries_in,
-    slate,
-    workspace,
-)
+from medsim.neighbours.search import NearestSearch, Terms, lay_out, queries_in, slate, workspace
 
 _COMMAND = (sys.executable, "-P", "-m", "medsim.builds.compiling")
 

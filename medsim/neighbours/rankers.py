@@ -13,12 +13,7 @@ from medsim.core.terms import trigrams_of
 from medsim.embeddings.lookup import CosineSearch
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import points_of
-from medsim.kernels.sparse import (
-    SparseVectors,
-    add_largest_products,
-    inverted_lists,
-    sort_sets,
-)
+from medsim.kernels.sparse import SparseVectors, add_largest_products, inverted_lists, sort_sets
 from medsim.kernels.types import Hashes, Ids, Ranks, Rows, Starts, Values, Vectors
 from medsim.neighbours.pool import Pool
 

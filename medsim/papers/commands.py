@@ -9,10 +9,7 @@ from medsim.papers.options import ReproduceOptions
 
 
 @command(
-    app,
-    ReproduceOptions,
-    then=("sql", "compare", "study score"),
-    exit_codes=MAKING_EXIT_CODES,
+    app, ReproduceOptions, then=("sql", "compare", "study score"), exit_codes=MAKING_EXIT_CODES
 )
 def reproduce(options: ReproduceOptions, *, form: Format = "table") -> None:
     """Compute the tables of a published paper, each cell beside the printed number.

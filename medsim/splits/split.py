@@ -83,8 +83,7 @@ class Partition:
         """Return how many rows of its concepts a split leaves out, by reason."""
         return (
             Skipped(
-                reason="association has an end in another split",
-                n_rows=self.severed.get(name, 0),
+                reason="association has an end in another split", n_rows=self.severed.get(name, 0)
             ),
             Skipped(
                 reason="description is not a term, but has the text of a term in another split",

@@ -58,11 +58,7 @@ _ORDER = (*SET_COLUMNS, "pair_id", "term1", "term2")
 
 
 def judged_tables(
-    items: pl.DataFrame,
-    answers: pl.DataFrame,
-    resampling: Resampling,
-    *,
-    incomplete: bool = False,
+    items: pl.DataFrame, answers: pl.DataFrame, resampling: Resampling, *, incomplete: bool = False
 ) -> dict[str, pl.DataFrame]:
     """Return tables of a study of judgements.
 

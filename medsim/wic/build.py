@@ -21,7 +21,6 @@ from medsim.corpora.sentences import check_language
 from medsim.terminologies.mappings import cite_codes
 from medsim.terminologies.sources import Terminology, find_source, read_terminology, source_paths
 from medsim.wic import GROUPS
-from medsim.wic.benchmark import Benchmark, instances_text
 from medsim.wic.mentions import (
     Corpora,
     chosen_mentions,
@@ -38,7 +37,9 @@ from medsim.wic.output import (
     RELATED,
     SEMANTIC_TYPE,
     WIC,
+    Benchmark,
     WicManifest,
+    instances_text,
 )
 from medsim.wic.rules import QUOTAS
 from medsim.wic.splits import Splitter, benchmark_mentions, blocks_of, instance_rows

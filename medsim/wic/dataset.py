@@ -21,7 +21,7 @@ from medsim.corpora import CORPUS_SPLITS
 from medsim.kernels.components import components
 from medsim.kernels.packing import term_hashes, tie_hashes
 from medsim.kernels.types import Flags, Hashes, Ids, Rows
-from medsim.wic.benchmark import read_instances
+from medsim.wic.output import read_instances
 from medsim.wic.rules import term_pair
 
 IDENTITY = ("sentence1", "sentence2", "start1", "start2")

@@ -16,9 +16,8 @@ from medsim.core.options import public
 from medsim.core.store import Store
 from medsim.core.terms import lowered, lowered_column
 from medsim.wic import GROUPS, SIMILARITY
-from medsim.wic.benchmark import Benchmark, BenchmarkFiles, read_benchmark
 from medsim.wic.options import WicStatsOptions
-from medsim.wic.output import NAME, RELATED
+from medsim.wic.output import NAME, RELATED, Benchmark, BenchmarkFiles, read_benchmark
 from medsim.wic.rules import QUOTAS, term_pair
 
 REPEATS = (1, 2, 5, *range(10, 201, 10))

@@ -18,9 +18,8 @@ from medsim.pages.page import Chart, Folded, Page, PageTable, Section, facts, li
 from medsim.pages.readable import headed, rounded, with_ends
 from medsim.pages.sentences import accuracy_sentences, p_shown
 from medsim.wic import MAX_REPEATS
-from medsim.wic.benchmark import Benchmark, read_instances
 from medsim.wic.describe import describe_wic
-from medsim.wic.output import ALL_INSTANCES, WicScores
+from medsim.wic.output import ALL_INSTANCES, Benchmark, WicScores, read_instances
 
 if TYPE_CHECKING:
     from medsim.wic.options import StatisticsTable

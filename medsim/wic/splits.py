@@ -351,9 +351,7 @@ def instance_rows(name: str, split: pl.DataFrame, mentions: pl.DataFrame) -> pl.
     sides = [renamed[rows[:, side]].select(pl.all().name.suffix(f"{side + 1}")) for side in (0, 1)]
     cats = pl.Series(GROUPS, dtype=pl.String)
     instances = pl.concat(sides, how="horizontal").with_columns(
-        split["label"],
-        split=pl.lit(name),
-        cat=cats.gather(split["group"]),
+        split["label"], split=pl.lit(name), cat=cats.gather(split["group"])
     )
     return instances.select(list(INSTANCE.dtypes)).cast(pl.Schema(INSTANCE.dtypes))
 

@@ -25,10 +25,17 @@ from medsim.corpora import CORPUS_SPLITS, ENGLISH
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import read_terminology
 from medsim.wic import GROUPS, MAX_REPEATS, SIMILARITY, rules
-from medsim.wic.benchmark import Benchmark, BenchmarkFiles, read_benchmark
 from medsim.wic.mentions import forms_with_relations
 from medsim.wic.options import WicVerifyOptions
-from medsim.wic.output import CHOSEN_MENTION, INSTANCE, NAME, RELATED
+from medsim.wic.output import (
+    CHOSEN_MENTION,
+    INSTANCE,
+    NAME,
+    RELATED,
+    Benchmark,
+    BenchmarkFiles,
+    read_benchmark,
+)
 
 if TYPE_CHECKING:
     Keys: TypeAlias = Callable[["Instance"], Sequence[Hashable]]

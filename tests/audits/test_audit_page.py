@@ -10,7 +10,7 @@ import pytest
 from fixtures.browser import visits
 
 import medsim
-from medsim.audits.files import write_mappings
+from medsim.audits.audit import write_mappings
 from medsim.audits.output import FINDING
 from medsim.audits.page import audit_page
 from medsim.builds.options import Correction

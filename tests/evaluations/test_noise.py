@@ -16,8 +16,8 @@ from rapidfuzz.process import cdist
 
 import medsim
 from medsim.core.errors import InputError, OptionError
-from medsim.evaluations.noise import NoisyNames
 from medsim.evaluations.options import Noise
+from medsim.evaluations.robustness import NoisyNames
 
 KINDS = get_args(Noise)
 NAMES = [

@@ -73,9 +73,9 @@ from medsim.studies.sheets import JUDGEMENT, written_csv
 from medsim.studies.sheets.answers import StudyIdentity, read_answers
 from medsim.systems.predictions import numbers_of, read_by_role
 from medsim.tagging.corpus import read_conll
-from medsim.wic.benchmark import read_instances
 from medsim.wic.dataset import read_wic
 from medsim.wic.models.predicted import read_predictions
+from medsim.wic.output import read_instances
 
 TERMS = ("asthma of the heart", "naïve heart", "心臓", "acute fever", "pain")
 SHEET = sheet(annotator="ada")

@@ -10,8 +10,7 @@ import polars as pl
 import pytest
 from rapidfuzz.distance import Levenshtein
 
-from medsim.neighbours.difference import DifferenceClassifier
-from medsim.neighbours.minimal import MINIMAL_KINDS, minimal_pairs
+from medsim.neighbours.difference import MINIMAL_KINDS, DifferenceClassifier, minimal_pairs
 
 SIDES = {"left", "right", "bilateral", "unilateral"}
 NEGATIONS = {"not", "no", "absent"}

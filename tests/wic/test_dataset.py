@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from medsim import evaluate_wic, verify_wic
 from medsim.core.errors import InputError
-from medsim.wic.benchmark import read_instances
 from medsim.wic.dataset import coin_flips, folds_of, linked_components, read_dataset, read_wic
+from medsim.wic.output import read_instances
 
 
 def keys_of(instance: dict) -> set[object]:

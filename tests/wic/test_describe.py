@@ -17,11 +17,11 @@ from medsim.core.errors import OptionError
 from medsim.core.kinds import WIC_COLUMNS
 from medsim.corpora import CORPUS_SPLITS
 from medsim.wic import GROUPS
-from medsim.wic.benchmark import read_instances
 from medsim.wic.describe import GROUP_OF, n_words
+from medsim.wic.output import read_instances
 
 if TYPE_CHECKING:
-    from medsim.wic.benchmark import Benchmark
+    from medsim.wic.output import Benchmark
 
 DATA = os.environ.get("MEDSIM_DATA")
 

@@ -16,14 +16,13 @@ from medsim.core.errors import InputError, OptionError
 from medsim.core.kinds import WIC_COLUMNS
 from medsim.corpora import CORPUS_SPLITS
 from medsim.wic import build
-from medsim.wic.benchmark import read_instances
 from medsim.wic.build import build_wic
-from medsim.wic.output import CHOSEN_MENTION, INSTANCE
+from medsim.wic.output import CHOSEN_MENTION, INSTANCE, read_instances
 from medsim.wic.rules import label_ratio
 from medsim.wic.verify import verify_wic as verify
 
 if TYPE_CHECKING:
-    from medsim.wic.benchmark import Benchmark
+    from medsim.wic.output import Benchmark
 
 pytestmark = pytest.mark.slow
 

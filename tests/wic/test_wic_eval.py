@@ -28,11 +28,10 @@ from medsim.core.shown import MISSING, why_missing
 from medsim.statistics.estimates import wilson
 from medsim.statistics.significance import holm, mcnemar
 from medsim.wic import GROUPS
-from medsim.wic.benchmark import read_instances
 from medsim.wic.dataset import read_dataset
 from medsim.wic.models import word_vectors
 from medsim.wic.models.training import Training
-from medsim.wic.output import ACCURACIES, PREDICTIONS
+from medsim.wic.output import ACCURACIES, PREDICTIONS, read_instances
 from medsim.wic.page import WHY_NO_VALUE, readable_accuracies
 
 pytestmark = pytest.mark.skipif(

@@ -12,12 +12,11 @@ from fixtures.wic import invented_instances, write_instances, write_kinds
 import medsim
 from medsim import describe_wic, write_report
 from medsim.pages.page import Chart, Folded, Page, PageTable
-from medsim.wic.benchmark import read_instances
-from medsim.wic.output import WicScores
+from medsim.wic.output import WicScores, read_instances
 from medsim.wic.page import worst_errors
 
 if TYPE_CHECKING:
-    from medsim.wic.benchmark import Benchmark
+    from medsim.wic.output import Benchmark
 
 
 pytest.importorskip("altair", reason="medsim[report] is not installed")

@@ -19,7 +19,7 @@ from medsim.wic import GROUPS
 from medsim.wic.verify import verify_wic as verify
 
 if TYPE_CHECKING:
-    from medsim.wic.benchmark import Benchmark
+    from medsim.wic.output import Benchmark
 
 
 DATA = os.environ.get("MEDSIM_DATA")

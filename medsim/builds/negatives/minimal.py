@@ -8,7 +8,7 @@ import polars as pl
 from medsim.builds.negatives import SAMPLERS, NegativeSampler, PositiveSet, Sampling, TermIndex
 from medsim.core.progress import Stage
 from medsim.kernels.types import Ids, Ranks, Rows
-from medsim.neighbours.minimal import minimal_pairs
+from medsim.neighbours.difference import minimal_pairs
 
 
 def minimal_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampler:

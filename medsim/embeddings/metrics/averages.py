@@ -56,11 +56,7 @@ _centred = partial(Comparison, compare=centred_cosines, tabulate=cosine_table)
 COMPARISONS = {
     "cos": _centred(describes="cosine", weigh=lambda vectors: np.zeros(len(vectors))),
     "pearson": _centred(describes="Pearson's correlation", weigh=means),
-    "spearman": _centred(
-        describes="Spearman's rank correlation",
-        prepare=mean_ranks,
-        weigh=means,
-    ),
+    "spearman": _centred(describes="Spearman's rank correlation", prepare=mean_ranks, weigh=means),
     "kendall": Comparison(
         describes="Kendall's tau-b",
         prepare=mean_ranks,

@@ -11,11 +11,11 @@ from medsim.builds.build import is_output
 from medsim.core.errors import OptionError, counted
 from medsim.papers.printed import Cells, printed_papers
 from medsim.papers.published import PAPERS, Computed, Facts, Paper
-from medsim.wic.benchmark import Benchmark
 from medsim.wic.build import build_wic
 from medsim.wic.describe import describe_wic
 from medsim.wic.evaluate import evaluate_wic
 from medsim.wic.models import model_of
+from medsim.wic.output import Benchmark
 from medsim.wic.page import ROUHIZADEH_2024
 
 if TYPE_CHECKING:

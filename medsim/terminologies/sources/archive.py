@@ -377,10 +377,7 @@ def _zip_files(path: Path, size: int, _changed: int) -> list[ReleaseFile]:
         raise InputError(f"{path}: its entries claim more bytes than it has; unpack it yourself")
     return [
         ReleaseFile(  # some programs on Windows write backslashes instead of slashes
-            release=path,
-            inner=entry.filename.replace("\\", "/"),
-            size=entry.file_size,
-            entry=entry,
+            release=path, inner=entry.filename.replace("\\", "/"), size=entry.file_size, entry=entry
         )
         for entry in entries
         if not entry.is_dir()

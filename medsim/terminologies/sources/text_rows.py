@@ -51,11 +51,7 @@ class RowFormat:
 
 
 def load_rows(
-    query: str,
-    row_format: RowFormat,
-    files: list[ReleaseFile],
-    store: Store,
-    **params: Parameter,
+    query: str, row_format: RowFormat, files: list[ReleaseFile], store: Store, **params: Parameter
 ) -> list[SourceFile]:
     """Run a query that fills a table from the rows of files, and return the files.
 
@@ -214,10 +210,7 @@ def _first_refused(rows: list[bytes], refusal: Callable[[list[bytes]], str]) -> 
 
 
 def csv_table(
-    file: ReleaseFile,
-    needed: Sequence[str],
-    records: list[SourceFile],
-    extra: Sequence[str] = (),
+    file: ReleaseFile, needed: Sequence[str], records: list[SourceFile], extra: Sequence[str] = ()
 ) -> TextTable:
     """Return columns of a file as text, without spaces around values, and record the file.
 

@@ -216,9 +216,7 @@ def _wordings(rows: pl.DataFrame, outline: Outline) -> Ints:
     synonym = np.where(draws.chance("acronym", item), Wording.ACRONYM, synonym)
     like_fsn = (slot == _PREFERRED) & draws.chance("plain", concept)
     wording = np.select(
-        [(slot == _FSN) | like_fsn, slot == _DEFINITION],
-        [fsn, Wording.DEFINITION],
-        synonym,
+        [(slot == _FSN) | like_fsn, slot == _DEFINITION], [fsn, Wording.DEFINITION], synonym
     )
     is_old = rows["changes_later"].to_numpy() & draws.chance("reworded", item)
     is_old = (is_old & (slot < _OLD_FSN)) | (slot == _OLD_FSN)
