@@ -37,8 +37,8 @@ from medsim.evaluations.run import EvaluationRun, begin_run, earlier_results
 from medsim.evaluations.summary import summarize
 from medsim.evaluations.training_data import warnings_of_leaks
 from medsim.questions.question import has_questions
-from medsim.systems.predictions import systems_of
-from medsim.systems.scorers import PAIR_TERMS, PREDICTED, ScoredPairs, provenance_of, score_pairs
+from medsim.systems.options import systems_of
+from medsim.systems.scorers import PAIR_TERMS, PREDICTED, ScoredPairs, score_pairs
 
 if TYPE_CHECKING:
     from medsim.embeddings.embedded_terms import EmbeddedTerms, NamedEmbedding
@@ -79,7 +79,7 @@ def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
         provenance = {input_.name: input_.provenance for input_ in inputs}
         models = {named.spec.name: named.provenance() for named in embeddings}
         for scored in systems:
-            about = provenance_of(scored.system, scored.fingerprint)
+            about = scored.system.provenance(scored.fingerprint)
             models[scored.system.name] = about | _NO_VECTORS
         run = begin_run(options, folder, progress, provenance, models, earlier)
         progress.warn(*warnings_of_leaks(run.inputs, run.embeddings))

@@ -51,7 +51,7 @@ from medsim.statistics.options import (
     TOPIC_BINS,
     check_bins,
 )
-from medsim.systems.predictions import PREDICTIONS, SystemLike
+from medsim.systems.options import PREDICTIONS_OPTION, SystemLike
 
 Subset = Literal["common", "own"]
 PValueCorrection = Literal["bonferroni", "holm"]
@@ -201,7 +201,7 @@ class EvaluateOptions(Options):
         ("--llm",),
         metavar="NAME=api:URL",
     )
-    predictions: Annotated[Mapping[str, SystemLike] | None, PREDICTIONS] = None
+    predictions: Annotated[Mapping[str, SystemLike] | None, PREDICTIONS_OPTION] = None
     metrics: Sequence[str] | None = main_field(
         None,
         "Metric to compute, repeatable; default: all that apply.",

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import polars as pl
 
+from medsim.core.errors import OptionError
 from medsim.embeddings.chats import LanguageModel
 from medsim.embeddings.replies import chat_of, noted, unanswered
 from medsim.questions.answers import parse_choice
 from medsim.questions.question import LETTERS
-from medsim.systems.ranked_lists import ANSWER
+from medsim.systems.ranked_lists import RANKED_CONCEPTS
 
 if TYPE_CHECKING:
     from medsim.core.progress import Progress
@@ -28,6 +29,14 @@ class ChoosingModel(LanguageModel):
 
     example: ClassVar[str] = "llama=api:http://localhost:8000/v1,model=llama"
 
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Return the model that a text names; OptionError if it is to see examples."""
+        model = super().parse(text)
+        if model.options.shots:
+            raise OptionError(f"`llms` {model.name}: shots= does not apply; leave it out")
+        return model
+
     def chosen(
         self,
         candidates: pl.DataFrame,
@@ -35,13 +44,13 @@ class ChoosingModel(LanguageModel):
         cache: Path | None,
         progress: Progress,
     ) -> tuple[pl.DataFrame, dict[str, object]]:
-        """Return ``ANSWER`` with the chosen candidate first, and facts for the manifest.
+        """Return ``RANKED_CONCEPTS`` with the chosen candidate first, and facts for the manifest.
 
         The others follow in their order. A mention has no answer if none was chosen, or the reply
         is not clear.
 
         Args:
-            candidates: ``ANSWER``, at most 25 of each query.
+            candidates: ``RANKED_CONCEPTS``, at most 25 of each query.
             queries: query_id and text.
             cache: folder for replies; None for no cache.
             progress: receives the stage.
@@ -82,4 +91,6 @@ class ChoosingModel(LanguageModel):
         answers = answers.sort("query_id", is_other, "concept_rank").with_columns(score=1.0)
         rank = pl.int_range(1, pl.len() + 1).over("query_id")
         facts = pl.DataFrame({"reported_model": [reply.model or None for reply in replies]})
-        return answers.with_columns(concept_rank=rank).select(*ANSWER), self.recorded(facts)
+        return answers.with_columns(concept_rank=rank).select(*RANKED_CONCEPTS), self.recorded(
+            facts
+        )

@@ -12,7 +12,7 @@ from medsim.builds.build import fill_tables, is_output, paths_of
 from medsim.builds.output import Build
 from medsim.core import manifest
 from medsim.core.config import checked_threads
-from medsim.core.errors import InputError, OptionError
+from medsim.core.errors import InputError
 from medsim.core.options import folder_of, public
 from medsim.core.output import claimed_by
 from medsim.core.progress import Progress, progress_of
@@ -23,7 +23,7 @@ from medsim.embeddings.embedded_terms import embedded_by
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.options import embedding_spec
 from medsim.linking.choosing import ChoosingModel
-from medsim.linking.mentions import read_mentions
+from medsim.linking.mentions import read_linked_mentions
 from medsim.linking.options import LinkOptions
 from medsim.linking.output import DEPTH, LINK, LINKING, MENTION, Linking, LinkingManifest
 from medsim.neighbours.rankers import (
@@ -32,9 +32,9 @@ from medsim.neighbours.rankers import (
     names_by_distance,
     names_by_tfidf,
 )
-from medsim.systems.predictions import System, systems_of
+from medsim.systems.options import System, systems_of
 from medsim.systems.ranked_lists import KnownConcepts, predicted_lists, reranked
-from medsim.systems.rankings import STRATA, TABLES, ranking_tables
+from medsim.systems.rankings import RANKING_TABLES, STRATA, ranking_tables
 from medsim.terminologies.mappings import cite_codes
 from medsim.terminologies.options import ReadingOptions
 
@@ -68,27 +68,12 @@ def link(options: LinkOptions) -> Linking:
     """
     progress, threads = progress_of(options.progress), checked_threads(options.threads)
     llms = [*map(ChoosingModel.parse, options.llms)]
-    for llm in llms:
-        if llm.options.shots:
-            raise OptionError(f"`llms` {llm.name}: `shots` does not apply; leave it out")
     problems = Problems()
     with (
         claimed_by(options, LINKING, paths_of(options.terminology)) as output,
         Store(threads=threads, spill=output.spill) as store,
     ):
-        with progress.stage("read corpora"):
-            corpora = read_mentions(options.corpora, store, problems)
-        progress.warn(*problems.warnings())
-        terminology, dictionary = _read_names(options, store, progress)
-        for query in ("name", "bearer", "gold", "mention"):
-            store.run(f"linking/{query}")
-        if not store.n_rows("gold"):
-            cited, own = store.frame("linking/code_example").row(0)
-            raise InputError(
-                f"no mention has a concept of {terminology['name']}: codes of the corpora are such "
-                f"as {cited}, and concepts such as {own}; except in UMLS and MeSH, ids of concepts "
-                "need the prefix of their vocabulary"
-            )
+        corpora, terminology, dictionary = _read(options, store, progress, problems)
         models = _Models(options, store, progress, threads, llms)
         mentions = store.table("mention").select(*MENTION.dtypes)
         lists = dict(models.lists())
@@ -98,7 +83,7 @@ def link(options: LinkOptions) -> Linking:
         with progress.stage("score"):
             scores = ranking_tables(items, lists, _STRATA, has_hierarchy=bool(store.n_rows("is_a")))
         for name, frame in scores.items():
-            output.write(TABLES[name].files, frame)
+            output.write(RANKING_TABLES[name].files, frame)
         output.write(MENTION.files, mentions)
         each = (rows.with_columns(model=pl.lit(model)) for model, rows in lists.items())
         links = pl.concat(each).rename({"item_id": "mention_id"})
@@ -115,6 +100,26 @@ def link(options: LinkOptions) -> Linking:
         ).write(output.folder)
         output.publish()
     return Linking(options.out)
+
+
+def _read(
+    options: LinkOptions, store: Store, progress: Progress, problems: Problems
+) -> tuple[dict[str, dict[str, object]], dict[str, Any], dict[str, object]]:
+    """Put mentions and names into the store; return facts on corpora, terminology and names."""
+    with progress.stage("read corpora"):
+        corpora = read_linked_mentions(options.corpora, store, problems)
+    progress.warn(*problems.warnings())
+    terminology, dictionary = _read_names(options, store, progress)
+    for query in ("name", "bearer", "gold", "mention"):
+        store.run(f"linking/{query}")
+    if not store.n_rows("gold"):
+        cited, own = store.frame("linking/code_example").row(0)
+        raise InputError(
+            f"no mention has a concept of {terminology['name']}: codes of the corpora are such "
+            f"as {cited}, and concepts such as {own}; except in UMLS and MeSH, ids of concepts "
+            "need the prefix of their vocabulary"
+        )
+    return corpora, terminology, dictionary
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +148,8 @@ class _Models:
         predicted: dict[str, pl.DataFrame | System] = {}
         for system in systems_of(options.predictions):
             predicted[system.name] = system
-            if system.form in {"pair", "predict"}:
-                self.systems[system.name] = {"path": system.location, "format": "python"}
+            if system.scores_pairs:
+                self.systems[system.name] = system.provenance("")
                 continue
             predicted[system.name], self.systems[system.name] = predicted_lists(
                 system, mentions, _KEYS, known, self.progress, "mention"

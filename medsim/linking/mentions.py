@@ -19,7 +19,8 @@ from medsim.corpora.documents import (
     open_corpus,
 )
 from medsim.linking.output import MENTION
-from medsim.systems.predictions import System, numbers_of, system_of
+from medsim.systems.options import System, system_of
+from medsim.systems.predictions import number_column, predicted_table
 
 if TYPE_CHECKING:
     from medsim.core.store import Store
@@ -33,7 +34,7 @@ _Mention = tuple[str, int | None, int | None, str, str, Sequence[tuple[str, str]
 """Document, start, end, text, type, and codes."""
 
 
-def read_mentions(
+def read_linked_mentions(
     corpora: Sequence[str | Path], store: Store, problems: Problems
 ) -> dict[str, dict[str, object]]:
     """Put all mentions and their codes into the store; return the facts on each corpus by name.
@@ -77,12 +78,12 @@ def _of_corpus(system: System, problems: Problems) -> tuple[list[_Mention], dict
 
 def _of_table(system: System, _problems: Problems) -> tuple[list[_Mention], dict[str, object]]:
     """Return the mentions of a table; without a column of documents each row is one of its own."""
-    table = system.table(("text", "concept"), ("document", "start", "end", "type"))
+    table = predicted_table(system, ("text", "concept"), ("document", "start", "end", "type"))
     rows = table.frame
     table.refuse(rows["text"] == "", "text", "must not be empty")
     table.refuse(rows["text"].str.len_chars() > MAX_NAME, "text", TOO_LONG)
     numbers = [
-        numbers_of(table, name).cast(pl.Int32) if name in rows else [None] * len(rows)
+        number_column(table, name).cast(pl.Int32) if name in rows else [None] * len(rows)
         for name in ("start", "end")
     ]
     documents = rows["document"] if "document" in rows else map(str, table.at)

@@ -23,13 +23,13 @@ from medsim.core.options import (
 )
 from medsim.corpora import ENGLISH
 from medsim.embeddings.options import EMBEDDINGS, EmbeddingLike
-from medsim.systems.predictions import PREDICTIONS, SystemLike
+from medsim.systems.options import PREDICTIONS_OPTION, SystemLike
 from medsim.terminologies.options import extensions_option
 
-BASELINES = ("exact", "levenshtein", "tfidf")
+SEARCHES = ("exact", "levenshtein", "tfidf")
 """The searches that need no embedding."""
 
-MAX_CANDIDATES = 25
+MAX_OFFERED = 25
 """The maximum number of candidates that are shown to a language model, a letter each."""
 
 
@@ -58,7 +58,7 @@ class LinkOptions(Options):
     embeddings: Annotated[Mapping[str, EmbeddingLike], replace(EMBEDDINGS, needed=False)]
     out: Annotated[str | Path, NEW_FOLDER]
     _: KW_ONLY
-    predictions: Annotated[Mapping[str, SystemLike] | None, PREDICTIONS] = None
+    predictions: Annotated[Mapping[str, SystemLike] | None, PREDICTIONS_OPTION] = None
     llms: Sequence[str] = main_field(
         (),
         "Language model that chooses among the candidates of a first search, or none of them, then "
@@ -73,7 +73,7 @@ class LinkOptions(Options):
         key="first_search",
     )
     candidates: int = option_field(
-        10, "Number of these candidates.", least=1, most=MAX_CANDIDATES, key="candidates"
+        10, "Number of these candidates.", least=1, most=MAX_OFFERED, key="candidates"
     )
     language: str = input_field(ENGLISH, "Language code of names.", key="language")
     extensions: Annotated[Sequence[str | Path], extensions_option("the terminology")] = ()
@@ -85,7 +85,7 @@ class LinkOptions(Options):
     def check(self) -> None:
         """Raise OptionError if two models have the same name, or the first search is unknown."""
         llms = [text.partition("=")[0] for text in self.llms]
-        searches = [*BASELINES, *self.embeddings]
+        searches = [*SEARCHES, *self.embeddings]
         check_unique("models", [*searches, *(self.predictions or {}), *llms])
         if self.first_search not in searches:
             raise OptionError(unknown_name("first search", self.first_search, searches))

@@ -14,7 +14,7 @@ from medsim.core.kinds import Column, Kind, declared_tables
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 from medsim.core.shown import Summary
-from medsim.systems.rankings import TABLES
+from medsim.systems.rankings import RANKING_TABLES
 
 DEPTH = 100
 """The number of names that each search returns."""
@@ -23,8 +23,8 @@ _RANK = (
     "Rank of its concept, the first one for composite mentions, among all concepts; null without a "
     f"known concept, or if it has none of the nearest {DEPTH} names."
 )
-_MODEL = {"model": TABLES["results"].columns["model"]}
-_TABLES = TABLES | declared_tables(
+_MODEL = {"model": RANKING_TABLES["results"].columns["model"]}
+_TABLES = RANKING_TABLES | declared_tables(
     __package__, model=_MODEL, rank={"rank": Column(pl.Int32, _RANK)}
 )
 MENTION, LINK = _TABLES["mention"], _TABLES["link"]
@@ -72,15 +72,15 @@ class Linking(Opened[LinkingManifest]):
 
     def results(self) -> pl.DataFrame:
         """Return a row per corpus, type, stratum, model and statistic."""
-        return self._checked(TABLES["results"].files)
+        return self._checked(RANKING_TABLES["results"].files)
 
     def comparisons(self) -> pl.DataFrame:
         """Return a row per corpus, statistic and two models."""
-        return self._checked(TABLES["comparison"].files)
+        return self._checked(RANKING_TABLES["comparison"].files)
 
     def curves(self) -> pl.DataFrame:
         """Return a row per corpus, stratum, model and threshold."""
-        return self._checked(TABLES["curve"].files)
+        return self._checked(RANKING_TABLES["curve"].files)
 
     def mentions(self) -> pl.DataFrame:
         """Return a row per mention: ``MENTION``."""

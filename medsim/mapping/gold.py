@@ -13,8 +13,9 @@ from medsim.core.terms import lowered_column
 from medsim.decisions import PREDICATES
 from medsim.mapping.decided import NO_MATCH
 from medsim.mapping.options import MAPPED
-from medsim.systems.predictions import System, system_of, systems_of
-from medsim.systems.ranked_lists import ANSWER, KnownConcepts, predicted_lists, reranked
+from medsim.systems.options import System, system_of, systems_of
+from medsim.systems.predictions import predicted_table
+from medsim.systems.ranked_lists import RANKED_CONCEPTS, KnownConcepts, predicted_lists, reranked
 from medsim.systems.rankings import STRATA, ranking_tables
 from medsim.terminologies.mappings import cite_codes
 
@@ -37,7 +38,7 @@ class GoldStandard:
         items: the local codes with a right concept or none; see ``ranking_tables``.
         codes: all local codes: query_id, code and text.
         is_a: the hierarchy of the standard.
-        lists: by name ``ANSWER`` of each system, or a system that scores pairs, to rerank with.
+        lists: by name ``RANKED_CONCEPTS`` of each system, or a system that scores pairs, to rerank with.
         facts: on the gold mapping and each system, for the manifest.
     """
 
@@ -56,7 +57,9 @@ class GoldStandard:
             progress: receives stages.
         """
         rows = candidates.join(self.codes, on="code", maintain_order="left")
-        of_map = rows.select(**dict(zip(ANSWER, _OF_CANDIDATES, strict=True))).cast(ANSWER)
+        of_map = rows.select(**dict(zip(RANKED_CONCEPTS, _OF_CANDIDATES, strict=True))).cast(
+            RANKED_CONCEPTS
+        )
         answers = {MAPPED: of_map}
         for name, given in self.lists.items():
             if isinstance(given, pl.DataFrame):
@@ -95,8 +98,8 @@ def read_gold(
     vocabulary: str | None,
     store: Store,
     progress: Progress,
-) -> GoldStandard:
-    """Return the gold mapping of the options, with the predictions of their systems.
+) -> GoldStandard | None:
+    """Return the gold mapping of the options, if any, with the predictions of systems.
 
     Args:
         options: of the command.
@@ -109,6 +112,8 @@ def read_gold(
     Raises:
         InputError: the gold mapping or predictions cannot be read or do not fit.
     """
+    if options.gold is None:
+        return None
     cite_codes(store, vocabulary)
     known = KnownConcepts(concepts=names["concept_id"], cited=store.table("cited_code"))
     codes = codes.with_columns(query_id=pl.int_range(pl.len()), text="name")
@@ -117,9 +122,9 @@ def read_gold(
     lists: dict[str, pl.DataFrame | System] = {}
     every = {system.name: facts}
     for system in systems_of(options.predictions):
-        if system.form in {"pair", "predict"}:
+        if system.scores_pairs:
             lists[system.name] = system
-            every[system.name] = {"path": system.location, "format": "python"}
+            every[system.name] = system.provenance("")
             continue
         lists[system.name], every[system.name] = predicted_lists(
             system, codes, [["code"]], known, progress, "local code"
@@ -142,7 +147,7 @@ def _gold_items(
     progress: Progress,
 ) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, object]]:
     """Return the right concepts of items, the items, and facts about the gold mapping."""
-    table = system.table(("code", "concept"), ("decision",))
+    table = predicted_table(system, ("code", "concept"), ("decision",))
     rows, said = table.frame, pl.Series([""] * table.frame.height, dtype=pl.String)
     word = lowered_column(rows["decision"]) if "decision" in rows else said
     is_none = rows["concept"].is_in(_NO_CONCEPTS) | word.is_in(_NONE)
@@ -174,7 +179,7 @@ def _gold_items(
             cluster=pl.coalesce("cluster", "code"),
             n_named=_n_named(items, names),
         ),
-        system.provenance(table),
+        system.provenance(table.sha256),
     )
 
 
@@ -193,4 +198,4 @@ def _n_named(items: pl.DataFrame, names: pl.DataFrame) -> pl.Series:
 
 
 _OF_CANDIDATES = ("query_id", "concept_id", "rank", "matched_name", "probability")
-"""The columns of candidates, in the order of ``ANSWER``."""
+"""The columns of candidates, in the order of ``RANKED_CONCEPTS``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from medsim.embeddings.embedded_terms import embedded_by, term_rows
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.options import embedding_spec
 from medsim.mapping.candidates import PairSearch, comparable
-from medsim.mapping.decided import decided_of
+from medsim.mapping.decided import Decided, decided_of
 from medsim.mapping.files import MAX_IN_WORKBOOK, write_files
 from medsim.mapping.gold import read_gold
 from medsim.mapping.names import LocalReading, local_codes, read_names
@@ -73,26 +73,14 @@ def map_names(options: MapOptions) -> NameMapping:
                 options.standard, reading, store, progress, options.categories
             )
             decided = decided_of(options.decisions, codes, store)
-            gold = None
-            if options.gold is not None:
-                gold = read_gold(options, codes, names, facts["vocabulary"], store, progress)
-        if len(names) < _FEW_NAMES:
-            progress.warn(f"STANDARD has only {len(names):,} names, so probabilities are rough")
-        if decided.unknown:
-            which = listed(decided.unknown, most=3)
-            progress.warn(
-                f"{counted(len(decided.unknown), 'code')} of decisions not in LOCAL: {which}"
-            )
+            gold = read_gold(options, codes, names, facts["vocabulary"], store, progress)
+        progress.warn(*_doubts(codes, names, decided))
         embeddings: dict[str, dict[str, Any]] = {}
         every = _alternatives(options, codes, names, embeddings, progress, threads)
         tables = tables_of(codes, names, every, decided, options, threads)
         if gold is not None:
             tables |= gold.scores(tables["candidate"], progress)
         _write_tables(output, tables, facts)
-        if len(codes) > MAX_IN_WORKBOOK:
-            progress.warn(
-                f"candidates.xlsx has the {MAX_IN_WORKBOOK:,} most frequent codes at most"
-            )
         with progress.stage("write files for other programs"):
             write_files(output, tables, facts, options.prefix_and_address)
         digests = ((path.name, bytes_of(path)[1]) for path in map(Path, options.decisions))
@@ -107,6 +95,17 @@ def map_names(options: MapOptions) -> NameMapping:
         ).write(output.folder)
         output.publish()
     return NameMapping(options.out)
+
+
+def _doubts(codes: pl.DataFrame, names: pl.DataFrame, decided: Decided) -> Iterator[str]:
+    """Yield warnings about the codes, the names of the standard, and the decisions."""
+    if len(names) < _FEW_NAMES:
+        yield f"STANDARD has only {len(names):,} names, so probabilities are rough"
+    if decided.unknown:
+        which = listed(decided.unknown, most=3)
+        yield f"{counted(len(decided.unknown), 'code')} of decisions not in LOCAL: {which}"
+    if len(codes) > MAX_IN_WORKBOOK:
+        yield f"candidates.xlsx has the {MAX_IN_WORKBOOK:,} most frequent codes at most"
 
 
 def _write_tables(

@@ -25,7 +25,7 @@ from medsim.core.options import (
 from medsim.corpora import ENGLISH
 from medsim.decisions.options import DECISIONS_OPTION
 from medsim.embeddings.options import EMBEDDINGS, EmbeddingLike
-from medsim.systems.predictions import PREDICTIONS, SystemLike
+from medsim.systems.options import PREDICTIONS_OPTION, SystemLike
 from medsim.terminologies.options import extensions_option
 
 MAPPED = "map"
@@ -81,7 +81,7 @@ class MapOptions(Options):
         "the path, as in gold.csv,code=LOCAL,concept=TARGET.",
         metavar="FILE",
     )
-    predictions: Annotated[Mapping[str, SystemLike] | None, PREDICTIONS] = None
+    predictions: Annotated[Mapping[str, SystemLike] | None, PREDICTIONS_OPTION] = None
     columns: Sequence[str] = input_field(
         (),
         "Columns of LOCAL, such as concept=CODE,term=NAME; also synonyms, category and frequency. "

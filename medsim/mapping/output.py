@@ -12,10 +12,10 @@ from medsim.core.kinds import Kind, declared_tables
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 from medsim.core.shown import Summary
-from medsim.systems.rankings import TABLES
+from medsim.systems.rankings import RANKING_TABLES
 
-_TABLES = declared_tables(__package__, model={"model": TABLES["results"].columns["model"]})
-_TABLES |= {name: replace(table, optional=True) for name, table in TABLES.items()}
+_TABLES = declared_tables(__package__, model={"model": RANKING_TABLES["results"].columns["model"]})
+_TABLES |= {name: replace(table, optional=True) for name, table in RANKING_TABLES.items()}
 LOCAL, CANDIDATE, MAPPING, OPEN_DECISION, STANDARD_NAME = (
     _TABLES[name] for name in ("local", "candidate", "mapping", "open_decision", "standard_name")
 )

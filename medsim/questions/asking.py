@@ -35,11 +35,10 @@ from medsim.questions.predicted import answers_of
 from medsim.questions.question import Questions, read_questions
 from medsim.questions.rules import RULES
 from medsim.questions.scores import affirmed_of, chosen_of, results_of
-from medsim.systems.scorers import provenance_of
 
 if TYPE_CHECKING:
     from medsim.embeddings.options import Coverage, EmbeddingSpec
-    from medsim.systems.predictions import System
+    from medsim.systems.options import System
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,5 +148,5 @@ def _of_others(
     for system in contenders.systems:
         digest, answers = answers_of(system, inputs, progress)
         frames += answers
-        about[system.name] = provenance_of(system, digest)
+        about[system.name] = system.provenance(digest)
     return frames, about

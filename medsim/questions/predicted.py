@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.core.manifest import fingerprint
 from medsim.core.progress import Progress
 from medsim.core.terms import lowered, lowered_column
 from medsim.questions.answers import answers_by_similarity, answers_given, asked_of
 from medsim.questions.question import LETTERS, Questions
+from medsim.systems.predictions import predicted_table
 from medsim.systems.scorers import PAIR_TERMS, score_pairs
 
 if TYPE_CHECKING:
     from medsim.core.tables import TextTable
-    from medsim.systems.predictions import System
+    from medsim.systems.options import System
 
 _ANSWERS = ("id", "answer")
 _SIDES = dict(zip(("term", "name"), PAIR_TERMS, strict=True))
@@ -36,10 +36,11 @@ def answers_of(
             choice; or see ``score_pairs``.
     """
     # A table of pairs may have ids of these.
-    if system.has_table and PAIR_TERMS[0] not in system.table((), PAIR_TERMS).frame.columns:
-        table = system.table(_ANSWERS, ())
+    columns = predicted_table(system, (), PAIR_TERMS).frame.columns if system.has_table else None
+    if columns is not None and PAIR_TERMS[0] not in columns:
+        table = predicted_table(system, _ANSWERS)
         progress.warn(*table.warnings)
-        return table.sha256 or fingerprint(table.frame), [*_chosen(system, table, inputs, progress)]
+        return table.sha256, [*_chosen(system, table, inputs, progress)]
     pairs = [asked_of(each.asked, "pairs").select(*_SIDES).rename(_SIDES) for each in inputs]
     known = pl.concat(pairs).unique(maintain_order=True)
     scored = score_pairs(system, known, progress, known=known)

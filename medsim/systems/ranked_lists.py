@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from medsim.core.errors import InputError, counted, listed
+from medsim.core.manifest import fingerprint
 from medsim.core.reading import reason
 from medsim.core.tables import table_of_frame
 from medsim.corpora.documents import codes_of
-from medsim.systems.predictions import numbers_of
+from medsim.systems.predictions import number_column, predicted_table
 from medsim.systems.scorers import pair_scores
 
 if TYPE_CHECKING:
     from medsim.core.progress import Progress
     from medsim.core.tables import TextTable
-    from medsim.systems.predictions import System
+    from medsim.systems.options import System
 
-ANSWER = pl.Schema(
+RANKED_CONCEPTS = pl.Schema(
     {
         "query_id": pl.Int64,
         "concept_id": pl.String,
@@ -58,7 +59,7 @@ def answers_of_table(
     known = rows.join(items.select(keys).unique(), on=keys, how="semi")["row"]
     table.refuse(~rows["row"].is_in(known.implode()), keys[0], f"is not of {item}")
     table.refuse(rows.select(*keys, "concept").is_duplicated(), "concept", f"is twice in {item}")
-    numbers = {name: numbers_of(table, name) for name in _OF_LISTS if name in rows}
+    numbers = {name: number_column(table, name) for name in _OF_LISTS if name in rows}
     rows = rows.with_columns(**numbers)
     if "rank" in numbers:
         wrong = numbers["rank"].is_null() | rows.select(*keys, "rank").is_duplicated()
@@ -101,7 +102,8 @@ def table_of_linker(
     with_scores = any(score is not None for *_, score in rows)
     columns = {"text": pl.String, "concept": pl.String, "rank": pl.Int64, "score": pl.Float64}
     frame = pl.DataFrame(rows, columns, orient="row")
-    return table_of_frame(Path(system.name), frame if with_scores else frame.drop("score"))
+    frame = frame if with_scores else frame.drop("score")
+    return replace(table_of_frame(Path(system.name), frame), sha256=fingerprint(frame))
 
 
 def _list_of(system: System, text: str) -> list[tuple[str, float | None]]:
@@ -144,7 +146,7 @@ class KnownConcepts:
     cited: pl.DataFrame
 
     def of(self, answers: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-        """Return ``ANSWER`` and how many concepts are unknown, given query_id, text and score."""
+        """Return ``RANKED_CONCEPTS`` and how many concepts are unknown, given query_id, text and score."""
         of_code = self.cited.filter(n_concepts=1).select("vocabulary", "code", "concept_id")
         ids = {*self.concepts}
         known = {(vocabulary, code): concept for vocabulary, code, concept in of_code.iter_rows()}
@@ -157,7 +159,7 @@ class KnownConcepts:
         named = named.unique(["query_id", "text"], keep="first", maintain_order=True)
         rank = pl.int_range(1, pl.len() + 1).over("query_id")
         named = named.with_columns(concept_id="text", concept_rank=rank, name=pl.lit(None))
-        return named.select(*ANSWER).cast(ANSWER), len({*found.values()} - ids)
+        return named.select(*RANKED_CONCEPTS).cast(RANKED_CONCEPTS), len({*found.values()} - ids)
 
 
 def reranked(
@@ -166,12 +168,12 @@ def reranked(
     queries: pl.DataFrame,
     advance: Callable[[int], None],
 ) -> pl.DataFrame:
-    """Return candidates in the order of the scores of a system of pairs: ``ANSWER``.
+    """Return candidates in the order of the scores of a system of pairs: ``RANKED_CONCEPTS``.
 
     Args:
         system: it scores pairs of a query's text and a name; without a score a candidate is left
             out.
-        candidates: ``ANSWER``.
+        candidates: ``RANKED_CONCEPTS``.
         queries: query_id and text.
         advance: receives the number of pairs that are done.
     """
@@ -183,7 +185,7 @@ def reranked(
     rows = rows.filter(pl.col("score").is_not_nan())
     rows = rows.sort("query_id", -pl.col("score"), "concept_rank")
     return rows.with_columns(concept_rank=pl.int_range(1, pl.len() + 1).over("query_id")).select(
-        *ANSWER
+        *RANKED_CONCEPTS
     )
 
 
@@ -195,7 +197,7 @@ def predicted_lists(
     progress: Progress,
     item: str,
 ) -> tuple[pl.DataFrame, dict[str, object]]:
-    """Return the ranked lists of a table or a function, ``ANSWER``, and facts for the manifest.
+    """Return the ranked lists of a table or a function, ``RANKED_CONCEPTS``, and facts for the manifest.
 
     Args:
         system: a table, or a function of one text.
@@ -207,7 +209,7 @@ def predicted_lists(
     """
     if system.has_table:
         optional = dict.fromkeys(key for each in keys for key in each)
-        table = system.table(("concept",), (*optional, *_OF_LISTS))
+        table = predicted_table(system, ("concept",), (*optional, *_OF_LISTS))
         progress.warn(*table.warnings)
     else:
         texts = items["text"].unique().sort().to_list()
@@ -225,4 +227,4 @@ def predicted_lists(
         progress.warn(f"{system.name} has {lacking} that the terminology lacks; they are wrong")
     if n_without := items.height - answers["query_id"].n_unique():
         progress.warn(f"{system.name} has no answer for {counted(n_without, item)}")
-    return answers, system.provenance(table)
+    return answers, system.provenance(table.sha256)

@@ -17,7 +17,7 @@ from medsim.statistics.ranks import NOT_FOUND, RankSample
 from medsim.statistics.selective import AnswerSample
 from medsim.statistics.significance import Test, test_columns
 
-TABLES = declared_tables(__package__)
+RANKING_TABLES = declared_tables(__package__)
 """The tables of scores of ranked lists: results, comparison and curve."""
 
 ALL = "all"
@@ -41,9 +41,6 @@ STRATA = {
 }
 """The strata of all ranked lists."""
 
-COVERAGE = "coverage_at_95"
-"""The statistic of the share of items that are answered at a precision of 95%."""
-
 _PRECISION = 0.95
 _MAX_THRESHOLDS = 200
 _NEAR_MISSES = ("parent", "child", "sibling")
@@ -57,7 +54,14 @@ _TESTS = {
     "mrr": RankSample.reciprocal_difference,
 }
 _SHOWN_FIRST = ("accuracy_at_1", "accuracy_at_5", "mrr", "accuracy_at_1_or_parent")
-_OF_ABSTENTION = ("answered", "precision", COVERAGE, "aurc", "no_match_auc", "calibration_error")
+_OF_ABSTENTION = (
+    "answered",
+    "precision",
+    "coverage_at_95",
+    "aurc",
+    "no_match_auc",
+    "calibration_error",
+)
 
 
 def ranking_tables(
@@ -78,9 +82,9 @@ def ranking_tables(
         calibrated: models whose scores are probabilities.
 
     Returns:
-        The tables of ``TABLES`` by name.
+        The tables of ``RANKING_TABLES`` by name.
     """
-    tables: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
+    tables: dict[str, list[dict[str, Any]]] = {name: [] for name in RANKING_TABLES}
     for part, members in _parts(items, strata):
         counts = {"n_items": members.height, "n_clusters": members["cluster"].n_unique()}
         of_corpus, is_whole = {"corpus": part["corpus"]}, part["type"] == ALL
@@ -100,7 +104,7 @@ def ranking_tables(
             )
         if part["stratum"] == ALL:
             tables["comparison"] += (of_corpus | row for row in _comparisons(samples))
-    return {name: pl.DataFrame(rows, TABLES[name].dtypes) for name, rows in tables.items()}
+    return {name: pl.DataFrame(rows, RANKING_TABLES[name].dtypes) for name, rows in tables.items()}
 
 
 def _parts(
@@ -135,7 +139,7 @@ def _estimates(stratum: str, scored: pl.DataFrame, *, has_hierarchy: bool) -> di
 
 
 def _at_thresholds(answers: AnswerSample, *, is_calibrated: bool) -> dict[str, Estimate]:
-    estimates = {COVERAGE: answers.coverage_at(_PRECISION), "aurc": answers.risk_area()}
+    estimates = {"coverage_at_95": answers.coverage_at(_PRECISION), "aurc": answers.risk_area()}
     return estimates | ({"calibration_error": answers.calibration_error()} if is_calibrated else {})
 
 
@@ -208,7 +212,9 @@ def ranking_sentences(results: pl.DataFrame, comparisons: pl.DataFrame, items: s
         differences = ordered_differences(ranked["model"].to_list(), tests, "model", "holm")
         on = f"{ranking[0]['n']:,} {items} of {corpus}"
         said = [leader_sentence(ranking, differences, on, "accuracy@1")]
-        sure = rows.filter(statistic=COVERAGE).sort("value", descending=True, maintain_order=True)
+        sure = rows.filter(statistic="coverage_at_95").sort(
+            "value", descending=True, maintain_order=True
+        )
         for row in sure.head(1).iter_rows(named=True):
             share = number(100 * row["value"], ".0f")
             said.append(f"At {_PRECISION:.0%} precision {row['model']} answers most, {share}%.")

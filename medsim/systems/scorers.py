@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -15,9 +15,11 @@ from medsim.core.progress import Progress
 from medsim.core.tables import TextTable, unguarded
 from medsim.embeddings.metrics import slices_of
 from medsim.embeddings.objects import answer_to, answered_numbers
-from medsim.embeddings.options import OBJECT
 from medsim.kernels.types import Values
-from medsim.systems.predictions import System, numbers_of
+from medsim.systems.predictions import number_column, predicted_table
+
+if TYPE_CHECKING:
+    from medsim.systems.options import System
 
 PREDICTED = "predicted"
 """The metric of every system."""
@@ -65,13 +67,6 @@ class ScoredPairs:
         return found["similarity"].cast(pl.Float32)
 
 
-def provenance_of(system: System, digest: str) -> dict[str, Any]:
-    """Return facts about a system for manifests, given the fingerprint of its predictions."""
-    form = "predictions" if system.form == "file" else OBJECT
-    named = {"path": system.location, "format": form, "fingerprint": digest}
-    return named | {"options": dict(system.columns)}
-
-
 def score_pairs(
     system: System, pairs: pl.DataFrame, progress: Progress, *, known: pl.DataFrame | None
 ) -> ScoredPairs:
@@ -89,10 +84,10 @@ def score_pairs(
     """
     with progress.stage(f"score {pairs.height:,} pairs with {system.name}") as stage:
         if system.has_table:
-            table = system.table(SIMILARITIES, ())
+            table = predicted_table(system, SIMILARITIES)
             progress.warn(*table.warnings)
             similarities = _tabled(table, known)
-            digest = table.sha256 or fingerprint(similarities)
+            digest = table.sha256
         else:
             stage.total(pairs.height)
             scores = pl.Series(pair_scores(system, pairs.rows(), stage.advance))
@@ -110,7 +105,7 @@ def _tabled(table: TextTable, known: pl.DataFrame | None) -> pl.DataFrame:
     """
     rows = table.frame.with_columns(
         pl.col(PAIR_TERMS).map_elements(unguarded, pl.String),
-        similarity=numbers_of(table, "similarity"),
+        similarity=number_column(table, "similarity"),
     ).with_columns(pair=pl.format("{} | {}", *PAIR_TERMS))
     table = replace(table, frame=rows)
     first = pl.col("similarity").first().over(PAIR_TERMS)

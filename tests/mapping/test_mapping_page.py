@@ -57,6 +57,7 @@ class Invented(NameMapping):
         standard={"name": "hp", "vocabulary": "HPO"},
         embeddings={},
         decisions=[],
+        systems={},
         libraries={},
         options={},
         threads=1,

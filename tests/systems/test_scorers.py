@@ -14,7 +14,7 @@ from rapidfuzz import fuzz
 
 from medsim.core.errors import InputError
 from medsim.core.progress import Progress
-from medsim.systems.predictions import system_of
+from medsim.systems.options import system_of
 from medsim.systems.scorers import pair_scores, score_pairs
 
 PAIRS = [("hand", "foot"), ("foot", "hand"), ("heart", "eye"), ("None", "eye")]
