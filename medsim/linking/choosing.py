@@ -12,7 +12,7 @@ from medsim.embeddings.chats import LanguageModel
 from medsim.embeddings.replies import chat_of, noted, unanswered
 from medsim.questions.answers import parse_choice
 from medsim.questions.question import LETTERS
-from medsim.systems.ranked_lists import RANKED_CONCEPTS
+from medsim.systems.ranked_lists import LISTING
 
 if TYPE_CHECKING:
     from medsim.core.progress import Progress
@@ -44,13 +44,13 @@ class ChoosingModel(LanguageModel):
         cache: Path | None,
         progress: Progress,
     ) -> tuple[pl.DataFrame, dict[str, object]]:
-        """Return ``RANKED_CONCEPTS`` with the chosen candidate first, and facts for the manifest.
+        """Return ``LISTING`` with the chosen candidate first, and facts for the manifest.
 
         The others follow in their order. A mention has no answer if none was chosen, or the reply
         is not clear.
 
         Args:
-            candidates: ``RANKED_CONCEPTS``, at most 25 of each query.
+            candidates: ``LISTING``, at most 25 of each query.
             queries: query_id and text.
             cache: folder for replies; None for no cache.
             progress: receives the stage.
@@ -91,6 +91,4 @@ class ChoosingModel(LanguageModel):
         answers = answers.sort("query_id", is_other, "concept_rank").with_columns(score=1.0)
         rank = pl.int_range(1, pl.len() + 1).over("query_id")
         facts = pl.DataFrame({"reported_model": [reply.model or None for reply in replies]})
-        return answers.with_columns(concept_rank=rank).select(*RANKED_CONCEPTS), self.recorded(
-            facts
-        )
+        return answers.with_columns(concept_rank=rank).select(*LISTING), self.recorded(facts)

@@ -15,7 +15,7 @@ from medsim.mapping.decided import NO_MATCH
 from medsim.mapping.options import MAPPED
 from medsim.systems.options import System, system_of, systems_of
 from medsim.systems.predictions import predicted_table
-from medsim.systems.ranked_lists import RANKED_CONCEPTS, KnownConcepts, predicted_lists, reranked
+from medsim.systems.ranked_lists import LISTING, KnownConcepts, predicted_lists, reranked
 from medsim.systems.rankings import STRATA, ranking_tables
 from medsim.terminologies.mappings import cite_codes
 
@@ -38,7 +38,7 @@ class GoldStandard:
         items: the local codes with a right concept or none; see ``ranking_tables``.
         codes: all local codes: query_id, code and text.
         is_a: the hierarchy of the standard.
-        lists: by name ``RANKED_CONCEPTS`` of each system, or a system that scores pairs, to rerank with.
+        lists: by name ``LISTING`` of each system, or a system that scores pairs, to rerank with.
         facts: on the gold mapping and each system, for the manifest.
     """
 
@@ -57,9 +57,7 @@ class GoldStandard:
             progress: receives stages.
         """
         rows = candidates.join(self.codes, on="code", maintain_order="left")
-        of_map = rows.select(**dict(zip(RANKED_CONCEPTS, _OF_CANDIDATES, strict=True))).cast(
-            RANKED_CONCEPTS
-        )
+        of_map = rows.select(**dict(zip(LISTING, _OF_CANDIDATES, strict=True))).cast(LISTING)
         answers = {MAPPED: of_map}
         for name, given in self.lists.items():
             if isinstance(given, pl.DataFrame):
@@ -198,4 +196,4 @@ def _n_named(items: pl.DataFrame, names: pl.DataFrame) -> pl.Series:
 
 
 _OF_CANDIDATES = ("query_id", "concept_id", "rank", "matched_name", "probability")
-"""The columns of candidates, in the order of ``RANKED_CONCEPTS``."""
+"""The columns of candidates, in the order of ``LISTING``."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from medsim.core.tables import TextTable
     from medsim.systems.options import System
 
-RANKED_CONCEPTS = pl.Schema(
+LISTING = pl.Schema(
     {
         "query_id": pl.Int64,
         "concept_id": pl.String,
@@ -146,7 +146,7 @@ class KnownConcepts:
     cited: pl.DataFrame
 
     def of(self, answers: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-        """Return ``RANKED_CONCEPTS`` and how many concepts are unknown, given query_id, text and score."""
+        """Return ``LISTING`` and how many concepts are unknown, given query_id, text and score."""
         of_code = self.cited.filter(n_concepts=1).select("vocabulary", "code", "concept_id")
         ids = {*self.concepts}
         known = {(vocabulary, code): concept for vocabulary, code, concept in of_code.iter_rows()}
@@ -159,7 +159,7 @@ class KnownConcepts:
         named = named.unique(["query_id", "text"], keep="first", maintain_order=True)
         rank = pl.int_range(1, pl.len() + 1).over("query_id")
         named = named.with_columns(concept_id="text", concept_rank=rank, name=pl.lit(None))
-        return named.select(*RANKED_CONCEPTS).cast(RANKED_CONCEPTS), len({*found.values()} - ids)
+        return named.select(*LISTING).cast(LISTING), len({*found.values()} - ids)
 
 
 def reranked(
@@ -168,12 +168,12 @@ def reranked(
     queries: pl.DataFrame,
     advance: Callable[[int], None],
 ) -> pl.DataFrame:
-    """Return candidates in the order of the scores of a system of pairs: ``RANKED_CONCEPTS``.
+    """Return candidates in the order of the scores of a system of pairs: ``LISTING``.
 
     Args:
         system: it scores pairs of a query's text and a name; without a score a candidate is left
             out.
-        candidates: ``RANKED_CONCEPTS``.
+        candidates: ``LISTING``.
         queries: query_id and text.
         advance: receives the number of pairs that are done.
     """
@@ -185,7 +185,7 @@ def reranked(
     rows = rows.filter(pl.col("score").is_not_nan())
     rows = rows.sort("query_id", -pl.col("score"), "concept_rank")
     return rows.with_columns(concept_rank=pl.int_range(1, pl.len() + 1).over("query_id")).select(
-        *RANKED_CONCEPTS
+        *LISTING
     )
 
 
@@ -197,7 +197,7 @@ def predicted_lists(
     progress: Progress,
     item: str,
 ) -> tuple[pl.DataFrame, dict[str, object]]:
-    """Return the ranked lists of a table or a function, ``RANKED_CONCEPTS``, and facts for the manifest.
+    """Return the ranked lists of a table or a function, ``LISTING``, and facts for the manifest.
 
     Args:
         system: a table, or a function of one text.
