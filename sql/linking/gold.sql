@@ -3,7 +3,7 @@
 -- A code of several concepts has none.
 --
 -- reads   annotation_code: a row per mention and code; cited_code
--- writes  gold: a row per mention and concept, key (item_id, concept_id); item_id is that of the mention
+-- writes  gold: a row per mention and concept, key (item_id, concept_id); item_id is mention_id
 
 create or replace table gold as
 
