@@ -10,9 +10,13 @@ import polars as pl
 
 from medsim.core.manifest import fingerprint
 from medsim.core.progress import Progress
-from medsim.core.terms import lowered, lowered_column
-from medsim.questions.answers import answers_by_similarity, answers_given, asked_of
-from medsim.questions.question import LETTERS, Questions
+from medsim.questions.answers import (
+    answers_by_similarity,
+    answers_given,
+    asked_of,
+    parse_choice,
+)
+from medsim.questions.question import Questions
 from medsim.systems.scorers import PAIR_TERMS, score_pairs
 
 if TYPE_CHECKING:
@@ -58,18 +62,15 @@ def _chosen(
     every = pl.concat([each.asked["id"] for each in inputs])
     table.refuse(~ids.is_in(every.implode()), "id", "is not a question of any input")
     table.refuse(~ids.is_first_distinct(), "id", "is given again")
-    said_to = dict(zip(ids, lowered_column(table.frame["answer"]), strict=True))
+    said_to = dict(zip(ids, table.frame["answer"], strict=True))
     for each in inputs:
-        asked, letters, wrong = asked_of(each.asked, "choice"), list[str | None](), list[str]()
-        for question, choices in asked.select("id", "choices").iter_rows():
-            of_names = dict(zip(lowered(choices), LETTERS, strict=False))
-            of_letters = {letter.lower(): letter for letter in of_names.values()}
-            said = said_to.get(question, "")
-            letters.append((of_names | of_letters).get(said))
-            wrong += [question] if said and letters[-1] is None else []
-        table.refuse(ids.is_in(wrong), "answer", "is neither a letter nor a name of the choices")
-        if n_missing := letters.count(None):
+        asked = asked_of(each.asked, "choice")
+        said = asked.select("id", text=asked["id"].replace_strict(said_to, default=""))
+        rows = zip(said["text"], asked["term"], asked["choices"].to_list(), strict=True)
+        letters = pl.Series([parse_choice(*row) for row in rows], dtype=pl.String)
+        wrong = said.filter(letters.is_null(), pl.col("text") != "")["id"]
+        table.refuse(ids.is_in(wrong.implode()), "answer", "is not a letter or name of the choices")
+        if n_missing := letters.null_count():
             of_all = f"{n_missing:,} of {asked.height:,} questions of {each.name}"
             progress.warn(f"{system.name} has no answer to {of_all}")
-        predictions = pl.Series(letters, dtype=pl.String)
-        yield answers_given(asked.with_columns(prediction=predictions), "choice", system.name)
+        yield answers_given(asked.with_columns(prediction=letters), "choice", system.name)
