@@ -16,11 +16,11 @@ from medsim.questions.answers import (
     asked_of,
     parse_choice,
 )
-from medsim.questions.question import Questions
 from medsim.systems.scorers import PAIR_TERMS, score_pairs
 
 if TYPE_CHECKING:
     from medsim.core.tables import TextTable
+    from medsim.questions.question import Questions
     from medsim.systems.predictions import System
 
 _ANSWERS = ("id", "answer")
