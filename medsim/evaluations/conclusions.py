@@ -110,9 +110,8 @@ def at_metrics(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
             raise OptionError(unknown_name("embedding", name, sorted(map(str, metrics_of))))
     chosen = []
     for name, known_metrics in metrics_of.items():
-        has_no_other = known_metrics == [PREDICTED]
-        candidates = [metric_of[str(name)]] if name in metric_of else shared
-        candidates = known_metrics if has_no_other and name not in metric_of else candidates
+        candidates = known_metrics if known_metrics == [PREDICTED] else shared
+        candidates = [metric_of[str(name)]] if name in metric_of else candidates
         fitting = [metric for metric in candidates if metric in known_metrics]
         if len(fitting) != 1:
             raise OptionError(

@@ -45,9 +45,6 @@ if TYPE_CHECKING:
     from medsim.questions.output import Answers
 
 
-_NO_VECTORS = {"metrics": [PREDICTED], "n_dimensions": None, "n_vocabulary": None}
-
-
 @public(EvaluateOptions)
 def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
     """Evaluate embeddings on builds and rated files, and return the evaluation in ``out``.
@@ -78,9 +75,7 @@ def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
         systems = _scored(options, inputs, earlier, progress)
         provenance = {input_.name: input_.provenance for input_ in inputs}
         models = {named.spec.name: named.provenance() for named in embeddings}
-        for scored in systems:
-            about = scored.system.provenance(scored.fingerprint)
-            models[scored.system.name] = about | _NO_VECTORS
+        models |= {one.system.name: one.system.provenance(one.fingerprint) for one in systems}
         run = begin_run(options, folder, progress, provenance, models, earlier)
         progress.warn(*warnings_of_leaks(run.inputs, run.embeddings))
         for input_ in inputs:
@@ -154,10 +149,10 @@ def _scored(
     """
     if not (systems := systems_of(options.predictions)):
         return []
-    for option, chosen in (("retrieval", options.retrieval), ("separation", options.separates)):
-        if chosen:
-            names = listed([system.name for system in systems])
-            progress.warn(f"{option} needs vectors, so it leaves out {names}")
+    names = listed([system.name for system in systems])
+    needing = {"retrieval": options.retrieval, "separation": options.separates}
+    for option in filter(needing.get, needing):
+        progress.warn(f"{option} needs vectors, so it leaves out {names}")
     frames = [input_.pairs.select(PAIR_TERMS) for input_ in inputs]
     pairs = pl.concat(frames).unique(maintain_order=True)
     leaves_out = any((options.sample, options.datasets, options.difficulty, options.negatives))
@@ -171,13 +166,14 @@ def _write_predicted(run: EvaluationRun, scored: ScoredPairs, input_: Evaluation
 
     Files of earlier runs are kept.
     """
-    key, pairs = (input_.name, scored.system.name), input_.pairs
+    name, pairs = scored.system.name, input_.pairs
+    run.embeddings[name] |= {"metrics": [PREDICTED], "n_dimensions": None, "n_vocabulary": None}
     similarity = scored.of(pairs, f"pairs of {input_.name}", run.progress)
-    tables = output.COVERED_TERMS, output.COVERED_WORDS
-    terms_path, words_path = (table.path(*key) for table in tables)
-    path = output.SCORES.path(*key, PREDICTED)
+    terms_path = output.COVERED_TERMS.path(input_.name, name)
+    words_path = output.COVERED_WORDS.path(input_.name, name)
+    path = output.SCORES.path(input_.name, name, PREDICTED)
     if run.is_complete(terms_path, words_path, path):
-        run.progress.say(f"{scored.system.name} was evaluated on {input_.name} before")
+        run.progress.say(f"{name} was evaluated on {input_.name} before")
         return
     similar = pairs.filter(similarity.is_not_null())
     terms, covered = (

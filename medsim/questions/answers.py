@@ -1,4 +1,4 @@
-"""Answers to questions: of language models, from their replies, and by similarity of names.
+"""Answers to questions: of models from their replies or tables, and by similarity of names.
 
 Answers have the columns of ``asked_of``, and: ask, model and prediction (see
 ``medsim.questions.output.REPLIES``), name, which is asked about or chosen, and is_correct.
@@ -7,10 +7,10 @@ Answers have the columns of ``asked_of``, and: ask, model and prediction (see
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -28,6 +28,11 @@ from medsim.questions.output import REPLIES
 from medsim.questions.question import LETTERS, Questions
 from medsim.questions.rules import scores_by_rule
 from medsim.statistics.scores import best_threshold
+from medsim.systems.predictions import predicted_table
+from medsim.systems.scorers import PAIR_TERMS, score_pairs
+
+if TYPE_CHECKING:
+    from medsim.systems.options import System
 
 INSTRUCTIONS = {
     "choice": "Answer the question about medical names. Exactly one of the lettered names is "
@@ -38,6 +43,8 @@ INSTRUCTIONS = {
 }
 """The instructions by way of asking."""
 
+_ANSWERS = ("id", "answer")
+_SIDES = dict(zip(("term", "name"), PAIR_TERMS, strict=True))
 _LETTERS = pl.Series([*LETTERS])
 _NUMBERS = {letter: number for number, letter in enumerate(LETTERS)}
 
@@ -85,7 +92,7 @@ class AskedModel(LanguageModel):
             stage.note(noted(rows))
         progress.warn(*unanswered(rows, self.name, self.options.tokens))
         columns = pl.DataFrame(rows, {name: REPLIES.dtypes[name] for name in rows[0]})
-        return answers_given(asked.hstack(columns), ask, self.name)
+        return _answers(asked.hstack(columns), ask, self.name)
 
 
 def asked_of(questions: pl.DataFrame, ask: str) -> pl.DataFrame:
@@ -119,7 +126,7 @@ def asked_of(questions: pl.DataFrame, ask: str) -> pl.DataFrame:
     )
 
 
-def answers_given(asked: pl.DataFrame, ask: str, model: str) -> pl.DataFrame:
+def _answers(asked: pl.DataFrame, ask: str, model: str) -> pl.DataFrame:
     """Return answers, given a column with predictions, null for none."""
     number = pl.col("prediction").replace_strict(_NUMBERS, default=None, return_dtype=pl.Int64)
     return asked.with_columns(
@@ -137,24 +144,73 @@ def answers_by_rules(questions: pl.DataFrame) -> list[pl.DataFrame]:
     return [_highest(asked, pairs, of_rule, name) for name, of_rule in scores.items()]
 
 
-def cosines_of(questions: pl.DataFrame, embedded: EmbeddedTerms) -> Singles:
-    """Return the cosine of every pair of a term and a name: float32[n_pairs], NaN for none."""
+def answers_by_similarity(
+    questions: pl.DataFrame, model: str, embedded: EmbeddedTerms
+) -> Sequence[pl.DataFrame]:
+    """Return the answers of an embedding: the name with the highest cosine, and pairs."""
     pairs = asked_of(questions, "pairs")
     first, second = (term_rows(embedded, pairs[side]) for side in ("term", "name"))
     metric, workers = COSINES[type(embedded.embedded)], Workers(threads=1)
-    return similarities_of(embedded, metric, first, second, workers)
+    similarities = similarities_of(embedded, metric, first, second, workers)
+    return _by_similarity(questions, model, similarities)
 
 
-def answers_by_similarity(
-    questions: pl.DataFrame, model: str, similarities: Singles
-) -> Iterator[pl.DataFrame]:
-    """Yield the answers by similarity: the name with the highest, and pairs.
-
-    Similarities are those of every pair of a term and a name: float32[n_pairs], NaN for none.
-    """
+def _by_similarity(questions: pl.DataFrame, model: str, values: Singles) -> list[pl.DataFrame]:
+    """Return the answers by similarities of pairs, float32[n_pairs], NaN for none."""
     pairs = asked_of(questions, "pairs")
-    yield _highest(asked_of(questions, "choice"), pairs, similarities, model)
-    yield _affirmed(pairs, similarities.astype(np.float64), model)
+    highest = _highest(asked_of(questions, "choice"), pairs, values, model)
+    return [highest, _affirmed(pairs, values.astype(np.float64), model)]
+
+
+def answers_of(
+    system: System, inputs: Sequence[Questions], progress: Progress
+) -> tuple[str, list[pl.DataFrame]]:
+    """Return the fingerprint of a system's predictions, and its answers to questions.
+
+    A table has the answer to each question, a letter or a name, or else similarities of terms and
+    names. By similarities a system answers like an embedding.
+
+    Raises:
+        InputError: a table has an unknown or a repeated question, or an answer that is not a
+            choice; or see ``score_pairs``.
+    """
+    # A table of pairs may have ids of these.
+    columns = predicted_table(system, (), PAIR_TERMS).frame.columns if system.has_table else None
+    if columns is not None and PAIR_TERMS[0] not in columns:
+        return _answers_in_table(system, inputs, progress)
+    pairs = [asked_of(each.asked, "pairs").select(*_SIDES).rename(_SIDES) for each in inputs]
+    known = pl.concat(pairs).unique(maintain_order=True)
+    scored = score_pairs(system, known, progress, known=known)
+    frames = list[pl.DataFrame]()
+    for each, of_each in zip(inputs, pairs, strict=True):
+        similarity = scored.of(of_each, f"pairs of {each.name}", progress).fill_null(np.nan)
+        frames += _by_similarity(each.asked, system.name, similarity.to_numpy())
+    return scored.fingerprint, frames
+
+
+def _answers_in_table(
+    system: System, inputs: Sequence[Questions], progress: Progress
+) -> tuple[str, list[pl.DataFrame]]:
+    """Return the fingerprint of a table of answers, and the answers to each folder's questions."""
+    table, frames = predicted_table(system, _ANSWERS), list[pl.DataFrame]()
+    progress.warn(*table.warnings)
+    ids = table.frame["id"]
+    every = pl.concat([each.asked["id"] for each in inputs])
+    table.refuse(~ids.is_in(every.implode()), "id", "is not a question of any input")
+    table.refuse(~ids.is_first_distinct(), "id", "is given again")
+    said_to = dict(zip(ids, table.frame["answer"], strict=True))
+    for each in inputs:
+        asked = asked_of(each.asked, "choice")
+        said = asked.select("id", text=asked["id"].replace_strict(said_to, default=""))
+        rows = zip(said["text"], asked["term"], asked["choices"].to_list(), strict=True)
+        letters = pl.Series([parse_choice(*row) for row in rows], dtype=pl.String)
+        wrong = said.filter(letters.is_null(), pl.col("text") != "")["id"]
+        table.refuse(ids.is_in(wrong.implode()), "answer", "is not a letter or name of the choices")
+        if n_missing := letters.null_count():
+            of_all = f"{n_missing:,} of {asked.height:,} questions of {each.name}"
+            progress.warn(f"{system.name} has no answer to {of_all}")
+        frames.append(_answers(asked.with_columns(prediction=letters), "choice", system.name))
+    return table.sha256, frames
 
 
 def _affirmed(pairs: pl.DataFrame, similarities: Values, model: str) -> pl.DataFrame:
@@ -177,7 +233,7 @@ def _affirmed(pairs: pl.DataFrame, similarities: Values, model: str) -> pl.DataF
         thresholds[half] = best_threshold(distinct, *counts)
     answers = pl.Series(np.where(similarities >= thresholds, "yes", "no"))
     known = pl.Series(~np.isnan(similarities))
-    return answers_given(pairs.with_columns(prediction=answers.set(~known, None)), "pairs", model)
+    return _answers(pairs.with_columns(prediction=answers.set(~known, None)), "pairs", model)
 
 
 def _highest(
@@ -186,7 +242,7 @@ def _highest(
     """Return answers that choose the first name with the highest score, NaN for none."""
     scored = pairs.select("id", score=pl.Series(scores).fill_nan(None))
     best = scored.group_by("id", maintain_order=True).agg(pl.col("score").arg_max())["score"]
-    return answers_given(asked.with_columns(prediction=_LETTERS.gather(best)), "choice", model)
+    return _answers(asked.with_columns(prediction=_LETTERS.gather(best)), "choice", model)
 
 
 _LETTER = re.compile(r"[\W_]*([A-Za-z])(?:[\W_]*\Z|[).:,*\]_]|\s*\n)")

@@ -16,12 +16,7 @@ from medsim.core.output import claimed
 from medsim.core.progress import Progress
 from medsim.core.tables import write_csv
 from medsim.embeddings.embedded_terms import embedded_by
-from medsim.questions.answers import (
-    AskedModel,
-    answers_by_rules,
-    answers_by_similarity,
-    cosines_of,
-)
+from medsim.questions.answers import AskedModel, answers_by_rules, answers_by_similarity, answers_of
 from medsim.questions.output import (
     AFFIRMED,
     AFFIRMED_CSV,
@@ -31,7 +26,6 @@ from medsim.questions.output import (
     Answers,
     AnswersManifest,
 )
-from medsim.questions.predicted import answers_of
 from medsim.questions.question import Questions, read_questions
 from medsim.questions.rules import RULES
 from medsim.questions.scores import affirmed_of, chosen_of, results_of
@@ -142,8 +136,7 @@ def _of_others(
     ):
         name = named.spec.name
         for each in inputs:
-            cosines = cosines_of(each.asked, embedded)
-            frames += answers_by_similarity(each.asked, name, cosines)
+            frames += answers_by_similarity(each.asked, name, embedded)
         about[name] = named.provenance()
     for system in contenders.systems:
         digest, answers = answers_of(system, inputs, progress)

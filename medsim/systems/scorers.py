@@ -143,11 +143,10 @@ def pair_scores(
     """
     scores = np.empty(len(pairs))
     for part in slices_of(len(pairs), _BATCH):
-        batch = pairs[part]
-        scores[part] = _answers_to(system, batch)
+        scores[part] = _answers_to(system, pairs[part])
         if part.start == 0:
-            _check_repeated(system, batch, scores[part])
-        advance(len(batch))
+            _check_repeated(system, pairs[part], scores[part])
+        advance(part.stop - part.start)
     return scores
 
 
@@ -157,10 +156,10 @@ def _check_repeated(system: System, pairs: Sequence[tuple[str, str]], scores: Va
     again = _answers_to(system, [pairs[at] for at in probed])
     near = _SAME * np.ptp(np.nan_to_num(scores))
     is_same = np.isclose(again, scores[probed], _ROUNDING, near, equal_nan=True)
-    if not is_same.all():
+    for at in np.flatnonzero(~is_same)[:1]:
         raise InputError(
-            f"{_label(system)} returned a different score for {pairs[probed[is_same.argmin()]]} in "
-            "another batch; scores must depend on the pair alone. Is the model in training mode?"
+            f"{_label(system)} returned a different score for {pairs[probed[at]]} in another "
+            "batch; scores must depend on the pair alone. Is the model in training mode?"
         )
 
 
@@ -184,7 +183,6 @@ def _answers_to(system: System, pairs: Sequence[tuple[str, str]]) -> Values:
     if scores.shape not in {(len(pairs),), (len(pairs), 1)}:
         expected = f"expected a number for each of {batch}"
         raise InputError(f"{label} returned an array of shape {scores.shape}; {expected}")
-    is_large = np.abs(scores.ravel()) > np.finfo(np.float32).max
-    if is_large.any():
-        raise InputError(f"{label}: the score of {pairs[is_large.argmax()]} is too large")
+    for at in np.flatnonzero(np.abs(scores) > np.finfo(np.float32).max)[:1]:
+        raise InputError(f"{label}: the score of {pairs[at]} is too large")
     return scores.ravel().astype(np.float64)

@@ -53,7 +53,7 @@ def test_a_table_of_answers_has_letters_and_names(questions: Path, tmp_path: Pat
     [
         ("1-9999,A", "line 3: id '1-9999' is not a question of any input"),
         ("1-0000,B", "line 3: id '1-0000' is given again"),
-        ("1-0001,E", "line 3: answer 'E' is neither a letter nor a name of the choices"),
+        ("1-0001,E", "line 3: answer 'E' is not a letter or name of the choices"),
     ],
 )
 def test_wrong_answers_are_refused(questions: Path, tmp_path: Path, row: str, message: str) -> None:
