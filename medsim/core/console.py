@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Concatenate, TypeVar, get_args, get_origin
 
@@ -210,13 +211,10 @@ def command(
             flags |= {name: f"`{name}`" for name in re.findall(r"`(\w+)`", str(values))}
             extra_values = {param.name: values.pop(param.name) for param in extra}
             is_made = exit_codes is VERIFYING_EXIT_CODES or _writes(options, values)
-            is_default = sources.get("form") == "DEFAULT"
-            extra_values |= {"form": ""} if quiet and is_made and is_default else {}
-            progress = Progress.to_stderr(
-                lambda line: one_line(_with_flags(line, flags, program)),
-                quiet=quiet,
-                verbose=verbose,
-            )
+            if quiet and is_made and sources.get("form") == "DEFAULT":
+                extra_values["form"] = ""
+            wording = partial(_shown_line, flags, program)
+            progress = Progress.to_stderr(wording, quiet=quiet, verbose=verbose)
             values |= {"progress": progress} if "progress" in fields else {}
             if from_file:
                 progress.detail(f"options: {from_file}")
@@ -264,6 +262,10 @@ _Verbose = Annotated[
         rich_help_panel=_OUTPUT,
     ),
 ]
+
+
+def _shown_line(flags: Mapping[str, str], program: Any, line: str) -> str:
+    return one_line(_with_flags(line, flags, program))
 
 
 def _source_of(context: Any, name: str) -> str:
