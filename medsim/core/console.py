@@ -204,14 +204,13 @@ def command(
         ) -> None:
             file = context.find_object(OptionFile) or OptionFile()
             flags, program = _flags_of(context.command), context.find_root().command
-            sources = {name: _source_of(context, name) for name in context.params}
-            from_file_flags = [flags[name] for name in sources if sources[name] == "DEFAULT_MAP"]
-            from_file = f"{listed(from_file_flags)} from {file.name}" if from_file_flags else ""
+            in_file = [flags[n] for n in context.params if _source_of(context, n) == "DEFAULT_MAP"]
+            from_file = f"{listed(in_file)} from {file.name}" if in_file else ""
             # Values of the user between backticks, such as a file name, stay unchanged.
             flags |= {name: f"`{name}`" for name in re.findall(r"`(\w+)`", str(values))}
             extra_values = {param.name: values.pop(param.name) for param in extra}
             is_made = exit_codes is VERIFYING_EXIT_CODES or _writes(options, values)
-            if quiet and is_made and sources.get("form") == "DEFAULT":
+            if quiet and is_made and _source_of(context, "form") == "DEFAULT":
                 extra_values["form"] = ""
             wording = partial(_shown_line, flags, program)
             progress = Progress.to_stderr(wording, quiet=quiet, verbose=verbose)
