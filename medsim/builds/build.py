@@ -273,11 +273,8 @@ def derive(run: BuildRun) -> Derived:
         )
     nonempty = set(positives.pairs["dataset"].unique())
     if nonempty.isdisjoint(_SYNONYMS):
-        n_others = sum(
-            skipped.n_rows
-            for skipped in run.terminology.skipped
-            if skipped.reason == "synonym has another scope"
-        )
+        n_skipped = {skipped.reason: skipped.n_rows for skipped in run.terminology.skipped}
+        n_others = n_skipped.get("synonym has another scope", 0)
         hint = f"; {n_others:,} have another scope, see `synonyms`" if n_others else ""
         run.progress.warn(f"{listed(_SYNONYMS)} are empty, because no concept has a synonym{hint}")
     if len(options.languages) > 1 and CROSS_LANGUAGE not in nonempty:

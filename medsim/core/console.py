@@ -145,7 +145,7 @@ class Program(HelpedGroup):
         except typer._click.exceptions.UsageError as error:  # noqa: SLF001
             context: Any = error.ctx
             name, origin = getattr(getattr(error, "param", None), "name", None), ""
-            if name is not None and context is not None and _is_from_file(context, name):
+            if name and context and _source_of(context, name) == "DEFAULT_MAP":
                 origin = f" (from {context.find_object(OptionFile).name})"
             error.message = one_line(f"{error.message}{origin}")
             raise
@@ -204,16 +204,16 @@ def command(
         ) -> None:
             file = context.find_object(OptionFile) or OptionFile()
             flags, program = _flags_of(context.command), context.find_root().command
-            from_file_flags = [flags[key] for key in context.params if _is_from_file(context, key)]
-            from_file = f"{listed(from_file_flags)} from {file.name}" if from_file_flags else ""
+            in_file = [flags[n] for n in context.params if _source_of(context, n) == "DEFAULT_MAP"]
+            from_file = f"{listed(in_file)} from {file.name}" if in_file else ""
             # Values of the user between backticks, such as a file name, stay unchanged.
             flags |= {name: f"`{name}`" for name in re.findall(r"`(\w+)`", str(values))}
             extra_values = {param.name: values.pop(param.name) for param in extra}
             is_made = exit_codes is VERIFYING_EXIT_CODES or _writes(options, values)
-            extra_values |= {"form": ""} if quiet and is_made and _is_default(context) else {}
-            progress = Progress.to_stderr(
-                partial(_shown_line, flags, program), quiet=quiet, verbose=verbose
-            )
+            if quiet and is_made and _source_of(context, "form") == "DEFAULT":
+                extra_values["form"] = ""
+            wording = partial(_shown_line, flags, program)
+            progress = Progress.to_stderr(wording, quiet=quiet, verbose=verbose)
             values |= {"progress": progress} if "progress" in fields else {}
             if from_file:
                 progress.detail(f"options: {from_file}")
@@ -234,15 +234,6 @@ def command(
         return run
 
     return decorated
-
-
-def _is_default(context: Any) -> bool:
-    """Return whether a command has the option --format, which was not given."""
-    return getattr(context.get_parameter_source("form"), "name", "") == "DEFAULT"
-
-
-def _shown_line(flags: Mapping[str, str], program: Any, line: str) -> str:
-    return one_line(_with_flags(line, flags, program))
 
 
 def _writes(options: type[Options], values: Mapping[str, Any]) -> bool:
@@ -272,9 +263,13 @@ _Verbose = Annotated[
 ]
 
 
-def _is_from_file(context: Any, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "DEFAULT_MAP"
+def _shown_line(flags: Mapping[str, str], program: Any, line: str) -> str:
+    return one_line(_with_flags(line, flags, program))
+
+
+def _source_of(context: Any, name: str) -> str:
+    """Return where the value of a parameter is from, such as "DEFAULT"; empty without one."""
+    return getattr(context.get_parameter_source(name), "name", "")
 
 
 def _from_command_line(options: type[Declared], values: dict[str, Any]) -> Declared:

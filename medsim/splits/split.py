@@ -81,15 +81,12 @@ class Partition:
 
     def skipped(self, name: str) -> tuple[Skipped, ...]:
         """Return how many rows of its concepts a split leaves out, by reason."""
-        return (
-            Skipped(
-                reason="association has an end in another split", n_rows=self.severed.get(name, 0)
-            ),
-            Skipped(
-                reason="description is not a term, but has the text of a term in another split",
-                n_rows=self.left_out.filter(split=name).height,
-            ),
-        )
+        other_text = "description is not a term, but has the text of a term in another split"
+        counts = {
+            "association has an end in another split": self.severed.get(name, 0),
+            other_text: self.left_out.filter(split=name).height,
+        }
+        return tuple(Skipped(reason=reason, n_rows=n) for reason, n in counts.items())
 
 
 def find_partition(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import pytest
 from fixtures.builds import run
@@ -37,10 +38,13 @@ PATIENCE = 120  # seconds to wait for a condition before a test fails
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Wait for a busy machine, on which a process may not answer for half a minute."""
+    """Wait for a busy machine, on which a process may not answer for half a minute.
+
+    Variables that Dask sets for its workers are unset, as later tests start other programs.
+    """
     monkeypatch.setattr(cluster, "_TIMEOUT", PATIENCE)
     timeouts = {"connect": f"{PATIENCE}s", "tcp": f"{PATIENCE}s"}
-    with dask.config.set({"distributed.comm.timeouts": timeouts}):
+    with patch.dict(os.environ), dask.config.set({"distributed.comm.timeouts": timeouts}):
         yield
 
 

@@ -12,7 +12,6 @@ from medsim.exports.output import TRAINING_TABLES
 from medsim.exports.pairs import check_some, exported_pairs
 
 _SEPARATOR = "||"
-_ROWS_AT_ONCE = 1 << 16
 
 
 def write_sapbert(run: Export) -> None:
@@ -43,10 +42,7 @@ def write_sapbert(run: Export) -> None:
             n_unreadable += same.height - lines.height
 
             def write(path: Path, lines: pl.DataFrame = lines) -> int:
-                with path.open("wb") as file:
-                    for rows in lines.iter_slices(_ROWS_AT_ONCE):
-                        text = rows.select(line + "\n").to_series().str.join("").item()
-                        file.write(text.encode())
+                lines.select(line).write_csv(path, include_header=False, quote_style="never")
                 return lines.height
 
             run.output.write_file(f"{name}.txt", write)
