@@ -32,17 +32,16 @@ from medsim.neighbours.rankers import (
     names_by_distance,
     names_by_tfidf,
 )
-from medsim.systems.options import System, systems_of
-from medsim.systems.ranked_lists import KnownConcepts, predicted_lists, reranked
-from medsim.systems.rankings import RANKING_TABLES, STRATA, ranking_tables
+from medsim.systems.options import systems_of
+from medsim.systems.ranked_lists import KnownConcepts, PredictedLists
+from medsim.systems.rankings import IS_KNOWN, RANKING_TABLES, STRATA, ranking_tables
 from medsim.terminologies.mappings import cite_codes
 from medsim.terminologies.options import ReadingOptions
 
-_IS_KNOWN = pl.col("status") == "known"
 _STRATA = {
     **{name: STRATA[name] for name in ("all", "name", "not_name")},
-    "homonym": _IS_KNOWN & (pl.col("n_named") > 1),
-    "abbreviation": _IS_KNOWN & pl.col("is_abbreviation"),
+    "homonym": IS_KNOWN & (pl.col("n_named") > 1),
+    "abbreviation": IS_KNOWN & pl.col("is_abbreviation"),
     **{name: pl.col("status") == name for name in ("composite", "unknown_concept", "no_concept")},
     **{name: STRATA[name] for name in ("no_match", "with_no_match")},
 }
@@ -145,15 +144,9 @@ class _Models:
         mentions = store.frame("linking/named_mention")
         entries, cited = store.table("entry"), store.table("cited_code")
         known = KnownConcepts(concepts=entries["concept_id"], cited=cited)
-        predicted: dict[str, pl.DataFrame | System] = {}
-        for system in systems_of(options.predictions):
-            predicted[system.name] = system
-            if system.scores_pairs:
-                self.systems[system.name] = system.provenance("")
-                continue
-            predicted[system.name], self.systems[system.name] = predicted_lists(
-                system, mentions, _KEYS, known, self.progress, "mention"
-            )
+        predicted = PredictedLists(facts=self.systems)
+        systems = systems_of(options.predictions)
+        predicted.read(systems, mentions, _KEYS, known, self.progress, "mention")
         candidates = pl.DataFrame()
         for model, found in self._searched():
             with store.frame_as("found", found):
@@ -162,12 +155,9 @@ class _Models:
                 candidates = answers.filter(pl.col("concept_rank") <= options.candidates)
             yield model, self._ranked(by_query, answers)
         queries = store.frame("linking/query").select("query_id", text="term")
-        for name, given in predicted.items():
-            if isinstance(given, pl.DataFrame):
-                yield name, self._ranked(by_mention, given)
-                continue
-            with self.progress.stage(f"rerank with {name}") as stage:
-                answers = reranked(given, candidates, queries, stage.advance)
+        for name, answers in predicted.lists.items():
+            yield name, self._ranked(by_mention, answers)
+        for name, answers in predicted.reranked(candidates, queries, self.progress):
             yield name, self._ranked(by_query, answers)
         for llm in self.llms:
             cache = cache_folder(options.cache)

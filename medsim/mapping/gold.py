@@ -15,7 +15,7 @@ from medsim.mapping.decided import NO_MATCH
 from medsim.mapping.options import MAPPED
 from medsim.systems.options import System, system_of, systems_of
 from medsim.systems.predictions import predicted_table
-from medsim.systems.ranked_lists import LISTING, KnownConcepts, predicted_lists, reranked
+from medsim.systems.ranked_lists import LISTING, KnownConcepts, PredictedLists
 from medsim.systems.rankings import STRATA, ranking_tables
 from medsim.terminologies.mappings import cite_codes
 
@@ -38,16 +38,14 @@ class GoldStandard:
         items: the local codes with a right concept or none; see ``ranking_tables``.
         codes: all local codes: query_id, code and text.
         is_a: the hierarchy of the standard.
-        lists: by name ``LISTING`` of each system, or a system that scores pairs, to rerank with.
-        facts: on the gold mapping and each system, for the manifest.
+        predicted: the ranked lists of the systems, with the facts on the gold mapping.
     """
 
     gold: pl.DataFrame
     items: pl.DataFrame
     codes: pl.DataFrame
     is_a: pl.DataFrame
-    lists: dict[str, pl.DataFrame | System]
-    facts: dict[str, dict[str, object]]
+    predicted: PredictedLists
 
     def scores(self, candidates: pl.DataFrame, progress: Progress) -> dict[str, pl.DataFrame]:
         """Return the tables results, comparison, curve and scored.
@@ -58,13 +56,8 @@ class GoldStandard:
         """
         rows = candidates.join(self.codes, on="code", maintain_order="left")
         of_map = rows.select(**dict(zip(LISTING, _OF_CANDIDATES, strict=True))).cast(LISTING)
-        answers = {MAPPED: of_map}
-        for name, given in self.lists.items():
-            if isinstance(given, pl.DataFrame):
-                answers[name] = given
-                continue
-            with progress.stage(f"rerank with {name}") as stage:
-                answers[name] = reranked(given, of_map, self.codes, stage.advance)
+        answers = {MAPPED: of_map} | self.predicted.lists
+        answers |= self.predicted.reranked(of_map, self.codes, progress)
         with Store(threads=1) as store:
             for name, frame in (("is_a", self.is_a), ("gold", self.gold)):
                 store.put(name, frame)
@@ -117,23 +110,15 @@ def read_gold(
     codes = codes.with_columns(query_id=pl.int_range(pl.len()), text="name")
     system = system_of(options.gold, "gold")
     gold, items, facts = _gold_items(system, codes, names, known, progress)
-    lists: dict[str, pl.DataFrame | System] = {}
-    every = {system.name: facts}
-    for system in systems_of(options.predictions):
-        if system.scores_pairs:
-            lists[system.name] = system
-            every[system.name] = system.provenance("")
-            continue
-        lists[system.name], every[system.name] = predicted_lists(
-            system, codes, [["code"]], known, progress, "local code"
-        )
+    predicted = PredictedLists(facts={system.name: facts})
+    systems = systems_of(options.predictions)
+    predicted.read(systems, codes, [["code"]], known, progress, "local code")
     return GoldStandard(
         gold=gold,
         items=items,
         codes=codes.select("query_id", "code", "text"),
         is_a=store.table("is_a"),
-        lists=lists,
-        facts=every,
+        predicted=predicted,
     )
 
 

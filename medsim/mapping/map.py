@@ -88,7 +88,7 @@ def map_names(options: MapOptions) -> NameMapping:
             local=local_facts,
             standard=facts,
             embeddings=embeddings,
-            systems={} if gold is None else gold.facts,
+            systems={} if gold is None else gold.predicted.facts,
             decisions=[{"file": name, "sha256": sha256} for name, sha256 in digests],
             options=options.recorded(),
             **manifest.run_facts(progress, output.outputs, threads, *manifest.ENCODERS),

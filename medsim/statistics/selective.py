@@ -31,12 +31,12 @@ class RiskCurve(NamedTuple):
     """What a system answers at each threshold on its scores, float64[n_thresholds] each.
 
     Attributes:
-        thresholds: the distinct scores, descending.
+        threshold: the distinct scores, descending.
         coverage: the share of all items with an answer of at least this score.
         precision: the share of these answers that are right.
     """
 
-    thresholds: Values
+    threshold: Values
     coverage: Values
     precision: Values
 

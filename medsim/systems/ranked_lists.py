@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +11,9 @@ import polars as pl
 
 from medsim.core.errors import InputError, counted, listed
 from medsim.core.manifest import fingerprint
-from medsim.core.reading import reason
 from medsim.core.tables import table_of_frame
 from medsim.corpora.documents import codes_of
+from medsim.embeddings.objects import answer_to
 from medsim.systems.predictions import number_column, predicted_table
 from medsim.systems.scorers import pair_scores
 
@@ -107,10 +107,7 @@ def table_of_linker(
 
 
 def _list_of(system: System, text: str) -> list[tuple[str, float | None]]:
-    try:
-        answer = system.source(text)
-    except Exception as error:  # a caller's function may raise anything
-        raise InputError(f"{system.location} failed on {text!r}: {reason(error)}") from error
+    answer = answer_to(lambda: system.source(text), system.location, repr(text))
     if answer is None:
         return []
     if isinstance(answer, (str, bytes)) or not isinstance(answer, Iterable):
@@ -162,69 +159,103 @@ class KnownConcepts:
         return named.select(*LISTING).cast(LISTING), len({*found.values()} - ids)
 
 
-def reranked(
-    system: System,
-    candidates: pl.DataFrame,
-    queries: pl.DataFrame,
-    advance: Callable[[int], None],
-) -> pl.DataFrame:
-    """Return candidates in the order of the scores of a system of pairs: ``LISTING``.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictedLists:
+    """The ranked lists of systems.
 
-    Args:
-        system: it scores pairs of a query's text and a name; without a score a candidate is left
-            out.
-        candidates: ``LISTING``.
-        queries: query_id and text.
-        advance: receives the number of pairs that are done.
+    Attributes:
+        lists: ``LISTING`` of tables and functions of one text, by name.
+        rerankers: systems that score pairs of a text and a name.
+        facts: facts about each system for the manifest, by name.
     """
-    rows = candidates.join(queries, on="query_id", maintain_order="left")
-    pairs = [*zip(rows["text"], rows["name"], strict=True)]
-    distinct = list(dict.fromkeys(pairs))
-    scores = dict(zip(distinct, pair_scores(system, distinct, advance), strict=True))
-    rows = rows.with_columns(score=pl.Series([scores[pair] for pair in pairs], dtype=pl.Float64))
-    rows = rows.filter(pl.col("score").is_not_nan())
-    rows = rows.sort("query_id", -pl.col("score"), "concept_rank")
-    return rows.with_columns(concept_rank=pl.int_range(1, pl.len() + 1).over("query_id")).select(
-        *LISTING
-    )
+
+    lists: dict[str, pl.DataFrame] = field(default_factory=dict)
+    rerankers: list[System] = field(default_factory=list)
+    facts: dict[str, dict[str, object]] = field(default_factory=dict)
+
+    def read(
+        self,
+        systems: Iterable[System],
+        items: pl.DataFrame,
+        keys: Sequence[Sequence[str]],
+        known: KnownConcepts,
+        progress: Progress,
+        item: str,
+    ) -> None:
+        """Read the tables of systems and ask functions of one text; others rerank later.
+
+        Args:
+            systems: the systems.
+            items: query_id, text, and the keys as text.
+            keys: the sets of columns that may name an item in a table; the first that it has
+                counts.
+            known: the concepts that can be found.
+            progress: receives stages and warnings.
+            item: what an item is, for messages, such as "mention".
+
+        Raises:
+            InputError: a table or a list does not fit; see ``answers_of_table``.
+        """
+        for system in systems:
+            if system.scores_pairs:
+                self.rerankers.append(system)
+                continue
+            table, named_by = _table_of(system, items, keys, progress)
+            key = next((each for each in named_by if {*each} <= {*table.frame.columns}), None)
+            if key is None:
+                raise InputError(
+                    f"{table.path} does not say which {item} a row is of; it needs "
+                    f"{' or '.join(map(listed, keys))}"
+                )
+            rows = answers_of_table(table, key, items.select("query_id", *key), f"a {item}")
+            answers, n_unknown = known.of(rows)
+            name = system.name
+            if n_unknown:
+                lacking = counted(n_unknown, "concept")
+                progress.warn(f"{name} has {lacking} that the terminology lacks; they are wrong")
+            if n_without := items.height - answers["query_id"].n_unique():
+                progress.warn(f"{name} has no answer for {counted(n_without, item)}")
+            self.lists[name], self.facts[name] = answers, system.provenance(table.sha256)
+
+    def reranked(
+        self, candidates: pl.DataFrame, queries: pl.DataFrame, progress: Progress
+    ) -> Iterator[tuple[str, pl.DataFrame]]:
+        """Yield the name of each system that reranks, and candidates in its order: ``LISTING``.
+
+        Candidates without a score are left out.
+
+        Args:
+            candidates: ``LISTING``.
+            queries: query_id and text; a system scores pairs of this text and a candidate's name.
+            progress: receives stages.
+        """
+        rows = candidates.join(queries, on="query_id", maintain_order="left")
+        pairs = [*zip(rows["text"], rows["name"], strict=True)]
+        distinct = list(dict.fromkeys(pairs))
+        for system in self.rerankers:
+            with progress.stage(f"rerank with {system.name}") as stage:
+                stage.total(len(distinct))
+                scores = pair_scores(system, distinct, stage.advance)
+            score_of = dict(zip(distinct, scores, strict=True))
+            score = pl.Series([score_of[pair] for pair in pairs], dtype=pl.Float64)
+            found = rows.with_columns(score=score).filter(pl.col("score").is_not_nan())
+            found = found.sort("query_id", -pl.col("score"), "concept_rank")
+            rank = pl.int_range(1, pl.len() + 1).over("query_id")
+            found = found.with_columns(concept_rank=rank).select(*LISTING)
+            self.facts[system.name] = system.provenance(fingerprint(found))
+            yield system.name, found
 
 
-def predicted_lists(
-    system: System,
-    items: pl.DataFrame,
-    keys: Sequence[Sequence[str]],
-    known: KnownConcepts,
-    progress: Progress,
-    item: str,
-) -> tuple[pl.DataFrame, dict[str, object]]:
-    """Return the ranked lists of a table or a function, ``LISTING``, and facts for the manifest.
-
-    Args:
-        system: a table, or a function of one text.
-        items: query_id, text, and the keys as text.
-        keys: the sets of columns that may name an item in a table; the first that it has counts.
-        known: the concepts that can be found.
-        progress: receives the stage and warnings.
-        item: what an item is, for messages, such as "mention".
-    """
+def _table_of(
+    system: System, items: pl.DataFrame, keys: Sequence[Sequence[str]], progress: Progress
+) -> tuple[TextTable, Sequence[Sequence[str]]]:
+    """Return the ranked lists of a system as a table, and the columns that may name an item."""
     if system.has_table:
         optional = dict.fromkeys(key for each in keys for key in each)
         table = predicted_table(system, ("concept",), (*optional, *_OF_LISTS))
         progress.warn(*table.warnings)
-    else:
-        texts = items["text"].unique().sort().to_list()
-        with progress.stage(f"ask {system.name}") as stage:
-            stage.total(len(texts))
-            table, keys = table_of_linker(system, texts, stage.advance), [("text",)]
-    key = next((each for each in keys if {*each} <= {*table.frame.columns}), None)
-    if key is None:
-        either = " or ".join(listed(each) for each in keys)
-        raise InputError(f"{table.path} does not say which {item} a row is of; it needs {either}")
-    rows = answers_of_table(table, key, items.select("query_id", *key), f"a {item}")
-    answers, n_unknown = known.of(rows)
-    if n_unknown:
-        lacking = counted(n_unknown, "concept")
-        progress.warn(f"{system.name} has {lacking} that the terminology lacks; they are wrong")
-    if n_without := items.height - answers["query_id"].n_unique():
-        progress.warn(f"{system.name} has no answer for {counted(n_without, item)}")
-    return answers, system.provenance(table.sha256)
+        return table, keys
+    texts = items["text"].unique().sort().to_list()
+    with progress.stage(f"ask {system.name}") as stage:
+        stage.total(len(texts))
+        return table_of_linker(system, texts, stage.advance), [("text",)]

@@ -26,18 +26,17 @@ ALL = "all"
 WITH_NO_MATCH = "with_no_match"
 """The stratum of these and of the items without a concept of the terminology."""
 
-IS_KNOWN, IS_NONE = (
-    pl.col("status") == "known",
-    pl.col("status").is_in(["unknown_concept", "no_concept"]),
-)
-"""Whether an item has one known concept, or none of the terminology."""
+IS_KNOWN = pl.col("status") == "known"
+"""Whether an item has one known concept."""
+
+_IS_NONE = pl.col("status").is_in(["unknown_concept", "no_concept"])
 
 STRATA = {
     ALL: IS_KNOWN,
     "name": IS_KNOWN & (pl.col("n_named") > 0),
     "not_name": IS_KNOWN & (pl.col("n_named") == 0),
-    "no_match": IS_NONE,
-    WITH_NO_MATCH: IS_KNOWN | IS_NONE,
+    "no_match": _IS_NONE,
+    WITH_NO_MATCH: IS_KNOWN | _IS_NONE,
 }
 """The strata of all ranked lists."""
 
@@ -54,14 +53,9 @@ _TESTS = {
     "mrr": RankSample.reciprocal_difference,
 }
 _SHOWN_FIRST = ("accuracy_at_1", "accuracy_at_5", "mrr", "accuracy_at_1_or_parent")
-_OF_ABSTENTION = (
-    "answered",
-    "precision",
-    "coverage_at_95",
-    "aurc",
-    "no_match_auc",
-    "calibration_error",
-)
+_OF_CONFIDENCE = [
+    *("answered", "precision", "coverage_at_95", "aurc", "no_match_auc", "calibration_error")
+]
 
 
 def ranking_tables(
@@ -121,7 +115,7 @@ def _parts(
 
 def _estimates(stratum: str, scored: pl.DataFrame, *, has_hierarchy: bool) -> dict[str, Estimate]:
     """Return the statistics of a model on the items of a stratum that need no threshold."""
-    answers, is_none = _answers(scored), scored.select(IS_NONE).to_series()
+    answers, is_none = _answers(scored), scored.select(_IS_NONE).to_series()
     estimates = {"answered": answers.answered()}
     if is_none.all():  # also if there are no items
         return estimates
@@ -146,12 +140,9 @@ def _at_thresholds(answers: AnswerSample, *, is_calibrated: bool) -> dict[str, E
 def _points(answers: AnswerSample) -> Iterator[dict[str, float]]:
     """Yield points of the curve of a model, with equal steps between them."""
     curve = answers.curve()
-    n = len(curve.thresholds)
+    n = len(curve.threshold)
     kept = np.unique(np.linspace(0, n - 1, min(n, _MAX_THRESHOLDS)).astype(np.int64))
-    names = ("threshold", "coverage", "precision")
-    yield from pl.DataFrame(
-        dict(zip(names, (each[kept] for each in curve), strict=True))
-    ).to_dicts()
+    yield from pl.DataFrame(curve._asdict())[kept].iter_rows(named=True)
 
 
 def _comparisons(samples: Mapping[str, RankSample]) -> Iterator[dict[str, Any]]:
@@ -230,19 +221,17 @@ def readable_rankings(results: pl.DataFrame) -> Sequence[pl.DataFrame]:
     cell = pl.coalesce(pl.format("{} [{}, {}]", value, low, high), value, pl.lit(MISSING))
     shown = results.rename({"n_items": "items"}).with_columns(cell=cell)
     total, whole = shown.filter(stratum=ALL), shown.filter(type=ALL)
-    chosen = {
-        _SHOWN_FIRST: (total, ["corpus", "type", "items", "model"]),
-        _NEAR_MISSES: (total.filter(type=ALL), ["corpus", "items", "model"]),
-        _OF_ABSTENTION: (
-            whole.filter(pl.col("stratum").is_in([ALL, WITH_NO_MATCH])),
-            ["corpus", "stratum", "items", "model"],
-        ),
-    }
+    sure = whole.filter(pl.col("stratum").is_in([ALL, WITH_NO_MATCH]))
+    chosen = (
+        (total, "type", _SHOWN_FIRST),
+        (total.filter(type=ALL), "type", _NEAR_MISSES),
+        (sure, "stratum", _OF_CONFIDENCE),
+    )
     shares = [
         rows.filter(pl.col("statistic").is_in(statistics)).pivot(
-            "statistic", index=index, values="cell"
+            "statistic", index=["corpus", part, "items", "model"], values="cell"
         )
-        for statistics, (rows, index) in chosen.items()
+        for rows, part, statistics in chosen
     ]
     strata = whole.filter(statistic="accuracy_at_1")
     shares.append(strata.pivot("model", index=["corpus", "items", "stratum"], values="cell"))

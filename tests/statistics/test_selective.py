@@ -74,7 +74,7 @@ def test_curve_and_shares_are_those_of_scikit_learn() -> None:
         sample.right[given_], sample.scores[given_]
     )
     curve = sample.curve()
-    assert curve.thresholds[::-1] == pytest.approx(thresholds)
+    assert curve.threshold[::-1] == pytest.approx(thresholds)
     assert curve.precision[::-1] == pytest.approx(precision[:-1])
     right = curve.coverage * curve.precision * len(sample.scores)
     assert right[::-1] / sample.right.sum() == pytest.approx(recall[:-1])
@@ -122,4 +122,4 @@ def test_nothing_answered_has_no_precision(scores: list[float]) -> None:
     assert math.isnan(sample.calibration_error().value)
     assert sample.risk_area().value == 1 or not n_items
     assert sample.coverage_at(0.95).value == 0 or not n_items
-    assert len(sample.curve().thresholds) == 0
+    assert len(sample.curve().threshold) == 0
