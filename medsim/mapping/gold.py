@@ -66,8 +66,12 @@ class GoldStandard:
             for model, found in answers.items():
                 with store.frame_as("answer", found):
                     lists[model] = store.frame("systems/ranked_item")
+        # Without scores, all are 1.
+        scores = {name: found["score"].drop_nulls() for name, found in lists.items()}
         calibrated = [
-            name for name, found in lists.items() if found["score"].is_between(0, 1).all()
+            name
+            for name, given in scores.items()
+            if given.is_between(0, 1).all() and not (given == 1).all()
         ]
         with progress.stage("score against the gold mapping"):
             tables = ranking_tables(

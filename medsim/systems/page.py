@@ -45,8 +45,8 @@ def ranking_section(
     models = distinct(results["model"])
     parts = [_coverage(curves, models)]
     if scored is not None:
-        are_shares = pl.col("score").is_between(0, 1).all().over("model")
-        parts.append(_calibration(scored.filter(are_shares), models))
+        calibrated = results.filter(statistic="calibration_error")["model"].implode()
+        parts.append(_calibration(scored.filter(pl.col("model").is_in(calibrated)), models))
     return Section(
         title="Scores",
         result=ranking_sentences(results, comparisons, items),
