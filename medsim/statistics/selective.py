@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -69,40 +68,47 @@ class AnswerSample:
         given = ~np.isnan(self.scores)
         return clustered_mean(self.right[given].astype(np.float64), self.clusters[given])
 
-    def coverage_at(self, precision: float) -> Estimate:
-        """Return the largest coverage at a threshold where the precision is at least this."""
+    def at_thresholds(self, precision: float) -> tuple[Estimate, Estimate]:
+        """Return the largest coverage at a threshold with this precision, and the risk area.
 
-        def coverage(weights: Values) -> float:
-            answered, right = self._sums(weights)
-            enough = answered[right >= precision * answered - _ROUNDING]
-            return float(enough.max(initial=0) / weights.sum())
-
-        return self._resampled(coverage)
-
-    def risk_area(self) -> Estimate:
-        """Return the area under the curve of risk and coverage, 0 for a perfect system.
-
-        It is the mean, over k from 1 to the number of items, of the share of wrong answers among
-        the k most certain ones (AURC; Geifman and El-Yaniv 2017). Items without an answer are the
-        last and count as wrong. Of items with equal scores every order counts alike.
+        The coverage is 0 if no threshold has this precision. The risk area is that under the curve
+        of risk and coverage, 0 for a perfect system: the mean, over k from 1 to the number of
+        items, of the share of wrong answers among the k most certain ones (AURC; Geifman and
+        El-Yaniv 2017). Items without an answer are the last and count as wrong. Of items with equal
+        scores every order counts alike. Both are NaN without items.
         """
-        harmonic = np.zeros(1)
+        if not len(self.scores):
+            return Estimate(value=math.nan), Estimate(value=math.nan)
+        whole = self._values(np.ones(len(self.scores)), precision)
+        coverage, area = (Estimate(value=value) for value in whole)
+        if math.isnan(degrees_of(effective_clusters(self.clusters))):
+            return coverage, area
+        rng, n_clusters = np.random.default_rng(self.seed), int(self.clusters.max()) + 1
+        drawn = (
+            np.bincount(rng.integers(0, n_clusters, n_clusters), minlength=n_clusters)
+            for _ in range(_RESAMPLES)
+        )
+        values = [self._values(counts[self.clusters].astype(float), precision) for counts in drawn]
+        ends = np.percentile(values, _ENDS, axis=0).T.tolist()
+        with_ends = zip((coverage, area), ends, strict=True)
+        coverage, area = (
+            estimate if low == high else replace(estimate, low=low, high=high)
+            for estimate, (low, high) in with_ends
+        )
+        return coverage, area
 
-        def area(weights: Values) -> float:
-            nonlocal harmonic
-            n_items = int(weights.sum())
-            if len(harmonic) <= n_items:
-                harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, n_items + 1))])
-            answered, right = self._sums(weights)
-            ends = np.concatenate([[0], answered, [n_items]]).astype(np.int64)
-            wrong = np.concatenate([[0.0], answered - right, [n_items - right[-1:].sum()]])
-            sizes = np.diff(ends)
-            rates = np.nan_to_num(quotients(np.diff(wrong), sizes))
-            before = wrong[:-1] - rates * ends[:-1]
-            areas = rates * sizes + before * np.diff(harmonic[ends])
-            return float(areas.sum() / n_items)
-
-        return self._resampled(area)
+    def _values(self, weights: Values, precision: float) -> tuple[float, float]:
+        """Return the coverage and the risk area of items with whole weights."""
+        answered, right = self._sums(weights)
+        n_items = int(weights.sum())
+        enough = answered[right >= precision * answered - _ROUNDING]
+        ends = np.concatenate([[0], answered, [n_items]]).astype(np.int64)
+        wrong = np.concatenate([[0.0], answered - right, [n_items - right[-1:].sum()]])
+        sizes = np.diff(ends)
+        rates = np.nan_to_num(quotients(np.diff(wrong), sizes))
+        harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, n_items + 1))])
+        areas = rates * sizes + (wrong[:-1] - rates * ends[:-1]) * np.diff(harmonic[ends])
+        return float(enough.max(initial=0) / n_items), float(areas.sum() / n_items)
 
     def calibration_error(self) -> Estimate:
         """Return the expected calibration error of scores from 0 to 1 (Naeini et al. 2015).
@@ -162,19 +168,3 @@ class AnswerSample:
         in_order = weights[self._order]
         answered = np.cumsum(in_order)[self._ends]
         return answered, np.cumsum(in_order * self.right[self._order])[self._ends]
-
-    def _resampled(self, statistic: Callable[[Values], float]) -> Estimate:
-        """Return a statistic of weighted items, with its interval."""
-        if not len(self.scores):
-            return Estimate(value=math.nan)
-        estimate = Estimate(value=statistic(np.ones(len(self.scores))))
-        if math.isnan(degrees_of(effective_clusters(self.clusters))) or math.isnan(estimate.value):
-            return estimate
-        rng, n_clusters = np.random.default_rng(self.seed), int(self.clusters.max()) + 1
-        drawn = (
-            np.bincount(rng.integers(0, n_clusters, n_clusters), minlength=n_clusters)
-            for _ in range(_RESAMPLES)
-        )
-        values = [statistic(counts[self.clusters].astype(np.float64)) for counts in drawn]
-        low, high = map(float, np.percentile(values, _ENDS))
-        return estimate if low == high else replace(estimate, low=low, high=high)

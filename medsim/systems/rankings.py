@@ -133,7 +133,9 @@ def _estimates(stratum: str, scored: pl.DataFrame, *, has_hierarchy: bool) -> di
 
 
 def _at_thresholds(answers: AnswerSample, *, is_calibrated: bool) -> dict[str, Estimate]:
-    estimates = {"coverage_at_95": answers.coverage_at(_PRECISION), "aurc": answers.risk_area()}
+    estimates = dict(
+        zip(("coverage_at_95", "aurc"), answers.at_thresholds(_PRECISION), strict=True)
+    )
     return estimates | ({"calibration_error": answers.calibration_error()} if is_calibrated else {})
 
 

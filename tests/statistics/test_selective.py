@@ -51,7 +51,7 @@ def test_risk_area_is_the_mean_over_all_orders_of_ties(
         if (np.diff(keys[list(order)]) <= 0).all():
             wrong = ~sample.right[list(order)]
             areas.append(np.mean(np.cumsum(wrong) / np.arange(1, len(rows) + 1)))
-    assert sample.risk_area().value == pytest.approx(np.mean(areas))
+    assert sample.at_thresholds(0.95)[1].value == pytest.approx(np.mean(areas))
 
 
 @given(ITEMS, st.sampled_from([0.5, 0.95, 1.0]))
@@ -64,7 +64,7 @@ def test_coverage_is_the_largest_at_a_threshold(
         chosen = [is_right for score, is_right in rows if score is not None and score >= threshold]
         if np.mean(chosen) >= precision:
             shares.append(len(chosen) / len(rows))
-    assert sample.coverage_at(precision).value == pytest.approx(max(shares))
+    assert sample.at_thresholds(precision)[0].value == pytest.approx(max(shares))
 
 
 def test_curve_and_shares_are_those_of_scikit_learn() -> None:
@@ -107,9 +107,9 @@ def test_detection_is_the_area_under_the_roc_curve() -> None:
 def test_intervals_hold_the_values_of_a_larger_sample() -> None:
     whole = replace(drawn(40_000), clusters=np.zeros(40_000, np.int64))  # without an interval
     parts = [drawn(400, seed) for seed in range(10, 22)]
-    for score in (AnswerSample.risk_area, lambda sample: sample.coverage_at(0.8)):
-        value = score(whole).value
-        held = [estimate.low <= value <= estimate.high for estimate in map(score, parts)]
+    estimates = [part.at_thresholds(0.8) for part in parts]
+    for at, value in enumerate(score.value for score in whole.at_thresholds(0.8)):
+        held = [each[at].low <= value <= each[at].high for each in estimates]
         assert sum(held) >= 9
 
 
@@ -120,6 +120,6 @@ def test_nothing_answered_has_no_precision(scores: list[float]) -> None:
     sample = AnswerSample(scores=np.array(scores, float), right=right, clusters=clusters)
     assert math.isnan(sample.precision().value)
     assert math.isnan(sample.calibration_error().value)
-    assert sample.risk_area().value == 1 or not n_items
-    assert sample.coverage_at(0.95).value == 0 or not n_items
+    assert sample.at_thresholds(0.95)[1].value == 1 or not n_items
+    assert sample.at_thresholds(0.95)[0].value == 0 or not n_items
     assert len(sample.curve().threshold) == 0
