@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -24,7 +24,7 @@ from medsim.evaluations.confusions import rare_kinds
 from medsim.evaluations.inputs import EvaluationInput
 from medsim.evaluations.layouts import LAYOUTS
 from medsim.evaluations.options import SEPARATION_TABLES, CompareOptions
-from medsim.evaluations.output import SCORES, SET_COMPARISONS, SET_PAIRS, Evaluation
+from medsim.evaluations.output import SCORES, SET_COMPARISONS, SET_PAIRS, Evaluation, TableRow
 from medsim.evaluations.readable import LABELS, apart, set_name
 from medsim.evaluations.run import resampling_of
 from medsim.evaluations.scoring import ScoredModel, fixed_comparisons, warn_of_reach
@@ -51,10 +51,6 @@ from medsim.evaluations.statistic import BASELINE, tabulated_names
 from medsim.kernels.types import Flags, Values
 from medsim.pages.readable import percent, rounded, with_ends, with_half_width
 from medsim.pages.sentences import ALPHA
-
-if TYPE_CHECKING:
-    from medsim.evaluations.output import TableRow
-
 
 _SUMMARIZED = {"best", "standings"}  # tables that open with the result in sentences
 _USUAL = {*_SUMMARIZED, "parts"}  # tables with the usual statistic of each set

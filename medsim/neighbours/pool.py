@@ -18,7 +18,7 @@ from medsim.core.opened import open_output
 from medsim.core.options import OpenedFolder, public, type_of
 from medsim.core.output import check_file_free
 from medsim.core.parquet import scan_of_users, write_batches
-from medsim.core.progress import progress_of
+from medsim.core.progress import Progress, progress_of
 from medsim.core.reading import expanded, json_columns, reading
 from medsim.core.tables import (
     LINE_END,
@@ -39,7 +39,6 @@ from medsim.neighbours.search import NearestSearch, Terms, pairs_within, part_of
 from medsim.terminologies.sources.table import cell_text, table_values
 
 if TYPE_CHECKING:
-    from medsim.core.progress import Progress
     from medsim.kernels.edit_search import Queries
     from medsim.neighbours.search import Advance, Nearest
 
