@@ -21,7 +21,7 @@ from medsim.statistics.estimates import (
     jackknife_error,
     quotients,
 )
-from medsim.statistics.ranks import ranked
+from medsim.statistics.ranks import counts_by_label, ranked
 from medsim.statistics.significance import Test, clustered_test
 
 _CHANCE = 0.5
@@ -96,7 +96,7 @@ class MatchedPairs:
         by_precision: bool = False,
     ) -> None:
         self._by_precision = by_precision
-        positives, negatives = _counts(labels, strata)
+        positives, negatives = counts_by_label(strata, labels)
         self.matched = ((positives > 0) & (negatives > 0))[strata]
         n_positives, n_matched = (
             int(np.count_nonzero(members)) for members in (labels, labels & self.matched)
@@ -124,7 +124,7 @@ class MatchedPairs:
         value, left_out = math.nan, np.empty(0)
         if len(values):
             wins = _wins(values, self._labels, self._strata)
-            weights, compared = self._weighed(*_counts(self._labels, self._strata))
+            weights, compared = self._weighed(*counts_by_label(self._strata, self._labels))
             won = np.bincount(self._strata, np.where(self._labels, wins, 0)).astype(np.float64)
             value = float((won / compared).sum() / weights.sum())
             if self._effective >= FEWEST_CLUSTERS:
@@ -139,9 +139,9 @@ class MatchedPairs:
             wins: float64[n_matched], see ``_wins``.
             won: float64[n_strata], the sum of those of positives.
         """
-        positives, negatives = _counts(self._labels, self._strata)
+        positives, negatives = counts_by_label(self._strata, self._labels)
         weights, compared = self._weighed(positives, negatives)
-        of_cell_positives, of_cell_negatives = _counts(self._labels, self._cells)
+        of_cell_positives, of_cell_negatives = counts_by_label(self._cells, self._labels)
         # Comparisons within the cell are among the wins of its positives and of its negatives.
         within = np.where(self._labels, _wins(similarities, self._labels, self._cells), 0.0)
         lost = np.bincount(self._cells, wins - within)
@@ -171,15 +171,6 @@ class MatchedPairs:
         divisors = negatives + positives if self._by_precision else negatives
         at_least_one = np.maximum(divisors, 1.0)
         return positives * negatives / at_least_one, at_least_one
-
-
-def _counts(labels: Flags, groups: Rows) -> tuple[Rows, Rows]:
-    """Return the numbers of positives and of negatives of each group, int64[n_groups]."""
-    n_groups = int(groups.max(initial=-1)) + 1
-    positives, negatives = (
-        np.bincount(groups[members], minlength=n_groups) for members in (labels, ~labels)
-    )
-    return positives, negatives
 
 
 def _wins(similarities: Values, labels: Flags, groups: Rows) -> Values:
