@@ -152,7 +152,8 @@ def _scores(
     make = conclusions.all_metrics if kind else best_metrics
     rows = make(results, comparisons, statistics, subset=subset, correction=correction)
     if kind == "standings":
-        return conclusions.standings_only(rows), []
+        tested = conclusions.with_standing(rows.drop_nulls("value"))
+        return tested.select(*_SCORED, "embedding", "metric", "n_better", "n_worse"), []
     if options.numbered:
         sizes = results.select(*SET, n_in_set="n_pairs").unique()
         return rows.join(sizes, on=SET, how="left", nulls_equal=True, maintain_order="left"), []
@@ -294,9 +295,7 @@ def separation_table(evaluation: Evaluation, name: str) -> pl.DataFrame:
                 f"{evaluation.folder} has no errors of terms; evaluate with `near` and `far`"
             )
         return conclusions.extreme_terms(evaluation.separated().collect())
-    rows = evaluation.separation()
-    if rows.is_empty():
-        raise InputError(f"{evaluation.folder} has no such results; evaluate with `separation`")
+    rows = _checked(evaluation.separation(), evaluation, "separation")
     errors = conclusions.errors_of(rows)
     if errors.is_empty():
         raise InputError(f"{evaluation.folder} has no errors: too few terms have a vector")

@@ -124,16 +124,6 @@ def at_metrics(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     return results.join(at, on=["embedding", "metric"], how="semi", maintain_order="left")
 
 
-def standings_only(every: pl.DataFrame) -> pl.DataFrame:
-    """Return how many metrics of its embedding each is significantly better and worse than.
-
-    From rows of ``all_metrics``: the columns of a set, statistic, embedding, metric, n_better,
-    n_worse.
-    """
-    columns = (*SET, "statistic", "embedding", "metric", "n_better", "n_worse")
-    return with_standing(every.drop_nulls("value")).select(columns)
-
-
 def metric_spread(
     results: pl.DataFrame, statistics: Iterable[str], *, subset: str = "common"
 ) -> pl.DataFrame:

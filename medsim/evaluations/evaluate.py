@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations, product
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -336,24 +337,21 @@ def _write_similarities(
         stage.note(f"{n_pairs} under {n_metrics}")
 
 
+_MAKERS = {
+    "retrieval": "medsim.evaluations.retrieval:retrieval_tables",
+    "noise": "medsim.evaluations.robustness:robustness_tables",
+    "separation": "medsim.evaluations.separation:separation_tables",
+}
+"""The functions that make tables from optional files, by the folder of these."""
+
+
 def summarize(run: EvaluationRun) -> None:
     """Write the tables of all inputs, of this run and of earlier ones, and the manifest."""
     tables = {table.files: [pl.DataFrame(schema=table.dtypes)] for table in SUMMARIES}
     tables[output.RESULT] = [values_of("", ())]
-    makers = [_of_pairs]
     kinds = {path.split("/")[0] for path in run.output.outputs}
-    if output.RETRIEVED.files.split("/")[0] in kinds:
-        from medsim.evaluations.retrieval import retrieval_tables  # noqa: PLC0415 — if asked for
-
-        makers.append(retrieval_tables)
-    if output.NOISY.files.split("/")[0] in kinds:
-        from medsim.evaluations.robustness import robustness_tables  # noqa: PLC0415 — if asked for
-
-        makers.append(robustness_tables)
-    if output.SEPARATION_PARTS.files.split("/")[0] in kinds:
-        from medsim.evaluations.separation import separation_tables  # noqa: PLC0415 — if asked for
-
-        makers.append(separation_tables)
+    makers = [_of_pairs]
+    makers += [resolve_name(maker) for kind, maker in _MAKERS.items() if kind in kinds]
     for name, make in product(run.inputs, makers):
         for table, frame in make(run, name).items():
             tables[table].append(frame)

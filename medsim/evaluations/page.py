@@ -122,7 +122,7 @@ def page_of(evaluation: Evaluation) -> Page:
 
 
 def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) -> Page:
-    """Return the report of an evaluation; a section without data is left out."""
+    """Return the report of an evaluation; a section without parts is left out."""
     options = ", ".join(f"{k} {v}" for k, v in manifest.options.items() if v or type(v) is int)
     best = with_standing(
         best_metrics(data.results, data.comparisons, tabulated_names(best=True), baseline=True)
@@ -154,7 +154,7 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
             title="How well embeddings represent medical terms",
             lead=f"{_counted(embeddings, 'embeddings')} on "
             f"{_counted(list(manifest.inputs), 'inputs')}.",
-            sections=[section for section in sections if section is not None],
+            sections=[section for section in sections if section and section.parts],
             notice=license_notice(manifest.inputs),
             signature=options,
             words=meanings_of(data.results),
@@ -176,10 +176,8 @@ _FILLED = (
 )
 
 
-def score_boards(best: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
+def score_boards(best: pl.DataFrame, embeddings: Sequence[str]) -> Section:
     """Return each embedding at its best metric on every set, with standings over all."""
-    if best.is_empty():
-        return None
     parts: list[SectionPart] = []
     for statistic in map(STATISTICS.__getitem__, tabulated_names(best=True)):
         rows = best.filter(statistic=statistic.name).drop_nulls("value")
@@ -195,10 +193,8 @@ def score_boards(best: pl.DataFrame, embeddings: Sequence[str]) -> Section | Non
     )
 
 
-def by_subset(parts: pl.DataFrame) -> Section | None:
+def by_subset(parts: pl.DataFrame) -> Section:
     """Return each embedding at its best metric on the parts of rated sets."""
-    if parts.is_empty():
-        return None
     groups = with_standing(parts.drop_nulls("value")).group_by("statistic", maintain_order=True)
     return Section(
         title="By subset",
@@ -211,6 +207,7 @@ def by_subset(parts: pl.DataFrame) -> Section | None:
     )
 
 
+_NEGATIVES = "Negatives by how their terms differ, and by the relation of their concepts."
 _CONFUSIONS = {
     "synonym_nearer": "How often a synonym is nearer than a negative, by kind of negative",
     "rung_nearer": "How often a name of a rung, from synonym to sibling, is nearer than one of the "
@@ -218,12 +215,10 @@ _CONFUSIONS = {
 }
 
 
-def confusions(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
+def confusions(data: EvaluationReportData, embeddings: Sequence[str]) -> Section:
     """Return how often synonyms are nearer than negatives of each kind, and rungs than the next."""
-    rows = with_standing(with_parts(data.confusions.drop_nulls("value")))
-    if rows.is_empty():
-        return None
     parts = []
+    rows = with_standing(with_parts(data.confusions.drop_nulls("value")))
     rows = rows.sort("statistic", descending=True, maintain_order=True)
     for (of,), compared in rows.group_by("statistic", maintain_order=True):
         statistic = STATISTICS[str(of)]
@@ -245,12 +240,7 @@ def confusions(data: EvaluationReportData, embeddings: Sequence[str]) -> Section
         parts.append(chart)
     return Section(
         title="Confusions",
-        prose=" ".join(
-            [
-                "Negatives by how their terms differ, and by the relation of their concepts.",
-                *data.rare_kinds,
-            ]
-        ),
+        prose=" ".join([_NEGATIVES, *data.rare_kinds]),
         parts=parts,
     )
 
