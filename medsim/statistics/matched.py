@@ -13,14 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from medsim.kernels.types import Flags, Rows, Values
-from medsim.statistics.estimates import (
-    FEWEST_CLUSTERS,
-    Estimate,
-    clustered_estimate,
-    effective_clusters,
-    jackknife_error,
-    quotients,
-)
+from medsim.statistics import estimates
+from medsim.statistics.estimates import Estimate
 from medsim.statistics.ranks import counts_by_label, ranked
 from medsim.statistics.significance import Test, clustered_test
 
@@ -55,8 +49,8 @@ class MatchedSample:
     ) -> MatchedSample:
         """Return a sample with its interval, from ``n_pairs`` matched pairs."""
         auc = Estimate(value=value)
-        if len(left_out) and (jackknife_error(value, left_out) or value != _CHANCE):
-            auc = clustered_estimate(value, left_out, n_pairs, effective)
+        if len(left_out) and (estimates.jackknife_error(value, left_out) or value != _CHANCE):
+            auc = estimates.clustered_estimate(value, left_out, n_pairs, effective)
         return cls(auc=auc, share=Estimate(value=share), effective=effective, left_out=left_out)
 
     def difference(self, other: MatchedSample) -> Test:
@@ -110,9 +104,7 @@ class MatchedPairs:
             clusters[self.matched], return_index=True, return_inverse=True
         )
         clusters = np.argsort(np.argsort(first))[clusters]  # in order of their first pairs
-        self._effective = min(
-            effective_clusters(clusters[members]) for members in (self._labels, ~self._labels)
-        )
+        self._effective = estimates.effective_of_labels(clusters, self._labels)
         # A cell has the pairs of one stratum and one cluster.
         n_clusters = int(clusters.max(initial=-1)) + 1
         keys, self._cells = np.unique(self._strata * n_clusters + clusters, return_inverse=True)
@@ -127,7 +119,7 @@ class MatchedPairs:
             weights, compared = self._weighed(*counts_by_label(self._strata, self._labels))
             won = np.bincount(self._strata, np.where(self._labels, wins, 0)).astype(np.float64)
             value = float((won / compared).sum() / weights.sum())
-            if self._effective >= FEWEST_CLUSTERS:
+            if self._effective >= estimates.FEWEST_CLUSTERS:
                 left_out = self._without_each(values, wins, won)
         return MatchedSample.of(value, left_out, len(values), self._effective, self._share)
 
@@ -154,7 +146,7 @@ class MatchedPairs:
         changes = sums - (won / compared)[stratum]
         total = (won / compared).sum() + np.bincount(self._cluster_of_cell, changes)
         left = weights.sum() + np.bincount(self._cluster_of_cell, weights_left - weights[stratum])
-        return quotients(total, left)
+        return estimates.quotients(total, left)
 
     def _weighed(self, positives: Rows, negatives: Rows) -> tuple[Values, Values]:
         """Return weights of strata, and by what their wins are divided to have this weight.

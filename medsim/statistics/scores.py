@@ -416,9 +416,7 @@ def roc_area(ranks: Ids, labels: Flags, clusters: Rows | None = None) -> RocArea
     auc = Estimate(value=halves / (2 * n_positives * n_negatives))
     effective, left_out = math.nan, None
     if clusters is not None:
-        effective = min(
-            estimates.effective_clusters(clusters[members]) for members in (labels, ~labels)
-        )
+        effective = estimates.effective_of_labels(clusters, labels)
         if effective >= estimates.FEWEST_CLUSTERS:
             left_out = _areas_without_each(halves, placements, ranks, labels, clusters)
             auc = estimates.clustered_estimate(auc.value, left_out, len(ranks), effective)

@@ -11,13 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from medsim.kernels.types import Flags, Rows, Values
-from medsim.statistics.estimates import (
-    Estimate,
-    clustered_mean,
-    degrees_of,
-    effective_clusters,
-    quotients,
-)
+from medsim.statistics import estimates
+from medsim.statistics.estimates import Estimate
 from medsim.statistics.ranks import ranked
 from medsim.statistics.scores import roc_area
 
@@ -62,12 +57,12 @@ class AnswerSample:
 
     def answered(self) -> Estimate:
         """Return the share of items with an answer."""
-        return clustered_mean((~np.isnan(self.scores)).astype(np.float64), self.clusters)
+        return estimates.clustered_mean((~np.isnan(self.scores)).astype(np.float64), self.clusters)
 
     def precision(self) -> Estimate:
         """Return the share of answers that are right; NaN without answers."""
         given = ~np.isnan(self.scores)
-        return clustered_mean(self.right[given].astype(np.float64), self.clusters[given])
+        return estimates.clustered_mean(self.right[given].astype(np.float64), self.clusters[given])
 
     def coverage_at(self, precision: float) -> Estimate:
         """Return the largest coverage at a threshold where the precision is at least this."""
@@ -97,7 +92,7 @@ class AnswerSample:
             ends = np.concatenate([[0], answered, [n_items]]).astype(np.int64)
             wrong = np.concatenate([[0.0], answered - right, [n_items - right[-1:].sum()]])
             sizes = np.diff(ends)
-            rates = np.nan_to_num(quotients(np.diff(wrong), sizes))
+            rates = np.nan_to_num(estimates.quotients(np.diff(wrong), sizes))
             before = wrong[:-1] - rates * ends[:-1]
             areas = rates * sizes + before * np.diff(harmonic[ends])
             return float(areas.sum() / n_items)
@@ -122,7 +117,7 @@ class AnswerSample:
         bins = np.minimum((self.scores[given] * _N_BINS).astype(np.int64), _N_BINS - 1)
         counts = np.bincount(bins, minlength=_N_BINS)
         sums = (np.bincount(bins, of[given], _N_BINS) for of in (self.scores, self.right))
-        means, shares = (quotients(each, counts) for each in sums)
+        means, shares = (estimates.quotients(each, counts) for each in sums)
         filled = counts > 0
         return means[filled], shares[filled], counts[filled].astype(np.float64)
 
@@ -131,7 +126,7 @@ class AnswerSample:
         answered, right = self._sums(np.ones(len(self.scores)))
         thresholds = self.scores[self._order][self._ends]
         return RiskCurve(
-            thresholds, answered / max(1, len(self.scores)), quotients(right, answered)
+            thresholds, answered / max(1, len(self.scores)), estimates.quotients(right, answered)
         )
 
     def detection(self, known: Flags) -> Estimate:
@@ -167,7 +162,8 @@ class AnswerSample:
         if not len(self.scores):
             return Estimate(value=math.nan)
         estimate = Estimate(value=statistic(np.ones(len(self.scores))))
-        if math.isnan(degrees_of(effective_clusters(self.clusters))) or math.isnan(estimate.value):
+        effective = estimates.effective_clusters(self.clusters)
+        if math.isnan(estimates.degrees_of(effective)) or math.isnan(estimate.value):
             return estimate
         rng, n_clusters = np.random.default_rng(self.seed), int(self.clusters.max()) + 1
         drawn = (
