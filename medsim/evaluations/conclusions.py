@@ -17,6 +17,7 @@ from medsim.evaluations.sets import (
     in_means,
     of_synonyms,
     with_enough_pairs,
+    with_facts,
 )
 from medsim.evaluations.statistic import BASELINE, statistics_of
 from medsim.pages.sentences import ALPHA
@@ -233,28 +234,20 @@ def _with_standings(
     among = comparisons.filter(between=between)
     if among.is_empty() or subset != "common":
         return rows
-    compared = between.removesuffix("s")
+    compared, names = between.removesuffix("s"), ("n_better", "n_worse", "among_best")
     key = [*SET, "of", *(["embedding1"] if compared == "metric" else [])]
     counts = standings(among, key, compared, correction).rename(
         {"of": "statistic", "embedding1": "embedding", "name": compared}, strict=False
     )
-    on = [column for column in counts.columns if column in rows.columns]
     is_tested = pl.col(f"p_{correction}").is_not_null().any().alias("is_tested")
     tested = among.group_by(*SET, statistic="of").agg(is_tested)
     is_ranked = pl.col("is_tested").fill_null(value=True) & (pl.col("embedding") != BASELINE)
-    return (
-        rows.join(counts, on=on, how="left", nulls_equal=True, maintain_order="left")
-        .with_columns(
-            pl.col("n_better", "n_worse").fill_null(0),
-            pl.col("among_best").fill_null(value=True) & pl.col("value").is_not_null(),
-        )
-        .join(tested, on=[*SET, "statistic"], how="left", nulls_equal=True, maintain_order="left")
-        .with_columns(
-            pl.when(is_ranked).then(name).alias(name)
-            for name in ("n_better", "n_worse", "among_best")
-        )
-        .drop("is_tested")
+    ranked = with_facts(rows, counts).with_columns(
+        pl.col("n_better", "n_worse").fill_null(0),
+        pl.col("among_best").fill_null(value=True) & pl.col("value").is_not_null(),
     )
+    standing = (pl.when(is_ranked).then(name).alias(name) for name in names)
+    return with_facts(ranked, tested).with_columns(standing).drop("is_tested")
 
 
 def standings(

@@ -29,6 +29,7 @@ from medsim.evaluations.sets import (
     SET,
     of_synonyms,
     with_enough_pairs,
+    with_facts,
     with_parts,
 )
 from medsim.evaluations.statistic import BASELINE, STATISTICS, Statistic, tabulated_names
@@ -336,7 +337,7 @@ def accuracy(data: EvaluationReportData, embeddings: Sequence[str]) -> Section |
     key = [*SET, "embedding", "metric"]
     held_out = data.results.filter(statistic="accuracy_heldout", subset="common")
     held_out = held_out.select(*key, pl.col("value").alias("held out"))
-    table = best.join(held_out, on=key, how="left", nulls_equal=True, maintain_order="left")
+    table = with_facts(best, held_out)
     columns = [*key, "value", "low", "high", "held out", "n_pairs"]
     chart = Chart(
         title="Accuracy by difficulty and strategy of negatives",
