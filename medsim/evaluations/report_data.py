@@ -10,20 +10,12 @@ import numpy as np
 import polars as pl
 
 from medsim.core.config import SET_COLUMNS
+from medsim.evaluations import sets
 from medsim.evaluations.compare import common_pairs, kept_similarities, stored_input
 from medsim.evaluations.conclusions import best_metrics
 from medsim.evaluations.confusions import rare_kinds
 from medsim.evaluations.output import COVERED_TERMS, RETRIEVED, SCORES, Evaluation
 from medsim.evaluations.sentences import confusion_sentences
-from medsim.evaluations.sets import (
-    CONFUSIONS,
-    LADDER,
-    SET,
-    WHOLE_SUBSET,
-    parts_of_sets,
-    sort_parts,
-    whole_sets,
-)
 from medsim.evaluations.statistic import statistics_of
 from medsim.kernels.types import Flags, Values
 from medsim.statistics.ranks import histogram, roc_curve
@@ -74,18 +66,18 @@ class EvaluationReportData:
 def evaluation_data(evaluation: Evaluation) -> EvaluationReportData:
     """Return the data of an evaluation's report."""
     results, comparisons = evaluation.results(), evaluation.comparisons()
-    confused = confusion_sentences(results.filter(subset=WHOLE_SUBSET))
+    confused = confusion_sentences(results.filter(subset=sets.WHOLE_SUBSET))
     rated = [statistic.name for statistic in statistics_of("rated") if statistic.table == "best"]
-    of_parts = parts_of_sets(results), parts_of_sets(comparisons)
+    of_parts = sets.parts_of_sets(results), sets.parts_of_sets(comparisons)
     parts, confusions = (
-        sort_parts(best_metrics(*of_parts, names, baseline=baseline))
-        for names, baseline in ((rated, False), ((*CONFUSIONS[:1], *LADDER), True))
+        sets.sort_parts(best_metrics(*of_parts, names, baseline=baseline))
+        for names, baseline in ((rated, False), ((*sets.CONFUSIONS[:1], *sets.LADDER), True))
     )
-    results, comparisons = whole_sets(results), whole_sets(comparisons)
+    results, comparisons = sets.whole_sets(results), sets.whole_sets(comparisons)
     return EvaluationReportData(
         results=results,
         comparisons=comparisons,
-        coverage=whole_sets(evaluation.coverage()),
+        coverage=sets.whole_sets(evaluation.coverage()),
         parts=parts,
         confusions=confusions,
         confused=confused,
@@ -121,7 +113,7 @@ def _retrieved(evaluation: Evaluation) -> pl.DataFrame:
 
 _WORST_PAIRS = 5  # pairs of each kind
 _HARDEST = (("hard", "levenshtein"), ("hard", "embedding"))  # sets whose errors are shown
-_NAMED = (*SET, "embedding", "metric")
+_NAMED = (*sets.SET, "embedding", "metric")
 _CHARTS = ("distributions", "quartiles", "curves", "errors")
 
 
@@ -139,7 +131,7 @@ def chart_data_of(
         for chart, frame in _of_input(evaluation, of_input):
             frames_of[chart].append(frame)
     return {
-        chart: pl.concat(frames).sort(*SET, "embedding", maintain_order=True)
+        chart: pl.concat(frames).sort(*sets.SET, "embedding", maintain_order=True)
         if frames
         else pl.DataFrame(schema=dict.fromkeys(_NAMED, pl.String))
         for chart, frames in frames_of.items()
@@ -149,15 +141,15 @@ def chart_data_of(
 def _of_input(evaluation: Evaluation, best: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     name = best["input"][0]
     input_ = stored_input(evaluation, name)
-    sets = {tuple(pair_set.key_columns().values()): pair_set for pair_set in input_.sets}
+    pair_sets = {tuple(pair_set.key_columns().values()): pair_set for pair_set in input_.sets}
     common = common_pairs(evaluation, input_)
     for of_metric in best.partition_by("embedding", "metric", maintain_order=True):
         embedding, metric = of_metric.select("embedding", "metric").row(0)
         similarities = kept_similarities(evaluation, SCORES.path(name, embedding, metric), input_)
         whole = _whole(evaluation, embedding, input_)
         for key in of_metric.select(SET_COLUMNS).iter_rows():
-            is_common = common[sets[key].rows]
-            rows, labels = sets[key].rows[is_common], sets[key].values[is_common] == 1
+            is_common = common[pair_sets[key].rows]
+            rows, labels = pair_sets[key].rows[is_common], pair_sets[key].values[is_common] == 1
             names = dict(zip(_NAMED, (name, *key, embedding, metric), strict=True))
             named = [pl.lit(value, pl.String).alias(column) for column, value in names.items()]
             values = similarities[rows]
