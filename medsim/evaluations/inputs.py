@@ -342,8 +342,7 @@ def read_inputs(
     inputs: dict[str, EvaluationInput] = {}
     with progress.stage("read inputs") as stage:
         words = None if options.words is None else read_words(Path(options.words))
-        bins = (options.bins, options.topic_bins, options.equal_parts)
-        stratification = Stratification(*bins)
+        stratification = Stratification(options.bins, options.topic_bins, options.equal_parts)
         sizes = []
         for path in map(str, options.input_paths):
             if os.path.isdir(path):  # noqa: PTH112 — a path with its columns may be too long for Path
@@ -410,8 +409,7 @@ def _with_targets(
         if options.noise:
             from medsim.evaluations.robustness import noisy_items  # noqa: PLC0415 — if asked for
 
-            noisy = noisy_items(build, linked, options, progress)
-            input_ = replace(input_, noisy=noisy)
+            input_ = replace(input_, noisy=noisy_items(build, linked, options, progress))
     if options.separates:
         with progress.stage(f"find categories of {input_.name}") as stage:
             named = options.categories or (*options.near, *options.far)

@@ -20,7 +20,7 @@ from medsim.evaluations.conclusions import (
     embedding_standings,
     with_standing,
 )
-from medsim.evaluations.report_data import EvaluationReportData, evaluation_data
+from medsim.evaluations.detail_sections import EvaluationReportData, evaluation_data
 from medsim.evaluations.sentences import main_set, result_sentences, sample_sentences
 from medsim.evaluations.sets import (
     ALL_KINDS,
