@@ -272,10 +272,12 @@ def roc_curves(data: EvaluationReportData, embeddings: Sequence[str]) -> Section
     return Section(title="ROC curves", parts=[chart])
 
 
-def errors(data: EvaluationReportData, embeddings: Sequence[str]) -> Section:
+def errors(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
     """Return the worst errors as examples."""
     pairs = _pair_errors(readable.in_order_of(data.errors, embeddings))
     terms = _retrieval_errors(readable.in_order_of(data.retrieved, embeddings))
+    if not pairs + terms:
+        return None
     of_pairs = (
         "The negatives that an embedding finds most similar and the positives that it finds least "
         "similar, with the metric that gives it the highest AUC. The examples are from the hard "
@@ -319,7 +321,7 @@ def _retrieval_errors(retrieved: pl.DataFrame) -> list[Folded]:
     return folded
 
 
-def spread_of_metrics(results: pl.DataFrame, embeddings: Sequence[str]) -> Section:
+def spread_of_metrics(results: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
     """Return how much each embedding's scores vary with the metric."""
     parts = [
         chart
@@ -327,6 +329,8 @@ def spread_of_metrics(results: pl.DataFrame, embeddings: Sequence[str]) -> Secti
         if table.table.startswith("spread-")
         and (chart := _spread(results, at, table.table.removeprefix("spread-"), embeddings))
     ]
+    if not parts:
+        return None
     return Section(
         title="Variance between metrics",
         prose="How much the choice of a metric matters: the variance of a score over the metrics "
@@ -369,7 +373,7 @@ def _spread(results: pl.DataFrame, at: str, name: str, embeddings: Sequence[str]
 _RETRIEVED = {one.name: one.label for one in statistics_of("retrieval")}
 
 
-def retrieval(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section:
+def retrieval(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
     """Return how often embeddings find a synonym."""
     parts = []
     for (name,), of_input in rows.drop_nulls("value").group_by("input", maintain_order=True):
@@ -377,6 +381,8 @@ def retrieval(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section:
         common = readable.with_contenders(readable.in_order_of(at_best, embeddings))
         if common.height:
             parts.append(_by_difficulty(str(name), common, of_input))
+    if not parts:
+        return None
     return Section(
         title="Retrieval",
         prose="How often is a synonym of a term among its nearest terms, of all terms of the build "
@@ -440,9 +446,11 @@ _LARGEST = 20  # categories that a heat map shows
 _LABELLED = 6  # categories up to which its cells have room for numbers
 
 
-def category_separation(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section:
+def category_separation(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
     """Return how well embeddings keep categories apart; see ``SEPARATION``."""
     overall = conclusions.overall_errors(rows)
+    if overall.is_empty():
+        return None
     parts = []
     for (name,), of_input in overall.group_by("input", maintain_order=True):
         parts.append(_errors(str(name), of_input, rows.filter(input=name), embeddings))

@@ -114,7 +114,7 @@ def page_of(evaluation: Evaluation) -> Page:
 
 
 def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) -> Page:
-    """Return the report of an evaluation; a section without parts is left out."""
+    """Return the report of an evaluation; a section without data is left out."""
     options = ", ".join(f"{k} {v}" for k, v in manifest.options.items() if v or type(v) is int)
     best = with_standing(
         best_metrics(data.results, data.comparisons, tabulated_names(best=True), baseline=True)
@@ -146,7 +146,7 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
             title="How well embeddings represent medical terms",
             lead=f"{_counted(embeddings, 'embeddings')} on "
             f"{_counted(list(manifest.inputs), 'inputs')}.",
-            sections=[section for section in sections if section and section.parts],
+            sections=[section for section in sections if section is not None],
             notice=license_notice(manifest.inputs),
             signature=options,
             words=meanings_of(data.results),
@@ -168,8 +168,10 @@ _FILLED = (
 )
 
 
-def score_boards(best: pl.DataFrame, embeddings: Sequence[str]) -> Section:
+def score_boards(best: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
     """Return each embedding at its best metric on every set, with standings over all."""
+    if best.is_empty():
+        return None
     parts: list[SectionPart] = []
     for statistic in map(STATISTICS.__getitem__, tabulated_names(best=True)):
         rows = best.filter(statistic=statistic.name).drop_nulls("value")
@@ -185,8 +187,10 @@ def score_boards(best: pl.DataFrame, embeddings: Sequence[str]) -> Section:
     )
 
 
-def by_subset(parts: pl.DataFrame) -> Section:
+def by_subset(parts: pl.DataFrame) -> Section | None:
     """Return each embedding at its best metric on the parts of rated sets."""
+    if parts.is_empty():
+        return None
     groups = with_standing(parts.drop_nulls("value")).group_by("statistic", maintain_order=True)
     return Section(
         title="By subset",
@@ -207,10 +211,12 @@ _CONFUSIONS = {
 }
 
 
-def confusions(data: EvaluationReportData, embeddings: Sequence[str]) -> Section:
+def confusions(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
     """Return how often synonyms are nearer than negatives of each kind, and rungs than the next."""
     parts = []
     rows = with_standing(sets.with_parts(data.confusions.drop_nulls("value")))
+    if rows.is_empty():
+        return None
     rows = rows.sort("statistic", descending=True, maintain_order=True)
     for (of,), compared in rows.group_by("statistic", maintain_order=True):
         statistic = STATISTICS[str(of)]
