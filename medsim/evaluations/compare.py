@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -19,12 +19,12 @@ from medsim.core.progress import Progress, progress_of
 from medsim.core.shown import MISSING
 from medsim.core.table_formats import BOLD
 from medsim.core.terms import is_multi_word
-from medsim.evaluations import conclusions
+from medsim.evaluations import conclusions, sets
 from medsim.evaluations.confusions import rare_kinds
 from medsim.evaluations.inputs import EvaluationInput
 from medsim.evaluations.layouts import LAYOUTS
 from medsim.evaluations.options import SEPARATION_TABLES, CompareOptions
-from medsim.evaluations.output import SCORES, SET_COMPARISONS, SET_PAIRS, Evaluation
+from medsim.evaluations.output import SCORES, SET_COMPARISONS, SET_PAIRS, Evaluation, TableRow
 from medsim.evaluations.readable import LABELS, apart, set_name
 from medsim.evaluations.run import resampling_of
 from medsim.evaluations.scoring import ScoredModel, fixed_comparisons, warn_of_reach
@@ -33,28 +33,11 @@ from medsim.evaluations.sentences import (
     result_sentences,
     sample_sentences,
 )
-from medsim.evaluations.sets import (
-    ALL_KINDS,
-    CONFUSIONS,
-    FEW,
-    HEADLINE,
-    HEADLINE_DATASET,
-    LADDER,
-    SET,
-    WHOLE_SUBSET,
-    parts_of_sets,
-    sort_parts,
-    whole_sets,
-    with_parts,
-)
+from medsim.evaluations.sets import FEW, SET
 from medsim.evaluations.statistic import BASELINE, tabulated_names
 from medsim.kernels.types import Flags, Values
 from medsim.pages.readable import percent, rounded, with_ends, with_half_width
 from medsim.pages.sentences import ALPHA
-
-if TYPE_CHECKING:
-    from medsim.evaluations.output import TableRow
-
 
 _SUMMARIZED = {"best", "standings"}  # tables that open with the result in sentences
 _USUAL = {*_SUMMARIZED, "parts"}  # tables with the usual statistic of each set
@@ -128,9 +111,9 @@ def _scores(
 
     An evaluation on minimal negatives alone has only confusions.
     """
-    if name == "best" and {*evaluation.results()["statistic"]} == {CONFUSIONS[0]}:
+    if name == "best" and {*evaluation.results()["statistic"]} == {sets.CONFUSIONS[0]}:
         name = "confusions"
-    of_sets = parts_of_sets if name in {"parts", "confusions", "ladder"} else whole_sets
+    of_sets = sets.parts_of_sets if name in {"parts", "confusions", "ladder"} else sets.whole_sets
     results, comparisons = of_sets(evaluation.results()), of_sets(evaluation.comparisons())
     if options.paper.negatives:
         of_strategy = pl.col("negatives") == options.paper.negatives
@@ -140,7 +123,7 @@ def _scores(
     subset, correction = options.subset, options.correction
     kind, _, statistic = name.rpartition("-")
     statistics = tabulated_names(best=True) if name in _USUAL else (statistic,)
-    statistics = {"confusions": CONFUSIONS, "ladder": LADDER}.get(name, statistics)
+    statistics = {"confusions": sets.CONFUSIONS, "ladder": sets.LADDER}.get(name, statistics)
     results = results.filter(pl.col("statistic").is_in(list(statistics)))
     if results.is_empty():
         raise InputError(f"{evaluation.folder} has no {statistics[0]}: no input has such pairs")
@@ -156,19 +139,20 @@ def _scores(
     make = conclusions.all_metrics if kind else best_metrics
     rows = make(results, comparisons, statistics, subset=subset, correction=correction)
     if kind == "standings":
-        return conclusions.standings_only(rows), []
+        tested = conclusions.with_standing(rows.drop_nulls("value"))
+        return tested.select(*_SCORED, "embedding", "metric", "n_better", "n_worse"), []
     if options.numbered:
         sizes = results.select(*SET, n_in_set="n_pairs").unique()
-        return rows.join(sizes, on=SET, how="left", nulls_equal=True, maintain_order="left"), []
+        return sets.with_facts(rows, sizes), []
     if name in _SUMMARIZED:
         tests = comparisons if subset == "common" else comparisons.clear()
         sentences = result_sentences(rows, tests, correction)
         models = rows.filter(pl.col("embedding") != BASELINE)
-        sentences += confusion_sentences(evaluation.results().filter(subset=WHOLE_SUBSET))
+        sentences += confusion_sentences(evaluation.results().filter(subset=sets.WHOLE_SUBSET))
         in_order, standings = conclusions.headline_first, conclusions.embedding_standings
         return in_order(rows) if name == "best" else standings(models), sentences
     rare = rare_kinds(evaluation.pairs()) if name == "confusions" else []
-    return with_parts(sort_parts(rows)) if of_sets is parts_of_sets else rows, rare
+    return sets.with_parts(sets.sort_parts(rows)) if of_sets is sets.parts_of_sets else rows, rare
 
 
 def _fixed_metrics(
@@ -263,7 +247,7 @@ def comparisons_at(
         ]
         statistics = set(of_input["statistic"])
         set_keys = set(of_input.select(SET_COLUMNS).iter_rows())
-        sets = [
+        pair_sets = [
             pair_set
             for pair_set in input_.sets
             if tuple(pair_set.key_columns().values()) in set_keys
@@ -271,8 +255,8 @@ def comparisons_at(
         if input_.rated:
             warn_of_reach(models, resampling, progress)
         with progress.stage(f"compare embeddings on {name}") as stage:
-            stage.total(len(sets))
-            for pair_set in sets:
+            stage.total(len(pair_sets))
+            for pair_set in pair_sets:
                 where: TableRow = {"input": input_.name, **pair_set.key_columns()}
                 tests = fixed_comparisons(pair_set, common, models, statistics, resampling)
                 rows += (where | row for row in tests)
@@ -298,9 +282,7 @@ def separation_table(evaluation: Evaluation, name: str) -> pl.DataFrame:
                 f"{evaluation.folder} has no errors of terms; evaluate with `near` and `far`"
             )
         return conclusions.extreme_terms(evaluation.separated().collect())
-    rows = evaluation.separation()
-    if rows.is_empty():
-        raise InputError(f"{evaluation.folder} has no such results; evaluate with `separation`")
+    rows = _checked(evaluation.separation(), evaluation, "separation")
     errors = conclusions.errors_of(rows)
     if errors.is_empty():
         raise InputError(f"{evaluation.folder} has no errors: too few terms have a vector")
@@ -344,7 +326,7 @@ def rated_sets(evaluation: Evaluation) -> pl.DataFrame:
         InputError: no input is a rated file.
     """
     terminologies = {layout.name: layout.terminology for layout in LAYOUTS}
-    pairs = whole_sets(evaluation.pairs().filter(pl.col("rating").is_not_null()).collect())
+    pairs = sets.whole_sets(evaluation.pairs().filter(pl.col("rating").is_not_null()).collect())
     rows = []
     for (name,), of_input in pairs.group_by("input", maintain_order=True):
         ratings = of_input.partition_by("dataset", maintain_order=True)
@@ -377,7 +359,7 @@ def covered_sets(evaluation: Evaluation) -> pl.DataFrame:
     embeddings = [{**about, "embedding": n} for n, about in evaluation.manifest.embeddings.items()]
     schema = {"embedding": pl.String, "n_vocabulary": pl.Int64, "n_dimensions": pl.Int64}
     sizes = pl.DataFrame(embeddings, schema)
-    rows = whole_sets(evaluation.coverage())
+    rows = sets.whole_sets(evaluation.coverage())
     return rows.join(sizes, on="embedding", how="left", maintain_order="left")
 
 
@@ -385,7 +367,7 @@ _WHOLE = {"rated": rated_sets, "coverage": covered_sets, "overlap": Evaluation.o
 """Functions that return whole tables, by name."""
 
 
-_RATED, _HEADLINE = pl.col("difficulty").is_null(), pl.col("difficulty").eq_missing(ALL_KINDS)
+_RATED, _HEADLINE = pl.col("difficulty").is_null(), pl.col("difficulty").eq_missing(sets.ALL_KINDS)
 _IS_MODEL = pl.col("embedding") != BASELINE
 _SCORED = [*SET, "statistic"]
 
@@ -408,8 +390,8 @@ def article_rows(evaluation: Evaluation, options: CompareOptions) -> pl.DataFram
         InputError: no chosen set has enough pairs.
         OptionError: a dataset, statistic or embedding is unknown, or no set is chosen.
     """
-    results, tests = map(whole_sets, (evaluation.results(), evaluation.comparisons()))
-    statistics = (HEADLINE, *options.statistics) if options.statistics else ()
+    results, tests = map(sets.whole_sets, (evaluation.results(), evaluation.comparisons()))
+    statistics = (sets.HEADLINE, *options.statistics) if options.statistics else ()
     statistics = statistics or tabulated_names(best=True)
     every = conclusions.best_metrics(
         results, tests, statistics, correction=options.correction, baseline=True
@@ -441,12 +423,11 @@ def article_rows(evaluation: Evaluation, options: CompareOptions) -> pl.DataFram
     is_above = (pl.col("difference") > 0) & (pl.col("p") < ALPHA)
     above = both.filter(reference=BASELINE).select(*_SCORED, "embedding", above_baseline=is_above)
     share = pl.col("n_covered") / pl.col("n_pairs")
-    covered = results.filter(pl.col("subset").is_in(["own", WHOLE_SUBSET])).select(
+    covered = results.filter(pl.col("subset").is_in(["own", sets.WHOLE_SUBSET])).select(
         *_SCORED, "embedding", "metric", coverage=share
     )
     for facts in (both, above, covered):
-        on = [name for name in facts.columns if name in rows.columns]
-        rows = rows.join(facts, on=on, how="left", nulls_equal=True, maintain_order="left")
+        rows = sets.with_facts(rows, facts)
     return rows
 
 
@@ -461,7 +442,7 @@ def _shown_sets(rows: pl.DataFrame, options: CompareOptions) -> pl.DataFrame:
         if name not in known:
             raise OptionError(unknown_name("dataset", name, known))
     chosen = (
-        pl.col("dataset").is_in(options.datasets or [HEADLINE_DATASET])
+        pl.col("dataset").is_in(options.datasets or [sets.HEADLINE_DATASET])
         & pl.col("difficulty").is_in(options.difficulty or DIFFICULTIES)
         & pl.col("negatives").is_in(options.negatives or ["random"])
     )
@@ -470,7 +451,7 @@ def _shown_sets(rows: pl.DataFrame, options: CompareOptions) -> pl.DataFrame:
     chosen |= _RATED & pl.col("input").is_in(options.datasets or rated_names.implode())
     asked = options.datasets or options.difficulty or options.negatives or options.statistics
     chosen &= pl.lit(bool(asked)) | ~(_HEADLINE & (pl.col("n_pairs") >= FEW)).any()
-    is_other = pl.col("statistic") != HEADLINE
+    is_other = pl.col("statistic") != sets.HEADLINE
     order = [_RATED, is_other, *map(pl.col, _SCORED), ~_IS_MODEL, -pl.col("value")]
     return rows.filter((_HEADLINE & ~is_other) | chosen).sort(*order, "embedding", nulls_last=True)
 
@@ -508,7 +489,7 @@ def article_table(rows: pl.DataFrame, *, narrow: bool = False) -> pl.DataFrame:
     named = rows.with_columns(cell=cell, difference=difference, set=_headings_of(rows))
     named = named.with_columns(apart("set", ["model"]), percent("coverage"))
     table = named.select("embedding").unique(maintain_order=True)
-    is_main = _HEADLINE & (pl.col("statistic") == HEADLINE)
+    is_main = _HEADLINE & (pl.col("statistic") == sets.HEADLINE)
     main = named.filter(
         is_main if named.filter(is_main).height else pl.col("set") == named["set"][0]
     )
@@ -534,8 +515,8 @@ def article_note(
 
     ``inputs`` are those of the evaluation's manifest.
     """
-    sets = rows.group_by(_headings_of(rows), "statistic", maintain_order=True)
-    sizes = sets.agg(pl.max("n_pairs")).iter_rows()
+    of_sets = rows.group_by(_headings_of(rows), "statistic", maintain_order=True)
+    sizes = of_sets.agg(pl.max("n_pairs")).iter_rows()
     columns = [f"{LABELS[statistic]} on {n_pairs:,} pairs" for _, statistic, n_pairs in sizes]
     of_embedding = rows.group_by("embedding", maintain_order=True)
     metrics = of_embedding.agg(pl.col("metric").unique().sort().str.join(", ")).iter_rows()

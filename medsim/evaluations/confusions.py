@@ -6,11 +6,10 @@ Also the names with which a name is compared on the ladder from synonyms to unre
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.builds.output import PAIR
+from medsim.builds.output import PAIR, Build
 from medsim.builds.positives import reload_names
 from medsim.builds.relations import relations_in
 from medsim.core.config import MINIMAL
@@ -19,9 +18,6 @@ from medsim.core.store import Store
 from medsim.core.terms import lowered_column
 from medsim.evaluations.sets import FEW, NEGATIVE_KINDS
 from medsim.neighbours.difference import DifferenceClassifier
-
-if TYPE_CHECKING:
-    from medsim.builds.output import Build
 
 
 def kinds_of(negatives: pl.DataFrame, build: Build) -> pl.DataFrame:

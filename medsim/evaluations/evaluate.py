@@ -2,46 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from itertools import product
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from itertools import combinations, product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from medsim.core import manifest
+from medsim.core.config import SET_COLUMNS
 from medsim.core.errors import InputError, OptionError, counted, listed
 from medsim.core.files import write_file
 from medsim.core.kinds import TERM_COLUMNS
 from medsim.core.options import declared, public
 from medsim.core.output import claimed_by
 from medsim.core.progress import Progress, progress_of
+from medsim.core.terms import lowered_column
 from medsim.definitions.benchmark import BENCHMARK
-from medsim.embeddings.embedded_terms import (
-    embed_terms,
-    identify,
-    open_source,
-    similarities_of,
-    term_rows,
-    with_fingerprint,
-)
+from medsim.embeddings import embedded_terms
+from medsim.embeddings.embedded_terms import EmbeddedTerms, NamedEmbedding, term_rows
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.formats import WORDS
 from medsim.embeddings.metrics import METRICS, Metric, TermPoints, WordBags, Workers, metrics_of
 from medsim.embeddings.metrics.averages import COSINES
-from medsim.evaluations import output
+from medsim.evaluations import output, scoring
 from medsim.evaluations.inputs import EvaluationInput, distinct_terms, read_inputs
 from medsim.evaluations.options import EvaluateOptions
-from medsim.evaluations.output import Evaluation
-from medsim.evaluations.run import EvaluationRun, begin_run, earlier_results
-from medsim.evaluations.summary import summarize
+from medsim.evaluations.output import SUMMARIES, Evaluation, EvaluationManifest
+from medsim.evaluations.result_file import values_of, write_result
+from medsim.evaluations.run import EvaluationRun, begin_run, earlier_results, resampling_of
 from medsim.evaluations.training_data import warnings_of_leaks
+from medsim.kernels.types import Flags
 from medsim.questions.question import has_questions
 from medsim.systems.options import systems_of
 from medsim.systems.scorers import PAIR_TERMS, PREDICTED, ScoredPairs, score_pairs
 
 if TYPE_CHECKING:
-    from medsim.embeddings.embedded_terms import EmbeddedTerms, NamedEmbedding
     from medsim.questions.output import Answers
 
 
@@ -128,13 +129,14 @@ def _identified(
 ) -> list[NamedEmbedding]:
     """Return the embeddings with their fingerprints."""
     for spec in options.specs:  # the format may show that no metric fits
-        if (gives := open_source(spec).gives) is not None:
+        if (gives := embedded_terms.open_source(spec).gives) is not None:
             _chosen_metrics(options, spec.name, WordBags if gives == WORDS else TermPoints)
-    embeddings = [identify(spec, progress) for spec in options.specs]
+    embeddings = [embedded_terms.identify(spec, progress) for spec in options.specs]
     if all(named.fingerprint for named in embeddings):
         return embeddings
     terms, threads = distinct_terms(inputs), options.n_threads
-    return [with_fingerprint(named, terms, progress, threads=threads) for named in embeddings]
+    complete = partial(embedded_terms.with_fingerprint, threads=threads)
+    return [complete(named, terms, progress) for named in embeddings]
 
 
 def _scored(
@@ -211,7 +213,7 @@ def _measure(run: EvaluationRun, named: NamedEmbedding, inputs: Sequence[Evaluat
     if not missing:
         run.progress.say(f"{name} was evaluated before")
         return
-    embedded = embed_terms(
+    embedded = embedded_terms.embed_terms(
         named,
         distinct_terms(missing),
         run.progress,
@@ -322,9 +324,173 @@ def _write_similarities(
             if run.is_complete(path):
                 stage.advance(len(pairs))
                 continue
-            values = similarities_of(embedded, metric, first, second, workers)
+            values = embedded_terms.similarities_of(embedded, metric, first, second, workers)
             stage.advance(int(np.count_nonzero(np.isnan(values))))
             similarity = pl.Series("similarity", values).fill_nan(None)
             run.write(path, pl.DataFrame([pairs["pair_id"], similarity]))
         n_pairs, n_metrics = counted(pairs.height, "pair"), counted(len(metrics), "metric")
         stage.note(f"{n_pairs} under {n_metrics}")
+
+
+_MAKERS = {
+    "retrieval": "medsim.evaluations.retrieval:retrieval_tables",
+    "noise": "medsim.evaluations.robustness:robustness_tables",
+    "separation": "medsim.evaluations.separation:separation_tables",
+}
+"""The functions that make tables from optional files, by the folder of these."""
+
+
+def summarize(run: EvaluationRun) -> None:
+    """Write the tables of all inputs, of this run and of earlier ones, and the manifest."""
+    tables = {table.files: [pl.DataFrame(schema=table.dtypes)] for table in SUMMARIES}
+    tables[output.RESULT] = [values_of("", ())]
+    kinds = {path.split("/")[0] for path in run.output.outputs}
+    makers = [_of_pairs]
+    makers += [resolve_name(maker) for kind, maker in _MAKERS.items() if kind in kinds]
+    for name, make in product(run.inputs, makers):
+        for table, frame in make(run, name).items():
+            tables[table].append(frame)
+    vocabularies = {
+        embedding: run.output.load(path)
+        for embedding in run.embeddings
+        if (path := output.VOCABULARY_WORDS.path(embedding)) in run.output.outputs
+    }
+    tables[output.OVERLAP.files].append(overlap_of_vocabularies(vocabularies))
+    joined = {table: pl.concat(parts) for table, parts in tables.items()}
+    headlines = joined.pop(output.RESULT)
+    for table, frame in joined.items():
+        run.write(table, frame)
+    results, comparisons = (joined[table.files] for table in SUMMARIES[:2])
+    write_result(run, results, comparisons, headlines)
+    EvaluationManifest(
+        medsim=manifest.medsim_version(),
+        libraries=json.loads(run.metadata["libraries"]),
+        inputs=run.inputs,
+        embeddings=run.embeddings,
+        options=run.options.recorded(),
+        threads=run.options.n_threads,
+        warnings=list(run.progress.warnings),
+        outputs=dict(sorted(run.output.outputs.items())),
+        stages=[asdict(record) for record in run.progress.records],
+    ).write(run.output.folder)
+
+
+def _of_pairs(run: EvaluationRun, name: str) -> dict[str, pl.DataFrame]:
+    """Return the results from the similarities of an input's pairs, by table."""
+    load, progress, options = run.output.load, run.progress, run.options.recorded()
+    pairs = load(output.SET_PAIRS.path(name))
+    input_ = EvaluationInput.of_run(name, run.inputs[name], pairs, options)
+    models = [
+        scoring.ScoredModel(
+            embedding=embedding,
+            metric=metric,
+            similarities=load(path)["similarity"].fill_null(np.nan).to_numpy(),
+            signature=run.signature(name, embedding, metric),
+        )
+        for embedding, metric in product(run.embeddings, (*METRICS.all(), PREDICTED))
+        if (path := output.SCORES.path(name, embedding, metric)) in run.output.outputs
+    ]
+    resampling = resampling_of(options, run.options.n_threads)
+    with progress.stage(f"score {name}") as stage:
+        every = [*models, *scoring.baseline_models(input_, run.signature)]
+        results, comparisons, headlines = scoring.score_sets(input_, every, resampling, stage)
+        stage.note(f"{results.height:,} results, {comparisons.height:,} comparisons")
+    empty = results.filter(pl.col("subset") == "common", pl.col("n_covered") == 0)
+    for of_set in empty.select(SET_COLUMNS).unique(maintain_order=True).iter_rows():
+        where = "/".join(part for part in of_set if part is not None)
+        progress.warn(f"no pair of {name} {where} is covered by all embeddings: nothing to compare")
+    progress.warn(*scoring.dominated_sets(input_))
+    if input_.rated:
+        scoring.warn_of_reach(models, resampling, progress)
+    is_covered = {model.embedding: ~np.isnan(model.similarities) for model in models}
+    terms, words = (
+        {embedding: load(table.path(name, embedding)) for embedding in is_covered}
+        for table in (output.COVERED_TERMS, output.COVERED_WORDS)
+    )
+    return {
+        output.SET_RESULTS.files: results,
+        output.SET_COMPARISONS.files: comparisons,
+        output.COVERAGE.files: coverage_of(input_, is_covered, terms),
+        output.OVERLAP.files: overlap_of(name, terms, words),
+        output.RESULT: values_of(name, headlines),
+    }
+
+
+def coverage_of(
+    input_: EvaluationInput, covered: Mapping[str, Flags], terms: Mapping[str, pl.DataFrame]
+) -> pl.DataFrame:
+    """Return ``COVERAGE``: terms and pairs of each set without vectors (table A.1).
+
+    Pairs in common are those that all embeddings cover. By embedding, ``covered`` has whether both
+    terms of each pair have vectors, bool[n_pairs], and ``terms`` has ``TERM_COLUMNS``.
+    """
+    common = np.logical_and.reduce(list(covered.values()))
+    is_oov = ~pl.col("covered") | (pl.col("n_unknown_words").fill_null(0) > 0)
+    lacking, oov = (
+        {embedding: frame.filter(chosen)["term"] for embedding, frame in terms.items()}
+        for chosen in (~pl.col("covered"), is_oov)
+    )
+    rows = []
+    counted = {"labelled", "rated", "matched"}
+    for pair_set in (each for each in input_.scored_sets if each.kind in counted):
+        of_set = input_.pairs[pair_set.rows]
+        in_set = pl.concat([of_set["term1"], of_set["term2"]]).unique()
+        rows += [
+            {
+                "input": input_.name,
+                **pair_set.key_columns(),
+                "embedding": embedding,
+                "n_terms": len(in_set),
+                "n_terms_uncovered": int(in_set.is_in(lacking[embedding].implode()).sum()),
+                "n_pairs": len(pair_set.rows),
+                "n_pairs_uncovered": int(np.count_nonzero(~is_covered[pair_set.rows])),
+                "n_pairs_common": int(np.count_nonzero(common[pair_set.rows])),
+                "n_pairs_oov": of_set.filter(
+                    pl.any_horizontal(pl.col("term1", "term2").is_in(oov[embedding].implode()))
+                ).height,
+            }
+            for embedding, is_covered in covered.items()
+        ]
+    return pl.DataFrame(rows, schema=output.COVERAGE.dtypes, orient="row")
+
+
+def overlap_of(
+    name: str, terms: Mapping[str, pl.DataFrame], words: Mapping[str, pl.DataFrame]
+) -> pl.DataFrame:
+    """Return the overlap of vocabularies on an input's terms.
+
+    Two word embeddings are compared by the words of the input's terms that they know, ignoring
+    case, others by the terms that they cover. Returns ``OVERLAP``.
+    """
+    known_words = {
+        embedding: set(lowered_column(frame["word"])) for embedding, frame in words.items()
+    }
+    known_terms = {
+        embedding: set(frame.filter("covered")["term"]) for embedding, frame in terms.items()
+    }
+    rows = []
+    for first, second in combinations(terms, 2):
+        of_words = bool(known_words[first] and known_words[second])
+        vocabulary = known_words if of_words else known_terms
+        sizes = len(vocabulary[first]), len(vocabulary[second])
+        key = (name, "words" if of_words else "terms", first, second)
+        rows.append(_overlap(key, sizes, len(vocabulary[first] & vocabulary[second])))
+    return pl.DataFrame(rows, schema=output.OVERLAP.dtypes, orient="row")
+
+
+def overlap_of_vocabularies(vocabularies: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Return the overlap of whole vocabularies of word embeddings, by name (table A.2).
+
+    Words are compared with their case. Returns ``OVERLAP`` without an input.
+    """
+    rows = []
+    for first, second in combinations(vocabularies, 2):
+        both = vocabularies[first].join(vocabularies[second], on="word", how="semi").height
+        sizes = vocabularies[first].height, vocabularies[second].height
+        rows.append(_overlap((None, "vocabulary", first, second), sizes, both))
+    return pl.DataFrame(rows, schema=output.OVERLAP.dtypes, orient="row")
+
+
+def _overlap(key: tuple[str | None, ...], sizes: tuple[int, int], n_both: int) -> tuple[Any, ...]:
+    """Return a row of ``OVERLAP``."""
+    return (*key, *sizes, n_both, *(n_both / size if size else None for size in sizes))

@@ -18,7 +18,7 @@ from medsim.embeddings.embedded_terms import EmbeddedTerms, term_rows
 from medsim.embeddings.lookup import INDEXES, CosineSearch, Neighbours
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import COSINES, points_of
-from medsim.evaluations.output import RETRIEVAL, RETRIEVED, SET_COMPARISONS, SET_RESULTS
+from medsim.evaluations.output import RETRIEVAL, RETRIEVED, SET_COMPARISONS, SET_RESULTS, TableRow
 from medsim.evaluations.scoring import Score, family_rows
 from medsim.evaluations.statistic import statistics_of
 from medsim.kernels.types import Counts, Flags, Hashes, Ids, Rows, Singles, Vectors
@@ -26,7 +26,6 @@ from medsim.statistics.estimates import interval_of
 from medsim.statistics.ranks import NOT_FOUND, RankSample
 
 if TYPE_CHECKING:
-    from medsim.evaluations.output import TableRow
     from medsim.evaluations.run import EvaluationRun
 
 LENGTHS = ("1", "2", "3", "4", "5+")

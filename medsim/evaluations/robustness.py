@@ -18,8 +18,8 @@ from medsim.core.store import Store
 from medsim.core.terms import lowered, lowered_column
 from medsim.embeddings.embedded_terms import EmbeddedTerms, term_rows
 from medsim.embeddings.metrics.averages import COSINES
-from medsim.evaluations.options import Noise
-from medsim.evaluations.output import NOISY, ROBUSTNESS
+from medsim.evaluations.options import EvaluateOptions, Noise
+from medsim.evaluations.output import NOISY, ROBUSTNESS, TableRow
 from medsim.evaluations.sets import FEW
 from medsim.evaluations.statistic import BASELINE, STATISTICS
 from medsim.kernels.packing import tie_hashes
@@ -33,8 +33,6 @@ from medsim.statistics.ranks import NOT_FOUND, RankSample
 if TYPE_CHECKING:
     from medsim.builds.output import Build
     from medsim.core.progress import Progress
-    from medsim.evaluations.options import EvaluateOptions
-    from medsim.evaluations.output import TableRow
     from medsim.evaluations.run import EvaluationRun
 
 MAX_ITEMS = 1_000

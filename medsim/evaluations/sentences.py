@@ -11,22 +11,10 @@ import polars as pl
 from medsim.core.config import MINIMAL
 from medsim.core.errors import counted
 from medsim.core.shown import number
+from medsim.evaluations import sets
 from medsim.evaluations.conclusions import embedding_standings, with_standing
 from medsim.evaluations.options import CORRECTIONS
 from medsim.evaluations.readable import hardest_first, set_name
-from medsim.evaluations.sets import (
-    ALL_KINDS,
-    CONFUSIONS,
-    FEW,
-    HEADLINE,
-    HEADLINE_DATASET,
-    LADDER,
-    RUNGS,
-    SET,
-    of_synonyms,
-    with_enough_pairs,
-    with_parts,
-)
 from medsim.evaluations.statistic import BASELINE, STATISTICS, Statistic, tabulated_names
 from medsim.pages.page import with_interval
 from medsim.pages.sentences import ALPHA, Row, leader_sentence, ordered_differences, other_models
@@ -54,7 +42,7 @@ def result_sentences(
         n_min = 1 if statistic.table == "headline" else 0
         scored = best.filter(pl.col("n_pairs") >= n_min, statistic=statistic.name)
         rows = with_standing(scored.drop_nulls("value"))
-        every = with_enough_pairs(of_synonyms(rows))
+        every = sets.with_enough_pairs(sets.of_synonyms(rows))
         rows = every.filter(pl.col("embedding") != BASELINE)
         if rows.is_empty():
             continue
@@ -71,7 +59,7 @@ def result_sentences(
             if tests.height or len(names) == 1:
                 sentences += _other_sets(rows, names, significant, statistic)
             sentences += _won_by_baseline(every, statistic)
-    return _named_once(sentences, f" ({HEADLINE_DATASET})")
+    return _named_once(sentences, f" ({sets.HEADLINE_DATASET})")
 
 
 def _named_once(sentences: Iterable[str], name: str) -> list[str]:
@@ -96,12 +84,12 @@ def _of_main_set(
     is_headline = statistic.table == "headline"
     ranking = main_set(every.filter(pl.col("embedding") != BASELINE)).rename({"embedding": "model"})
     names = ranking["model"].to_list()
-    of_set = tests.join(ranking.head(1).select(SET), on=SET, how="semi", nulls_equal=True)
+    of_set = sets.in_sets_of(tests, ranking.head(1))
     differences = ordered_differences(names, of_set, "embedding", correction)
     chance, what = statistic.chance or 0.0, "chance"
     of_models = ranking.with_columns(chance=pl.lit(chance)).to_dicts()
     against = _against_chance(of_models, statistic)
-    baselines = every.join(ranking.head(1).select(SET), on=SET, how="semi", nulls_equal=True)
+    baselines = sets.in_sets_of(every, ranking.head(1))
     for metric, value in baselines.filter(embedding=BASELINE).select("metric", "value").rows():
         if value > max(chance, of_models[0]["value"]):
             what = f"the baseline {metric.replace('_', ' ')}"
@@ -147,11 +135,11 @@ def confusion_sentences(results: pl.DataFrame) -> list[str]:
     n_builds = models["input"].n_unique()
     for (build,), rows in models.group_by("input", maintain_order=True):
         place = f"On {build}, " if n_builds > 1 else ""
-        leader = rows.filter(statistic=HEADLINE)["embedding"].tail(1)
+        leader = rows.filter(statistic=sets.HEADLINE)["embedding"].tail(1)
         of_leader = rows.filter(pl.col("embedding").is_in(leader.implode()))
-        is_such = pl.col("statistic") == CONFUSIONS[0]
-        is_such |= (pl.col("statistic") == LADDER[0]) & (pl.col("negatives") == RUNGS[1])
-        parts = with_parts(of_leader.filter(is_such))
+        is_such = pl.col("statistic") == sets.CONFUSIONS[0]
+        is_such |= (pl.col("statistic") == sets.LADDER[0]) & (pl.col("negatives") == sets.RUNGS[1])
+        parts = sets.with_parts(of_leader.filter(is_such))
         covers = 2 * pl.col("n_covered") >= pl.col("n_pairs")  # of others 0.5 is mostly a guess
         parts = parts.filter(covers, ~pl.col("part_value").is_in(_LOOSE))
         exact = pl.col("negatives") == MINIMAL  # there are more of these
@@ -204,7 +192,7 @@ def _against_baseline(name: str, of_set: pl.DataFrame, correction: str) -> list[
 def _won_by_baseline(best: pl.DataFrame, statistic: Statistic[Any]) -> list[str]:
     """Return on how many of several sets a baseline is above every model; nothing if on none."""
     is_model = pl.col("embedding") != BASELINE
-    of_sets = best.group_by(SET).agg(
+    of_sets = best.group_by(sets.SET).agg(
         model=pl.col("value").filter(is_model).max(),
         baseline=pl.col("value").filter(~is_model).max(),
     )
@@ -227,23 +215,22 @@ def main_set(best: pl.DataFrame) -> pl.DataFrame:
     )
     hard = named.filter(is_hard)
     rows = hard if hard.height else named
-    largest = rows.sort("n_pairs", *SET, descending=[True, *[False] * len(SET)]).head(1)
-    of_set = rows.join(largest.select(SET), on=SET, how="semi", nulls_equal=True)
-    return of_set.sort("value", "embedding", descending=[True, False])
+    largest = rows.sort("n_pairs", *sets.SET, descending=[True, *[False] * len(sets.SET)]).head(1)
+    return sets.in_sets_of(rows, largest).sort("value", "embedding", descending=[True, False])
 
 
 def _place(row: Row) -> str:
     """Return the set of a row as a phrase, with its number of pairs."""
     size = f"{row['n_pairs']:,}"
-    few = "" if row["n_pairs"] >= FEW else " (too few for a conclusion)"
+    few = "" if row["n_pairs"] >= sets.FEW else " (too few for a conclusion)"
     if row["difficulty"] is None:
         return f"the {size} rated pairs of {row['name']}{few}"
-    if row["difficulty"] == ALL_KINDS:
+    if row["difficulty"] == sets.ALL_KINDS:
         return f"all synonym pairs of {row['input']} ({row['dataset']}){few}"
     negatives = row["negatives"].replace("levenshtein", "Levenshtein")
     name = f"pairs of {row['dataset']} ({row['input']})"
-    if row["dataset"] == HEADLINE_DATASET:
-        name = f"synonym pairs of {row['input']} ({HEADLINE_DATASET})"
+    if row["dataset"] == sets.HEADLINE_DATASET:
+        name = f"synonym pairs of {row['input']} ({sets.HEADLINE_DATASET})"
     return f"the {size} {row['difficulty']} {name} with {negatives} negatives{few}"
 
 
@@ -269,23 +256,23 @@ def _other_sets(
 
     ``significant`` has the significant comparisons on all sets.
     """
-    n_sets = rows.select(SET).n_unique()
+    n_sets = rows.select(sets.SET).n_unique()
     if n_sets == 1:
         return []
-    enough = f" with at least {FEW} pairs" if (rows["n_pairs"] >= FEW).all() else ""
-    sets = f"{n_sets} sets{enough}"
+    enough = f" with at least {sets.FEW} pairs" if (rows["n_pairs"] >= sets.FEW).all() else ""
+    all_sets = f"{n_sets} sets{enough}"
     standings = embedding_standings(rows).to_dicts()
     if len(names) == 1:
         lowest, *_, highest = map(with_interval, rows.sort("value").to_dicts())
         values = f"from {lowest} to {highest}; the mean is {number(standings[0]['mean'], '.3f')}"
-        return [f"Over {sets} its {statistic.label} ranges {values}."]
+        return [f"Over {all_sets} its {statistic.label} ranges {values}."]
     n_best = {row["embedding"]: row["n_among_best"] for row in standings}
     most, leader = standings[0]["embedding"], names[0]
-    is_leader = pl.col("among_best") & (pl.col("among_best").sum().over(SET) == 1)
+    is_leader = pl.col("among_best") & (pl.col("among_best").sum().over(sets.SET) == 1)
     are_two = pl.lit(names[1:] == names[-1:])  # the sentence does not say that one leads
     is_ahead = are_two | (pl.coalesce("low", "value") > (statistic.chance or 0.0))
     n_leads = rows.filter(is_leader, is_ahead, embedding=leader).height
-    share = f"each of the {sets}" if n_leads == n_sets else f"{n_leads or 'none'} of {sets}"
+    share = f"each of the {all_sets}" if n_leads == n_sets else f"{n_leads or 'none'} of {all_sets}"
     n_reversed = _reversed_sets(rows, names, significant)
     if names[1:] == names[-1:]:  # two models
         worse = "" if n_leads == n_sets else f", and significantly worse on {n_reversed or 'none'}"
@@ -305,6 +292,5 @@ def _reversed_sets(rows: pl.DataFrame, names: Sequence[str], significant: pl.Dat
         for side in ("embedding1", "embedding2")
     )
     is_reversed = (first - second).sign() * pl.col("difference").sign() > 0
-    sets = rows.select(SET).unique()
-    reversed_sets = significant.filter(is_reversed).select(SET).unique()
-    return reversed_sets.join(sets, on=SET, how="semi", nulls_equal=True).height
+    reversed_sets = significant.filter(is_reversed).select(sets.SET).unique()
+    return sets.in_sets_of(reversed_sets, rows).height

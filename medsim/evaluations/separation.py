@@ -318,15 +318,9 @@ def separation_tables(run: EvaluationRun, name: str) -> dict[str, pl.DataFrame]:
     for embedding, metric in product(run.embeddings, METRICS.all()):
         path = SEPARATION_PARTS.path(name, embedding, metric)
         if path in run.output.outputs:
-            columns = {
-                "input": name,
-                "embedding": embedding,
-                "metric": metric,
-                "signature": f"{run.signature(name, embedding, metric)}, separation",
-            }
-            frame = run.output.load(path).with_columns(
-                pl.lit(v).alias(c) for c, v in columns.items()
-            )
+            signature = f"{run.signature(name, embedding, metric)}, separation"
+            key = {"input": name, "embedding": embedding, "metric": metric, "signature": signature}
+            frame = run.output.load(path).with_columns(pl.lit(v).alias(c) for c, v in key.items())
             frames.append(frame.select(*SEPARATION.dtypes))
     separation = pl.concat(frames)
     rows: list[TableRow] = []

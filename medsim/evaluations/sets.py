@@ -79,6 +79,17 @@ def sort_parts(frame: pl.DataFrame) -> pl.DataFrame:
     return parts.sort(*keys, nulls_last=True, maintain_order=True).select(frame.columns)
 
 
+def in_sets_of(rows: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of those sets that other rows have."""
+    return rows.join(others.select(SET), on=SET, how="semi", nulls_equal=True)
+
+
+def with_facts(rows: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
+    """Return rows, in their order, with facts on the columns that both have; nulls are equal."""
+    on = [name for name in facts.columns if name in rows.columns]
+    return rows.join(facts, on=on, how="left", nulls_equal=True, maintain_order="left")
+
+
 def of_synonyms(rows: pl.DataFrame) -> pl.DataFrame:
     """Return rows without those of parent_child, which are of another task, unless all are."""
     is_other = rows["dataset"] == PARENT_CHILD

@@ -8,32 +8,57 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
+import numpy as np
 import polars as pl
 
 from medsim.core.canonical import canonical_digest
-from medsim.core.errors import InputError, counted, listed
+from medsim.core.config import MINIMAL
+from medsim.core.errors import InputError, MedsimError, counted, listed
 from medsim.core.manifest import MANIFEST, medsim_version
 from medsim.core.options import public
 from medsim.core.progress import Progress, progress_of
 from medsim.core.reading import beginning_of
 from medsim.core.shown import number
 from medsim.definitions.benchmark import BENCHMARK, benchmark_builds
+from medsim.embeddings.metrics.averages import COSINES
+from medsim.embeddings.options import COVERAGES, HUB
 from medsim.evaluations.output import RESULT
-from medsim.evaluations.result_file import read_result, sample_of
-from medsim.evaluations.sets import HEADLINE
-from medsim.evaluations.statistic import STATISTICS
+from medsim.evaluations.result_file import deciding, read_result, sample_of
+from medsim.evaluations.sets import CONFUSIONS, HEADLINE, HEADLINE_DATASET, with_parts
+from medsim.evaluations.statistic import BASELINE, STATISTICS
+from medsim.evaluations.training_data import trained_here
 from medsim.leaderboards.options import KIND_COLUMNS, LEADERBOARD_COLUMNS, LeaderboardOptions
-from medsim.leaderboards.rows import IS_DIFFERENT, merged_rows, result_rows
 from medsim.pages.markup import write_page
 from medsim.pages.page import FINGERPRINT, Chart, Page, PageTable, Section, with_interval
 from medsim.pages.readable import headed, rounded, with_ends
 from medsim.pages.sentences import ALPHA, is_above
 from medsim.statistics.estimates import FEWEST_CLUSTERS, interval_of
+from medsim.systems.scorers import PREDICTED
 
 _LABEL = STATISTICS[HEADLINE].label
 _ENDS = ("low", "high")
 _BOARD = ["build_fingerprint", "n_pairs", "n_clusters", "effective"]
+
+
+ID = ["build_fingerprint", "key"]
+"""The columns that identify a row: the build, and the model with its options."""
+
+CHECKED, DIFFERENT, UNCHECKED = "checked", "different", "unchecked"
+"""Whether a score was found again, differs (with the reason), or is a claim of its submitter."""
+
+MAX_GAP = 1e-4
+"""The scores of one model on machines of other kinds differ less."""
+
+IS_DIFFERENT = pl.col("check").str.starts_with(DIFFERENT)
+"""Whether the score of a row differs, so that it has no rank."""
+
+_CONFUSED = ["build", "model", "part_value"]
+
+_SCORED: dict[str, Any] = {"metrics": [*COSINES.values()], "datasets": [HEADLINE_DATASET]}
+"""The options of an evaluation that computes little but the headline score."""
 
 
 @public(LeaderboardOptions)
@@ -71,8 +96,6 @@ def leaderboard(options: LeaderboardOptions) -> pl.DataFrame:
     rows = merged_rows(rows)
     progress.warn(*(f"left out: {reason}" for reason in left_out))
     if options.checks:
-        from medsim.leaderboards.checking import checked  # noqa: PLC0415 — evaluates
-
         rows = checked(rows, options, progress)
     elif rows.filter(IS_DIFFERENT).height:
         progress.warn("files have different scores of a model; `checks` evaluates it again")
@@ -103,6 +126,114 @@ def _is_result(file: Path) -> bool:
     """Return whether a file has the name or the beginning of a result, which may be damaged."""
     beginning = beginning_of(file) if file.is_file() else b""
     return file.name == RESULT or (b'"schema"' in beginning and b'"medsim"' in beginning)
+
+
+def result_rows(result: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Return a row per build and model of a result, from ``read_result``."""
+    models = result["models"].rename({"name": "model"})
+    builds = result["builds"].rename({"name": "build", "fingerprint": "build_fingerprint"})
+    rows = result["headlines"].join(models, on="model").join(builds, on="build")
+    rows = rows.join(_confused(result["scores"]), on=["build", "model"], how="left")
+    split_name = pl.format("{} {} split", "source", "split")
+    declared = rows.select("trained_on", "build", "source", "vocabulary").rows()
+    return rows.with_columns(
+        pl.coalesce(split_name, "build").alias("build"),
+        key=pl.concat_str("fingerprint", "options", "metric", "evaluated", separator="\n"),
+        coverage=pl.col("n_covered") / pl.col("n_pairs"),
+        n_clusters=pl.col("changes").list.len().cast(pl.Int64),
+        trained_here=pl.Series([trained_here(*row) for row in declared], dtype=pl.String),
+        check=pl.lit(UNCHECKED),
+    )
+
+
+def _confused(scores: pl.DataFrame) -> pl.DataFrame:
+    """Return how often a synonym is nearer than a negative of some kinds: build, model, kinds.
+
+    Minimal negatives count, or if there are none Levenshtein negatives.
+    """
+    found = with_parts(scores.filter(pl.col("model") != BASELINE, statistic=CONFUSIONS[0]))
+    best = found.sort(pl.col("negatives") != MINIMAL).unique(_CONFUSED, keep="first")
+    return best.pivot("part_value", on_columns=[*KIND_COLUMNS], index=_CONFUSED[:2], values="value")
+
+
+def merged_rows(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return one row per build and model, with declared training data if a row has it.
+
+    If files have different scores or intervals of a model, each has a row, and check says so. The
+    name and the version of a build are those that most of its rows have.
+    """
+    named = (pl.col(name).mode().sort().first() for name in ("build", "version"))
+    rows = rows.with_columns(name.over("build_fingerprint") for name in named)
+    ends = (pl.col(name) for name in ("value", "low", "high"))
+    is_apart = pl.any_horizontal((end.max() - end.min()).over(ID) > MAX_GAP for end in ends)
+    claims = pl.format("{} in {}", pl.col("value").round(3), "file").str.join(", ").over(ID)
+    rows = rows.sort("trained_on", nulls_last=True, maintain_order=True).with_columns(
+        check=pl.when(is_apart).then(pl.format(f"{DIFFERENT}: {{}}", claims)).otherwise("check"),
+        claim=pl.when(is_apart).then("file"),
+    )
+    return rows.unique([*ID, "claim"], keep="first", maintain_order=True).drop("claim")
+
+
+def checked(rows: pl.DataFrame, options: LeaderboardOptions, progress: Progress) -> pl.DataFrame:
+    """Return rows with the column check, after evaluating models again.
+
+    Raises:
+        InputError: a build or an embedding of the options cannot be read.
+    """
+    found = pl.concat([rows.clear(), *_found(rows, options, progress)], how="diagonal").unique(ID)
+    found = found.select(*ID, "fingerprint", "value", "changes")
+    both = rows.join(found, on=ID, how="left", suffix="_found", maintain_order="left")
+    return rows.with_columns(check=pl.Series([*map(_state, both.iter_rows(named=True))]))
+
+
+def _state(row: Mapping[str, Any]) -> str:
+    """Return whether score and changes are those that were found, as far as machines may differ."""
+    if (value := row["value_found"]) is None:
+        return str(row["check"])
+    changes, others = (np.array(row[name]) for name in ("changes", "changes_found"))
+    is_same = row["fingerprint"] == row["fingerprint_found"] and len(changes) == len(others)
+    is_same &= abs(row["value"] - value) <= MAX_GAP
+    if is_same and np.linalg.norm(changes - others) <= MAX_GAP:
+        return CHECKED
+    return f"{DIFFERENT}: {value:.3f} found"
+
+
+def _found(
+    rows: pl.DataFrame, options: LeaderboardOptions, progress: Progress
+) -> Iterator[pl.DataFrame]:
+    """Yield the rows of new evaluations; a model of a hub that cannot be had gives a warning.
+
+    Services are not asked, since the address in a result would get the terms of the build.
+    """
+    from medsim.evaluations.evaluate import evaluate  # noqa: PLC0415 — imports more
+
+    texts = {deciding({"coverage": name, "independent_pairs": False}): name for name in COVERAGES}
+    rows = rows.filter(pl.col("evaluated").is_in([*texts]))
+    for name in rows.filter(metric=PREDICTED)["model"].unique().sort():
+        progress.warn(f"{name} stays unchecked: it is a system without vectors")
+    jobs: list[tuple[Mapping[str, Any], str, str | None]] = [
+        (options.embeddings or {}, text, None)
+        for text in rows["evaluated"].unique(maintain_order=True)
+    ]
+    on_hub = rows.filter(pl.col("address").str.starts_with(HUB)).unique("key", maintain_order=True)
+    names = ("model", "address", "options", "evaluated", "key")
+    for model, address, chosen, text, key in on_hub.select(names).iter_rows():
+        jobs.append(({model: f"{address},{chosen.replace(', ', ',')}".rstrip(",")}, text, key))
+    if not any(models for models, *_ in jobs):
+        progress.warn("nothing is checked: no model is on a hub; name models with `embeddings`")
+    for models, text, key in (job for job in jobs if job[0]):
+        try:
+            with TemporaryDirectory() as folder:
+                out, coverage = Path(folder) / "results", texts[text]
+                evaluate(
+                    options.checks, models, out, coverage=coverage, **_SCORED, progress=progress
+                )
+                again = result_rows(read_result(out / RESULT))
+                yield again if key is None else again.with_columns(key=pl.lit(key))
+        except MedsimError as error:
+            if key is None:
+                raise
+            progress.warn(f"{listed([*models])} stays unchecked: {error}")
 
 
 def with_ranks(rows: pl.DataFrame, benchmark: Mapping[str, str]) -> pl.DataFrame:

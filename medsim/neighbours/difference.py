@@ -8,18 +8,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import permutations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 from rapidfuzz.distance import OSA
 
 from medsim.core.data import toml_of
+from medsim.kernels.types import Ids
 from medsim.neighbours.search import pairs_within
 from medsim.neighbours.spelling import is_respelled
-
-if TYPE_CHECKING:
-    from medsim.kernels.types import Ids
 
 _TOKEN = re.compile(r"[^\W\d_]+|\d+|\s+|[^\w\s]|_")
 _WORD = re.compile(r"[^\W\d_]+|\d+")

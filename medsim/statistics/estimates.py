@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from medsim.kernels.types import Rows, Values
+from medsim.kernels.types import Flags, Rows, Values
 
 Z95 = NormalDist().inv_cdf(0.975)
 """Half-width of a normal 95% confidence interval, in standard errors."""
@@ -342,6 +342,11 @@ def effective_clusters(clusters: Rows) -> float:
     """
     sizes = np.bincount(clusters).astype(np.float64)
     return float(sizes.sum() ** 2 / max(sizes @ sizes, 1.0))
+
+
+def effective_of_labels(clusters: Rows, labels: Flags) -> float:
+    """Return the effective number of clusters of the True or the False labels, the smaller."""
+    return min(effective_clusters(clusters[members]) for members in (labels, ~labels))
 
 
 def degrees_of(effective: float) -> float:

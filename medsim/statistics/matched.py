@@ -13,15 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from medsim.kernels.types import Flags, Rows, Values
-from medsim.statistics.estimates import (
-    FEWEST_CLUSTERS,
-    Estimate,
-    clustered_estimate,
-    effective_clusters,
-    jackknife_error,
-    quotients,
-)
-from medsim.statistics.ranks import ranked
+from medsim.statistics import estimates
+from medsim.statistics.estimates import Estimate
+from medsim.statistics.ranks import counts_by_label, ranked
 from medsim.statistics.significance import Test, clustered_test
 
 _CHANCE = 0.5
@@ -55,8 +49,8 @@ class MatchedSample:
     ) -> MatchedSample:
         """Return a sample with its interval, from ``n_pairs`` matched pairs."""
         auc = Estimate(value=value)
-        if len(left_out) and (jackknife_error(value, left_out) or value != _CHANCE):
-            auc = clustered_estimate(value, left_out, n_pairs, effective)
+        if len(left_out) and (estimates.jackknife_error(value, left_out) or value != _CHANCE):
+            auc = estimates.clustered_estimate(value, left_out, n_pairs, effective)
         return cls(auc=auc, share=Estimate(value=share), effective=effective, left_out=left_out)
 
     def difference(self, other: MatchedSample) -> Test:
@@ -96,7 +90,7 @@ class MatchedPairs:
         by_precision: bool = False,
     ) -> None:
         self._by_precision = by_precision
-        positives, negatives = _counts(labels, strata)
+        positives, negatives = counts_by_label(strata, labels)
         self.matched = ((positives > 0) & (negatives > 0))[strata]
         n_positives, n_matched = (
             int(np.count_nonzero(members)) for members in (labels, labels & self.matched)
@@ -110,9 +104,7 @@ class MatchedPairs:
             clusters[self.matched], return_index=True, return_inverse=True
         )
         clusters = np.argsort(np.argsort(first))[clusters]  # in order of their first pairs
-        self._effective = min(
-            effective_clusters(clusters[members]) for members in (self._labels, ~self._labels)
-        )
+        self._effective = estimates.effective_of_labels(clusters, self._labels)
         # A cell has the pairs of one stratum and one cluster.
         n_clusters = int(clusters.max(initial=-1)) + 1
         keys, self._cells = np.unique(self._strata * n_clusters + clusters, return_inverse=True)
@@ -124,10 +116,10 @@ class MatchedPairs:
         value, left_out = math.nan, np.empty(0)
         if len(values):
             wins = _wins(values, self._labels, self._strata)
-            weights, compared = self._weighed(*_counts(self._labels, self._strata))
+            weights, compared = self._weighed(*counts_by_label(self._strata, self._labels))
             won = np.bincount(self._strata, np.where(self._labels, wins, 0)).astype(np.float64)
             value = float((won / compared).sum() / weights.sum())
-            if self._effective >= FEWEST_CLUSTERS:
+            if self._effective >= estimates.FEWEST_CLUSTERS:
                 left_out = self._without_each(values, wins, won)
         return MatchedSample.of(value, left_out, len(values), self._effective, self._share)
 
@@ -139,9 +131,9 @@ class MatchedPairs:
             wins: float64[n_matched], see ``_wins``.
             won: float64[n_strata], the sum of those of positives.
         """
-        positives, negatives = _counts(self._labels, self._strata)
+        positives, negatives = counts_by_label(self._strata, self._labels)
         weights, compared = self._weighed(positives, negatives)
-        of_cell_positives, of_cell_negatives = _counts(self._labels, self._cells)
+        of_cell_positives, of_cell_negatives = counts_by_label(self._cells, self._labels)
         # Comparisons within the cell are among the wins of its positives and of its negatives.
         within = np.where(self._labels, _wins(similarities, self._labels, self._cells), 0.0)
         lost = np.bincount(self._cells, wins - within)
@@ -154,7 +146,7 @@ class MatchedPairs:
         changes = sums - (won / compared)[stratum]
         total = (won / compared).sum() + np.bincount(self._cluster_of_cell, changes)
         left = weights.sum() + np.bincount(self._cluster_of_cell, weights_left - weights[stratum])
-        return quotients(total, left)
+        return estimates.quotients(total, left)
 
     def _weighed(self, positives: Rows, negatives: Rows) -> tuple[Values, Values]:
         """Return weights of strata, and by what their wins are divided to have this weight.
@@ -171,15 +163,6 @@ class MatchedPairs:
         divisors = negatives + positives if self._by_precision else negatives
         at_least_one = np.maximum(divisors, 1.0)
         return positives * negatives / at_least_one, at_least_one
-
-
-def _counts(labels: Flags, groups: Rows) -> tuple[Rows, Rows]:
-    """Return the numbers of positives and of negatives of each group, int64[n_groups]."""
-    n_groups = int(groups.max(initial=-1)) + 1
-    positives, negatives = (
-        np.bincount(groups[members], minlength=n_groups) for members in (labels, ~labels)
-    )
-    return positives, negatives
 
 
 def _wins(similarities: Values, labels: Flags, groups: Rows) -> Values:

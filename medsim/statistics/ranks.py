@@ -44,10 +44,21 @@ def label_counts(values: Values, labels: Flags) -> tuple[Values, Counts, Counts]
         labels: bool[n_pairs].
     """
     distinct, ranks = ranked(values)
+    return distinct, *counts_by_label(ranks, labels, len(distinct))
+
+
+def counts_by_label(
+    groups: Rows | Ids, labels: Flags, n_groups: int | None = None
+) -> tuple[Counts, Counts]:
+    """Return how many True and False labels each group has, int64[n_groups] each.
+
+    ``n_groups`` is by default the number of the last group plus 1.
+    """
+    n_groups = int(groups.max(initial=-1)) + 1 if n_groups is None else n_groups
     n_true, n_false = (
-        np.bincount(ranks[chosen], minlength=len(distinct)) for chosen in (labels, ~labels)
+        np.bincount(groups[chosen], minlength=n_groups) for chosen in (labels, ~labels)
     )
-    return distinct, n_true, n_false
+    return n_true, n_false
 
 
 def without_rounding_errors(means: _Numbers) -> _Numbers:

@@ -16,7 +16,7 @@ from medsim.statistics import estimates
 from medsim.statistics.bca import Distribution, acceleration, bca_interval, bca_p, in_tasks
 from medsim.statistics.estimates import Estimate
 from medsim.statistics.options import RESAMPLES, Resampling
-from medsim.statistics.ranks import kendall, leave_one_out_spearman, ranked
+from medsim.statistics.ranks import counts_by_label, kendall, leave_one_out_spearman, ranked
 from medsim.statistics.significance import Test, clustered_test, mcnemar
 
 _RESAMPLES_A_TASK = 16  # at least
@@ -225,20 +225,17 @@ def labelled_sample(
             if all pairs are independent.
     """
     distinct, ranks = ranked(similarities)
-
-    def counts(chosen: Flags) -> Counts:
-        return np.bincount(ranks[chosen], minlength=len(distinct))
-
-    n_positive, n_negative = counts(labels), counts(~labels)
+    n_positive, n_negative = counts_by_label(ranks, labels, len(distinct))
     threshold = best_threshold(distinct, n_positive, n_negative)
     correct = (similarities >= threshold) == labels
-    fitted = best_threshold(distinct, counts(labels & ~held_out), counts(~labels & ~held_out))
+    of_others = counts_by_label(ranks[~held_out], labels[~held_out], len(distinct))
+    fitted = best_threshold(distinct, *of_others)
     counted = held_out & (not math.isnan(fitted))
     correct_later = (similarities >= fitted) == labels
     return LabelledSample(
         similarities=similarities,
         labels=labels,
-        area=roc_area(ranks, labels, n_positive, n_negative, clusters),
+        area=roc_area(ranks, labels, clusters),
         average_precision=Estimate(value=average_precision(n_positive, n_negative)),
         accuracy=_share(correct, np.ones_like(correct), clusters),
         accuracy_heldout=_share(correct_later, counted, clusters),
@@ -266,8 +263,7 @@ def _accuracies_without_each(
     for at, name in enumerate(np.flatnonzero(sizes)):
         if _LARGE * len(clusters) <= sizes[name] < len(clusters):
             others = clusters != name
-            chosen = (ranks[others & members] for members in (labels, ~labels))
-            counts = [np.bincount(of_label, minlength=len(distinct)) for of_label in chosen]
+            counts = counts_by_label(ranks[others], labels[others], len(distinct))
             is_above = distinct >= best_threshold(distinct, *counts)
             left_out[at] = (is_above[ranks] == labels)[others].mean()
     return left_out
@@ -397,9 +393,7 @@ class RocArea:
     left_out: Values | None = None
 
 
-def roc_area(
-    ranks: Ids, labels: Flags, n_positive: Counts, n_negative: Counts, clusters: Rows | None = None
-) -> RocArea:
+def roc_area(ranks: Ids, labels: Flags, clusters: Rows | None = None) -> RocArea:
     """Return the area under the ROC curve of similarities.
 
     Counting over ranks gives the placements as the midranks of Sun and Xu (2014) do.
@@ -407,10 +401,9 @@ def roc_area(
     Args:
         ranks: int32[n_pairs], dense ranks of similarities.
         labels: bool[n_pairs].
-        n_positive: int64[n_ranks], the number of positives with each rank.
-        n_negative: int64[n_ranks], the negatives.
         clusters: int[n_pairs], the cluster of each pair from 0 on; None if all are independent.
     """
+    n_positive, n_negative = counts_by_label(ranks, labels)
     n_positives, n_negatives = int(n_positive.sum()), int(n_negative.sum())
     if n_positives == 0 or n_negatives == 0:
         nothing = np.full(len(ranks), np.nan)
@@ -423,9 +416,7 @@ def roc_area(
     auc = Estimate(value=halves / (2 * n_positives * n_negatives))
     effective, left_out = math.nan, None
     if clusters is not None:
-        effective = min(
-            estimates.effective_clusters(clusters[members]) for members in (labels, ~labels)
-        )
+        effective = estimates.effective_of_labels(clusters, labels)
         if effective >= estimates.FEWEST_CLUSTERS:
             left_out = _areas_without_each(halves, placements, ranks, labels, clusters)
             auc = estimates.clustered_estimate(auc.value, left_out, len(ranks), effective)
@@ -452,10 +443,7 @@ def _areas_without_each(
     ``halves`` is twice the number of (positive, negative) whose positive is more similar. Removing
     a cluster removes all that have one of its pairs; those within the cluster would count twice.
     """
-    sizes = np.bincount(clusters)
-    positives, negatives = (
-        np.bincount(clusters[members], minlength=len(sizes)) for members in (labels, ~labels)
-    )
+    positives, negatives = counts_by_label(clusters, labels)
     n_positives, n_negatives = positives.sum(), negatives.sum()
     weights = np.where(labels, n_negatives, n_positives)
     won = np.bincount(clusters, placements * weights)
@@ -465,7 +453,7 @@ def _areas_without_each(
     before = (np.cumsum(negatives) - negatives)[cluster]
     won -= np.bincount(cluster, np.bincount(at, labels) * (np.cumsum(n_tied) - n_tied / 2 - before))
     n_left = (n_positives - positives) * (n_negatives - negatives)
-    areas: Values = ((halves / 2 - won) / n_left)[sizes > 0]
+    areas: Values = ((halves / 2 - won) / n_left)[positives + negatives > 0]
     return areas
 
 

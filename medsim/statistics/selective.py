@@ -17,7 +17,7 @@ from medsim.statistics.estimates import (
     effective_clusters,
     quotients,
 )
-from medsim.statistics.ranks import label_counts, ranked
+from medsim.statistics.ranks import ranked
 from medsim.statistics.scores import roc_area
 
 _RESAMPLES = 1_000
@@ -148,8 +148,7 @@ class AnswerSample:
                 the lowest score.
         """
         scores = np.where(np.isnan(self.scores), -np.inf, self.scores)
-        _, n_known, n_others = label_counts(scores, known)
-        return roc_area(ranked(scores).ranks, known, n_known, n_others, self.clusters).auc
+        return roc_area(ranked(scores).ranks, known, self.clusters).auc
 
     @cached_property
     def _order(self) -> Rows:

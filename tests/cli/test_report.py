@@ -23,7 +23,7 @@ from medsim.core.errors import InputError, OptionError, OutputError
 pytest.importorskip("altair", reason="needs medsim[report]")
 
 from medsim.builds.page import report_data_of as build_data_of
-from medsim.evaluations.report_data import EvaluationReportData, evaluation_data
+from medsim.evaluations.detail_sections import EvaluationReportData, evaluation_data
 from medsim.pages import markup
 from medsim.pages.markup import _library
 

@@ -18,9 +18,9 @@ from scipy import stats
 
 import medsim
 from medsim.evaluations import evaluate as evaluate_module
+from medsim.evaluations.evaluate import overlap_of
 from medsim.evaluations.inputs import pair_id_of
 from medsim.evaluations.sets import SET
-from medsim.evaluations.summary import overlap_of
 
 RATED = "term 1,term 2,mesh 1,mesh 2,score\n"
 

@@ -31,7 +31,7 @@ from medsim.pages import charts as marks
 from medsim.pages.page import Chart, Page
 
 if TYPE_CHECKING:
-    from medsim.evaluations.report_data import EvaluationReportData
+    from medsim.evaluations.detail_sections import EvaluationReportData
 
 NAMES = ("one", "two")
 TITLES = (

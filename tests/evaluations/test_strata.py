@@ -310,8 +310,8 @@ def test_the_table_of_parts_has_only_parts_with_intervals(divided: medsim.Evalua
 
 def test_the_report_has_a_section_for_parts(divided: medsim.Evaluation) -> None:
     pytest.importorskip("altair", reason="needs medsim[report]")
+    from medsim.evaluations.detail_sections import evaluation_data
     from medsim.evaluations.page import evaluation_page
-    from medsim.evaluations.report_data import evaluation_data
 
     profile = evaluation_data(divided)
 

@@ -21,8 +21,7 @@ import medsim
 from medsim.cli import app
 from medsim.core.errors import InputError, OptionError
 from medsim.evaluations.result_file import ROWS, SCHEMA, read_result, sample_of
-from medsim.leaderboards.ranking import leaderboard_page, with_ranks
-from medsim.leaderboards.rows import result_rows
+from medsim.leaderboards.ranking import leaderboard_page, result_rows, with_ranks
 from medsim.statistics.estimates import clustered_estimate, interval_of
 
 SCORES = {"a": 0.9, "b": 0.85, "c": 0.6}
@@ -303,7 +302,7 @@ def test_models_of_hubs_are_evaluated_again_and_services_are_not_asked(
         if name == "b":
             edited(found, with_other_files)
 
-    monkeypatch.setattr("medsim.leaderboards.checking.evaluate", evaluate)
+    monkeypatch.setattr("medsim.evaluations.evaluate.evaluate", evaluate)
 
     board = medsim.leaderboard(result, checks=["hpo"], progress=medsim.Progress.to_stderr())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -207,7 +208,8 @@ def _cells(table: str, values: pl.DataFrame) -> Cells:
         if text is not None and (text != MISSING or table in _STANDINGS)
     }
     if table in _PERCENT:
-        cells = {key: _SCORE.sub(_in_percent, text) for key, text in cells.items()}
+        in_percent = partial(_SCORE.sub, lambda score: f"{100 * float(score[0]):.1f}")
+        cells = {key: in_percent(text) for key, text in cells.items()}
     if table not in _STANDINGS:
         return cells
     return {
@@ -228,10 +230,6 @@ def _as_printed(text: str, column: str) -> str:
 
 def _printed_word(match: re.Match[str]) -> str:
     return _SPELLINGS[match[0]]
-
-
-def _in_percent(match: re.Match[str]) -> str:
-    return f"{100 * float(match[0]):.1f}"
 
 
 def _column(name: str) -> str:
