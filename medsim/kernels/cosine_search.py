@@ -15,17 +15,7 @@ import numpy as np
 from medsim.kernels.best import Best, enter
 from medsim.kernels.compiler import kernel
 from medsim.kernels.packing import mixed, tie_of
-from medsim.kernels.types import (
-    Counts,
-    Hashes,
-    Ids,
-    Places,
-    Rows,
-    Singles,
-    Starts,
-    Values,
-    Vectors,
-)
+from medsim.kernels.types import Counts, Hashes, Ids, Places, Rows, Singles, Starts, Values, Vectors
 
 
 class Points(NamedTuple):

@@ -199,7 +199,10 @@ def test_shards_give_the_same_rows(folder: Path, tmp_path: Path) -> None:
 
 def test_splits_have_the_pairs_within_them_and_share_nothing(folder: Path, tmp_path: Path) -> None:
     source = folder / "names.csv"
-    builds = [medsim.build(source, tmp_path / f"{on}", hierarchy=on) for on in (True, False)]
+    builds = [
+        medsim.build(source, tmp_path / "with", hierarchy=True),
+        medsim.build(source, tmp_path / "without", negatives=["random"]),
+    ]
     splits, others = (medsim.split(each, tmp_path / f"s-{each.folder.name}") for each in builds)
     assert medsim.verify(splits, sample="all", build=builds[0]).holds
     assert splits.read("concepts.parquet").equals(others.read("concepts.parquet"))

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,10 +46,16 @@ def shared_data(part: str, folder: Path) -> None:
     shutil.copytree(Path(DATA) / part, folder / part)
 
 
+@cache
+def has_package_index() -> bool:
+    """Return whether pip finds a package."""
+    command = [sys.executable, "-m", "pip", "index", "versions", "iniconfig"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
 def package_index(_: Path) -> None:
     """Skip the page if pip finds no package."""
-    command = [sys.executable, "-m", "pip", "index", "versions", "iniconfig"]
-    if subprocess.run(command, capture_output=True, check=False).returncode:
+    if not has_package_index():
         pytest.skip("pip finds no package index")
 
 

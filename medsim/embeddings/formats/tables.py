@@ -28,7 +28,6 @@ from medsim.core.reading import (
     parsed_json,
     read_json,
     reading,
-    unpacked,
     what_it_is,
 )
 from medsim.core.terms import lowered
@@ -137,9 +136,12 @@ def _distinct(
     """Return the vectors of ascending rows, and the first place of each key among them.
 
     Raises:
-        InputError: a key has several vectors.
+        InputError: a key has several vectors, or one that is not finite.
     """
-    vectors = _take_rows(keys, np.array(rows, np.int64), take)
+    with np.errstate(over="ignore"):  # too large values become infinite, which is an error
+        vectors = take(np.array(rows, np.int64)).astype(np.float32, copy=False)
+    if (at := formats.first_not_finite(vectors)) is not None:
+        raise _fault(keys, rows[at], "is not finite as float32")
     first: dict[str, int] = {}
     for at, row in enumerate(rows):
         before = first.setdefault(key := keys.values[row], at)
@@ -147,15 +149,6 @@ def _distinct(
             places = f"row {rows[before] + 1:,} and again in row {row + 1:,}, with another vector"
             raise InputError(f"{keys.path}: {key!r} is in {places}")
     return first, vectors
-
-
-def _take_rows(keys: Keys, rows: Rows, take: Callable[[Rows], Numbers]) -> Vectors:
-    """Return the vectors of rows, all of them finite."""
-    with np.errstate(over="ignore"):  # too large values become infinite, which is an error
-        vectors = take(rows).astype(np.float32, copy=False)
-    if (at := formats.first_not_finite(vectors)) is not None:
-        raise _fault(keys, rows[at], "is not finite as float32")
-    return vectors
 
 
 def _fault(keys: Keys, row: int, fault: str) -> InputError:
@@ -315,8 +308,7 @@ def _csv_row(path: Path) -> re.Match[bytes] | None:
 
 def _read_csv(path: Path, row: re.Match[bytes]) -> pl.LazyFrame:
     """Return a table of CSV: words or terms, then numbers, with or without a header."""
-    with open_file(path) as raw:
-        data = unpacked(raw, path, path.stat().st_size).read().removeprefix(BOM_UTF8)
+    data = unpacked_start(path, -1).removeprefix(BOM_UTF8)
     sign, has_header = row["sign"].decode(), row.start() > 0
     table = pl.read_csv(data, separator=sign, has_header=has_header, infer_schema=False)
     key, *columns = table.columns
@@ -328,8 +320,7 @@ def _read_csv(path: Path, row: re.Match[bytes]) -> pl.LazyFrame:
 def _read_json(path: Path) -> pl.LazyFrame:
     """Return a table of JSON lines, such as {"term": "heart", "vector": [0.5, 1]}."""
     with reading(path, "JSON lines"):
-        with open_file(path) as raw:
-            data = unpacked(raw, path, path.stat().st_size).read().removeprefix(BOM_UTF8)
+        data = unpacked_start(path, -1).removeprefix(BOM_UTF8)
         (first,) = json_lines(path, data.lstrip().partition(b"\n")[0])
         key = next((name for name in _JSON_KEYS if name in first), "word")
         vector = next((name for name in _VECTORS if name in first), "vector")

@@ -249,10 +249,10 @@ def _blocks(path: Path, stage: Stage) -> Iterator[bytes]:
             yield block
 
 
-def unpacked_start(path: Path) -> bytes:
-    """Return the first 2 MiB of a file's content."""
+def unpacked_start(path: Path, n_bytes: int = _PEEK) -> bytes:
+    """Return the first bytes of a file's content, by default 2 MiB; with -1 all."""
     with open_file(path) as raw:
-        return unpacked(raw, path, path.stat().st_size).read(_PEEK)
+        return unpacked(raw, path, path.stat().st_size).read(n_bytes)
 
 
 def _header_of(beginning: bytes) -> _Header | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import date, datetime
@@ -68,6 +68,12 @@ class Terminology:
         known = asdict(self)
         del known["skipped"], known["warnings"]
         return {**known, "release_date": self.release_date and self.release_date.isoformat()}
+
+    def noting(self, skipped: Iterable[Skipped] = (), warnings: Iterable[str] = ()) -> Terminology:
+        """Return the facts with further skipped rows and warnings."""
+        return replace(
+            self, skipped=(*self.skipped, *skipped), warnings=(*self.warnings, *warnings)
+        )
 
 
 LoadTables = Callable[[Path, "Store", ReadingOptions], Terminology]
@@ -179,12 +185,10 @@ class Source:
         if not terminology.rf2_rules:  # SNOMED CT has its own mark, "[D]"
             store.run("terminologies/description")
         absent = store.frame("terminologies/absent").filter(pl.col("n_rows") > 0).to_dicts()
-        skipped = (*terminology.skipped, *(Skipped(**row) for row in absent))
         return replace(
-            terminology,
+            terminology.noting(Skipped(**row) for row in absent),
             source=terminology.source or self.name,
             name=self.name if self.locate else " + ".join(each.name for each in (path, *paths)),
-            skipped=skipped,
         )
 
     def register(self) -> None:
@@ -242,11 +246,7 @@ def _without_long_names(terminology: Terminology, store: Store) -> Terminology:
     store.put("description", names.filter(pl.col("term").str.len_chars() <= MAX_NAME))
     reason = f"name {TOO_LONG}"
     warning = f"{reason}, so it is left out: {len(concepts):,}, first of {concepts[0]}"
-    return replace(
-        terminology,
-        skipped=(*terminology.skipped, Skipped(reason=reason, n_rows=len(concepts))),
-        warnings=(*terminology.warnings, warning),
-    )
+    return terminology.noting([Skipped(reason=reason, n_rows=len(concepts))], [warning])
 
 
 def with_mappings(terminology: Terminology, file: ReleaseFile, store: Store) -> Terminology:
@@ -255,12 +255,10 @@ def with_mappings(terminology: Terminology, file: ReleaseFile, store: Store) -> 
         text, source_file = read_release_text(file, {JSON})
         licence, skipped, warnings = add_mappings(text, file.path, store, terminology.vocabulary)
     return replace(
-        terminology,
+        terminology.noting(skipped, warnings),
         files=(*terminology.files, source_file),
         redistributable=terminology.redistributable and None,  # the licence may not allow it
         terms_of_use=f"{terminology.terms_of_use}; {file.inner}: {licence}",
-        skipped=(*terminology.skipped, *skipped),
-        warnings=(*terminology.warnings, *warnings),
     )
 
 
@@ -275,11 +273,7 @@ def with_main_names(terminology: Terminology, store: Store, language: str) -> Te
     taken = " and ".join(f"{n:,} {names}" for names, n in counts)
     warning = f"no concept has a fully specified name in {language!r}; main names are {taken}"
     skipped = [Skipped(reason=f"main names are {names}", n_rows=n) for names, n in counts]
-    return replace(
-        terminology,
-        skipped=(*terminology.skipped, *skipped),
-        warnings=(*terminology.warnings, *([warning] if counts else [])),
-    )
+    return terminology.noting(skipped, [warning] if counts else [])
 
 
 LISTED = "`medsim build --list` shows the formats"
@@ -423,7 +417,7 @@ def read_terminology(
         elif 2 * n_main_names < n_concepts:
             few = f"only {n_main_names:,} of {n_concepts:,} concepts with names in {language!r}"
             lost = f"{few} have a fully specified name in it; the others are left out"
-            terminology = replace(terminology, warnings=(*terminology.warnings, lost))
+            terminology = terminology.noting(warnings=[lost])
         stage.note(
             f"{store.n_rows('concept'):,} concepts, {store.n_rows('description'):,} descriptions"
         )
