@@ -20,8 +20,18 @@ from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
 from medsim.core.table_formats import markdown, plain_markdown
 from medsim.core.terms import lowered_column
-from medsim.diffs import output
 from medsim.diffs.options import DiffOptions
+from medsim.diffs.output import (
+    CHANGELOG,
+    CHANGES,
+    DIFF,
+    DIFF_TABLES,
+    SUMMARY,
+    Diff,
+    DiffManifest,
+    label,
+    readable_changes,
+)
 
 _LARGEST_SHARE = 0.5  # of the longer name, in the distance of a changed name
 _LISTED_ROWS = 1_000  # of each table in the changelog
@@ -30,7 +40,7 @@ _SIDES = ("old_term", "new_term")
 
 
 @public(DiffOptions)
-def diff(options: DiffOptions) -> output.Diff:
+def diff(options: DiffOptions) -> Diff:
     """Write a comparison of two releases, and return it.
 
     A source is built into a temporary folder with default options, so that its datasets are those
@@ -44,12 +54,10 @@ def diff(options: DiffOptions) -> output.Diff:
     """
     progress, threads = progress_of(options.progress), checked_threads(options.threads)
     with (
-        claimed_by(
-            options, output.DIFF, [*paths_of(options.old), *paths_of(options.new)]
-        ) as folder,
-        opened_or_built(options.old, folder.spill, threads, progress) as old,
-        opened_or_built(options.new, folder.spill, threads, progress, options.extensions) as new,
-        Store(threads=threads, spill=folder.spill) as store,
+        claimed_by(options, DIFF, [*paths_of(options.old), *paths_of(options.new)]) as output,
+        opened_or_built(options.old, output.spill, threads, progress) as old,
+        opened_or_built(options.new, output.spill, threads, progress, options.extensions) as new,
+        Store(threads=threads, spill=output.spill) as store,
     ):
         _check_comparable(old.manifest, new.manifest, progress)
         strategies = [name for name in old.strategies if name in new.strategies]
@@ -65,18 +73,16 @@ def diff(options: DiffOptions) -> output.Diff:
         sources = [build.manifest.source for build in (old, new)]
         metadata = {"redistributable": str([source["redistributable"] for source in sources])}
         for name, table in {**tables, "summary": summary}.items():
-            folder.write(output.DIFF.views[name].files, table, metadata)
-        folder.write_text(
-            output.CHANGELOG, changelog(list(map(output.label, sources)), summary, tables), 0
-        )
-        output.DiffManifest(
+            output.write(DIFF.views[name].files, table, metadata)
+        output.write_text(CHANGELOG, changelog(list(map(label, sources)), summary, tables), 0)
+        DiffManifest(
             old=_facts(options.old, old),
             new=_facts(options.new, new),
             options=options.recorded(),
-            **manifest.run_facts(progress, folder.outputs, threads),
-        ).write(folder.folder)
-        folder.publish()
-    return output.Diff(options.out)
+            **manifest.run_facts(progress, output.outputs, threads),
+        ).write(output.folder)
+        output.publish()
+    return Diff(options.out)
 
 
 def _facts(release: PathOrOutput, build: Build) -> dict[str, object]:
@@ -108,9 +114,9 @@ def changes_between(old: Build, new: Build, store: Store, threads: int) -> dict[
     language = new.options.languages[0]
     store.run("diffs/release_concept", language=language)
     store.run("diffs/release_name", language=language)
-    tables = {name: store.frame(f"diffs/{name}") for name in output.DIFF_TABLES}
+    tables = {name: store.frame(f"diffs/{name}") for name in DIFF_TABLES}
     tables["name"] = with_changed(tables["name"], threads)
-    return {name: table.select(*output.DIFF_TABLES[name].dtypes) for name, table in tables.items()}
+    return {name: table.select(*DIFF_TABLES[name].dtypes) for name, table in tables.items()}
 
 
 def with_changed(names: pl.DataFrame, threads: int) -> pl.DataFrame:
@@ -157,10 +163,10 @@ def summarised(
         changed = tables[name]
         if dataset:
             changed = changed.filter(pl.col("negatives").eq_missing(strategy), dataset=dataset)
-        for kind in output.CHANGES[name].kinds:
+        for kind in CHANGES[name].kinds:
             kept = changed.filter(change=kind)["kept"]
             rows.append((subject, dataset, strategy, kind, kept.len(), kept.sum()))
-    return pl.DataFrame(rows, output.SUMMARY.dtypes, orient="row")
+    return pl.DataFrame(rows, SUMMARY.dtypes, orient="row")
 
 
 def changelog(
@@ -168,11 +174,11 @@ def changelog(
 ) -> str:
     """Return the number of changes, and the changes without pairs, as Markdown."""
     heading = f"# Changes from {plain_markdown(labels[0])} to {plain_markdown(labels[1])}"
-    parts = [heading, *map(markdown, output.readable_changes(summary))]
+    parts = [heading, *map(markdown, readable_changes(summary))]
     for name in _LISTED:
         table = tables[name].drop("kept")
         if not table.is_empty():
-            parts += [f"## {output.CHANGES[name].title}", markdown(table.head(_LISTED_ROWS))]
+            parts += [f"## {CHANGES[name].title}", markdown(table.head(_LISTED_ROWS))]
         if table.height > _LISTED_ROWS:
             parts.append(f"The first {_LISTED_ROWS:,} of {table.height:,} rows.")
     return "\n\n".join(parts) + "\n"

@@ -12,9 +12,24 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from medsim.core import options as core
 from medsim.core.config import DatasetName, Difficulty, Strategy, checked_threads
 from medsim.core.errors import OptionError, check_unique, unknown_name
+from medsim.core.options import (
+    OVERWRITE,
+    Cache,
+    Option,
+    Options,
+    PathOrOutput,
+    Reporting,
+    Threads,
+    input_field,
+    machine_field,
+    main_field,
+    option_field,
+    output_field,
+    seed_field,
+    several,
+)
 from medsim.core.registry import RegisteredNames
 from medsim.embeddings.options import (
     COVERAGES,
@@ -147,24 +162,24 @@ _SHOWN_SETS = "With --table article: sets to show besides the headline; default:
 _REFERENCE = "With --table article: compare the others with this embedding; default: the best."
 
 
-def _sets(text: str, key: str | None = None, *, lower: bool = True) -> core.Option:
+def _sets(text: str, key: str | None = None, *, lower: bool = True) -> Option:
     """Return an option that chooses sets of pairs."""
-    return core.Option(text, listed=True, lower=lower, key=key)
+    return Option(text, listed=True, lower=lower, key=key)
 
 
-SUBSET = core.Option(
+SUBSET = Option(
     "Score all embeddings on the pairs that all cover (common), or each on the pairs that it "
     "covers (own)."
 )
 
 
 @dataclass(frozen=True, slots=True)
-class EvaluateOptions(core.Options):
+class EvaluateOptions(Options):
     """The options of ``medsim eval``."""
 
     inputs: Annotated[
-        core.PathOrOutput | Sequence[core.PathOrOutput],
-        core.Option(
+        PathOrOutput | Sequence[PathOrOutput],
+        Option(
             "Folders of builds and files of rated pairs, or only folders of questions. If medsim "
             "does not know the layout of a file, add its columns: "
             "rated.csv,term1=A,term2=B,rating=score.",
@@ -174,9 +189,9 @@ class EvaluateOptions(core.Options):
         ),
     ]
     embeddings: Annotated[Mapping[str, EmbeddingLike], replace(EMBEDDINGS, needed=False)]
-    out: Annotated[str | Path, core.Option("Folder to write, or to add to.", ("--out", "-o"))]
+    out: Annotated[str | Path, Option("Folder to write, or to add to.", ("--out", "-o"))]
     _: KW_ONLY
-    llms: Sequence[str] = core.main_field(
+    llms: Sequence[str] = main_field(
         (),
         "Language model to ask multiple-choice questions, then ,model=M and optionally "
         ",ask=choice or pairs ,shots=N ,tokens=N. For example "
@@ -187,15 +202,15 @@ class EvaluateOptions(core.Options):
         metavar="NAME=api:URL",
     )
     predictions: Annotated[Mapping[str, SystemLike] | None, PREDICTIONS_OPTION] = None
-    metrics: Sequence[str] | None = core.main_field(
+    metrics: Sequence[str] | None = main_field(
         None,
         "Metric to compute, repeatable; default: all that apply.",
         ("--metric",),
         noun="metric",
         choices=_METRIC_NAMES,
     )
-    seed: int = core.seed_field(0, "Random seed.")
-    resamples: int | None = core.option_field(
+    seed: int = seed_field(0, "Random seed.")
+    resamples: int | None = option_field(
         None,
         f"Bootstrap resamples for Spearman's correlation; default: {RESAMPLES:,}, or more for "
         f"many comparisons. By default tests have at least {RESAMPLES_A_COMPARISON} per "
@@ -204,7 +219,7 @@ class EvaluateOptions(core.Options):
         most=MAX_RESAMPLES,
         key="resamples",
     )
-    sample: int | None = core.main_field(
+    sample: int | None = main_field(
         None,
         "Score a sample: this many positives of each dataset. First terms are drawn, with all "
         "their positives and negatives, by hashes of the terms and the seed. Rated files are used "
@@ -213,57 +228,57 @@ class EvaluateOptions(core.Options):
         most=10**9,
         key="sample",
     )
-    coverage: Coverage = core.option_field(
+    coverage: Coverage = option_field(
         COVERAGES[0], "all: a term needs vectors for all its words; any: for one.", key="coverage"
     )
-    independent_pairs: bool = core.option_field(
+    independent_pairs: bool = option_field(
         False,
         "Treat pairs as independent in confidence intervals and tests. The paper does so; by "
         "default labelled pairs that share terms form clusters and intervals are wider.",
         key="independent_pairs",
     )
-    threads: core.Threads = None
-    cache: core.Cache = None
-    retrieval: bool = core.main_field(False, "Also rank each term's synonyms among all terms.")
-    index: Index = core.option_field(
+    threads: Threads = None
+    cache: Cache = None
+    retrieval: bool = main_field(False, "Also rank each term's synonyms among all terms.")
+    index: Index = option_field(
         "flat", "Index for --retrieval. flat is exact, ivf and hnsw are approximate and faster."
     )
-    noise: Sequence[Noise] = core.option_field(
+    noise: Sequence[Noise] = option_field(
         (),
         "With --retrieval, also look up altered names of these kinds. wrong_key, swap, drop and "
         "double are typing errors, spelling is British or American.",
         listed=True,
         lower=True,
     )
-    device: Device = core.machine_field(
+    device: Device = machine_field(
         "auto", "auto uses a GPU for the flat index if PyTorch finds one. The ranks are the same."
     )
-    separation: bool = core.main_field(
+    separation: bool = main_field(
         False,
         "Also measure how well categories are separated. For SNOMED CT the paper's categories are "
         "the default.",
     )
-    near: Sequence[str] = core.option_field(
+    near: Sequence[str] = option_field(
         (),
         "Top concept of a category; give two related ones to measure their separation. The "
         "descendants of a top concept form its category. The terms of the first category are "
         "compared. For SNOMED CT the default is diagnostic and therapeutic procedures.",
         metavar="[NAME=]CONCEPT_ID",
     )
-    far: Sequence[str] = core.option_field(
+    far: Sequence[str] = option_field(
         (),
         "Top concept of a category unrelated to those of --near; give one or more. For SNOMED CT "
         "the default is organisms.",
         metavar="[NAME=]CONCEPT_ID",
     )
-    categories: Sequence[str] = core.option_field(
+    categories: Sequence[str] = option_field(
         (),
         "Top concept of a category; give two or more to measure their separation. They replace "
         "near and far, and their category error is computed.",
         ("--category",),
         metavar="[NAME=]CONCEPT_ID",
     )
-    words: str | Path | None = core.input_field(
+    words: str | Path | None = input_field(
         None,
         "Table of words that groups rated pairs. Its columns are word, and count (in a corpus), "
         "topics (the number of topics that use the word) or domain.",
@@ -276,15 +291,15 @@ class EvaluateOptions(core.Options):
         Sequence[Difficulty], _sets("Difficulty of pairs; default: both.", "difficulty")
     ] = ()
     negatives: Annotated[Sequence[Strategy], _sets("Negatives; default: all.", "negatives")] = ()
-    submitter: str | None = core.output_field(None, "Submitter to name in result.json.")
-    date: dt.date | None = core.output_field(None, "Date to give in result.json.")
-    overwrite: Annotated[bool, core.OVERWRITE] = False
-    progress: core.Reporting = None
+    submitter: str | None = output_field(None, "Submitter to name in result.json.")
+    date: dt.date | None = output_field(None, "Date to give in result.json.")
+    overwrite: Annotated[bool, OVERWRITE] = False
+    progress: Reporting = None
 
     @property
     def input_paths(self) -> list[str | Path]:
         """The inputs as paths."""
-        inputs = core.several(self.inputs)
+        inputs = several(self.inputs)
         return [value if isinstance(value, (str, Path)) else value.folder for value in inputs]
 
     @property
@@ -325,21 +340,20 @@ class EvaluateOptions(core.Options):
 
 
 @dataclass(frozen=True, slots=True)
-class CompareOptions(core.Options):
+class CompareOptions(Options):
     """The options of ``medsim compare``."""
 
     evaluation: Annotated[
-        core.PathOrOutput,
-        core.Option("The folder of an evaluation.", argument=True, metavar="RESULTS"),
+        PathOrOutput, Option("The folder of an evaluation.", argument=True, metavar="RESULTS")
     ]
-    table: str = core.main_field(
+    table: str = main_field(
         "best",
         f"{', '.join(TABLES)}, or a table of the paper, such as C.2. standings is the "
         f"leaderboard. The tables and figures of the paper are {', '.join(PAPER)}.",
         suggested=(*TABLES, *PAPER),
     )
     _: KW_ONLY
-    metrics: Sequence[str] | None = core.main_field(
+    metrics: Sequence[str] | None = main_field(
         None,
         "Metric for all embeddings; default: each one's best. Give one for word embeddings "
         "and one for others, or one embedding's, such as glove=avg_cos. Table 4 of the paper "
@@ -351,22 +365,22 @@ class CompareOptions(core.Options):
     datasets: Annotated[Sequence[str], _sets(_SHOWN_SETS, lower=False)] = ()
     difficulty: Annotated[Sequence[Difficulty], _sets("With --table article; default: both.")] = ()
     negatives: Annotated[Sequence[Strategy], _sets("With --table article; default: random.")] = ()
-    statistics: Sequence[str] = core.option_field(
+    statistics: Sequence[str] = option_field(
         (),
         "With --table article: statistics to show besides the headline, such as auc.",
         listed=True,
         choices=_ARTICLE,
     )
-    narrow: bool = core.option_field(
+    narrow: bool = option_field(
         False, "With --table article: show half the width of intervals, after \N{PLUS-MINUS SIGN}."
     )
-    baseline: str | None = core.option_field(None, _REFERENCE, metavar="NAME")
+    baseline: str | None = option_field(None, _REFERENCE, metavar="NAME")
     subset: Annotated[Subset, SUBSET] = "common"
-    correction: PValueCorrection = core.option_field(
+    correction: PValueCorrection = option_field(
         "bonferroni", "Correct p-values for multiple tests."
     )
-    threads: core.Threads = None
-    progress: core.Reporting = None
+    threads: Threads = None
+    progress: Reporting = None
 
     def check(self) -> None:
         """Raise OptionError for an unknown table, or one that other options do not fit."""
@@ -400,12 +414,12 @@ class CompareOptions(core.Options):
 
 
 @dataclass(frozen=True, slots=True)
-class CorrelateOptions(core.Options):
+class CorrelateOptions(Options):
     """The options of ``medsim correlate``."""
 
     intrinsic: Annotated[
-        ModelScores | core.PathOrOutput,
-        core.Option(
+        ModelScores | PathOrOutput,
+        Option(
             "The folder of an evaluation, whose embeddings are the models; or a table (CSV, TSV or "
             "Parquet) with a row per model and a column per set.",
             argument=True,
@@ -413,26 +427,26 @@ class CorrelateOptions(core.Options):
     ]
     extrinsic: Annotated[
         ModelScores,
-        core.Option(
+        Option(
             "A table with a row per model, named in the column model or the first column of text, "
             "and a column per task.",
             argument=True,
         ),
     ]
     _: KW_ONLY
-    metric: str | None = core.main_field(
+    metric: str | None = main_field(
         None,
         "Metric for all embeddings; default: each one's best. It applies to an evaluation, not to "
         "a table.",
         suggested=_METRIC_NAMES,
     )
-    statistic: str | None = core.main_field(
+    statistic: str | None = main_field(
         None,
         "Statistic; default: auc or spearman. It applies to an evaluation, not to a table.",
         suggested=tuple(STATISTICS),
     )
     subset: Annotated[Subset, SUBSET] = "common"
-    correction: CorrelationCorrection = core.option_field(
+    correction: CorrelationCorrection = option_field(
         "holm", "Correct p-values for multiple tests, for stars and verdicts."
     )
-    progress: core.Reporting = None
+    progress: Reporting = None

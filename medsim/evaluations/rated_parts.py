@@ -10,7 +10,14 @@ import polars as pl
 from medsim.core.errors import InputError, counted
 from medsim.core.tables import read_table
 from medsim.core.terms import lowered
-from medsim.statistics import strata
+from medsim.statistics.strata import (
+    MEMBERS,
+    WORD_PROPERTIES,
+    Stratification,
+    parts_of,
+    property_in,
+    topic_names,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,21 +58,20 @@ def read_words(path: Path) -> WordTable:
         InputError: the file cannot be read or has no such columns, or a cell is invalid; the
             message names the line and the value.
     """
-    table = read_table(path, ("word",), strata.WORD_PROPERTIES)
+    table = read_table(path, ("word",), WORD_PROPERTIES)
     names = table.frame.columns[1:]
     if not names:
         raise InputError(
-            f"{path} has none of the columns {', '.join(strata.WORD_PROPERTIES)} beside word; "
-            "add one"
+            f"{path} has none of the columns {', '.join(WORD_PROPERTIES)} beside word; add one"
         )
     rows = []
     for line, (word, *cells) in table.rows():
         row = dict(zip(names, cells, strict=True))
         try:
-            properties = {name: strata.property_in(name, cell) for name, cell in row.items()}
+            properties = {name: property_in(name, cell) for name, cell in row.items()}
         except InputError as error:
             raise InputError(f"{path}: {line}: {error}") from error
-        topics = None if properties.get("topics") is None else strata.topic_names(row["topics"])
+        topics = None if properties.get("topics") is None else topic_names(row["topics"])
         rows.append({"word": word, **properties, "names": None if topics is None else [*topics]})
     schema = {"word": pl.String, "count": pl.Float64, "topics": pl.Float64, "domain": pl.String}
     frame = pl.DataFrame(rows, {**schema, "names": pl.List(pl.String)})
@@ -91,7 +97,7 @@ def read_words(path: Path) -> WordTable:
 
 
 def strata_of(
-    rated: RatedPairs, stratification: strata.Stratification, words: WordTable | None = None
+    rated: RatedPairs, stratification: Stratification, words: WordTable | None = None
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Return the parts of a rated file, see ``parts_of``.
 
@@ -101,9 +107,9 @@ def strata_of(
         ``MEMBERS``, a row for every part that a pair belongs to; and warnings about pairs that
         belong to none.
     """
-    frames = [pl.DataFrame(schema=strata.MEMBERS)]
+    frames = [pl.DataFrame(schema=MEMBERS)]
     warnings = []
-    for name, members in strata.parts_of(_properties(rated, words), stratification).items():
+    for name, members in parts_of(_properties(rated, words), stratification).items():
         n_values = members["part_value"].n_unique()
         if name == "domain" and n_values > _MAX_DOMAINS:
             raise InputError(

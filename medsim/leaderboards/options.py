@@ -7,8 +7,16 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from medsim.core import options as core
 from medsim.core.errors import OptionError
+from medsim.core.options import (
+    Option,
+    Options,
+    PathOrOutput,
+    Reporting,
+    folder_of,
+    main_field,
+    several,
+)
 from medsim.embeddings.options import EMBEDDINGS, EmbeddingLike
 
 KIND_COLUMNS = ("side", "negation", "number", "parent_child")
@@ -22,28 +30,28 @@ LEADERBOARD_COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class LeaderboardOptions(core.Options):
+class LeaderboardOptions(Options):
     """The options of ``medsim leaderboard``."""
 
     results: Annotated[
-        core.PathOrOutput | Sequence[core.PathOrOutput],
-        core.Option(
+        PathOrOutput | Sequence[PathOrOutput],
+        Option(
             "Folders of evaluations, their result.json files, or a folder of such files.",
             argument=True,
             metavar="RESULT...",
             many=True,
         ),
     ]
-    out: str | Path | None = core.main_field(None, "The .html file to write.", ("--out", "-o"))
+    out: str | Path | None = main_field(None, "The .html file to write.", ("--out", "-o"))
     _: KW_ONLY
-    checks: Sequence[core.PathOrOutput] = core.main_field(
+    checks: Sequence[PathOrOutput] = main_field(
         (), "Build on which to evaluate models again.", ("--check",), metavar="BUILD"
     )
     embeddings: Annotated[
         Mapping[str, EmbeddingLike] | None,
         replace(EMBEDDINGS, needed=False, heading="Main options"),
     ] = None
-    progress: core.Reporting = None
+    progress: Reporting = None
 
     def check(self) -> None:
         """Raise OptionError if no result is named."""
@@ -55,4 +63,4 @@ class LeaderboardOptions(core.Options):
     @property
     def paths(self) -> list[Path]:
         """The results as paths."""
-        return [core.folder_of(result) for result in core.several(self.results)]
+        return [folder_of(result) for result in several(self.results)]

@@ -7,8 +7,17 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from medsim.core import options as core
 from medsim.core.errors import OptionError
+from medsim.core.options import (
+    OVERWRITE,
+    Option,
+    Options,
+    Reporting,
+    Threads,
+    input_field,
+    main_field,
+    option_field,
+)
 
 Ties = Literal["first", "all"]
 """Which of the names at the last distance are returned."""
@@ -24,41 +33,41 @@ MAX_MATCHES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class NearestOptions(core.Options):
+class NearestOptions(Options):
     """The options of ``medsim nearest``."""
 
     queries: Annotated[
         NamesLike,
-        core.Option(
+        Option(
             "File with a name per line, .csv, .xlsx, .jsonl, .parquet, .sqlite or .duckdb file, or "
             "folder of a build.",
             argument=True,
         ),
     ]
-    pool: NamesLike | None = core.option_field(
+    pool: NamesLike | None = option_field(
         None,
         "The names to search, as for QUERIES; default: the other names of QUERIES.",
         argument=True,
     )
-    k: int | None = core.main_field(
+    k: int | None = main_field(
         None, "Nearest names of each query; default: 1.", ("--k", "-k"), least=1, most=MAX_MATCHES
     )
-    max_distance: int | None = core.main_field(
+    max_distance: int | None = main_field(
         None,
         "Largest edit distance; without --k, all pairs within it are found (1 to 4).",
         least=0,
         most=1 << 20,
     )
     _: KW_ONLY
-    query_column: str | None = core.input_field(
+    query_column: str | None = input_field(
         None, "Column of QUERIES; default: the only one, or one named term, name or label."
     )
-    pool_column: str | None = core.input_field(None, "Column of POOL; the same default.")
-    query_table: str | None = core.input_field(
+    pool_column: str | None = input_field(None, "Column of POOL; the same default.")
+    query_table: str | None = input_field(
         None, "Table of QUERIES, a database, or sheet of a workbook."
     )
-    pool_table: str | None = core.input_field(None, "Table of POOL, as for QUERIES.")
-    keep: Sequence[str] = core.main_field(
+    pool_table: str | None = input_field(None, "Table of POOL, as for QUERIES.")
+    keep: Sequence[str] = main_field(
         (),
         "Columns of QUERIES to keep as query_COLUMN, such as codes; without POOL, also as "
         "match_COLUMN. A name of several rows is repeated for each. Builds have concept_id, "
@@ -66,25 +75,25 @@ class NearestOptions(core.Options):
         listed=True,
         metavar="COLUMN",
     )
-    keep_pool: Sequence[str] = core.main_field(
+    keep_pool: Sequence[str] = main_field(
         (), "Columns of POOL to keep, as match_COLUMN.", listed=True, metavar="COLUMN"
     )
-    duplicates: bool = core.main_field(
+    duplicates: bool = main_field(
         False,
         "Also pair rows with equal names, each with the first of them, at distance 0; with "
         "--max-distance, without --k and POOL.",
     )
-    exclude: NamesLike | None = core.input_field(
+    exclude: NamesLike | None = input_field(
         None, "Table of pairs that do not match, with the columns query and match."
     )
-    match_case: bool = core.option_field(False, "Distinguish upper and lower case.")
-    ties: Ties = core.option_field(
+    match_case: bool = option_field(False, "Distinguish upper and lower case.")
+    ties: Ties = option_field(
         "first",
         "'all' adds the other names at the distance of the last one. 'first' takes --k names, at "
         "equal distances the first ones in order of text.",
     )
-    threads: core.Threads = None
-    progress: core.Reporting = None
+    threads: Threads = None
+    progress: Reporting = None
 
     def check(self) -> None:
         """Raise OptionError for a distance that all pairs cannot have, or a column of no file."""
@@ -112,7 +121,7 @@ class NearestCommandOptions(NearestOptions):
     """The options of ``medsim nearest`` on the command line, which can write the rows."""
 
     _: KW_ONLY
-    out: Path | None = core.main_field(
+    out: Path | None = main_field(
         None, "The .parquet or .csv file to write; default: print the rows.", ("--out", "-o")
     )
-    overwrite: Annotated[bool, core.OVERWRITE] = False
+    overwrite: Annotated[bool, OVERWRITE] = False

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 import polars as pl
 
-from medsim.core import tables
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError, OptionError, listed
 from medsim.core.files import new_file
@@ -21,6 +20,15 @@ from medsim.core.output import check_file_free
 from medsim.core.parquet import scan_of_users, write_batches
 from medsim.core.progress import Progress, progress_of
 from medsim.core.reading import expanded, json_columns, reading
+from medsim.core.tables import (
+    LINE_END,
+    bytes_of,
+    is_json_lines,
+    is_parquet,
+    read_table,
+    read_text,
+    table_of,
+)
 from medsim.core.terms import MAX_NAME, TOO_LONG, lowered_column
 from medsim.kernels.best import FAR
 from medsim.kernels.near_pairs import MATCH, QUERY
@@ -144,29 +152,29 @@ def _listed(given: Any, option: str) -> pl.Series:
 
 def _read(path: Path, columns: _Columns, table: str, warn: _Warn) -> pl.DataFrame:
     """Return the names of a file, and other columns of their rows; see ``_rows_of``."""
-    if tables.is_parquet(path):
+    if is_parquet(path):
         with reading(path, "Parquet"):
             rows = scan_of_users(path)
             needed = {_column(path, rows.collect_schema().names(), each) for each in columns}
             return _selected(path, rows.select(needed).collect(), columns)
     if path.suffix.lower() in _DATABASES:
         return _selected(path, table_values(path, table), columns)
-    if tables.is_json_lines(path):
+    if is_json_lines(path):
         with reading(path, "JSON lines"):
-            return _selected(path, json_columns(path, tables.bytes_of(path)[0]), columns)
+            return _selected(path, json_columns(path, bytes_of(path)[0]), columns)
     needed = {columns[0].lower()} if columns[0] else set()
     usual = needed or {*USUAL_COLUMNS}
     with reading(path):
-        text = tables.read_text(
+        text = read_text(
             path, fits=lambda row: not usual.isdisjoint(map(str.lower, row)), sheet=table
         )
     for warning in text.warnings:
         warn(warning)
     if text.sheet or path.suffix.lower() in _DELIMITED:
-        return _selected(path, tables.table_of(text, [*needed], None).frame, columns)
+        return _selected(path, table_of(text, [*needed], None).frame, columns)
     if any(columns):
         raise OptionError(f"{path} is read as lines; a column needs a table such as .csv")
-    return pl.DataFrame({"": tables.LINE_END.split(text.content)})
+    return pl.DataFrame({"": LINE_END.split(text.content)})
 
 
 def _selected(place: Path, rows: Any, columns: _Columns) -> pl.DataFrame:
@@ -478,7 +486,7 @@ def batches_of(options: NearestOptions) -> Generator[pl.DataFrame]:
     exclude: Any = options.exclude
     with progress.stage("read the names"):
         if isinstance(exclude, (str, Path)):
-            exclude = tables.read_table(Path(exclude), ("query", "match")).frame
+            exclude = read_table(Path(exclude), ("query", "match")).frame
         columns, table = (options.query_column, *options.keep), options.query_table
         rows = _rows_of(options.queries, "queries", columns, table, progress.warn)
         queries, pool = None if options.pool is None else rows[""], options.pool

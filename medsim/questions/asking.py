@@ -16,9 +16,16 @@ from medsim.core.output import claimed
 from medsim.core.progress import Progress
 from medsim.core.tables import write_csv
 from medsim.embeddings.embedded_terms import embedded_by
-from medsim.questions import output
 from medsim.questions.answers import AskedModel, answers_by_rules, answers_by_similarity, answers_of
-from medsim.questions.output import Answers
+from medsim.questions.output import (
+    AFFIRMED,
+    AFFIRMED_CSV,
+    CHOSEN_KINDS,
+    REPLIES,
+    RESULTS,
+    Answers,
+    AnswersManifest,
+)
 from medsim.questions.question import Questions, read_questions
 from medsim.questions.rules import RULES
 from medsim.questions.scores import affirmed_of, chosen_of, results_of
@@ -82,7 +89,7 @@ def ask_questions(
     names = [*(llm.name for llm in llms), *(spec.name for spec in contenders.embeddings)]
     names += [system.name for system in contenders.systems]
     check_unique("models", [*names, *RULES])
-    with claimed(out, Answers.kind, overwrite=overwrite, input_folders=folders) as folder:
+    with claimed(out, Answers.kind, overwrite=overwrite, input_folders=folders) as output:
         inputs = list(map(read_questions, folders))
         check_unique("folders of questions", [each.name for each in inputs])
         n_examples = min(each.examples.height for each in inputs)
@@ -93,21 +100,21 @@ def ask_questions(
         frames += of_others
         if any(frame["ask"][0] == "choice" for frame in frames):
             frames += [frame for each in inputs for frame in answers_by_rules(each.asked)]
-        answers = pl.concat([pl.DataFrame(schema=output.REPLIES.dtypes), *frames], how="diagonal")
+        answers = pl.concat([pl.DataFrame(schema=REPLIES.dtypes), *frames], how="diagonal")
         replies = answers.filter(pl.col("model").is_in([llm.name for llm in llms]))
         affirmed = affirmed_of(replies)
-        tables = [(output.RESULTS, results_of(answers)), (output.CHOSEN_KINDS, chosen_of(answers))]
-        tables += [(output.REPLIES, replies), (output.AFFIRMED, affirmed)]
+        tables = [(RESULTS, results_of(answers)), (CHOSEN_KINDS, chosen_of(answers))]
+        tables += [(REPLIES, replies), (AFFIRMED, affirmed)]
         for table, rows in tables:
-            folder.write(table.files, rows.select(*table.dtypes))
-        folder.write_file(output.AFFIRMED_CSV, partial(write_csv, affirmed))
-        output.AnswersManifest(
+            output.write(table.files, rows.select(*table.dtypes))
+        output.write_file(AFFIRMED_CSV, partial(write_csv, affirmed))
+        AnswersManifest(
             questions={each.name: each.provenance for each in inputs},
             models=about | {llm.name: llm.recorded(replies.filter(model=llm.name)) for llm in llms},
             options=recorded,
-            **manifest.run_facts(progress, folder.outputs, threads, *manifest.ENCODERS),
-        ).write(folder.folder)
-        folder.publish()
+            **manifest.run_facts(progress, output.outputs, threads, *manifest.ENCODERS),
+        ).write(output.folder)
+        output.publish()
     return Answers(out)
 
 
