@@ -9,9 +9,16 @@ import polars as pl
 from medsim.core.config import SET_COLUMNS
 from medsim.core.errors import OptionError, unknown_name
 from medsim.embeddings.metrics import METRICS
-from medsim.evaluations import sets
 from medsim.evaluations.options import CORRECTIONS
-from medsim.evaluations.sets import SET
+from medsim.evaluations.sets import (
+    HEADLINE,
+    SET,
+    WHOLE_SUBSET,
+    in_means,
+    of_synonyms,
+    with_enough_pairs,
+    with_facts,
+)
 from medsim.evaluations.statistic import BASELINE, statistics_of
 from medsim.pages.sentences import ALPHA
 from medsim.systems.scorers import PREDICTED
@@ -50,7 +57,7 @@ def headline_first(rows: pl.DataFrame) -> pl.DataFrame:
 
     The first and the last columns are those that matter, as Polars hides others when it prints.
     """
-    is_headline = pl.col("statistic") == sets.HEADLINE
+    is_headline = pl.col("statistic") == HEADLINE
     value = pl.when(is_headline).then(-pl.col("value"))
     build = pl.when(is_headline).then(pl.col("input"))
     ordered = rows.sort(~is_headline, build, value, maintain_order=True, nulls_last=True)
@@ -163,9 +170,9 @@ def embedding_standings(best: pl.DataFrame) -> pl.DataFrame:
         ``in_means``, null without any value.
     """
     of_one = ["statistic", "embedding"]
-    ranked = sets.with_enough_pairs(with_standing(sets.of_synonyms(best).drop_nulls("value")))
+    ranked = with_enough_pairs(with_standing(of_synonyms(best).drop_nulls("value")))
     sums = (
-        ranked.with_columns(in_mean=sets.in_means(ranked))
+        ranked.with_columns(in_mean=in_means(ranked))
         .group_by(of_one)
         .agg(
             pl.len().cast(pl.Int64).alias("n_sets"),
@@ -211,7 +218,7 @@ def _chosen(
     columns = (*SET, "statistic", "embedding", "metric", "value", "low", "high")
     chosen = results.filter(
         pl.col("statistic").is_in(list(statistics)),
-        pl.col("subset").is_in([subset, sets.WHOLE_SUBSET]),
+        pl.col("subset").is_in([subset, WHOLE_SUBSET]),
         pl.col("embedding") != ("" if baseline else BASELINE),
     )
     return chosen.select(*columns, n_pairs="n_covered")
@@ -235,12 +242,12 @@ def _with_standings(
     is_tested = pl.col(f"p_{correction}").is_not_null().any().alias("is_tested")
     tested = among.group_by(*SET, statistic="of").agg(is_tested)
     is_ranked = pl.col("is_tested").fill_null(value=True) & (pl.col("embedding") != BASELINE)
-    ranked = sets.with_facts(rows, counts).with_columns(
+    ranked = with_facts(rows, counts).with_columns(
         pl.col("n_better", "n_worse").fill_null(0),
         pl.col("among_best").fill_null(value=True) & pl.col("value").is_not_null(),
     )
     standing = (pl.when(is_ranked).then(name).alias(name) for name in names)
-    return sets.with_facts(ranked, tested).with_columns(standing).drop("is_tested")
+    return with_facts(ranked, tested).with_columns(standing).drop("is_tested")
 
 
 def standings(

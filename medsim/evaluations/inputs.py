@@ -26,7 +26,6 @@ from medsim.core.progress import Progress
 from medsim.core.terms import lowered_column
 from medsim.definitions.benchmark import known
 from medsim.embeddings.encoders import cache_folder
-from medsim.evaluations import sets
 from medsim.evaluations.baselines import FEWEST_POSITIVES, kept, learned_strata
 from medsim.evaluations.confusions import kinds_of, ladder_of
 from medsim.evaluations.layouts import RatedColumns, parse_rated
@@ -34,7 +33,18 @@ from medsim.evaluations.output import SET_PAIRS
 from medsim.evaluations.rated_parts import WordTable, read_words, strata_of
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.samples import sampled
-from medsim.evaluations.sets import ALL_KINDS, FEW, HEADLINE_DATASET
+from medsim.evaluations.sets import (
+    ALL_KINDS,
+    FEW,
+    HEADLINE_DATASET,
+    HEADLINE_NEGATIVES,
+    IN_HEADLINE,
+    NEGATIVE_KINDS,
+    RUNGS,
+    parts_of_sets,
+    whole_sets,
+    with_parts,
+)
 from medsim.kernels.components import components
 from medsim.kernels.types import Flags, Ids, Values
 from medsim.statistics.estimates import defined
@@ -46,7 +56,7 @@ if TYPE_CHECKING:
     from medsim.evaluations.separation import Categories
     from medsim.evaluations.statistic import SampleKind
 
-_ADDED = ("spelling", "stratum", *sets.NEGATIVE_KINDS)  # columns of pairs, see ``with_strata``
+_ADDED = ("spelling", "stratum", *NEGATIVE_KINDS)  # columns of pairs, see ``with_strata``
 _UNSAFE = re.compile(r"[^\w .+-]")  # characters to avoid in the names of Hive partitions
 
 
@@ -181,9 +191,9 @@ class EvaluationInput:
         if not self.all_difficulties:
             return self.sets
         parts = [part for part in self.sets if part.dataset == HEADLINE_DATASET]
-        parts = [part for part in parts if part.negatives in sets.HEADLINE_NEGATIVES]
+        parts = [part for part in parts if part.negatives in HEADLINE_NEGATIVES]
         with_strata = [*self._changed_terms(), *self._rungs()]
-        if {part.negatives for part in parts} != {*sets.HEADLINE_NEGATIVES}:
+        if {part.negatives for part in parts} != {*HEADLINE_NEGATIVES}:
             return [*self.sets, *with_strata]
         # The further negatives of a sample.
         further = self.frame.filter(dataset=HEADLINE_DATASET, difficulty=ALL_KINDS)["pair_id"]
@@ -206,7 +216,7 @@ class EvaluationInput:
         """
         first_terms = self.pairs["term1"].rank("dense").to_numpy()
         strata: dict[SampleKind, Ids] = {"of_kind": learned, "own_negative": first_terms}
-        for column in sets.NEGATIVE_KINDS:
+        for column in NEGATIVE_KINDS:
             for kind, is_such in _enough(self.pairs[column].gather(whole.rows)):
                 chosen = (whole.values == 1) | is_such
                 for of, of_pairs in strata.items():
@@ -262,7 +272,7 @@ class EvaluationInput:
         contains = [one in other or other in one for one, other in zip(*lower, strict=True)]
         of_pairs = ladder.select("term1", contains=pl.Series(contains, dtype=pl.Boolean))
         strata = of_pairs.to_struct().rank("dense").to_numpy()
-        rungs = [rung for rung in sets.RUNGS if ladder.filter(negatives=rung).height >= FEW]
+        rungs = [rung for rung in RUNGS if ladder.filter(negatives=rung).height >= FEW]
         for rung, following in pairwise(rungs):
             chosen = ladder["negatives"].is_in([rung, following]).to_numpy()
             pair_rows = ladder["row"].to_numpy()[chosen].astype(np.int32)
@@ -351,8 +361,8 @@ def read_inputs(
             if input_.name in inputs:
                 raise OptionError(f"two inputs are named {input_.name!r}; rename one of them")
             inputs[input_.name] = input_
-            n_parts = sets.parts_of_sets(input_.frame)["dataset"].n_unique() if input_.rated else 0
-            n_pairs = sets.whole_sets(input_.frame).height if input_.rated else input_.frame.height
+            n_parts = parts_of_sets(input_.frame)["dataset"].n_unique() if input_.rated else 0
+            n_pairs = whole_sets(input_.frame).height if input_.rated else input_.frame.height
             parts = f", {counted(n_parts, 'part')}" if n_parts else ""
             sizes.append(f"{input_.name}: {counted(n_pairs, 'pair')}{parts}")
         stage.note(", ".join(sizes))
@@ -370,9 +380,7 @@ def _check(options: EvaluateOptions, rated: Sequence[EvaluationInput], n_inputs:
             raise OptionError(f"`{option}` needs a build among the inputs, not only rated files")
     if options.words is not None and not rated:
         raise OptionError("`words` is for rated files, but no input is a rated file")
-    available = {
-        part for input_ in rated for part in sets.with_parts(input_.frame)["part"].unique()
-    }
+    available = {part for input_ in rated for part in with_parts(input_.frame)["part"].unique()}
     for option, cut, parts, what in (
         ("bins", options.bins, {"count"}, "word counts"),
         ("topic_bins", options.topic_bins, {"topics"}, "numbers of topics"),
@@ -504,8 +512,8 @@ def with_strata(input_: EvaluationInput, cache: Path | None) -> EvaluationInput:
     See ``learned_strata``, which needs negatives of both strategies, and ``kinds_of``, which needs
     Levenshtein or minimal negatives. Otherwise they are null for all pairs.
     """
-    pairs, identity = input_.frame.filter(sets.IN_HEADLINE), str(input_.provenance["fingerprint"])
-    if pairs["negatives"].n_unique() == len(sets.HEADLINE_NEGATIVES):
+    pairs, identity = input_.frame.filter(IN_HEADLINE), str(input_.provenance["fingerprint"])
+    if pairs["negatives"].n_unique() == len(HEADLINE_NEGATIVES):
         pairs = pairs.unique("pair_id").sort("pair_id")
         learned = learned_strata(pairs, identity, cache)
         if not learned["spelling"].count():

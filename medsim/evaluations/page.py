@@ -11,7 +11,7 @@ from medsim.builds.page import words_of_sets
 from medsim.core.config import MINIMAL
 from medsim.core.errors import counted, listed
 from medsim.embeddings.metrics import METRICS
-from medsim.evaluations import detail_sections, readable, sets
+from medsim.evaluations import detail_sections, readable
 from medsim.evaluations.baselines import BASELINES
 from medsim.evaluations.chart import score_points
 from medsim.evaluations.conclusions import (
@@ -22,7 +22,16 @@ from medsim.evaluations.conclusions import (
 )
 from medsim.evaluations.detail_sections import EvaluationReportData, evaluation_data
 from medsim.evaluations.sentences import main_set, result_sentences, sample_sentences
-from medsim.evaluations.sets import FEW, SET
+from medsim.evaluations.sets import (
+    ALL_KINDS,
+    FEW,
+    HEADLINE,
+    SET,
+    of_synonyms,
+    with_enough_pairs,
+    with_facts,
+    with_parts,
+)
 from medsim.evaluations.statistic import BASELINE, STATISTICS, Statistic, tabulated_names
 from medsim.pages import charts
 from medsim.pages.page import (
@@ -58,7 +67,7 @@ def meanings_of(results: pl.DataFrame) -> dict[str, str]:
     metrics |= {name: f"A baseline: {entry.describes}." for name, entry in BASELINES.items()}
     return {
         **words_of_sets(used),
-        **({readable.ALIKE: _ALIKE} if sets.HEADLINE in used["statistic"] else {}),
+        **({readable.ALIKE: _ALIKE} if HEADLINE in used["statistic"] else {}),
         **{name: text for name, text in metrics.items() if name in used["metric"]},
         **{
             entry.label: f"{entry.help} {entry.interval}".rstrip()
@@ -214,7 +223,7 @@ _CONFUSIONS = {
 def confusions(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
     """Return how often synonyms are nearer than negatives of each kind, and rungs than the next."""
     parts = []
-    rows = with_standing(sets.with_parts(data.confusions.drop_nulls("value")))
+    rows = with_standing(with_parts(data.confusions.drop_nulls("value")))
     if rows.is_empty():
         return None
     rows = rows.sort("statistic", descending=True, maintain_order=True)
@@ -245,8 +254,8 @@ def confusions(data: EvaluationReportData, embeddings: Sequence[str]) -> Section
 
 def _but_headline(rows: pl.DataFrame) -> str:
     """Return the exception to the statement that scores are on the common pairs."""
-    has_headline = rows["difficulty"].eq(sets.ALL_KINDS).any()
-    return f", except for the {readable.LABELS[sets.HEADLINE]}" if has_headline else ""
+    has_headline = rows["difficulty"].eq(ALL_KINDS).any()
+    return f", except for the {readable.LABELS[HEADLINE]}" if has_headline else ""
 
 
 def _missing(rows: pl.DataFrame) -> str:
@@ -257,7 +266,7 @@ def _missing(rows: pl.DataFrame) -> str:
 
 def _left_out(best: pl.DataFrame) -> str:
     """Return a sentence on the sets that are not in the chart; empty if all are."""
-    if sets.with_enough_pairs(best).height == best.height:
+    if with_enough_pairs(best).height == best.height:
         return ""
     return f" Sets with fewer than {FEW} pairs are not plotted; the table shows them in grey."
 
@@ -292,7 +301,7 @@ def _standings(best: pl.DataFrame, statistic: Statistic[Any]) -> PageTable:
 
 def _board(best: pl.DataFrame, statistic: Statistic[Any], embeddings: Sequence[str]) -> Chart:
     label, is_rated = statistic.label, statistic.kind == "rated"
-    drawn = sets.with_enough_pairs(best)
+    drawn = with_enough_pairs(best)
     rows = score_points(
         drawn, panel=readable.set_kind(drawn), y=readable.set_name(drawn), n="n_pairs"
     )
@@ -324,7 +333,7 @@ def accuracy(data: EvaluationReportData, embeddings: Sequence[str]) -> Section |
     best = best_metrics(data.results, data.comparisons, ("accuracy",)).drop_nulls("value")
     if best.is_empty():
         return None
-    drawn = sets.with_enough_pairs(best)
+    drawn = with_enough_pairs(best)
     rows = drawn.select(
         y=readable.set_kind(drawn),
         contender="embedding",
@@ -334,7 +343,7 @@ def accuracy(data: EvaluationReportData, embeddings: Sequence[str]) -> Section |
     key = [*SET, "embedding", "metric"]
     held_out = data.results.filter(statistic="accuracy_heldout", subset="common")
     held_out = held_out.select(*key, pl.col("value").alias("held out"))
-    table = sets.with_facts(best, held_out)
+    table = with_facts(best, held_out)
     columns = [*key, "value", "low", "high", "held out", "n_pairs"]
     chart = Chart(
         title="Accuracy by difficulty and strategy of negatives",
@@ -363,7 +372,7 @@ def standing_order(best: pl.DataFrame, embeddings: Sequence[str]) -> list[str]:
     """Return embeddings in the order of their standings, by the first available statistic."""
     models = best.filter(pl.col("embedding") != BASELINE).drop_nulls("value")
     for name in tabulated_names(best=True):
-        rows = sets.with_enough_pairs(models.filter(statistic=name))
+        rows = with_enough_pairs(models.filter(statistic=name))
         if rows.height:
             ranked = embedding_standings(rows)["embedding"].to_list()
             return ranked + sorted(set(embeddings) - set(ranked))
@@ -374,13 +383,13 @@ def main_result(
     best: pl.DataFrame, data: EvaluationReportData, options: Mapping[str, Any]
 ) -> Section | None:
     """Return the result in a few sentences, with the chart of the most informative set."""
-    scored = sets.of_synonyms(best.drop_nulls("value"))
+    scored = of_synonyms(best.drop_nulls("value"))
     for statistic in map(STATISTICS.__getitem__, tabulated_names(best=True)):
         rows = scored.filter(statistic=statistic.name)
         if rows.height:
             return Section(
                 title="Result",
-                parts=[_chart(main_set(sets.with_enough_pairs(rows)), statistic)],
+                parts=[_chart(main_set(with_enough_pairs(rows)), statistic)],
                 result=[
                     *result_sentences(best, data.comparisons),
                     *data.confused,
@@ -392,7 +401,7 @@ def main_result(
 
 def _chart(key: pl.DataFrame, statistic: Statistic[Any]) -> Chart:
     label, where = statistic.label, key["name"][0]
-    which = "its main" if statistic.name == sets.HEADLINE else "its best"
+    which = "its main" if statistic.name == HEADLINE else "its best"
     kind = readable.set_kind(key)[0].replace(", ", " pairs with ").replace("levensh", "Levensh")
     why = f" The chart shows the largest set of {kind}." if " with " in kind else ""
     return Chart(
