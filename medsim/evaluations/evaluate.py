@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
 from itertools import combinations, product
 from pathlib import Path
 from pkgutil import resolve_name
@@ -24,8 +23,14 @@ from medsim.core.output import claimed_by
 from medsim.core.progress import Progress, progress_of
 from medsim.core.terms import lowered_column
 from medsim.definitions.benchmark import BENCHMARK
-from medsim.embeddings import embedded_terms
-from medsim.embeddings.embedded_terms import EmbeddedTerms, NamedEmbedding, term_rows
+from medsim.embeddings.embedded_terms import (
+    embed_terms,
+    identify,
+    open_source,
+    similarities_of,
+    term_rows,
+    with_fingerprint,
+)
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.formats import WORDS
 from medsim.embeddings.metrics import METRICS, Metric, TermPoints, WordBags, Workers, metrics_of
@@ -43,6 +48,7 @@ from medsim.systems.options import systems_of
 from medsim.systems.scorers import PAIR_TERMS, PREDICTED, ScoredPairs, score_pairs
 
 if TYPE_CHECKING:
+    from medsim.embeddings.embedded_terms import EmbeddedTerms, NamedEmbedding
     from medsim.questions.output import Answers
 
 
@@ -129,14 +135,13 @@ def _identified(
 ) -> list[NamedEmbedding]:
     """Return the embeddings with their fingerprints."""
     for spec in options.specs:  # the format may show that no metric fits
-        if (gives := embedded_terms.open_source(spec).gives) is not None:
+        if (gives := open_source(spec).gives) is not None:
             _chosen_metrics(options, spec.name, WordBags if gives == WORDS else TermPoints)
-    embeddings = [embedded_terms.identify(spec, progress) for spec in options.specs]
+    embeddings = [identify(spec, progress) for spec in options.specs]
     if all(named.fingerprint for named in embeddings):
         return embeddings
     terms, threads = distinct_terms(inputs), options.n_threads
-    complete = partial(embedded_terms.with_fingerprint, threads=threads)
-    return [complete(named, terms, progress) for named in embeddings]
+    return [with_fingerprint(named, terms, progress, threads=threads) for named in embeddings]
 
 
 def _scored(
@@ -213,7 +218,7 @@ def _measure(run: EvaluationRun, named: NamedEmbedding, inputs: Sequence[Evaluat
     if not missing:
         run.progress.say(f"{name} was evaluated before")
         return
-    embedded = embedded_terms.embed_terms(
+    embedded = embed_terms(
         named,
         distinct_terms(missing),
         run.progress,
@@ -324,7 +329,7 @@ def _write_similarities(
             if run.is_complete(path):
                 stage.advance(len(pairs))
                 continue
-            values = embedded_terms.similarities_of(embedded, metric, first, second, workers)
+            values = similarities_of(embedded, metric, first, second, workers)
             stage.advance(int(np.count_nonzero(np.isnan(values))))
             similarity = pl.Series("similarity", values).fill_nan(None)
             run.write(path, pl.DataFrame([pairs["pair_id"], similarity]))

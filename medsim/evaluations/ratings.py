@@ -12,11 +12,20 @@ from pathlib import Path
 
 import polars as pl
 
-from medsim.core import tables
 from medsim.core.errors import InputError, OptionError, counted, unknown_name
 from medsim.core.manifest import Skipped
 from medsim.core.reading import Text, reading
-from medsim.core.tables import is_missing, number_in
+from medsim.core.tables import (
+    SEPARATORS,
+    cells_of_lines,
+    first_lines,
+    is_missing,
+    is_parquet,
+    lines_of,
+    number_in,
+    read_table,
+    read_text,
+)
 from medsim.core.terms import MAX_NAME, TOO_LONG, lowered
 from medsim.evaluations.layouts import HOW_TO_NAME, LAYOUTS, Layout, RatedColumns
 from medsim.statistics.ranks import without_rounding_errors
@@ -74,10 +83,10 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
         OptionError: the columns are not in the file.
     """
     with reading(path, "rated pairs"):
-        if not tables.is_parquet(path):
-            text = tables.read_text(path, fits=lambda cells: sum(map(bool, cells)) >= _MIN_COLUMNS)
+        if not is_parquet(path):
+            text = read_text(path, fits=lambda cells: sum(map(bool, cells)) >= _MIN_COLUMNS)
             return _parse_pairs(text, columns or RatedColumns())
-        table = tables.read_table(path, extra=None)
+        table = read_table(path, extra=None)
         text = Text(path=path, content=table.frame.write_ndjson(), sha256=table.sha256)
         return _parse_pairs(text, columns or RatedColumns())  # a JSON object for each row
 
@@ -152,7 +161,7 @@ def _with_mean_rating(frame: pl.DataFrame, layout: Layout | None, *, upward: boo
 JSON_LINES = "json"
 """The separator of a file whose lines are JSON objects."""
 
-TAB = tables.SEPARATORS["tab"]
+TAB = SEPARATORS["tab"]
 
 _SPREAD_JSON = re.compile(r"\s*(\[\s*(\{.*)?|\{\s*)", re.DOTALL)
 """The first line of JSON whose objects span several lines or are in a list."""
@@ -162,19 +171,19 @@ _plain_json = partial(json.loads, parse_float=str, parse_int=str, parse_constant
 
 def first_cells(text: Text, separators: Iterable[str]) -> dict[str, list[str]]:
     """Return the cells of the first line by separator; for JSON lines the names of its values."""
-    first = next((line for line in tables.lines_of(text) if line.strip()), "")
+    first = next((line for line in lines_of(text) if line.strip()), "")
     if _SPREAD_JSON.fullmatch(first):
         raise InputError(
             f"{text.path} is JSON over several lines or a list; write one object per line, without "
             "brackets and commas around them"
         )
     names = _object_in(first)
-    return tables.first_lines(text, separators) if names is None else {JSON_LINES: list(names)}
+    return first_lines(text, separators) if names is None else {JSON_LINES: list(names)}
 
 
 def unquoted_cells(text: Text) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the cells of each line, separated by tabs, with quotes as text."""
-    for number, line in enumerate(tables.lines_of(text), start=1):
+    for number, line in enumerate(lines_of(text), start=1):
         if line.strip():
             yield number, [cell.strip() for cell in line.split(TAB)]
 
@@ -193,18 +202,18 @@ def rated_cells(
     if separator == JSON_LINES:
         return _json_cells(text, set(used))
     if not sentences or separator != TAB:
-        return tables.cells_of_lines(text, separator)
+        return cells_of_lines(text, separator)
     # Every line is one row, with or without quotes around cells.
     with suppress(InputError):
-        n_rows = sum(1 for _ in tables.cells_of_lines(text, separator))
+        n_rows = sum(1 for _ in cells_of_lines(text, separator))
         if n_rows == sum(1 for _ in unquoted_cells(text)):
-            return tables.cells_of_lines(text, separator)
+            return cells_of_lines(text, separator)
     return unquoted_cells(text)
 
 
 def _json_cells(text: Text, used: set[int]) -> Iterator[tuple[int, list[str]]]:
     names: list[str] = []
-    for number, line in enumerate(tables.lines_of(text), start=1):
+    for number, line in enumerate(lines_of(text), start=1):
         if not line.strip():
             continue
         values_by_name = _object_in(line)
@@ -271,7 +280,7 @@ class ColumnPositions:
 
 def find_positions(text: Text, columns: RatedColumns) -> ColumnPositions:
     """Return the positions of terms and ratings, as the user or a layout names them."""
-    separators = [columns.separator] if columns.separator else list(tables.SEPARATORS.values())
+    separators = [columns.separator] if columns.separator else list(SEPARATORS.values())
     first = first_cells(text, separators)
     widest = max(first.values(), key=len)
     for named_columns in (columns, _DEFAULT_COLUMNS):
