@@ -25,7 +25,7 @@ from medsim.core.progress import Progress, progress_of
 from medsim.core.terms import lowered_column
 from medsim.definitions.benchmark import BENCHMARK
 from medsim.embeddings import embedded_terms
-from medsim.embeddings.embedded_terms import EmbeddedTerms, NamedEmbedding, term_rows
+from medsim.embeddings.embedded_terms import EmbeddedTerms, NamedEmbedding, embed_terms, term_rows
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.formats import WORDS
 from medsim.embeddings.metrics import METRICS, Metric, TermPoints, WordBags, Workers, metrics_of
@@ -213,7 +213,7 @@ def _measure(run: EvaluationRun, named: NamedEmbedding, inputs: Sequence[Evaluat
     if not missing:
         run.progress.say(f"{name} was evaluated before")
         return
-    embedded = embedded_terms.embed_terms(
+    embedded = embed_terms(
         named,
         distinct_terms(missing),
         run.progress,
