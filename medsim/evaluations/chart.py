@@ -37,16 +37,15 @@ def chart_of(statistic: Statistic[Any], subset: str, *tables: pl.DataFrame) -> A
     points = points_of(statistic.name, subset, *tables).drop_nulls("value")
     if points.is_empty():
         return None
-    panels = points["panel"].unique().sort().to_list()
+    names = points["panel"].unique().sort().to_list()
+    panels = names if len(names) > 1 else ()
     spec = charts.dots(
         points["contender"].unique().sort().to_list(),
         x=charts.ValueAxis(title=statistic.label, line=statistic.chance),
         y=points["y"].unique(maintain_order=True).to_list(),
-        panels=panels if len(panels) > 1 else (),
+        panels=panels,
     )
-    (spec["spec"] if len(panels) > 1 else spec)["width"] = (
-        _PANEL_WIDTH if len(panels) > 1 else _WIDTH
-    )
+    (spec["spec"] if panels else spec)["width"] = _PANEL_WIDTH if panels else _WIDTH
     colours = (files("medsim.pages") / "palette.css").read_text(encoding="utf-8")
     found_colours = re.findall(r"--(\w+): *(#[0-9a-f]+)", colours)
     palette = dict(reversed(found_colours))  # the first is that of light pages

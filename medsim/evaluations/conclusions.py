@@ -335,15 +335,13 @@ def best_and_worst(errors: pl.DataFrame) -> pl.DataFrame:
 
     Of metrics with equal errors the first by name is used.
     """
-    ranked = errors.sort("value", "metric")
-    worst = errors.sort("value", "metric", descending=[True, False])
-    ends = zip((ranked, worst), _ENDS, strict=True)
-    return pl.concat(
-        frame.unique(_OF, keep="first", maintain_order=True).with_columns(
-            pl.lit(standing).alias("standing")
-        )
-        for frame, standing in ends
-    ).sort(*_OF, "standing", nulls_last=True)
+    ends = (
+        errors.sort("value", "metric", descending=[standing == "worst", False])
+        .unique(_OF, keep="first", maintain_order=True)
+        .with_columns(standing=pl.lit(standing))
+        for standing in _ENDS
+    )
+    return pl.concat(ends).sort(*_OF, "standing", nulls_last=True)
 
 
 def extreme_terms(separated: pl.DataFrame) -> pl.DataFrame:

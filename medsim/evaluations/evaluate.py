@@ -275,18 +275,15 @@ def _is_complete(
     requested = run.options.metrics
     chosen = [metric for metric in computed if not requested or metric in requested]
     paths = [output.SCORES.path(input_.name, embedding, metric) for metric in chosen]
+    cosines = [metric for metric in COSINES.values() if metric in computed]
     if input_.linked is not None:
-        paths += [
-            output.RETRIEVED.path(input_.name, embedding, metric, run.options.index)
-            for metric in COSINES.values()
-            if metric in computed
-        ]
+        index = run.options.index
+        paths += (output.RETRIEVED.path(input_.name, embedding, one, index) for one in cosines)
     if input_.noisy is not None:
         from medsim.evaluations.robustness import noise_paths  # noqa: PLC0415 — if asked for
 
-        for metric in COSINES.values():
-            if metric in computed:
-                paths += noise_paths(input_.name, embedding, metric, input_.noisy).values()
+        for metric in cosines:
+            paths += noise_paths(input_.name, embedding, metric, input_.noisy).values()
     if input_.categories is not None:
         from medsim.evaluations.separation import separation_paths  # noqa: PLC0415 — if asked for
 

@@ -146,20 +146,15 @@ def score_sets(
             for model in models
             if model.embedding != BASELINE or not np.isnan(model.similarities[pair_set.rows]).any()
         ]
+        mask, subset = common, "common"
         if pair_set.strata is not None:
-            every = np.ones_like(common)
-            shared = _scores(pair_set, every, at_headline_metric(compared), held_out, resampling)
-            results += (where | row for row in _result_rows(shared, WHOLE_SUBSET, pair_set))
-            comparisons += (
-                where | row for row in _comparison_rows(shared, pair_set.kind, resampling)
-            )
-            headlines += (score for score in shared if HEADLINE in score.estimates)
-            stage.advance(len(pair_set.rows))
-            continue
-        shared = _scores(pair_set, common, compared, held_out, resampling)
-        results += (where | row for row in _result_rows(shared, "common", pair_set))
+            mask, subset = np.ones_like(common), WHOLE_SUBSET
+            compared = at_headline_metric(compared)
+        shared = _scores(pair_set, mask, compared, held_out, resampling)
+        results += (where | row for row in _result_rows(shared, subset, pair_set))
         comparisons += (where | row for row in _comparison_rows(shared, pair_set.kind, resampling))
-        for embedding, covered_pairs in covered.items():
+        headlines += (score for score in shared if HEADLINE in score.estimates)
+        for embedding, covered_pairs in covered.items() if pair_set.strata is None else ():
             scored = [score for score in shared if score.embedding == embedding]
             if (covered_pairs & ~common)[pair_set.rows].any():
                 members = [model for model in models if model.embedding == embedding]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import accumulate, pairwise, product
 from typing import TYPE_CHECKING
@@ -395,8 +395,4 @@ def _term_rows(
 def _error_columns(measure: str, n_triples: np.int64, n_errors: np.int64) -> TableRow:
     """Return the columns of errors; the share is null without triples."""
     triples = TripleCounts(n_triples=int(n_triples), n_errors=int(n_errors))
-    return {
-        "n_triples": triples.n_triples,
-        "n_errors": triples.n_errors,
-        measure: defined(triples.error.value),
-    }
+    return asdict(triples) | {measure: defined(triples.error.value)}

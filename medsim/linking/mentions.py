@@ -89,7 +89,7 @@ def _of_table(system: System, _problems: Problems) -> tuple[list[_Mention], dict
     documents = rows["document"] if "document" in rows else map(str, table.at)
     kinds = rows["type"] if "type" in rows else [_NO_TYPE] * len(rows)
     cited = [
-        codes_of(cell) or [("", part) for part in re.split(r"\s*[|;]\s*", cell) if part]
+        codes_of(cell) or [("", part.strip()) for part in re.split("[|;]", cell) if part.strip()]
         for cell in rows["concept"]
     ]
     mentions = [*zip(documents, *numbers, rows["text"], kinds, cited, strict=True)]
