@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, counted
-from medsim.core.reading import reading, reason
+from medsim.core.reading import reading
 from medsim.embeddings import formats
 from medsim.embeddings.encoders import VectorCache, cache_key, encode_terms, unit
 from medsim.embeddings.formats.tables import FITTING, Keys, look_up
@@ -36,6 +36,7 @@ _MATRIX = 2
 _HASHED_ROWS = 1 << 14
 _SAME = 1e-2  # of a vector's length; rounding is less, even in half precision
 _N_PROBED = 3
+_LONGEST_REASON = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,7 +229,8 @@ def answer_to(ask: Callable[[], Any], label: str, batch: str) -> Any:
     try:
         return ask()
     except Exception as error:  # a caller's function may raise anything
-        raise InputError(f"{label} failed on {batch}: {reason(error)}") from error
+        said = f"{type(error).__name__}: {' '.join(str(error).split())}"[:_LONGEST_REASON]
+        raise InputError(f"{label} failed on {batch}: {said}") from error
 
 
 def answered_numbers(answer: Any, where: str, expected: str) -> NDArray[Any]:

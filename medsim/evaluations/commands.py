@@ -63,9 +63,9 @@ def evaluate(
     compare_options = CompareOptions(evaluation=evaluated)
     _print_comparison(*compared(compare_options), form, options.progress)
     optional = (
-        (options.retrieval, "retrieval"),
-        (options.noise, "robustness"),
-        (options.separates, "separation"),
+        (options.retrieval and options.embeddings, "retrieval"),
+        (options.noise and options.embeddings, "robustness"),
+        (options.separates and options.embeddings, "separation"),
         (options.words, "parts"),
     )
     tables = [("a summary", "standings"), *((name, name) for chosen, name in optional if chosen)]

@@ -7,21 +7,25 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import polars as pl
 
-from medsim.core.errors import OptionError
+from medsim.core.errors import OptionError, counted
 from medsim.embeddings.chats import LanguageModel
-from medsim.embeddings.replies import chat_of, noted, unanswered
+from medsim.embeddings.replies import chat_of, noted
 from medsim.questions.answers import parse_choice
 from medsim.questions.question import LETTERS
 from medsim.systems.ranked_lists import LISTING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from medsim.core.progress import Progress
+    from medsim.embeddings.replies import Reply
 
 _INSTRUCTION = (
     "A text mentions a medical concept. Choose the name that stands for the same concept as the "
     "mention. Answer with its letter only."
 )
 _NONE = "none of these"
+_SHOWN = 60  # characters of a reply in a warning
 
 
 class ChoosingModel(LanguageModel):
@@ -70,7 +74,8 @@ class ChoosingModel(LanguageModel):
         n_names = rows["text"].n_unique() + rows["name"].explode().n_unique()
         with progress.stage(f"ask {self.name} about {len(chats):,} mentions") as stage:
             stage.say(
-                f"{n_names:,} distinct mentions and names are sent to {self.service.location}"
+                f"{n_names:,} distinct mentions and names are sent to {self.service.location}, "
+                "except those with a cached reply"
             )
             replies = self.replies(chats, cache, stage)
             found = [
@@ -80,7 +85,7 @@ class ChoosingModel(LanguageModel):
                 )
             ]
             stage.note(noted(found))
-        progress.warn(*unanswered(found, self.name, self.options.tokens))
+        progress.warn(*self._unclear(replies, found))
         chosen = [
             dict(zip(LETTERS, ids, strict=False)).get(str(row["prediction"]))
             for row, ids in zip(found, rows["concept_id"], strict=True)
@@ -92,3 +97,17 @@ class ChoosingModel(LanguageModel):
         rank = pl.int_range(1, pl.len() + 1).over("query_id")
         facts = pl.DataFrame({"reported_model": [reply.model or None for reply in replies]})
         return answers.with_columns(concept_rank=rank).select(*LISTING), self.recorded(facts)
+
+    def _unclear(
+        self, replies: Sequence[Reply], found: Sequence[Mapping[str, object]]
+    ) -> list[str]:
+        """Return a warning about replies without a clear answer, if any."""
+        unclear = [
+            reply.content
+            for reply, row in zip(replies, found, strict=True)
+            if row["prediction"] is None
+        ]
+        if not unclear:
+            return []
+        n_unclear = f"{counted(len(unclear), 'reply', 'replies')} of {len(found):,}"
+        return [f"{self.name}: {n_unclear} without a clear answer, such as {unclear[0][:_SHOWN]!r}"]

@@ -25,7 +25,7 @@ def link(options: LinkOptions, *, form: Format = "table") -> None:
 
     linked = call(run, options)
     results = linked.results()
-    sentences = ranking_sentences(results, linked.comparisons(), "mentions")
+    sentences = ranking_sentences(results, linked.comparisons(), "mention")
     print_table(results, form, readable=readable_rankings, opening=sentences)
     say_signs(
         options.progress, form, "in percent, with 95% confidence intervals by document in brackets"

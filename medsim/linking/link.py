@@ -146,7 +146,7 @@ class _Models:
         known = KnownConcepts(concepts=entries["concept_id"], cited=cited)
         predicted = PredictedLists(facts=self.systems)
         systems = systems_of(options.predictions)
-        predicted.read(systems, mentions, _KEYS, known, self.progress, "mention")
+        predicted.read(systems, mentions, _KEYS, known, self.progress, "the corpora")
         candidates = pl.DataFrame()
         for model, found in self._searched():
             with store.frame_as("found", found):

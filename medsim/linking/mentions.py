@@ -24,6 +24,7 @@ from medsim.systems.predictions import number_column, predicted_table
 
 if TYPE_CHECKING:
     from medsim.core.store import Store
+    from medsim.core.tables import TextTable
 
 _ANNOTATION = ("mention_id", "corpus", "document_id", "start", "end", "term", "type")
 _CODES = {"mention_id": pl.Int32, "vocabulary": pl.String, "code": pl.String}
@@ -83,8 +84,7 @@ def _of_table(system: System, _problems: Problems) -> tuple[list[_Mention], dict
     table.refuse(rows["text"] == "", "text", "must not be empty")
     table.refuse(rows["text"].str.len_chars() > MAX_NAME, "text", TOO_LONG)
     numbers = [
-        number_column(table, name).cast(pl.Int32) if name in rows else [None] * len(rows)
-        for name in ("start", "end")
+        _whole(table, name) if name in rows else [None] * len(rows) for name in ("start", "end")
     ]
     documents = rows["document"] if "document" in rows else map(str, table.at)
     kinds = rows["type"] if "type" in rows else [_NO_TYPE] * len(rows)
@@ -96,3 +96,10 @@ def _of_table(system: System, _problems: Problems) -> tuple[list[_Mention], dict
     n_documents = len({document for document, *_ in mentions})
     facts = {"file": table.path.name, "sha256": table.sha256, "n_documents": n_documents}
     return mentions, facts
+
+
+def _whole(table: TextTable, name: str) -> pl.Series:
+    numbers = number_column(table, name)
+    whole = numbers.cast(pl.Int32, strict=False)
+    table.refuse((whole != numbers).fill_null(numbers.is_not_null()), name, "is not a whole number")
+    return whole

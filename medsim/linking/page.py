@@ -22,9 +22,7 @@ def linking_page(linking: Linking) -> Page:
         Page(
             title=f"Entity linking to {terminology['name']}",
             lead=f"{n_mentions} looked up among the names of {terminology['name']}.",
-            sections=[
-                ranking_section(results, linking.comparisons(), linking.curves(), "mentions")
-            ],
+            sections=[ranking_section(results, linking.comparisons(), linking.curves(), "mention")],
             notice=license_notice({str(terminology["name"]): terminology}),
         ),
         manifest,

@@ -23,15 +23,16 @@ def map_local(options: MapOptions, *, form: Format = "table") -> None:
     from medsim.systems.rankings import ranking_sentences, readable_rankings
 
     mapped = call(map_names, options)
-    print_table(mapped.counts(), form)
+    if form == "table" or not mapped.is_scored:
+        print_table(mapped.counts(), form)
     say_signs(
         options.progress,
         form,
         "at least: probability that the first candidate is right; expected right: their sum",
     )
-    if mapped.is_scored and form == "table":
+    if mapped.is_scored:
         results = mapped.results()
-        sentences = ranking_sentences(results, mapped.comparisons(), "codes")
+        sentences = ranking_sentences(results, mapped.comparisons(), "code")
         print_table(results, form, readable=readable_rankings, opening=sentences)
     out = quoted(options.out)
     say_next(

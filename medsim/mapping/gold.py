@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.core.errors import InputError, counted
+from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.store import Store
 from medsim.core.terms import lowered_column
-from medsim.decisions import PREDICATES
-from medsim.mapping.decided import NO_MATCH
-from medsim.mapping.options import MAPPED
+from medsim.mapping.options import DECIDED, MAPPED
 from medsim.systems.options import System, system_of, systems_of
-from medsim.systems.predictions import predicted_table
-from medsim.systems.ranked_lists import LISTING, KnownConcepts, PredictedLists
+from medsim.systems.predictions import exact_mappings, predicted_table
+from medsim.systems.ranked_lists import (
+    LISTING,
+    KnownConcepts,
+    PredictedLists,
+    with_known_codes,
+)
 from medsim.systems.rankings import STRATA, ranking_tables
 from medsim.terminologies.mappings import cite_codes
 
@@ -23,9 +26,6 @@ if TYPE_CHECKING:
     from medsim.core.progress import Progress
     from medsim.mapping.options import MapOptions
 
-_EXACT = {"", "exact", PREDICATES["exact"].lower(), "exactmatch", "equivalent", "equal"}
-_NONE = {NO_MATCH, "nomatch", "unmatched"}
-_NO_CONCEPTS = ("", "0", "sssom:NoTermFound")  # 0 in OMOP
 _NO_CATEGORY = "no category"
 
 
@@ -38,7 +38,8 @@ class GoldStandard:
         items: the local codes with a right concept or none; see ``ranking_tables``.
         codes: all local codes: query_id, code and text.
         is_a: the hierarchy of the standard.
-        predicted: the ranked lists of the systems, with the facts on the gold mapping.
+        predicted: the ranked lists of the systems.
+        facts: facts about the gold mapping, for the manifest.
     """
 
     gold: pl.DataFrame
@@ -46,17 +47,31 @@ class GoldStandard:
     codes: pl.DataFrame
     is_a: pl.DataFrame
     predicted: PredictedLists
+    facts: dict[str, object]
 
-    def scores(self, candidates: pl.DataFrame, progress: Progress) -> dict[str, pl.DataFrame]:
+    def scores(
+        self, candidates: pl.DataFrame, mapping: pl.DataFrame | None, progress: Progress
+    ) -> dict[str, pl.DataFrame]:
         """Return the tables results, comparison, curve and scored.
 
         Args:
             candidates: the table candidate.
+            mapping: the table mapping, if it has decisions or accepted candidates.
             progress: receives stages.
         """
         rows = candidates.join(self.codes, on="code", maintain_order="left")
         of_map = rows.select(**dict(zip(LISTING, _OF_CANDIDATES, strict=True))).cast(LISTING)
-        answers = {MAPPED: of_map} | self.predicted.lists
+        answers = {MAPPED: of_map}
+        if mapping is not None:
+            taken = mapping.filter(decision="exact").join(self.codes, on="code")
+            answers[DECIDED] = taken.select(
+                "query_id",
+                "concept_id",
+                concept_rank=pl.int_range(1, pl.len() + 1).over("query_id"),
+                name=pl.lit(None, pl.String),
+                score=pl.col("probability").cast(pl.Float64).fill_null(1.0),
+            ).cast(LISTING)
+        answers |= self.predicted.lists
         answers |= self.predicted.reranked(of_map, self.codes, progress)
         with Store(threads=1) as store:
             for name, frame in (("is_a", self.is_a), ("gold", self.gold)):
@@ -114,15 +129,16 @@ def read_gold(
     codes = codes.with_columns(query_id=pl.int_range(pl.len()), text="name")
     system = system_of(options.gold, "gold")
     gold, items, facts = _gold_items(system, codes, names, known, progress)
-    predicted = PredictedLists(facts={system.name: facts})
+    predicted = PredictedLists()
     systems = systems_of(options.predictions)
-    predicted.read(systems, codes, [["code"]], known, progress, "local code")
+    predicted.read(systems, codes, [["code"]], known, progress, "LOCAL")
     return GoldStandard(
         gold=gold,
         items=items,
         codes=codes.select("query_id", "code", "text"),
         is_a=store.table("is_a"),
         predicted=predicted,
+        facts=facts,
     )
 
 
@@ -134,40 +150,40 @@ def _gold_items(
     progress: Progress,
 ) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, object]]:
     """Return the right concepts of items, the items, and facts about the gold mapping."""
-    table = predicted_table(system, ("code", "concept"), ("decision",))
-    rows, said = table.frame, pl.Series([""] * table.frame.height, dtype=pl.String)
-    word = lowered_column(rows["decision"]) if "decision" in rows else said
-    is_none = rows["concept"].is_in(_NO_CONCEPTS) | word.is_in(_NONE)
-    rows = rows.with_columns(is_none=is_none).filter(is_none | word.is_in(_EXACT))
-    rows = rows.join(codes, on="code", maintain_order="left")
+    if not system.has_table:
+        raise OptionError("`gold` is a table, not a function or a model")
+    read = predicted_table(system, ("code", "concept"), ("decision", "modifier"))
+    table, n_other = exact_mappings(with_known_codes(read, codes["code"]))
+    if n_other:
+        progress.warn(f"left out {counted(n_other, 'row')} of the gold mapping that are not exact")
+    rows = table.frame.join(codes, on="code", maintain_order="left")
     if n_out := table.frame["code"].n_unique() - rows["code"].n_unique():
-        progress.warn(
-            f"left out {counted(n_out, 'code')} of the gold mapping: not in LOCAL, or without "
-            "an exact concept"
-        )
+        progress.warn(f"left out {counted(n_out, 'code')} of the gold mapping that LOCAL lacks")
     if not rows.height:
         raise InputError(f"{table.path} has no code of LOCAL with an exact concept or no match")
-    given = rows.filter(~pl.col("is_none"))
+    given = rows.filter(pl.col("concept") != "")
     given = given.select("query_id", text="concept", score=pl.lit(1.0))
     gold = known.of(given)[0].select(item_id="query_id", concept_id="concept_id")
     ids = known.concepts.implode()
     gold = gold.filter(pl.col("concept_id").is_in(ids))
+    if len(given) and not len(gold):
+        raise InputError(f"{table.path} has no concept of STANDARD, but such as {given['text'][0]}")
     items = rows.unique("query_id", maintain_order=True).rename({"query_id": "item_id"})
     first = gold.group_by("item_id").agg(cluster=pl.col("concept_id").min())
     items = items.join(first, on="item_id", how="left", maintain_order="left")
     has_concept = pl.col("item_id").is_in(given["query_id"].implode())
     status = pl.when(pl.col("cluster").is_not_null()).then(pl.lit("known")).when(has_concept)
-    return (
-        gold,
-        items.with_columns(
-            corpus=pl.lit(table.path.name.split(".")[0]),
-            type=pl.col("category").replace("", None).fill_null(_NO_CATEGORY),
-            status=status.then(pl.lit("unknown_concept")).otherwise(pl.lit("no_concept")),
-            cluster=pl.coalesce("cluster", "code"),
-            n_named=_n_named(items, names),
-        ),
-        system.provenance(table.sha256),
+    items = items.with_columns(
+        corpus=pl.lit(table.path.name.split(".")[0]),
+        type=pl.col("category").replace("", None).fill_null(_NO_CATEGORY),
+        status=status.then(pl.lit("unknown_concept")).otherwise(pl.lit("no_concept")),
+        cluster=pl.coalesce("cluster", "code"),
+        n_named=_n_named(items, names),
     )
+    if n_lacking := items.filter(status="unknown_concept").height:
+        lacking = f"{counted(n_lacking, 'code')} of the gold mapping only concepts"
+        progress.warn(f"STANDARD, as it is searched, lacks the concepts of {lacking}; no match")
+    return gold, items, system.provenance(table.sha256)
 
 
 def _n_named(items: pl.DataFrame, names: pl.DataFrame) -> pl.Series:

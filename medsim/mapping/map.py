@@ -79,7 +79,9 @@ def map_names(options: MapOptions) -> NameMapping:
         every = _alternatives(options, codes, names, embeddings, progress, threads)
         tables = tables_of(codes, names, every, decided, options, threads)
         if gold is not None:
-            tables |= gold.scores(tables["candidate"], progress)
+            is_decided = options.decisions or options.accept is not None
+            taken = tables["mapping"] if is_decided else None
+            tables |= gold.scores(tables["candidate"], taken, progress)
         _write_tables(output, tables, facts)
         with progress.stage("write files for other programs"):
             write_files(output, tables, facts, options.prefix_and_address)
@@ -88,6 +90,7 @@ def map_names(options: MapOptions) -> NameMapping:
             local=local_facts,
             standard=facts,
             embeddings=embeddings,
+            gold=None if gold is None else gold.facts,
             systems={} if gold is None else gold.predicted.facts,
             decisions=[{"file": name, "sha256": sha256} for name, sha256 in digests],
             options=options.recorded(),

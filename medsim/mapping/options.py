@@ -28,8 +28,8 @@ from medsim.embeddings.options import EMBEDDINGS, EmbeddingLike
 from medsim.systems.options import PREDICTIONS_OPTION, SystemLike
 from medsim.terminologies.options import extensions_option
 
-MAPPED = "map"
-"""The name of the mapping among the models that are scored."""
+MAPPED, DECIDED = "map", "decided"
+"""The names of the candidates, and of what is decided or accepted, among the models scored."""
 
 MAX_CANDIDATES = 20
 """The maximum number of candidates of a local code."""
@@ -125,7 +125,7 @@ class MapOptions(Options):
         """Raise OptionError if the prefix is malformed, or predictions cannot be scored."""
         if self.predictions and self.gold is None:
             raise OptionError("`predictions` are scored against a `gold` mapping; give it too")
-        check_unique("models", [MAPPED, *(self.predictions or {})])
+        check_unique("models", [MAPPED, DECIDED, *(self.predictions or {})])
         name, address = self.prefix_and_address
         is_name = name.replace(".", "_").replace("-", "_").isidentifier()
         # A colon at the end would be YAML's.

@@ -37,7 +37,8 @@ class MappingManifest(RunManifest):
         standard: the facts about the standard.
         embeddings: by name: path, format, fingerprint and options.
         decisions: the files of decisions: name and SHA-256.
-        systems: the gold mapping and the scored systems by name: path, format and fingerprint.
+        gold: the gold mapping: path, format and fingerprint; None without one.
+        systems: the scored systems by name: path, format and fingerprint.
     """
 
     kind: ClassVar[str] = "mapping"
@@ -45,6 +46,7 @@ class MappingManifest(RunManifest):
     standard: dict[str, object]
     embeddings: dict[str, dict[str, object]]
     decisions: list[dict[str, str]]
+    gold: dict[str, object] | None
     systems: dict[str, dict[str, object]]
 
 
@@ -90,7 +92,7 @@ class NameMapping(Opened[MappingManifest]):
     @property
     def is_scored(self) -> bool:
         """Whether it was scored against a gold mapping."""
-        return bool(self.manifest.systems)
+        return self.manifest.gold is not None
 
     def results(self) -> pl.DataFrame:
         """Return a row per type, stratum, model and statistic; none without a gold mapping."""

@@ -322,7 +322,7 @@ def curves(
     y: tuple[str, str] = ("true_positives", "true positive rate"),
     noun: str = "embedding",
     diagonal: bool = True,
-    points: bool = False,
+    with_points: bool = False,
 ) -> Spec:
     """Return curves of shares, by default ROC curves.
 
@@ -335,11 +335,11 @@ def curves(
         y: the column of the vertical axis, and its title.
         noun: what contenders are.
         diagonal: whether the diagonal is drawn.
-        points: whether each point is drawn, since a curve may have only one.
+        with_points: whether rows with the column ``is_point`` are drawn as points too.
     """
     lines = (
         alt.Chart(_DATA)
-        .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=18) if points else False)
+        .mark_line(strokeWidth=2)
         .encode(
             x=alt.X(f"{x[0]}:Q").title(x[1]).scale(domain=[0, 1]),
             y=alt.Y(f"{y[0]}:Q").title(y[1]).scale(domain=[0, 1]),
@@ -357,9 +357,12 @@ def curves(
         .encode(x="x:Q", y="x:Q")
     )
     layers = [coin, lines] if diagonal else [lines]
+    if with_points:  # a contender may have only one
+        layers.append(lines.mark_point(size=40, filled=True).transform_filter("datum.is_point"))
     spec = with_choice(finished(alt.layer(*layers).properties(height=380)), choices)
     if spec.pop("transform", None):  # on the whole chart it would leave the diagonal out
-        spec["layer"][-1]["transform"] = CHOSEN
+        for layer in spec["layer"][diagonal:]:
+            layer["transform"] = [*layer.get("transform", []), *CHOSEN]
     return spec
 
 

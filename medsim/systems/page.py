@@ -12,6 +12,7 @@ from medsim.pages.sentences import p_shown
 from medsim.statistics.selective import AnswerSample
 from medsim.systems.rankings import ranking_sentences, readable_rankings
 
+_FEW_POINTS = 20  # of a curve, which are drawn
 _CAPTIONS = {
     "accuracy_at_1": "Accuracy in percent",
     "parent": "Near misses in percent",
@@ -33,7 +34,7 @@ def ranking_section(
         results: table of results.
         comparisons: table of comparisons.
         curves: table of curves.
-        items: what is looked up, such as "mentions".
+        items: what is looked up, such as "mention".
         scored: model, rank and score of each item, if some models have probabilities.
     """
     tables = []
@@ -59,6 +60,7 @@ def _coverage(curves: pl.DataFrame, models: list[str]) -> Chart:
         choice=pl.format("{}, {}", "corpus", pl.col("stratum").str.replace_all("_", " ")),
         contender="model",
         at=pl.int_range(pl.len()),
+        is_point=pl.len().over("corpus", "stratum", "model") <= _FEW_POINTS,
     )
     return Chart(
         title="How much is answered, and how much of it is right",
@@ -72,9 +74,9 @@ def _coverage(curves: pl.DataFrame, models: list[str]) -> Chart:
             y=("precision", "share of answers that are right"),
             noun="model",
             diagonal=False,
-            points=True,
+            with_points=True,
         ),
-        rows=drawn.select("choice", "contender", "at", "coverage", "precision"),
+        rows=drawn.select("choice", "contender", "at", "coverage", "precision", "is_point"),
         table=PageTable(caption="Thresholds", frame=headed(curves, pl.all()), view="curve"),
         narrow=True,
     )
@@ -92,18 +94,21 @@ def _calibration(scored: pl.DataFrame, models: list[str]) -> Chart:
     columns = {"model": pl.String, **dict.fromkeys(("score", "right", "answers"), pl.Float64)}
     table = pl.DataFrame(rows, columns, orient="row").with_columns(pl.col("answers").cast(pl.Int64))
     return Chart(
-        title="Probabilities, and how many of the answers are right",
-        says="Answers are in ten bins by their probability. On the dashed diagonal, as many are "
-        "right as the probability says; below it, fewer. Codes without a match count as wrong.",
+        title="Scores from 0 to 1, and how many of the answers are right",
+        says="Answers are in ten bins by their score. On the dashed diagonal, as many are right as "
+        "the score says, if it is a probability; below it, fewer. Codes without a match count as "
+        "wrong.",
         spec=charts.curves(
             models,
             (),
-            x=("score", "mean probability"),
+            x=("score", "mean score"),
             y=("right", "share right"),
             noun="model",
-            points=True,
+            with_points=True,
         ),
-        rows=table.select("score", "right", contender="model", at=pl.int_range(pl.len())),
+        rows=table.select(
+            "score", "right", contender="model", at=pl.int_range(pl.len()), is_point=True
+        ),
         table=PageTable(caption="Bins", frame=headed(table, pl.all())),
         narrow=True,
     )

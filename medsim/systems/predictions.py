@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from medsim.core.errors import InputError, listed
+from medsim.core.errors import InputError, OptionError, listed
 from medsim.core.manifest import fingerprint
 from medsim.core.reading import reading
 from medsim.core.tables import (
@@ -26,9 +26,14 @@ from medsim.core.tables import (
     table_of,
     table_of_frame,
 )
+from medsim.core.terms import lowered_column
 from medsim.systems.options import ROLES, System
 
 _TEXTS = {"term1", "term2", "text"}  # "none" and "NA" may be names
+_NUMBERED = ("mention", "code", "id", "document", "start", "end", "rank")
+_EXACT = ["", "exact", "exactmatch", "equivalent", "equivalentclass", "equal", "sameas"]
+_NONE = ["no_match", "nomatch", "unmatched"]
+_NO_CONCEPTS = ["", "0", "sssom:NoTermFound"]
 _MAX_TITLES = 1000  # lines above the header; mappings in SSSOM have many
 
 
@@ -69,9 +74,11 @@ def read_by_role(
         with reading(label, "a table"):
             frame = source if isinstance(source, pl.DataFrame) else pl.from_pandas(source)
         table = table_of_frame(Path(label), frame)
+    if others := [role for role in given if role not in wanted]:
+        raise OptionError(f"{others[0]}= does not apply to {table.path}; {listed(wanted)} do")
     places = _places(table.frame.columns, wanted, given)
     for role in [*given, *needed]:
-        if role in wanted and role not in places:
+        if role not in places:
             lacking, has = given.get(role, role), listed(table.frame.columns, 8)
             hint = "" if role in given else f"; name it after the path: {table.path},{role}=COLUMN"
             raise InputError(f"{table.path} has no column {lacking}, but {has}{hint}")
@@ -79,7 +86,37 @@ def read_by_role(
     values = [name for name in places if name not in _TEXTS]
     missing = pl.col(values).map_elements(is_missing, pl.Boolean)
     kept = pl.when(~missing).then(pl.col(values)).otherwise(pl.lit(""))
-    return replace(table, frame=cells.with_columns(kept))
+    cells = cells.with_columns(kept)
+    numbered = [name for name in _NUMBERED if name in cells]
+    return replace(table, frame=cells.with_columns(map(_whole_numbers, cells.select(numbered))))
+
+
+def _whole_numbers(cells: pl.Series) -> pl.Series:
+    """Return cells without the ".0" that pandas gives to a column of whole numbers with gaps."""
+    are_whole = cells.str.contains(r"^(\d+\.0)?$").all()
+    return cells.str.strip_suffix(".0") if are_whole else cells
+
+
+def exact_mappings(table: TextTable) -> tuple[TextTable, int]:
+    """Return the rows of a table that map to a concept or to none, and how many are left out.
+
+    A row without a concept, with "0" as in OMOP, or sssom:NoTermFound, maps to none and gets an
+    empty concept. Left out are rows with another relation than exact, or with a negated one. A cell
+    may have several concepts.
+    """
+    empty, rows = pl.lit(""), table.frame.with_columns(at=table.at)
+    words = rows.select(
+        decision="decision" if "decision" in rows else empty,
+        modifier="modifier" if "modifier" in rows else empty,
+    )
+    relation, modifier = map(lowered_column, words)
+    relation = relation.str.extract(r"([^:#/]*)$")
+    is_none = rows["concept"].is_in(_NO_CONCEPTS) | relation.is_in(_NONE)
+    is_kept = (is_none | relation.is_in(_EXACT)) & (modifier != "not")
+    concept = pl.when(~is_none).then("concept").otherwise(empty)
+    kept = rows.with_columns(concept.str.replace_all(";", "|").str.split("|").alias("concept"))
+    kept = kept.filter(is_kept).explode("concept").with_columns(pl.col("concept").str.strip_chars())
+    return replace(table, at=kept["at"], frame=kept.drop("at")), int((~is_kept).sum())
 
 
 def _read_file(path: Path, needed: Sequence[str], given: Mapping[str, str]) -> TextTable:
@@ -123,7 +160,7 @@ def number_column(table: TextTable, role: str) -> pl.Series:
         InputError: a cell is not a finite number.
     """
     cells = table.frame[role]
-    with_points = cells.str.replace(r"^([+-]?\d+),(\d+)$", "$1.$2")
+    with_points = cells.str.replace(r"^([+-]?\d+),(\d+([eE][+-]?\d+)?)$", "$1.$2")
     numbers = with_points.cast(pl.Float64, strict=False)
     wrong = (cells != "") & ~numbers.cast(pl.Float32).is_finite().fill_null(value=False)
     table.refuse(wrong, role, "is not a finite number such as 0.85")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,8 @@ from medsim.core.manifest import fingerprint
 from medsim.core.tables import table_of_frame
 from medsim.corpora.documents import codes_of
 from medsim.embeddings.objects import answer_to
-from medsim.systems.predictions import number_column, predicted_table
+from medsim.systems.options import ROLES
+from medsim.systems.predictions import exact_mappings, number_column, predicted_table
 from medsim.systems.scorers import pair_scores
 
 if TYPE_CHECKING:
@@ -36,39 +37,49 @@ null if it is not known; without scores all are 1."""
 
 _N_PROBED = 3
 _OF_LISTS = ("rank", "score")
+_RELATIONS = ("decision", "modifier")
+_ITEMS = {"code": "local code"} | dict.fromkeys(("mention", "document", "text"), "mention")
 
 
 def answers_of_table(
-    table: TextTable, keys: Sequence[str], items: pl.DataFrame, item: str
+    table: TextTable, keys: Sequence[str], items: pl.DataFrame, where: str
 ) -> pl.DataFrame:
     """Return the ranked lists of a table: query_id, text (of a concept) and score.
 
     Lists are in order of ranks, or of descending scores, or else of rows. A row without a concept
-    is a list without answers.
+    is a list without answers. An empty score counts as the lowest.
 
     Args:
         table: concept, the keys, and optionally rank and score.
         keys: the columns that name an item.
         items: query_id and the keys as text; several items may have the same.
-        item: what an item is, for messages.
+        where: what has the items, for messages.
 
     Raises:
-        InputError: an item is unknown, has a concept or rank twice, or a number is none.
+        InputError: an item is unknown, has a concept or rank twice, a number is none, or a score is
+            higher than that of a better rank.
     """
     rows = table.frame.with_row_index("row")
     known = rows.join(items.select(keys).unique(), on=keys, how="semi")["row"]
-    table.refuse(~rows["row"].is_in(known.implode()), keys[0], f"is not of {item}")
-    table.refuse(rows.select(*keys, "concept").is_duplicated(), "concept", f"is twice in {item}")
+    table.refuse(~rows["row"].is_in(known.implode()), keys[0], f"is not in {where}")
+    is_twice = rows.select(*keys, "concept").is_duplicated()
+    table.refuse(is_twice, "concept", f"is given twice for one {_ITEMS[keys[0]]}")
     numbers = {name: number_column(table, name) for name in _OF_LISTS if name in rows}
-    rows = rows.with_columns(**numbers)
+    rows, is_answer = rows.with_columns(**numbers), rows["concept"] != ""
     if "rank" in numbers:
         wrong = numbers["rank"].is_null() | rows.select(*keys, "rank").is_duplicated()
-        table.refuse(wrong & (rows["concept"] != ""), "rank", f"is missing, or twice in {item}")
+        table.refuse(wrong & is_answer, "rank", f"is missing, or twice for one {_ITEMS[keys[0]]}")
     if "score" in numbers:
-        wrong = numbers["score"].is_null() & (rows["concept"] != "")
-        table.refuse(wrong, "score", "must not be empty if others are given")
+        rows = rows.with_columns(pl.col("score").fill_null(pl.col("score").min()).fill_null(1.0))
+    if len(numbers) == len(_OF_LISTS):
+        before = pl.col("score").shift().over(keys, order_by="rank")
+        is_higher = rows.select((pl.col("score") > before).fill_null(value=False)).to_series()
+        fault = (
+            "is higher than that of a better rank; leave out rank, or scores of which the lowest"
+        )
+        table.refuse(is_higher & is_answer, "score", f"{fault} is the best")
     order = pl.col("rank") if "rank" in numbers else -pl.col("score")
-    rows = rows.filter(pl.col("concept") != "").join(items, on=keys)
+    rows = rows.filter(is_answer).join(items, on=keys)
     rows = rows.sort("query_id", order if numbers else "row", "row")
     return rows.select(
         "query_id",
@@ -110,7 +121,8 @@ def _list_of(system: System, text: str) -> list[tuple[str, float | None]]:
     answer = answer_to(lambda: system.source(text), system.location, repr(text))
     if answer is None:
         return []
-    if isinstance(answer, (str, bytes)) or not isinstance(answer, Iterable):
+    is_other = isinstance(answer, (str, bytes, Mapping, set, frozenset))
+    if is_other or hasattr(answer, "columns") or not isinstance(answer, Iterable):
         raise InputError(
             f"{system.location} returned {answer!r} for {text!r}; expected a list of identifiers "
             "of concepts, or of pairs of an identifier and a score"
@@ -180,7 +192,7 @@ class PredictedLists:
         keys: Sequence[Sequence[str]],
         known: KnownConcepts,
         progress: Progress,
-        item: str,
+        where: str,
     ) -> None:
         """Read the tables of systems and ask functions of one text; others rerank later.
 
@@ -191,7 +203,7 @@ class PredictedLists:
                 counts.
             known: the concepts that can be found.
             progress: receives stages and warnings.
-            item: what an item is, for messages, such as "mention".
+            where: what has the items, for messages.
 
         Raises:
             InputError: a table or a list does not fit; see ``answers_of_table``.
@@ -200,21 +212,24 @@ class PredictedLists:
             if system.scores_pairs:
                 self.rerankers.append(system)
                 continue
+            name = system.name
             table, named_by = _table_of(system, items, keys, progress)
             key = next((each for each in named_by if {*each} <= {*table.frame.columns}), None)
             if key is None:
+                columns = [[ROLES[role].split()[0] for role in each] for each in keys]
                 raise InputError(
-                    f"{table.path} does not say which {item} a row is of; it needs "
-                    f"{' or '.join(map(listed, keys))}"
+                    f"{table.path} does not say what a row is of; it needs "
+                    f"{' or '.join(map(listed, columns))}"
                 )
-            rows = answers_of_table(table, key, items.select("query_id", *key), f"a {item}")
+            if "code" in key:
+                table = with_known_codes(table, items["code"])
+            rows = answers_of_table(table, key, items.select("query_id", *key), where)
             answers, n_unknown = known.of(rows)
-            name = system.name
             if n_unknown:
                 lacking = counted(n_unknown, "concept")
                 progress.warn(f"{name} has {lacking} that the terminology lacks; they are wrong")
             if n_without := items.height - answers["query_id"].n_unique():
-                progress.warn(f"{name} has no answer for {counted(n_without, item)}")
+                progress.warn(f"{name} has no answer for {counted(n_without, _ITEMS[key[0]])}")
             self.lists[name], self.facts[name] = answers, system.provenance(table.sha256)
 
     def reranked(
@@ -246,15 +261,28 @@ class PredictedLists:
             yield system.name, found
 
 
+def with_known_codes(table: TextTable, codes: pl.Series) -> TextTable:
+    """Return a table whose column code lacks a prefix, as in CURIEs, if only the rest is known."""
+    known, rest = codes.implode(), pl.col("code").str.replace(r"^[^:]*:", "")
+    is_prefixed = ~pl.col("code").is_in(known) & rest.is_in(known)
+    code = pl.when(is_prefixed).then(rest).otherwise("code")
+    return replace(table, frame=table.frame.with_columns(code=code))
+
+
 def _table_of(
     system: System, items: pl.DataFrame, keys: Sequence[Sequence[str]], progress: Progress
 ) -> tuple[TextTable, Sequence[Sequence[str]]]:
     """Return the ranked lists of a system as a table, and the columns that may name an item."""
     if system.has_table:
         optional = dict.fromkeys(key for each in keys for key in each)
-        table = predicted_table(system, ("concept",), (*optional, *_OF_LISTS))
+        table = predicted_table(system, ("concept",), (*optional, *_OF_LISTS, *_RELATIONS))
         progress.warn(*table.warnings)
-        return table, keys
+        table, n_out = exact_mappings(table)
+        if n_out:
+            progress.warn(f"left out {counted(n_out, 'row')} of {system.name} that are not exact")
+        # A corpus without offsets is not named by them.
+        has_values = {name for name in items.columns if items[name].null_count() < items.height}
+        return table, [each for each in keys if {*each} <= has_values]
     texts = items["text"].unique().sort().to_list()
     with progress.stage(f"ask {system.name}") as stage:
         stage.total(len(texts))

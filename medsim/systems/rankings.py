@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from medsim.core.errors import counted
 from medsim.core.kinds import declared_tables
 from medsim.core.shown import MISSING, number
 from medsim.pages.sentences import leader_sentence, ordered_differences
@@ -143,7 +144,9 @@ def _points(answers: AnswerSample) -> Iterator[dict[str, float]]:
     """Yield points of the curve of a model, with equal steps between them."""
     curve = answers.curve()
     n = len(curve.threshold)
-    kept = np.unique(np.linspace(0, n - 1, min(n, _MAX_THRESHOLDS)).astype(np.int64))
+    steps = np.linspace(0, n - 1, min(n, _MAX_THRESHOLDS)).astype(np.int64)
+    lowest = np.flatnonzero(curve.precision >= _PRECISION)[-1:]
+    kept = np.union1d(steps, lowest)
     yield from pl.DataFrame(curve._asdict())[kept].iter_rows(named=True)
 
 
@@ -191,7 +194,7 @@ def ranking_sentences(results: pl.DataFrame, comparisons: pl.DataFrame, items: s
     Args:
         results: the table of results.
         comparisons: that of comparisons.
-        items: what is looked up, such as "mentions".
+        items: what is looked up, such as "mention".
     """
     sentences = []
     whole = results.filter(type=ALL, stratum=ALL).rename({"n_items": "n"})
@@ -203,14 +206,17 @@ def ranking_sentences(results: pl.DataFrame, comparisons: pl.DataFrame, items: s
         ranking = ranked.to_dicts()
         tests = comparisons.filter(corpus=corpus, statistic="accuracy_at_1")
         differences = ordered_differences(ranked["model"].to_list(), tests, "model", "holm")
-        on = f"{ranking[0]['n']:,} {items} of {corpus}"
+        on = f"{counted(ranking[0]['n'], items)} of {corpus}"
         said = [leader_sentence(ranking, differences, on, "accuracy@1")]
-        sure = rows.filter(statistic="coverage_at_95").sort(
-            "value", descending=True, maintain_order=True
-        )
-        for row in sure.head(1).iter_rows(named=True):
-            share = number(100 * row["value"], ".0f")
-            said.append(f"At {_PRECISION:.0%} precision {row['model']} answers most, {share}%.")
+        every = results.filter(corpus=corpus, stratum=WITH_NO_MATCH, statistic="coverage_at_95")
+        best = every.sort("value", descending=True, maintain_order=True).row(0, named=True)
+        if coverage := best["value"]:
+            n_items, percent = best["n_items"], number(100 * coverage, ".0f")
+            of_all = f"all {n_items:,}" if n_items > ranking[0]["n"] else "them"
+            most = f"{best['model']} answers most, {percent}% of {of_all}"
+            said.append(f"At {_PRECISION:.0%} precision {most}.")
+        else:
+            said.append(f"No model reaches {_PRECISION:.0%} precision.")
         sentences.append(" ".join(said))
     return sentences
 
@@ -235,6 +241,8 @@ def readable_rankings(results: pl.DataFrame) -> Sequence[pl.DataFrame]:
         )
         for rows, part, statistics in chosen
     ]
-    strata = whole.filter(statistic="accuracy_at_1")
+    # A model's column needs another name than those of the index.
+    names = {name: f"{name} (model)" for name in ("corpus", "items", "stratum")}
+    strata = whole.filter(statistic="accuracy_at_1").with_columns(pl.col("model").replace(names))
     shares.append(strata.pivot("model", index=["corpus", "items", "stratum"], values="cell"))
     return [frame for frame in shares if frame.height]

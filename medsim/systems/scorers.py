@@ -177,8 +177,11 @@ def _answers_to(system: System, pairs: Sequence[tuple[str, str]]) -> Values:
         ask = given.predict if system.form == "predict" else given
         answer = answer_to(lambda: ask([*pairs]), label, batch)
     if isinstance(answer, list):
-        kind = object if bool in {*map(type, answer)} else None  # True would be 1
+        types = {*map(type, answer)} - {type(None)}
+        kind = object if bool in types and len(types) > 1 else None  # else True would be 1
         answer = np.array([np.nan if score is None else score for score in answer], kind)
+    if getattr(answer, "dtype", None) == np.bool_:  # of a rule
+        answer = answer.astype(np.float64)
     scores = answered_numbers(answer, label, "a number for each pair")
     if scores.shape not in {(len(pairs),), (len(pairs), 1)}:
         expected = f"expected a number for each of {batch}"

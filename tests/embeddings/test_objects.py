@@ -241,7 +241,10 @@ FAULTS: Mapping[str, tuple[Any, str]] = {
     "wider": (wider, r"shape \(2, 4\) for 2 texts, .*; expected \(2, 3\)"),
     "objects": (lambda texts: lengths(texts).astype(object), "values of type object"),
     "complex": (lambda texts: lengths(texts).astype(complex), "values of type complex128"),
-    "failing": (lambda texts: [1 / 0] * len(texts), "failed on 3 texts, 'eye' the first: division"),
+    "failing": (
+        lambda texts: [1 / 0] * len(texts),
+        "failed on 3 texts, 'eye' the first: ZeroDivisionError: division",
+    ),
     "nothing": (lambda _: None, "values of type object, not numbers"),
     "flat": (lambda texts: np.ones(len(texts)), r"array of shape \(3,\); expected a row"),
     "no numbers": (lambda texts: np.ones((len(texts), 0)), "vectors of 0 numbers"),

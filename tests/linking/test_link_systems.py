@@ -134,21 +134,39 @@ def test_a_table_of_mentions_is_a_corpus(linked: medsim.Linking, places: dict[st
     for model in ("exact", "levenshtein", "tfidf"):
         assert values_of(ours, model) == pytest.approx(values_of(linked, model))
     assert ours.mentions()["start"].null_count() == rows.height
+    for cells, fault in (("1e12,2", "1e12"), ("0,1.5", "1.5")):
+        path.write_text(f"text,concept,start,end\nx,V:0001,{cells}\n", encoding="utf-8")
+        with pytest.raises(InputError, match=f"'{fault}' is not a whole number"):
+            medsim.link([path], places["ontology"], {}, places["folder"] / "none")
+
+
+def test_a_system_may_have_the_name_of_a_column(places: dict[str, Path], tmp_path: Path) -> None:
+    rows = "document,start,end,text,concept\nd1,0,4,velp,V:0001\n"
+    (tmp_path / "mentions.csv").write_text("document,text,concept\nd1,velp,V:0001\n")
+    (tmp_path / "items.csv").write_text(rows, encoding="utf-8")
+    arguments = ["link", str(tmp_path / "mentions.csv"), "-t", str(places["ontology"])]
+    arguments += ["--predictions", f"items={tmp_path / 'items.csv'}", "-o", str(tmp_path / "out")]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    assert "items (model)" in result.output
+    assert values_of(medsim.Linking(tmp_path / "out"), "items")["accuracy_at_1"] == 1
 
 
 HOSTILE: list[tuple[Any, str]] = [
-    ("mention_id,concept\n99999,X:1\n", "mention_id|is not of a mention"),
-    ("mention_id,concept\n0,X:1\n0,X:1\n", "'X:1' is twice in a mention"),
-    ("mention_id,concept,rank\n0,X:1,1\n0,X:2,1\n", "'1' is missing, or twice in a mention"),
+    ("mention_id,concept\n99999,X:1\n", "mention '99999' is not in the corpora"),
+    ("mention_id,concept\n0,X:1\n0,X:1\n", "'X:1' is given twice for one mention"),
+    ("mention_id,concept,rank\n0,X:1,1\n0,X:2,1\n", "'1' is missing, or twice for one mention"),
     ("mention_id,concept,rank\n0,X:1,first\n", "rank 'first' is not a finite number"),
-    ("mention_id,concept,score\n0,X:1,1\n0,X:2,\n", "score '' must not be empty"),
-    ("document,concept\n1,X:1\n", "does not say which mention a row is of"),
+    ("mention_id,concept,rank,score\n0,X:1,1,0\n0,X:2,2,1\n", "is higher than that of a better"),
+    ("document,concept\n1,X:1\n", "does not say what a row is of; it needs mention_id or"),
     ("mention_id,code\n0,X:1\n", "has no column concept"),
     ("", "is empty"),
     (lambda _text: "X:1", "returned 'X:1' for .*; expected a list"),
+    (lambda _text: {"X:1": 1.0}, "returned {'X:1': 1.0} for .*; expected a list"),
+    (lambda _text: [("X:1", 0.1), ("X:2", 0.9)], "is higher than that of a better rank"),
     (lambda _text: [3], "returned 3 in its list"),
     (lambda _text: [("X:1", None)], "in its list"),
-    (lambda _text: 1 / 0, "failed on .*division by zero"),
+    (lambda _text: 1 / 0, "failed on .*ZeroDivisionError: division by zero"),
     (lambda _text, seen=[]: seen.append(0) or [f"X:{len(seen)}"], "returned another list"),
 ]
 

@@ -85,8 +85,9 @@ def test_codes_are_counted_by_what_the_gold_mapping_says(scored: medsim.NameMapp
     assert counts["name"] == counts["all"]
     assert {*scored.results()["type"]} == {"all", "w0", "w1", "w2"}
     warnings = " ".join(scored.manifest.warnings)
-    assert "left out 2 codes of the gold mapping" in warnings
+    assert "left out 1 row of the gold mapping that are not exact" in warnings
     assert "right has 4 concepts that the terminology lacks" in warnings
+    assert "lacks the concepts of 4 codes of the gold mapping only" in warnings
 
 
 def test_all_right_concepts_are_perfect_and_no_answer_is_wrong(scored: medsim.NameMapping) -> None:
@@ -129,11 +130,32 @@ def test_the_report_and_the_command_show_scores(
 ) -> None:
     page = medsim.write_report(scored, tmp_path / "page.html").read_text(encoding="utf-8")
     assert "on 35 codes of gold" in page
-    assert "mean probability" in page
+    assert "mean score" in page
     arguments = ["map", str(places["local"]), str(places["standard"]), "-o", str(tmp_path / "out")]
     result = CliRunner().invoke(app, [*arguments, "--gold", str(places["gold"])])
     assert result.exit_code == 0, result.output
     assert "On 35 codes of gold, map has an accuracy@1 of" in " ".join(result.output.split())
+
+
+def test_decided_and_accepted_codes_are_scored_beside_the_candidates(
+    places: dict[str, Path], tmp_path: Path
+) -> None:
+    rows = ["subject_id,subject_label,object_id,object_label,decision", "002,,V:0003,,exact"]
+    (tmp_path / "decisions.csv").write_text("\n".join(rows), encoding="utf-8")
+    gold = tmp_path / "gold.csv"
+    gold.write_text("subject_id,object_id\nlocal:002,V:0002\nlocal:003,V:0003\nX1,0\n")
+    ours = medsim.map_names(
+        places["local"],
+        places["standard"],
+        tmp_path / "out",
+        gold=gold,
+        decisions=[tmp_path / "decisions.csv"],
+        predictions={"own": tmp_path / "gold.csv"},
+    )
+    assert [values_of(ours, model)["accuracy_at_1"] for model in ("map", "decided")] == [1, 0]
+    assert values_of(ours, "decided")["answered"] == 0.5
+    assert values_of(ours, "own")["accuracy_at_1"] == 1
+    assert values_of(ours, "own", "no_match")["answered"] == 0
 
 
 def test_wrong_gold_and_predictions_are_refused(places: dict[str, Path], tmp_path: Path) -> None:
@@ -146,5 +168,11 @@ def test_wrong_gold_and_predictions_are_refused(places: dict[str, Path], tmp_pat
         medsim.map_names(*given, gold=places["gold"], predictions={"map": table})
     with pytest.raises(InputError, match="has no code of LOCAL"):
         medsim.map_names(*given, gold=table)
-    with pytest.raises(InputError, match="code 'none-of-these' is not of a local code"):
+    with pytest.raises(OptionError, match="is a table, not a function"):
+        medsim.map_names(*given, gold=len)
+    foreign = tmp_path / "foreign.csv"
+    foreign.write_text("code,concept\n001,D000001\n", encoding="utf-8")
+    with pytest.raises(InputError, match="has no concept of STANDARD, but such as D000001"):
+        medsim.map_names(*given, gold=foreign)
+    with pytest.raises(InputError, match="code 'none-of-these' is not in LOCAL"):
         medsim.map_names(*given, gold=places["gold"], predictions={"other": table})

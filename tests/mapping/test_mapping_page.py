@@ -57,6 +57,7 @@ class Invented(NameMapping):
         standard={"name": "hp", "vocabulary": "HPO"},
         embeddings={},
         decisions=[],
+        gold=None,
         systems={},
         libraries={},
         options={},

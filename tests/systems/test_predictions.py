@@ -11,7 +11,7 @@ from openpyxl import Workbook
 
 from medsim.core.errors import InputError, OptionError
 from medsim.systems.options import ROLES, system_of
-from medsim.systems.predictions import predicted_table
+from medsim.systems.predictions import exact_mappings, number_column, predicted_table
 
 FORMATS = Path(__file__).parents[2] / "docs" / "reference" / "formats.md"
 ROWS = [("A 1", "HP:0000001", "0.5"), ("A 2", "", "")]
@@ -89,3 +89,37 @@ def test_columns_are_named_after_the_path(tmp_path: Path) -> None:
         read(f"{path},target=Ziel")
     with pytest.raises(OptionError, match=r"list is not a system"):
         read([1])
+
+
+def test_numbers_of_spreadsheets_and_pandas_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("code;concept;score\n1.0;A;1,5e-05\n2.0;B;-0,5\n;C;\n", encoding="utf-8")
+    table = predicted_table(system_of(path, "system"), ("code", "concept"), ("score",))
+    assert table.frame["code"].to_list() == ["1", "2", ""]
+    assert number_column(table, "score").to_list() == [1.5e-05, -0.5, None]
+    with pytest.raises(OptionError, match="rank= does not apply"):
+        predicted_table(system_of(f"{path},rank=score", "system"), ("code", "concept"))
+
+
+def test_only_exact_mappings_and_those_to_none_are_kept() -> None:
+    rows = [
+        ("1", "A;B | C", "exact", ""),
+        ("2", "A", "skos:exactMatch", "Not"),
+        ("3", "A", "http://www.w3.org/2004/02/skos/core#exactMatch", ""),
+        ("4", "A", "owl:equivalentClass", ""),
+        ("5", "A", "skos:broadMatch", ""),
+        ("6", "sssom:NoTermFound", "skos:exactMatch", ""),
+        ("7", "0", "", ""),
+        ("8", "A", "no_match", ""),
+        ("9", "", "skos:broadMatch", ""),
+    ]
+    frame = pl.DataFrame(rows, ["code", "concept", "decision", "predicate_modifier"], orient="row")
+    system, optional = system_of(frame, "system"), ("decision", "modifier")
+    table, n_left_out = exact_mappings(predicted_table(system, ("code", "concept"), optional))
+    pairs = [("1", "A"), ("1", "B"), ("1", "C"), ("3", "A"), ("4", "A")]
+    assert table.frame.select("code", "concept").rows() == [
+        *pairs,
+        *(("6", ""), ("7", ""), ("8", ""), ("9", "")),
+    ]
+    assert n_left_out == 2
+    assert table.at.to_list() == [1, 1, 1, 3, 4, 6, 7, 8, 9]

@@ -139,13 +139,16 @@ def fails(first: str, second: str) -> float:
         (lambda pairs: [*range(len(pairs))], r"returned a different score for \('None', 'eye'\)"),
         (lambda pairs: [1.0] * (len(pairs) - 1), r"shape \(3,\); expected a number for each of 4"),
         (lambda pairs: np.ones((len(pairs), 2)), r"array of shape \(4, 2\)"),
-        (lambda pairs: np.ones(len(pairs), bool), "values of type bool, not numbers"),
+        (lambda pairs: [True, *range(1, len(pairs))], "values of type object, not numbers"),
         (lambda first, _second: first == "hand" or 0.5, "values of type object, not numbers"),
         (lambda _first, _second: "high", "values of type text, not numbers"),
         (lambda _first, _second: 1e300, r"the score of \('hand', 'foot'\) is too large"),
         (lambda _first, _second: 1j, "values of type complex128, not numbers"),
         (lambda _pairs: 0.5, r"array of shape \(\)"),
-        (fails, r"fails\) failed on 4 pairs, \('hand', 'foot'\) the first: no hand foot"),
+        (
+            fails,
+            r"fails\) failed on 4 pairs, \('hand', 'foot'\) the first: ValueError: no hand foot",
+        ),
     ],
 )
 def test_wrong_scores_are_refused(answer: Callable[..., Any], message: str) -> None:
