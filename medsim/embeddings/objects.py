@@ -229,8 +229,8 @@ def answer_to(ask: Callable[[], Any], label: str, batch: str) -> Any:
     try:
         return ask()
     except Exception as error:  # a caller's function may raise anything
-        said = f"{type(error).__name__}: {' '.join(str(error).split())}"[:_LONGEST_REASON]
-        raise InputError(f"{label} failed on {batch}: {said}") from error
+        said = " ".join(str(error).split()) or "an error without a message"
+        raise InputError(f"{label} failed on {batch}: {said[:_LONGEST_REASON]}") from error
 
 
 def answered_numbers(answer: Any, where: str, expected: str) -> NDArray[Any]:

@@ -129,9 +129,10 @@ def _checked(given: Mapping[str, SystemLike], where: str) -> Mapping[str, System
 
 
 PREDICTIONS_OPTION = main_option(
-    "Predictions of a system without vectors, as a table; repeatable. Other names of columns "
-    "follow the path: ranker=out.csv,concept=TARGET. In Python also a frame, an object with a "
-    "method predict, or a function.",
+    "Predictions of a system without vectors, as a table; repeatable. eval takes term1, term2 and "
+    "similarity, or id and answer; link a mention_id or text, and concept; map a code and concept. "
+    "Other names of columns follow the path: ranker=out.csv,concept=TARGET. In Python also a "
+    "frame, an object with a method predict, or a function.",
     ("--predictions",),
     metavar="NAME=PATH",
     read=_checked,

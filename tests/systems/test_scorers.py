@@ -147,7 +147,7 @@ def fails(first: str, second: str) -> float:
         (lambda _pairs: 0.5, r"array of shape \(\)"),
         (
             fails,
-            r"fails\) failed on 4 pairs, \('hand', 'foot'\) the first: ValueError: no hand foot",
+            r"fails\) failed on 4 pairs, \('hand', 'foot'\) the first: no hand foot",
         ),
     ],
 )
