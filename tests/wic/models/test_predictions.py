@@ -91,7 +91,7 @@ def test_a_repeated_instance_has_one_row(path: Path) -> None:
         ),
         (
             invented_instances(2, 4).select(IDENTITY).with_columns(prediction=1),
-            r"(line|row|object) [12]: sentence1 .* is not of an instance",
+            r"(line|row) [12]: sentence1 .* is not of an instance",
         ),
     ],
 )
@@ -103,9 +103,9 @@ def test_rows_that_do_not_match_are_refused(path: Path, frame: pl.DataFrame, say
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("{", "a.jsonl is not JSON"),
-        ("3", "a.jsonl cannot be read as predictions"),
-        ("{}", "object 2: prediction '' is not 1"),
+        ("{", "a.jsonl: line 2 is not JSON"),
+        ("3", "a.jsonl: row 2 is not an object"),
+        ("{}", "row 2: prediction '' is not 1"),
     ],
 )
 def test_a_wrong_line_of_json_is_named(tmp_path: Path, line: str, says: str) -> None:
