@@ -88,7 +88,7 @@ def at_metrics(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
 
     Args:
         results: of pairs.
-        metrics: names, one of which fits each embedding, or EMBEDDING=NAME for a single one; a
+        metrics: names of metrics, one for each kind of embedding, or EMBEDDING=NAME for one; a
             system without vectors needs none.
 
     Raises:

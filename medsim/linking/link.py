@@ -106,7 +106,7 @@ def _read(
 ) -> tuple[dict[str, dict[str, object]], dict[str, Any], dict[str, object]]:
     """Put mentions and names into the store; return facts on corpora, terminology and names."""
     with progress.stage("read corpora"):
-        corpora = read_linked_mentions(options.corpora, store, problems)
+        corpora = read_linked_mentions(options.corpora, store, problems, progress)
     progress.warn(*problems.warnings())
     terminology, dictionary = _read_names(options, store, progress)
     for query in ("name", "bearer", "gold", "mention"):

@@ -23,6 +23,7 @@ from medsim.systems.options import System, system_of
 from medsim.systems.predictions import number_column, predicted_table
 
 if TYPE_CHECKING:
+    from medsim.core.progress import Progress
     from medsim.core.store import Store
     from medsim.core.tables import TextTable
 
@@ -36,7 +37,7 @@ _Mention = tuple[str, int | None, int | None, str, str, Sequence[tuple[str, str]
 
 
 def read_linked_mentions(
-    corpora: Sequence[str | Path], store: Store, problems: Problems
+    corpora: Sequence[str | Path], store: Store, problems: Problems, progress: Progress
 ) -> dict[str, dict[str, object]]:
     """Put all mentions and their codes into the store; return the facts on each corpus by name.
 
@@ -47,7 +48,8 @@ def read_linked_mentions(
     codes: list[tuple[int, str, str]] = []
     for corpus, system in zip(corpus_names([each.source for each in given]), given, strict=True):
         is_table = system.columns or system.source.suffix.lower() in _TABLES
-        mentions, facts[corpus] = (_of_table if is_table else _of_corpus)(system, problems)
+        read = _of_table(system, progress) if is_table else _of_corpus(system, problems)
+        mentions, facts[corpus] = read
         facts[corpus] |= {"n_mentions": len(mentions)}
         for document_id, start, end, text, kind, cited in mentions:
             codes += [(len(rows), *code) for code in cited]
@@ -77,9 +79,10 @@ def _of_corpus(system: System, problems: Problems) -> tuple[list[_Mention], dict
     return mentions, facts | {"n_documents": len(documents)}
 
 
-def _of_table(system: System, _problems: Problems) -> tuple[list[_Mention], dict[str, object]]:
+def _of_table(system: System, progress: Progress) -> tuple[list[_Mention], dict[str, object]]:
     """Return the mentions of a table; without a column of documents each row is one of its own."""
     table = predicted_table(system, ("text", "concept"), ("document", "start", "end", "type"))
+    progress.warn(*table.warnings)
     rows = table.frame
     table.refuse(rows["text"] == "", "text", "must not be empty")
     table.refuse(rows["text"].str.len_chars() > MAX_NAME, "text", TOO_LONG)
@@ -89,8 +92,8 @@ def _of_table(system: System, _problems: Problems) -> tuple[list[_Mention], dict
     documents = rows["document"] if "document" in rows else map(str, table.at)
     kinds = rows["type"] if "type" in rows else [_NO_TYPE] * len(rows)
     cited = [
-        codes_of(cell) or [("", part.strip()) for part in re.split("[|;]", cell) if part.strip()]
-        for cell in rows["concept"]
+        [("", part.strip()) for part in re.split("[|;]", cell)] if codes is None else codes
+        for cell, codes in zip(rows["concept"], map(codes_of, rows["concept"]), strict=True)
     ]
     mentions = [*zip(documents, *numbers, rows["text"], kinds, cited, strict=True)]
     n_documents = len({document for document, *_ in mentions})

@@ -153,6 +153,7 @@ def _gold_items(
     if not system.has_table:
         raise OptionError("`gold` is a table, not a function or a model")
     read = predicted_table(system, ("code", "concept"), ("decision", "modifier"))
+    progress.warn(*read.warnings)
     table, n_other = exact_mappings(with_known_codes(read, codes["code"]))
     if n_other:
         progress.warn(f"left out {counted(n_other, 'row')} of the gold mapping that are not exact")

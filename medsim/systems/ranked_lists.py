@@ -74,10 +74,8 @@ def answers_of_table(
     if len(numbers) == len(_OF_LISTS):
         before = pl.col("score").shift().over(keys, order_by="rank")
         is_higher = rows.select((pl.col("score") > before).fill_null(value=False)).to_series()
-        fault = (
-            "is higher than that of a better rank; leave out rank, or scores of which the lowest"
-        )
-        table.refuse(is_higher & is_answer, "score", f"{fault} is the best")
+        fault = "is higher than that of a better rank; leave out rank or score"
+        table.refuse(is_higher & is_answer, "score", fault)
     order = pl.col("rank") if "rank" in numbers else -pl.col("score")
     rows = rows.filter(is_answer).join(items, on=keys)
     rows = rows.sort("query_id", order if numbers else "row", "row")

@@ -118,7 +118,7 @@ def _estimates(stratum: str, scored: pl.DataFrame, *, has_hierarchy: bool) -> di
     """Return the statistics of a model on the items of a stratum that need no threshold."""
     answers, is_none = _answers(scored), scored.select(_IS_NONE).to_series()
     estimates = {"answered": answers.answered()}
-    if is_none.all():  # also if there are no items
+    if is_none.all():  # or there are no items
         return estimates
     estimates["precision"] = answers.precision()
     if stratum == WITH_NO_MATCH:

@@ -138,7 +138,7 @@ class Benchmark(Opened[WicManifest]):
         """Return the instances of one split or of all: ``INSTANCE``.
 
         Raises:
-            OptionError: there is no such split.
+            OptionError: the benchmark lacks this split.
         """
         if split is not None and split not in CORPUS_SPLITS:
             raise OptionError(unknown_name("split", split, list(CORPUS_SPLITS)))

@@ -128,12 +128,15 @@ def test_a_table_of_mentions_is_a_corpus(linked: medsim.Linking, places: dict[st
     rows = mentions.filter(pl.col("status").is_in(["known", "no_concept"]))
     rows = rows.select(Begriff="term", Code="concepts", pmid="document_id", type="type")
     path = places["folder"] / "mentions.csv"
-    path.write_bytes(rows.write_csv(separator=";").encode("cp1252"))
+    extra = rows.head(1).with_columns(Begriff=pl.lit("Bläschen"), Code=pl.lit("-1"))
+    path.write_bytes(pl.concat([rows, extra]).write_csv(separator=";").encode("cp1252"))
     corpus = f"{path},text=Begriff,concept=Code"
     ours = medsim.link([corpus], places["ontology"], {}, places["folder"] / "table")
     for model in ("exact", "levenshtein", "tfidf"):
         assert values_of(ours, model) == pytest.approx(values_of(linked, model))
-    assert ours.mentions()["start"].null_count() == rows.height
+    assert ours.mentions()["start"].null_count() == rows.height + 1
+    assert ours.mentions()["status"].to_list()[-1] == "no_concept"
+    assert "read as Windows-1252" in " ".join(ours.manifest.warnings)
     for cells, fault in (("1e12,2", "1e12"), ("0,1.5", "1.5")):
         path.write_text(f"text,concept,start,end\nx,V:0001,{cells}\n", encoding="utf-8")
         with pytest.raises(InputError, match=f"'{fault}' is not a whole number"):
