@@ -128,8 +128,10 @@ def _of_models(
         metrics=["cos", "avg_cos"],
         sample=_MOST_SCORED,
     )
-    scores = medsim.Evaluation(folder / "results").scores().collect()
-    is_scored = pairs["pair_id"].is_in(scores["pair_id"].unique().implode())
+    evaluation = medsim.Evaluation(folder / "results")
+    scores, sampled = evaluation.scores().collect(), evaluation.pairs().collect()
+    sampled = sampled.filter(pl.col("negatives") != "all")  # "all": added for the matched AUC
+    is_scored = pairs["pair_id"].is_in(sampled["pair_id"].unique().implode())
     scored, found = pairs.filter(is_scored).select("pair_id"), {}
     for (model,), rows in scores.group_by("embedding", maintain_order=True):
         if model in models:

@@ -522,7 +522,8 @@ def with_strata(input_: EvaluationInput, cache: Path | None) -> EvaluationInput:
                 f"needs {FEWEST_POSITIVES} in each half): the AUC beyond spelling compares pairs "
                 "of the same edit distance and about the same lengths instead"
             )
-            input_ = replace(input_, warnings=(*input_.warnings, few))
+            provenance = {**input_.provenance, "strata": "edit distance"}
+            input_ = replace(input_, warnings=(*input_.warnings, few), provenance=provenance)
         input_ = _with_columns(input_, learned)
     is_near = pl.col("negatives").is_in(["levenshtein", MINIMAL])
     near = input_.frame.filter(is_near, dataset=HEADLINE_DATASET, label=0)

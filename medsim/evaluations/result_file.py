@@ -42,7 +42,7 @@ SCHEMA = 3
 ROWS = {
     "models": "name fingerprint kind options address size n_parameters n_dimensions n_vocabulary "
     "trained_on",
-    "builds": "name fingerprint source vocabulary version split benchmark",
+    "builds": "name fingerprint source vocabulary version split benchmark strata",
     "headlines": "build model metric value low high n_pairs n_covered baseline gain gain_low "
     "gain_high effective changes",
     "scores": "build dataset difficulty negatives model metric statistic value low high n_pairs "
@@ -53,10 +53,11 @@ ROWS = {
 address is that of a model on a hub, with its revision, or of a service. size is in bytes, and gain
 is the difference from the best baseline. A vocabulary is the short name of a terminology, such as
 HPO. split is its name, such as test; null if the build is not a split. benchmark is the name of the
-set of builds that the build is part of, if any. effective is the effective number of clusters, and
-changes are those of the headline score without each cluster of pairs in turn, in units of 1e-9, in
-order of the clusters' first pairs. They are in the file beside it if together they are large.
-Scores are on the pairs that the model covers.
+set of builds that the build is part of, if any. strata is "edit distance" for a build with too few
+positives to train the classifier of spelling, see ``learned_strata``, otherwise null. effective is
+the effective number of clusters, and changes are those of the headline score without each cluster
+of pairs in turn, in units of 1e-9, in order of the clusters' first pairs. They are in the file
+beside it if together they are large. Scores are on the pairs that the model covers.
 """
 
 SUBMITTED = ("submitter", "date")
@@ -144,7 +145,7 @@ def write_result(
             {**about["source"], "name": name, "fingerprint": about["fingerprint"]}
             | {"source": about["source"]["name"], "version": about["source"].get("release_date")}
             | {"split": about["options"].get("split", {}).get("name")}
-            | {"benchmark": of_benchmark.get(about["fingerprint"])}
+            | {"benchmark": of_benchmark.get(about["fingerprint"]), "strata": about.get("strata")}
             for name, about in builds.items()
         ],
         "headlines": headlines.join(gains, on=["build", "model"], how="left").to_dicts(),

@@ -66,7 +66,7 @@ def write_files(
     for name, write in {
         "candidates.csv": partial(write_csv, to_decide),
         "candidates.xlsx": partial(_write_workbook, to_decide.filter(in_workbook)),
-        "mappings.csv": partial(write_csv, _with_kept(mappings, codes)),
+        "mappings.csv": partial(write_csv, _with_kept(mappings, codes, "code")),
         "mappings.sssom.tsv": partial(_write_sssom, mappings, standard, prefix),
         "source_to_concept_map.csv": partial(_write_omop, mappings, standard, prefix[0]),
         "ConceptMap.json": partial(_write_fhir, mappings, standard, prefix),
@@ -82,13 +82,14 @@ def _to_decide(codes: pl.DataFrame, candidates: pl.DataFrame) -> pl.DataFrame:
     order = codes.select("code", "name", "category", "frequency", at=pl.int_range(pl.len()))
     rows = pl.concat([order.join(candidates, on="code"), order], how="diagonal")
     rows = rows.sort("at", "rank", nulls_last=True)
-    return rows.select(
+    to_fill_in = rows.select(
         subject_id="code",
         subject_label="name",
         object_id=pl.col("concept_id").fill_null(""),
         object_label=pl.col("main_name").fill_null(""),
         **dict.fromkeys(_TO_FILL_IN, pl.lit("")),
-    ).hstack(rows.select(_SHOWN))
+    )
+    return _with_kept(to_fill_in.hstack(rows.select(_SHOWN)), codes, "subject_id")
 
 
 def _write_workbook(rows: pl.DataFrame, path: Path) -> int:
@@ -96,13 +97,13 @@ def _write_workbook(rows: pl.DataFrame, path: Path) -> int:
     return rows.height
 
 
-def _with_kept(mappings: pl.DataFrame, codes: pl.DataFrame) -> pl.DataFrame:
-    """Return mappings with the columns of LOCAL that have no role."""
+def _with_kept(rows: pl.DataFrame, codes: pl.DataFrame, on: str) -> pl.DataFrame:
+    """Return rows with the columns of LOCAL that have no role, by the column of the code."""
     kept = codes.select("code", "kept").drop_nulls()
     columns = pl.DataFrame([json.loads(row) for row in kept["kept"]], infer_schema_length=None)
-    columns = columns.rename(lambda name: f"local_{name}" if name in mappings.columns else name)
-    kept = kept.select("code").hstack(columns) if columns.width else kept.select("code")
-    return mappings.join(kept, on="code", how="left", maintain_order="left")
+    columns = columns.rename(lambda name: f"local_{name}" if name in rows.columns else name)
+    kept = kept.select(pl.col("code").alias(on)).hstack(columns)
+    return rows.join(kept, on=on, how="left", maintain_order="left")
 
 
 def _write_sssom(

@@ -43,6 +43,7 @@ def test_the_file_has_headlines_gains_and_the_scores_of_covered_pairs(
     assert scores.sort().to_list() == pytest.approx(own["value"].sort().to_list())
     assert {*result["scores"].filter(model="one")["metric"]} == {"avg_cos"}
     assert {*result["scores"].filter(model="baseline")["metric"]} > {"distance", "length"}
+    assert result["builds"]["strata"].to_list() == ["edit distance"]  # too few positives
 
 
 def test_the_file_says_what_a_model_is_and_what_it_was_trained_on(

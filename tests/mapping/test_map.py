@@ -171,6 +171,7 @@ def check_files(decided: medsim.NameMapping) -> None:
     head, *cells = rows
     listed = pl.read_csv(folder / "candidates.csv", infer_schema_length=0)
     assert list(head) == listed.columns
+    assert dict(listed.select("subject_id", "ward").rows())["0003"] == "w3"
     assert len(cells) == listed.height
     assert [cell[0] for cell in cells] == listed["subject_id"].to_list()
 
