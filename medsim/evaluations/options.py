@@ -12,7 +12,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from medsim.core.config import DatasetName, Difficulty, Strategy, checked_threads
+from medsim.core.config import MINIMAL, DatasetName, Difficulty, Strategy, checked_threads
 from medsim.core.errors import OptionError, check_unique, unknown_name
 from medsim.core.options import (
     OVERWRITE,
@@ -336,6 +336,10 @@ class EvaluateOptions(Options):
             raise OptionError(f"`index` {self.index} needs `retrieval`")
         if self.noise and not self.retrieval:
             raise OptionError("`noise` needs `retrieval`")
+        if self.difficulty and {*self.negatives} == {MINIMAL}:
+            raise OptionError(
+                "leave out `difficulty`: minimal negatives have easy and hard positives together"
+            )
         check_bins(self)
 
 

@@ -327,6 +327,7 @@ def test_invalid_embeddings_are_refused_before_anything_is_written(
         ({"metrics": ["avg_coz"]}, "did you mean avg_cos"),
         ({"index": "ifv", "retrieval": True}, "unknown index"),
         ({"index": "ivf"}, "`index` ivf needs `retrieval`"),
+        ({"negatives": ["minimal"], "difficulty": ["easy"]}, "leave out `difficulty`"),
         ({"inputs": ["rated.csv", "./rated.csv"]}, "two inputs are named 'rated'"),
         ({"inputs": []}, "name at least one input"),
     ],

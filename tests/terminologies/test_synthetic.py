@@ -299,6 +299,17 @@ def test_names_of_concepts_resemble_those_of_others(release: Release) -> None:
     assert np.mean(nearest == 0) < 0.02
 
 
+@pytest.mark.parametrize(
+    ("one", "other"), [("left", "right"), ("upper", "lower"), (r"\d+", "1"), ("no ", "")]
+)
+def test_names_differ_by_a_side_an_opposite_a_number_or_a_negation(
+    release: Release, one: str, other: str
+) -> None:
+    names = {untagged(row["term"]).lower() for row in release.active_names()}
+    changed = {name: re.sub(rf"\b{one}", other, name) for name in names}
+    assert sum(name != new and new in names for name, new in changed.items()) >= 5
+
+
 def test_positives_of_every_kind_are_easy_and_hard(release: Release) -> None:
     fsns = {concept: untagged(term).lower() for concept, term in release.fsns().items()}
     pairs = defaultdict(list)
