@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _SHORT = 8  # characters; names of at most this length are near only at distance 1
 _ROWS = ["row1", "row2"]
+_AT_ONCE = 1 << 16  # pairs
 _PARTS = {"component": "component_id", "concept": "concept_id", "term": "term"}
 
 
@@ -61,15 +63,24 @@ def near_names(audited: Audited, distance: int) -> pl.DataFrame:
     found = pl.concat([pairs, *sides], how="horizontal").filter(
         pl.col("component1") != pl.col("component2"), pl.col("concept1") != pl.col("concept2")
     )
-    between = DifferenceClassifier(lower).between
-    texts = [lower.gather(found[row]).to_list() for row in _ROWS]
+    between, texts = DifferenceClassifier(lower).between, lower.to_list()
+    described = [_described(part, texts, between) for part in found.iter_slices(_AT_ONCE)]
+    return pl.concat([found.head(0).pipe(_described, texts, between), *described])
+
+
+def _described(
+    found: pl.DataFrame, texts: Sequence[str], between: Callable[[str, str], NameDifference]
+) -> pl.DataFrame:
+    """Return pairs of rows with how the texts of these rows differ, and their family."""
+    pairs = [(texts[row1], texts[row2]) for row1, row2 in found.select(_ROWS).iter_rows()]
     parts = pl.DataFrame(
-        list(map(between, *texts)),
+        list(starmap(between, pairs)),
         schema=dict.fromkeys(NameDifference._fields, pl.String),
         orient="row",
     )
-    family = pl.Series(map(series_of, parts["kind"], *texts), dtype=pl.String)
-    return pl.concat([found, parts], how="horizontal").with_columns(family=family)
+    families = [series_of(kind, *pair) for kind, pair in zip(parts["kind"], pairs, strict=True)]
+    family = pl.Series("family", families, pl.String)
+    return pl.concat([found, parts], how="horizontal").with_columns(family)
 
 
 def _candidates(lower: pl.Series, limit: int, threads: int) -> pl.DataFrame:

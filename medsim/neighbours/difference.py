@@ -49,11 +49,12 @@ class DifferenceClassifier:
 
     def __init__(self, names: Iterable[str]) -> None:
         self._n_names = Counter(word for name in names for word in {*_WORD.findall(name)})
+        self._tokens = lru_cache(_REMEMBERED)(_TOKEN.findall)
         self._kind = lru_cache(_REMEMBERED)(lambda *parts: next(self._kinds(*parts), "other"))
 
     def between(self, name1: str, name2: str) -> NameDifference:
         """Return the difference between two different names."""
-        tokens1, tokens2 = _TOKEN.findall(name1), _TOKEN.findall(name2)
+        tokens1, tokens2 = self._tokens(name1), self._tokens(name2)
         most = min(len(tokens1), len(tokens2))
         start = next((at for at in range(most) if tokens1[at] != tokens2[at]), most)
         if start and tokens1[start - 1].isdecimal():  # what follows may belong to the number
@@ -69,15 +70,18 @@ class DifferenceClassifier:
     def _kinds(self, part1: str, part2: str) -> Iterator[str]:
         """Yield the kinds that apply, the most specific first."""
         words1, words2 = _WORD.findall(part1), _WORD.findall(part2)
-        if [*filter(str.isdecimal, words1)] == [*filter(str.isdecimal, words2)]:
-            yield from (kind for kind, fold in _FOLDS.items() if fold(part1) == fold(part2))
-        if words1 == words2:
-            yield "code"  # a sign or a prime
-        all1, all2 = Counter(words1), Counter(words2)
-        if all1 == all2:
-            moved = [one for one, other in zip(words1, words2, strict=True) if one != other]
-            yield "number" if all(map(_is_number, moved)) else "word_order"
-        only1, only2 = [*(all1 - all2).elements()], [*(all2 - all1).elements()]
+        if _letters(part1) == _letters(part2):  # otherwise no fold makes them equal
+            if [*filter(str.isdecimal, words1)] == [*filter(str.isdecimal, words2)]:
+                yield from (kind for kind, fold in _FOLDS.items() if fold(part1) == fold(part2))
+            if words1 == words2:
+                yield "code"  # a sign or a prime
+        only1, only2 = words1, words2
+        if len({*words1, *words2}) < len(words1) + len(words2):
+            all1, all2 = Counter(words1), Counter(words2)
+            if all1 == all2:
+                moved = [one for one, other in zip(words1, words2, strict=True) if one != other]
+                yield "number" if all(map(_is_number, moved)) else "word_order"
+            only1, only2 = [*(all1 - all2).elements()], [*(all2 - all1).elements()]
         every = [*only1, *only2]
         if [*map(_unlettered, only1)] == [*map(_unlettered, only2)]:
             yield "code"  # IIIa and IIIb
@@ -116,6 +120,11 @@ def unmarked(name: str) -> str:
     return " ".join(filter(None, (_UNMARKED.get(word, _NON.sub("", word)) for word in words)))
 
 
+def _letters(part: str) -> str:
+    """Return the letters and digits of a text without accents."""
+    return "".join(_WORD.findall(without_accents(part)))
+
+
 def series_of(kind: str, name1: str, name2: str) -> str | None:
     """Return what two names have in common if they are of a series, such as "type #".
 
@@ -124,12 +133,13 @@ def series_of(kind: str, name1: str, name2: str) -> str | None:
     """
     if kind not in _OF_SERIES:
         return None
+    common = _masked(kind, name1)
+    return common if _masked(kind, name2) == common else None
 
-    def masked(name: str) -> str:
-        return _WORD.sub(lambda word: "#" if _OF_WORDS[kind](word[0]) else word[0], name)
 
-    common = masked(name1)
-    return common if masked(name2) == common else None
+@lru_cache(_REMEMBERED)
+def _masked(kind: str, name: str) -> str:
+    return _WORD.sub(lambda word: "#" if _OF_WORDS[kind](word[0]) else word[0], name)
 
 
 def words_in(name: str) -> list[str]:
@@ -190,6 +200,8 @@ def _swapped(pairs: Iterable[Sequence[str]], *, at_end: bool = False) -> Callabl
 
     def test(word1: str, word2: str) -> bool:
         word1, word2 = word1[turn], word2[turn]
+        if word1[-1] != word2[-1]:  # without a stem
+            return (word1, word2) in both
         for n_cut in range(min(n_most, len(word1)) + 1):
             stem = word1[n_cut:]
             affixes = (word1[:n_cut], word2.removesuffix(stem))
