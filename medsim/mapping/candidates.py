@@ -82,10 +82,12 @@ class PairSearch:
     @cached_property
     def _known_words(self) -> Fragments:
         """The words of the names, and those of the queries that names have."""
-        vocabulary = self.names.str.split(" ").explode().unique().implode()
-        known = pl.element().filter(pl.element().is_in(vocabulary))
-        texts = self.queries.str.split(" ").list.eval(known).list.join(" ")
-        return Fragments.words(pl.concat([self.names, texts.rename(self.names.name)]), r"[^ ]+")
+        vocabulary = self.names.str.split(" ").explode().unique()
+        words = pl.DataFrame({"word": self.queries.str.split(" ")}).with_row_index()
+        words = words.explode("word").with_columns(known=pl.col("word").is_in(vocabulary.implode()))
+        known = pl.col("word").filter("known").str.join(" ")
+        texts = words.group_by("index").agg(known.alias(self.names.name)).sort("index")
+        return Fragments.words(pl.concat([self.names, texts[self.names.name]]), r"[^ ]+")
 
     @cached_property
     def _rows(self) -> tuple[Ids, Ids]:

@@ -156,7 +156,7 @@ def _gold_items(
     progress.warn(*read.warnings)
     table, n_other = exact_mappings(with_known_codes(read, codes["code"]))
     if n_other:
-        progress.warn(f"left out {counted(n_other, 'row')} of the gold mapping that are not exact")
+        progress.warn(f"rows of the gold mapping left out: {n_other:,} (not an exact match)")
     rows = table.frame.join(codes, on="code", maintain_order="left")
     if n_out := table.frame["code"].n_unique() - rows["code"].n_unique():
         progress.warn(f"left out {counted(n_out, 'code')} of the gold mapping that LOCAL lacks")
@@ -182,8 +182,10 @@ def _gold_items(
         n_named=_n_named(items, names),
     )
     if n_lacking := items.filter(status="unknown_concept").height:
-        lacking = f"{counted(n_lacking, 'code')} of the gold mapping only concepts"
-        progress.warn(f"STANDARD, as it is searched, lacks the concepts of {lacking}; no match")
+        progress.warn(
+            "STANDARD, as it is searched, lacks all concepts of the gold mapping for "
+            f"{counted(n_lacking, 'code')}, which count as codes without a match"
+        )
     return gold, items, system.provenance(table.sha256)
 
 

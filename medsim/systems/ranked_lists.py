@@ -277,7 +277,7 @@ def _table_of(
         progress.warn(*table.warnings)
         table, n_out = exact_mappings(table)
         if n_out:
-            progress.warn(f"left out {counted(n_out, 'row')} of {system.name} that are not exact")
+            progress.warn(f"rows of {system.name} left out: {n_out:,} (not an exact match)")
         # A corpus without offsets is not named by them.
         has_values = {name for name in items.columns if items[name].null_count() < items.height}
         return table, [each for each in keys if {*each} <= has_values]

@@ -85,9 +85,9 @@ def test_codes_are_counted_by_what_the_gold_mapping_says(scored: medsim.NameMapp
     assert counts["name"] == counts["all"]
     assert {*scored.results()["type"]} == {"all", "w0", "w1", "w2"}
     warnings = " ".join(scored.manifest.warnings)
-    assert "left out 1 row of the gold mapping that are not exact" in warnings
+    assert "rows of the gold mapping left out: 1 (not an exact match)" in warnings
     assert "right has 4 concepts that the terminology lacks" in warnings
-    assert "lacks the concepts of 4 codes of the gold mapping only" in warnings
+    assert "lacks all concepts of the gold mapping for 4 codes" in warnings
 
 
 def test_all_right_concepts_are_perfect_and_no_answer_is_wrong(scored: medsim.NameMapping) -> None:
