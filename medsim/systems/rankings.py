@@ -213,8 +213,9 @@ def ranking_sentences(results: pl.DataFrame, comparisons: pl.DataFrame, items: s
         if coverage := best["value"]:
             n_items, percent = best["n_items"], number(100 * coverage, ".0f")
             of_all = f"all {n_items:,}" if n_items > ranking[0]["n"] else "them"
-            most = f"{best['model']} answers most, {percent}% of {of_all}"
-            said.append(f"At {_PRECISION:.0%} precision {most}.")
+            answers = "answers most," if len(ranking) > 1 else "answers"
+            share = f"{best['model']} {answers} {percent}% of {of_all}"
+            said.append(f"At {_PRECISION:.0%} precision {share}.")
         else:
             said.append(f"No model reaches {_PRECISION:.0%} precision.")
         sentences.append(" ".join(said))
