@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from polars.io.plugins import register_io_source
 
 from medsim.builds.negatives import SAMPLERS, PositiveSet, Sampling, SearchResult
+from medsim.builds.negatives.candidates import directed_keys
 from medsim.builds.output import LANGUAGES, PAIR
 from medsim.builds.positives import Derived, Positives, numbers_of, pair_distances
 from medsim.core import queries
@@ -244,7 +245,7 @@ class SetMaker:
         seed: random seed of the build.
         threads: threads to use.
         results: candidates that were searched elsewhere.
-        as_published, hierarchy: whether these options of builds are on.
+        published_rules, hierarchy: these options of builds.
     """
 
     strategy: str
@@ -253,7 +254,7 @@ class SetMaker:
     seed: int
     threads: int
     results: Sequence[SearchResult] = ()
-    as_published: bool = False
+    published_rules: Sequence[str] = ()
     hierarchy: bool = False
 
     def __post_init__(self) -> None:
@@ -294,6 +295,8 @@ class SetMaker:
             term1_ids, term2_ids = (anchors[side].to_numpy() for side in TERM_IDS)
             sets = [replace(sets[0], term1_ids=term1_ids, term2_ids=term2_ids)]
         for positives in sets:
+            excluded = self.excluded(positives.term1_ids, positives.term2_ids)
+            positives = replace(positives, excluded=excluded)
             against, second_ids = self._sampler(positives, self.used_before(key), stage)
             self._made.append((key, np.stack([positives.term1_ids[against], second_ids])))
             parts.append(anchors[begin + against].with_columns(term2_id=second_ids))
@@ -332,11 +335,37 @@ class SetMaker:
 
         They are negatives of earlier sets and, for parent_child, terms of related concepts.
         """
-        may_share = key.difficulty == "hard" or not self.as_published
+        may_share = key.difficulty == "hard" or "repeats" not in self.published_rules
         passed_over = queries.dataset(key.dataset).contains if may_share else ()
         used = (pairs for earlier, pairs in self._made if earlier.dataset not in passed_over)
-        related = [self._related] if key.dataset == PARENT_CHILD else []
-        return np.concatenate([np.empty((2, 0), np.int32), *used, *related], axis=1)
+        barred = [self._related] if key.dataset == PARENT_CHILD else []
+        barred += [] if self.derived.index.nodes is None else [self._synonymous]
+        return np.concatenate([np.empty((2, 0), np.int32), *used, *barred], axis=1)
+
+    def excluded(self, term1_ids: Ids, term2_ids: Ids) -> Hashes:
+        """Return ``directed_keys`` of first terms and terms within two steps: uint64[n], sorted.
+
+        Args:
+            term1_ids: int32[n_pairs], the first terms of the positives of a set.
+            term2_ids: int32[n_pairs], the second ones.
+        """
+        if self.derived.index.nodes is None or self.strategy != "levenshtein":
+            return np.empty(0, np.uint64)
+        self.store.put("set_pair", pl.DataFrame({"term1_id": term1_ids, "term2_id": term2_ids}))
+        found = self.store.frame("builds/pairs/two_steps")
+        self.store.drop("set_pair")
+        return directed_keys(found["first_id"].to_numpy(), found["term_id"].to_numpy())
+
+    @cached_property
+    def _synonymous(self) -> Ranks:
+        """The pairs of terms that are positives, or judged to mean the same: int32[2, n_pairs]."""
+        ids = self._positives.terms.select("term_id", "node_id")
+        same = self._positives.corrected.filter("same")
+        for side in ("1", "2"):
+            renamed = ids.rename({"term_id": f"term{side}_id", "node_id": f"node{side}_id"})
+            same = same.join(renamed, on=f"node{side}_id")
+        pairs = pl.concat([each.select(TERM_IDS) for each in (self._positives.pairs, same)])
+        return pairs.to_numpy().T
 
     @cached_property
     def _related(self) -> Ranks:
@@ -366,11 +395,13 @@ _NUMBERED = (  # tables for checks, made once
 class CheckedPairs:
     """The pairs of all sets of a build, for the checks of ``sql/builds/checks``.
 
-    The store has the canonical tables, dataset, term, term_component, pool and bearer.
+    The store has the canonical tables, dataset, term, term_component, pool and bearer. With
+    ``two_steps``, positives may link the terms of a negative.
     """
 
-    def __init__(self, store: Store, positives: Positives) -> None:
+    def __init__(self, store: Store, positives: Positives, *, two_steps: bool) -> None:
         self._store = store
+        self._left_out = {"linked_negative"} if two_steps else set[str]()
         components = store.table("term_component").sort("term_id")["component_id"]
         self._values = {"has_equal_terms": positives.terms["node_id"], "is_linked": components}
         self._sets: list[tuple[SetKey, Path]] = []
@@ -419,6 +450,7 @@ class CheckedPairs:
             self._store.run(f"builds/pairs/{table}")
         findings = []
         absent = {dataset.name for dataset in queries.datasets()}.difference(sets["dataset"])
+        absent |= self._left_out
         for name in queries.names("builds/checks"):
             if name.rpartition("/")[2] in absent:
                 continue

@@ -45,7 +45,7 @@ from medsim.kernels.packing import tie_hashes
 from medsim.kernels.types import Flags, FloatTable, Hashes, Ids, Ranks, Vectors
 
 if TYPE_CHECKING:
-    from medsim.builds.negatives import IndexedVectors, TermIndex
+    from medsim.builds.negatives import IndexedVectors
     from medsim.builds.options import VerifyOptions
     from medsim.embeddings.embedded_terms import NamedEmbedding
 
@@ -53,6 +53,7 @@ _NEW_SEEDS = 1_000_000  # short enough to type
 _ROUNDING = 1e-5  # relative, for means summed in another order
 _NEAR_ZERO = 1e-8  # absolute, for means near zero
 _COSINE_TOLERANCE = 1e-6  # absolute; single precision, and vectors encoded again
+_SIDE, _SECOND = np.uint64(32), np.uint64(0xFFFFFFFF)  # of ``directed_keys``
 _FIRSTS_AT_ONCE = 16  # so that comparisons with all terms fit in memory
 _TERMS_AT_ONCE = 1 << 15
 
@@ -141,7 +142,8 @@ def _check_content(
             of_terms = Finding("terms", promise, [] if same_terms else [TERM.files])
             findings = [_check_positives(recomputed), of_terms]
         with progress.stage("check the guarantees"):
-            checked = CheckedPairs(store, derived.positives)
+            two_steps = derived.index.nodes is not None
+            checked = CheckedPairs(store, derived.positives, two_steps=two_steps)
             for key, pairs in recomputed.pairs.items():
                 checked.add(key, with_numbers(pairs, derived.positives), build.folder / key.path)
             findings += checked.findings()
@@ -177,6 +179,8 @@ class CheckedSet:
         negatives: int32[2, n_negatives], the first and the second terms.
         used: negatives of other sets that it must not repeat.
         pool: int32[n_pool], the terms that its negatives are drawn from, in order of text.
+        groups: int32[n_terms], equal for terms that a negative never joins.
+        excluded: uint64[n], other pairs that it never joins, see ``PositiveSet``.
     """
 
     key: SetKey
@@ -184,6 +188,8 @@ class CheckedSet:
     negatives: Ranks
     used: Ranks
     pool: Ids
+    groups: Ids
+    excluded: Hashes
 
     def n_wanted(self, first: int) -> int:
         """Return the number of positives of a first term."""
@@ -216,16 +222,18 @@ class CheckedSet:
         sample: Ids = firsts[is_sampled]
         return sample
 
-    def forbidden(self, first: int, index: TermIndex) -> Flags:
+    def forbidden(self, first: int) -> Flags:
         """Return which terms of the pool are forbidden for a first term: bool[n_pool].
 
-        They are the terms linked to it, the terms of its pairs in earlier sets, and first terms
+        They are the terms of its group, those excluded for it, the terms of its pairs in earlier sets, and first terms
         that were served earlier in this set and have it as a negative.
         """
-        linked = index.components[self.pool] == index.components[first]
+        linked = self.groups[self.pool] == self.groups[first]
+        begin, end = np.searchsorted(self.excluded >> _SIDE, [first, first + 1])
+        excluded = (self.excluded[begin:end] & _SECOND).astype(np.int32)
         (ids1, ids2), (firsts, seconds) = self.used, self.negatives
         takers = firsts[(firsts < first) & (seconds == first)]
-        seconds_taken = [ids2[ids1 == first], ids1[ids2 == first], takers]
+        seconds_taken = [ids2[ids1 == first], ids1[ids2 == first], takers, excluded]
         return np.asarray(linked | np.isin(self.pool, np.concatenate(seconds_taken)), np.bool_)
 
 
@@ -247,7 +255,7 @@ class Recomputed:
             store=self.store,
             seed=self.build.options.seed,
             threads=self.threads,
-            as_published=self.build.options.as_published,
+            published_rules=self.build.options.published_rules,
             hierarchy=self.build.options.hierarchy,
         )
 
@@ -271,6 +279,8 @@ class Recomputed:
                     negatives=negatives,
                     used=maker.used_before(key),
                     pool=np.unique(positives[bool(languages) :]) if pool is None else pool,
+                    groups=index.components if strategy == "embedding" else index.groups,
+                    excluded=maker.excluded(*positives),
                 )
                 maker.record(key, pairs)
 
@@ -380,7 +390,7 @@ def _check_nearest(recomputed: Recomputed, options: VerifyOptions, stage: Stage)
             )
             for first, distance in zip(batch.tolist(), distances, strict=True):
                 stage.advance()
-                near = np.flatnonzero(~checked.forbidden(first, index))
+                near = np.flatnonzero(~checked.forbidden(first))
                 n_wanted = checked.n_wanted(first)
                 if n_wanted < len(near):  # the greedy rule, applied to all terms
                     farthest = np.partition(distance[near], n_wanted - 1)[n_wanted - 1]
@@ -458,7 +468,7 @@ def _check_most_similar(
             for first, cosine in zip(batch.tolist(), cosines, strict=True):
                 stage.advance()
                 chosen = np.isin(checked.pool, checked.negatives_of(first))
-                allowed = ~checked.forbidden(first, index)
+                allowed = ~checked.forbidden(first)
                 n_wanted = min(checked.n_wanted(first), int(np.count_nonzero(allowed)))
                 best_left_out = cosine[allowed & ~chosen].max(initial=-np.inf)
                 worst_chosen = cosine[chosen].min(initial=np.inf)

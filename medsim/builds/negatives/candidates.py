@@ -11,7 +11,7 @@ import numpy as np
 from medsim.builds.negatives import NegativeSampler, PositiveSet, SearchResult, TermIndex
 from medsim.core.progress import Stage
 from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
-from medsim.kernels.types import Flags, Ids, Ranks, Rows, starts_of
+from medsim.kernels.types import Flags, Hashes, Ids, Ranks, Rows, starts_of
 from medsim.neighbours.search import Nearest, NearestSearch, Terms
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def candidate_source(
         def from_others(term1_ids: Ids, sizes: Ids, advance: Callable[[int], None]) -> Nearest:
             rows = np.searchsorted(pool_ids, term1_ids).astype(np.int32)
             queries = search.queries_of(index.lower.gather(term1_ids), rows)._replace(
-                components=index.components[term1_ids], hashes=index.hashes[term1_ids]
+                components=index.groups[term1_ids], hashes=index.hashes[term1_ids]
             )
             return search.find(queries, sizes, advance=advance)
 
@@ -204,7 +204,7 @@ def candidates_of(index: TermIndex, pool_ids: Ids) -> Terms:
     """Return the terms of a pool, int32[n_pool], for a search."""
     return Terms(
         terms=index.lower.gather(pool_ids),
-        components=index.components[pool_ids],
+        components=index.groups[pool_ids],
         hashes=index.hashes[pool_ids],
     )
 
@@ -266,6 +266,11 @@ def _request(index: TermIndex, of_pool: PositiveSet, sets: Iterable[PositiveSet]
         at = np.searchsorted(term1_ids, firsts)
         sizes[at] = np.maximum(sizes[at], set_sizes)
     return SearchRequest(pool=pool, pool_ids=pool_ids, term1_ids=term1_ids, sizes=sizes)
+
+
+def directed_keys(term1_ids: Ids, term2_ids: Ids) -> Hashes:
+    """Return a number for each pair of terms in its direction: uint64[n_pairs]."""
+    return (term1_ids.astype(np.uint64) << np.uint64(32)) | term2_ids.astype(np.uint64)
 
 
 def scaled_sizes(pool: Ids, part: Ids, sizes: Rows) -> Ids:
@@ -340,10 +345,13 @@ def served_negatives(
         sizes, starts = n_wanted.copy(), starts_of(n_wanted)
         while True:
             lists = source.lists(firsts, sizes, stage)
+            keys = directed_keys(np.repeat(firsts, np.diff(lists.starts)), lists.term2_ids)
+            kept = ~np.isin(keys, positives.excluded)
             counts, ids = np.zeros(len(firsts), np.int32), np.empty(starts[-1], np.int32)
             chosen = Chosen(starts=starts, counts=counts, ids=ids)
             table = used_pairs(used[0], used[1], len(ids))
-            serve_nearest(firsts, lists.starts, lists.term2_ids, table, chosen)
+            kept_starts = starts_of(kept)[lists.starts]
+            serve_nearest(firsts, kept_starts, lists.term2_ids[kept], table, chosen)
             too_short = (counts < n_wanted) & (np.diff(lists.starts) >= lists.sizes)
             if not too_short.any():
                 break
