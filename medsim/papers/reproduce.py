@@ -18,7 +18,16 @@ from medsim.core.progress import progress_of
 from medsim.core.table_formats import TABLE_FORMATS
 from medsim.core.tables import write_csv
 from medsim.pages.markup import write_page
-from medsim.pages.page import Page, PageTable, Section, license_notice, report
+from medsim.pages.page import (
+    FINGERPRINT,
+    Page,
+    PageTable,
+    Section,
+    facts,
+    format_value,
+    license_notice,
+    report,
+)
 from medsim.papers import output
 from medsim.papers.options import ReproduceOptions
 from medsim.papers.output import Reproduction, laid_out
@@ -48,22 +57,25 @@ def reproduce(options: ReproduceOptions) -> Reproduction:
         raise OptionError(f"{out} is another output; name a folder of its own as `out`")
     for at, step in enumerate(paper.steps(options), 1):
         progress.say(f"step {at}: {step}")
-    computed, sources = paper.computed(options, out)
+    made = paper.computed(options, out)
     with claimed(out / "tables", output.REPRODUCTION, overwrite=True) as folder:
-        cells = cells_of(options.paper, computed)
+        cells = cells_of(options.paper, made.tables)
         folder.write(output.CELL.files, cells)
         folder.write_file(output.CELLS_CSV, partial(write_csv, cells))
         folder.write_text(output.LATEX, latex(cells), 0)
         output.ReproductionManifest(
-            sources=sources,
+            sources=made.sources,
+            inputs=made.inputs,
+            models=made.models,
+            remarks={**made.remarks, **printed_papers()[options.paper].remarks},
             options=options.recorded(),
             **manifest.run_facts(progress, folder.outputs, threads),
         ).write(folder.folder)
         folder.publish()
-    made = Reproduction(out / "tables")
-    page = partial(reproduction_page, made)
-    write_page(out / "tables.html", made.folder, page, options.progress, charts=False)
-    return made
+    tables = Reproduction(out / "tables")
+    page = partial(reproduction_page, tables)
+    write_page(out / "tables.html", tables.folder, page, options.progress, charts=False)
+    return tables
 
 
 def cells_of(paper: str, computed: Mapping[str, Computed]) -> pl.DataFrame:
@@ -80,6 +92,7 @@ def cells_of(paper: str, computed: Mapping[str, Computed]) -> pl.DataFrame:
     return pl.DataFrame(rows, output.CELL.dtypes)
 
 
+_DECIMALS = 6  # of differences; no cell has more
 _NOT_COMPUTED = "this command does not compute the table"
 
 
@@ -94,6 +107,8 @@ def _rows(table: PrintedTable, computed: Computed) -> Iterator[Mapping[str, obje
             number, reference = first_number(ours), first_number(theirs)
             if ours is None and theirs is None:
                 continue
+            why = computed.missing
+            is_compared = not computed.other and number is not None and reference is not None
             yield {
                 "table": table.name,
                 "section": table.section,
@@ -102,8 +117,9 @@ def _rows(table: PrintedTable, computed: Computed) -> Iterator[Mapping[str, obje
                 "column": column,
                 "computed": ours,
                 "printed": theirs,
-                "difference": None if number is None or reference is None else number - reference,
-                "missing": None if ours is not None else computed.missing,
+                "difference": round(number - reference, _DECIMALS) if is_compared else None,
+                "other": None if ours is None else computed.other or None,
+                "missing": None if ours is not None else why if isinstance(why, str) else why(row, column),
             }
 
 
@@ -118,7 +134,8 @@ def latex(cells: pl.DataFrame) -> str:
 _PROSE = (
     "A cell has the computed value, then in brackets the printed one and the difference of their "
     "first numbers. A dash stands for a value that was not computed. Counts such as +5/-2 say how "
-    "many others are significantly worse and better."
+    "many others are significantly worse and better. A row with a name of the paper stands beside "
+    "its numbers, whichever model was given under that name."
 )
 
 
@@ -127,17 +144,20 @@ def reproduction_page(reproduction: Reproduction) -> Page:
     manifest, cells = reproduction.manifest, reproduction.cells()
     paper = str(manifest.options["paper"])
     numbers = [cells["computed"].count(), cells["difference"].count()]
-    result = (
+    result = [
         f"Of {counted(cells.height, 'cell')}, {numbers[0]:,} were computed, and {numbers[1]:,} of "
-        "these are printed as numbers."
-    )
+        "these are compared with a printed number."
+    ]
+    for (other,), rows in cells.drop_nulls("other").group_by("other", maintain_order=True):
+        result.append(f"{counted(rows.height, 'computed cell')} are of {other}, so not compared.")
     tables = cells.group_by("table", maintain_order=True)
     return report(
         Page(
             title=f"The tables of {printed_papers()[paper].title}",
             lead="Computed again, beside the printed numbers.",
             sections=[
-                Section(title="Result", result=[result], parts=[_PROSE]),
+                Section(title="Result", result=result, parts=[_PROSE]),
+                _inputs(manifest),
                 *(_section(str(name), rows) for (name,), rows in tables),
             ],
             notice=license_notice(manifest.sources),
@@ -146,6 +166,45 @@ def reproduction_page(reproduction: Reproduction) -> Page:
         "reproduction",
         commands="medsim sql OUT/tables \"from cell where table = '5'\"",
         paper=PAPERS.get(paper).citation,
+    )
+
+
+_SHOWN_FACTS = (
+    "vocabulary",
+    "release_date",
+    "layout",
+    "range",
+    "format",
+    "way",
+    "n_vocabulary",
+    "n_dimensions",
+    "n_documents",
+)
+
+
+def _inputs(manifest: output.ReproductionManifest) -> Section:
+    """Return the section of the inputs and of what differs from the paper."""
+    rows = []
+    for name, of_input in {**manifest.inputs, **manifest.models}.items():
+        source = of_input.get("source")
+        facts_of = {**of_input, **(source if isinstance(source, dict) else {})}
+        version = {fact: facts_of[fact] for fact in _SHOWN_FACTS if fact in facts_of}
+        path = Path(str(facts_of.get("path") or facts_of.get("name") or ""))
+        rows.append(
+            {
+                "input": name,
+                "file": path.name,
+                "version": format_value(version),
+                "options": format_value(of_input.get("options")),
+                "SHA-256": str(of_input.get("fingerprint") or "")[:FINGERPRINT],
+            }
+        )
+    return Section(
+        title="Inputs and differences from the paper",
+        parts=[
+            PageTable(caption="Inputs", frame=pl.DataFrame(rows)),
+            facts("Differences", manifest.remarks.items()),
+        ],
     )
 
 
@@ -159,6 +218,8 @@ def _section(name: str, cells: pl.DataFrame) -> Section:
     heading = (
         f"{name[0].upper()}{name[1:]}" if name.startswith(("text", "figure")) else f"Table {name}"
     )
+    if others := [f"The computed cells are of {other}." for other in cells["other"].drop_nulls().unique()]:
+        reasons = [*others, *reasons]
     frame = laid_out(cells).rename({"row": " "})
     return Section(
         title=heading,

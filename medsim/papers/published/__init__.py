@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from medsim.papers.printed import Cells
 
 Facts = dict[str, dict[str, object]]
-"""Facts about terminologies by their name, as in manifests."""
+"""Facts about terminologies, other inputs or models by their name, as in manifests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +23,40 @@ class Computed:
 
     Attributes:
         cells: their texts, with the labels of the paper where it has them.
-        missing: why the whole table or some of its rows and columns are missing.
+        missing: why cells are missing, or a function that says so for a row and a column.
+        other: what the cells are of, if their numbers cannot be compared with the paper's, such as
+            "another terminology".
     """
 
     cells: Cells = field(default_factory=dict)
-    missing: str = ""
+    missing: str | Callable[[str, str], str] = ""
+    other: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reproduced:
+    """What was computed for a paper.
+
+    Attributes:
+        tables: the computed tables, by name.
+        sources: the facts about the terminologies.
+        inputs: the facts about the other inputs.
+        models: the facts about the embeddings and other models.
+        remarks: what the inputs are and what differs from the paper, by subject.
+    """
+
+    tables: Mapping[str, Computed]
+    sources: Facts = field(default_factory=dict)
+    inputs: Facts
+    models: Facts
+    remarks: Mapping[str, str] = field(default_factory=dict)
+
+
+def of_other(source: Mapping[str, object], release: str) -> str:
+    """Return what numbers are of that have another source than the paper's SNOMED CT; else ""."""
+    if source["source"] != "rf2" or source["redistributable"]:
+        return "another terminology"
+    return "" if source["release_date"] == release else "another release"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,13 +66,12 @@ class Paper:
     Attributes:
         citation: how to cite the paper.
         steps: returns what will be done, a line each.
-        computed: computes the tables in a folder; returns them by name, and the facts about the
-            terminology.
+        computed: computes the tables in a folder.
     """
 
     citation: str
     steps: Callable[[ReproduceOptions], list[str]]
-    computed: Callable[[ReproduceOptions, Path], tuple[dict[str, Computed], Facts]]
+    computed: Callable[[ReproduceOptions, Path], Reproduced]
 
 
 PAPERS: Registry[Paper] = Registry("paper", "medsim.papers.published")

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from medsim.builds.build import build, is_output
+from medsim.builds.options import BuildOptions
 from medsim.builds.output import Build
 from medsim.builds.stats import table_2
 from medsim.core.errors import InputError, OptionError, counted
@@ -19,11 +20,11 @@ from medsim.evaluations.compare import compare
 from medsim.evaluations.evaluate import evaluate
 from medsim.evaluations.readable import readable_tables
 from medsim.evaluations.separation import RF2_CATEGORIES
-from medsim.pages.page import SCHULZ_2020
+from medsim.pages.page import SCHULZ_2020, format_value
 from medsim.pages.readable import rounded
 from medsim.papers.options import PUBLISHED, ReproduceOptions
 from medsim.papers.printed import Cells, printed_papers
-from medsim.papers.published import PAPERS, Computed, Facts, Paper
+from medsim.papers.published import PAPERS, Computed, Paper, Reproduced, of_other
 from medsim.studies.asking import sample_study
 from medsim.studies.score import score_study
 from medsim.terminologies.sources import find_source
@@ -45,7 +46,6 @@ _WORDS = re.compile("|".join(_SPELLINGS))
 _SIZE = re.compile(r"([\d,]+) of ([\d,]+)")
 _COUNTS = re.compile(r" \+(\d+)\u2212(\d+)")
 _SCORE = re.compile(r"^0\.\d+|^1\.0+")
-_NOT_GIVEN = "no such embedding or rated file was given, no pair is covered, or no file says it"
 _NO_CATEGORIES = "; evaluate with `separation`", ": the terminology lacks the paper's categories"
 
 
@@ -62,8 +62,8 @@ def steps(options: ReproduceOptions) -> list[str]:
     ]
 
 
-def computed(options: ReproduceOptions, out: Path) -> tuple[dict[str, Computed], Facts]:
-    """Return the computed tables by number, and the facts about the terminology."""
+def computed(options: ReproduceOptions, out: Path) -> Reproduced:
+    """Return what was computed."""
     release, *rated = options.input_paths
     check_rated(rated)
     shared: dict[str, Any] = {"threads": options.threads, "progress": options.progress}
@@ -71,13 +71,15 @@ def computed(options: ReproduceOptions, out: Path) -> tuple[dict[str, Computed],
     concepts, study = built.read("terminology/concept.parquet", ["concept_id"]), out / "study"
     if not is_output(study):
         sample_study(built, study, seed=options.seed, progress=options.progress)
-    tables = {"2": Computed(_of_build(table_2(built)), "the build has no such pairs")}
+    source = built.manifest.source
+    other = of_other(source, PUBLISHED.isoformat())
+    tables = {"2": Computed(_of_build(table_2(built)), "the build has no such pairs", other)}
     if options.answers is None:
         reason = f"no answers were given; have {study}/annotators judged, then use --answers"
         tables["3"] = Computed(missing=reason)
     else:
         scores = score_study(study, [options.answers], **shared).table()
-        tables["3"] = Computed(_of_study(scores), "too few answers, or all are equal")
+        tables["3"] = Computed(_of_study(scores), "too few answers, or all are equal", other)
     evaluation = evaluate(
         [built.folder, *rated],
         options.models,
@@ -95,8 +97,52 @@ def computed(options: ReproduceOptions, out: Path) -> tuple[dict[str, Computed],
             reason = str(error).removeprefix(f"{evaluation.folder} ").replace(*_NO_CATEGORIES)
             tables[name] = Computed(missing=reason)
         else:
-            tables[name] = Computed(_cells(name, rows), _NOT_GIVEN)
-    return tables, {str(built.manifest.source["name"]): {**built.manifest.source}}
+            cells = _cells(name, rows)
+            of_pairs = other if name[0] not in "14B" and name not in ("A.2", "figure B.1") else ""
+            tables[name] = Computed(cells, partial(_why, name, cells), of_pairs)
+    return Reproduced(
+        tables=tables,
+        sources={str(source["name"]): {**source}},
+        inputs=evaluation.manifest.inputs,
+        models=evaluation.manifest.embeddings,
+        remarks=_remarks(built, other),
+    )
+
+
+def _remarks(built: Build, other: str) -> dict[str, str]:
+    """Return what the build is, and how its options and rules differ from the paper's."""
+    source, made = built.manifest.source, built.manifest.options
+    standard = BuildOptions(as_published=True, as_of=PUBLISHED).recorded()
+    unlike = {
+        name: (made.get(name, "none"), standard.get(name, "none"))
+        for name in dict.fromkeys([*made, *standard])
+        if name not in ("seed", "as_of") and made.get(name) != standard.get(name)
+    }
+    deviations = "; ".join(
+        f"{name} is {format_value(own)}, as published {format_value(published)}"
+        for name, (own, published) in unlike.items()
+    )
+    rules = made.get("published_rules", [])
+    return {
+        "Terminology": f"{source['name']} of {source['release_date'] or 'an unknown date'}"
+        + (f": {other} than SNOMED CT of {PUBLISHED}, which the paper uses" if other else ""),
+        "Build": f"not made as published: {deviations}" if deviations else "made as published",
+        **{
+            f"Rule {rule}": f"{'applied' if rule in rules else 'not applied'}: {effect}"
+            for rule, effect in _PRINTED.labels["rules"].items()
+        },
+    }
+
+
+def _why(table: str, cells: Cells, row: str, column: str) -> str:
+    """Return why a cell of a table of ``compare`` is missing."""
+    if row not in {known for known, _ in cells} and row != "Subset Size":
+        return "no such embedding was given" if table != "1" else "no such rated file was given"
+    if column in {known for _, known in cells}:
+        return "no embedding that was given has such pairs, or the file does not say it"
+    if column in _NAMES:
+        return "no such embedding was given"
+    return "no such rated file was given" if table[0] in "14B" else "no file says it, or no pair has it"
 
 
 def _built(release: str, folder: Path, options: ReproduceOptions) -> Build:
@@ -115,9 +161,9 @@ def _built(release: str, folder: Path, options: ReproduceOptions) -> Build:
             progress=options.progress,
         )
     built = Build(folder)
-    known = built.manifest.source
-    if known["source"] != source.name or (source.name == "rf2" and known["name"] != path.name):
-        raise OptionError(f"{folder} is a build of {known['name']}; name another `out`")
+    name = built.manifest.source["name"]
+    if name not in (source.name, path.name):
+        raise OptionError(f"{folder} is a build of {name}; name another `out`")
     return built
 
 
