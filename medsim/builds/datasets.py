@@ -294,9 +294,9 @@ class SetMaker:
             anchors = pl.concat([rows, rows.rename(_TURNED).select(rows.columns)])
             term1_ids, term2_ids = (anchors[side].to_numpy() for side in TERM_IDS)
             sets = [replace(sets[0], term1_ids=term1_ids, term2_ids=term2_ids)]
-        for positives in sets:
-            excluded = self.excluded(positives.term1_ids, positives.term2_ids)
-            positives = replace(positives, excluded=excluded)
+        for of_languages in sets:
+            excluded = self.excluded(of_languages.term1_ids, of_languages.term2_ids)
+            positives = replace(of_languages, excluded=excluded)
             against, second_ids = self._sampler(positives, self.used_before(key), stage)
             self._made.append((key, np.stack([positives.term1_ids[against], second_ids])))
             parts.append(anchors[begin + against].with_columns(term2_id=second_ids))

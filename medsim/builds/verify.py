@@ -225,8 +225,8 @@ class CheckedSet:
     def forbidden(self, first: int) -> Flags:
         """Return which terms of the pool are forbidden for a first term: bool[n_pool].
 
-        They are the terms of its group, those excluded for it, the terms of its pairs in earlier sets, and first terms
-        that were served earlier in this set and have it as a negative.
+        They are the terms of its group, those excluded for it, the terms of its pairs in earlier
+        sets, and first terms that were served earlier in this set and have it as a negative.
         """
         linked = self.groups[self.pool] == self.groups[first]
         begin, end = np.searchsorted(self.excluded >> _SIDE, [first, first + 1])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from medsim.core.errors import OptionError, listed
 from medsim.core.options import Cache, Option, Options, Reporting, Threads, main_field, seed_field
@@ -17,6 +18,8 @@ _PAPERS = listed(
     [f"{name} ({about.authors})" for name, about in printed_papers().items()], word="or"
 )
 _INPUTS = "; ".join(f"{name}: {about.inputs}" for name, about in printed_papers().items())
+
+Phrases = Literal["averaged", "skipped"]
 
 PUBLISHED = dt.date(2019, 1, 31)
 """The release of SNOMED CT that Schulz and Juric used."""
@@ -53,8 +56,32 @@ class ReproduceOptions(Options):
         "chiu-2018: a table with a row per model and a column per task, as for medsim correlate.",
         metavar="FILE",
     )
+    words: str | Path | None = main_field(
+        None, "chiu-2018: a table of words, as for medsim eval, for figures 1 to 4.", metavar="FILE"
+    )
+    pairs: Sequence[str | Path] = main_field(
+        (),
+        "chiu-2018: pairs chosen by medsim study pairs, with the name of their set. Repeat it for "
+        "several.",
+        metavar="FILE",
+    )
+    phrases: Phrases | None = main_field(
+        None,
+        "chiu-2018: the words of a phrase are averaged, or pairs with one are skipped, as in the "
+        "paper's code; default: averaged.",
+        lower=True,
+    )
+    people: Sequence[str | Path] = main_field(
+        (),
+        "chiu-2018, rouhizadeh-2024: the folder of medsim study score, for the agreement of "
+        "people. Its name has that of its set. Repeat it for several.",
+        metavar="FOLDER",
+    )
     terminology: str | None = main_field(
         None, "rouhizadeh-2024: the terminology whose concepts the corpora name.", metavar="SOURCE"
+    )
+    train: bool = main_field(
+        False, "rouhizadeh-2024: fine-tune transformers on the train split, as in the paper."
     )
     seed: int = seed_field(0, "Random seed.")
     threads: Threads = None
@@ -85,7 +112,7 @@ class ReproduceOptions(Options):
             raise OptionError("name at least one input")
         if not self.models and paper.needs_embeddings:
             raise OptionError("name at least one of `embeddings`, such as glove=vectors.txt")
-        for owner, about in printed_papers().items():
-            for name in about.options:
-                if getattr(self, name) is not None and owner != self.paper:
-                    raise OptionError(f"`{name}` is for {owner}")
+        for name in dict.fromkeys(chain(*(about.options for about in printed_papers().values()))):
+            owners = [owner for owner, about in printed_papers().items() if name in about.options]
+            if getattr(self, name) and self.paper not in owners:
+                raise OptionError(f"`{name}` is for {listed(owners)}")

@@ -34,8 +34,6 @@ from medsim.papers.output import Reproduction, laid_out
 from medsim.papers.printed import PrintedTable, first_number, printed_papers
 from medsim.papers.published import PAPERS, Computed
 
-_SHOWN = "text "  # tables of numbers in the running text begin so
-
 
 @public(ReproduceOptions)
 def reproduce(options: ReproduceOptions) -> Reproduction:
@@ -60,6 +58,11 @@ def reproduce(options: ReproduceOptions) -> Reproduction:
     made = paper.computed(options, out)
     with claimed(out / "tables", output.REPRODUCTION, overwrite=True) as folder:
         cells = cells_of(options.paper, made.tables)
+        empty = {
+            _heading(name): f"not computed: {table.missing}"
+            for name, table in made.tables.items()
+            if name not in cells["table"]
+        }
         folder.write(output.CELL.files, cells)
         folder.write_file(output.CELLS_CSV, partial(write_csv, cells))
         folder.write_text(output.LATEX, latex(cells), 0)
@@ -67,7 +70,7 @@ def reproduce(options: ReproduceOptions) -> Reproduction:
             sources=made.sources,
             inputs=made.inputs,
             models=made.models,
-            remarks={**made.remarks, **printed_papers()[options.paper].remarks},
+            remarks={**made.remarks, **printed_papers()[options.paper].remarks, **empty},
             options=options.recorded(),
             **manifest.run_facts(progress, folder.outputs, threads),
         ).write(folder.folder)
@@ -79,21 +82,17 @@ def reproduce(options: ReproduceOptions) -> Reproduction:
 
 
 def cells_of(paper: str, computed: Mapping[str, Computed]) -> pl.DataFrame:
-    """Return the cells of a paper's tables, the rows of ``CELL``.
-
-    Numbers of the running text are left out if they were not computed.
-    """
+    """Return the cells of a paper's tables, the rows of ``CELL``."""
     rows = [
         row
         for table in printed_papers()[paper].tables
-        if table.name in computed or not table.name.startswith(_SHOWN)
         for row in _rows(table, computed.get(table.name, Computed(missing=_NOT_COMPUTED)))
     ]
     return pl.DataFrame(rows, output.CELL.dtypes)
 
 
 _DECIMALS = 6  # of differences; no cell has more
-_NOT_COMPUTED = "this command does not compute the table"
+_NOT_COMPUTED = "this command does not compute it"
 
 
 def _rows(table: PrintedTable, computed: Computed) -> Iterator[Mapping[str, object]]:
@@ -108,6 +107,7 @@ def _rows(table: PrintedTable, computed: Computed) -> Iterator[Mapping[str, obje
             if ours is None and theirs is None:
                 continue
             why = computed.missing
+            why = why if isinstance(why, str) else why(row, column)
             is_compared = not computed.other and number is not None and reference is not None
             yield {
                 "table": table.name,
@@ -119,7 +119,7 @@ def _rows(table: PrintedTable, computed: Computed) -> Iterator[Mapping[str, obje
                 "printed": theirs,
                 "difference": round(number - reference, _DECIMALS) if is_compared else None,
                 "other": None if ours is None else computed.other or None,
-                "missing": None if ours is not None else why if isinstance(why, str) else why(row, column),
+                "missing": None if ours is not None else why,
             }
 
 
@@ -144,19 +144,21 @@ def reproduction_page(reproduction: Reproduction) -> Page:
     manifest, cells = reproduction.manifest, reproduction.cells()
     paper = str(manifest.options["paper"])
     numbers = [cells["computed"].count(), cells["difference"].count()]
-    result = [
+    result = (
         f"Of {counted(cells.height, 'cell')}, {numbers[0]:,} were computed, and {numbers[1]:,} of "
         "these are compared with a printed number."
+    )
+    others = [
+        f"{counted(rows.height, 'computed cell')} are of {other}, so they are not compared."
+        for (other,), rows in cells.drop_nulls("other").group_by("other", maintain_order=True)
     ]
-    for (other,), rows in cells.drop_nulls("other").group_by("other", maintain_order=True):
-        result.append(f"{counted(rows.height, 'computed cell')} are of {other}, so not compared.")
     tables = cells.group_by("table", maintain_order=True)
     return report(
         Page(
             title=f"The tables of {printed_papers()[paper].title}",
             lead="Computed again, beside the printed numbers.",
             sections=[
-                Section(title="Result", result=result, parts=[_PROSE]),
+                Section(title="Result", result=[result, *others], parts=[_PROSE]),
                 _inputs(manifest),
                 *(_section(str(name), rows) for (name,), rows in tables),
             ],
@@ -208,21 +210,23 @@ def _inputs(manifest: output.ReproductionManifest) -> Section:
     )
 
 
+def _heading(table: str) -> str:
+    """Return the heading of a table, a figure or numbers of the text."""
+    is_table = not table.startswith(("text", "figure"))
+    return f"Table {table}" if is_table else f"{table[0].upper()}{table[1:]}"
+
+
 def _section(name: str, cells: pl.DataFrame) -> Section:
     """Return the section of a table, with the reasons why cells are missing."""
     missing = cells.drop_nulls("missing")
-    reasons = [
+    reasons = [f"The computed cells are of {of}." for of in cells["other"].drop_nulls().unique()]
+    reasons += [
         f"{counted(n, 'cell')} not computed: {reason}."
         for reason, n in missing.group_by("missing", maintain_order=True).len().iter_rows()
     ]
-    heading = (
-        f"{name[0].upper()}{name[1:]}" if name.startswith(("text", "figure")) else f"Table {name}"
-    )
-    if others := [f"The computed cells are of {other}." for other in cells["other"].drop_nulls().unique()]:
-        reasons = [*others, *reasons]
     frame = laid_out(cells).rename({"row": " "})
     return Section(
-        title=heading,
+        title=_heading(name),
         prose=" ".join([f"{cells['caption'][0]} Section {cells['section'][0]}.", *reasons]),
         parts=[PageTable(caption="computed [printed; difference]", frame=frame)],
     )

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from medsim.core.errors import InputError
+from medsim.core.files import digest_of
+from medsim.core.manifest import MANIFEST
 from medsim.core.registry import Registry
+from medsim.core.tables import read_table
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from medsim.papers.options import ReproduceOptions
     from medsim.papers.printed import Cells
 
@@ -57,6 +63,29 @@ def of_other(source: Mapping[str, object], release: str) -> str:
     if source["source"] != "rf2" or source["redistributable"]:
         return "another terminology"
     return "" if source["release_date"] == release else "another release"
+
+
+def files_of(paths: Iterable[str | Path]) -> Facts:
+    """Return the facts about tables and folders of scores that no evaluation reads, by name."""
+    return {
+        path.name: {
+            "path": str(path),
+            "fingerprint": digest_of(path if path.is_file() else path / MANIFEST),
+        }
+        for path in map(Path, paths)
+    }
+
+
+def scores_of(folder: Path, table: str, columns: Sequence[str]) -> pl.DataFrame:
+    """Return columns of a table in a folder of ``medsim study score``, as text.
+
+    Raises:
+        InputError: the folder has no such table.
+    """
+    path = folder / f"{table}.csv"
+    if not path.is_file():
+        raise InputError(f"{folder} has no {path.name} of medsim study score; give its folder")
+    return read_table(path, columns).frame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

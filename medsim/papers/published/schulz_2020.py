@@ -142,7 +142,9 @@ def _why(table: str, cells: Cells, row: str, column: str) -> str:
         return "no embedding that was given has such pairs, or the file does not say it"
     if column in _NAMES:
         return "no such embedding was given"
-    return "no such rated file was given" if table[0] in "14B" else "no file says it, or no pair has it"
+    if table[0] in "14B":
+        return "no such rated file was given"
+    return "no file says it, or the build has no such pairs"
 
 
 def _built(release: str, folder: Path, options: ReproduceOptions) -> Build:
