@@ -60,22 +60,13 @@ class ReproduceOptions(Options):
         None, "chiu-2018: a table of words, as for medsim eval, for figures 1 to 4.", metavar="FILE"
     )
     pairs: Sequence[str | Path] = main_field(
-        (),
-        "chiu-2018: pairs chosen by medsim study pairs, with the name of their set. Repeat it for "
-        "several.",
-        metavar="FILE",
+        (), "chiu-2018: pairs of medsim study pairs, a file named after each set.", metavar="FILE"
     )
     phrases: Phrases | None = main_field(
-        None,
-        "chiu-2018: the words of a phrase are averaged, or pairs with one are skipped, as in the "
-        "paper's code; default: averaged.",
-        lower=True,
+        None, "chiu-2018: averaged words (the default), or skipped pairs, as in the paper's code."
     )
     people: Sequence[str | Path] = main_field(
-        (),
-        "chiu-2018, rouhizadeh-2024: the folder of medsim study score, for the agreement of "
-        "people. Its name has that of its set. Repeat it for several.",
-        metavar="FOLDER",
+        (), "chiu-2018, rouhizadeh-2024: folders of medsim study score, named after their set."
     )
     terminology: str | None = main_field(
         None, "rouhizadeh-2024: the terminology whose concepts the corpora name.", metavar="SOURCE"

@@ -60,6 +60,7 @@ class PrintedPaper:
         about: what it is about, for the list of papers: a phrase with a full stop.
         inputs: the inputs that are needed, for help.
         options: the options of ``medsim reproduce`` that only this paper has.
+        steps: what will be done, a line each.
         needs_embeddings: whether embeddings are needed; else models may have other options.
         labels: the labels that the paper prints for names of medsim, by what they name.
         remarks: what the printed numbers are from and what medsim does otherwise, by subject.
@@ -70,6 +71,7 @@ class PrintedPaper:
     about: str
     inputs: str
     options: Sequence[str] = ()
+    steps: Sequence[str]
     needs_embeddings: bool = True
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     remarks: Mapping[str, str] = field(default_factory=dict)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 import polars as pl
 
@@ -53,7 +54,7 @@ def reproduce(options: ReproduceOptions) -> Reproduction:
     paper, out = PAPERS.get(options.paper), Path(options.out)
     if is_output(out):
         raise OptionError(f"{out} is another output; name a folder of its own as `out`")
-    for at, step in enumerate(paper.steps(options), 1):
+    for at, step in enumerate(printed_papers()[options.paper].steps, 1):
         progress.say(f"step {at}: {step}")
     made = paper.computed(options, out)
     with claimed(out / "tables", output.REPRODUCTION, overwrite=True) as folder:
@@ -108,7 +109,9 @@ def _rows(table: PrintedTable, computed: Computed) -> Iterator[Mapping[str, obje
                 continue
             why = computed.missing
             why = why if isinstance(why, str) else why(row, column)
-            is_compared = not computed.other and number is not None and reference is not None
+            difference = None
+            if not (computed.other or number is None or reference is None):
+                difference = round(number - reference, _DECIMALS)
             yield {
                 "table": table.name,
                 "section": table.section,
@@ -117,7 +120,7 @@ def _rows(table: PrintedTable, computed: Computed) -> Iterator[Mapping[str, obje
                 "column": column,
                 "computed": ours,
                 "printed": theirs,
-                "difference": round(number - reference, _DECIMALS) if is_compared else None,
+                "difference": difference,
                 "other": None if ours is None else computed.other or None,
                 "missing": None if ours is not None else why,
             }
@@ -171,40 +174,25 @@ def reproduction_page(reproduction: Reproduction) -> Page:
     )
 
 
-_SHOWN_FACTS = (
-    "vocabulary",
-    "release_date",
-    "layout",
-    "range",
-    "format",
-    "way",
-    "n_vocabulary",
-    "n_dimensions",
-    "n_documents",
-)
+_VERSION = ("vocabulary", "release_date", "layout", "range", "format", "way")
+_VERSION += ("n_vocabulary", "n_dimensions", "n_documents")
 
 
 def _inputs(manifest: output.ReproductionManifest) -> Section:
     """Return the section of the inputs and of what differs from the paper."""
     rows = []
-    for name, of_input in {**manifest.inputs, **manifest.models}.items():
-        source = of_input.get("source")
-        facts_of = {**of_input, **(source if isinstance(source, dict) else {})}
-        version = {fact: facts_of[fact] for fact in _SHOWN_FACTS if fact in facts_of}
-        path = Path(str(facts_of.get("path") or facts_of.get("name") or ""))
-        rows.append(
-            {
-                "input": name,
-                "file": path.name,
-                "version": format_value(version),
-                "options": format_value(of_input.get("options")),
-                "SHA-256": str(of_input.get("fingerprint") or "")[:FINGERPRINT],
-            }
-        )
+    for name, input_ in {**manifest.inputs, **manifest.models}.items():
+        known = {**input_, **cast("Mapping[str, object]", input_.get("source") or {})}
+        path = Path(str(known.get("path") or known.get("file") or ""))
+        digest = str(known.get("fingerprint") or known.get("sha256") or "")
+        version = format_value({key: known.get(key) for key in _VERSION})
+        options = format_value(input_.get("options"))
+        rows.append([name, "/".join(path.parts[-2:]), version, options, digest[:FINGERPRINT]])
+    columns = ["input", "file", "version", "options", "SHA-256"]
     return Section(
         title="Inputs and differences from the paper",
         parts=[
-            PageTable(caption="Inputs", frame=pl.DataFrame(rows)),
+            PageTable(caption="Inputs", frame=pl.DataFrame(rows, columns, orient="row")),
             facts("Differences", manifest.remarks.items()),
         ],
     )

@@ -58,13 +58,6 @@ class Reproduced:
     remarks: Mapping[str, str] = field(default_factory=dict)
 
 
-def of_other(source: Mapping[str, object], release: str) -> str:
-    """Return what numbers are of that have another source than the paper's SNOMED CT; else ""."""
-    if source["source"] != "rf2" or source["redistributable"]:
-        return "another terminology"
-    return "" if source["release_date"] == release else "another release"
-
-
 def files_of(paths: Iterable[str | Path]) -> Facts:
     """Return the facts about tables and folders of scores that no evaluation reads, by name."""
     return {
@@ -94,12 +87,10 @@ class Paper:
 
     Attributes:
         citation: how to cite the paper.
-        steps: returns what will be done, a line each.
         computed: computes the tables in a folder.
     """
 
     citation: str
-    steps: Callable[[ReproduceOptions], list[str]]
     computed: Callable[[ReproduceOptions, Path], Reproduced]
 
 

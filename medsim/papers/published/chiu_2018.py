@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from medsim.core.errors import counted
 from medsim.core.tables import read_table
 from medsim.evaluations.compare import compare
 from medsim.evaluations.correlate import correlate
@@ -29,19 +28,8 @@ _NO_TASKS = "no scores of tasks were given; add --tasks"
 _FIGURES = {("Bio-SimVerb", "count"): 1, ("Bio-SimLex", "count"): 2}
 _FIGURES |= {("Bio-SimVerb", "topics"): 3, ("Bio-SimLex", "topics"): 4}
 _THIRDS = 3
-_SIZES = ("text 2 general", "text 2 biomedical", "text 3 size")
-
-
-def steps(options: ReproduceOptions) -> list[str]:
-    """Return what will be done."""
-    models = counted(len(options.models), "embedding")
-    rated = counted(len(options.input_paths), "rated file")
-    return [
-        f"evaluate {models} on {rated} (a minute for word vectors)",
-        "correlate the scores with those of the tasks, and compute the tables"
-        if options.tasks
-        else "compute the tables",
-    ]
+_OWN = ("Bio-SimLex", "Bio-SimVerb")
+_PHRASES = printed_papers()["chiu-2018"].labels["phrases"]
 
 
 def computed(options: ReproduceOptions, out: Path) -> Reproduced:
@@ -50,8 +38,7 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
     The paper compares cosines, and scores each model on the pairs that it covers.
     """
     check_rated(options.input_paths)
-    shared: dict[str, Any] = {"threads": options.threads, "progress": options.progress}
-    evaluation = evaluate(
+    evaluation: Any = evaluate(
         options.input_paths,
         options.models,
         out / ("results" if options.words is None else "results-by-words"),
@@ -59,81 +46,52 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
         words=options.words,
         equal_parts=None if options.words is None else _THIRDS,
         seed=options.seed,
+        threads=options.threads,
         cache=options.cache,
-        **shared,
+        progress=options.progress,
     )
-    rated = compare(evaluation, table="rated", **shared)
-    sizes = {rated_set(row["input"]): row["size"] for row in rated.iter_rows(named=True)}
-    scores = compare(evaluation, table="spearman", subset="own", **shared).filter(
-        pl.col("embedding") != "baseline", pl.col("value").is_not_null()
+    name = pl.struct("input", "dataset").map_elements(_column, pl.String)
+    pairs = evaluation.pairs().collect().with_columns(set=name)
+    sizes = {(of, "Pairs"): f"{n:,}" for of, n in pairs.group_by("set").len().iter_rows()}
+    is_single = ~pl.concat_str("term1", "term2").str.contains(r"[\s-]")
+    is_scored = (pl.col("metric") != _COSINES[0]) | (options.phrases != "skipped") | is_single
+    scores = (
+        pairs.join(evaluation.scores().collect(), on=["input", "pair_id"])
+        .drop_nulls("similarity")
+        .filter(is_scored)
+        .group_by("embedding", "set", maintain_order=True)
+        .agg(pl.corr("similarity", "rating", method="spearman").alias("value"), pl.len())
     )
-    if options.phrases == "skipped":
-        scores = _without_phrases(evaluation, scores)
-    cells = {
-        (row["embedding"], _column(row)): f"{row['value']:.3f} of {row['n_pairs']:,} pairs"
-        for row in scores.iter_rows(named=True)
-    }
-    phrases = {
-        "averaged": "the vectors of the words of a phrase are averaged. The paper's code looks up "
-        "the whole phrase, and so covers 25 or 26 instead of 85 pairs of MayoSRS with GloVe",
-        "skipped": "pairs with a phrase are skipped for word vectors, as in the paper's code",
-    }
+    given = [path for path in (options.tasks, options.words) if path is not None]
     return Reproduced(
         tables={
-            **{
-                table.name: Computed(
-                    {(name, "Pairs"): f"{n:,}" for name, n in sizes.items() if name in table.rows},
-                    "no such rated file was given, or this command does not compute it",
-                )
-                for table in printed_papers()["chiu-2018"].tables
-                if table.name in _SIZES
-            },
-            "5": Computed(cells),
+            "text 2 biomedical": Computed(
+                {key: n for key, n in sizes.items() if key[0] not in _OWN}
+            ),
+            "text 3 size": Computed({key: n for key, n in sizes.items() if key[0] in _OWN}),
+            "5": Computed(
+                {(of, by): f"{r:.3f} of {n:,} pairs" for of, by, r, n in scores.iter_rows()}
+            ),
             **_of_tasks(options, scores),
             **_of_people(options),
             **_of_parts(options, evaluation),
         },
         inputs={
             **evaluation.manifest.inputs,
-            **files_of([*filter(None, (options.tasks, options.words)), *options.pairs]),
-            **files_of(options.people),
+            **files_of([*given, *options.pairs, *options.people]),
         },
         models=evaluation.manifest.embeddings,
-        remarks={"Phrases": phrases[options.phrases or "averaged"]},
+        remarks={"Phrases": _PHRASES[options.phrases or "averaged"]},
     )
-
-
-def _without_phrases(evaluation: Evaluation, scores: pl.DataFrame) -> pl.DataFrame:
-    """Return the scores with those of averaged words on pairs of single words only."""
-    similarities = evaluation.scores().filter(metric=_COSINES[0]).drop_nulls("similarity")
-    single = evaluation.pairs().filter(~pl.concat_str("term1", "term2").str.contains(r"[\s-]"))
-    of_words = (
-        single.join(similarities, on=["input", "pair_id"])
-        .group_by("input", "dataset", "embedding")
-        .agg(
-            value=pl.corr("similarity", "rating", method="spearman"),
-            n_pairs=pl.len().cast(pl.Int64),
-        )
-        .collect()
-    )
-    keys = ["input", "dataset", "embedding"]
-    of_words = of_words.join(scores, on=keys, how="semi")
-    return pl.concat([scores.join(of_words, on=keys, how="anti"), of_words], how="diagonal")
 
 
 def _of_tasks(options: ReproduceOptions, scores: pl.DataFrame) -> dict[str, Computed]:
     """Return table 6 and the number of its significant correlations."""
     if options.tasks is None:
         return {name: Computed(missing=_NO_TASKS) for name in ("6", "text 5 significance")}
-    table = scores.with_columns(
-        column=pl.struct("input", "dataset").map_elements(_column, pl.String)
-    ).pivot("column", index="embedding", values="value")
-    pairs = correlate(
-        table.rename({"embedding": "model"}),
-        options.tasks,
-        correction="none",
-        progress=options.progress,
-    ).drop_nulls("r")
+    table = scores.pivot("set", index="embedding", values="value").rename({"embedding": "model"})
+    pairs = correlate(table, options.tasks, correction="none", progress=options.progress)
+    pairs = pairs.drop_nulls("r")
     cells = {
         (row["set"], row["task"]): f"{row['r']:.2f} (p = {row['p']:.2f})"
         for row in pairs.iter_rows(named=True)
@@ -155,10 +113,9 @@ def _of_people(options: ReproduceOptions) -> dict[str, Computed]:
     quarters: Cells = {}
     for path in options.pairs:
         chosen = read_table(Path(path), ("domain", "associated")).frame
-        for (domain, associated), rows in chosen.group_by("domain", "associated"):
-            quarter = "associated" if str(associated).lower() == "true" else "unassociated"
-            label = f"{str(domain).capitalize()}, {quarter}"
-            quarters[label, rated_set(Path(path).stem)] = f"{rows.height:,}"
+        for domain, associated, n in chosen.group_by(chosen.columns).len().iter_rows():
+            kind = "associated" if associated.lower() == "true" else "unassociated"
+            quarters[f"{domain.capitalize()}, {kind}", rated_set(Path(path).stem)] = f"{n:,}"
     return {
         "text 5 agreement": Computed(agreement, "no scores of a study were given; add --people"),
         "text 3 quarters": Computed(quarters, "no such pairs were given; add --pairs"),
@@ -185,4 +142,4 @@ def _column(row: Mapping[str, str]) -> str:
     return name if row["dataset"] in ("mean", "score") else f"{name} {row['dataset']}"
 
 
-PAPERS.register("chiu-2018", Paper(citation=CHIU_2018, steps=steps, computed=computed))
+PAPERS.register("chiu-2018", Paper(citation=CHIU_2018, computed=computed))

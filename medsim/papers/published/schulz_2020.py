@@ -14,7 +14,7 @@ from medsim.builds.build import build, is_output
 from medsim.builds.options import BuildOptions
 from medsim.builds.output import Build
 from medsim.builds.stats import table_2
-from medsim.core.errors import InputError, OptionError, counted
+from medsim.core.errors import InputError, OptionError
 from medsim.core.shown import MISSING
 from medsim.evaluations.compare import compare
 from medsim.evaluations.evaluate import evaluate
@@ -24,7 +24,7 @@ from medsim.pages.page import SCHULZ_2020, format_value
 from medsim.pages.readable import rounded
 from medsim.papers.options import PUBLISHED, ReproduceOptions
 from medsim.papers.printed import Cells, printed_papers
-from medsim.papers.published import PAPERS, Computed, Paper, Reproduced, of_other
+from medsim.papers.published import PAPERS, Computed, Paper, Reproduced
 from medsim.studies.asking import sample_study
 from medsim.studies.score import score_study
 from medsim.terminologies.sources import find_source
@@ -49,19 +49,6 @@ _SCORE = re.compile(r"^0\.\d+|^1\.0+")
 _NO_CATEGORIES = "; evaluate with `separation`", ": the terminology lacks the paper's categories"
 
 
-def steps(options: ReproduceOptions) -> list[str]:
-    """Return what will be done, with the time that it takes on a laptop."""
-    release, *rated = options.input_paths
-    models = counted(len(options.models), "embedding")
-    evaluated = f"evaluate {models} on it and on {counted(len(rated), 'rated file')}"
-    return [
-        f"build the twenty datasets of {release} as of {PUBLISHED} (2 minutes for SNOMED CT)",
-        "sample the study, and score its answers" if options.answers else "sample the study",
-        f"{evaluated} (for SNOMED CT minutes per word embedding, up to hours per encoder)",
-        "compute the tables",
-    ]
-
-
 def computed(options: ReproduceOptions, out: Path) -> Reproduced:
     """Return what was computed."""
     release, *rated = options.input_paths
@@ -72,7 +59,9 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
     if not is_output(study):
         sample_study(built, study, seed=options.seed, progress=options.progress)
     source = built.manifest.source
-    other = of_other(source, PUBLISHED.isoformat())
+    other = "" if source["release_date"] == PUBLISHED.isoformat() else "another release"
+    if source["source"] != "rf2" or source["redistributable"]:  # SNOMED CT is licensed
+        other = "another terminology"
     tables = {"2": Computed(_of_build(table_2(built)), "the build has no such pairs", other)}
     if options.answers is None:
         reason = f"no answers were given; have {study}/annotators judged, then use --answers"
@@ -80,7 +69,7 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
     else:
         scores = score_study(study, [options.answers], **shared).table()
         tables["3"] = Computed(_of_study(scores), "too few answers, or all are equal", other)
-    evaluation = evaluate(
+    evaluation: Any = evaluate(
         [built.folder, *rated],
         options.models,
         out / "results",
@@ -112,21 +101,17 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
 def _remarks(built: Build, other: str) -> dict[str, str]:
     """Return what the build is, and how its options and rules differ from the paper's."""
     source, made = built.manifest.source, built.manifest.options
-    standard = BuildOptions(as_published=True, as_of=PUBLISHED).recorded()
+    standard = BuildOptions(as_published=True).recorded()
     unlike = {
-        name: (made.get(name, "none"), standard.get(name, "none"))
-        for name in dict.fromkeys([*made, *standard])
+        name: made.get(name, "none")
+        for name in {**standard, **made}
         if name not in ("seed", "as_of") and made.get(name) != standard.get(name)
     }
-    deviations = "; ".join(
-        f"{name} is {format_value(own)}, as published {format_value(published)}"
-        for name, (own, published) in unlike.items()
-    )
-    rules = made.get("published_rules", [])
+    rules = built.options.published_rules
     return {
         "Terminology": f"{source['name']} of {source['release_date'] or 'an unknown date'}"
-        + (f": {other} than SNOMED CT of {PUBLISHED}, which the paper uses" if other else ""),
-        "Build": f"not made as published: {deviations}" if deviations else "made as published",
+        + (f": {other}, as the paper uses SNOMED CT of {PUBLISHED}" if other else ""),
+        "Build": f"not made as published: {format_value(unlike)}" if unlike else "as published",
         **{
             f"Rule {rule}": f"{'applied' if rule in rules else 'not applied'}: {effect}"
             for rule, effect in _PRINTED.labels["rules"].items()
@@ -136,15 +121,13 @@ def _remarks(built: Build, other: str) -> dict[str, str]:
 
 def _why(table: str, cells: Cells, row: str, column: str) -> str:
     """Return why a cell of a table of ``compare`` is missing."""
-    if row not in {known for known, _ in cells} and row != "Subset Size":
-        return "no such embedding was given" if table != "1" else "no such rated file was given"
-    if column in {known for _, known in cells}:
-        return "no embedding that was given has such pairs, or the file does not say it"
-    if column in _NAMES:
+    rows, columns = ({key[side] for key in cells} for side in (0, 1))
+    is_known = row in rows or row == "Subset Size"
+    if (table != "1" and not is_known) or (column in _NAMES and column not in columns):
         return "no such embedding was given"
-    if table[0] in "14B":
+    if not is_known or (table[0] in "4B" and column not in columns):
         return "no such rated file was given"
-    return "no file says it, or the build has no such pairs"
+    return "the file does not say it, or no model that was given covers such pairs"
 
 
 def _built(release: str, folder: Path, options: ReproduceOptions) -> Build:
@@ -285,4 +268,4 @@ def _column(name: str) -> str:
     return _embedding(rated_set(_WORDS.sub(_printed_word, name)))
 
 
-PAPERS.register("schulz-2020", Paper(citation=SCHULZ_2020, steps=steps, computed=computed))
+PAPERS.register("schulz-2020", Paper(citation=SCHULZ_2020, computed=computed))
