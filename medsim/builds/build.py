@@ -355,8 +355,7 @@ def _write_sets(
 ) -> pl.DataFrame:
     """Write the datasets and check their rules; return their statistics."""
     key, store, rows = run_key(run), run.store, []
-    two_steps = derived.index.nodes is not None
-    checked = CheckedPairs(store, derived.positives, two_steps=two_steps)
+    checked = CheckedPairs(store, derived.positives, run.options)
     for strategy in run.options.negatives:
         if strategy == "levenshtein":
             run.compiled(run.progress)
@@ -364,11 +363,9 @@ def _write_sets(
             strategy=strategy,
             derived=derived,
             store=store,
-            seed=run.options.seed,
+            options=run.options,
             threads=run.threads,
             results=results,
-            published_rules=run.options.published_rules,
-            hierarchy=run.options.hierarchy,
         )
         n_languages, hierarchy = len(run.options.languages), run.options.hierarchy
         for set_key in set_keys(n_languages, strategy, hierarchy=hierarchy):

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from polars.io.plugins import register_io_source
 
 from medsim.builds.negatives import SAMPLERS, PositiveSet, Sampling, SearchResult
-from medsim.builds.negatives.candidates import directed_keys
 from medsim.builds.output import LANGUAGES, PAIR
 from medsim.builds.positives import Derived, Positives, numbers_of, pair_distances
 from medsim.core import queries
@@ -26,6 +25,7 @@ from medsim.core.progress import Stage
 from medsim.kernels.types import Hashes, Ids, Ranks, Rows
 
 if TYPE_CHECKING:
+    from medsim.builds.options import SearchOptions
     from medsim.core.store import Store
 
 
@@ -242,27 +242,26 @@ class SetMaker:
         strategy: name of the strategy.
         derived: positives and terms of the terminology.
         store: store that computes hashes.
-        seed: random seed of the build.
+        options: options of the build.
         threads: threads to use.
         results: candidates that were searched elsewhere.
-        published_rules, hierarchy: these options of builds.
     """
 
     strategy: str
     derived: Derived
     store: Store
-    seed: int
+    options: SearchOptions
     threads: int
     results: Sequence[SearchResult] = ()
-    published_rules: Sequence[str] = ()
-    hierarchy: bool = False
 
     def __post_init__(self) -> None:
         self._positives = self.derived.positives
         n_languages = len(self._positives.languages)
-        keys = set_keys(n_languages, self.strategy, hierarchy=self.hierarchy)
+        keys = set_keys(n_languages, self.strategy, hierarchy=self.options.hierarchy)
         sets = [part for key in keys for part in positive_sets(self._positives, key)]
-        sampling = Sampling(seed=self.seed, threads=self.threads, results=self.results, sets=sets)
+        sampling = Sampling(
+            seed=self.options.seed, threads=self.threads, results=self.results, sets=sets
+        )
         self._sampler = SAMPLERS.get(self.strategy)(self.derived.index, sampling)
         self._made: list[tuple[SetKey, Ranks]] = []
 
@@ -276,7 +275,7 @@ class SetMaker:
         numbers = self.draw(key, stage)
         first, second = (numbers[side].to_numpy() for side in TERM_IDS)
         texts = self._positives.terms["term"]
-        pairs, order = pair_keys(first, second, texts, self.store, self.seed)
+        pairs, order = pair_keys(first, second, texts, self.store, self.options.seed)
         numbers = numbers.with_columns(pl.Series("pair", pairs))
         embedding = self.derived.index.embedding
         if embedding is not None and self.strategy == "embedding":
@@ -294,9 +293,7 @@ class SetMaker:
             anchors = pl.concat([rows, rows.rename(_TURNED).select(rows.columns)])
             term1_ids, term2_ids = (anchors[side].to_numpy() for side in TERM_IDS)
             sets = [replace(sets[0], term1_ids=term1_ids, term2_ids=term2_ids)]
-        for of_languages in sets:
-            excluded = self.excluded(of_languages.term1_ids, of_languages.term2_ids)
-            positives = replace(of_languages, excluded=excluded)
+        for positives in sets:
             against, second_ids = self._sampler(positives, self.used_before(key), stage)
             self._made.append((key, np.stack([positives.term1_ids[against], second_ids])))
             parts.append(anchors[begin + against].with_columns(term2_id=second_ids))
@@ -333,39 +330,19 @@ class SetMaker:
     def used_before(self, key: SetKey) -> Ranks:
         """Return pairs that must not be negatives of this set: int32[2, n_used].
 
-        They are negatives of earlier sets and, for parent_child, terms of related concepts.
+        They are negatives of earlier sets; for parent_child, terms of related concepts; and with
+        links of two steps, positives and, for Levenshtein negatives, terms near them in the set.
         """
-        may_share = key.difficulty == "hard" or "repeats" not in self.published_rules
+        may_share = key.difficulty == "hard" or "repeats" not in self.options.published_rules
         passed_over = queries.dataset(key.dataset).contains if may_share else ()
-        used = (pairs for earlier, pairs in self._made if earlier.dataset not in passed_over)
-        barred = [self._related] if key.dataset == PARENT_CHILD else []
-        barred += [] if self.derived.index.nodes is None else [self._synonymous]
-        return np.concatenate([np.empty((2, 0), np.int32), *used, *barred], axis=1)
-
-    def excluded(self, term1_ids: Ids, term2_ids: Ids) -> Hashes:
-        """Return ``directed_keys`` of first terms and terms within two steps: uint64[n], sorted.
-
-        Args:
-            term1_ids: int32[n_pairs], the first terms of the positives of a set.
-            term2_ids: int32[n_pairs], the second ones.
-        """
-        if self.derived.index.nodes is None or self.strategy != "levenshtein":
-            return np.empty(0, np.uint64)
-        self.store.put("set_pair", pl.DataFrame({"term1_id": term1_ids, "term2_id": term2_ids}))
-        found = self.store.frame("builds/pairs/two_steps")
-        self.store.drop("set_pair")
-        return directed_keys(found["first_id"].to_numpy(), found["term_id"].to_numpy())
-
-    @cached_property
-    def _synonymous(self) -> Ranks:
-        """The pairs of terms that are positives, or judged to mean the same: int32[2, n_pairs]."""
-        ids = self._positives.terms.select("term_id", "node_id")
-        same = self._positives.corrected.filter("same")
-        for side in ("1", "2"):
-            renamed = ids.rename({"term_id": f"term{side}_id", "node_id": f"node{side}_id"})
-            same = same.join(renamed, on=f"node{side}_id")
-        pairs = pl.concat([each.select(TERM_IDS) for each in (self._positives.pairs, same)])
-        return pairs.to_numpy().T
+        used = [pairs for earlier, pairs in self._made if earlier.dataset not in passed_over]
+        used += [self._related] if key.dataset == PARENT_CHILD else []
+        if "two_steps" in self.options.published_rules:
+            used.append(self._positives.pairs.select(TERM_IDS).to_numpy().T)
+            with self.store.frame_as("set_pair", positive_rows(self._positives, key)):
+                near = self.store.frame("builds/pairs/two_steps").to_numpy().T
+            used += [near] if self.strategy == "levenshtein" else []
+        return np.concatenate([np.empty((2, 0), np.int32), *used], axis=1)
 
     @cached_property
     def _related(self) -> Ranks:
@@ -395,13 +372,13 @@ _NUMBERED = (  # tables for checks, made once
 class CheckedPairs:
     """The pairs of all sets of a build, for the checks of ``sql/builds/checks``.
 
-    The store has the canonical tables, dataset, term, term_component, pool and bearer. With
-    ``two_steps``, positives may link the terms of a negative.
+    The store has the canonical tables, dataset, term, term_component, pool and bearer. If links are
+    two steps long, positives may link the terms of a negative.
     """
 
-    def __init__(self, store: Store, positives: Positives, *, two_steps: bool) -> None:
-        self._store = store
-        self._left_out = {"linked_negative"} if two_steps else set[str]()
+    def __init__(self, store: Store, positives: Positives, options: SearchOptions) -> None:
+        self._store, is_short = store, "two_steps" in options.published_rules
+        self._left_out = {"linked_negative"} if is_short else set[str]()
         components = store.table("term_component").sort("term_id")["component_id"]
         self._values = {"has_equal_terms": positives.terms["node_id"], "is_linked": components}
         self._sets: list[tuple[SetKey, Path]] = []

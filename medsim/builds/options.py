@@ -134,10 +134,8 @@ class SearchOptions(ReadingOptions):
     )
     published_rules: Sequence[PublishedRule] = option_field(
         (),
-        "Some of these rules. repeats: easy pairs of syn_syn repeat no negative of fsn_syn; "
-        "history: an association is followed by its concepts (Full RF2 only); direction: "
-        "synonyms are in order of identifiers, not of text; two_steps: negatives may be linked "
-        "by more than two positives.",
+        "Some of these rules: repeats of negatives of fsn_syn in easy syn_syn, history of "
+        "associations (Full RF2), direction of synonyms, two_steps of links.",
         listed=True,
         lower=True,
         noun="published rule",

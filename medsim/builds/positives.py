@@ -354,7 +354,8 @@ def index_terms(positives: Positives, store: Store, options: SearchOptions) -> T
         np.concatenate([node[pairs[of_pairs].to_numpy()], same[of_same].to_numpy()])
         for of_pairs, of_same in (("term1_id", "node1_id"), ("term2_id", "node2_id"))
     ]
-    n_nodes = int(node.max(initial=-1)) + 1
+    judged = [same[of_same].to_numpy() for of_same in ("node1_id", "node2_id")]
+    n_nodes, short = int(node.max(initial=-1)) + 1, "two_steps" in options.published_rules
     component = components(n_nodes, *ends)[node]
     component_ids = pl.Series("component_id", component, dtype=pl.Int32)
     store.put("term_component", terms.select("term_id", component_ids))
@@ -369,7 +370,7 @@ def index_terms(positives: Positives, store: Store, options: SearchOptions) -> T
         lower=terms["lower_term"],
         hashes=content_hashes(terms["term"]),
         components=component,
-        nodes=node if "two_steps" in options.published_rules else None,
+        groups=components(n_nodes, *judged)[node] if short else component,
         names=store.table("name")["term_id"].unique().sort().to_numpy(),
         pool=shared if options.pool == "terminology" else None,
         translations=pools,

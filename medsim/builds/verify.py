@@ -53,7 +53,6 @@ _NEW_SEEDS = 1_000_000  # short enough to type
 _ROUNDING = 1e-5  # relative, for means summed in another order
 _NEAR_ZERO = 1e-8  # absolute, for means near zero
 _COSINE_TOLERANCE = 1e-6  # absolute; single precision, and vectors encoded again
-_SIDE, _SECOND = np.uint64(32), np.uint64(0xFFFFFFFF)  # of ``directed_keys``
 _FIRSTS_AT_ONCE = 16  # so that comparisons with all terms fit in memory
 _TERMS_AT_ONCE = 1 << 15
 
@@ -142,8 +141,7 @@ def _check_content(
             of_terms = Finding("terms", promise, [] if same_terms else [TERM.files])
             findings = [_check_positives(recomputed), of_terms]
         with progress.stage("check the guarantees"):
-            two_steps = derived.index.nodes is not None
-            checked = CheckedPairs(store, derived.positives, two_steps=two_steps)
+            checked = CheckedPairs(store, derived.positives, build.options)
             for key, pairs in recomputed.pairs.items():
                 checked.add(key, with_numbers(pairs, derived.positives), build.folder / key.path)
             findings += checked.findings()
@@ -179,8 +177,6 @@ class CheckedSet:
         negatives: int32[2, n_negatives], the first and the second terms.
         used: negatives of other sets that it must not repeat.
         pool: int32[n_pool], the terms that its negatives are drawn from, in order of text.
-        groups: int32[n_terms], equal for terms that a negative never joins.
-        excluded: uint64[n], other pairs that it never joins, see ``PositiveSet``.
     """
 
     key: SetKey
@@ -188,8 +184,6 @@ class CheckedSet:
     negatives: Ranks
     used: Ranks
     pool: Ids
-    groups: Ids
-    excluded: Hashes
 
     def n_wanted(self, first: int) -> int:
         """Return the number of positives of a first term."""
@@ -222,18 +216,16 @@ class CheckedSet:
         sample: Ids = firsts[is_sampled]
         return sample
 
-    def forbidden(self, first: int) -> Flags:
+    def forbidden(self, first: int, groups: Ids) -> Flags:
         """Return which terms of the pool are forbidden for a first term: bool[n_pool].
 
-        They are the terms of its group, those excluded for it, the terms of its pairs in earlier
-        sets, and first terms that were served earlier in this set and have it as a negative.
+        They are the terms of its group, the terms of its pairs in earlier sets, and first terms
+        that were served earlier in this set and have it as a negative.
         """
-        linked = self.groups[self.pool] == self.groups[first]
-        begin, end = np.searchsorted(self.excluded >> _SIDE, [first, first + 1])
-        excluded = (self.excluded[begin:end] & _SECOND).astype(np.int32)
+        linked = groups[self.pool] == groups[first]
         (ids1, ids2), (firsts, seconds) = self.used, self.negatives
         takers = firsts[(firsts < first) & (seconds == first)]
-        seconds_taken = [ids2[ids1 == first], ids1[ids2 == first], takers, excluded]
+        seconds_taken = [ids2[ids1 == first], ids1[ids2 == first], takers]
         return np.asarray(linked | np.isin(self.pool, np.concatenate(seconds_taken)), np.bool_)
 
 
@@ -253,10 +245,8 @@ class Recomputed:
             strategy=strategy,
             derived=self.derived,
             store=self.store,
-            seed=self.build.options.seed,
+            options=self.build.options,
             threads=self.threads,
-            published_rules=self.build.options.published_rules,
-            hierarchy=self.build.options.hierarchy,
         )
 
     def sets(self, strategy: str, options: VerifyOptions, stage: Stage) -> Iterator[CheckedSet]:
@@ -279,8 +269,6 @@ class Recomputed:
                     negatives=negatives,
                     used=maker.used_before(key),
                     pool=np.unique(positives[bool(languages) :]) if pool is None else pool,
-                    groups=index.components if strategy == "embedding" else index.groups,
-                    excluded=maker.excluded(*positives),
                 )
                 maker.record(key, pairs)
 
@@ -390,7 +378,7 @@ def _check_nearest(recomputed: Recomputed, options: VerifyOptions, stage: Stage)
             )
             for first, distance in zip(batch.tolist(), distances, strict=True):
                 stage.advance()
-                near = np.flatnonzero(~checked.forbidden(first))
+                near = np.flatnonzero(~checked.forbidden(first, index.groups))
                 n_wanted = checked.n_wanted(first)
                 if n_wanted < len(near):  # the greedy rule, applied to all terms
                     farthest = np.partition(distance[near], n_wanted - 1)[n_wanted - 1]
@@ -468,7 +456,7 @@ def _check_most_similar(
             for first, cosine in zip(batch.tolist(), cosines, strict=True):
                 stage.advance()
                 chosen = np.isin(checked.pool, checked.negatives_of(first))
-                allowed = ~checked.forbidden(first)
+                allowed = ~checked.forbidden(first, index.components)
                 n_wanted = min(checked.n_wanted(first), int(np.count_nonzero(allowed)))
                 best_left_out = cosine[allowed & ~chosen].max(initial=-np.inf)
                 worst_chosen = cosine[chosen].min(initial=np.inf)

@@ -19,8 +19,6 @@ _PAPERS = listed(
 )
 _INPUTS = "; ".join(f"{name}: {about.inputs}" for name, about in printed_papers().items())
 
-Phrases = Literal["averaged", "skipped"]
-
 PUBLISHED = dt.date(2019, 1, 31)
 """The release of SNOMED CT that Schulz and Juric used."""
 
@@ -62,7 +60,7 @@ class ReproduceOptions(Options):
     pairs: Sequence[str | Path] = main_field(
         (), "chiu-2018: pairs of medsim study pairs, a file named after each set.", metavar="FILE"
     )
-    phrases: Phrases | None = main_field(
+    phrases: Literal["averaged", "skipped"] | None = main_field(
         None, "chiu-2018: averaged words (the default), or skipped pairs, as in the paper's code."
     )
     people: Sequence[str | Path] = main_field(

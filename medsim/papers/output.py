@@ -25,16 +25,14 @@ class ReproductionManifest(RunManifest):
 
     Attributes:
         sources: the facts about the terminologies behind it, by name.
-        inputs: the facts about the builds, files and corpora behind it, with their options and
-            fingerprints, by name.
-        models: the same about embeddings and other models.
+        inputs: the facts about the builds, files, corpora and models behind it, with their options
+            and fingerprints, by name.
         remarks: what the inputs are and what differs from the paper, by subject.
     """
 
     kind: ClassVar[str] = "reproduction"
     sources: dict[str, dict[str, object]]
     inputs: dict[str, dict[str, object]]
-    models: dict[str, dict[str, object]]
     remarks: dict[str, str]
 
 

@@ -70,7 +70,6 @@ def reproduce(options: ReproduceOptions) -> Reproduction:
         output.ReproductionManifest(
             sources=made.sources,
             inputs=made.inputs,
-            models=made.models,
             remarks={**made.remarks, **printed_papers()[options.paper].remarks, **empty},
             options=options.recorded(),
             **manifest.run_facts(progress, folder.outputs, threads),
@@ -149,19 +148,16 @@ def reproduction_page(reproduction: Reproduction) -> Page:
     numbers = [cells["computed"].count(), cells["difference"].count()]
     result = (
         f"Of {counted(cells.height, 'cell')}, {numbers[0]:,} were computed, and {numbers[1]:,} of "
-        "these are compared with a printed number."
+        f"these are compared with a printed number; {cells['other'].count():,} are of other data, "
+        "such as another terminology, and are not compared."
     )
-    others = [
-        f"{counted(rows.height, 'computed cell')} are of {other}, so they are not compared."
-        for (other,), rows in cells.drop_nulls("other").group_by("other", maintain_order=True)
-    ]
     tables = cells.group_by("table", maintain_order=True)
     return report(
         Page(
             title=f"The tables of {printed_papers()[paper].title}",
             lead="Computed again, beside the printed numbers.",
             sections=[
-                Section(title="Result", result=[result, *others], parts=[_PROSE]),
+                Section(title="Result", result=[result], parts=[_PROSE]),
                 _inputs(manifest),
                 *(_section(str(name), rows) for (name,), rows in tables),
             ],
@@ -180,8 +176,8 @@ _VERSION += ("n_vocabulary", "n_dimensions", "n_documents")
 
 def _inputs(manifest: output.ReproductionManifest) -> Section:
     """Return the section of the inputs and of what differs from the paper."""
-    rows = []
-    for name, input_ in {**manifest.inputs, **manifest.models}.items():
+    rows: list[list[str]] = []
+    for name, input_ in manifest.inputs.items():
         known = {**input_, **cast("Mapping[str, object]", input_.get("source") or {})}
         path = Path(str(known.get("path") or known.get("file") or ""))
         digest = str(known.get("fingerprint") or known.get("sha256") or "")

@@ -38,8 +38,8 @@ class TermIndex:
         lower: lower-cased terms, a column of strings.
         hashes: uint64[n_terms], of the terms' exact content.
         components: int32[n_terms], equal for linked terms.
-        nodes: int32[n_terms], equal for terms that are equal ignoring case, if links are two steps
-            long for random and Levenshtein negatives; else None.
+        groups: int32[n_terms], equal for terms that random and Levenshtein negatives never join:
+            the components by default, or terms that are equal ignoring case if links are short.
         names: int32[n_names], names of eligible concepts in the first language, in order of text.
         pool: int32[n_pool], the terms that second terms are drawn from, in order of text, including
             all terms of the positives; None if each set draws from its own terms.
@@ -51,16 +51,15 @@ class TermIndex:
     lower: pl.Series
     hashes: Hashes
     components: Ids
-    nodes: Ids | None = None
+    groups: Ids = field(default_factory=lambda: np.empty(0, np.int32))
     names: Ids = field(default_factory=lambda: np.empty(0, np.int32))
     pool: Ids | None = None
     translations: Mapping[int, Ids] = field(default_factory=dict)
     embedding: IndexedVectors | None = None
 
-    @property
-    def groups(self) -> Ids:
-        """The groups that random and Levenshtein negatives never join: int32[n_terms]."""
-        return self.components if self.nodes is None else self.nodes
+    def __post_init__(self) -> None:
+        if not len(self.groups):
+            object.__setattr__(self, "groups", self.components)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,15 +72,12 @@ class PositiveSet:
         term2_ids: int32[n_pairs].
         language: number of the second terms' language, which is not that of the first terms; None
             for one language. Its negatives have second terms in this language.
-        excluded: uint64[n_excluded], ``directed_keys`` of first terms and terms that a Levenshtein
-            negative must not join, besides those of one group.
     """
 
     name: str
     term1_ids: Ids
     term2_ids: Ids
     language: int | None = None
-    excluded: Hashes = field(default_factory=lambda: np.empty(0, np.uint64))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ import numpy as np
 from medsim.builds.negatives import NegativeSampler, PositiveSet, SearchResult, TermIndex
 from medsim.core.progress import Stage
 from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
-from medsim.kernels.types import Flags, Hashes, Ids, Ranks, Rows, starts_of
+from medsim.kernels.types import Flags, Ids, Ranks, Rows, starts_of
 from medsim.neighbours.search import Nearest, NearestSearch, Terms
 
 if TYPE_CHECKING:
@@ -268,11 +268,6 @@ def _request(index: TermIndex, of_pool: PositiveSet, sets: Iterable[PositiveSet]
     return SearchRequest(pool=pool, pool_ids=pool_ids, term1_ids=term1_ids, sizes=sizes)
 
 
-def directed_keys(term1_ids: Ids, term2_ids: Ids) -> Hashes:
-    """Return a number for each pair of terms in its direction: uint64[n_pairs]."""
-    return (term1_ids.astype(np.uint64) << np.uint64(32)) | term2_ids.astype(np.uint64)
-
-
 def scaled_sizes(pool: Ids, part: Ids, sizes: Rows) -> Ids:
     """Return how many candidates of a pool contain ``sizes`` of a part, on average: int32[n]."""
     scaled: Ids = np.ceil(sizes * (len(pool) / max(1, len(part)))).astype(np.int32)
@@ -345,13 +340,10 @@ def served_negatives(
         sizes, starts = n_wanted.copy(), starts_of(n_wanted)
         while True:
             lists = source.lists(firsts, sizes, stage)
-            keys = directed_keys(np.repeat(firsts, np.diff(lists.starts)), lists.term2_ids)
-            kept = ~np.isin(keys, positives.excluded)
             counts, ids = np.zeros(len(firsts), np.int32), np.empty(starts[-1], np.int32)
             chosen = Chosen(starts=starts, counts=counts, ids=ids)
             table = used_pairs(used[0], used[1], len(ids))
-            kept_starts = starts_of(kept)[lists.starts]
-            serve_nearest(firsts, kept_starts, lists.term2_ids[kept], table, chosen)
+            serve_nearest(firsts, lists.starts, lists.term2_ids, table, chosen)
             too_short = (counts < n_wanted) & (np.diff(lists.starts) >= lists.sizes)
             if not too_short.any():
                 break

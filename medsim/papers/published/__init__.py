@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medsim.core.errors import InputError
 from medsim.core.files import digest_of
 from medsim.core.manifest import MANIFEST
 from medsim.core.registry import Registry
-from medsim.core.tables import read_table
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from medsim.papers.options import ReproduceOptions
     from medsim.papers.printed import Cells
 
@@ -46,39 +42,23 @@ class Reproduced:
     Attributes:
         tables: the computed tables, by name.
         sources: the facts about the terminologies.
-        inputs: the facts about the other inputs.
-        models: the facts about the embeddings and other models.
+        inputs: the facts about the builds, files, corpora and models.
         remarks: what the inputs are and what differs from the paper, by subject.
     """
 
     tables: Mapping[str, Computed]
     sources: Facts = field(default_factory=dict)
     inputs: Facts
-    models: Facts
     remarks: Mapping[str, str] = field(default_factory=dict)
 
 
 def files_of(paths: Iterable[str | Path]) -> Facts:
     """Return the facts about tables and folders of scores that no evaluation reads, by name."""
+    files = {path: path / MANIFEST if path.is_dir() else path for path in map(Path, paths)}
     return {
-        path.name: {
-            "path": str(path),
-            "fingerprint": digest_of(path if path.is_file() else path / MANIFEST),
-        }
-        for path in map(Path, paths)
+        path.name: {"path": str(path), "fingerprint": digest_of(file)}
+        for path, file in files.items()
     }
-
-
-def scores_of(folder: Path, table: str, columns: Sequence[str]) -> pl.DataFrame:
-    """Return columns of a table in a folder of ``medsim study score``, as text.
-
-    Raises:
-        InputError: the folder has no such table.
-    """
-    path = folder / f"{table}.csv"
-    if not path.is_file():
-        raise InputError(f"{folder} has no {path.name} of medsim study score; give its folder")
-    return read_table(path, columns).frame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

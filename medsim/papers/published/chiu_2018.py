@@ -12,9 +12,10 @@ from medsim.core.tables import read_table
 from medsim.evaluations.compare import compare
 from medsim.evaluations.correlate import correlate
 from medsim.evaluations.evaluate import evaluate
+from medsim.evaluations.sets import whole_sets
 from medsim.pages.sentences import ALPHA
 from medsim.papers.printed import printed_papers
-from medsim.papers.published import PAPERS, Computed, Paper, Reproduced, files_of, scores_of
+from medsim.papers.published import PAPERS, Computed, Paper, Reproduced, files_of
 from medsim.papers.published.schulz_2020 import check_rated, rated_set
 from medsim.tagging.page import CHIU_2018
 
@@ -28,6 +29,8 @@ _NO_TASKS = "no scores of tasks were given; add --tasks"
 _FIGURES = {("Bio-SimVerb", "count"): 1, ("Bio-SimLex", "count"): 2}
 _FIGURES |= {("Bio-SimVerb", "topics"): 3, ("Bio-SimLex", "topics"): 4}
 _THIRDS = 3
+_SCORE = "{:.3f} of {:,} pairs"
+_NO_FILE = "no such rated file was given, or files do not say it"
 _OWN = ("Bio-SimLex", "Bio-SimVerb")
 _PHRASES = printed_papers()["chiu-2018"].labels["phrases"]
 
@@ -51,8 +54,10 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
         progress=options.progress,
     )
     name = pl.struct("input", "dataset").map_elements(_column, pl.String)
-    pairs = evaluation.pairs().collect().with_columns(set=name)
-    sizes = {(of, "Pairs"): f"{n:,}" for of, n in pairs.group_by("set").len().iter_rows()}
+    pairs = whole_sets(evaluation.pairs().collect()).with_columns(set=name)
+    sizes: tuple[Cells, Cells] = ({}, {})  # of others and of the paper's own sets
+    for of, n in pairs.group_by("set", maintain_order=True).len().iter_rows():
+        sizes[of in _OWN][of, "Pairs"] = f"{n:,}"
     is_single = ~pl.concat_str("term1", "term2").str.contains(r"[\s-]")
     is_scored = (pl.col("metric") != _COSINES[0]) | (options.phrases != "skipped") | is_single
     scores = (
@@ -65,22 +70,18 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
     given = [path for path in (options.tasks, options.words) if path is not None]
     return Reproduced(
         tables={
-            "text 2 biomedical": Computed(
-                {key: n for key, n in sizes.items() if key[0] not in _OWN}
-            ),
-            "text 3 size": Computed({key: n for key, n in sizes.items() if key[0] in _OWN}),
-            "5": Computed(
-                {(of, by): f"{r:.3f} of {n:,} pairs" for of, by, r, n in scores.iter_rows()}
-            ),
+            "text 2 biomedical": Computed(sizes[0], _NO_FILE),
+            "text 3 size": Computed(sizes[1], _NO_FILE),
+            "5": Computed({row[:2]: _SCORE.format(*row[2:]) for row in scores.iter_rows()}),
             **_of_tasks(options, scores),
             **_of_people(options),
             **_of_parts(options, evaluation),
         },
         inputs={
             **evaluation.manifest.inputs,
+            **evaluation.manifest.embeddings,
             **files_of([*given, *options.pairs, *options.people]),
         },
-        models=evaluation.manifest.embeddings,
         remarks={"Phrases": _PHRASES[options.phrases or "averaged"]},
     )
 
@@ -90,12 +91,10 @@ def _of_tasks(options: ReproduceOptions, scores: pl.DataFrame) -> dict[str, Comp
     if options.tasks is None:
         return {name: Computed(missing=_NO_TASKS) for name in ("6", "text 5 significance")}
     table = scores.pivot("set", index="embedding", values="value").rename({"embedding": "model"})
-    pairs = correlate(table, options.tasks, correction="none", progress=options.progress)
-    pairs = pairs.drop_nulls("r")
-    cells = {
-        (row["set"], row["task"]): f"{row['r']:.2f} (p = {row['p']:.2f})"
-        for row in pairs.iter_rows(named=True)
-    }
+    every = correlate(table, options.tasks, correction="none", progress=options.progress)
+    pairs = every.drop_nulls("r")
+    tested = pairs.select("set", "task", "r", "p").iter_rows()
+    cells = {(of, task): f"{r:.2f} (p = {p:.2f})" for of, task, r, p in tested}
     n_significant = pairs.filter(pl.col("p") < ALPHA).height
     count = {("Table 6", "Significant correlations"): f"{n_significant or 'none'} of {len(cells)}"}
     missing = "the models and tasks that were given are those of one table"
@@ -106,10 +105,10 @@ def _of_people(options: ReproduceOptions) -> dict[str, Computed]:
     """Return the numbers on raters and on the choice of pairs."""
     agreement: Cells = {}
     for folder in options.people:
-        rows = scores_of(Path(folder), "agreement", ("pairs", "raters", "iaa1", "iaa2"))
-        *_, row = rows.filter(pairs="mean of groups").iter_rows(named=True)  # without outliers
-        name = rated_set(Path(folder).name)
-        agreement |= {(name, f"IAA-{n}"): f"{float(row[f'iaa{n}']):.2f}" for n in (1, 2)}
+        rows = read_table(Path(folder, "agreement.csv"), ("pairs", "iaa1", "iaa2")).frame
+        *_, means = rows.filter(pairs="mean of groups").iter_rows()  # without outliers
+        for label, text in zip(("IAA-1", "IAA-2"), means[1:], strict=True):
+            agreement[rated_set(Path(folder).name), label] = f"{float(text):.2f}"
     quarters: Cells = {}
     for path in options.pairs:
         chosen = read_table(Path(path), ("domain", "associated")).frame
@@ -131,8 +130,8 @@ def _of_parts(options: ReproduceOptions, evaluation: Evaluation) -> dict[str, Co
         for row in parts.drop_nulls("value").iter_rows(named=True):
             number = _FIGURES.get((rated_set(row["input"]), row["part"]))
             if number is not None and row["embedding"] != "baseline":
-                text = f"{row['value']:.3f} of {row['n_pairs']:,} pairs"
-                figures[number][row["embedding"], str(row["part_value"])] = text
+                text = _SCORE.format(row["value"], row["n_pairs"])
+                figures[number][row["embedding"], row["part_value"]] = text
     return {f"figure {n}": Computed(cells, missing) for n, cells in figures.items()}
 
 

@@ -11,8 +11,9 @@ import polars as pl
 
 from medsim.builds.build import is_output
 from medsim.core.errors import OptionError
+from medsim.core.tables import read_table
 from medsim.papers.printed import Cells, printed_papers
-from medsim.papers.published import PAPERS, Computed, Facts, Paper, Reproduced, files_of, scores_of
+from medsim.papers.published import PAPERS, Computed, Facts, Paper, Reproduced, files_of
 from medsim.wic.build import build_wic
 from medsim.wic.describe import describe_wic
 from medsim.wic.evaluate import evaluate_wic
@@ -33,11 +34,11 @@ _CORPORA, _COLUMNS, _SEEN = (_LABELS[of] for of in ("corpora", "columns", "subse
 def computed(options: ReproduceOptions, out: Path) -> Reproduced:
     """Return what was computed."""
     models = {name: _trained(model, name, options) for name, model in options.models.items()}
-    data, benchmark = _data(options, out / "wic")
+    data = _data(options, out / "wic")
+    benchmark = data if isinstance(data, Benchmark) else None
     source = {} if benchmark is None else {**benchmark.manifest.terminology}
     other = "another terminology" if source and source["source"] != "umls" else ""
-    reason = "no embeddings were given"
-    tables = {name: Computed(missing=reason) for name in ("6", "figure 5")}
+    tables = dict.fromkeys(("6", "figure 5"), Computed(missing="no embeddings were given"))
     for name in get_args(_Table):
         label = name.replace("-", " ")
         try:
@@ -50,7 +51,6 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
     inputs: Facts = files_of(options.people)
     if benchmark is not None:
         inputs |= {str(corpus["name"]): corpus for corpus in benchmark.manifest.corpora}
-    scored: Facts = {}
     if models:
         scores = evaluate_wic(
             data,
@@ -63,9 +63,9 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
             overwrite=True,
             progress=options.progress,
         )
-        scored = scores.manifest.models
         files = scores.manifest.files.items()
         inputs |= {f"{scores.manifest.data} {split}": {**file} for split, file in files}
+        inputs |= scores.manifest.models
         if "folds" in scores.manifest.fitted:
             other = "another split than test, cross-fitted"
         tables |= _of_models(scores, other)
@@ -75,7 +75,6 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
         tables=tables,
         sources={str(source["name"]): source} if source else {},
         inputs=inputs,
-        models=scored,
         remarks={"Terminology": f"{source['name']} of {source['release_date']}"} if source else {},
     )
 
@@ -93,15 +92,16 @@ def _of_models(scores: WicScores, other: str) -> dict[str, Computed]:
         name: name if facts["way"] in ("coin", "fine-tuned") else f"{name} ({facts['way']})"
         for name, facts in scores.manifest.models.items()
     }
-    rows = scores.results().filter(pl.col("subset").is_in(list(_SEEN)))
+    rows = scores.results().select("model", "subset", "accuracy")
     cells = {
-        (labels[row["model"]], _SEEN[row["subset"]]): f"{row['accuracy']:.2f}"
-        for row in rows.iter_rows(named=True)
+        (labels[model], _SEEN[subset]): f"{accuracy:.2f}"
+        for model, subset, accuracy in rows.iter_rows()
+        if subset in _SEEN
     }
     whole = rows.filter(pl.col("subset") == ALL_INSTANCES, pl.col("model") != "random")
     figure = {
-        (labels[name], "Fine-tuned" if labels[name] == name else "Accuracy"): f"{accuracy:.2f}"
-        for name, accuracy in whole.select("model", "accuracy").iter_rows()
+        (labels[model], "Fine-tuned" if labels[model] == model else "Accuracy"): f"{accuracy:.2f}"
+        for model, _, accuracy in whole.iter_rows()
     }
     for summary in ("min", "mean", "median", "max"):
         value = whole.select(getattr(pl.col("accuracy"), summary)()).item()
@@ -112,32 +112,30 @@ def _of_models(scores: WicScores, other: str) -> dict[str, Computed]:
 
 def _of_people(folder: Path) -> Cells:
     """Return the agreement and the accuracy of people, from the scores of their study."""
-    accuracies = scores_of(folder, "accuracy", ("annotator", "accuracy")).rows()
-    kappa = scores_of(folder, "agreement", ("kappa",))["kappa"].drop_nulls()
+    accuracies = read_table(folder / "accuracy.csv", ("annotator", "accuracy")).frame.rows()
+    kappa = read_table(folder / "agreement.csv", ("kappa",)).frame["kappa"].drop_nulls()
     texts = {f"Accuracy, annotator {n}": text for n, (_, text) in enumerate(accuracies[:-1], 1)}
     texts |= {"Accuracy, mean": accuracies[-1][1], "Cohen's kappa": kappa[0] if len(kappa) else ""}
     return {(row, "Value"): f"{float(text):.2f}" for row, text in texts.items() if text}
 
 
-def _data(options: ReproduceOptions, folder: Path) -> tuple[str | Benchmark, Benchmark | None]:
-    """Return the published files or the benchmark, and the benchmark if medsim built it."""
+def _data(options: ReproduceOptions, folder: Path) -> str | Benchmark:
+    """Return the published files or the benchmark that medsim built."""
     if options.terminology is None:
         published, *others = options.input_paths
         if others or (Path(published).is_file() and Path(published).suffix not in _PUBLISHED):
             raise OptionError("corpora need `terminology`; published files are one folder")
-        return published, Benchmark(published) if is_output(published) else None
+        return Benchmark(published) if is_output(published) else published
     if is_output(folder):
-        benchmark = Benchmark(folder)
-    else:
-        benchmark = build_wic(
-            options.input_paths,
-            options.terminology,
-            folder,
-            seed=options.seed,
-            threads=options.threads,
-            progress=options.progress,
-        )
-    return benchmark, benchmark
+        return Benchmark(folder)
+    return build_wic(
+        options.input_paths,
+        options.terminology,
+        folder,
+        seed=options.seed,
+        threads=options.threads,
+        progress=options.progress,
+    )
 
 
 def _why(cells: Cells, row: str, column: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -92,8 +93,7 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
     return Reproduced(
         tables=tables,
         sources={str(source["name"]): {**source}},
-        inputs=evaluation.manifest.inputs,
-        models=evaluation.manifest.embeddings,
+        inputs={**evaluation.manifest.inputs, **evaluation.manifest.embeddings},
         remarks=_remarks(built, other),
     )
 
@@ -101,31 +101,24 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
 def _remarks(built: Build, other: str) -> dict[str, str]:
     """Return what the build is, and how its options and rules differ from the paper's."""
     source, made = built.manifest.source, built.manifest.options
-    standard = BuildOptions(as_published=True).recorded()
-    unlike = {
-        name: made.get(name, "none")
-        for name in {**standard, **made}
-        if name not in ("seed", "as_of") and made.get(name) != standard.get(name)
-    }
-    rules = built.options.published_rules
+    free = {name: made.get(name) for name in ("seed", "as_of")}
+    standard = {**BuildOptions(as_published=True).recorded(), **free}
+    names = (name for name in {**standard, **made} if made.get(name) != standard.get(name))
+    unlike = {name: made.get(name, "none") for name in names}
+    terminology = f"{source['name']} of {source['release_date'] or 'an unknown date'}"
     return {
-        "Terminology": f"{source['name']} of {source['release_date'] or 'an unknown date'}"
-        + (f": {other}, as the paper uses SNOMED CT of {PUBLISHED}" if other else ""),
+        "Terminology": f"{terminology} ({other or 'as in the paper'})",
         "Build": f"not made as published: {format_value(unlike)}" if unlike else "as published",
-        **{
-            f"Rule {rule}": f"{'applied' if rule in rules else 'not applied'}: {effect}"
-            for rule, effect in _PRINTED.labels["rules"].items()
-        },
+        "Rules of the authors' code": ", ".join(built.options.published_rules) or "none applied",
     }
 
 
 def _why(table: str, cells: Cells, row: str, column: str) -> str:
     """Return why a cell of a table of ``compare`` is missing."""
-    rows, columns = ({key[side] for key in cells} for side in (0, 1))
-    is_known = row in rows or row == "Subset Size"
-    if (table != "1" and not is_known) or (column in _NAMES and column not in columns):
+    known = {*chain(*cells), "Subset Size"}
+    if table != "1" and (row not in known or (column in _NAMES and column not in known)):
         return "no such embedding was given"
-    if not is_known or (table[0] in "4B" and column not in columns):
+    if table[0] in "14B" and not {row, column} <= known:
         return "no such rated file was given"
     return "the file does not say it, or no model that was given covers such pairs"
 
