@@ -259,9 +259,8 @@ class SetMaker:
         n_languages = len(self._positives.languages)
         keys = set_keys(n_languages, self.strategy, hierarchy=self.options.hierarchy)
         sets = [part for key in keys for part in positive_sets(self._positives, key)]
-        sampling = Sampling(
-            seed=self.options.seed, threads=self.threads, results=self.results, sets=sets
-        )
+        seed, results = self.options.seed, self.results
+        sampling = Sampling(seed=seed, threads=self.threads, results=results, sets=sets)
         self._sampler = SAMPLERS.get(self.strategy)(self.derived.index, sampling)
         self._made: list[tuple[SetKey, Ranks]] = []
 

@@ -137,8 +137,6 @@ class SearchOptions(ReadingOptions):
         "Some of these rules: repeats of negatives of fsn_syn in easy syn_syn, history of "
         "associations (Full RF2), direction of synonyms, two_steps of links.",
         listed=True,
-        lower=True,
-        noun="published rule",
         key="published_rules",
         kept_empty=False,
     )
@@ -188,10 +186,8 @@ class SearchOptions(ReadingOptions):
                 f"`negatives` must name one or more of {', '.join(STRATEGIES)}, each only once"
             )
         object.__setattr__(self, "negatives", ordered)
-        chosen = tuple(
-            rule for rule in PUBLISHED_RULES if self.as_published or rule in self.published_rules
-        )
-        object.__setattr__(self, "published_rules", chosen)
+        rules = PUBLISHED_RULES if self.as_published else self.published_rules
+        object.__setattr__(self, "published_rules", tuple(sorted({*rules})))
         if self.hierarchy and ordered == (MINIMAL,):
             raise OptionError("`hierarchy` does not apply to minimal `negatives`; leave it out")
 

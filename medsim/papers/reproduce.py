@@ -59,18 +59,13 @@ def reproduce(options: ReproduceOptions) -> Reproduction:
     made = paper.computed(options, out)
     with claimed(out / "tables", output.REPRODUCTION, overwrite=True) as folder:
         cells = cells_of(options.paper, made.tables)
-        empty = {
-            _heading(name): f"not computed: {table.missing}"
-            for name, table in made.tables.items()
-            if name not in cells["table"]
-        }
         folder.write(output.CELL.files, cells)
         folder.write_file(output.CELLS_CSV, partial(write_csv, cells))
         folder.write_text(output.LATEX, latex(cells), 0)
         output.ReproductionManifest(
             sources=made.sources,
             inputs=made.inputs,
-            remarks={**made.remarks, **printed_papers()[options.paper].remarks, **empty},
+            remarks={**made.remarks, **printed_papers()[options.paper].remarks},
             options=options.recorded(),
             **manifest.run_facts(progress, folder.outputs, threads),
         ).write(folder.folder)
@@ -170,7 +165,7 @@ def reproduction_page(reproduction: Reproduction) -> Page:
     )
 
 
-_VERSION = ("vocabulary", "release_date", "layout", "range", "format", "way")
+_VERSION: tuple[str, ...] = ("vocabulary", "release_date", "layout", "range", "format", "way")
 _VERSION += ("n_vocabulary", "n_dimensions", "n_documents")
 
 
@@ -194,12 +189,6 @@ def _inputs(manifest: output.ReproductionManifest) -> Section:
     )
 
 
-def _heading(table: str) -> str:
-    """Return the heading of a table, a figure or numbers of the text."""
-    is_table = not table.startswith(("text", "figure"))
-    return f"Table {table}" if is_table else f"{table[0].upper()}{table[1:]}"
-
-
 def _section(name: str, cells: pl.DataFrame) -> Section:
     """Return the section of a table, with the reasons why cells are missing."""
     missing = cells.drop_nulls("missing")
@@ -208,9 +197,12 @@ def _section(name: str, cells: pl.DataFrame) -> Section:
         f"{counted(n, 'cell')} not computed: {reason}."
         for reason, n in missing.group_by("missing", maintain_order=True).len().iter_rows()
     ]
+    heading = (
+        f"{name[0].upper()}{name[1:]}" if name.startswith(("text", "figure")) else f"Table {name}"
+    )
     frame = laid_out(cells).rename({"row": " "})
     return Section(
-        title=_heading(name),
+        title=heading,
         prose=" ".join([f"{cells['caption'][0]} Section {cells['section'][0]}.", *reasons]),
         parts=[PageTable(caption="computed [printed; difference]", frame=frame)],
     )

@@ -51,15 +51,11 @@ class TermIndex:
     lower: pl.Series
     hashes: Hashes
     components: Ids
-    groups: Ids = field(default_factory=lambda: np.empty(0, np.int32))
+    groups: Ids
     names: Ids = field(default_factory=lambda: np.empty(0, np.int32))
     pool: Ids | None = None
     translations: Mapping[int, Ids] = field(default_factory=dict)
     embedding: IndexedVectors | None = None
-
-    def __post_init__(self) -> None:
-        if not len(self.groups):
-            object.__setattr__(self, "groups", self.components)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,9 +52,11 @@ class Reproduced:
     remarks: Mapping[str, str] = field(default_factory=dict)
 
 
-def files_of(paths: Iterable[str | Path]) -> Facts:
+def files_of(*paths: str | Path | None) -> Facts:
     """Return the facts about tables and folders of scores that no evaluation reads, by name."""
-    files = {path: path / MANIFEST if path.is_dir() else path for path in map(Path, paths)}
+    files = {
+        path: path / MANIFEST if path.is_dir() else path for path in map(Path, filter(None, paths))
+    }
     return {
         path.name: {"path": str(path), "fingerprint": digest_of(file)}
         for path, file in files.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
 
 _COSINES = ("avg_cos", "cos")
 _NO_TASKS = "no scores of tasks were given; add --tasks"
-_FIGURES = {("Bio-SimVerb", "count"): 1, ("Bio-SimLex", "count"): 2}
-_FIGURES |= {("Bio-SimVerb", "topics"): 3, ("Bio-SimLex", "topics"): 4}
+_FIGURES = list(product(("count", "topics"), ("Bio-SimVerb", "Bio-SimLex")))
 _THIRDS = 3
 _SCORE = "{:.3f} of {:,} pairs"
 _NO_FILE = "no such rated file was given, or files do not say it"
@@ -67,7 +67,6 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
         .group_by("embedding", "set", maintain_order=True)
         .agg(pl.corr("similarity", "rating", method="spearman").alias("value"), pl.len())
     )
-    given = [path for path in (options.tasks, options.words) if path is not None]
     return Reproduced(
         tables={
             "text 2 biomedical": Computed(sizes[0], _NO_FILE),
@@ -80,7 +79,7 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
         inputs={
             **evaluation.manifest.inputs,
             **evaluation.manifest.embeddings,
-            **files_of([*given, *options.pairs, *options.people]),
+            **files_of(options.tasks, options.words, *options.pairs, *options.people),
         },
         remarks={"Phrases": _PHRASES[options.phrases or "averaged"]},
     )
@@ -89,7 +88,7 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
 def _of_tasks(options: ReproduceOptions, scores: pl.DataFrame) -> dict[str, Computed]:
     """Return table 6 and the number of its significant correlations."""
     if options.tasks is None:
-        return {name: Computed(missing=_NO_TASKS) for name in ("6", "text 5 significance")}
+        return {"text 5 significance": Computed(missing=_NO_TASKS)}
     table = scores.pivot("set", index="embedding", values="value").rename({"embedding": "model"})
     every = correlate(table, options.tasks, correction="none", progress=options.progress)
     pairs = every.drop_nulls("r")
@@ -123,16 +122,16 @@ def _of_people(options: ReproduceOptions) -> dict[str, Computed]:
 
 def _of_parts(options: ReproduceOptions, evaluation: Evaluation) -> dict[str, Computed]:
     """Return the scores on thirds of the sets, which figures show, and the sizes of these."""
-    figures: dict[int, Cells] = {number: {} for number in _FIGURES.values()}
+    figures: dict[tuple[str, str], Cells] = {figure: {} for figure in _FIGURES}
     missing = "no rated file or table of words gives such counts; add --words"
     if options.words is not None:
         parts = compare(evaluation, table="parts", subset="own", progress=options.progress)
         for row in parts.drop_nulls("value").iter_rows(named=True):
-            number = _FIGURES.get((rated_set(row["input"]), row["part"]))
-            if number is not None and row["embedding"] != "baseline":
-                text = _SCORE.format(row["value"], row["n_pairs"])
-                figures[number][row["embedding"], row["part_value"]] = text
-    return {f"figure {n}": Computed(cells, missing) for n, cells in figures.items()}
+            figure = row["part"], rated_set(row["input"])
+            if figure in figures and row["embedding"] != "baseline":
+                score = _SCORE.format(row["value"], row["n_pairs"])
+                figures[figure][row["embedding"], row["part_value"]] = score
+    return {f"figure {n}": Computed(of, missing) for n, of in enumerate(figures.values(), 1)}
 
 
 def _column(row: Mapping[str, str]) -> str:

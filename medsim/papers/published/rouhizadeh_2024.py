@@ -48,7 +48,7 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
         else:
             of_pairs = "" if name == "1" else other
             tables[label] = Computed(cells := _cells(name, rows), partial(_why, cells), of_pairs)
-    inputs: Facts = files_of(options.people)
+    inputs: Facts = files_of(*options.people)
     if benchmark is not None:
         inputs |= {str(corpus["name"]): corpus for corpus in benchmark.manifest.corpora}
     if models:

@@ -39,14 +39,17 @@ _SIMILARITIES = tuple(
 _TABLES = {table.name: table for table in _PRINTED.tables}
 _NAMES = {row for table in _TABLES.values() for row in table.rows}
 _OF_COMPARE = [name for name in _TABLES if not name.startswith("text") and name not in ("2", "3")]
-_PERCENT = ("5", "C.1")
+_PERCENT = partial(re.compile(r"^0\.\d+|^1\.0+").sub, lambda score: f"{100 * float(score[0]):.1f}")
+_WHOLE = partial(re.compile(r"\d+\.\d+").sub, lambda share: f"{float(share[0]):.0f}")
+_UNITS = {"5": _PERCENT, "C.1": _PERCENT, "1": _WHOLE, "A.1": _WHOLE}
 _STANDINGS = ("B.2", "B.3", "B.4", "B.5", "C.4", "C.5", "C.6", "C.7", "C.8")  # some embeddings each
 _WITH_OTHERS = ("B.2", "C.4")  # those of them with embeddings of other names
+_ORDER = "none pair_cos pair_r pair_rho pair_tau fJ mJ avg_cos avg_r avg_rho avg_tau cos r rho tau"
 _SPELLINGS = {**_DATASETS, **_METRICS}
 _WORDS = re.compile("|".join(_SPELLINGS))
+_printed = partial(_WORDS.sub, lambda match: _SPELLINGS[match[0]])
 _SIZE = re.compile(r"([\d,]+) of ([\d,]+)")
 _COUNTS = re.compile(r" \+(\d+)\u2212(\d+)")
-_SCORE = re.compile(r"^0\.\d+|^1\.0+")
 _NO_CATEGORIES = "; evaluate with `separation`", ": the terminology lacks the paper's categories"
 
 
@@ -84,8 +87,8 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
         try:
             rows = compare(evaluation, table=name, **shared)
         except InputError as error:
-            reason = str(error).removeprefix(f"{evaluation.folder} ").replace(*_NO_CATEGORIES)
-            tables[name] = Computed(missing=reason)
+            reason = str(error).replace(str(evaluation.folder), "the evaluation")
+            tables[name] = Computed(missing=reason.replace(*_NO_CATEGORIES))
         else:
             cells = _cells(name, rows)
             of_pairs = other if name[0] not in "14B" and name not in ("A.2", "figure B.1") else ""
@@ -226,21 +229,26 @@ def _cells(table: str, values: pl.DataFrame) -> Cells:
     frame = frame.drop("metric", "statistic", "n_sets", strict=False)
     label = rated_set if table == "1" else _embedding
     cells = {
-        (label(str(row[0])), _column(name)): _as_printed(_WORDS.sub(_printed_word, str(text)), name)
+        (label(str(row[0])), _column(name)): _as_printed(_printed(str(text)), name)
         for row in frame.iter_rows()
         for name, text in zip(frame.columns[1:], row[1:], strict=True)
         if text is not None and (text != MISSING or table in _STANDINGS)
     }
-    if table in _PERCENT:
-        in_percent = partial(_SCORE.sub, lambda score: f"{100 * float(score[0]):.1f}")
-        cells = {key: in_percent(text) for key, text in cells.items()}
+    if table in _UNITS:
+        cells = {key: _UNITS[table](text) for key, text in cells.items()}
     if table not in _STANDINGS:
         return cells
+    listed = {key: text.replace(MISSING, "none").split(", ") for key, text in cells.items()}
     return {
-        key: text.replace(MISSING, "none").replace(", ", "; ").replace(" ", ": ").replace(";:", ";")
-        for key, text in cells.items()
+        key: "; ".join(text.replace(" ", ": ") for text in sorted(texts, key=_place))
+        for key, texts in listed.items()
         if key[0] in rows or (table in _WITH_OTHERS and key[0] not in _NAMES)
     }
+
+
+def _place(counted: str) -> int:
+    """Return the place of a metric with its counts in the paper's order."""
+    return _ORDER.split().index(counted.split(maxsplit=1)[0])
 
 
 def _as_printed(text: str, column: str) -> str:
@@ -252,13 +260,9 @@ def _as_printed(text: str, column: str) -> str:
     return re.sub(r" \+0/-0| \*|(?<=\d)/-0|(?<= )\+0/", "", text)
 
 
-def _printed_word(match: re.Match[str]) -> str:
-    return _SPELLINGS[match[0]]
-
-
 def _column(name: str) -> str:
     """Return the paper's label of a column: a set of pairs, or an embedding."""
-    return _embedding(rated_set(_WORDS.sub(_printed_word, name)))
+    return _embedding(rated_set(_printed(name)))
 
 
 PAPERS.register("schulz-2020", Paper(citation=SCHULZ_2020, computed=computed))
