@@ -84,9 +84,6 @@ def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
         models = {named.spec.name: named.provenance() for named in embeddings}
         models |= {one.system.name: one.system.provenance(one.fingerprint) for one in systems}
         run = begin_run(options, folder, progress, provenance, models, earlier)
-        known = earlier and [earlier.manifest.inputs, earlier.manifest.embeddings]
-        if earlier is not None and known == json.loads(json.dumps([run.inputs, run.embeddings])):
-            return earlier  # it has all of them
         progress.warn(*warnings_of_leaks(run.inputs, run.embeddings))
         for input_ in inputs:
             if benchmark_name := input_.provenance.get("benchmark"):

@@ -54,13 +54,11 @@ class Reproduced:
 
 def files_of(*paths: str | Path | None) -> Facts:
     """Return the facts about tables and folders of scores that no evaluation reads, by name."""
-    files = {
-        path: path / MANIFEST if path.is_dir() else path for path in map(Path, filter(None, paths))
-    }
-    return {
-        path.name: {"path": str(path), "fingerprint": digest_of(file)}
-        for path, file in files.items()
-    }
+    facts: Facts = {}
+    for path in (Path(path) for path in paths if path is not None):
+        digest = digest_of(path / MANIFEST if path.is_dir() else path)
+        facts[path.name] = {"path": str(path), "fingerprint": digest}
+    return facts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

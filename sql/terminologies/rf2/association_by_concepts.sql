@@ -1,7 +1,7 @@
 -- Associations outside the model component module as of one date, followed by their two concepts
 -- instead of their identifiers, as in the code of Schulz and Juric.
 --
--- Two concepts have only the kind of their first row in the file, active if its newest row is.
+-- Two concepts have only the kind of their first row by identifier, active if its newest row is.
 --
 -- reads   rf2_association: full history, key (id, effective_time)
 -- writes  association: a row per association, key (source_id, target_id, kind)
@@ -12,12 +12,12 @@ create or replace table association as
 
 with member as (
     select
+        id,
         source_id,
         target_id,
         association_kind(refset_id) as kind,
         active,
-        effective_time,
-        rowid as place
+        effective_time
     from rf2_association
     where
         effective_time <= coalesce($as_of::date, 'infinity'::date)
@@ -28,7 +28,7 @@ first_member as (
     select
         source_id,
         target_id,
-        arg_min(kind, place) as kind
+        arg_min(kind, (id, effective_time)) as kind
     from member
     group by
         source_id,
@@ -39,7 +39,7 @@ select
     m.source_id,
     m.target_id,
     m.kind,
-    arg_max(m.active, (m.effective_time, -m.place)) as active,
+    first(m.active order by m.effective_time desc, m.id asc) as active,
     nullif(max(m.effective_time), 'infinity') as effective_time
 from member as m
 semi join first_member as f
