@@ -41,7 +41,6 @@ from medsim.embeddings.options import NAMED_BY, EmbeddingLike, wrap
 from medsim.terminologies.options import SOURCE_OPTION, ReadingOptions, extensions_option
 
 PublishedRule = Literal["repeats", "history", "direction", "two_steps"]
-PUBLISHED_RULES: tuple[PublishedRule, ...] = get_args(PublishedRule)
 """The rules of the code of Schulz and Juric that differ from medsim's."""
 
 SAMPLE = 100
@@ -186,7 +185,7 @@ class SearchOptions(ReadingOptions):
                 f"`negatives` must name one or more of {', '.join(STRATEGIES)}, each only once"
             )
         object.__setattr__(self, "negatives", ordered)
-        rules = PUBLISHED_RULES if self.as_published else self.published_rules
+        rules = get_args(PublishedRule) if self.as_published else self.published_rules
         object.__setattr__(self, "published_rules", tuple(sorted({*rules})))
         if self.hierarchy and ordered == (MINIMAL,):
             raise OptionError("`hierarchy` does not apply to minimal `negatives`; leave it out")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from itertools import chain
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -101,7 +100,7 @@ class ReproduceOptions(Options):
             raise OptionError("name at least one input")
         if not self.models and paper.needs_embeddings:
             raise OptionError("name at least one of `embeddings`, such as glove=vectors.txt")
-        for name in dict.fromkeys(chain(*(about.options for about in printed_papers().values()))):
+        for name in sorted({name for of in printed_papers().values() for name in of.options}):
             owners = [owner for owner, about in printed_papers().items() if name in about.options]
             if getattr(self, name) and self.paper not in owners:
                 raise OptionError(f"`{name}` is for {listed(owners)}")

@@ -19,16 +19,7 @@ from medsim.core.progress import progress_of
 from medsim.core.table_formats import TABLE_FORMATS
 from medsim.core.tables import write_csv
 from medsim.pages.markup import write_page
-from medsim.pages.page import (
-    FINGERPRINT,
-    Page,
-    PageTable,
-    Section,
-    facts,
-    format_value,
-    license_notice,
-    report,
-)
+from medsim.pages.page import Page, PageTable, Section, facts, format_value, license_notice, report
 from medsim.papers import output
 from medsim.papers.options import ReproduceOptions
 from medsim.papers.output import Reproduction, laid_out
@@ -86,7 +77,6 @@ def cells_of(paper: str, computed: Mapping[str, Computed]) -> pl.DataFrame:
     return pl.DataFrame(rows, output.CELL.dtypes)
 
 
-_DECIMALS = 6  # of differences; no cell has more
 _NOT_COMPUTED = "this command does not compute it"
 
 
@@ -105,7 +95,7 @@ def _rows(table: PrintedTable, computed: Computed) -> Iterator[Mapping[str, obje
             why = why if isinstance(why, str) else why(row, column)
             difference = None
             if not (computed.other or number is None or reference is None):
-                difference = round(number - reference, _DECIMALS)
+                difference = round(number - reference, 6)  # no cell has more decimals
             yield {
                 "table": table.name,
                 "section": table.section,
@@ -165,6 +155,7 @@ def reproduction_page(reproduction: Reproduction) -> Page:
     )
 
 
+_DIGITS = 12  # of a SHA-256, as in signatures
 _VERSION: tuple[str, ...] = ("vocabulary", "release_date", "layout", "range", "format", "way")
 _VERSION += ("n_vocabulary", "n_dimensions", "n_documents")
 
@@ -178,7 +169,7 @@ def _inputs(manifest: output.ReproductionManifest) -> Section:
         digest = str(known.get("fingerprint") or known.get("sha256") or "")
         version = format_value({key: known.get(key) for key in _VERSION})
         options = format_value(input_.get("options"))
-        rows.append([name, "/".join(path.parts[-2:]), version, options, digest[:FINGERPRINT]])
+        rows.append([name, "/".join(path.parts[-2:]), version, options, digest[:_DIGITS]])
     columns = ["input", "file", "version", "options", "SHA-256"]
     return Section(
         title="Inputs and differences from the paper",

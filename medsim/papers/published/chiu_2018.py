@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from medsim.papers.printed import Cells
 
 _COSINES = ("avg_cos", "cos")
-_NO_TASKS = "no scores of tasks were given; add --tasks"
 _FIGURES = list(product(("count", "topics"), ("Bio-SimVerb", "Bio-SimLex")))
-_THIRDS = 3
 _SCORE = "{:.3f} of {:,} pairs"
 _NO_FILE = "no such rated file was given, or files do not say it"
 _OWN = ("Bio-SimLex", "Bio-SimVerb")
@@ -47,7 +45,7 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
         out / ("results" if options.words is None else "results-by-words"),
         metrics=_COSINES,
         words=options.words,
-        equal_parts=None if options.words is None else _THIRDS,
+        equal_parts=None if options.words is None else 3,
         seed=options.seed,
         threads=options.threads,
         cache=options.cache,
@@ -66,6 +64,7 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
         .filter(is_scored)
         .group_by("embedding", "set", maintain_order=True)
         .agg(pl.corr("similarity", "rating", method="spearman").alias("value"), pl.len())
+        .drop_nans("value")
     )
     return Reproduced(
         tables={
@@ -88,13 +87,12 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
 def _of_tasks(options: ReproduceOptions, scores: pl.DataFrame) -> dict[str, Computed]:
     """Return table 6 and the number of its significant correlations."""
     if options.tasks is None:
-        return {"text 5 significance": Computed(missing=_NO_TASKS)}
+        return {"text 5 significance": Computed(missing="no scores of tasks; add `tasks`")}
     table = scores.pivot("set", index="embedding", values="value").rename({"embedding": "model"})
-    every = correlate(table, options.tasks, correction="none", progress=options.progress)
-    pairs = every.drop_nulls("r")
-    tested = pairs.select("set", "task", "r", "p").iter_rows()
-    cells = {(of, task): f"{r:.2f} (p = {p:.2f})" for of, task, r, p in tested}
-    n_significant = pairs.filter(pl.col("p") < ALPHA).height
+    pairs = correlate(table, options.tasks, correction="none", progress=options.progress)
+    tested = pairs.drop_nulls("r").select("set", "task", "r", "p")
+    cells = {(of, task): f"{r:.2f} (p = {p:.2f})" for of, task, r, p in tested.iter_rows()}
+    n_significant = tested.filter(pl.col("p") < ALPHA).height
     count = {("Table 6", "Significant correlations"): f"{n_significant or 'none'} of {len(cells)}"}
     missing = "the models and tasks that were given are those of one table"
     return {"6": Computed(cells), "text 5 significance": Computed(count, missing)}
@@ -115,15 +113,15 @@ def _of_people(options: ReproduceOptions) -> dict[str, Computed]:
             kind = "associated" if associated.lower() == "true" else "unassociated"
             quarters[f"{domain.capitalize()}, {kind}", rated_set(Path(path).stem)] = f"{n:,}"
     return {
-        "text 5 agreement": Computed(agreement, "no scores of a study were given; add --people"),
-        "text 3 quarters": Computed(quarters, "no such pairs were given; add --pairs"),
+        "text 5 agreement": Computed(agreement, "no scores of a study were given; add `people`"),
+        "text 3 quarters": Computed(quarters, "no such pairs were given; add `pairs`"),
     }
 
 
 def _of_parts(options: ReproduceOptions, evaluation: Evaluation) -> dict[str, Computed]:
     """Return the scores on thirds of the sets, which figures show, and the sizes of these."""
     figures: dict[tuple[str, str], Cells] = {figure: {} for figure in _FIGURES}
-    missing = "no rated file or table of words gives such counts; add --words"
+    missing = "no rated file or table of words gives such counts; add `words`"
     if options.words is not None:
         parts = compare(evaluation, table="parts", subset="own", progress=options.progress)
         for row in parts.drop_nulls("value").iter_rows(named=True):

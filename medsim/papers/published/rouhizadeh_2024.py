@@ -13,7 +13,7 @@ from medsim.builds.build import is_output
 from medsim.core.errors import OptionError
 from medsim.core.tables import read_table
 from medsim.papers.printed import Cells, printed_papers
-from medsim.papers.published import PAPERS, Computed, Facts, Paper, Reproduced, files_of
+from medsim.papers.published import PAPERS, Computed, Paper, Reproduced, files_of
 from medsim.wic.build import build_wic
 from medsim.wic.describe import describe_wic
 from medsim.wic.evaluate import evaluate_wic
@@ -48,9 +48,9 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
         else:
             of_pairs = "" if name == "1" else other
             tables[label] = Computed(cells := _cells(name, rows), partial(_why, cells), of_pairs)
-    inputs: Facts = files_of(*options.people)
-    if benchmark is not None:
-        inputs |= {str(corpus["name"]): corpus for corpus in benchmark.manifest.corpora}
+    corpora = [] if benchmark is None else benchmark.manifest.corpora
+    inputs = {str(corpus["name"]): corpus for corpus in corpora}
+    inputs |= files_of(*options.people, *(_files(Path(str(data))) if benchmark is None else ()))
     if models:
         scores = evaluate_wic(
             data,
@@ -63,8 +63,6 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
             overwrite=True,
             progress=options.progress,
         )
-        files = scores.manifest.files.items()
-        inputs |= {f"{scores.manifest.data} {split}": {**file} for split, file in files}
         inputs |= scores.manifest.models
         if "folds" in scores.manifest.fitted:
             other = "another split than test, cross-fitted"
@@ -77,6 +75,11 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
         inputs=inputs,
         remarks={"Terminology": f"{source['name']} of {source['release_date']}"} if source else {},
     )
+
+
+def _files(place: Path) -> list[Path]:
+    """Return the published files of a folder, or a file itself."""
+    return [path for path in (place, *sorted(place.glob("*"))) if path.suffix in _PUBLISHED]
 
 
 def _trained(model: EmbeddingLike, name: str, options: ReproduceOptions) -> EmbeddingLike:

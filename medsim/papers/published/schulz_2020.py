@@ -108,9 +108,8 @@ def _remarks(built: Build, other: str) -> dict[str, str]:
     standard = {**BuildOptions(as_published=True).recorded(), **free}
     names = (name for name in {**standard, **made} if made.get(name) != standard.get(name))
     unlike = {name: made.get(name, "none") for name in names}
-    terminology = f"{source['name']} of {source['release_date'] or 'an unknown date'}"
     return {
-        "Terminology": f"{terminology} ({other or 'as in the paper'})",
+        "Terminology": f"{source['name']} of {source['release_date']} ({other or 'as printed'})",
         "Build": f"not made as published: {format_value(unlike)}" if unlike else "as published",
         "Rules of the authors' code": ", ".join(built.options.published_rules) or "none applied",
     }
