@@ -63,7 +63,7 @@ class ReproduceOptions(Options):
         None, "chiu-2018: averaged words (the default), or skipped pairs, as in the paper's code."
     )
     people: Sequence[str | Path] = main_field(
-        (), "chiu-2018, rouhizadeh-2024: folders of medsim study score, named after their set."
+        (), "chiu-2018, rouhizadeh-2024: study scores, named after their set.", metavar="FOLDER"
     )
     terminology: str | None = main_field(
         None, "rouhizadeh-2024: the terminology whose concepts the corpora name.", metavar="SOURCE"

@@ -124,6 +124,15 @@ def test_as_many_metrics_are_better_as_are_worse() -> None:
     assert unequal == UNEQUAL
 
 
+def test_metrics_of_word_embeddings_differ_on_the_largest_set_of_associations() -> None:
+    contextual = {"ELMoPubMed", "Flair", "SciBERT", "BERT", "ELMo", "GPT"}
+    for name in METRICS[4:]:
+        found = cells(SCHULZ[name])
+        for row in {*SCHULZ[name]["rows"]} - contextual:  # 56,054 pairs against 654
+            assert found[row, "POSS.-EQUIV.-TO hard"] is not None
+        assert SCHULZ[name]["blank"] == "none"
+
+
 def test_easy_and_hard_pairs_make_up_the_set() -> None:
     found = cells(SCHULZ["2"])
     whole = [row.removesuffix("all") for row in SCHULZ["2"]["rows"] if row.endswith(" all")]

@@ -44,7 +44,7 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
         try:
             rows = describe_wic(data, table=name, threads=options.threads)
         except OptionError as error:
-            tables[label] = Computed(missing=str(error))
+            tables[label] = Computed(missing=str(error).partition("; add")[0])
         else:
             of_pairs = "" if name == "1" else other
             tables[label] = Computed(cells := _cells(name, rows), partial(_why, cells), of_pairs)
