@@ -155,7 +155,6 @@ def reproduction_page(reproduction: Reproduction) -> Page:
     )
 
 
-_DIGITS = 12  # of a SHA-256, as in signatures
 _VERSION: tuple[str, ...] = ("vocabulary", "release_date", "layout", "range", "format", "way")
 _VERSION += ("n_vocabulary", "n_dimensions", "n_documents")
 
@@ -169,7 +168,7 @@ def _inputs(manifest: output.ReproductionManifest) -> Section:
         digest = str(known.get("fingerprint") or known.get("sha256") or "")
         version = format_value({key: known.get(key) for key in _VERSION})
         options = format_value(input_.get("options"))
-        rows.append([name, "/".join(path.parts[-2:]), version, options, digest[:_DIGITS]])
+        rows.append([name, "/".join(path.parts[-2:]), version, options, digest[:12]])
     columns = ["input", "file", "version", "options", "SHA-256"]
     return Section(
         title="Inputs and differences from the paper",
@@ -188,12 +187,10 @@ def _section(name: str, cells: pl.DataFrame) -> Section:
         f"{counted(n, 'cell')} not computed: {reason}."
         for reason, n in missing.group_by("missing", maintain_order=True).len().iter_rows()
     ]
-    heading = (
-        f"{name[0].upper()}{name[1:]}" if name.startswith(("text", "figure")) else f"Table {name}"
-    )
+    is_table = not name.startswith(("text", "figure"))
     frame = laid_out(cells).rename({"row": " "})
     return Section(
-        title=heading,
+        title=f"Table {name}" if is_table else name[0].upper() + name[1:],
         prose=" ".join([f"{cells['caption'][0]} Section {cells['section'][0]}.", *reasons]),
         parts=[PageTable(caption="computed [printed; difference]", frame=frame)],
     )

@@ -178,6 +178,9 @@ def test_other_files_have_all_cells(reproduced: medsim.Reproduction) -> None:
     assert page.count("computed [printed; difference]") == cells["table"].n_unique()
     assert "[451,256]" in page
     assert "another terminology" in page
+    assert {*reproduced.manifest.inputs} == {"build", "MayoSRS", "BioNLP PM", "mine", "answers"}
+    assert reproduced.manifest.inputs["build"]["options"]["as_of"] == "2019-01-31"
+    assert reproduced.manifest.remarks["Build"] == "as published"
     assert "Rules of the authors&#39; code" in page or "Rules of the authors' code" in page
 
 

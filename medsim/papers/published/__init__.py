@@ -53,10 +53,11 @@ class Reproduced:
 
 
 def files_of(*paths: str | Path | None) -> Facts:
-    """Return the facts about tables and folders of scores that no evaluation reads, by name."""
+    """Return the facts about files and folders that no evaluation reads, by name."""
     facts: Facts = {}
     for path in (Path(path) for path in paths if path is not None):
-        digest = digest_of(path / MANIFEST if path.is_dir() else path)
+        file = path / MANIFEST if path.is_dir() else path
+        digest = digest_of(file) if file.is_file() else None
         facts[path.name] = {"path": str(path), "fingerprint": digest}
     return facts
 

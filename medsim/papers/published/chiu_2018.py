@@ -66,6 +66,8 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
         .agg(pl.corr("similarity", "rating", method="spearman").alias("value"), pl.len())
         .drop_nans("value")
     )
+    about = evaluation.manifest
+    given = files_of(options.tasks, options.words, *options.pairs, *options.people)
     return Reproduced(
         tables={
             "text 2 biomedical": Computed(sizes[0], _NO_FILE),
@@ -75,11 +77,7 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
             **_of_people(options),
             **_of_parts(options, evaluation),
         },
-        inputs={
-            **evaluation.manifest.inputs,
-            **evaluation.manifest.embeddings,
-            **files_of(options.tasks, options.words, *options.pairs, *options.people),
-        },
+        inputs={**about.inputs, **about.embeddings, **given},
         remarks={"Phrases": _PHRASES[options.phrases or "averaged"]},
     )
 

@@ -48,9 +48,12 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
         else:
             of_pairs = "" if name == "1" else other
             tables[label] = Computed(cells := _cells(name, rows), partial(_why, cells), of_pairs)
-    corpora = [] if benchmark is None else benchmark.manifest.corpora
-    inputs = {str(corpus["name"]): corpus for corpus in corpora}
-    inputs |= files_of(*options.people, *(_files(Path(str(data))) if benchmark is None else ()))
+    inputs = files_of(*options.people)
+    if benchmark is None:
+        inputs |= files_of(*_files(Path(str(data))))
+    else:
+        inputs |= {str(corpus["name"]): corpus for corpus in benchmark.manifest.corpora}
+        inputs["benchmark"] = {"options": benchmark.manifest.options, "source": source}
     if models:
         scores = evaluate_wic(
             data,

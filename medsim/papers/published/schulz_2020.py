@@ -25,7 +25,7 @@ from medsim.pages.page import SCHULZ_2020, format_value
 from medsim.pages.readable import rounded
 from medsim.papers.options import PUBLISHED, ReproduceOptions
 from medsim.papers.printed import Cells, printed_papers
-from medsim.papers.published import PAPERS, Computed, Paper, Reproduced
+from medsim.papers.published import PAPERS, Computed, Paper, Reproduced, files_of
 from medsim.studies.asking import sample_study
 from medsim.studies.score import score_study
 from medsim.terminologies.sources import find_source
@@ -93,10 +93,11 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
             cells = _cells(name, rows)
             of_pairs = other if name[0] not in "14B" and name not in ("A.2", "figure B.1") else ""
             tables[name] = Computed(cells, partial(_why, name, cells), of_pairs)
+    about = evaluation.manifest
     return Reproduced(
         tables=tables,
         sources={str(source["name"]): {**source}},
-        inputs={**evaluation.manifest.inputs, **evaluation.manifest.embeddings},
+        inputs={**about.inputs, **about.embeddings, **files_of(options.answers)},
         remarks=_remarks(built, other),
     )
 
