@@ -332,6 +332,11 @@ def test_cells_of_words_in_context_say_which_file_is_missing(
         (["chiu-2018", "a.csv", "-e", "a=b", "--answers", "x"], "--answers is for schulz-2020"),
         (["chiu-2018", "a.csv", "-e", "a=b,input=quoted"], "unknown option of an embedding"),
         (["schulz-2021", "hpo"], "schulz-2020"),
+        (["chiu-2018", "a.csv", "-e", "a=b", "--train"], "--train is for rouhizadeh-2024"),
+        (
+            ["schulz-2020", "hpo", "-e", "a=b", "--people", "x"],
+            "--people is for chiu-2018 and rouhizadeh-2024",
+        ),
         (["rouhizadeh-2024", __file__], "corpora need --terminology"),
     ],
 )
