@@ -122,7 +122,8 @@ _PROSE = (
     "A cell has the computed value, then in brackets the printed one and the difference of their "
     "first numbers. A dash stands for a value that was not computed. Counts such as +5/-2 say how "
     "many others are significantly worse and better. A row with a name of the paper stands beside "
-    "its numbers, whichever model was given under that name."
+    "its numbers, whichever model was given under that name. Cells that are computed on another "
+    "terminology, release or split than the paper's are not compared."
 )
 
 
@@ -133,8 +134,7 @@ def reproduction_page(reproduction: Reproduction) -> Page:
     numbers = [cells["computed"].count(), cells["difference"].count()]
     result = (
         f"Of {counted(cells.height, 'cell')}, {numbers[0]:,} were computed, and {numbers[1]:,} of "
-        f"these are compared with a printed number; {cells['other'].count():,} are of other data, "
-        "such as another terminology, and are not compared."
+        "these are compared with a printed number."
     )
     tables = cells.group_by("table", maintain_order=True)
     return report(
