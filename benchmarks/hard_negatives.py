@@ -151,6 +151,7 @@ def _negatives(vectors: Vectors, families: Ids, positives: PositiveSet, threads:
         lower=names,
         hashes=term_hashes(packed.codes, packed.starts),
         components=families,
+        groups=families,
         pool=every,
         embedding=IndexedVectors(vectors=vectors, rows=every),
     )

@@ -263,7 +263,7 @@ def derive(run: BuildRun) -> Derived:
     options, rf2_rules = run.options, run.terminology.rf2_rules
     with run.progress.stage("derive positives") as stage:
         positives = derive_positives(run.store, options, rf2_rules=rf2_rules, threads=run.threads)
-        index = index_terms(positives, run.store, pool=options.pool)
+        index = index_terms(positives, run.store, options)
         stage.note(f"{positives.pairs.height:,} pairs of {positives.terms.height:,} terms")
     n_corrections = len(options.loaded_corrections)
     if n_unmatched := n_corrections - positives.corrected.height:
@@ -355,7 +355,7 @@ def _write_sets(
 ) -> pl.DataFrame:
     """Write the datasets and check their rules; return their statistics."""
     key, store, rows = run_key(run), run.store, []
-    checked = CheckedPairs(store, derived.positives)
+    checked = CheckedPairs(store, derived.positives, run.options)
     for strategy in run.options.negatives:
         if strategy == "levenshtein":
             run.compiled(run.progress)
@@ -363,11 +363,9 @@ def _write_sets(
             strategy=strategy,
             derived=derived,
             store=store,
-            seed=run.options.seed,
+            options=run.options,
             threads=run.threads,
             results=results,
-            as_published=run.options.as_published,
-            hierarchy=run.options.hierarchy,
         )
         n_languages, hierarchy = len(run.options.languages), run.options.hierarchy
         for set_key in set_keys(n_languages, strategy, hierarchy=hierarchy):

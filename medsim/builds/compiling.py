@@ -124,8 +124,8 @@ def compile_search() -> None:
 def compile_others() -> None:
     """Compile the other kernels, in the order in which a build needs them."""
     candidates = Terms.from_terms(_TERMS)
-    linked = components(len(candidates.terms), _ONE, _ONE)
-    index = TermIndex(lower=candidates.terms, hashes=candidates.hashes, components=linked)
+    own = components(len(candidates.terms), _ONE, _ONE)
+    index = TermIndex(lower=candidates.terms, hashes=candidates.hashes, components=own, groups=own)
     positives = PositiveSet(name="syn_syn", term1_ids=_ONE, term2_ids=_ONE)
     sampler = SAMPLERS.get("random")(index, Sampling(seed=0))
     with Progress().stage("compile") as stage:

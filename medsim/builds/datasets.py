@@ -25,6 +25,7 @@ from medsim.core.progress import Stage
 from medsim.kernels.types import Hashes, Ids, Ranks, Rows
 
 if TYPE_CHECKING:
+    from medsim.builds.options import SearchOptions
     from medsim.core.store import Store
 
 
@@ -241,27 +242,25 @@ class SetMaker:
         strategy: name of the strategy.
         derived: positives and terms of the terminology.
         store: store that computes hashes.
-        seed: random seed of the build.
+        options: options of the build.
         threads: threads to use.
         results: candidates that were searched elsewhere.
-        as_published, hierarchy: whether these options of builds are on.
     """
 
     strategy: str
     derived: Derived
     store: Store
-    seed: int
+    options: SearchOptions
     threads: int
     results: Sequence[SearchResult] = ()
-    as_published: bool = False
-    hierarchy: bool = False
 
     def __post_init__(self) -> None:
         self._positives = self.derived.positives
         n_languages = len(self._positives.languages)
-        keys = set_keys(n_languages, self.strategy, hierarchy=self.hierarchy)
+        keys = set_keys(n_languages, self.strategy, hierarchy=self.options.hierarchy)
         sets = [part for key in keys for part in positive_sets(self._positives, key)]
-        sampling = Sampling(seed=self.seed, threads=self.threads, results=self.results, sets=sets)
+        seed, results = self.options.seed, self.results
+        sampling = Sampling(seed=seed, threads=self.threads, results=results, sets=sets)
         self._sampler = SAMPLERS.get(self.strategy)(self.derived.index, sampling)
         self._made: list[tuple[SetKey, Ranks]] = []
 
@@ -275,7 +274,7 @@ class SetMaker:
         numbers = self.draw(key, stage)
         first, second = (numbers[side].to_numpy() for side in TERM_IDS)
         texts = self._positives.terms["term"]
-        pairs, order = pair_keys(first, second, texts, self.store, self.seed)
+        pairs, order = pair_keys(first, second, texts, self.store, self.options.seed)
         numbers = numbers.with_columns(pl.Series("pair", pairs))
         embedding = self.derived.index.embedding
         if embedding is not None and self.strategy == "embedding":
@@ -330,13 +329,19 @@ class SetMaker:
     def used_before(self, key: SetKey) -> Ranks:
         """Return pairs that must not be negatives of this set: int32[2, n_used].
 
-        They are negatives of earlier sets and, for parent_child, terms of related concepts.
+        They are negatives of earlier sets; for parent_child, terms of related concepts; and with
+        links of two steps, positives and, for Levenshtein negatives, terms near them in the set.
         """
-        may_share = key.difficulty == "hard" or not self.as_published
+        may_share = key.difficulty == "hard" or "repeats" not in self.options.published_rules
         passed_over = queries.dataset(key.dataset).contains if may_share else ()
-        used = (pairs for earlier, pairs in self._made if earlier.dataset not in passed_over)
-        related = [self._related] if key.dataset == PARENT_CHILD else []
-        return np.concatenate([np.empty((2, 0), np.int32), *used, *related], axis=1)
+        used = [pairs for earlier, pairs in self._made if earlier.dataset not in passed_over]
+        used += [self._related] if key.dataset == PARENT_CHILD else []
+        if "two_steps" in self.options.published_rules:
+            used.append(self._positives.pairs.select(TERM_IDS).to_numpy().T)
+            with self.store.frame_as("set_pair", positive_rows(self._positives, key)):
+                near = self.store.frame("builds/pairs/two_steps").to_numpy().T
+            used += [near] if self.strategy == "levenshtein" else []
+        return np.concatenate([np.empty((2, 0), np.int32), *used], axis=1)
 
     @cached_property
     def _related(self) -> Ranks:
@@ -366,11 +371,13 @@ _NUMBERED = (  # tables for checks, made once
 class CheckedPairs:
     """The pairs of all sets of a build, for the checks of ``sql/builds/checks``.
 
-    The store has the canonical tables, dataset, term, term_component, pool and bearer.
+    The store has the canonical tables, dataset, term, term_component, pool and bearer. If links are
+    two steps long, positives may link the terms of a negative.
     """
 
-    def __init__(self, store: Store, positives: Positives) -> None:
-        self._store = store
+    def __init__(self, store: Store, positives: Positives, options: SearchOptions) -> None:
+        self._store, is_short = store, "two_steps" in options.published_rules
+        self._left_out = {"linked_negative"} if is_short else set[str]()
         components = store.table("term_component").sort("term_id")["component_id"]
         self._values = {"has_equal_terms": positives.terms["node_id"], "is_linked": components}
         self._sets: list[tuple[SetKey, Path]] = []
@@ -419,6 +426,7 @@ class CheckedPairs:
             self._store.run(f"builds/pairs/{table}")
         findings = []
         absent = {dataset.name for dataset in queries.datasets()}.difference(sets["dataset"])
+        absent |= self._left_out
         for name in queries.names("builds/checks"):
             if name.rpartition("/")[2] in absent:
                 continue

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from medsim.core.config import (
     DEFAULT_STRATEGIES,
@@ -39,6 +39,9 @@ from medsim.core.options import (
 )
 from medsim.embeddings.options import NAMED_BY, EmbeddingLike, wrap
 from medsim.terminologies.options import SOURCE_OPTION, ReadingOptions, extensions_option
+
+PublishedRule = Literal["repeats", "history", "direction", "two_steps"]
+"""The rules of the code of Schulz and Juric that differ from medsim's."""
 
 SAMPLE = 100
 """First terms of each set that verification searches again by brute force, by default."""
@@ -126,10 +129,14 @@ class SearchOptions(ReadingOptions):
         kept_empty=False,
     )
     as_published: bool = option_field(
-        False,
-        "Repeat no negative of fsn_syn among the easy pairs of syn_syn, as the code of Schulz and "
-        "Juric. These negatives are then farther.",
-        key="as_published",
+        False, "Apply all rules of the code of Schulz and Juric that differ from medsim's."
+    )
+    published_rules: Sequence[PublishedRule] = option_field(
+        (),
+        "Some of these rules: repeats of negatives of fsn_syn in easy syn_syn, history of "
+        "associations (Full RF2), direction of synonyms, two_steps of links.",
+        listed=True,
+        key="published_rules",
         kept_empty=False,
     )
     hierarchy: bool = option_field(
@@ -148,6 +155,11 @@ class SearchOptions(ReadingOptions):
     def languages(self) -> Sequence[str]:
         """The languages of names, the first of all datasets in one language first."""
         return self.language.split(",")
+
+    @property
+    def by_concepts(self) -> bool:
+        """Whether associations are followed by their concepts."""
+        return "history" in self.published_rules
 
     @property
     def loaded_corrections(self) -> Sequence[Correction]:
@@ -173,6 +185,8 @@ class SearchOptions(ReadingOptions):
                 f"`negatives` must name one or more of {', '.join(STRATEGIES)}, each only once"
             )
         object.__setattr__(self, "negatives", ordered)
+        rules = get_args(PublishedRule) if self.as_published else self.published_rules
+        object.__setattr__(self, "published_rules", tuple(sorted({*rules})))
         if self.hierarchy and ordered == (MINIMAL,):
             raise OptionError("`hierarchy` does not apply to minimal `negatives`; leave it out")
 

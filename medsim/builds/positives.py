@@ -341,7 +341,7 @@ class Derived:
         return terms[paired].with_columns(difficulty).select(*TERM.dtypes)
 
 
-def index_terms(positives: Positives, store: Store, *, pool: str) -> TermIndex:
+def index_terms(positives: Positives, store: Store, options: SearchOptions) -> TermIndex:
     """Return all terms as arrays, with the connected components of the positives.
 
     Terms that people judged to mean the same are linked too. The tables term_component (term_id,
@@ -354,11 +354,12 @@ def index_terms(positives: Positives, store: Store, *, pool: str) -> TermIndex:
         np.concatenate([node[pairs[of_pairs].to_numpy()], same[of_same].to_numpy()])
         for of_pairs, of_same in (("term1_id", "node1_id"), ("term2_id", "node2_id"))
     ]
-    n_nodes = int(node.max(initial=-1)) + 1
+    judged = [same[of_same].to_numpy() for of_same in ("node1_id", "node2_id")]
+    n_nodes, short = int(node.max(initial=-1)) + 1, "two_steps" in options.published_rules
     component = components(n_nodes, *ends)[node]
     component_ids = pl.Series("component_id", component, dtype=pl.Int32)
     store.put("term_component", terms.select("term_id", component_ids))
-    usable = pairs if pool == "terminology" else pairs.clear()
+    usable = pairs if options.pool == "terminology" else pairs.clear()
     store.put("positive", usable.select("term1_id", "term2_id", "language2"))
     store.run("builds/terms/pool")
     store.drop("positive")
@@ -369,8 +370,9 @@ def index_terms(positives: Positives, store: Store, *, pool: str) -> TermIndex:
         lower=terms["lower_term"],
         hashes=content_hashes(terms["term"]),
         components=component,
+        groups=components(n_nodes, *judged)[node] if short else component,
         names=store.table("name")["term_id"].unique().sort().to_numpy(),
-        pool=shared if pool == "terminology" else None,
+        pool=shared if options.pool == "terminology" else None,
         translations=pools,
     )
 
@@ -390,7 +392,7 @@ def reload(build: Build, store: Store, threads: int, *, in_first_language: bool 
     if in_first_language:
         options = replace(options, language=options.languages[0])
     positives = derive_positives(store, options, rf2_rules=rf2_rules, threads=threads)
-    return Derived(positives=positives, index=index_terms(positives, store, pool=options.pool))
+    return Derived(positives=positives, index=index_terms(positives, store, options))
 
 
 def reload_names(build: Build, store: Store) -> pl.DataFrame:

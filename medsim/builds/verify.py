@@ -45,7 +45,7 @@ from medsim.kernels.packing import tie_hashes
 from medsim.kernels.types import Flags, FloatTable, Hashes, Ids, Ranks, Vectors
 
 if TYPE_CHECKING:
-    from medsim.builds.negatives import IndexedVectors, TermIndex
+    from medsim.builds.negatives import IndexedVectors
     from medsim.builds.options import VerifyOptions
     from medsim.embeddings.embedded_terms import NamedEmbedding
 
@@ -141,7 +141,7 @@ def _check_content(
             of_terms = Finding("terms", promise, [] if same_terms else [TERM.files])
             findings = [_check_positives(recomputed), of_terms]
         with progress.stage("check the guarantees"):
-            checked = CheckedPairs(store, derived.positives)
+            checked = CheckedPairs(store, derived.positives, build.options)
             for key, pairs in recomputed.pairs.items():
                 checked.add(key, with_numbers(pairs, derived.positives), build.folder / key.path)
             findings += checked.findings()
@@ -216,13 +216,13 @@ class CheckedSet:
         sample: Ids = firsts[is_sampled]
         return sample
 
-    def forbidden(self, first: int, index: TermIndex) -> Flags:
+    def forbidden(self, first: int, groups: Ids) -> Flags:
         """Return which terms of the pool are forbidden for a first term: bool[n_pool].
 
-        They are the terms linked to it, the terms of its pairs in earlier sets, and first terms
+        They are the terms of its group, the terms of its pairs in earlier sets, and first terms
         that were served earlier in this set and have it as a negative.
         """
-        linked = index.components[self.pool] == index.components[first]
+        linked = groups[self.pool] == groups[first]
         (ids1, ids2), (firsts, seconds) = self.used, self.negatives
         takers = firsts[(firsts < first) & (seconds == first)]
         seconds_taken = [ids2[ids1 == first], ids1[ids2 == first], takers]
@@ -245,10 +245,8 @@ class Recomputed:
             strategy=strategy,
             derived=self.derived,
             store=self.store,
-            seed=self.build.options.seed,
+            options=self.build.options,
             threads=self.threads,
-            as_published=self.build.options.as_published,
-            hierarchy=self.build.options.hierarchy,
         )
 
     def sets(self, strategy: str, options: VerifyOptions, stage: Stage) -> Iterator[CheckedSet]:
@@ -380,7 +378,7 @@ def _check_nearest(recomputed: Recomputed, options: VerifyOptions, stage: Stage)
             )
             for first, distance in zip(batch.tolist(), distances, strict=True):
                 stage.advance()
-                near = np.flatnonzero(~checked.forbidden(first, index))
+                near = np.flatnonzero(~checked.forbidden(first, index.groups))
                 n_wanted = checked.n_wanted(first)
                 if n_wanted < len(near):  # the greedy rule, applied to all terms
                     farthest = np.partition(distance[near], n_wanted - 1)[n_wanted - 1]
@@ -458,7 +456,7 @@ def _check_most_similar(
             for first, cosine in zip(batch.tolist(), cosines, strict=True):
                 stage.advance()
                 chosen = np.isin(checked.pool, checked.negatives_of(first))
-                allowed = ~checked.forbidden(first, index)
+                allowed = ~checked.forbidden(first, index.components)
                 n_wanted = min(checked.n_wanted(first), int(np.count_nonzero(allowed)))
                 best_left_out = cosine[allowed & ~chosen].max(initial=-np.inf)
                 worst_chosen = cosine[chosen].min(initial=np.inf)

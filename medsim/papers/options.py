@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from medsim.core.errors import OptionError, listed
 from medsim.core.options import Cache, Option, Options, Reporting, Threads, main_field, seed_field
@@ -53,8 +53,23 @@ class ReproduceOptions(Options):
         "chiu-2018: a table with a row per model and a column per task, as for medsim correlate.",
         metavar="FILE",
     )
+    words: str | Path | None = main_field(
+        None, "chiu-2018: a table of words, as for medsim eval, for figures 1 to 4.", metavar="FILE"
+    )
+    pairs: Sequence[str | Path] = main_field(
+        (), "chiu-2018: pairs of medsim study pairs, a file named after each set.", metavar="FILE"
+    )
+    phrases: Literal["averaged", "skipped"] | None = main_field(
+        None, "chiu-2018: averaged words (the default), or skipped pairs, as in the paper's code."
+    )
+    people: Sequence[str | Path] = main_field(
+        (), "chiu-2018, rouhizadeh-2024: study scores, named after their set.", metavar="FOLDER"
+    )
     terminology: str | None = main_field(
         None, "rouhizadeh-2024: the terminology whose concepts the corpora name.", metavar="SOURCE"
+    )
+    train: bool = main_field(
+        False, "rouhizadeh-2024: fine-tune transformers on the train split, as in the paper."
     )
     seed: int = seed_field(0, "Random seed.")
     threads: Threads = None
@@ -85,7 +100,7 @@ class ReproduceOptions(Options):
             raise OptionError("name at least one input")
         if not self.models and paper.needs_embeddings:
             raise OptionError("name at least one of `embeddings`, such as glove=vectors.txt")
-        for owner, about in printed_papers().items():
-            for name in about.options:
-                if getattr(self, name) is not None and owner != self.paper:
-                    raise OptionError(f"`{name}` is for {owner}")
+        for name in sorted({name for of in printed_papers().values() for name in of.options}):
+            owners = [owner for owner, about in printed_papers().items() if name in about.options]
+            if getattr(self, name) and self.paper not in owners:
+                raise OptionError(f"`{name}` is for {listed(owners)}")

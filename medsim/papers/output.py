@@ -24,11 +24,16 @@ class ReproductionManifest(RunManifest):
     """The manifest of a reproduction.
 
     Attributes:
-        sources: the facts about the terminologies and builds behind it, by name.
+        sources: the facts about the terminologies behind it, by name.
+        inputs: the facts about the builds, files, corpora and models behind it, with their options
+            and fingerprints, by name.
+        remarks: what the inputs are and what differs from the paper, by subject.
     """
 
     kind: ClassVar[str] = "reproduction"
     sources: dict[str, dict[str, object]]
+    inputs: dict[str, dict[str, object]]
+    remarks: dict[str, str]
 
 
 REPRODUCTION = Kind(

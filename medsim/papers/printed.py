@@ -28,6 +28,7 @@ class PrintedTable:
         columns: the labels of its columns, in order.
         cells: the text of each cell, null where it is empty.
         note: what a reader should know about the printed numbers.
+        blank: what an empty cell of the paper means; empty if the paper prints nothing there.
     """
 
     name: str
@@ -37,15 +38,16 @@ class PrintedTable:
     columns: Sequence[str]
     cells: Sequence[Sequence[str | None]]
     note: str = ""
+    blank: str = ""
 
     @property
     def printed(self) -> Cells:
         """The cells that are not empty, by their labels."""
         return {
-            (row, column): text
+            (row, column): text or self.blank
             for row, texts in zip(self.rows, self.cells, strict=True)
             for column, text in zip(self.columns, texts, strict=True)
-            if text is not None
+            if text or self.blank
         }
 
 
@@ -58,8 +60,10 @@ class PrintedPaper:
         about: what it is about, for the list of papers: a phrase with a full stop.
         inputs: the inputs that are needed, for help.
         options: the options of ``medsim reproduce`` that only this paper has.
+        steps: what will be done, a line each.
         needs_embeddings: whether embeddings are needed; else models may have other options.
         labels: the labels that the paper prints for names of medsim, by what they name.
+        remarks: what the printed numbers are from and what medsim does otherwise, by subject.
         tables: in the order in which they are printed.
     """
 
@@ -67,8 +71,10 @@ class PrintedPaper:
     about: str
     inputs: str
     options: Sequence[str] = ()
+    steps: Sequence[str]
     needs_embeddings: bool = True
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    remarks: Mapping[str, str] = field(default_factory=dict)
     tables: Sequence[PrintedTable]
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 import polars as pl
 
@@ -18,14 +19,12 @@ from medsim.core.progress import progress_of
 from medsim.core.table_formats import TABLE_FORMATS
 from medsim.core.tables import write_csv
 from medsim.pages.markup import write_page
-from medsim.pages.page import Page, PageTable, Section, license_notice, report
+from medsim.pages.page import Page, PageTable, Section, facts, format_value, license_notice, report
 from medsim.papers import output
 from medsim.papers.options import ReproduceOptions
 from medsim.papers.output import Reproduction, laid_out
 from medsim.papers.printed import PrintedTable, first_number, printed_papers
 from medsim.papers.published import PAPERS, Computed
-
-_SHOWN = "text "  # tables of numbers in the running text begin so
 
 
 @public(ReproduceOptions)
@@ -46,41 +45,39 @@ def reproduce(options: ReproduceOptions) -> Reproduction:
     paper, out = PAPERS.get(options.paper), Path(options.out)
     if is_output(out):
         raise OptionError(f"{out} is another output; name a folder of its own as `out`")
-    for at, step in enumerate(paper.steps(options), 1):
+    for at, step in enumerate(printed_papers()[options.paper].steps, 1):
         progress.say(f"step {at}: {step}")
-    computed, sources = paper.computed(options, out)
+    made = paper.computed(options, out)
     with claimed(out / "tables", output.REPRODUCTION, overwrite=True) as folder:
-        cells = cells_of(options.paper, computed)
+        cells = cells_of(options.paper, made.tables)
         folder.write(output.CELL.files, cells)
         folder.write_file(output.CELLS_CSV, partial(write_csv, cells))
         folder.write_text(output.LATEX, latex(cells), 0)
         output.ReproductionManifest(
-            sources=sources,
+            sources=made.sources,
+            inputs=made.inputs,
+            remarks={**made.remarks, **printed_papers()[options.paper].remarks},
             options=options.recorded(),
             **manifest.run_facts(progress, folder.outputs, threads),
         ).write(folder.folder)
         folder.publish()
-    made = Reproduction(out / "tables")
-    page = partial(reproduction_page, made)
-    write_page(out / "tables.html", made.folder, page, options.progress, charts=False)
-    return made
+    tables = Reproduction(out / "tables")
+    page = partial(reproduction_page, tables)
+    write_page(out / "tables.html", tables.folder, page, options.progress, charts=False)
+    return tables
 
 
 def cells_of(paper: str, computed: Mapping[str, Computed]) -> pl.DataFrame:
-    """Return the cells of a paper's tables, the rows of ``CELL``.
-
-    Numbers of the running text are left out if they were not computed.
-    """
+    """Return the cells of a paper's tables, the rows of ``CELL``."""
     rows = [
         row
         for table in printed_papers()[paper].tables
-        if table.name in computed or not table.name.startswith(_SHOWN)
         for row in _rows(table, computed.get(table.name, Computed(missing=_NOT_COMPUTED)))
     ]
     return pl.DataFrame(rows, output.CELL.dtypes)
 
 
-_NOT_COMPUTED = "this command does not compute the table"
+_NOT_COMPUTED = "this command does not compute it"
 
 
 def _rows(table: PrintedTable, computed: Computed) -> Iterator[Mapping[str, object]]:
@@ -94,6 +91,11 @@ def _rows(table: PrintedTable, computed: Computed) -> Iterator[Mapping[str, obje
             number, reference = first_number(ours), first_number(theirs)
             if ours is None and theirs is None:
                 continue
+            why = computed.missing
+            why = why if isinstance(why, str) else why(row, column)
+            difference = None
+            if not (computed.other or number is None or reference is None):
+                difference = round(number - reference, 6)  # no cell has more decimals
             yield {
                 "table": table.name,
                 "section": table.section,
@@ -102,8 +104,9 @@ def _rows(table: PrintedTable, computed: Computed) -> Iterator[Mapping[str, obje
                 "column": column,
                 "computed": ours,
                 "printed": theirs,
-                "difference": None if number is None or reference is None else number - reference,
-                "missing": None if ours is not None else computed.missing,
+                "difference": difference,
+                "other": None if ours is None else computed.other or None,
+                "missing": None if ours is not None else why,
             }
 
 
@@ -118,7 +121,9 @@ def latex(cells: pl.DataFrame) -> str:
 _PROSE = (
     "A cell has the computed value, then in brackets the printed one and the difference of their "
     "first numbers. A dash stands for a value that was not computed. Counts such as +5/-2 say how "
-    "many others are significantly worse and better."
+    "many others are significantly worse and better. A row with a name of the paper stands beside "
+    "its numbers, whichever model was given under that name. Cells that are computed on another "
+    "terminology, release or split than the paper's are not compared."
 )
 
 
@@ -129,7 +134,7 @@ def reproduction_page(reproduction: Reproduction) -> Page:
     numbers = [cells["computed"].count(), cells["difference"].count()]
     result = (
         f"Of {counted(cells.height, 'cell')}, {numbers[0]:,} were computed, and {numbers[1]:,} of "
-        "these are printed as numbers."
+        "these are compared with a printed number."
     )
     tables = cells.group_by("table", maintain_order=True)
     return report(
@@ -138,6 +143,7 @@ def reproduction_page(reproduction: Reproduction) -> Page:
             lead="Computed again, beside the printed numbers.",
             sections=[
                 Section(title="Result", result=[result], parts=[_PROSE]),
+                _inputs(manifest),
                 *(_section(str(name), rows) for (name,), rows in tables),
             ],
             notice=license_notice(manifest.sources),
@@ -149,19 +155,42 @@ def reproduction_page(reproduction: Reproduction) -> Page:
     )
 
 
+_VERSION: tuple[str, ...] = ("vocabulary", "release_date", "layout", "range", "format", "way")
+_VERSION += ("n_vocabulary", "n_dimensions", "n_documents")
+
+
+def _inputs(manifest: output.ReproductionManifest) -> Section:
+    """Return the section of the inputs and of what differs from the paper."""
+    rows: list[list[str]] = []
+    for name, input_ in manifest.inputs.items():
+        known = {**input_, **cast("Mapping[str, object]", input_.get("source") or {})}
+        path = Path(str(known.get("path") or known.get("file") or ""))
+        digest = str(known.get("fingerprint") or known.get("sha256") or "")
+        version = format_value({key: known.get(key) for key in _VERSION})
+        options = format_value(input_.get("options"))
+        rows.append([name, "/".join(path.parts[-2:]), version, options, digest[:12]])
+    columns = ["input", "file", "version", "options", "SHA-256"]
+    return Section(
+        title="Inputs and differences from the paper",
+        parts=[
+            PageTable(caption="Inputs", frame=pl.DataFrame(rows, columns, orient="row")),
+            facts("Differences", manifest.remarks.items()),
+        ],
+    )
+
+
 def _section(name: str, cells: pl.DataFrame) -> Section:
     """Return the section of a table, with the reasons why cells are missing."""
     missing = cells.drop_nulls("missing")
-    reasons = [
+    reasons = [f"The computed cells are of {of}." for of in cells["other"].drop_nulls().unique()]
+    reasons += [
         f"{counted(n, 'cell')} not computed: {reason}."
         for reason, n in missing.group_by("missing", maintain_order=True).len().iter_rows()
     ]
-    heading = (
-        f"{name[0].upper()}{name[1:]}" if name.startswith(("text", "figure")) else f"Table {name}"
-    )
+    is_table = not name.startswith(("text", "figure"))
     frame = laid_out(cells).rename({"row": " "})
     return Section(
-        title=heading,
+        title=f"Table {name}" if is_table else name[0].upper() + name[1:],
         prose=" ".join([f"{cells['caption'][0]} Section {cells['section'][0]}.", *reasons]),
         parts=[PageTable(caption="computed [printed; difference]", frame=frame)],
     )

@@ -112,6 +112,11 @@ class ReadingOptions(Options):
         """The languages to read."""
         return [self.language]
 
+    @property
+    def by_concepts(self) -> bool:
+        """Whether RF2's associations are followed by their concepts, not by their identifiers."""
+        return False
+
 
 @dataclass(frozen=True, slots=True)
 class ConvertOptions(ReadingOptions):

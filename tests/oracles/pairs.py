@@ -9,7 +9,7 @@ import math
 import re
 import struct
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -149,17 +149,24 @@ def _newest_rows(rows: Iterable[AnyRow], as_of: str | None) -> frozenset[AnyRow]
     return frozenset(newest.values())
 
 
-def positives(rows: Rows, language: str = "en", as_of: str | None = None) -> dict[str, set[Pair]]:
-    """Return the pairs of each of the five datasets, by DESIGN.md, "Positives"."""
+def positives(
+    rows: Rows, language: str = "en", as_of: str | None = None, rules: Collection[str] = ()
+) -> dict[str, set[Pair]]:
+    """Return the pairs of each of the five datasets, by DESIGN.md, "Positives".
+
+    Of the rules of the code of Schulz and Juric, ``direction`` takes synonyms by identifier, and
+    ``history`` follows associations by their concepts.
+    """
     state = state_as_of(rows, as_of)
     eligible, names = _eligible_and_names(state, language)
     fsns = _full_names(names)
 
     # Reading: a synonym is taken whole; only FSNs lose a tag.
-    synonyms = defaultdict(set)
-    for row in names:
-        if row.type == SYNONYM_TYPE:
-            synonyms[row.concept].add(row.term.strip())
+    synonyms = defaultdict(list)
+    by_id = sorted(names, key=lambda row: (len(row.id), row.id))
+    for row in by_id if "direction" in rules else sorted(names, key=lambda row: row.term.strip()):
+        if row.type == SYNONYM_TYPE and row.term.strip() not in synonyms[row.concept]:
+            synonyms[row.concept].append(row.term.strip())
 
     terms = {concept: drop_tag(fsn) for concept, fsn in fsns.items()}
     datasets = _positives_of_names(
@@ -167,7 +174,7 @@ def positives(rows: Rows, language: str = "en", as_of: str | None = None) -> dic
     )
     for dataset, refset in ASSOCIATION_KINDS.items():
         pairs = []
-        for link in state.associations:
+        for link in _by_concepts(rows) if "history" in rules else state.associations:
             # Reading: the module is the association's own. Neither concept's module or state
             # matters, nor whether it has a row in the concept file; a name suffices.
             if not link.active or link.module == MODEL_COMPONENT_MODULE or link.refset != refset:
@@ -182,6 +189,17 @@ def positives(rows: Rows, language: str = "en", as_of: str | None = None) -> dic
             pairs.append(Pair(term1, term2, link.source, link.target))
         datasets[dataset] = _without_known(one_direction(pairs), datasets["syn_syn"])
     return datasets
+
+
+def _by_concepts(rows: Rows) -> list[AssociationRow]:
+    """Return the newest row of each two concepts among those of the kind of their first row."""
+    members = [row for row in rows.associations if row.module != MODEL_COMPONENT_MODULE]
+    newest: dict[tuple[str, str], AssociationRow] = {}
+    for row in sorted(members, key=lambda row: (row.id, row.time)):
+        known = newest.setdefault((row.source, row.target), row)
+        if row.refset == known.refset and row.time > known.time:
+            newest[row.source, row.target] = row
+    return list(newest.values())
 
 
 def terminology_pool(rows: Rows, language: str = "en", as_of: str | None = None) -> set[str]:
@@ -264,15 +282,15 @@ def drop_mark(term: str) -> str:
 
 
 def _positives_of_names(
-    terms: Mapping[str, str], synonyms: Mapping[str, set[str]]
+    terms: Mapping[str, str], synonyms: Mapping[str, Sequence[str]]
 ) -> dict[str, set[Pair]]:
     """Return fsn_syn and syn_syn of the concepts that ``terms`` holds: rules 3, 4 and 6."""
     fsn_syn = []
     syn_syn = []
     for concept, term in terms.items():
-        others = {name for name in synonyms.get(concept, ()) if name.lower() != term.lower()}
+        others = [name for name in synonyms.get(concept, ()) if name.lower() != term.lower()]
         fsn_syn += [Pair(term, name, concept, concept) for name in others]
-        names = [term, *sorted(others)]
+        names = [term, *others]
         for place, earlier in enumerate(names):
             for later in names[place + 1 :]:
                 syn_syn.append(Pair(earlier, later, concept, concept))  # noqa: PERF401  # clearer
@@ -413,7 +431,7 @@ def greedy_nearest(
     shared_pool: Iterable[str] | None = None,
     distance_of: Distance = lower_distance,
     *,
-    as_published: bool = False,
+    rules: Collection[str] = (),
 ) -> dict[SetKey, list[tuple[str, str]]]:
     """Return the nearest negatives of each set in the order of choice.
 
@@ -423,14 +441,17 @@ def greedy_nearest(
         tie_hash: The hash of (first term, candidate), both exact texts.
         shared_pool: The terms that all sets draw from; each set's own by default.
         distance_of: The distance of a first term and a candidate; one without is no candidate.
-        as_published: Whether easy syn_syn looks at fsn_syn, as in the code of Schulz and Juric.
+        rules: Rules of the code of Schulz and Juric: with repeats, easy syn_syn looks at fsn_syn;
+            with two_steps, links are two steps long, within one set.
     """
-    component_of = _components_of_sets(positives_by_set)
+    component_of = {} if "two_steps" in rules else _components_of_sets(positives_by_set)
     taken: dict[SetKey, list[tuple[str, str]]] = {}
     for key in _in_order(positives_by_set):
         pairs = list(positives_by_set[key])
         pool = _pool(pairs, shared_pool)
-        barred = _pairs_looked_at(key, taken, as_published=as_published)
+        barred = _pairs_looked_at(key, taken, positives_by_set, rules)
+        if "two_steps" in rules:
+            barred |= _within_two_steps([(pair.term1, pair.term2) for pair in pairs])
         taken[key] = []
         # Reading: a term has its n positives by its exact text, and candidates are exact texts
         # too, so two spellings that differ by case are two first terms and two candidates.
@@ -452,25 +473,43 @@ def greedy_nearest(
     return taken
 
 
+def _within_two_steps(pairs: Sequence[tuple[str, str]]) -> set[frozenset[str]]:
+    """Return the first terms of a set, each with a term that the published code cannot give it.
+
+    That code drops the rows with a neighbour of the first term or of one of its second terms. A
+    term that is in none of the remaining rows cannot be drawn.
+    """
+    barred = set()
+    terms = {term for pair in pairs for term in pair}
+    for first in {term1 for term1, _ in pairs}:
+        near = {first, *(term2 for term1, term2 in pairs if term1 == first)}
+        others = [pair for pair in pairs if pair[0] != first]
+        excluded = {term1 for term1, term2 in others if term2 in near}
+        excluded |= {term2 for term1, term2 in others if term1 in near}
+        left = {term for pair in others if not excluded & {*pair} for term in pair}
+        barred |= {frozenset((first, term)) for term in terms - left - {first}}
+    return barred
+
+
 def faults_of_random(
     positives_by_set: PositivesBySet,
     negatives_by_set: Mapping[SetKey, Negatives],
     shared_pool: Iterable[str] | None = None,
     *,
-    as_published: bool = False,
+    rules: Collection[str] = (),
 ) -> list[str]:
     """Return the faults of random negatives, one sentence each.
 
     They may be any allowed pairs that did not stand before, in any order, and a first term has
     fewer of them than positives only where no candidate is left at the set's end.
     """
-    component_of = _components_of_sets(positives_by_set)
+    component_of = {} if "two_steps" in rules else _components_of_sets(positives_by_set)
     faults = []
     for key in _in_order(positives_by_set):
         pairs, negatives = list(positives_by_set[key]), negatives_by_set[key]
         wanted = Counter(pair.term1 for pair in pairs)
         pool = _pool(pairs, shared_pool)
-        seen = _pairs_looked_at(key, negatives_by_set, as_published=as_published)
+        seen = _pairs_looked_at(key, negatives_by_set, positives_by_set, rules)
         for term, other in negatives:
             if other not in pool or not _is_allowed(term, other, component_of):
                 faults.append(f"{term!r} and {other!r} must not be paired")
@@ -525,17 +564,25 @@ def _is_allowed(term: str, candidate: str, component_of: Mapping[str, int]) -> b
 
 
 def _pairs_looked_at(
-    key: SetKey, negatives_by_set: Mapping[SetKey, Negatives], *, as_published: bool
+    key: SetKey,
+    negatives_by_set: Mapping[SetKey, Negatives],
+    positives_by_set: PositivesBySet,
+    rules: Collection[str],
 ) -> set[frozenset[str]]:
     """Return the negatives, without direction, of the sets that a set looks at.
 
     Reading: negatives are the same when their texts are, case and all. syn_syn passes over both
-    difficulties of fsn_syn, and only over those; as published, only hard syn_syn does.
+    difficulties of fsn_syn, and only over those; with repeats, only hard syn_syn does. With
+    two_steps they are joined by the positives of all sets.
     """
+    as_published = "repeats" in rules
     passes_over = key[0] == "syn_syn" and not (as_published and key[1] == "easy")
-    return {
+    looked_at = {
         frozenset(negative)
         for earlier in SET_ORDER[: SET_ORDER.index(key)]
         if not (passes_over and earlier[0] == "fsn_syn")
         for negative in negatives_by_set.get(earlier, ())
     }
+    if "two_steps" in rules:
+        looked_at |= {frozenset(p[:2]) for pairs in positives_by_set.values() for p in pairs}
+    return looked_at

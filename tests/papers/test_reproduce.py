@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import shutil
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -75,13 +76,13 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> medsim.Reproduction:
 
 @pytest.mark.full
 def test_every_table_is_there_in_the_order_of_the_paper(reproduced: medsim.Reproduction) -> None:
-    printed = [table.name for table in printed_papers()["schulz-2020"].tables]
-    expected = [name for name in printed if not name.startswith("text")]
+    expected = [table.name for table in printed_papers()["schulz-2020"].tables]
 
     counts = reproduced.counts()
 
     assert counts["table"].to_list() == expected
-    assert {*counts.filter(computed=0)["table"]} <= EMPTY
+    empty = counts.filter(~pl.col("table").str.starts_with("text"), computed=0)
+    assert {*empty["table"]} <= EMPTY
 
 
 def test_cells_are_those_of_the_public_functions(reproduced: medsim.Reproduction) -> None:
@@ -101,7 +102,12 @@ def test_cells_are_those_of_the_public_functions(reproduced: medsim.Reproduction
     cell = cells["5", "BioNLP PM", "FSN-SYN. easy"]
     assert first_number(cell["computed"]) == pytest.approx(100 * row["value"], abs=0.051)
     assert cell["printed"] == "77.0 +16/-4"
-    assert cell["difference"] == pytest.approx(first_number(cell["computed"]) - 77.0)
+    assert cell["difference"] is None
+    assert cell["other"] == "another terminology"
+    rated = cells["4", "BioNLP PM", "MayoSRS"]
+    printed = first_number(rated["printed"])
+    assert rated["difference"] == pytest.approx(first_number(rated["computed"]) - printed)
+    assert rated["other"] is None
     alpha = scores.row(
         by_predicate=(pl.col("dataset") == "same_as")
         & (pl.col("difficulty") == "hard")
@@ -170,7 +176,12 @@ def test_other_files_have_all_cells(reproduced: medsim.Reproduction) -> None:
     assert latex(cells).count("\\begin{tabular}") == cells["table"].n_unique()
     page = (folder.parent / "tables.html").read_text(encoding="utf-8")
     assert page.count("computed [printed; difference]") == cells["table"].n_unique()
-    assert "[451,256; " in page
+    assert "[451,256]" in page
+    assert "another terminology" in page
+    assert {*reproduced.manifest.inputs} == {"build", "MayoSRS", "BioNLP PM", "mine", "answers"}
+    assert reproduced.manifest.inputs["build"]["options"]["as_of"] == "2019-01-31"
+    assert reproduced.manifest.remarks["Build"] == "as published"
+    assert "Rules of the authors&#39; code" in page or "Rules of the authors' code" in page
 
 
 def test_finished_steps_are_used_again(reproduced: medsim.Reproduction) -> None:
@@ -185,25 +196,82 @@ def test_finished_steps_are_used_again(reproduced: medsim.Reproduction) -> None:
         medsim.reproduce("schulz-2020", other, out, embeddings={"a": word_vectors(1)})
 
 
-def test_scores_on_pairs_and_on_tasks_are_correlated(tmp_path: Path) -> None:
+def test_the_inputs_of_chiu_are_on_one_page(tmp_path: Path) -> None:
+    words = ["alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf"]
     rated = write_rated(tmp_path / "MayoSRS.csv", 60)
+    with rated.open("a", encoding="utf-8") as file:  # pairs without a phrase
+        file.writelines(f"{at}.5,D{at},D{at}9,{words[at]},{words[at + 1]}\n" for at in range(1, 6))
     names = [f"model {number}" for number in range(5)]
     tasks = pl.DataFrame({"model": names, "entities": [0.1, 0.5, 0.2, 0.4, 0.3]})
     tasks.write_csv(tmp_path / "tasks.csv")
-    embeddings = {name: word_vectors(seed) for seed, name in enumerate(names)}
+    pairs = tmp_path / "Bio-SimLex.csv"
+    pairs.write_text("term1,term2,domain,associated\na,b,general,false\nc,d,biomedical,true\n")
+    people = tmp_path / "Bio-SimVerb-scores"
+    people.mkdir()
+    (people / "manifest.json").write_text("{}")
+    (people / "agreement.csv").write_text(
+        "pairs,raters,iaa1,iaa2\nall,all,0.1,0.2\n"
+        "mean of groups,all,0.3,0.4\nmean of groups,accepted,0.701,0.796\n"
+    )
 
     made = medsim.reproduce(
         "chiu-2018",
         rated,
         tmp_path / "paper",
-        embeddings=embeddings,
+        embeddings={name: word_vectors(seed, words) for seed, name in enumerate(names)},
         tasks=tmp_path / "tasks.csv",
+        pairs=pairs,
+        people=people,
+        phrases="skipped",
         cache="none",
     )
 
-    scores = [first_number(text) for text in made.cells().filter(table="5")["computed"]]
-    (r,) = made.cells().filter(table="6")["computed"]
-    assert float(r) == pytest.approx(np.corrcoef(scores, tasks["entities"])[0, 1], abs=0.02)
+    cells = made.cells().drop_nulls("computed")
+    texts = cells.filter(table="5")["computed"]
+    assert {*texts.str.extract("of (.*) pairs")} == {"5"}
+    scores = [first_number(text) for text in texts]
+    vectors = word_vectors(0, words)
+    cosines = [
+        np.dot(vectors[a], vectors[b]) / np.linalg.norm(vectors[a]) / np.linalg.norm(vectors[b])
+        for a, b in pairwise(words[1:])
+    ]
+    ranks = np.argsort(np.argsort(cosines))
+    assert scores[0] == pytest.approx(np.corrcoef(ranks, range(5))[0, 1], abs=0.001)
+    (r,) = cells.filter(table="6")["computed"]
+    expected = np.corrcoef(scores, tasks["entities"])[0, 1]
+    assert first_number(r) == pytest.approx(expected, abs=0.02)
+    p = float(r.partition("p = ")[2].rstrip(")"))
+    assert cells.filter(table="text 5 significance")["computed"].to_list() == [
+        "1 of 1" if p < 0.05 else "none of 1"
+    ]
+    found = {(row["table"], row["row"], row["column"]): row for row in cells.iter_rows(named=True)}
+    quarter = found["text 3 quarters", "Biomedical, associated", "Bio-SimLex"]
+    assert (quarter["computed"], quarter["printed"], quarter["difference"]) == ("1", "247", -246)
+    assert found["text 5 agreement", "Bio-SimVerb", "IAA-1"]["computed"] == "0.70"
+    assert found["text 5 agreement", "Bio-SimVerb", "IAA-2"]["difference"] == 0.11
+    assert {*made.manifest.inputs} > {"MayoSRS", "model 0", "tasks.csv", pairs.name, people.name}
+    assert "skipped" in made.manifest.remarks["Phrases"]
+
+
+def test_figures_of_chiu_need_counts_of_words(tmp_path: Path) -> None:
+    words = [letter * 3 for letter in "abcdefghijklmnopqr"]
+    rated = tmp_path / "Bio-SimLex.txt"
+    rated.write_text("".join(f"{a}\t{b}\t{at / 2}\n" for at, (a, b) in enumerate(pairwise(words))))
+    counts = pl.DataFrame({"word": words, "count": range(10, 10 + len(words))})
+    counts.write_csv(tmp_path / "words.csv")
+
+    made = medsim.reproduce(
+        "chiu-2018",
+        rated,
+        tmp_path / "paper",
+        embeddings={"a": word_vectors(1, words)},
+        words=tmp_path / "words.csv",
+        cache="none",
+    )
+
+    figure = made.cells().filter(table="figure 2").drop_nulls("computed")
+    assert figure["column"].to_list() == ["10-15", "16-21", "22+"]
+    assert made.cells().filter(table="figure 1").is_empty()
 
 
 def test_words_in_context_are_counted(tmp_path: Path, shared_benchmark) -> None:
@@ -216,11 +284,45 @@ def test_words_in_context_are_counted(tmp_path: Path, shared_benchmark) -> None:
 
     scores = read_manifest(out / "scores", WIC_EVALUATION)
     assert scores.models["mine"]["input"] == "sentence"
-    assert "mine" in made.cells().filter(table="6").drop_nulls("computed")["row"]
+    assert "mine (perceptron)" in made.cells().filter(table="6").drop_nulls("computed")["row"]
     cell = made.cells().filter(table="3", row="All", column="All").row(0, named=True)
     n_instances = shared_benchmark.instances().height
     assert cell["computed"] == f"{n_instances:,}"
-    assert cell["difference"] == n_instances - 20_156
+    assert (cell["difference"], cell["other"]) == (None, "another terminology")
+    accuracy = medsim.WicScores(out / "scores").results().filter(model="mine", subset="all")
+    figure = made.cells().filter(table="figure 5", row="max of all models")
+    assert figure["computed"].to_list() == [f"{accuracy['accuracy'].item():.2f}"]
+
+
+def test_cells_of_words_in_context_say_which_file_is_missing(
+    tmp_path: Path, shared_benchmark
+) -> None:
+    test = shared_benchmark.instances("test").drop("concept1", "concept2", strict=False)
+    (tmp_path / "data").mkdir()
+    shutil.copy(shared_benchmark.folder / "test.json", tmp_path / "data")
+    people = tmp_path / "people"
+    people.mkdir()
+    (people / "manifest.json").write_text("{}")
+    (people / "accuracy.csv").write_text("annotator,accuracy\nada,0.8\nben,0.9\nmean,0.85\n")
+    (people / "agreement.csv").write_text("annotators,kappa\nada & ben,0.84\n")
+
+    made = medsim.reproduce(
+        "rouhizadeh-2024", tmp_path / "data" / "test.json", tmp_path / "paper", people=people
+    )
+
+    cells = made.cells().filter(table="3")
+    whole = cells.filter(row="Test", column="All")
+    assert whole["computed"].to_list() == [f"{test.height:,}"]
+    reasons = dict(cells.select("row", "missing").unique().drop_nulls().iter_rows())
+    assert reasons["Train"] == "give train.json"
+    assert reasons["Test"] == "it needs a benchmark built with UMLS"
+    agreed = made.cells().filter(table="text 4.2").drop_nulls("computed")
+    assert dict(agreed.select("row", "computed").iter_rows()) == {
+        "Cohen's kappa": "0.84",
+        "Accuracy, annotator 1": "0.80",
+        "Accuracy, annotator 2": "0.90",
+        "Accuracy, mean": "0.85",
+    }
 
 
 @pytest.mark.parametrize(
@@ -230,6 +332,11 @@ def test_words_in_context_are_counted(tmp_path: Path, shared_benchmark) -> None:
         (["chiu-2018", "a.csv", "-e", "a=b", "--answers", "x"], "--answers is for schulz-2020"),
         (["chiu-2018", "a.csv", "-e", "a=b,input=quoted"], "unknown option of an embedding"),
         (["schulz-2021", "hpo"], "schulz-2020"),
+        (["chiu-2018", "a.csv", "-e", "a=b", "--train"], "--train is for rouhizadeh-2024"),
+        (
+            ["schulz-2020", "hpo", "-e", "a=b", "--people", "x"],
+            "--people is for chiu-2018 and rouhizadeh-2024",
+        ),
         (["rouhizadeh-2024", __file__], "corpora need --terminology"),
     ],
 )

@@ -38,6 +38,8 @@ class TermIndex:
         lower: lower-cased terms, a column of strings.
         hashes: uint64[n_terms], of the terms' exact content.
         components: int32[n_terms], equal for linked terms.
+        groups: int32[n_terms], equal for terms that random and Levenshtein negatives never join:
+            the components by default, or terms that are equal ignoring case if links are short.
         names: int32[n_names], names of eligible concepts in the first language, in order of text.
         pool: int32[n_pool], the terms that second terms are drawn from, in order of text, including
             all terms of the positives; None if each set draws from its own terms.
@@ -49,6 +51,7 @@ class TermIndex:
     lower: pl.Series
     hashes: Hashes
     components: Ids
+    groups: Ids
     names: Ids = field(default_factory=lambda: np.empty(0, np.int32))
     pool: Ids | None = None
     translations: Mapping[int, Ids] = field(default_factory=dict)

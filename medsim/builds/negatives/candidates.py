@@ -182,7 +182,7 @@ def candidate_source(
         def from_others(term1_ids: Ids, sizes: Ids, advance: Callable[[int], None]) -> Nearest:
             rows = np.searchsorted(pool_ids, term1_ids).astype(np.int32)
             queries = search.queries_of(index.lower.gather(term1_ids), rows)._replace(
-                components=index.components[term1_ids], hashes=index.hashes[term1_ids]
+                components=index.groups[term1_ids], hashes=index.hashes[term1_ids]
             )
             return search.find(queries, sizes, advance=advance)
 
@@ -204,7 +204,7 @@ def candidates_of(index: TermIndex, pool_ids: Ids) -> Terms:
     """Return the terms of a pool, int32[n_pool], for a search."""
     return Terms(
         terms=index.lower.gather(pool_ids),
-        components=index.components[pool_ids],
+        components=index.groups[pool_ids],
         hashes=index.hashes[pool_ids],
     )
 

@@ -36,7 +36,7 @@ def random_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampler:
             set_terms[:n_pairs],
             salt ^ (first * _SPREAD) ^ second,
             own if index.pool is None else pool_of(index, positives)[1],
-            index.components,
+            index.groups,
             used_pairs(used[0], used[1], n_pairs),
         )
         rows = np.flatnonzero(seconds >= 0)

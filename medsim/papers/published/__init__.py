@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from medsim.core.files import digest_of
+from medsim.core.manifest import MANIFEST
 from medsim.core.registry import Registry
 
 if TYPE_CHECKING:
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from medsim.papers.printed import Cells
 
 Facts = dict[str, dict[str, object]]
-"""Facts about terminologies by their name, as in manifests."""
+"""Facts about terminologies, other inputs or models by their name, as in manifests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +25,41 @@ class Computed:
 
     Attributes:
         cells: their texts, with the labels of the paper where it has them.
-        missing: why the whole table or some of its rows and columns are missing.
+        missing: why cells are missing, or a function that says so for a row and a column.
+        other: what the cells are of, if their numbers cannot be compared with the paper's, such as
+            "another terminology".
     """
 
     cells: Cells = field(default_factory=dict)
-    missing: str = ""
+    missing: str | Callable[[str, str], str] = ""
+    other: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reproduced:
+    """What was computed for a paper.
+
+    Attributes:
+        tables: the computed tables, by name.
+        sources: the facts about the terminologies.
+        inputs: the facts about the builds, files, corpora and models.
+        remarks: what the inputs are and what differs from the paper, by subject.
+    """
+
+    tables: Mapping[str, Computed]
+    sources: Facts = field(default_factory=dict)
+    inputs: Facts
+    remarks: Mapping[str, str] = field(default_factory=dict)
+
+
+def files_of(*paths: str | Path | None) -> Facts:
+    """Return the facts about files and folders that no evaluation reads, by name."""
+    facts: Facts = {}
+    for path in (Path(path) for path in paths if path is not None):
+        file = path / MANIFEST if path.is_dir() else path
+        digest = digest_of(file) if file.is_file() else None
+        facts[path.name] = {"path": str(path), "fingerprint": digest}
+    return facts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,14 +68,11 @@ class Paper:
 
     Attributes:
         citation: how to cite the paper.
-        steps: returns what will be done, a line each.
-        computed: computes the tables in a folder; returns them by name, and the facts about the
-            terminology.
+        computed: computes the tables in a folder.
     """
 
     citation: str
-    steps: Callable[[ReproduceOptions], list[str]]
-    computed: Callable[[ReproduceOptions, Path], tuple[dict[str, Computed], Facts]]
+    computed: Callable[[ReproduceOptions, Path], Reproduced]
 
 
 PAPERS: Registry[Paper] = Registry("paper", "medsim.papers.published")

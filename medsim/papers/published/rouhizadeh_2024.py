@@ -2,96 +2,157 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import polars as pl
 
 from medsim.builds.build import is_output
-from medsim.core.errors import OptionError, counted
+from medsim.core.errors import OptionError
+from medsim.core.tables import read_table
 from medsim.papers.printed import Cells, printed_papers
-from medsim.papers.published import PAPERS, Computed, Facts, Paper
+from medsim.papers.published import PAPERS, Computed, Paper, Reproduced, files_of
 from medsim.wic.build import build_wic
 from medsim.wic.describe import describe_wic
 from medsim.wic.evaluate import evaluate_wic
 from medsim.wic.models import model_of
-from medsim.wic.output import Benchmark
+from medsim.wic.output import ALL_INSTANCES, Benchmark, WicScores
 from medsim.wic.page import ROUHIZADEH_2024
 
 if TYPE_CHECKING:
+    from medsim.embeddings.options import EmbeddingLike
     from medsim.papers.options import ReproduceOptions
 
 _Table: TypeAlias = Literal["1", "3", "figure-3", "4", "5"]
 _PUBLISHED = (".json", ".jsonl", ".parquet")
 _LABELS = printed_papers()["rouhizadeh-2024"].labels
 _CORPORA, _COLUMNS, _SEEN = (_LABELS[of] for of in ("corpora", "columns", "subsets"))
-_NOT_COUNTED = "this needs another corpus, a built benchmark, UMLS, or is not counted by medsim"
 
 
-def steps(options: ReproduceOptions) -> list[str]:
-    """Return what will be done."""
-    made = f"build words in context with {options.terminology} (2 minutes)"
-    models = counted(len(options.models), "embedding")
-    scored = [f"score {models} and a random model (a minute for word vectors)"]
-    return [
-        made if options.terminology is not None else "read the published files",
-        *(scored if options.models else []),
-        "compute the tables",
-    ]
-
-
-def computed(options: ReproduceOptions, out: Path) -> tuple[dict[str, Computed], Facts]:
-    """Return the computed tables by name, and the facts about the terminology."""
-    for name, model in options.models.items():
-        model_of(model, name)  # before the slow steps
-    data, sources = _data(options, out / "wic")
-    tables = {"6": Computed(missing="no embeddings were given")}
+def computed(options: ReproduceOptions, out: Path) -> Reproduced:
+    """Return what was computed."""
+    models = {name: _trained(model, name, options) for name, model in options.models.items()}
+    data = _data(options, out / "wic")
+    benchmark = data if isinstance(data, Benchmark) else None
+    source = {} if benchmark is None else {**benchmark.manifest.terminology}
+    other = "another terminology" if source and source["source"] != "umls" else ""
+    tables = dict.fromkeys(("6", "figure 5"), Computed(missing="no embeddings were given"))
     for name in get_args(_Table):
+        label = name.replace("-", " ")
         try:
             rows = describe_wic(data, table=name, threads=options.threads)
         except OptionError as error:
-            tables[name.replace("-", " ")] = Computed(missing=str(error))
+            tables[label] = Computed(missing=str(error).partition("; add")[0])
         else:
-            tables[name.replace("-", " ")] = Computed(_cells(name, rows), _NOT_COUNTED)
-    if options.models:
+            of_pairs = "" if name == "1" else other
+            tables[label] = Computed(cells := _cells(name, rows), partial(_why, cells), of_pairs)
+    inputs = files_of(*options.people)
+    if benchmark is None:
+        inputs |= files_of(*_files(Path(str(data))))
+    else:
+        inputs |= {str(corpus["name"]): corpus for corpus in benchmark.manifest.corpora}
+        inputs["benchmark"] = {"options": benchmark.manifest.options, "source": source}
+    if models:
         scores = evaluate_wic(
             data,
             out / "scores",
-            models={"random": "random", **options.models},
+            models={"random": "random", **models},
+            people=options.people[0] if options.people else None,
             seed=options.seed,
             threads=options.threads,
             cache=options.cache,
             overwrite=True,
             progress=options.progress,
         )
-        rows = scores.results().filter(pl.col("subset").is_in(list(_SEEN)))
-        cells = {
-            (row["model"], _SEEN[row["subset"]]): f"{row['accuracy']:.2f}"
-            for row in rows.iter_rows(named=True)
-        }
-        tables["6"] = Computed(cells, "no model of this name was given, or it needs WiC's data")
-    return tables, sources
+        inputs |= scores.manifest.models
+        if "folds" in scores.manifest.fitted:
+            other = "another split than test, cross-fitted"
+        tables |= _of_models(scores, other)
+    if options.people:
+        tables["text 4.2"] = Computed(_of_people(Path(options.people[0])), "no such annotator")
+    return Reproduced(
+        tables=tables,
+        sources={str(source["name"]): source} if source else {},
+        inputs=inputs,
+        remarks={"Terminology": f"{source['name']} of {source['release_date']}"} if source else {},
+    )
 
 
-def _data(options: ReproduceOptions, folder: Path) -> tuple[str | Benchmark, Facts]:
-    """Return the published files or the benchmark, and the facts about its terminology."""
+def _files(place: Path) -> list[Path]:
+    """Return the published files of a folder, or a file itself."""
+    return [path for path in (place, *sorted(place.glob("*"))) if path.suffix in _PUBLISHED]
+
+
+def _trained(model: EmbeddingLike, name: str, options: ReproduceOptions) -> EmbeddingLike:
+    """Return a model, to be fine-tuned if it is a transformer and that is asked for."""
+    known = model_of(model, name)  # before the slow steps
+    is_path = isinstance(model, (str, Path)) and known.way == "cosine"
+    return f"{model!s},tune=yes" if options.train and is_path else model
+
+
+def _of_models(scores: WicScores, other: str) -> dict[str, Computed]:
+    """Return table 6 and figure 5, with models under the names of what they are."""
+    labels = {
+        name: name if facts["way"] in ("coin", "fine-tuned") else f"{name} ({facts['way']})"
+        for name, facts in scores.manifest.models.items()
+    }
+    rows = scores.results().select("model", "subset", "accuracy")
+    cells = {
+        (labels[model], _SEEN[subset]): f"{accuracy:.2f}"
+        for model, subset, accuracy in rows.iter_rows()
+        if subset in _SEEN
+    }
+    whole = rows.filter(pl.col("subset") == ALL_INSTANCES, pl.col("model") != "random")
+    figure = {
+        (labels[model], "Fine-tuned" if labels[model] == model else "Accuracy"): f"{accuracy:.2f}"
+        for model, _, accuracy in whole.iter_rows()
+    }
+    for summary in ("min", "mean", "median", "max"):
+        value = whole.select(getattr(pl.col("accuracy"), summary)()).item()
+        figure[f"{summary} of all models", "Accuracy"] = f"{value:.2f}"
+    missing = "no model of this name was fine-tuned or asked, or it needs the data of WiC"
+    return {name: Computed(of, missing, other) for name, of in (("6", cells), ("figure 5", figure))}
+
+
+def _of_people(folder: Path) -> Cells:
+    """Return the agreement and the accuracy of people, from the scores of their study."""
+    accuracies = read_table(folder / "accuracy.csv", ("annotator", "accuracy")).frame.rows()
+    kappa = read_table(folder / "agreement.csv", ("kappa",)).frame["kappa"].drop_nulls()
+    texts = {f"Accuracy, annotator {n}": text for n, (_, text) in enumerate(accuracies[:-1], 1)}
+    texts |= {"Accuracy, mean": accuracies[-1][1], "Cohen's kappa": kappa[0] if len(kappa) else ""}
+    return {(row, "Value"): f"{float(text):.2f}" for row, text in texts.items() if text}
+
+
+def _data(options: ReproduceOptions, folder: Path) -> str | Benchmark:
+    """Return the published files or the benchmark that medsim built."""
     if options.terminology is None:
         published, *others = options.input_paths
         if others or (Path(published).is_file() and Path(published).suffix not in _PUBLISHED):
             raise OptionError("corpora need `terminology`; published files are one folder")
-        return published, {}
+        return Benchmark(published) if is_output(published) else published
     if is_output(folder):
-        benchmark = Benchmark(folder)
-    else:
-        benchmark = build_wic(
-            options.input_paths,
-            options.terminology,
-            folder,
-            seed=options.seed,
-            threads=options.threads,
-            progress=options.progress,
-        )
-    return benchmark, {options.terminology: {**benchmark.manifest.terminology}}
+        return Benchmark(folder)
+    return build_wic(
+        options.input_paths,
+        options.terminology,
+        folder,
+        seed=options.seed,
+        threads=options.threads,
+        progress=options.progress,
+    )
+
+
+def _why(cells: Cells, row: str, column: str) -> str:
+    """Return why a cell of a table of the benchmark is missing."""
+    known = {*chain(*cells)}
+    for split in ("Train", "Dev", "Test"):
+        if split in (row, column[: len(split)]) and not {split, f"{split} #"} & known:
+            return f"give {split.lower()}.json"
+    if row in _CORPORA.values():
+        return f"the corpus {row} was not given"
+    return "give all splits" if row not in known else "it needs a benchmark built with UMLS"
 
 
 def _cells(table: str, rows: pl.DataFrame) -> Cells:
@@ -117,4 +178,4 @@ def _cells(table: str, rows: pl.DataFrame) -> Cells:
     return cells
 
 
-PAPERS.register("rouhizadeh-2024", Paper(citation=ROUHIZADEH_2024, steps=steps, computed=computed))
+PAPERS.register("rouhizadeh-2024", Paper(citation=ROUHIZADEH_2024, computed=computed))

@@ -5,25 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from medsim.builds.build import build, is_output
+from medsim.builds.options import BuildOptions
 from medsim.builds.output import Build
 from medsim.builds.stats import table_2
-from medsim.core.errors import InputError, OptionError, counted
+from medsim.core.errors import InputError, OptionError
 from medsim.core.shown import MISSING
 from medsim.evaluations.compare import compare
 from medsim.evaluations.evaluate import evaluate
 from medsim.evaluations.readable import readable_tables
 from medsim.evaluations.separation import RF2_CATEGORIES
-from medsim.pages.page import SCHULZ_2020
+from medsim.pages.page import SCHULZ_2020, format_value
 from medsim.pages.readable import rounded
 from medsim.papers.options import PUBLISHED, ReproduceOptions
 from medsim.papers.printed import Cells, printed_papers
-from medsim.papers.published import PAPERS, Computed, Facts, Paper
+from medsim.papers.published import PAPERS, Computed, Paper, Reproduced, files_of
 from medsim.studies.asking import sample_study
 from medsim.studies.score import score_study
 from medsim.terminologies.sources import find_source
@@ -37,33 +39,22 @@ _SIMILARITIES = tuple(
 _TABLES = {table.name: table for table in _PRINTED.tables}
 _NAMES = {row for table in _TABLES.values() for row in table.rows}
 _OF_COMPARE = [name for name in _TABLES if not name.startswith("text") and name not in ("2", "3")]
-_PERCENT = ("5", "C.1")
+_PERCENT = partial(re.compile(r"^0\.\d+|^1\.0+").sub, lambda score: f"{100 * float(score[0]):.1f}")
+_WHOLE = partial(re.compile(r"\d+\.\d+").sub, lambda share: f"{float(share[0]):.0f}")
+_UNITS = {"5": _PERCENT, "C.1": _PERCENT, "1": _WHOLE, "A.1": _WHOLE}
 _STANDINGS = ("B.2", "B.3", "B.4", "B.5", "C.4", "C.5", "C.6", "C.7", "C.8")  # some embeddings each
 _WITH_OTHERS = ("B.2", "C.4")  # those of them with embeddings of other names
+_ORDER = "none pair_cos pair_r pair_rho pair_tau fJ mJ avg_cos avg_r avg_rho avg_tau cos r rho tau"
 _SPELLINGS = {**_DATASETS, **_METRICS}
 _WORDS = re.compile("|".join(_SPELLINGS))
+_printed = partial(_WORDS.sub, lambda match: _SPELLINGS[match[0]])
 _SIZE = re.compile(r"([\d,]+) of ([\d,]+)")
 _COUNTS = re.compile(r" \+(\d+)\u2212(\d+)")
-_SCORE = re.compile(r"^0\.\d+|^1\.0+")
-_NOT_GIVEN = "no such embedding or rated file was given, no pair is covered, or no file says it"
 _NO_CATEGORIES = "; evaluate with `separation`", ": the terminology lacks the paper's categories"
 
 
-def steps(options: ReproduceOptions) -> list[str]:
-    """Return what will be done, with the time that it takes on a laptop."""
-    release, *rated = options.input_paths
-    models = counted(len(options.models), "embedding")
-    evaluated = f"evaluate {models} on it and on {counted(len(rated), 'rated file')}"
-    return [
-        f"build the twenty datasets of {release} as of {PUBLISHED} (2 minutes for SNOMED CT)",
-        "sample the study, and score its answers" if options.answers else "sample the study",
-        f"{evaluated} (for SNOMED CT minutes per word embedding, up to hours per encoder)",
-        "compute the tables",
-    ]
-
-
-def computed(options: ReproduceOptions, out: Path) -> tuple[dict[str, Computed], Facts]:
-    """Return the computed tables by number, and the facts about the terminology."""
+def computed(options: ReproduceOptions, out: Path) -> Reproduced:
+    """Return what was computed."""
     release, *rated = options.input_paths
     check_rated(rated)
     shared: dict[str, Any] = {"threads": options.threads, "progress": options.progress}
@@ -71,14 +62,18 @@ def computed(options: ReproduceOptions, out: Path) -> tuple[dict[str, Computed],
     concepts, study = built.read("terminology/concept.parquet", ["concept_id"]), out / "study"
     if not is_output(study):
         sample_study(built, study, seed=options.seed, progress=options.progress)
-    tables = {"2": Computed(_of_build(table_2(built)), "the build has no such pairs")}
+    source = built.manifest.source
+    other = "" if source["release_date"] == PUBLISHED.isoformat() else "another release"
+    if source["source"] != "rf2" or source["redistributable"]:  # SNOMED CT is licensed
+        other = "another terminology"
+    tables = {"2": Computed(_of_build(table_2(built)), "the build has no such pairs", other)}
     if options.answers is None:
         reason = f"no answers were given; have {study}/annotators judged, then use --answers"
         tables["3"] = Computed(missing=reason)
     else:
         scores = score_study(study, [options.answers], **shared).table()
-        tables["3"] = Computed(_of_study(scores), "too few answers, or all are equal")
-    evaluation = evaluate(
+        tables["3"] = Computed(_of_study(scores), "too few answers, or all are equal", other)
+    evaluation: Any = evaluate(
         [built.folder, *rated],
         options.models,
         out / "results",
@@ -92,11 +87,43 @@ def computed(options: ReproduceOptions, out: Path) -> tuple[dict[str, Computed],
         try:
             rows = compare(evaluation, table=name, **shared)
         except InputError as error:
-            reason = str(error).removeprefix(f"{evaluation.folder} ").replace(*_NO_CATEGORIES)
-            tables[name] = Computed(missing=reason)
+            reason = str(error).replace(str(evaluation.folder), "the evaluation")
+            tables[name] = Computed(missing=reason.replace(*_NO_CATEGORIES))
         else:
-            tables[name] = Computed(_cells(name, rows), _NOT_GIVEN)
-    return tables, {str(built.manifest.source["name"]): {**built.manifest.source}}
+            cells = _cells(name, rows)
+            of_pairs = other if name[0] not in "14B" and name not in ("A.2", "figure B.1") else ""
+            tables[name] = Computed(cells, partial(_why, name, cells), of_pairs)
+    about = evaluation.manifest
+    return Reproduced(
+        tables=tables,
+        sources={str(source["name"]): {**source}},
+        inputs={**about.inputs, **about.embeddings, **files_of(options.answers)},
+        remarks=_remarks(built, other),
+    )
+
+
+def _remarks(built: Build, other: str) -> dict[str, str]:
+    """Return what the build is, and how its options and rules differ from the paper's."""
+    source, made = built.manifest.source, built.manifest.options
+    free = {name: made.get(name) for name in ("seed", "as_of")}
+    standard = {**BuildOptions(as_published=True).recorded(), **free}
+    names = (name for name in {**standard, **made} if made.get(name) != standard.get(name))
+    unlike = {name: made.get(name, "none") for name in names}
+    return {
+        "Terminology": f"{source['name']} of {source['release_date']} ({other or 'as printed'})",
+        "Build": f"not made as published: {format_value(unlike)}" if unlike else "as published",
+        "Rules of the authors' code": ", ".join(built.options.published_rules) or "none applied",
+    }
+
+
+def _why(table: str, cells: Cells, row: str, column: str) -> str:
+    """Return why a cell of a table of ``compare`` is missing."""
+    known = {*chain(*cells), "Subset Size"}
+    if table != "1" and (row not in known or (column in _NAMES and column not in known)):
+        return "no such embedding was given"
+    if table[0] in "14B" and not {row, column} <= known:
+        return "no such rated file was given"
+    return "the file does not say it, or no model that was given covers such pairs"
 
 
 def _built(release: str, folder: Path, options: ReproduceOptions) -> Build:
@@ -115,9 +142,9 @@ def _built(release: str, folder: Path, options: ReproduceOptions) -> Build:
             progress=options.progress,
         )
     built = Build(folder)
-    known = built.manifest.source
-    if known["source"] != source.name or (source.name == "rf2" and known["name"] != path.name):
-        raise OptionError(f"{folder} is a build of {known['name']}; name another `out`")
+    name = built.manifest.source["name"]
+    if name not in (source.name, path.name):
+        raise OptionError(f"{folder} is a build of {name}; name another `out`")
     return built
 
 
@@ -202,21 +229,26 @@ def _cells(table: str, values: pl.DataFrame) -> Cells:
     frame = frame.drop("metric", "statistic", "n_sets", strict=False)
     label = rated_set if table == "1" else _embedding
     cells = {
-        (label(str(row[0])), _column(name)): _as_printed(_WORDS.sub(_printed_word, str(text)), name)
+        (label(str(row[0])), _column(name)): _as_printed(_printed(str(text)), name)
         for row in frame.iter_rows()
         for name, text in zip(frame.columns[1:], row[1:], strict=True)
         if text is not None and (text != MISSING or table in _STANDINGS)
     }
-    if table in _PERCENT:
-        in_percent = partial(_SCORE.sub, lambda score: f"{100 * float(score[0]):.1f}")
-        cells = {key: in_percent(text) for key, text in cells.items()}
+    if table in _UNITS:
+        cells = {key: _UNITS[table](text) for key, text in cells.items()}
     if table not in _STANDINGS:
         return cells
+    listed = {key: text.replace(MISSING, "none").split(", ") for key, text in cells.items()}
     return {
-        key: text.replace(MISSING, "none").replace(", ", "; ").replace(" ", ": ").replace(";:", ";")
-        for key, text in cells.items()
+        key: "; ".join(text.replace(" ", ": ") for text in sorted(texts, key=_place))
+        for key, texts in listed.items()
         if key[0] in rows or (table in _WITH_OTHERS and key[0] not in _NAMES)
     }
+
+
+def _place(counted: str) -> int:
+    """Return the place of a metric with its counts in the paper's order."""
+    return _ORDER.split().index(counted.split(maxsplit=1)[0])
 
 
 def _as_printed(text: str, column: str) -> str:
@@ -228,13 +260,9 @@ def _as_printed(text: str, column: str) -> str:
     return re.sub(r" \+0/-0| \*|(?<=\d)/-0|(?<= )\+0/", "", text)
 
 
-def _printed_word(match: re.Match[str]) -> str:
-    return _SPELLINGS[match[0]]
-
-
 def _column(name: str) -> str:
     """Return the paper's label of a column: a set of pairs, or an embedding."""
-    return _embedding(rated_set(_WORDS.sub(_printed_word, name)))
+    return _embedding(rated_set(_printed(name)))
 
 
-PAPERS.register("schulz-2020", Paper(citation=SCHULZ_2020, steps=steps, computed=computed))
+PAPERS.register("schulz-2020", Paper(citation=SCHULZ_2020, computed=computed))

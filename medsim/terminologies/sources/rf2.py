@@ -36,7 +36,8 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     dialect = options.dialect
     refset_id = None if dialect is None else reference_set(dialect)
     kinds = RF2_FILES if dialect is None else (LANGUAGE_REFSETS, *RF2_FILES)
-    files_of = find_files(releases, kinds, as_of=options.as_of)
+    full = "`as_of`" if options.as_of else "the published rule history" * options.by_concepts
+    files_of = find_files(releases, kinds, full=full)
     as_of = None if options.as_of is None else options.as_of.isoformat()  # None means the newest
     records: list[SourceFile] = []
     n_repeated = 0
@@ -98,7 +99,7 @@ def _find_preferred(
     """Fill dialect_name from all language reference sets; return the files."""
     records: list[SourceFile] = []
     optional = replace(LANGUAGE_REFSETS, required=False)
-    if files := find_files(releases, [optional], as_of=day)[LANGUAGE_REFSETS.name]:
+    if files := find_files(releases, [optional], full="`as_of`" * bool(day))[optional.name]:
         _load(LANGUAGE_REFSETS, files, store, records)
         as_of = day.isoformat() if day else None
         store.run("terminologies/rf2/dialect/dialect_name", as_of=as_of, refset_id=None)
@@ -120,7 +121,8 @@ def _fill_tables(store: Store, as_of: str | None, options: ReadingOptions) -> li
     store.run("terminologies/rf2/description")
     if options.dialect is not None:
         store.run("terminologies/rf2/dialect/description")
-    store.run("terminologies/rf2/association", as_of=as_of)
+    association = "association_by_concepts" if options.by_concepts else "association"
+    store.run(f"terminologies/rf2/{association}", as_of=as_of)
     skipped += store.frame("terminologies/rf2/skipped", as_of=as_of).to_dicts()
     store.drop("rf2_association")
     return [Skipped(**row) for row in skipped]
@@ -184,12 +186,13 @@ LANGUAGE_REFSETS = RF2File(name="language", stem="der2_(?:cRefset_)?Language")
 
 
 def find_files(
-    releases: Mapping[Path, list[ReleaseFile]], kinds: Sequence[RF2File], *, as_of: date | None
+    releases: Mapping[Path, list[ReleaseFile]], kinds: Sequence[RF2File], *, full: str
 ) -> dict[str, list[ReleaseFile]]:
     """Return the files of each kind, in order of the releases and their names.
 
-    If a release has a file as Full and as Snapshot, the Snapshot is read, or the Full form if a day
-    is given. Delta files are read only if a release after the first has no others.
+    If a release has a file as Full and as Snapshot, the Snapshot is read, or the Full form if
+    ``full`` names what needs it. Delta files are read only if a release after the first has no
+    others.
     """
     chosen: dict[str, list[ReleaseFile]] = {kind.name: [] for kind in kinds}
     for number, (release, files) in enumerate(releases.items()):
@@ -199,7 +202,7 @@ def find_files(
         }
         is_delta = {_release_type(file) for each in matching.values() for file in each} == {"delta"}
         for kind, each in matching.items():
-            found = _choose(release, each, as_of, deltas=is_delta and number > 0)
+            found = _choose(release, each, full, deltas=is_delta and number > 0)
             chosen[kind.name] += found
             if found or not kind.required or (number and any(matching.values())):
                 continue
@@ -220,7 +223,7 @@ def find_files(
 
 
 def _choose(
-    release: Path, files: list[ReleaseFile], as_of: date | None, *, deltas: bool
+    release: Path, files: list[ReleaseFile], full: str, *, deltas: bool
 ) -> list[ReleaseFile]:
     """Return one form of each file: Snapshot, Full or unmarked, or else Delta if ``deltas``.
 
@@ -230,16 +233,16 @@ def _choose(
     for file in files:
         by_type = forms.setdefault(_RELEASE_TYPE.sub("", file.name).lower(), {})
         by_type.setdefault(_release_type(file), []).append(file)
-    preference = ["full", "", "snapshot"] if as_of else ["snapshot", "", "full"]
+    preference = ["full", "", "snapshot"] if full else ["snapshot", "", "full"]
     preference += ["delta"] if deltas else []
     chosen: list[ReleaseFile] = []
     for by_type in forms.values():
         chosen += next((by_type[form] for form in preference if form in by_type), [])
     chosen.sort(key=lambda file: file.inner)
     for file in chosen:
-        if as_of and _release_type(file) == "snapshot":
+        if full and _release_type(file) == "snapshot":
             raise OptionError(
-                f"`as_of` needs full history, and {release} has {file.name} as a Snapshot only"
+                f"{full} needs full history, and {release} has {file.name} as a Snapshot only"
             )
     return chosen
 

@@ -190,6 +190,7 @@ def term_index(terms: Sequence[str], positives: Positives) -> TermIndex:
         lower=pl.Series(lower, dtype=pl.String),
         hashes=np.array([term_hash(term) for term in terms], np.uint64),
         components=np.array(rows, np.int32),
+        groups=np.array(rows, np.int32),
     )
 
 
