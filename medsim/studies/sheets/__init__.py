@@ -153,8 +153,7 @@ class Scale:
         given_words = {choice.label.lower() for choice in choices}
         known = [name for name, texts in SHEET_LANGUAGES.items() if given_words & {*texts["words"]}]
         language = next(iter(known), self.language)
-        own = {name: SHEET_LANGUAGES[language].get(name) for name in ("question", "instructions")}
-        texts = {name: text for name, text in own.items() if text is not None}
+        texts = SHEET_LANGUAGES[language]["scale"]
         return replace(self, choices=choices, language=language, **texts)
 
 
