@@ -37,6 +37,7 @@ from medsim.questions.output import Answers as Answers
 from medsim.splits.output import Splits as Splits
 from medsim.splits.split import split as split
 from medsim.splits.verify import verify as verify
+from medsim.studies.asking import add_annotator as add_annotator
 from medsim.studies.asking import domains_study as domains_study
 from medsim.studies.asking import grade_study as grade_study
 from medsim.studies.asking import inspect_study as inspect_study

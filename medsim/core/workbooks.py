@@ -25,6 +25,7 @@ Fits = Callable[[Sequence[str]], bool]
 _HEAD_ROWS = 50  # with cells, in which the header is
 _LINE_END = re.compile(r"[\r\n]|_x000[AD]_", re.IGNORECASE)  # as Excel may write them
 _ZEROS = re.compile(r"(?P<zeros>0+)(;.*)?", re.DOTALL)  # a format such as 00000
+_THREAD = "fwlink/?linkid=870924"  # in the notes that Excel writes beside its threaded comments
 _MAX_WIDTH = 60  # of a column, in characters
 _WIDTH_ROWS = 1_000  # whose texts decide the width of a column
 
@@ -83,6 +84,28 @@ def read_sheet(path: Path, data: bytes, fits: Fits | None = None, name: str = ""
     return Text(
         path=path, content=content, warnings=faults, unit="row", separator=",", sheet=sheet.title
     )
+
+
+def notes_by_row(path: Path, name: str) -> dict[int, str]:
+    """Return the notes on the cells of a sheet of a workbook, by row from 1.
+
+    Notes of a row are joined, without the name of their author, which programs write before them.
+    """
+    from openpyxl import load_workbook  # noqa: PLC0415 — few files are workbooks
+
+    with ZipFile(path) as archive:
+        if not any("comments" in member.lower() for member in archive.namelist()):
+            return {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # as above
+        sheet = load_workbook(path)[name]
+    notes: dict[int, list[str]] = {}
+    for cell in (cell for row in sheet.iter_rows() for cell in row if cell.comment):
+        text = cell.comment.text.removeprefix(f"{cell.comment.author}:")
+        if _THREAD in text:  # below it, "Comment:" in the language of the program
+            text = text.partition(_THREAD)[2].partition(":")[2]
+        notes.setdefault(cell.row, []).append(" ".join(text.split()))
+    return {row: "; ".join(filter(None, texts)) for row, texts in notes.items()}
 
 
 def _header_of(rows: Sequence[list[str]]) -> list[str]:
@@ -167,13 +190,13 @@ def write_workbook(
             letter = openpyxl.utils.get_column_letter(number)
             sheet.auto_filter.ref = f"A1:{letter}{last}"
             lengths = column.head(_WIDTH_ROWS).cast(pl.String).str.len_chars().drop_nulls()
-            widest = max(len(column.name), *lengths, 0)
+            offered = (allowed or {}).get(column.name, ())
+            widest = max(0, len(column.name), *lengths, *map(len, offered))
             sheet.column_dimensions[letter].width = min(_MAX_WIDTH, widest + 4)
-            if values := (allowed or {}).get(column.name):
-                offered = DataValidation(
-                    "list", f'"{",".join(values)}"', sqref=f"{letter}2:{letter}{last}"
-                )
-                sheet.data_validations.append(offered)
+            if offered:
+                cells = f"{letter}2:{letter}{last}"
+                listed_values = DataValidation("list", f'"{",".join(offered)}"', sqref=cells)
+                sheet.data_validations.append(listed_values)
         for row, values in enumerate([frame.columns, *frame.iter_rows()]):
             sheet.append([cell_of(value, is_bold=row == 0) for value in values])
     book.save(out)

@@ -77,15 +77,27 @@ class LanguageModel:
 
         No chat is sent twice: replies are cached beside the vectors of encoders.
         """
-        decisive = [_LAYOUT, self.service.url, self.service.model, self.options.tokens]
-        cache = ReplyCache(cache_folder and cache_folder / canonical_digest(decisive))
+        cache, waiting = self._waiting(chats, cache_folder)
         stage.total(len(chats))
-        waiting = {json.dumps(chat): chat for chat in chats if cache.get(chat) is None}
         stage.advance(len(chats) - len(waiting))
-        for arrived in self._ask(list(waiting.values()), stage):
+        for arrived in self._ask(waiting, stage):
             cache.add(arrived)
             stage.advance(len(arrived))
         return [cache.get(chat) or Reply(text=None) for chat in chats]
+
+    def n_tokens(self, chats: Sequence[Messages], cache_folder: Path | None) -> int:
+        """Return the estimated tokens of chats without a cached reply, and at most of replies."""
+        _, waiting = self._waiting(chats, cache_folder)
+        return _n_tokens(waiting) + len(waiting) * self.options.tokens
+
+    def _waiting(
+        self, chats: Sequence[Messages], cache_folder: Path | None
+    ) -> tuple[ReplyCache, list[Messages]]:
+        """Return the cache of replies, and the distinct chats without a cached reply."""
+        decisive = [_LAYOUT, self.service.url, self.service.model, self.options.tokens]
+        cache = ReplyCache(cache_folder and cache_folder / canonical_digest(decisive))
+        waiting = {json.dumps(chat): chat for chat in chats if cache.get(chat) is None}
+        return cache, list(waiting.values())
 
     def recorded(self, replies: pl.DataFrame) -> dict[str, object]:
         """Return the facts that decide its answers.
@@ -109,10 +121,8 @@ class LanguageModel:
         """
         if not chats:
             return
-        n_characters = sum(len(message["content"]) for chat in chats for message in chat)
-        n_tokens = n_characters // CHARACTERS_A_TOKEN
         stage.say(
-            f"{len(chats):,} chats to send, an estimated {n_tokens:,} tokens and at most "
+            f"{len(chats):,} chats to send, an estimated {_n_tokens(chats):,} tokens and at most "
             f"{self.options.tokens:,} for each reply"
         )
         client, limit = ServiceClient(self.service), _LIMIT
@@ -135,6 +145,11 @@ class LanguageModel:
             return read_reply(answer, self.service.location)
 
         yield from client.ask_all(chats, reply)
+
+
+def _n_tokens(chats: Sequence[Messages]) -> int:
+    n_characters = sum(len(message["content"]) for chat in chats for message in chat)
+    return n_characters // CHARACTERS_A_TOKEN
 
 
 def read_reply(answer: Mapping[str, Any], location: str) -> Reply:

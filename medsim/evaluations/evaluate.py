@@ -21,6 +21,7 @@ from medsim.core.kinds import TERM_COLUMNS
 from medsim.core.options import declared, public
 from medsim.core.output import claimed_by
 from medsim.core.progress import Progress, progress_of
+from medsim.core.tables import read_text
 from medsim.core.terms import lowered_column
 from medsim.definitions.benchmark import BENCHMARK
 from medsim.embeddings.embedded_terms import (
@@ -108,10 +109,13 @@ def _answers(options: EvaluateOptions) -> Answers:
 
     given = ("inputs", "embeddings", "out", "llms", "predictions")
     standard = EvaluateOptions(**{name: getattr(options, name) for name in given})
-    applicable = {"threads", "cache", "overwrite", "coverage"}
+    applicable = {"threads", "cache", "overwrite", "coverage", "sample"}
+    applicable |= {"prompt", "max_tokens_total", "yes"}
     for name in sorted(declared(EvaluateOptions).keys() - applicable):
         if getattr(options, name) != getattr(standard, name):
             raise OptionError(f"`{name}` does not apply to questions; leave it out")
+    if options.sample is not None and options.predictions:
+        raise OptionError("`sample` does not apply to `predictions` on questions; leave it out")
     contenders = Contenders(
         llms=options.llms,
         embeddings=options.specs,
@@ -119,6 +123,9 @@ def _answers(options: EvaluateOptions) -> Answers:
         coverage=options.coverage,
         cache=cache_folder(options.cache),
         threads=options.n_threads,
+        sample=options.sample,
+        prompt=None if options.prompt is None else read_text(Path(options.prompt)).content.strip(),
+        max_tokens=None if options.yes else options.max_tokens_total,
     )
     return ask_questions(
         list(map(Path, options.input_paths)),

@@ -201,6 +201,13 @@ class EvaluateOptions(Options):
         ("--llm",),
         metavar="NAME=api:URL",
     )
+    prompt: str | Path | None = input_field(
+        None, "Text file with the instruction for language models.", key="prompt", kept_empty=False
+    )
+    max_tokens_total: int = option_field(
+        1_000_000, "Maximum estimated tokens to send to language models and receive.", least=1
+    )
+    yes: bool = option_field(False, "Send more tokens than the maximum to language models.")
     predictions: Annotated[Mapping[str, SystemLike] | None, PREDICTIONS_OPTION] = None
     metrics: Sequence[str] | None = main_field(
         None,
@@ -221,9 +228,9 @@ class EvaluateOptions(Options):
     )
     sample: int | None = main_field(
         None,
-        "Score a sample: this many positives of each dataset. First terms are drawn, with all "
-        "their positives and negatives, by hashes of the terms and the seed. Rated files are used "
-        "whole.",
+        "Score a sample: this many positives of each dataset, or questions of each folder. First "
+        "terms are drawn, with all their positives and negatives, by hashes of the terms and the "
+        "seed. Rated files are used whole.",
         least=1,
         most=10**9,
         key="sample",

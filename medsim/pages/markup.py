@@ -65,7 +65,8 @@ def document(template: str, *, style: str, scripts: Sequence[str], **shown: obje
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    shown = {"version": None, "style": asset(_HERE, "palette.css") + style, **shown}
+    style = asset(_HERE, "palette.css") + style
+    shown = {"version": None, "language": "en", "style": style, **shown}
     return _templates().get_template(template).render(policy=policy, scripts=scripts, **shown)
 
 

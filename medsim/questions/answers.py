@@ -22,7 +22,7 @@ from medsim.embeddings.chats import LanguageModel, LlmOptions
 from medsim.embeddings.embedded_terms import EmbeddedTerms, similarities_of, term_rows
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import COSINES
-from medsim.embeddings.replies import chat_of, noted, parse_answer, unanswered
+from medsim.embeddings.replies import Messages, chat_of, noted, parse_answer, unanswered
 from medsim.kernels.types import Singles, Values
 from medsim.questions.output import REPLIES
 from medsim.questions.question import LETTERS, Questions
@@ -65,10 +65,10 @@ class AskedModel(LanguageModel):
 
     options: AskedOptions
 
-    def answers(
-        self, questions: Questions, cache_folder: Path | None, progress: Progress
-    ) -> pl.DataFrame:
-        """Return its answers, with its replies.
+    def chats(
+        self, questions: Questions, prompt: str | None
+    ) -> tuple[pl.DataFrame, list[Messages]]:
+        """Return what it is asked, and the chats, with another instruction if a prompt is given.
 
         Examples are the first questions of train; as pairs, one with the right name and one with a
         wrong name take turns.
@@ -81,7 +81,17 @@ class AskedModel(LanguageModel):
             examples = examples.unique("id", keep="first", maintain_order=True)
         examples = examples.select("text", pl.col("right").str.to_uppercase())
         shots = examples.head(self.options.shots).rows()
-        chats = [chat_of(INSTRUCTIONS[ask], shots, text) for text in asked["text"]]
+        return asked, [chat_of(prompt or INSTRUCTIONS[ask], shots, text) for text in asked["text"]]
+
+    def answers(
+        self,
+        questions: Questions,
+        prompt: str | None,
+        cache_folder: Path | None,
+        progress: Progress,
+    ) -> pl.DataFrame:
+        """Return its answers, with its replies."""
+        ask, (asked, chats) = self.options.ask, self.chats(questions, prompt)
         with progress.stage(f"ask {self.name} {len(chats):,} times ({questions.name})") as stage:
             replies = self.replies(chats, cache_folder, stage)
             rows = []

@@ -46,6 +46,9 @@ class Contenders:
         coverage: whether a name needs vectors for all its words.
         cache: folder for cached vectors and replies; None for no cache.
         threads: number of threads.
+        sample: number of questions to ask of each folder; None for all.
+        prompt: instruction for language models; None for the usual one.
+        max_tokens: maximum estimated tokens of chats and replies; None for no limit.
     """
 
     llms: Sequence[str]
@@ -54,6 +57,9 @@ class Contenders:
     coverage: Coverage
     cache: Path | None
     threads: int
+    sample: int | None
+    prompt: str | None
+    max_tokens: int | None
 
 
 def ask_questions(
@@ -68,34 +74,33 @@ def ask_questions(
     """Ask models multiple-choice questions on names, and return their answers in ``out``.
 
     Language models choose the name that means the same as a term, or judge each of the names with
-    the term. An embedding does both: it chooses the name with the highest cosine, and affirms pairs
-    with a cosine above a threshold. Without vectors it has no answer. A system without vectors does
-    the same by its similarities, or chooses a name itself. No answer counts as wrong. The baselines
-    are rules of spelling. Of names with equal scores the first is chosen.
+    the term. Embeddings do both: they choose the name with the highest cosine, and affirm pairs
+    with a cosine above a threshold. Systems use their similarities, or choose names. No answer is
+    a wrong answer. The baselines are rules of spelling. The first of equal scores counts.
 
     Args:
         folders: folders of questions.
         out: folder to write.
         contenders: the models.
         recorded: the options for the manifest.
-        overwrite: whether an earlier output is replaced.
+        overwrite: whether ``out`` is replaced.
         progress: receives the stages.
 
     Raises:
         InputError: a folder has no questions, or an embedding or a table cannot be read.
-        OptionError: two models have the same name, or there are too few examples.
+        OptionError: two models have the same name, or there are too few examples or tokens.
     """
-    llms, threads = list(map(AskedModel.parse, contenders.llms)), contenders.threads
+    llms = list(map(AskedModel.parse, contenders.llms))
     names = [*(llm.name for llm in llms), *(spec.name for spec in contenders.embeddings)]
     names += [system.name for system in contenders.systems]
     check_unique("models", [*names, *RULES])
     with claimed(out, Answers.kind, overwrite=overwrite, input_folders=folders) as output:
-        inputs = list(map(read_questions, folders))
+        inputs = [read_questions(folder, contenders.sample) for folder in folders]
         check_unique("folders of questions", [each.name for each in inputs])
         n_examples = min(each.examples.height for each in inputs)
         if (n_shots := max((llm.options.shots for llm in llms), default=0)) > n_examples:
             raise OptionError(f"shots={n_shots} needs as many questions of train; export splits")
-        frames = [llm.answers(each, contenders.cache, progress) for each in inputs for llm in llms]
+        frames = _of_llms(contenders, llms, inputs, progress)
         of_others, about = _of_others(contenders, inputs, progress)
         frames += of_others
         if any(frame["ask"][0] == "choice" for frame in frames):
@@ -112,10 +117,33 @@ def ask_questions(
             questions={each.name: each.provenance for each in inputs},
             models=about | {llm.name: llm.recorded(replies.filter(model=llm.name)) for llm in llms},
             options=recorded,
-            **manifest.run_facts(progress, output.outputs, threads, *manifest.ENCODERS),
+            **manifest.run_facts(progress, output.outputs, contenders.threads, *manifest.ENCODERS),
         ).write(output.folder)
         output.publish()
     return Answers(out)
+
+
+def _of_llms(
+    contenders: Contenders,
+    llms: Sequence[AskedModel],
+    inputs: Sequence[Questions],
+    progress: Progress,
+) -> list[pl.DataFrame]:
+    """Return the answers of language models.
+
+    Raises:
+        OptionError: chats and replies are estimated to need too many tokens.
+    """
+    prompt, cache = contenders.prompt, contenders.cache
+    asked = [(llm, each) for each in inputs for llm in llms]
+    n_tokens = sum(llm.n_tokens(llm.chats(each, prompt)[1], cache) for llm, each in asked)
+    if contenders.max_tokens is not None and n_tokens > contenders.max_tokens:
+        raise OptionError(
+            f"the chats and replies need an estimated {n_tokens:,} tokens, more than "
+            f"`max_tokens_total` {contenders.max_tokens:,}; add `yes` to send them, or "
+            "`sample` for fewer questions"
+        )
+    return [llm.answers(each, prompt, cache, progress) for llm, each in asked]
 
 
 def _of_others(

@@ -57,8 +57,8 @@ def _files_of(folder: Path) -> dict[str, Path]:
     return {split: path for split, path in existing.items() if path.stat().st_size}
 
 
-def read_questions(folder: Path) -> Questions:
-    """Return the questions of a folder.
+def read_questions(folder: Path, sample: int | None = None) -> Questions:
+    """Return the questions of a folder, or a sample: the first ones, whose order was drawn.
 
     Raises:
         InputError: it has no questions, or its files are damaged.
@@ -69,7 +69,7 @@ def read_questions(folder: Path) -> Questions:
             f"{folder} has no questions; make some with medsim export --for jsonl and --choices"
         )
     split = next(iter(files))
-    asked = _read(files[split], name)
+    asked = _read(files[split], name)[:sample]
     has_examples = "train" in files and split != "train"
     opened: Opened[Any] | None = open_output(folder) if (folder / MANIFEST).exists() else None
     return Questions(

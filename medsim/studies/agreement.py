@@ -1,9 +1,10 @@
-"""Inter-annotator agreement: Krippendorff's alpha, Cohen's kappa and accuracy, with intervals."""
+"""Inter-annotator agreement: alpha, kappas, Gwet's AC1 and accuracy, with intervals."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -26,6 +27,7 @@ NONE = -1
 """The value of a missing answer."""
 
 _PAIRABLE = 2
+_ROUNDING = 1e-12
 _RESAMPLES_A_TASK = 64
 
 
@@ -88,15 +90,72 @@ def nominal_alpha(table: Judgements, n_values: int, resampling: Resampling) -> E
         1 if all agree, about 0 if they agree by chance. NaN if no unit has two values, or if only
         one value occurs: without variation, reliability cannot be estimated (Krippendorff 2011).
     """
-    counts = np.column_stack([(table == value).sum(axis=1) for value in range(n_values)])
-    pairable = counts[counts.sum(axis=1) >= _PAIRABLE]
-    # Units with the same count of each value are one kind; kinds are ordered by number.
-    numbers = pairable @ (table.shape[1] + 1) ** np.arange(n_values)
-    _, first, n_units = np.unique(numbers, return_index=True, return_counts=True)
-    kinds = pairable[first]
+    kinds, n_units = _kinds(table, n_values, _PAIRABLE)
     n = kinds.sum(axis=1)
     disagreement = (n * n - (kinds * kinds).sum(axis=1)) / (n - 1)
     return over_units(np.column_stack([kinds, disagreement]), n_units, _alpha, resampling)
+
+
+def _kinds(table: Judgements, n_values: int, least: int) -> tuple[Counts, Counts]:
+    """Return the counts of values of units with at least some, and the number of such units.
+
+    Units with the same count of each value are one kind; kinds are ordered by number.
+
+    Returns:
+        int64[n_kinds, n_values] and int64[n_kinds].
+    """
+    counts = np.column_stack([(table == value).sum(axis=1) for value in range(n_values)])
+    counts = counts[counts.sum(axis=1) >= least]
+    numbers = counts @ (table.shape[1] + 1) ** np.arange(n_values)
+    _, first, n_units = np.unique(numbers, return_index=True, return_counts=True)
+    return counts[first], n_units
+
+
+def agreements(table: Judgements, n_values: int, resampling: Resampling) -> dict[str, Estimate]:
+    """Return percent agreement, Fleiss' kappa and Gwet's AC1 by name, with intervals over units.
+
+    Percent agreement is the mean over units of the share of equal answers among all pairs of
+    answers. Fleiss' kappa and AC1 are (p - e) / (1 - e) for this share p and the share e that is
+    expected by chance, from the mean share of each value over units: the sum of its squares for
+    kappa (Fleiss, Psychological Bulletin 1971), and the sum of share * (1 - share), divided by the
+    number of values less one, for AC1 (Gwet, British Journal of Mathematical and Statistical
+    Psychology 2008). As in Gwet's handbook, units with one answer count for the shares of values.
+
+    Args:
+        table: values from 0 to ``n_values`` - 1, or -1 if missing.
+        n_values: the number of possible values.
+        resampling: settings of the BCa intervals over units.
+
+    Returns:
+        NaN if no unit has two answers; the kappa also if only one value occurs.
+    """
+    kinds, n_units = _kinds(table, n_values, 1)
+    n = kinds.sum(axis=1)
+    alike = (kinds * (kinds - 1)).sum(axis=1) / np.maximum(n * (n - 1), 1)
+    features = np.column_stack([kinds / n[:, None], alike, n >= _PAIRABLE])
+    return {
+        name: over_units(features, n_units, partial(_beyond_chance, by_chance), resampling)
+        for name, by_chance in _BY_CHANCE.items()
+    }
+
+
+_BY_CHANCE: dict[str, Callable[[FloatTable], Values]] = {
+    "percent_agreement": lambda shares: np.zeros(len(shares)),
+    "fleiss_kappa": lambda shares: (shares * shares).sum(axis=1),
+    "ac1": lambda shares: (shares * (1 - shares)).sum(axis=1) / (shares.shape[1] - 1),
+}
+"""The agreement by chance, given the shares of values, float64[n, n_values]."""
+
+
+def _beyond_chance(by_chance: Callable[[FloatTable], Values], sums: FloatTable) -> Values:
+    """Return the agreement of each row of sums; see ``agreements`` for the columns."""
+    shares, alike, n_pairable = sums[:, :-2], sums[:, -2], sums[:, -1]
+    expected = by_chance(shares / np.maximum(shares.sum(axis=1, keepdims=True), 1))
+    result = np.full(len(sums), np.nan)
+    is_defined = (n_pairable > 0) & (expected < 1 - _ROUNDING)
+    np.divide(alike, n_pairable, out=result, where=is_defined)
+    np.divide(result - expected, 1 - expected, out=result, where=is_defined)
+    return result
 
 
 def _alpha(sums: FloatTable) -> Values:

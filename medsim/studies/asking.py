@@ -24,15 +24,24 @@ from medsim.core.tables import TextTable, read_table
 from medsim.core.terms import lowered
 from medsim.kernels.packing import tie_hashes
 from medsim.statistics.strata import PAIR_PROPERTIES, property_in
-from medsim.studies.folder import Study, draw_id, presentations_of, write_study
+from medsim.studies.folder import (
+    Study,
+    add_to_study,
+    asked_scale,
+    draw_id,
+    presentations_of,
+    write_study,
+)
 from medsim.studies.options import (
     PER_CLASS,
+    AddOptions,
     DomainsOptions,
     GradeOptions,
     InspectOptions,
     InstancesOptions,
     SampleOptions,
     StudyOptions,
+    annotators_of,
 )
 from medsim.studies.output import (
     CONTEXT_ITEMS,
@@ -43,6 +52,7 @@ from medsim.studies.output import (
     SCORE_TABLES,
 )
 from medsim.studies.sheets import ASSOCIATION, CONTEXT, DOMAIN, GRADED, JUDGEMENT, MARKS, Scale
+from medsim.studies.sheets.answers import StudyIdentity, read_answers
 from medsim.studies.words import BIOMEDICAL, kept_words
 
 _CLASSES = (1, 0)  # labels
@@ -67,6 +77,7 @@ def sample_study(options: SampleOptions) -> Study:
         OutputError: ``out`` is taken or cannot be written.
     """
     progress = progress_of(options.progress)
+    asked_scale(JUDGEMENT, options.question, options.answer_words)  # before the slow steps
     if options.is_table:
         path = Path(folder_of(options.pairs))
         with progress.stage(f"read {path.name}"):
@@ -118,6 +129,7 @@ def _write_judged(
             "source": source,
             "notice": " ".join(filter(None, [licence, options.notice])) or None,
             "question": options.question,
+            "answer_words": list(options.answer_words) or None,
         }
         return write_study(JUDGEMENT, items, presentations, options, progress, **manifest_fields)
 
@@ -142,6 +154,7 @@ def _shares(
 
 
 _LABELS = {"1": 1, "0": 0, "same": 1, "not_same": 0, "positive": 1, "negative": 0}
+_LABELS |= {"yes": 1, "no": 0, "true": 1, "false": 0}
 
 
 def _labelled(table: TextTable, seed: int) -> pl.DataFrame:
@@ -268,6 +281,37 @@ def grade_study(options: GradeOptions) -> Study:
             "page_size": math.ceil(n_seen / n_pages) if options.page_size else 0,
         }
         return write_study(GRADED, items, presentations, options, progress, **manifest_fields)
+
+
+@public(AddOptions)
+def add_annotator(options: AddOptions) -> Study:
+    """Return a study to which it adds an annotator, with a sheet of the pairs that need votes.
+
+    These are the pairs with fewer answers than people who were asked, fewest answers first; without
+    answers all pairs. The sheets and answers of all others stay valid.
+
+    Raises:
+        InputError: the folder is not a study, or an answer is invalid.
+        OptionError: the name is unfit or taken, or no pair needs a vote.
+        OutputError: the study cannot be written.
+    """
+    study = Study(folder_of(options.study))
+    names, shown = study.manifest.annotators, study.assignment()
+    *_, name = annotators_of([*names, options.name], stem="")
+    entries = shown.with_columns(value=pl.lit(None))
+    if options.answers:
+        identity = StudyIdentity(study_id=study.manifest.study_id, scale=study.asked)
+        entries = read_answers([*map(Path, options.answers)], shown, identity).entries
+    needed = (
+        entries.group_by("item_id")
+        .agg(pl.col(*study.scale.sides).first(), n=pl.col("value").count(), n_asked=pl.len())
+        .filter(pl.col("n") < pl.col("n_asked"))
+        .sort("n", "item_id")
+    )
+    if needed.is_empty():
+        raise OptionError(f"every {study.scale.noun} has all its answers, so none is left to add")
+    seed = int(str(study.manifest.options.get("seed", 0)))
+    return add_to_study(study, presentations_of(seed, name, needed, shown=study.scale.sides))
 
 
 def rater_counts(study: Study) -> pl.DataFrame:

@@ -12,6 +12,7 @@ from medsim.core.options import call
 from medsim.core.printing import Format, print_table, quoted, say_missing, say_next, say_signs
 from medsim.core.progress import progress_of
 from medsim.studies.options import (
+    AddOptions,
     DomainsOptions,
     GradeOptions,
     InspectOptions,
@@ -35,9 +36,9 @@ study = subcommands(
 def sample(options: SampleOptions, *, form: Format = "table") -> None:
     """Have people judge pairs of a build, or all pairs of a table, and print how many.
 
-    Draws pairs of every set of a build. A table is CSV, TSV or Parquet; a column label has the
-    known answers (same or not_same, 1 or 0), and other columns are kept for the results. Writes a
-    folder: annotators/NAME is for each annotator (a page that needs no network, a sheet, tasks for
+    Draws pairs of every set of a build. A table is .xlsx, CSV, TSV or Parquet; a column label has
+    the known answers (same or not_same, 1 or 0), and other columns are kept for the results. Writes
+    a folder: annotators/NAME is for each annotator (a page that needs no network, sheets, tasks for
     Label Studio); annotators must not see key/.
 
     Example: medsim study sample hpo -o study --annotators ada,ben,eva
@@ -108,6 +109,22 @@ def inspect(options: InspectOptions, *, form: Format = "table") -> None:
     _print_asked(shown_counts(call(inspect_study, options)), options, form)
 
 
+@command(study, AddOptions, then=("study score",))
+def add(options: AddOptions, *, form: Format = "table") -> None:
+    """Add an annotator to a study, and print how many items each has.
+
+    Writes annotators/NAME into the study, with the items that have fewer answers than people asked,
+    or all without ANSWERS. The sheets and answers of others stay valid.
+
+    Example: medsim study add study gil answers/
+    """
+    from medsim.studies.asking import add_annotator, shown_counts
+
+    study = call(add_annotator, options)
+    print_table(shown_counts(study), form)
+    say_next(options.progress, f"send the folder {quoted(study.folder)}/annotators/{options.name}")
+
+
 @command(study, ScoreOptions, then=("build", "eval", "study pairs", "wic eval", "report"))
 def score(
     options: ScoreOptions,
@@ -116,7 +133,7 @@ def score(
         str | None,
         typer.Option(
             help="quality (table 3 of the paper), agreement, annotators, judged, disagreements, "
-            "corrections, raters, rated, parts, accuracy, domains, confirmed or missing."
+            "corrections, parts, raters, rated, accuracy, domains, confirmed, answers or missing."
         ),
     ] = None,
     form: Format = "table",
@@ -124,16 +141,17 @@ def score(
     """Score a study from its answers, and print a table.
 
     Reads what annotators sent back: files of the page, sheets in CSV, TSV or .xlsx, exports of
-    Label Studio, or folders of them. --leave-out outliers leaves out the outliers of a graded
-    study. Writes nothing, or with --out a folder with every table: corrections.csv for medsim build
-    --corrections, rated.csv for medsim eval, domains.csv and confirmed.csv for medsim study pairs.
+    Label Studio, or folders of them, in which a person's later file replaces the earlier one.
+    --leave-out outliers leaves out the outliers of a graded study. Writes nothing, or with --out a
+    folder with every table: corrections.csv for medsim build --corrections, rated.csv for medsim
+    eval, domains.csv and confirmed.csv for medsim study pairs; and methods.txt for a paper.
     In tables, md and latex a confidence interval follows its estimate; json and csv have columns
     for its ends.
 
     Example: medsim study score study answers/ --format latex
     """
     from medsim.core.shown import why_missing
-    from medsim.studies.output import WHY_MISSING, texts_of_statistics
+    from medsim.studies.output import NEXT_STEPS, WHY_MISSING, texts_of_statistics
     from medsim.studies.page import score_sentences
     from medsim.studies.score import check_table, readable_scores, score_study
 
@@ -149,7 +167,7 @@ def score(
     if options.out is not None:
         draws = "for a report, run medsim report {out} -o scores.html"
         written = {name for name, rows in scores.tables.items() if rows.height}
-        steps = [draws, *(step for name, step in _TAKES.items() if name in written)]
+        steps = [draws, *(step for name, step in NEXT_STEPS.items() if name in written)]
         say_next(options.progress, *(step.format(out=quoted(options.out)) for step in steps))
 
 
@@ -198,19 +216,6 @@ def pairs(options: PairsFileOptions, *, form: Format = "table") -> None:
         f"to have people rate them, run medsim study grade {quoted(options.out)} -o STUDY",
         f"to check associations, run medsim study inspect {quoted(options.out)} -o STUDY",
     )
-
-
-_TAKES = {
-    "corrections": "to apply them, run medsim build SOURCE -o FOLDER "
-    "--corrections {out}/corrections.csv",
-    "rated": "to score an embedding, run medsim eval {out}/rated.csv -e NAME=PATH -o RESULTS",
-    "accuracy": "to compare models, run medsim wic eval DATA -m NAME=PATH -o SCORES --people {out}",
-    "domains": "to pair the words, run medsim study pairs WORDS -o pairs.csv "
-    "--domains {out}/domains.csv",
-    "confirmed": "to use them, run medsim study pairs WORDS -o pairs.csv "
-    "--confirmed {out}/confirmed.csv",
-}
-"""The command that uses a table of scores."""
 
 
 def _print_asked(table: pl.DataFrame, options: StudyOptions, form: Format) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,21 +13,24 @@ import polars as pl
 
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import counted
-from medsim.core.manifest import fingerprint, medsim_version
+from medsim.core.manifest import MANIFEST, fingerprint, medsim_version
 from medsim.core.opened import Opened
-from medsim.core.output import claimed_by
+from medsim.core.output import OutputFolder, claimed, claimed_by
 from medsim.core.progress import Progress
 from medsim.core.shown import Summary
 from medsim.core.tables import read_text
 from medsim.studies.output import ASSIGNED, ITEMS, STUDY, StudyManifest
 from medsim.studies.sheets import (
     SCALES,
+    SHEET_LANGUAGES,
     Entry,
     Scale,
     Sheet,
     label_studio_config,
     label_studio_tasks,
     rendered_sheet,
+    table_to_fill_in,
+    write_sheet,
     written_csv,
 )
 
@@ -72,6 +76,11 @@ class Study(Opened[StudyManifest]):
         """Scale of the answers."""
         return SCALES[self.manifest.scale]
 
+    @property
+    def asked(self) -> Scale:
+        """The scale with the question and the words for answers that annotators see."""
+        return _asked(self.manifest)
+
     def items(self) -> pl.DataFrame:
         """Return a row per pair, with the columns that annotators did not see."""
         return self._checked(ITEMS)
@@ -101,11 +110,14 @@ def write_study(
         presentations: ``ASSIGNED`` of each annotator, in order of position.
         options: options of the command.
         progress: its warnings are kept in the manifest.
-        manifest_fields: the source, notice, page_size and question of ``StudyManifest``.
+        manifest_fields: the source, notice, page_size, question and answer_words of
+            ``StudyManifest``.
     """
     assignment = pl.concat(presentations)
-    question = manifest_fields.get("question")
+    question, words = (manifest_fields.get(name) for name in ("question", "answer_words"))
     content = [scale.name, fingerprint(items), fingerprint(assignment), *filter(None, [question])]
+    content += words or []
+    asked = asked_scale(scale, question, words)
     study_id = canonical_digest(content)[:_ID_LENGTH]
     metadata = {"study": study_id}
     with claimed_by(options, STUDY) as output:
@@ -113,8 +125,8 @@ def write_study(
             medsim=medsim_version(),
             study_id=study_id,
             scale=scale.name,
-            title=options.title or "",
-            instructions=list(instructions_of(scale, options.instructions, question)),
+            title=options.title or question or SHEET_LANGUAGES[asked.language]["title"],
+            instructions=list(instructions_of(asked, options.instructions, is_own=bool(question))),
             annotators=assignment["annotator"].unique(maintain_order=True).to_list(),
             options=options.recorded(),
             warnings=list(progress.warnings),
@@ -123,12 +135,27 @@ def write_study(
         )
         output.write(ITEMS, items, metadata)
         output.write(ASSIGNED.files, assignment, metadata)
-        for sheet in _sheets(manifest, assignment):
-            for name, text in _files_of(sheet).items():
-                output.write_text(f"annotators/{sheet.annotator}/{name}", text, len(sheet.entries))
+        _write_sheets(output, manifest, assignment)
         replace(manifest, outputs=dict(sorted(output.outputs.items()))).write(output.folder)
         output.publish()
     return Study(options.out)
+
+
+def add_to_study(study: Study, presentation: pl.DataFrame) -> Study:
+    """Write the sheets of another annotator into a study and return it; other sheets stay."""
+    (name,) = presentation["annotator"].unique()
+    assignment = pl.concat([study.assignment(), presentation])
+    manifest = replace(study.manifest, annotators=[*study.manifest.annotators, name])
+    with claimed(study.folder, replace(STUDY, grows=True), overwrite=False) as output:
+        files = (path for path in study.folder.rglob("*") if path.is_file())
+        names = {path.relative_to(study.folder).as_posix() for path in files}
+        kept = sorted(names - {MANIFEST, ASSIGNED.files})
+        output.carry_over({name: manifest.outputs.get(name) for name in kept})
+        output.write(ASSIGNED.files, assignment, {"study": manifest.study_id})
+        _write_sheets(output, manifest, presentation)
+        replace(manifest, outputs=dict(sorted(output.outputs.items()))).write(output.folder)
+        output.publish()
+    return Study(study.folder)
 
 
 def draw_id(*parts: object) -> str:
@@ -193,9 +220,32 @@ def presentations_of(
     return pl.DataFrame(rows, schema=ASSIGNED.dtypes, orient="row")
 
 
+def asked_scale(scale: Scale, question: str | None, words: Sequence[str] | None) -> Scale:
+    """Return a scale with another question and other words for answers, if they are given.
+
+    Raises:
+        OptionError: these are not words for its answers.
+    """
+    worded = scale.worded(words) if words else scale
+    return replace(worded, question=question or worded.question)
+
+
+def _asked(manifest: StudyManifest) -> Scale:
+    return asked_scale(SCALES[manifest.scale], manifest.question, manifest.answer_words)
+
+
+def _write_sheets(output: OutputFolder, manifest: StudyManifest, assignment: pl.DataFrame) -> None:
+    for sheet in _sheets(manifest, assignment):
+        folder = f"annotators/{sheet.annotator}"
+        for name, text in _files_of(sheet).items():
+            output.write_text(f"{folder}/{name}", text, len(sheet.entries))
+        name = f"{folder}/sheet-{sheet.annotator}.xlsx"
+        output.write_file(name, partial(write_sheet, sheet))
+        output.register_existing(name, table_to_fill_in(sheet))  # its bytes have the time
+
+
 def _sheets(manifest: StudyManifest, assignment: pl.DataFrame) -> Iterator[Sheet]:
-    scale = SCALES[manifest.scale]
-    scale = replace(scale, question=manifest.question or scale.question)
+    scale = _asked(manifest)
     for (annotator,), rows in assignment.group_by("annotator", maintain_order=True):
         yield Sheet(
             study_id=manifest.study_id,
@@ -215,15 +265,10 @@ def _sheets(manifest: StudyManifest, assignment: pl.DataFrame) -> Iterator[Sheet
 def _files_of(sheet: Sheet) -> dict[str, str]:
     """Return the files for one annotator by name; each format is enough to answer."""
     paragraphs = [sheet.notice, *sheet.instructions] if sheet.notice else sheet.instructions
-    allowed = ", ".join(choice.label.lower() for choice in sheet.scale.choices)
-    columns = "column answer" + (" (and comment, if you like)" if sheet.scale.commented else "")
-    filling = (
-        f"Open annotate.html in a browser and go through the {sheet.scale.noun}s; it needs no "
-        f"network. Or fill in the {columns} of sheet-{sheet.annotator}.csv, and save it as "
-        f"CSV or .xlsx. The answers are: {allowed}. Leave a cell empty if you have not "
-        "judged yet, and change no other column."
+    filling = SHEET_LANGUAGES[sheet.scale.language]["filling"].format(
+        noun=sheet.scale.noun, annotator=sheet.annotator, allowed=", ".join(sheet.scale.allowed)
     )
-    instructions = [sheet.title, *paragraphs, sheet.scale.question, filling]
+    instructions = [sheet.title, *paragraphs, sheet.scale.question, " ".join(filling.split())]
     return {
         "annotate.html": rendered_sheet(sheet),
         f"sheet-{sheet.annotator}.csv": written_csv(sheet),
@@ -233,18 +278,16 @@ def _files_of(sheet: Sheet) -> dict[str, str]:
     }
 
 
-def instructions_of(
-    scale: Scale, file: str | Path | None, question: str | None = None
-) -> tuple[str, ...]:
+def instructions_of(scale: Scale, file: str | Path | None, *, is_own: bool) -> list[str]:
     """Return paragraphs for annotators, from a text file or by default from the scale.
 
-    Paragraphs are separated by empty lines. With another question than the scale's, the default
-    ones that explain the scale's are left out.
+    Paragraphs are separated by empty lines. If the question is the user's own, the default ones
+    that explain the scale's question are left out.
     """
-    text = scale.instructions if file is None else read_text(Path(file), guess=False).content
+    text = scale.instructions.replace("{unsure}", scale.allowed[-1])
+    text = text if file is None else read_text(Path(file), guess=False).content
     paragraphs = (" ".join(lines.split()) for lines in re.split(r"\n\s*\n", text))
-    instructions = tuple(filter(None, paragraphs))
-    if file is None and question is not None:
-        seen = "You will see pairs of terms, one pair at a time, and answer a question on each."
-        return seen, instructions[-1]
+    instructions = list(filter(None, paragraphs))
+    if file is None and is_own:
+        return [SHEET_LANGUAGES[scale.language]["seen"], instructions[-1]]
     return instructions

@@ -23,7 +23,7 @@ from medsim.statistics.rater_agreement import (
 from medsim.statistics.strata import PAIR_PROPERTIES, Stratification, parts_of, property_in
 from medsim.studies.agreement import ScoreRow, answer_table, estimate_columns, score_table
 from medsim.studies.options import OUTLIER_SHARE
-from medsim.studies.output import RATING_COLUMNS
+from medsim.studies.output import MAX_PARTS, RATING_COLUMNS
 
 if TYPE_CHECKING:
     from medsim.statistics.options import Resampling
@@ -34,7 +34,6 @@ OUTLIERS = "outliers"
 
 _HIGHEST = 6  # of the scale of ratings, which begins with 0 (Chiu et al. 2018)
 _SCALED_TO = 10  # the highest mean, as in rated sets
-_MAX_VALUES = 12  # of a column to make parts by
 _FEWEST = 2  # raters that can agree
 _GROUP = "group "
 _NUMBERED = ("count", "topics")
@@ -241,7 +240,7 @@ def _parts_of(rated: pl.DataFrame, stratification: Stratification) -> pl.DataFra
     described = [
         name for name in rated.columns[len(RATING_COLUMNS) :] if name not in properties.columns
     ]
-    telling = [name for name in described if 1 < rated[name].n_unique() <= _MAX_VALUES]
+    telling = [name for name in described if 1 < rated[name].n_unique() <= MAX_PARTS]
     numbered = rated.select("rating", "deviation").with_row_index("row")
     members = [numbered.select("row", part=pl.lit("all"), of=pl.lit(""), begin=0.0), *in_bins]
     for name in telling:

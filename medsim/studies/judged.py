@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -21,6 +21,7 @@ from medsim.studies.agreement import (
     NONE,
     Judgements,
     ScoreRow,
+    agreements,
     answer_table,
     cohens_kappa,
     estimate_columns,
@@ -28,7 +29,7 @@ from medsim.studies.agreement import (
     nominal_alpha,
     score_table,
 )
-from medsim.studies.output import JUDGED_ITEMS, SCORE_TABLES
+from medsim.studies.output import JUDGED_ITEMS, MAX_PARTS, SCORE_TABLES
 from medsim.studies.sheets import (
     ASSOCIATED,
     ASSOCIATION,
@@ -72,16 +73,17 @@ def judged_tables(
 
     Returns:
         quality: table 3 of Schulz and Juric (2020), a row per dataset, and a row for all together,
-            of the pairs with a label; left out if there are none. agreement: Krippendorff's alpha
-            of all annotators and of every two. annotators: counts of each annotator's answers.
-            judged: the judgement of each pair. disagreements: pairs whose judgement contradicts the
-            label, pairs without ground truth, and pairs without unanimous judgement. corrections:
-            the pairs whose judgement contradicts the label, for ``medsim build --corrections``;
-            left out without labels.
+            of the pairs with a label; left out if there are none. parts: the same of the pairs with
+            each value of the table's other columns; left out if no column has few values.
+            agreement: alpha, kappas and AC1 of all annotators and of every two. annotators: counts
+            of each annotator's answers. judged: the judgement of each pair. disagreements: pairs
+            whose judgement contradicts the label, pairs without ground truth, and pairs without
+            unanimous judgement. corrections: the pairs whose judgement contradicts the label, for
+            ``medsim build --corrections``; left out without labels.
     """
     late, answers = answers.filter(pl.col("value").is_null()), answers.drop_nulls("value")
     names = answers["annotator"].unique().sort().to_list()
-    items = items.filter(items["item_id"].is_in(answers["item_id"].implode()))
+    asked, items = items, items.filter(items["item_id"].is_in(answers["item_id"].implode()))
     table, n_late = _table(items, answers, names), Counter(late["item_id"])
     n_missing = np.array([n_late[item_id] for item_id in items["item_id"]], np.int64)
     truth = majority(table, (table != NONE).sum(axis=1) + n_missing)
@@ -104,9 +106,12 @@ def judged_tables(
         "judged": _known(items.select(*judged, pl.exclude(dropped)).sort("term1", "term2")),
         "disagreements": _misjudged(items, table, names),
     }
-    if not (is_labelled := items["label"].is_not_null()).any():
+    numbered = items.with_row_index("row")
+    if (parts := _quality(_by_column(numbered, asked.columns), table, resampling)).height > 1:
+        tables["parts"] = parts
+    if (labelled := numbered.drop_nulls("label")).is_empty():
         return tables
-    quality = _quality(items.filter(is_labelled), table[is_labelled.to_numpy()], resampling)
+    quality = _quality(_by_set(labelled), table, resampling).drop(pl.selectors.matches("^same"))
     wrong = items.filter("wrong", (pl.col("n_missing") == 0) | incomplete).sort("judged", *_ORDER)
     return {
         "quality": quality,
@@ -186,26 +191,46 @@ def _judges(table: Judgements, truth: Rows, late: Counter[str], names: list[str]
     return score_table(judges)
 
 
-def _quality(items: pl.DataFrame, table: Judgements, resampling: Resampling) -> pl.DataFrame:
+_Group: TypeAlias = tuple[ScoreRow, pl.DataFrame]
+"""The first columns of a row, and the items that it is about, with their row in a table."""
+
+
+def _by_set(items: pl.DataFrame) -> Iterator[_Group]:
+    """Yield all items, and those of each set of a build."""
+    yield {"dataset": "all", "difficulty": None, "negatives": None}, items
+    of_sets = items.drop_nulls("dataset").group_by(SET_COLUMNS)
+    for named, group in sorted(of_sets, key=lambda group: group[0]):
+        yield dict(zip(SET_COLUMNS, named, strict=True)), group
+
+
+def _by_column(items: pl.DataFrame, columns: Sequence[str]) -> Iterator[_Group]:
+    """Yield all items, and those with each value of the table's own columns with few values."""
+    yield {"part": "all"}, items
+    for name in columns:
+        is_own = name not in {*JUDGED_ITEMS.dtypes, "comments"}
+        if is_own and 1 < items[name].n_unique() <= MAX_PARTS:
+            for (value,), group in items.sort(name, "row").group_by(name, maintain_order=True):
+                yield {"part": f"{name}={value}"}, group
+
+
+def _quality(groups: Iterable[_Group], table: Judgements, resampling: Resampling) -> pl.DataFrame:
     """Return the quality of labels beside ``majority``, with Wilson's intervals of shares."""
-    numbered = items.select(*SET_COLUMNS, "label", "truth").with_row_index("row")
-    groups = [(("all", None, None), numbered)]
-    of_sets = numbered.drop_nulls("dataset").group_by(SET_COLUMNS)
-    groups += sorted(of_sets, key=lambda group: group[0])
     rows: list[ScoreRow] = []
     for named, group in groups:
         judgements = table[group["row"].to_numpy().astype(np.int64)]
-        decided = group.filter(pl.col("truth") != NO_TRUTH)
+        judged = group.filter(pl.col("truth") != NO_TRUTH)
+        decided = judged.drop_nulls("label")
         positive, same = decided["label"] == 1, decided["truth"] == SAME
         n_found = int((positive & same).sum())
         shares = {
-            "no_ground_truth": share_of(group.height - decided.height, group.height),
+            "same": share_of(int((judged["truth"] == SAME).sum()), judged.height),
+            "no_ground_truth": share_of(group.height - judged.height, group.height),
             "alpha": _alpha(judgements, len(JUDGEMENT), resampling),
             "accuracy": share_of(int((positive == same).sum()), decided.height),
             "recall": share_of(n_found, int(same.sum())),
             "precision": share_of(n_found, int(positive.sum())),
         }
-        row: ScoreRow = dict(zip(SET_COLUMNS, named, strict=True)) | {"n_pairs": group.height}
+        row = named | {"n_pairs": group.height}
         for name, share in shares.items():
             row |= estimate_columns(name, share)
         rows.append(row)
@@ -215,29 +240,31 @@ def _quality(items: pl.DataFrame, table: Judgements, resampling: Resampling) -> 
 def _agreement(
     scale: Scale, table: Judgements, names: Sequence[str], resampling: Resampling
 ) -> pl.DataFrame:
-    """Return kappa and alpha of all annotators, and of every two if there are more.
+    """Return the agreement of all annotators, and of every two if there are more.
 
-    For judgements there is only alpha, once with "don't know" as a judgement and once without it.
+    Judgements are compared once with "don't know" as a judgement and once without it.
     """
-    tables = {"": table}
+    tables = {"": (table, len(scale))}
     if scale is JUDGEMENT:
         decided = np.where(table == DONT_KNOW, np.int8(NONE), table)
-        tables = {"a judgement": table, "left out": decided}
+        tables = {"a judgement": (table, len(scale)), "left out": (decided, DONT_KNOW)}
     everyone = list(range(len(names)))
     pairs = combinations(everyone, _TWO) if len(names) > _TWO else ()
     rows: list[ScoreRow] = []
     for members in (everyone, *map(list, pairs)):
-        for dont_know, values in tables.items():
+        for dont_know, (values, n_values) in tables.items():
             columns = np.ascontiguousarray(values[:, members])
             row: ScoreRow = {"annotators": " & ".join(names[member] for member in members)}
             row |= {"dont_know": dont_know} if scale is JUDGEMENT else {}
             row[f"n_{scale.noun}s"] = n_shared = _n_shared(columns)
-            if scale is not JUDGEMENT:
-                kappa = Estimate(value=math.nan)
-                if len(members) == _TWO:
-                    kappa = cohens_kappa(columns, len(scale), _for_units(resampling, n_shared))
-                row |= estimate_columns("kappa", kappa)
-            rows.append(row | estimate_columns("alpha", _alpha(columns, len(scale), resampling)))
+            settings, kappa = _for_units(resampling, n_shared), Estimate(value=math.nan)
+            if len(members) == _TWO:
+                kappa = cohens_kappa(columns, n_values, settings)
+            estimates = agreements(columns, n_values, settings)
+            estimates |= {"kappa": kappa, "alpha": nominal_alpha(columns, n_values, settings)}
+            for name in ("alpha", "kappa", "fleiss_kappa", "ac1", "percent_agreement"):
+                row |= estimate_columns(name, estimates[name])
+            rows.append(row)
     return score_table(rows)
 
 

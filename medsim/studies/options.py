@@ -8,6 +8,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
+from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
 from medsim.core.options import (
     OVERWRITE,
@@ -31,6 +32,7 @@ from medsim.statistics.options import (
     MAX_RESAMPLES,
     MIN_RESAMPLES,
     TOPIC_BINS,
+    Resampling,
     check_bins,
 )
 
@@ -162,6 +164,12 @@ class SampleOptions(AskingOptions):
     question: str | None = main_field(
         None, "Question to ask instead of the paper's; the answers stay."
     )
+    answer_words: Sequence[str] = main_field(
+        (),
+        "Words for same, not same and don't know: yes,no,unsure. With ja,nein,unsicher, pages and "
+        "sheets are in German.",
+        listed=True,
+    )
 
     @property
     def is_table(self) -> bool:
@@ -179,8 +187,6 @@ class SampleOptions(AskingOptions):
             raise OptionError("`per_class` does not apply to a table of pairs; leave it out")
         if not self.is_table and self.per_class is None:
             object.__setattr__(self, "per_class", PER_CLASS)
-        title = self.title or self.question or "Do these terms mean the same?"
-        object.__setattr__(self, "title", title)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,15 +233,27 @@ def _of_graded(option: Option, key: str) -> Option:
     return replace(option, help=text, key=key, kept_empty=False)
 
 
+StudyFolder = Annotated[PathOrOutput, Option("Folder of a study.", argument=True)]
+_ANSWERS = Option("Files that annotators sent back, or folders.", argument=True)
+
+
+@dataclass(frozen=True, slots=True)
+class AddOptions(Options):
+    """The options of ``medsim study add``."""
+
+    study: StudyFolder
+    name: Annotated[str, Option("Name of the new annotator.", argument=True)]
+    answers: Annotated[Sequence[str | Path], replace(_ANSWERS, metavar="ANSWERS")] = ()
+    _: KW_ONLY
+    progress: Reporting = None
+
+
 @dataclass(frozen=True, slots=True)
 class ScoreOptions(Options):
     """The options of ``medsim study score``."""
 
-    study: Annotated[PathOrOutput, Option("Folder of a study.", argument=True)]
-    answers: Annotated[
-        Sequence[str | Path],
-        Option("Files that annotators sent back, or folders.", argument=True, metavar="ANSWERS..."),
-    ]
+    study: StudyFolder
+    answers: Annotated[Sequence[str | Path], replace(_ANSWERS, metavar="ANSWERS...")]
     out: str | Path | None = main_field(
         None, "Folder to write all tables to, as CSV.", ("--out", "-o")
     )
@@ -245,6 +263,12 @@ class ScoreOptions(Options):
     )
     incomplete: bool = main_field(
         False, "Also correct or confirm items that lack answers.", key="incomplete"
+    )
+    pseudonyms: str | Path | None = output_field(
+        None,
+        "CSV file with the key of pseudonyms; all outputs then say judge A, B, …. It is made if it "
+        "does not exist, and new annotators are added. Keep it apart from the outputs.",
+        metavar="KEY",
     )
     outlier_share: float = option_field(
         OUTLIER_SHARE,
@@ -264,6 +288,12 @@ class ScoreOptions(Options):
     threads: Threads = None
     overwrite: Annotated[bool, OVERWRITE] = False
     progress: Reporting = None
+
+    @property
+    def resampling(self) -> Resampling:
+        """The settings of the bootstrap intervals."""
+        threads = checked_threads(self.threads)
+        return Resampling(seed=self.seed, resamples=self.resamples, threads=threads)
 
     def check(self) -> None:
         """Raise OptionError for bins that are not ascending, or too few resamples."""

@@ -27,8 +27,8 @@ def texts_of_statistics(use: str) -> dict[str, str]:
     """Return the texts of statistics by name.
 
     Args:
-        use: "missing", a clause after "where" on missing values; "line", a line below a table; or
-            "meaning", for the report.
+        use: "name", in sentences; "missing", a clause after "where" on missing values; "line", a
+            line below a table; or "meaning", for the report.
     """
     return {name: texts[use] for name, texts in _DECLARED["statistics"].items() if use in texts}
 
@@ -100,10 +100,19 @@ SCORE_TABLES: Mapping[str, Mapping[str, Table]] = {
     **{scale.name: _scores(scale.name, scale) for scale in (JUDGEMENT, GRADED)},
     **{scale.name: _compared(scale) for scale in (CONTEXT, DOMAIN, ASSOCIATION)},
 }
-"""The tables of scores, except "missing", by the scale of the study and the name of the table.
+"""The tables of scores, except ``EVERY``, by the scale of the study and the name of the table.
 
 The first of a scale is shown by default.
 """
+
+EVERY: Mapping[str, Table] = _scores("every")
+"""The tables of scores of every scale, after the others."""
+
+MAX_PARTS = 12
+"""The maximum number of values of a column that divides items into parts."""
+
+NEXT_STEPS: Mapping[str, str] = _DECLARED["next"]
+"""The command that uses a table of scores, by the table's name."""
 
 RATING_COLUMNS = SCORE_TABLES[GRADED.name]["rated"].dtypes
 """The first columns of a rated set; the others are columns of the file of pairs."""
@@ -123,6 +132,7 @@ class StudyManifest(Manifest):
         source: source of the pairs, with its fingerprint.
         notice: notice about sharing the study; None without one.
         question: question that annotators see; None for the scale's.
+        answer_words: words for the answers; None for the scale's.
     """
 
     kind: ClassVar[str] = "study"
@@ -135,6 +145,7 @@ class StudyManifest(Manifest):
     notice: str | None
     page_size: int = 0
     question: str | None = None
+    answer_words: list[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +154,7 @@ class ScoresManifest(Manifest):
 
     Attributes:
         study_id: ``study_id`` of the study.
-        answers: name and SHA-256 of each file of answers.
+        answers: name, SHA-256 and annotator of each file of answers.
         source: ``source`` of the study.
         question: the question that annotators answered.
     """
@@ -186,7 +197,7 @@ STUDY_SCORES = Kind(
             for tables in SCORE_TABLES.values()
             for name in tables
         },
-        **_scores("every"),
+        **EVERY,
     },
 )
 

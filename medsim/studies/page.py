@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from medsim.core.data import toml_of
 from medsim.core.errors import counted, listed
-from medsim.core.shown import number
+from medsim.core.manifest import medsim_version
 from medsim.pages import charts
 from medsim.pages.page import (
     Chart,
@@ -24,8 +26,12 @@ from medsim.pages.page import (
 )
 from medsim.studies.output import ScoresFolder, texts_of_statistics
 
+if TYPE_CHECKING:
+    from medsim.statistics.options import Resampling
+    from medsim.studies.sheets import Scale
+
+_METHODS = toml_of(__package__, "methods.toml")
 _ENDS = ("_low", "_high")
-_NAMED = 3  # annotators that a sentence names at most
 _ALPHA = "Krippendorff's alpha"
 
 
@@ -41,6 +47,9 @@ def scores_page(opened: ScoresFolder) -> Page:
     others = {key: table for key, table in tables.items() if key not in estimates}
     sections = [
         Section(title="Result", parts=[], result=score_sentences(tables)),
+        Section(
+            title="Methods", parts=[], prose=(opened.folder / "methods.txt").read_text("utf-8")
+        ),
         *(_section(key, rows, tables[key]) for key, rows in estimates.items()),
         Section(
             title="Tables",
@@ -64,7 +73,7 @@ def scores_page(opened: ScoresFolder) -> Page:
             title="Annotation results",
             lead=f"Study {manifest.study_id}, {counted(len(answers), 'file')} of answers to the "
             f"question “{manifest.question}”",
-            sections=[section for section in sections if section.parts or section.result],
+            sections=[each for each in sections if each.parts or each.result or each.prose],
             notice=license_notice({str(manifest.source.get("name")): manifest.source}),
             words={key: meaning for key, meaning in meanings.items() if key in words},
         ),
@@ -138,6 +147,46 @@ def _estimate(row: Mapping[str, Any], name: str) -> str:
     )
 
 
+def methods_of(
+    scale: Scale, asked: pl.DataFrame, tables: Mapping[str, pl.DataFrame], resampling: Resampling
+) -> str:
+    """Return a paragraph for a paper on how a study was done and what it found.
+
+    Args:
+        scale: scale of the study, with its question and words.
+        asked: ``StudyAnswers.entries`` of all annotators who are not left out.
+        tables: the tables of ``Scores``.
+        resampling: settings of the confidence intervals.
+    """
+    given = asked.drop_nulls("value")
+    by_item = asked.group_by("item_id").agg(pl.col("annotator").n_unique())
+    votes = by_item["annotator"].unique().sort().to_list()
+    ((seconds,),) = given.select(pl.col("seconds").median()).rows()
+    whole = next(tables["agreement"].iter_rows(named=True), {})
+    agreement = [
+        f"{text} {_estimate(whole, name)}"
+        for name, text in texts_of_statistics("name").items()
+        if whole.get(name) is not None
+    ]
+    facts = asdict(resampling) | {
+        "people": counted(asked["annotator"].n_unique(), "annotator"),
+        "items": counted(by_item.height, scale.noun),
+        "votes": " to ".join(map(str, sorted({votes[0], votes[-1]}))),
+        "question": scale.question,
+        "allowed": listed(scale.allowed),
+        "noun": scale.noun,
+        "given": given.height,
+        "answers": counted(asked.height, "answer"),
+        "seconds": seconds,
+        "has_majority": "judged" in tables,
+        "found": " ".join(score_sentences(tables)),
+        "agreement": listed(agreement),
+        "version": medsim_version(),
+    }
+    texts = [text for name, text in _METHODS.items() if facts.get(name, True)]
+    return " ".join(" ".join(texts).format(**facts).split())
+
+
 def _judged(tables: Mapping[str, pl.DataFrame]) -> list[str]:
     whole, annotators = tables["agreement"].row(0, named=True), tables["annotators"]
     pairs, n_pairs = tables["judged"], tables["judged"].height
@@ -168,16 +217,9 @@ def _judged(tables: Mapping[str, pl.DataFrame]) -> list[str]:
             f"{_estimate(whole, 'accuracy')}."
         )
     ranked = annotators.drop_nulls("with_majority").sort("with_majority", "annotator").to_dicts()
-    least, most = ranked[0], ranked[-1]
-    if least["with_majority"] < most["with_majority"]:
-        names = [
-            row["annotator"] for row in ranked if row["with_majority"] == least["with_majority"]
-        ]
-        share, highest = (_estimate(row, "with_majority") for row in (least, most))
-        sentences.append(
-            f"{listed(names, _NAMED)} agreed least with the majority, in {share} of answers; the "
-            f"highest share is {highest}."
-        )
+    least, most = (_estimate(row, "with_majority") for row in (ranked[0], ranked[-1]))
+    if least != most:
+        sentences.append(f"Annotators agreed with the majority in {least} to {most} of answers.")
     return sentences
 
 
@@ -201,15 +243,9 @@ def _graded(tables: Mapping[str, pl.DataFrame]) -> list[str]:
             f"IAA-1 is lowest in {least['pairs']}, {_estimate(least, 'iaa1')}, and highest in "
             f"{most['pairs']}, {_estimate(most, 'iaa1')}."
         )
-    outliers = [
-        row["rater"]
-        + ("" if row["with_others"] is None else f" ({number(row['with_others'], '.3f')})")
-        for row in raters.filter("outlier").iter_rows(named=True)
-    ]
-    if not outliers:
-        return [*sentences, "No rater is an outlier."]
-    title = "Outliers, with their mean correlation with the other raters"
-    return [*sentences, f"{title}: {listed(outliers)}."]
+    n_outliers = int(raters["outlier"].sum())
+    are = counted(n_outliers, "rater is an outlier", "raters are outliers")
+    return [*sentences, f"{are}." if n_outliers else "No rater is an outlier."]
 
 
 def _compared(tables: Mapping[str, pl.DataFrame]) -> list[str]:
@@ -219,9 +255,11 @@ def _compared(tables: Mapping[str, pl.DataFrame]) -> list[str]:
         whole = agreement.row(0, named=True)
         items = next(name for name in agreement.columns if name.startswith("n_"))
         noun = items.removeprefix("n_").removesuffix("s")
-        names = {"kappa": "Cohen's kappa", "alpha": _ALPHA}
+        names = texts_of_statistics("name")
         known = [
-            f"{names[key]} is {_estimate(whole, key)}" for key in names if whole[key] is not None
+            f"{names[key]} is {_estimate(whole, key)}"
+            for key in ("kappa", "alpha")
+            if whole[key] is not None
         ]
         agreed = listed(known) or "agreement cannot be measured"
         sentences.append(

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
-from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError, counted, listed, unknown_name
 from medsim.core.manifest import medsim_version
 from medsim.core.options import PathOrOutput, folder_of, public
@@ -18,20 +17,21 @@ from medsim.core.progress import progress_of
 from medsim.core.shown import MISSING, Shown, Summary, readable_text, texts
 from medsim.core.tables import guarded
 from medsim.pages.readable import with_ends
-from medsim.statistics.options import Resampling
 from medsim.statistics.strata import Stratification
 from medsim.studies.folder import Study
 from medsim.studies.graded import MIN_AGREEMENT, OUTLIERS, graded_tables
 from medsim.studies.judged import compared_tables, judged_tables
 from medsim.studies.options import ScoreOptions
-from medsim.studies.output import SCORE_TABLES, STUDY_SCORES, WHY_MISSING, ScoresManifest
+from medsim.studies.output import EVERY, SCORE_TABLES, STUDY_SCORES, WHY_MISSING, ScoresManifest
+from medsim.studies.page import methods_of
+from medsim.studies.pseudonyms import pseudonyms_of, with_pseudonyms
 from medsim.studies.sheets import GRADED, JUDGEMENT
 from medsim.studies.sheets.answers import StudyAnswers, StudyIdentity, read_answers
 
 
 def check_table(study: PathOrOutput, name: str | None) -> None:
     """Raise OptionError if a study has no table ``name``."""
-    _chosen(name, [*SCORE_TABLES[Study(folder_of(study)).scale.name], "missing"])
+    _chosen(name, [*SCORE_TABLES[Study(folder_of(study)).scale.name], "answers", "missing"])
 
 
 def _chosen(name: str | None, names: list[str]) -> str:
@@ -48,11 +48,13 @@ class Scores(Shown):
     Attributes:
         study_id: identifier of the study.
         tables: tables by name; the first is shown by default.
+        methods: a paragraph for a paper on how the study was done and what it found.
         warnings: warnings for readers of the scores.
     """
 
     study_id: str
     tables: Mapping[str, pl.DataFrame]
+    methods: str
     warnings: tuple[str, ...]
 
     def _summary(self) -> Summary:
@@ -90,8 +92,13 @@ def score_study(options: ScoreOptions) -> Scores:
         check_not_input(Path(options.out), options.paths_read(), map(Path, options.answers))
         check_free(resolved(Path(options.out)), STUDY_SCORES, overwrite=options.overwrite)
     with progress.stage("read answers") as stage:
-        identity = StudyIdentity(study_id=study.manifest.study_id, scale=study.scale)
+        identity = StudyIdentity(study_id=study.manifest.study_id, scale=study.asked)
         answers = read_answers([*map(Path, options.answers)], study.assignment(), identity)
+        if options.pseudonyms is not None:
+            hidden = pseudonyms_of(Path(options.pseudonyms), people)
+            answers = with_pseudonyms(answers, hidden)
+            others = tuple(hidden.get(name, name) for name in options.leave_out)
+            options = replace(options, leave_out=others)
         given = answers.entries.drop_nulls("value")
         n_answers, n_people = given.height, given["annotator"].n_unique()
         stage.note(f"{counted(n_answers, 'answer')} of {counted(n_people, 'annotator')}")
@@ -100,6 +107,10 @@ def score_study(options: ScoreOptions) -> Scores:
     progress.warn(*answers.warnings, *warnings_of_answers(study, asked, missing))
     with progress.stage("score"):
         tables = _tables(study, given, asked, options)
+        if given["seconds"].count():
+            name = "raters" if study.scale is GRADED else "annotators"
+            tables[name] = _timed(tables[name], given)
+        tables["answers"] = _answers(study, asked)
         tables["missing"] = missing.select("annotator", "position", "left", "right", "comment")
     if (n_items := missing["item_id"].n_unique()) and not options.incomplete:
         share = f"{n_items:,} of {study.items().height:,} {study.scale.noun}s"
@@ -107,7 +118,10 @@ def score_study(options: ScoreOptions) -> Scores:
             progress.warn(f"{share} lack answers and are not in {name}; add `incomplete`")
     progress.warn(*warnings_of_raters(tables, options.leave_out))
     scores = Scores(
-        study_id=study.manifest.study_id, tables=tables, warnings=tuple(progress.warnings)
+        study_id=study.manifest.study_id,
+        tables=tables,
+        methods=methods_of(study.asked, asked, tables, options.resampling),
+        warnings=tuple(progress.warnings),
     )
     if options.out is not None:
         _write(scores, study, answers, options)
@@ -117,9 +131,7 @@ def score_study(options: ScoreOptions) -> Scores:
 def _tables(
     study: Study, answers: pl.DataFrame, asked: pl.DataFrame, options: ScoreOptions
 ) -> dict[str, pl.DataFrame]:
-    resampling = Resampling(
-        seed=options.seed, resamples=options.resamples, threads=checked_threads(options.threads)
-    )
+    resampling = options.resampling
     if study.scale is GRADED:
         return graded_tables(
             study.items(),
@@ -136,6 +148,23 @@ def _tables(
     if study.scale is JUDGEMENT:
         return judged_tables(_commented(items, asked), asked, resampling, incomplete=incomplete)
     return compared_tables(study.scale, items, remaining if incomplete else asked, resampling)
+
+
+def _timed(people: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
+    """Return a table of annotators, in its first column, with their median seconds for an item."""
+    medians = answers.group_by(who="annotator").agg(median_seconds=pl.col("seconds").median())
+    return people.join(medians, left_on=people.columns[0], right_on="who", how="left")
+
+
+def _answers(study: Study, asked: pl.DataFrame) -> pl.DataFrame:
+    """Return who answered what, with the columns of items that are not all null."""
+    words = {choice.value: choice.label.lower() for choice in study.asked.choices}
+    answers = asked.with_columns(
+        answer=pl.col("value").replace_strict(words, return_dtype=pl.String)
+    ).select(*EVERY["answers"].dtypes)
+    items = study.items()
+    known = items.select(column.name for column in items if column.count())
+    return answers.join(known, on="item_id", maintain_order="left")
 
 
 def _commented(items: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
@@ -158,12 +187,13 @@ def _write(scores: Scores, study: Study, answers: StudyAnswers, options: ScoreOp
             )
             text = harmless.write_csv(include_bom=True)
             output.write_text(f"{name}.csv", text, table.height)
+        output.write_text("methods.txt", scores.methods, 1)
         ScoresManifest(
             medsim=medsim_version(),
             study_id=scores.study_id,
             answers=list(answers.files),
             source=study.manifest.source,
-            question=study.manifest.question or study.scale.question,
+            question=study.asked.question,
             options=options.recorded(),
             warnings=list(scores.warnings),
             outputs=dict(sorted(output.outputs.items())),
@@ -192,9 +222,9 @@ def warnings_of_answers(study: Study, asked: pl.DataFrame, missing: pl.DataFrame
     if len(n_asked) - len(late) == 1 and not study.scale.graded:
         yield "there is only one annotator, so agreement cannot be measured"
     for name in sorted(n_missing.keys() - late):
-        share = f"{n_missing[name]:,} of {n_asked[name]:,} {noun}s"
+        share = f"{n_asked[name] - n_missing[name]:,} of {n_asked[name]:,} {noun}s answered"
         hint = f"; add `leave_out` {name} to score without" * (2 * n_missing[name] > n_asked[name])
-        yield f"{name!r} left {share} without an answer{hint}"
+        yield f"{name}: {share}{hint}"
 
 
 def warnings_of_raters(

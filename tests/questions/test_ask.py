@@ -95,6 +95,27 @@ def test_known_answers_have_the_known_accuracy(
     assert {asked_in(body, ROWS)["id"] for body in bodies} == {row["id"] for row in ROWS}
 
 
+def test_a_sample_is_asked_with_a_prompt_of_the_user_and_too_many_tokens_are_refused(
+    service: LocalService, questions: Path, tmp_path: Path
+) -> None:
+    service.chat = reply_with(often_right, ROWS)
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_text("Welcher Name passt?\n", encoding="utf-8")
+    options = {"prompt": prompt, "sample": 7, "max_tokens_total": 200}
+
+    with pytest.raises(OptionError, match=r"an estimated \d{3} tokens, .* 200; add `yes`"):
+        run(service, questions, tmp_path / "out", "", **options)
+    assert service.requests == []
+    answers = run(service, questions, tmp_path / "out", "", **options, yes=True)
+
+    assert scores(answers)["n_asked"] == scores(answers, "nearest")["n_asked"] == 7
+    texts = [body["messages"][0]["content"] for _, _, body in service.requests]
+    assert len(texts) == 7
+    assert all(text.startswith("Welcher Name passt?\n\n") for text in texts)
+    again = run(service, questions, tmp_path / "again", "", **options)  # replies are cached
+    assert again.results().equals(answers.results())
+
+
 def best_rule(rows: list[dict[str, Any]]) -> dict[str, np.ndarray]:
     """Return whether the rule that is right most often is right, by its name."""
     answers = np.array([row["answer"] for row in rows])
@@ -415,7 +436,7 @@ def test_a_single_reply_that_was_cut_is_reported(
     ("given", "message"),
     [
         ({"retrieval": True}, "`retrieval` does not apply to questions; leave it out"),
-        ({"sample": 9}, "`sample` does not apply"),
+        ({"seed": 9}, "`seed` does not apply"),
         ({"metrics": ["cos"]}, "`metrics` does not apply"),
         ({"llms": ["m=here,model=m"]}, "is not a service"),
         ({"llms": ["m=api:http://localhost:1,model=m,ask=aloud"]}, "unknown ask 'aloud'"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import combinations
 
 import krippendorff
 import numpy as np
@@ -14,7 +15,7 @@ from hypothesis.extra import numpy as arrays
 from scipy import stats
 
 from medsim.statistics.options import Resampling
-from medsim.studies.agreement import cohens_kappa, mean_accuracy, nominal_alpha
+from medsim.studies.agreement import agreements, cohens_kappa, mean_accuracy, nominal_alpha
 from medsim.studies.judged import NO_TRUTH, majority
 from medsim.studies.sheets import NOT_SAME, SAME
 
@@ -45,6 +46,50 @@ def judged(n_units: int, seed: int, n_annotators: int = 3, same: float = 0.7) ->
     table = np.where(rng.random(guessed.shape) < same, true, guessed)
     table[rng.random(guessed.shape) < 0.05] = -1
     return table.astype(np.int8)
+
+
+@given(
+    arrays.arrays(
+        np.int8, st.tuples(st.integers(1, 12), st.integers(2, 5)), elements=st.integers(-1, 2)
+    )
+)
+def test_agreements_match_sums_over_pairs_of_answers(table: np.ndarray) -> None:
+    units = [[value for value in unit.tolist() if value >= 0] for unit in table]
+    units = [unit for unit in units if unit]
+    alike = [np.mean([a == b for a, b in combinations(u, 2)]) for u in units if len(u) > 1]
+
+    result = {name: each.value for name, each in agreements(table, 3, NO_INTERVAL).items()}
+
+    if not alike:
+        assert all(map(math.isnan, result.values()))
+        return
+    shares = [np.mean([unit.count(value) / len(unit) for unit in units]) for value in range(3)]
+    p, by_luck = np.mean(alike), sum(share * (1 - share) for share in shares) / 2
+    assert result["percent_agreement"] == pytest.approx(p)
+    assert result["ac1"] == pytest.approx((p - by_luck) / (1 - by_luck))
+    of_squares = sum(share * share for share in shares)
+    if max(shares) == 1:
+        assert math.isnan(result["fleiss_kappa"])
+    else:
+        assert result["fleiss_kappa"] == pytest.approx((p - of_squares) / (1 - of_squares))
+
+
+def test_agreements_are_those_of_statsmodels_and_of_gwets_package() -> None:
+    from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
+
+    whole = np.random.default_rng(1).integers(0, 3, (40, 4)).astype(np.int8)
+    counts, _ = aggregate_raters(whole)
+    found = agreements(whole, 3, resampling(200))
+    assert found["fleiss_kappa"].value == pytest.approx(fleiss_kappa(counts))
+    for estimate in found.values():
+        assert estimate.low < estimate.value < estimate.high
+    rows = "000 001 111 1.1 21. .00 0.. 112 222 012"
+    table = [[-1 if cell == "." else int(cell) for cell in row] for row in rows.split()]
+    some = agreements(np.array(table, np.int8), 3, NO_INTERVAL)
+    # irrCAC 0.4.4 with all three categories.
+    assert some["ac1"].value == pytest.approx(0.452879223088)
+    assert some["fleiss_kappa"].value == pytest.approx(0.426769848094)
+    assert some["percent_agreement"].value == pytest.approx(17 / 27)
 
 
 @given(

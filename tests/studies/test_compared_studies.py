@@ -281,7 +281,7 @@ def test_the_page_the_sheet_and_label_studio_give_the_same_scores(
         answer_of = {line["entry"]: line["answer"] for line in map(json.loads, lines)}
         sheet_path = study.folder / f"annotators/{name}/sheet-{name}.csv"
         rows = pl.read_csv(sheet_path, infer_schema=False)
-        assert rows.columns == ["entry", *study.scale.parts, "answer"]
+        assert rows.columns == ["entry", *study.scale.parts, "answer", "allowed"]
         key = pl.col("entry").str.strip_chars_start("'")
         answers = key.replace_strict(answer_of, default=None).replace(labels)
         rows.with_columns(answer=answers).write_csv(tmp_path / f"{name}.csv")

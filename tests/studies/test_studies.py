@@ -6,6 +6,7 @@ import re
 import shutil
 from collections import Counter
 from pathlib import Path
+from zipfile import ZipFile
 
 import polars as pl
 import pytest
@@ -91,15 +92,24 @@ def test_files_for_an_annotator_have_all_entries_and_no_trace_of_the_key(study: 
         "label_studio-ada.json",
         "label_studio.xml",
         "sheet-ada.csv",
+        "sheet-ada.xlsx",
     ]
     traces = {*study.items()["dataset"], *study.items()["negatives"]} - {"random"}
     traces |= {*study.items()["pair_id"].head(50), *study.items()["item_id"].head(50)}
     for file in files:
-        text = file.read_text(encoding="utf-8")
+        text = text_of(file)
         assert [trace for trace in traces if trace in text] == []
         if file.name not in {"instructions.txt", "label_studio.xml"}:
             assert all(entry_id in text for entry_id in assigned["entry_id"])
         assert str(study.folder) not in text
+
+
+def text_of(file: Path) -> str:
+    """Return the text of a file, or of all members of a workbook."""
+    if file.suffix != ".xlsx":
+        return file.read_text(encoding="utf-8")
+    with ZipFile(file) as archive:
+        return "\n".join(archive.read(name).decode() for name in archive.namelist())
 
 
 def test_seed_determines_the_study(large: medsim.Build, study: Study, tmp_path: Path) -> None:

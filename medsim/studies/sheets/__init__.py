@@ -5,12 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import polars as pl
+
 from medsim.core.data import toml_of
+from medsim.core.errors import OptionError
 from medsim.core.tables import guarded
+from medsim.core.workbooks import write_workbook
 from medsim.pages.markup import asset, document, embedded_json
 
 FORMAT = 1
@@ -27,6 +33,12 @@ MARKS = ("\u27e6", "\u27e7")
 
 
 _BYTE_ORDER_MARK = "\ufeff"  # without it Excel does not read UTF-8
+_RATING = re.compile(r"([0-9]+)[.,]0+", re.ASCII)
+_INSIGNIFICANT = re.compile("[\\s_.'\u2018\u2019\u02bc`\u00b4\\-\u2010-\u2015\u2212]+")
+_UNANSWERED_KEY = "u"  # of the page
+
+SHEET_LANGUAGES = toml_of(__package__, "languages.toml")
+"""The texts of studies by language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +73,7 @@ class Scale:
         graded: whether answers are ratings, which are numbers in files.
         marked: whether texts are sentences with a target between ``MARKS``.
         commented: whether annotators may comment on their answers.
+        language: language of the texts, of ``SHEET_LANGUAGES``.
     """
 
     name: str
@@ -72,6 +85,7 @@ class Scale:
     graded: bool = False
     marked: bool = False
     commented: bool = False
+    language: str = "en"
 
     def __len__(self) -> int:
         return len(self.choices)
@@ -87,6 +101,64 @@ class Scale:
     def columns(self) -> tuple[str, ...]:
         """The columns of a sheet for a spreadsheet."""
         return ("entry", *self.parts, ANSWER)
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """The columns of ``ASSIGNED`` with the texts of an entry."""
+        return ("left", "right")[: len(self.parts)]
+
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """The words for the answers, as people write them, in the order in which they are shown."""
+        return tuple(choice.label.lower() for choice in self.choices)
+
+    def value_of(self, answer: str) -> int | None:
+        """Return the value of an answer that a person may have typed; None for no answer.
+
+        Letter case, spaces, dashes, apostrophes and full stops do not matter, except in ratings. An
+        answer's label, key or variant is accepted too, such as "n" or "Not the same" for not_same,
+        and "4.0" for 4.
+        """
+        text = answer.strip()
+        if self.graded:
+            text = rating[1] if (rating := _RATING.fullmatch(text)) else text
+        else:
+            text = _plain(text)
+        for choice in self.choices:
+            if text in map(_plain, (choice.name, choice.key, choice.label, *choice.variants)):
+                return choice.value
+        return None
+
+    def worded(self, words: Sequence[str]) -> Scale:
+        """Return the scale with other words for its answers, and texts in their language.
+
+        Raises:
+            OptionError: there is not one word for each answer, or a word means another answer.
+        """
+        wanted = f"`answer_words` are the words for {', '.join(self.allowed)}, in this order"
+        if len(words) != len(self):
+            raise OptionError(f"{wanted}; there are {len(words)}")
+        choices: list[Answer] = []
+        keys = [_UNANSWERED_KEY]
+        for choice, given in zip(self.choices, words, strict=True):
+            free = [sign for sign in given.lower() if sign.isalpha() and sign not in keys]
+            keys.append(next(iter(free), str(len(keys))))
+            plain = _plain(given)
+            if self.value_of(given) not in {None, choice.value} or not plain or "," in given:
+                raise OptionError(f"{wanted}; {given!r} cannot be the word for {choice.label}")
+            label = given[:1].upper() + given[1:]
+            choices.append(replace(choice, label=label, key=keys[-1]))
+        if len({_plain(choice.label) for choice in choices}) < len(self):
+            raise OptionError(f"{wanted}; a word is given twice")
+        given_words = {choice.label.lower() for choice in choices}
+        known = [name for name, texts in SHEET_LANGUAGES.items() if given_words & {*texts["words"]}]
+        language = next(iter(known), self.language)
+        texts = SHEET_LANGUAGES[language]["scale"]
+        return replace(self, choices=choices, language=language, **texts)
+
+
+def _plain(text: str) -> str:
+    return _INSIGNIFICANT.sub("", text.lower())
 
 
 NOT_SAME, SAME, DONT_KNOW = 0, 1, 2
@@ -165,6 +237,8 @@ def rendered_sheet(sheet: Sheet) -> str:
     }
     content = {
         "format": FORMAT,
+        "language": scale.language,
+        "texts": SHEET_LANGUAGES[scale.language]["page"],
         "study": sheet.study_id,
         "title": sheet.title,
         "annotator": sheet.annotator,
@@ -177,6 +251,7 @@ def rendered_sheet(sheet: Sheet) -> str:
     embedded = f'<script type="application/json" id="sheet">{embedded_json(content)}</script>\n'
     return document(
         "document.html",
+        language=scale.language,
         title=f"{sheet.title}: {sheet.annotator}",
         style=asset(__name__, "annotate.css"),
         body=asset(__name__, "annotate.html") + embedded,
@@ -184,21 +259,39 @@ def rendered_sheet(sheet: Sheet) -> str:
     )
 
 
+def table_to_fill_in(sheet: Sheet) -> pl.DataFrame:
+    """Return a sheet as a table with empty columns of answers and, if the scale has them, comments.
+
+    The last column has the answers that are allowed.
+    """
+    columns = sheet.scale.columns[:-1]
+    rows = [(entry.entry_id, *entry.texts(sheet.scale).values()) for entry in sheet.entries]
+    empty = (ANSWER, COMMENT) if sheet.scale.commented else (ANSWER,)
+    allowed = pl.lit(", ".join(sheet.scale.allowed))
+    return pl.DataFrame(rows, dict.fromkeys(columns, pl.String), orient="row").with_columns(
+        **dict.fromkeys(empty, pl.lit("")), allowed=allowed
+    )
+
+
 def written_csv(sheet: Sheet) -> str:
-    """Return a sheet as CSV with columns of answers and, if the scale has them, comments.
+    """Return a sheet as CSV, see ``table_to_fill_in``.
 
     It begins with a byte order mark, and lines end with CR LF (RFC 4180). A cell that a spreadsheet
     would read as a formula, a number or a date begins with an apostrophe.
     """
-    text = io.StringIO()
+    text, table = io.StringIO(), table_to_fill_in(sheet)
+    n_texts = len(sheet.scale.columns) - 1
     text.write(_BYTE_ORDER_MARK)
     writer = csv.writer(text)
-    others = (COMMENT,) if sheet.scale.commented else ()
-    writer.writerow(sheet.scale.columns + others)
-    for entry in sheet.entries:
-        texts = entry.texts(sheet.scale).values()
-        writer.writerow([*map(guarded, (entry.entry_id, *texts)), "", *("" for _ in others)])
+    writer.writerow(table.columns)
+    writer.writerows([*map(guarded, row[:n_texts]), *row[n_texts:]] for row in table.iter_rows())
     return text.getvalue()
+
+
+def write_sheet(sheet: Sheet, path: Path) -> int:
+    """Write a sheet as a workbook that offers the allowed answers; return the number of entries."""
+    write_workbook(path, {"answers": table_to_fill_in(sheet)}, {ANSWER: sheet.scale.allowed})
+    return len(sheet.entries)
 
 
 def label_studio_tasks(sheet: Sheet) -> str:

@@ -6,6 +6,11 @@ const { graded, noun } = sheet.scale;
 const NONE = -1;
 const answers = new Int8Array(sheet.entries.length).fill(NONE); // places in the scale's answers
 
+// A text in the language of the page. Its key in the sheet's texts is English, with {0} for the first value.
+const word = (text) => sheet.texts[text] ?? text;
+const t = (parts, ...values) => word(parts.reduce((text, part, at) => `${text}{${at - 1}}${part}`))
+  .replace(/\{(\d)\}/g, (_, at) => values[at]);
+
 const utf8 = (text) => new TextEncoder().encode(text);
 
 function crc32(bytes) {
@@ -23,8 +28,8 @@ function crc32(bytes) {
 
 const key = `medsim ${sheet.study} ${sheet.annotator} ${crc32(utf8(JSON.stringify(sheet.entries)))}`;
 const unsaved = new Set(); // places answered but not saved yet
-const uncommented = new Set(); // places with a comment that is not saved yet
-let comments = {}; // by place
+const notes = { comments: {}, seconds: {} }; // texts of comments, and times to answer, by place
+const unnoted = { comments: new Set(), seconds: new Set() }; // places whose note is not saved yet
 
 function keptAnswers() {
   const text = localStorage.getItem(key);
@@ -41,24 +46,29 @@ function keep() {
     answers.set(stored);
     localStorage.setItem(key, Array.from(stored, (value) => value === NONE ? "-" : value).join(""));
     unsaved.clear();
-    if (sheet.scale.commented) keepComments();
+    if (sheet.scale.commented) keepNotes("comments");
+    try {
+      keepNotes("seconds");
+    } catch {
+      // Answers matter more than times.
+    }
     return true;
   } catch {
     return false;
   }
 }
 
-function keepComments() {
-  const stored = JSON.parse(localStorage.getItem(`${key} comments`) ?? "{}");
-  for (const place of uncommented) stored[place] = comments[place];
-  comments = stored;
-  if (uncommented.size) localStorage.setItem(`${key} comments`, JSON.stringify(stored));
-  uncommented.clear();
+function keepNotes(kind) {
+  const stored = JSON.parse(localStorage.getItem(`${key} ${kind}`) ?? "{}");
+  for (const place of unnoted[kind]) stored[place] = notes[kind][place];
+  notes[kind] = stored;
+  if (unnoted[kind].size) localStorage.setItem(`${key} ${kind}`, JSON.stringify(stored));
+  unnoted[kind].clear();
 }
 
-function comment(place, text) {
-  comments[place] = text;
-  uncommented.add(place);
+function note(kind, place, value) {
+  notes[kind][place] = value;
+  unnoted[kind].add(place);
 }
 
 function set(place, value) {
@@ -93,11 +103,12 @@ function fileName() {
   return `${sheet.study}-${name}.jsonl`;
 }
 
-// An answer, a comment or both; empty if there is neither.
+// An answer, the seconds that it took, a comment, or all of them; empty if there is neither answer nor comment.
 function given(place) {
-  const text = comments[place]?.trim();
+  const text = notes.comments[place]?.trim();
+  const timed = notes.seconds[place] ? { seconds: notes.seconds[place] } : {};
   return {
-    ...(answers[place] === NONE ? {} : { answer: words(answers[place]) }),
+    ...(answers[place] === NONE ? {} : { answer: words(answers[place]), ...timed }),
     ...(text ? { comment: text } : {}),
   };
 }
@@ -129,24 +140,24 @@ function parsed(line) {
 
 // The answers and comments of an exported file by position; throws Refused with a message for the annotator.
 function readFile(bytes) {
-  const foreign = "This is not a file of answers that was exported from a page like this one.";
+  const foreign = t`This is not a file of answers that was exported from a page like this one.`;
   const text = new TextDecoder().decode(bytes).replaceAll("\r\n", "\n"); // as mail may change them
   const [first, ...rest] = text.split("\n");
   const header = parsed(first);
   refuse(header.medsim !== "answers", foreign);
-  refuse(header.format !== sheet.format, "The file was exported by another version of this page.");
-  refuse(header.study !== sheet.study, "The file belongs to another study.");
+  refuse(header.format !== sheet.format, t`The file was exported by another version of this page.`);
+  refuse(header.study !== sheet.study, t`The file belongs to another study.`);
   refuse(header.annotator !== sheet.annotator,
-    `The file has the answers of “${header.annotator}”; this page is for “${sheet.annotator}”.`);
+    t`The file has the answers of “${header.annotator}”; this page is for “${sheet.annotator}”.`);
   refuse(header.scale !== sheet.scale.name || header.entries !== answers.length,
-    "The file belongs to another sheet of this study.");
+    t`The file belongs to another sheet of this study.`);
   const last = rest.pop();
   const end = parsed(rest.pop());
   refuse(last !== "" || end.medsim !== "end",
-    "The file is not whole: its end is missing. Please export it again.");
+    t`The file is not whole: its end is missing. Please export it again.`);
   const body = [first, ...rest, ""].join("\n");
   refuse(end.checksum !== crc32(utf8(body)) || end.answers !== rest.length,
-    "The file was changed after it was exported. Please export it again.");
+    t`The file was changed after it was exported. Please export it again.`);
   return placed(rest.map(parsed));
 }
 
@@ -155,14 +166,16 @@ function placed(records) {
   const values = new Map(sheet.scale.answers.map((_, value) => [words(value), value]));
   const imported = new Map();
   const texts = new Map();
-  for (const { entry, answer, comment: text = "" } of records) {
+  const times = new Map();
+  for (const { entry, answer, seconds, comment: text = "" } of records) {
     const place = places.get(entry);
     const isComment = answer === undefined && text !== "";
     refuse(place === undefined || !(values.has(answer) || isComment) || typeof text !== "string",
-      `The file has a ${noun} or an answer that this page does not know.`);
-    refuse(imported.has(place) || texts.has(place), `The file answers a ${noun} twice.`);
+      t`The file has a ${word(noun)} or an answer that this page does not know.`);
+    refuse(imported.has(place) || texts.has(place), t`The file answers a ${word(noun)} twice.`);
     if (!isComment) imported.set(place, values.get(answer));
     if (text) texts.set(place, text);
+    if (seconds > 0) times.set(place, Number(seconds));
   }
-  return [imported, texts];
+  return [imported, texts, times];
 }

@@ -2,13 +2,12 @@
 // The screens: instructions, one pair at a time, and the unanswered pairs at the end of a page.
 
 const byId = (name) => document.getElementById(name);
-const shown = (number) => number.toLocaleString("en");
-const counted = (number, singular, plural = `${singular}s`) => `${shown(number)} ${number === 1 ? singular : plural}`;
+const shown = (number) => number.toLocaleString(sheet.language);
+const counted = (number, singular, plural = `${singular}s`) => `${shown(number)} ${word(number === 1 ? singular : plural)}`;
 const valueOf = (name) => sheet.scale.answers.indexOf(name);
 const labels = new Map(sheet.scale.choices.map(([name, label]) => [name, label.toLowerCase()]));
 const nameOf = (value) => labels.get(sheet.scale.answers[value]);
-const Noun = noun[0].toUpperCase() + noun.slice(1);
-const UNKEPT = "This browser does not keep your answers. Export often: what is not exported is lost when the page is closed.";
+const Noun = word(noun)[0].toUpperCase() + word(noun).slice(1);
 const ROW = 10; // ratings in a row, equal or of two in turn, that are worth a warning
 const LISTED = 60; // pairs that are listed as left out
 const TOO_SOON = 250; // milliseconds in which nobody reads a pair
@@ -21,6 +20,7 @@ const endOf = (page) => Math.min((page + 1) * size, answers.length);
 const slider = byId("slider");
 let at = 0; // the place of the pair that is shown, or was last
 let shownAt = 0; // when that pair appeared
+let timedFrom = 0; // from when the time on that pair is not counted yet
 let screen = "start";
 let isKept = true;
 let isExported = true; // whether a file has all that the browser does not keep
@@ -74,13 +74,13 @@ function show(name, warning = "") {
 
 function refresh() {
   const n = answered();
-  say("count", `${shown(n)} of ${shown(answers.length)} answered`);
-  say("part", nPages > 1 ? `Page ${pageOf(at) + 1} of ${nPages}` : "");
+  say("count", t`${shown(n)} of ${shown(answers.length)} answered`);
+  say("part", nPages > 1 ? t`Page ${pageOf(at) + 1} of ${nPages}` : "");
   byId("bar").value = n;
-  say("begin", recall("at") === null && n === 0 ? "Begin" : "Continue");
-  say("kept", isKept ? "saved" : "not saved");
-  say("unkept", isKept ? "" : UNKEPT);
-  say("forward-name", answers[at] === NONE ? "Skip" : "Forward");
+  say("begin", recall("at") === null && n === 0 ? t`Begin` : t`Continue`);
+  say("kept", isKept ? t`saved` : t`not saved`);
+  say("unkept", isKept ? "" : t`This browser does not keep your answers. Export often: what is not exported is lost when the page is closed.`);
+  say("forward-name", answers[at] === NONE ? t`Skip` : t`Forward`);
   for (const button of document.querySelectorAll("[data-answer]")) {
     button.setAttribute("aria-pressed", answers[at] === valueOf(button.dataset.answer));
   }
@@ -88,20 +88,21 @@ function refresh() {
 
 function showPair(place, message = "", warning = "") {
   const isOther = place !== at || screen !== "pair";
+  if (screen === "pair") spend();
   at = place;
   remember("at", at);
   const [, ...texts] = sheet.entries[at];
-  const heading = `${Noun} ${shown(at + 1)} of ${shown(answers.length)}`;
+  const heading = t`${Noun} ${shown(at + 1)} of ${shown(answers.length)}`;
   say("pair-heading", heading);
   texts.forEach((text, side) => byId(SIDES[side]).replaceChildren(...marked(text)));
   byId("terms").classList.toggle("long", Math.max(...texts.map((text) => text.length)) > LONG);
   setSlider(answers[at]);
-  if (isOther || document.activeElement !== byId("comment")) byId("comment").value = comments[at] ?? "";
+  if (isOther || document.activeElement !== byId("comment")) byId("comment").value = notes.comments[at] ?? "";
   say("message", message);
   show("pair", warning);
   if (!isOther) return;
-  shownAt = performance.now();
-  const given = answers[at] === NONE ? "" : ` Your answer: ${nameOf(answers[at])}.`;
+  shownAt = timedFrom = performance.now();
+  const given = answers[at] === NONE ? "" : ` ${t`Your answer: ${nameOf(answers[at])}.`}`;
   say("spoken", `${heading}: ${texts.map(spoken).join("; ")}.${given}`);
   scrollTo(0, 0);
   if (!matchMedia("(prefers-reduced-motion: reduce)").matches) {
@@ -111,6 +112,7 @@ function showPair(place, message = "", warning = "") {
 
 // The end of a page or of the sheet: unanswered pairs, and how to continue.
 function showRest(page, message = "", warning = "") {
+  if (screen === "pair") spend();
   at = endOf(page) - 1;
   const isAllAnswered = missing().length === 0;
   const isEnd = isAllAnswered || page === nPages - 1;
@@ -118,22 +120,22 @@ function showRest(page, message = "", warning = "") {
   const next = endOf(page);
   const nNext = endOf(page + 1) - next;
   if (open.length) {
-    say("rest-heading", isEnd ? "You have reached the end" : `End of page ${page + 1} of ${nPages}`);
-    say("rest-words", `${counted(open.length, `${noun} has`, `${noun}s have`)} no answer yet.`);
+    say("rest-heading", isEnd ? t`You have reached the end` : t`End of page ${page + 1} of ${nPages}`);
+    say("rest-words", t`${counted(open.length, `${noun} has`, `${noun}s have`)} no answer yet.`);
   } else if (isEnd) {
-    say("rest-heading", "All answered");
-    say("rest-words", "Thank you. Now export your answers, and send the file to whoever gave you this page.");
+    say("rest-heading", t`All answered`);
+    say("rest-words", t`Thank you. Now export your answers, and send the file to whoever gave you this page.`);
   } else {
-    say("rest-heading", `Page ${page + 1} of ${nPages} done`);
-    say("rest-words", `${counted(nNext, noun)} to go on the next. Take a break if you like.`);
+    say("rest-heading", t`Page ${page + 1} of ${nPages} done`);
+    say("rest-words", t`${counted(nNext, noun)} to go on the next. Take a break if you like.`);
   }
   byId("left-out").replaceChildren(...open.slice(0, LISTED).map(listed));
-  if (open.length > LISTED) byId("left-out").append(element("li", `and ${shown(open.length - LISTED)} more`));
+  if (open.length > LISTED) byId("left-out").append(element("li", t`and ${shown(open.length - LISTED)} more`));
   byId("rest-choices").replaceChildren(...[
-    open.length && button("Go to the first of them", () => showPair(open[0])),
-    !isEnd && button(`Go on to page ${page + 2}`, () => showPair(missing(next, next + nNext)[0] ?? next)),
-    isAllAnswered && button("Export", exportFile),
-    button("Look back", () => showPair(at)),
+    open.length && button(t`Go to the first of them`, () => showPair(open[0])),
+    !isEnd && button(t`Go on to page ${page + 2}`, () => showPair(missing(next, next + nNext)[0] ?? next)),
+    isAllAnswered && button(t`Export`, exportFile),
+    button(t`Look back`, () => showPair(at)),
   ].filter(Boolean));
   say("message", message);
   show("rest", warning);
@@ -164,6 +166,7 @@ function listed(place) {
 
 function answer(value) {
   const isChange = answers[at] !== NONE;
+  spend();
   set(at, value);
   saved();
   const message = `${Noun} ${shown(at + 1)}: ${nameOf(value)}`;
@@ -173,6 +176,13 @@ function answer(value) {
   const next = missing(at + 1, end)[0] ?? following;
   if (next === undefined) showRest(pageOf(at), message, warning);
   else showPair(next, message, warning);
+}
+
+// Counts the time on the shown pair, but not the time in which the page was hidden.
+function spend(isCounted = !document.hidden) {
+  const tenths = Math.round((performance.now() - timedFrom) / 100);
+  if (isCounted && tenths) note("seconds", at, (Math.round((notes.seconds[at] ?? 0) * 10) + tenths) / 10);
+  timedFrom = performance.now();
 }
 
 function saved() {
@@ -209,13 +219,13 @@ function touched(isTouched) {
   for (const button of document.querySelectorAll(".numbers button")) {
     button.classList.toggle("shown", isTouched && button.dataset.answer === slider.value);
   }
-  slider.setAttribute("aria-valuetext", isTouched ? slider.value : "not rated yet");
+  slider.setAttribute("aria-valuetext", isTouched ? slider.value : t`not rated yet`);
   byId("next")?.setAttribute("aria-disabled", !isTouched);
 }
 
 function confirmSlider() {
   if (slider.classList.contains("untouched")) {
-    say("message", "Choose a number, or move the slider, first.");
+    say("message", t`Choose a number, or move the slider, first.`);
   } else answer(Number(slider.value));
 }
 
@@ -252,47 +262,49 @@ function exportFile() {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
   isExported = true;
-  say("message", `Exported ${counted(answered(), "answer")} to ${link.download}.`);
+  say("message", t`Exported ${counted(answered(), "answer")} to ${link.download}.`);
 }
 
 async function importFile(file) {
   try {
-    const most = 100 * (answers.length + 10) + (sheet.scale.commented ? 3000 * answers.length : 0);
-    refuse(file.size > most, "The file is too large to be one of this page.");
+    const most = 120 * (answers.length + 10) + (sheet.scale.commented ? 3000 * answers.length : 0);
+    refuse(file.size > most, t`The file is too large to be one of this page.`);
     const bytes = await file.arrayBuffer().catch(() => null);
-    refuse(bytes === null, "The file cannot be read.");
+    refuse(bytes === null, t`The file cannot be read.`);
     await take(...readFile(bytes));
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    await asked("This file cannot be imported", error.message, ["Close"]);
+    await asked(t`This file cannot be imported`, error.message, [t`Close`]);
   }
 }
 
-async function take(imported, texts) {
+async function take(imported, texts, times) {
   const differing = [...imported].filter(([place, value]) => ![NONE, value].includes(answers[place]));
-  const [mine, theirs] = ["Keep the answers on this page", "Take the answers of the file"];
+  const [mine, theirs] = [t`Keep the answers on this page`, t`Take the answers of the file`];
   let choice = mine;
   if (differing.length) {
-    const text = `${counted(differing.length, `${noun} has`, `${noun}s have`)} another answer in the file than on this page. Which should stay? Answers that only one of the two has are kept either way.`;
-    choice = await asked("The file and this page differ", text, [mine, theirs, "Cancel"]);
+    const text = t`${counted(differing.length, `${noun} has`, `${noun}s have`)} another answer in the file than on this page. Which should stay? Answers that only one of the two has are kept either way.`;
+    choice = await asked(t`The file and this page differ`, text, [mine, theirs, t`Cancel`]);
     if (![mine, theirs].includes(choice)) return;
   }
   const added = [...imported].filter(([place, value]) =>
     answers[place] === NONE || (choice === theirs && answers[place] !== value));
   for (const [place, value] of added) set(place, value);
-  for (const [place, text] of texts) if (!comments[place] || choice === theirs) comment(place, text);
+  for (const [place, text] of texts) if (!notes.comments[place] || choice === theirs) note("comments", place, text);
+  for (const [place, value] of added) if (times.has(place) && value !== NONE) note("seconds", place, times.get(place));
   saved();
-  again(`Imported ${counted(added.length, "answer")} of the ${shown(imported.size)} in the file.`);
+  again(t`Imported ${counted(added.length, "answer")} of the ${shown(imported.size)} in the file.`);
 }
 
 async function restart() {
-  const text = `${counted(answered(), "answer")} on this page will be erased. An exported file keeps them.`;
-  const [first, without] = ["Export and start over", "Start over without export"];
-  const choice = await asked("Start over?", text, ["Cancel", first, without]);
+  const text = t`${counted(answered(), "answer")} on this page will be erased. An exported file keeps them.`;
+  const [first, without] = [t`Export and start over`, t`Start over without export`];
+  const choice = await asked(t`Start over?`, text, [t`Cancel`, first, without]);
   if (choice === first) exportFile();
   if (![first, without].includes(choice)) return;
   for (const place of answers.keys()) set(place, NONE);
-  for (const place of Object.keys(comments)) comment(place, "");
+  for (const place of Object.keys(notes.comments)) note("comments", place, "");
+  for (const place of Object.keys(notes.seconds)) note("seconds", place, 0);
   saved();
   isExported = true;
   at = 0;
@@ -369,7 +381,7 @@ function listen() {
     if (pointerType !== "mouse") touched(true);
   });
   byId("comment").addEventListener("input", ({ target }) => {
-    comment(at, target.value);
+    note("comments", at, target.value);
     saved();
     refresh();
   });
@@ -387,10 +399,13 @@ function listen() {
   });
   byId("keys").addEventListener("change", ({ target }) => remember("keys", target.checked));
   addEventListener("keydown", pressed);
+  addEventListener("visibilitychange", () => {
+    if (screen === "pair") spend(document.hidden);
+  });
   addEventListener("storage", (event) => {
     if (event.key !== key || event.newValue === null) return;
     isKept = keep();
-    again("Another tab of this page changed your answers; they are shown here too.");
+    again(t`Another tab of this page changed your answers; they are shown here too.`);
   });
   addEventListener("beforeunload", (event) => {
     if (!isKept && !isExported) event.preventDefault();
@@ -420,13 +435,24 @@ function addChoices() {
   }));
 }
 
+// Replaces the texts of the page by those in its language.
+function translate() {
+  const walker = document.createTreeWalker(byId("page"), NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const text = walker.currentNode.data.trim();
+    if (text in sheet.texts) walker.currentNode.data = walker.currentNode.data.replace(text, () => word(text));
+  }
+  for (const element of document.querySelectorAll("#page [aria-label]")) element.ariaLabel = word(element.ariaLabel);
+}
+
 function begin() {
+  translate();
   for (const element of document.querySelectorAll("[data-graded]")) {
     if (element.dataset.graded !== `${graded}`) element.remove();
   }
   if (!graded) addChoices();
   for (const element of document.querySelectorAll("[data-noun]")) {
-    element.textContent = element.dataset.noun ? Noun : noun;
+    element.textContent = element.dataset.noun ? Noun : word(noun);
   }
   byId("commenting").hidden = !sheet.scale.commented;
   byId("right").hidden = sheet.scale.parts.length === 1;

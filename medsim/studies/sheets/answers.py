@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,17 @@ import polars as pl
 
 from medsim.core.errors import InputError, listed
 from medsim.core.reading import Text, is_left_behind, parsed_json, reading
-from medsim.core.tables import checked_lines, read_text, table_of, unguarded
+from medsim.core.tables import (
+    SEPARATORS,
+    below_title,
+    cells_of_lines,
+    checked_lines,
+    number_in,
+    read_text,
+    table_of,
+    unguarded,
+)
+from medsim.core.workbooks import notes_by_row
 from medsim.studies.sheets import ANSWER, COMMENT, Scale
 
 ANSWER_SUFFIXES = (".csv", ".tsv", ".xlsx", ".json", ".jsonl")
@@ -26,8 +38,10 @@ _HOW_TO = (
 )
 _AGAIN = "export the file again"
 _PAGE_AGAIN = "export it again from the page"
-_RATING = re.compile(r"([0-9]+)[.,]0+", re.ASCII)
-_INSIGNIFICANT = re.compile("[\\s_.'\u2018\u2019\u02bc`\u00b4\\-\u2010-\u2015\u2212]+")
+_COLUMNS = {"entry_id": pl.String, "value": pl.Int8, COMMENT: pl.String, "seconds": pl.Float64}
+_HEAD_LINES = 50  # in which the headings of a sheet are
+_ID = re.compile("[0-9a-f]{16}")  # of an entry
+_MOST = 40  # wrong cells that a message names
 _END = re.compile(r'\{"medsim":"end","answers":([0-9]+),"checksum":"([0-9a-f]{8})"\}')
 
 
@@ -46,18 +60,22 @@ class GivenAnswer:
     Attributes:
         location: location in the file, such as "answers.csv: line 12".
         entry_id: the entry that it answers.
-        value: position of the answer in the scale; None if there is only a comment.
+        said: the answer in the file; None if there is only a comment.
+        value: position of the answer in the scale; None if it has none.
         annotator: annotator according to the file; None if the file has none.
         texts: texts of the entry according to the file, left first; None if the file has none.
         comment: comment of the annotator; empty without one.
+        seconds: time that the annotator spent on the entry; None if unknown.
     """
 
     location: str
     entry_id: str
+    said: str | None
     value: int | None
     annotator: str | None = None
     texts: tuple[str, ...] | None = None
     comment: str = ""
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +84,8 @@ class StudyAnswers:
 
     Attributes:
         entries: ``ASSIGNED`` in order of annotator and position, with value, the position of the
-            answer in the scale, and comment; null if missing.
-        files: name and sha256 of each file with answers.
+            answer in the scale, comment and seconds; null if missing.
+        files: name, sha256 and annotator of each file with answers.
     """
 
     entries: pl.DataFrame
@@ -91,8 +109,8 @@ def read_answers(
             one entry contradict each other. The message names the file, the line and the value.
     """
     entries = assignment.rows_by_key("entry_id", named=True, unique=True)
-    by_entry: dict[str, GivenAnswer] = {}
-    n_repeated: Counter[str] = Counter()
+    by_entry: dict[str, tuple[GivenAnswer, Path]] = {}
+    n_again = Counter[str]()
     files: list[dict[str, str]] = []
     unanswered: list[Path] = []
     notes: list[str] = []
@@ -100,56 +118,64 @@ def read_answers(
     first = study.scale.columns[0]
     for path, is_named in named:
         with reading(path, "answers"):
-            text = read_text(path, guess=False, fits=lambda cells: first in map(str.lower, cells))
-            file_answers = _checked(text, entries, study)
+            text = read_text(path, fits=lambda cells: first in map(str.lower, cells))
+            file_answers = _checked(text, entries, study, notes)
         notes += text.warnings
         if file_answers:
-            files.append({"name": path.name, "sha256": text.sha256})
+            annotator = entries[file_answers[0].entry_id]["annotator"]
+            files.append({"name": path.name, "sha256": text.sha256, "annotator": annotator})
         elif is_named:
             raise InputError(f"{path} has no answers")
         else:
             unanswered.append(path)
         for answer in file_answers:
-            entry, earlier = entries[answer.entry_id], by_entry.get(answer.entry_id)
-            if earlier is not None and None not in (earlier.value, answer.value):
-                n_repeated[entry["annotator"]] += 1
-            by_entry[answer.entry_id] = _joined(earlier, answer, entry, study.scale)
-    if all(answer.value is None for answer in by_entry.values()):
+            entry = entries[answer.entry_id]
+            earlier, place = by_entry.get(answer.entry_id, (answer, path))
+            if earlier is not answer and None not in (earlier.value, answer.value):
+                who = f"answers of {entry['annotator']!r}"
+                if earlier.value == answer.value:
+                    n_again[f"{who} are repeated; each counts once"] += 1
+                elif place != path:
+                    n_again[f"{who} changed: {path.name} replaces {place.name}"] += 1
+                else:
+                    raise _contradiction(earlier, answer, entry)
+            by_entry[answer.entry_id] = (_joined(earlier, answer), path)
+    given = [answer for answer, _ in by_entry.values()]
+    if all(answer.value is None for answer in given):
         hint = f"; not read: {_names(unread)}; {_HOW_TO}" if unread else ""
         raise InputError(f"{', '.join(map(str, paths))}: no file there has an answer{hint}")
-    rows = [(name, answer.value, answer.comment or None) for name, answer in by_entry.items()]
-    columns = {"entry_id": pl.String, "value": pl.Int8, COMMENT: pl.String}
-    given = pl.DataFrame(rows, columns, orient="row")
+    rows = [(each.entry_id, each.value, each.comment or None, each.seconds) for each in given]
+    table = pl.DataFrame(rows, _COLUMNS, orient="row")
     return StudyAnswers(
-        entries=assignment.join(given, on="entry_id", how="left").sort("annotator", "position"),
-        warnings=(*notes, *_warnings(unread, unanswered, n_repeated)),
+        entries=assignment.join(table, on="entry_id", how="left").sort("annotator", "position"),
+        warnings=(*notes, *_warnings(unread, unanswered, n_again)),
         files=tuple(files),
     )
 
 
-def _joined(
-    earlier: GivenAnswer | None, answer: GivenAnswer, entry: dict[str, Any], scale: Scale
-) -> GivenAnswer:
-    """Return one of two answers to an entry, with the comments of both.
-
-    Raises:
-        InputError: they contradict each other.
-    """
-    if earlier is None:
-        return answer
-    comments = "; ".join(dict.fromkeys(filter(None, (earlier.comment, answer.comment))))
-    if earlier.value is None or answer.value is None or earlier.value == answer.value:
-        return replace(answer if earlier.value is None else earlier, comment=comments)
+def _contradiction(
+    earlier: GivenAnswer, answer: GivenAnswer, entry: Mapping[str, Any]
+) -> InputError:
+    """Return the error for two answers in a file."""
     shown = " and ".join(repr(entry[side]) for side in ("left", "right") if entry[side])
-    raise InputError(
-        f"contradictory answers of {entry['annotator']!r} to {shown}: "
-        f"{scale.answers[earlier.value]} at {earlier.location}, "
-        f"{scale.answers[answer.value]} at {answer.location}; leave one out"
-    )
+    said = " and ".join(f"{each.said!r} at {each.location}" for each in (earlier, answer))
+    named = f"contradictory answers of {entry['annotator']!r} to {shown}"
+    return InputError(f"{named}: {said}; leave one out")
+
+
+def _joined(earlier: GivenAnswer, answer: GivenAnswer) -> GivenAnswer:
+    """Return the later of two answers to an entry, with the comments of both."""
+    comments = dict.fromkeys(filter(None, (earlier.comment, answer.comment)))
+    last = earlier if answer.value is None else answer
+    seconds = earlier.seconds if last.seconds is None else last.seconds
+    return replace(last, comment="; ".join(comments), seconds=seconds)
 
 
 def _files(paths: Sequence[Path]) -> tuple[list[tuple[Path, bool]], list[Path]]:
     """Return files, each with whether the user named it, and unread files of folders.
+
+    A later file of an annotator replaces an earlier one: files of a folder are in order of their
+    last change.
 
     Raises:
         InputError: a folder has no readable file.
@@ -170,7 +196,8 @@ def _files(paths: Sequence[Path]) -> tuple[list[tuple[Path, bool]], list[Path]]:
         if not readable:
             content = f"only {_names(others)}" if others else "no file"
             raise InputError(f"{path} has {content}; {_HOW_TO}")
-        files += [(file, False) for file in readable]
+        latest_last = sorted(readable, key=lambda file: (file.stat().st_mtime_ns, file))
+        files += [(file, False) for file in latest_last]
         unread += others
     return files, unread
 
@@ -179,51 +206,63 @@ def _names(paths: Sequence[Path]) -> str:
     return listed([path.name for path in paths], most=40)
 
 
-def _checked(file: Text, entries: dict[str, Any], study: StudyIdentity) -> list[GivenAnswer]:
+def _checked(
+    file: Text, entries: Mapping[str, Any], study: StudyIdentity, notes: list[str]
+) -> list[GivenAnswer]:
     """Return the answers in a file, checked against the entries that were shown.
 
-    The first character of a file decides its format.
+    The first character of a file decides its format. Warnings are added to the notes.
     """
     begin = file.content.lstrip()[:1]
     if begin in {"{", "["}:
         reader = read_jsonl if begin == "{" else read_label_studio
         answers = list(reader(file.path, file.content, study))
     else:
-        answers = list(read_csv(file, study))
-    if answers and not any(answer.entry_id in entries for answer in answers):
+        answers = list(read_csv(file, study, entries, notes))
+    named = [answer.entry_id for answer in answers if answer.entry_id]
+    if named and not any(entry_id in entries for entry_id in named):
         raise InputError(
-            f"{file.path} is of another study: none of its entries, such as "
-            f"{answers[0].entry_id!r}, is of study {study.study_id!r}"
+            f"{file.path} is of another study: none of its entries, such as {named[0]!r}, is of "
+            f"study {study.study_id!r}"
         )
-    for answer in answers:
-        named, entry = f"entry {answer.entry_id!r}", entries.get(answer.entry_id)
-        if entry is None:
-            raise InputError(f"{answer.location}: {named} is not of this study")
-        if answer.annotator not in (None, entry["annotator"]):
-            raise InputError(
-                f"{answer.location}: {named} is of annotator {entry['annotator']!r}, and "
-                f"the file says {answer.annotator!r}"
-            )
-        # A word has one text. Spreadsheets change white space and line ends.
-        shown = (entry["left"], entry["right"])
-        for text, expected in zip(answer.texts or (), shown, strict=False):
-            if text.split() != expected.split():
-                raise InputError(
-                    f"{answer.location} was edited: {named} shows {expected!r}, and the "
-                    f"file has {text!r}"
-                )
+    faults = [
+        f"{answer.location}: {fault}"
+        for answer in answers
+        if (fault := _fault(answer, entries.get(answer.entry_id), study.scale))
+    ]
+    if faults:
+        others = [fault.removeprefix(f"{file.path}: ") for fault in faults[1:_MOST]]
+        raise InputError("; ".join([faults[0], *others]))
     return answers
 
 
+def _fault(answer: GivenAnswer, entry: Mapping[str, Any] | None, scale: Scale) -> str:
+    """Return what is wrong with an answer; empty if nothing is."""
+    named = f"entry {answer.entry_id!r}"
+    if not answer.entry_id:
+        return f"it has {answer.said or answer.comment!r} and no entry"
+    if entry is None:
+        return f"{named} is not of this study"
+    if answer.annotator not in (None, entry["annotator"]):
+        return f"{named} is of {entry['annotator']!r}, and the file says {answer.annotator!r}"
+    if answer.value is None and answer.said is not None:
+        return f"answer {answer.said!r} is not one of {', '.join(scale.allowed)}"
+    # Spreadsheets change white space and line ends.
+    for text, side in zip(answer.texts or (), scale.sides, strict=False):
+        if text.split() != entry[side].split():
+            return f"{named} was edited: it shows {entry[side]!r}, and the file has {text!r}"
+    return ""
+
+
 def _warnings(
-    unread: Sequence[Path], unanswered: Sequence[Path], n_repeated: Counter[str]
+    unread: Sequence[Path], unanswered: Sequence[Path], n_again: Mapping[str, int]
 ) -> Iterator[str]:
     if unread:
         yield f"not read: {_names(unread)}; {_HOW_TO}"
     if unanswered:
         yield f"no answers in {', '.join(path.name for path in unanswered)}; left out"
-    for annotator, count in sorted(n_repeated.items()):
-        yield f"{count:,} answers of {annotator!r} are repeated; each counts once"
+    for said, count in sorted(n_again.items()):
+        yield f"{count:,} {said}"
 
 
 def read_jsonl(path: Path, text: str, study: StudyIdentity) -> Iterator[GivenAnswer]:
@@ -239,36 +278,70 @@ def read_jsonl(path: Path, text: str, study: StudyIdentity) -> Iterator[GivenAns
     for number, line in enumerate(lines[1:], start=2):
         location = f"{path}: line {number}"
         record = parsed_json(location, line, _PAGE_AGAIN)
-        is_comment = ANSWER not in record and COMMENT in record
+        said = None if ANSWER not in record and COMMENT in record else str(record[ANSWER])
         yield GivenAnswer(
             location=location,
             entry_id=record["entry"],
-            value=None if is_comment else _read_value(location, str(record[ANSWER]), study.scale),
+            said=said,
+            value=study.scale.value_of(said or ""),
             annotator=head["annotator"],
             comment=_tidy(str(record.get(COMMENT, ""))),
+            seconds=number_in(str(record.get("seconds", ""))),
         )
 
 
-def read_csv(text: Text, study: StudyIdentity) -> Iterator[GivenAnswer]:
+def read_csv(
+    text: Text, study: StudyIdentity, entries: Container[str], notes: list[str]
+) -> Iterator[GivenAnswer]:
     """Yield the answers of a filled-in sheet, as any spreadsheet may save it.
 
-    Columns may be in any order, and other columns are ignored. The column comment may be absent.
+    Columns may be in any order, and other columns are ignored; if they are in their places, their
+    headings may be in any language. The column comment may be absent. Notes on cells of a workbook
+    are comments. Rows that lack an entry and a text, such as totals, are left out and noted.
     """
+    n_columns = len(study.scale.columns)
+    text = _with_headings(text, study.scale, entries)
+    notes_on = notes_by_row(text.path, text.sheet) if text.sheet else {}
     table = table_of(text, study.scale.columns, (COMMENT,), filled_in=True)
-    for line, row in table.rows():
-        entry_id, *texts, answer = map(unguarded, row[: len(study.scale.columns)])
-        comment, location = _tidy(*row[len(study.scale.columns) :]), f"{text.path}: {line}"
-        if not (given := answer.strip() or comment):
+    for (line, row), at in zip(table.rows(), table.at, strict=True):
+        entry_id, *texts, answer = map(unguarded, row[:n_columns])
+        entry_id, answer = entry_id.strip(), answer.strip()
+        comment = "; ".join(filter(None, (_tidy(*row[n_columns:]), notes_on.get(at))))
+        if not (given := answer or comment):
             continue
-        if not entry_id.strip():
-            raise InputError(f"{location} has {given!r} and no entry")
+        if not _ID.fullmatch(entry_id) and not all(map(str.strip, texts)):
+            shown = " ".join(filter(None, (entry_id, *texts, given)))
+            notes.append(f"{text.path.name}: {line} ({shown!r}) has no entry; left out")
+            continue
         yield GivenAnswer(
-            location=location,
-            entry_id=entry_id.strip(),
-            value=_read_value(location, answer, study.scale) if answer.strip() else None,
+            location=f"{text.path}: {line}",
+            entry_id=entry_id,
+            said=answer or None,
+            value=study.scale.value_of(answer),
             texts=tuple(texts),
             comment=comment,
         )
+
+
+def _with_headings(text: Text, scale: Scale, entries: Container[str]) -> Text:
+    """Return a sheet whose first row has the names of columns, which may be translated in it.
+
+    The headings are the row with these names, or else the row above the first entry.
+    """
+    for sign in text.separator or SEPARATORS.values():
+        with suppress(InputError):  # a title need not have cells
+            above = 0
+            for number, cells in islice(cells_of_lines(text, sign), _HEAD_LINES):
+                if {*scale.columns} <= {cell.strip().lower() for cell in cells}:
+                    return below_title(text, number)
+                if above and unguarded(cells[0].strip()) in entries:
+                    titled = below_title(text, above)
+                    lines = titled.content.splitlines(keepends=True)
+                    names = [*scale.columns, COMMENT][: len(scale.columns) + scale.commented]
+                    lines[above - 1] = sign.join(names[: len(cells)]) + "\n"
+                    return replace(titled, content="".join(lines))
+                above = number
+    return text
 
 
 def read_label_studio(path: Path, text: str, study: StudyIdentity) -> Iterator[GivenAnswer]:
@@ -294,7 +367,8 @@ def read_label_studio(path: Path, text: str, study: StudyIdentity) -> Iterator[G
                 yield GivenAnswer(
                     location=location,
                     entry_id=data["entry"],
-                    value=_read_value(location, _text(answer), study.scale),
+                    said=_text(answer),
+                    value=study.scale.value_of(_text(answer)),
                     annotator=annotator,
                     texts=texts,
                 )
@@ -331,26 +405,3 @@ def _check_study(location: str, study_id: object, study: StudyIdentity) -> None:
     """Raise InputError if an answer is of another study."""
     if study_id != study.study_id:
         raise InputError(f"{location} is of study {study_id!r}, not of {study.study_id!r}")
-
-
-def _read_value(location: str, answer: str, scale: Scale) -> int:
-    """Return the value of an answer that a person may have typed.
-
-    Letter case, spaces, dashes, apostrophes and full stops do not matter, except in ratings. An
-    answer's label, key or variant is accepted too, such as "n" or "Not the same" for not_same, and
-    "4.0" for 4.
-    """
-    text = answer.strip()
-    if scale.graded:
-        text = rating[1] if (rating := _RATING.fullmatch(text)) else text
-    else:
-        text = _plain(text)
-    for choice in scale.choices:
-        names = (choice.name, choice.key, choice.label, *choice.variants)
-        if text in map(_plain, names):
-            return choice.value
-    raise InputError(f"{location}: answer {answer!r} is not one of {', '.join(scale.answers)}")
-
-
-def _plain(text: str) -> str:
-    return _INSIGNIFICANT.sub("", text.lower())

@@ -22,6 +22,8 @@ def test_page_has_the_whole_sheet_and_nothing_else_of_the_study() -> None:
 
     assert content == {
         "format": 1,
+        "language": "en",
+        "texts": {},
         "study": STUDY_ID,
         "title": "A study",
         "annotator": "Dr Grey",

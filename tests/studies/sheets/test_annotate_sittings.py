@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -19,11 +20,20 @@ from fixtures.studies import (
     written_jsonl,
 )
 
-from medsim.studies.sheets import GRADED, JUDGEMENT
+from medsim.studies import sheets
+from medsim.studies.sheets import (
+    DONT_KNOW,
+    GRADED,
+    JUDGEMENT,
+    NOT_SAME,
+    SAME,
+    SHEET_LANGUAGES,
+)
 from medsim.studies.sheets.answers import StudyIdentity, read_answers
 
 pytestmark = pytest.mark.slow
 
+NO_TIME = "performance.now = () => 0"
 NO_STORAGE = """Object.defineProperty(window, "localStorage", {
     get() { throw new DOMException("denied", "SecurityError"); } })"""
 FULL_STORAGE = """Storage.prototype.setItem = () => {
@@ -32,7 +42,7 @@ FULL_STORAGE = """Storage.prototype.setItem = () => {
 
 def test_whole_sitting_by_keyboard_exports_a_valid_file(sit, tmp_path: Path) -> None:
     data = sheet(annotator='Dr \u2028 "Zoë" </script> 7', notice="Keep it to yourself.")
-    sitting = sit(data)
+    sitting = sit(data, script=NO_TIME)
     assert "Say what is the same." in sitting.text("instructions")
     assert sitting.text("notice") == "Keep it to yourself."
 
@@ -56,6 +66,49 @@ def test_whole_sitting_by_keyboard_exports_a_valid_file(sit, tmp_path: Path) -> 
     assert path.read_text(encoding="utf-8") == written_jsonl(data, values)
     assert sitting.complaints == []
     assert sitting.requests == [sitting.page.url]
+
+
+def test_a_german_page_has_german_texts_and_counts_seconds(sit, tmp_path: Path) -> None:
+    scale = JUDGEMENT.worded(("ja", "nein", "unsicher"))
+    sitting = sit(sheet(scale=scale), script="let now = 0; performance.now = () => now += 3000")
+    known = SHEET_LANGUAGES["de"]["page"]
+    texts = sitting.page.evaluate(
+        """() => {
+          const page = document.getElementById("page");
+          const walker = document.createTreeWalker(page, NodeFilter.SHOW_TEXT);
+          const texts = [];
+          while (walker.nextNode()) texts.push(walker.currentNode.data.trim());
+          return texts;
+        }"""
+    )
+    assert not {*known} & {*texts}
+    assert {"Beginnen", "Tasten", "Exportieren", "Nächstes offenes", "Paar"} <= {*texts}
+    assert sitting.page.evaluate("document.documentElement.lang") == "de"
+
+    sitting.page.locator("#begin").click()
+    assert sitting.text("pair-heading") == "Paar 1 von 5"
+    sitting.press("j", "n", "s", "1", "ArrowRight")
+    assert sitting.text("message") == ""
+    assert sitting.text("rest-words") == "1 Paar hat noch keine Antwort."
+    assert sitting.text("count") == "4 von 5 beantwortet"
+
+    path = sitting.export(tmp_path)
+    study = StudyIdentity(study_id=STUDY_ID, scale=scale)
+    entries = read_answers([path], assignment_of([sheet(scale=scale)]), study).entries
+    assert entries["value"].to_list() == [SAME, NOT_SAME, DONT_KNOW, SAME, None]
+    assert entries["seconds"].drop_nulls().min() >= 3
+    assert entries["seconds"].null_count() == 1
+    assert sitting.complaints == []
+
+
+def test_the_texts_of_languages_are_those_of_the_page() -> None:
+    folder = Path(sheets.__file__).parent
+    names = ("annotate.html", "annotate.js", "annotate_view.js")
+    page = "".join((folder / name).read_text("utf-8") for name in names)
+    for english, german in SHEET_LANGUAGES["de"]["page"].items():
+        if english not in {"pair has", "pairs have", "answers"}:  # made of a noun
+            assert all(part in page for part in re.split(r"\{\d\}", english)), english
+        assert sorted(re.findall(r"\{\d\}", german)) == sorted(re.findall(r"\{\d\}", english))
 
 
 def test_an_answer_is_shown_again_and_can_be_changed(begun, tmp_path: Path) -> None:
@@ -220,7 +273,7 @@ def test_comments_are_kept_exported_and_imported(begun, sit, tmp_path: Path) -> 
     other.press("ArrowRight", "ArrowRight")
     assert other.page.locator("#comment").input_value() == unanswered["comment"]
     assert other.text("count") == "2 of 5 answered"
-    assert other.export(tmp_path / "again").read_bytes() == path.read_bytes()
+    assert read(other.export(tmp_path / "again")) == read(path)
     other.page.locator("#restart").click()
     other.page.get_by_role("button", name="Start over without export").click()
     other.page.locator("#begin").click()
@@ -341,7 +394,8 @@ def test_browser_without_storage_warns_before_answers_are_lost(
 
 
 def test_five_thousand_pairs_need_five_thousand_characters_of_storage(begun) -> None:
-    sitting = begun(sheet([(f"left {at}", f"right {at}") for at in range(5000)]), "s")
+    pairs = [(f"left {at}", f"right {at}") for at in range(5000)]
+    sitting = begun(sheet(pairs), "s", script=NO_TIME)
 
     assert sitting.text("count") == "1 of 5,000 answered"
     lengths = sitting.page.evaluate("Object.values(localStorage).map((text) => text.length)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -75,7 +76,7 @@ def test_answers_of_all_formats_are_in_order_of_annotator_and_position(tmp_path)
 
     answers = answers_in(tmp_path / "returned", put(tmp_path, "answers.txt", export))
 
-    added = {"value": pl.Int8, "comment": pl.String}
+    added = {"value": pl.Int8, "comment": pl.String, "seconds": pl.Float64}
     assert answers.entries.schema == pl.Schema({**ASSIGNED.dtypes, **added})
     assert answers.entries.height == ASSIGNMENT.height
     assert answered(answers).select("annotator", "position", "value").rows() == [
@@ -100,16 +101,27 @@ def test_repeated_answer_counts_once(tmp_path):
     assert answers.warnings == ("2 answers of 'ada' are repeated; each counts once",)
 
 
-def test_contradictory_answers_are_named_with_their_files_and_terms(tmp_path):
-    first = put_jsonl(tmp_path, "one.jsonl", ADA, SAME, NOT_SAME)
-    second = put_csv(tmp_path, "two.csv", row(ADA, 0, "same"), row(ADA, 1, "same"))
+def test_contradictory_answers_in_a_file_are_named_with_their_terms(tmp_path):
+    path = put_csv(tmp_path, "a.csv", row(ADA, 1, "n"), row(ADA, 1, "same"))
 
-    assert refused(first, second) == (
-        f"contradictory answers of 'ada' to 'Fever' and 'Chill': not_same at {first}: line 3, "
-        f"same at {second}: line 3; leave one out"
+    assert refused(path) == (
+        f"contradictory answers of 'ada' to 'Fever' and 'Chill': 'n' at {path}: line 2 and 'same' "
+        f"at {path}: line 3; leave one out"
     )
-    path = put_csv(tmp_path, "a.csv", row(ADA, 0, "n"), row(ADA, 0, "s"))
-    assert f"not_same at {path}: line 2, same at {path}: line 3" in refused(path)
+
+
+def test_a_later_file_of_an_annotator_replaces_the_earlier_answers(tmp_path):
+    early = put_jsonl(tmp_path, "z.jsonl", ADA, SAME, NOT_SAME, DONT_KNOW)
+    late = put_csv(tmp_path, "a.csv", row(ADA, 0, "n"), row(ADA, 1, "n"), row(ADA, 2, ""))
+    os.utime(early, (1_000, 1_000))
+
+    for paths, values, changed in (
+        ((tmp_path,), [NOT_SAME, NOT_SAME, DONT_KNOW], "a.csv replaces z.jsonl"),
+        ((late, early), [SAME, NOT_SAME, DONT_KNOW], "z.jsonl replaces a.csv"),
+    ):
+        answers = answers_in(*paths)
+        assert answered(answers)["value"].to_list() == values
+        assert answers.warnings[-1] == f"1 answers of 'ada' changed: {changed}"
 
 
 def test_an_entry_that_is_unknown_or_of_another_annotator_is_named(tmp_path):
@@ -118,9 +130,30 @@ def test_an_entry_that_is_unknown_or_of_another_annotator_is_named(tmp_path):
 
     assert refused(path) == rf"{path}: line 3: entry '\x1b[2Jx' is not of this study"
     assert refused(put_jsonl(tmp_path, "b.jsonl", forged, SAME, SAME)).endswith(
-        f"b.jsonl: line 3: entry '{entry_id('ada', 1)}' is of annotator 'ada', and the file says "
-        "'ben'"
+        f"b.jsonl: line 3: entry '{entry_id('ada', 1)}' is of 'ada', and the file says 'ben'"
     )
+
+
+def test_all_wrong_cells_of_a_file_are_named_at_once(tmp_path):
+    path = put_csv(
+        tmp_path,
+        "a.csv",
+        row(ADA, 0, "maybe\x1b[31m"),
+        row(ADA, 1, "n").replace("Chill", "Cold"),
+        ",Nail,Claw,same",
+        "x,a,b,same",
+        row(ADA, 2, "2"),
+    )
+    page = put(tmp_path, "p.jsonl", written_jsonl(ADA, {}).splitlines()[0] + "\n")
+
+    allowed = "is not one of same, not same, don\u2019t know"
+    assert refused(path) == (
+        rf"{path}: line 2: answer 'maybe\x1b[31m' {allowed}; line 3: entry "
+        f"'{entry_id('ada', 2)}' was edited: it shows 'Chill', and the file has 'Cold'; line 4: it "
+        f"has 'same' and no entry; line 5: entry 'x' is not of this study; line 6: answer '2' "
+        f"{allowed}"
+    )
+    assert "was edited, damaged or cut short" in refused(page)
 
 
 def test_answers_to_another_study_and_edited_terms_are_refused(tmp_path):
@@ -135,8 +168,8 @@ def test_answers_to_another_study_and_edited_terms_are_refused(tmp_path):
         f"study '{STUDY_ID}'"
     )
     assert refused(edit) == (
-        f"{edit}: line 2 was edited: entry '{entry_id('ada', 2)}' shows 'Chill', and the file has "
-        r"'Chills\u202e'"
+        f"{edit}: line 2: entry '{entry_id('ada', 2)}' was edited: it shows 'Chill', and the file "
+        r"has 'Chills\u202e'"
     )
     assert "shows 'Fever', and the file has 'Chill'" in refused(swap)
 
@@ -152,7 +185,7 @@ def test_white_space_changed_by_a_spreadsheet_is_not_an_edit(tmp_path):
     ("data", "message"),
     [
         (b"", "is empty"),
-        ("entry,left\nMénière".encode("latin-1"), "is not in UTF-8: byte 13 is 0xe9; save it as U"),
+        ("entry,left\nMénière".encode("latin-1"), "has no column 'right'; it needs entry"),
         (b"{}", "was edited, damaged or cut short; export it again from the page"),
         (b"[" * 100_000, "is not JSON (it is nested too deeply"),
         (b'[{"data":', "is not JSON (Expecting value"),
@@ -223,8 +256,8 @@ def test_a_workbook_is_read_like_the_sheet_that_was_saved_in_it(tmp_path):
 
 def test_comments_in_sheets_are_kept_and_may_be_left_out(tmp_path):
     lines = written_csv(ADA).splitlines()
-    assert lines[0].endswith(",answer,comment")
-    first, second = (line.removesuffix(",,") for line in lines[1:3])
+    assert lines[0].endswith(",answer,comment,allowed")
+    first, second = (line.partition(",,")[0] for line in lines[1:3])
     filled = [lines[0], f'{first},same,"a  sign,\nnot a disease"', f"{second},n"]
 
     result = answers_in(put(tmp_path, "ada.csv", "\n".join(filled)))
@@ -277,7 +310,7 @@ def test_comments_alone_are_no_answers_and_a_comment_needs_an_entry(tmp_path):
     lost = put(tmp_path, "b.csv", f"{header}\n,,,,which fever?\n")
 
     assert refused(alone) == f"{alone}: no file there has an answer"
-    assert refused(lost) == f"{lost}: line 2 has 'which fever?' and no entry"
+    assert refused(lost) == f"{lost} has no answers"
 
 
 def test_errors_in_workbooks_name_the_row(tmp_path, monkeypatch):
@@ -285,7 +318,7 @@ def test_errors_in_workbooks_name_the_row(tmp_path, monkeypatch):
     rows = [header, [*row(ADA, 0, "same").split(",")], [], [*row(ADA, 1, "perhaps").split(",")]]
     path = put_workbook(tmp_path, "ada.xlsx", rows)
 
-    message = f"{path}: row 4: answer 'perhaps' is not one of not_same, same, dont_know"
+    message = f"{path}: row 4: answer 'perhaps' is not one of same, not same, don\u2019t know"
     assert refused(path) == message
     assert refused(put(tmp_path, "zip.xlsx", b"PK\x03\x04")).endswith("is a zip; unpack it")
     damaged = put(tmp_path, "part.xlsx", path.read_bytes()[:-300])

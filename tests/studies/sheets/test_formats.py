@@ -99,8 +99,8 @@ def test_truncated_or_changed_text_is_refused(data) -> None:
 def test_a_rating_is_a_whole_number_from_0_to_6_and_the_end_line_counts(answer: object) -> None:
     head = {**HEAD, "scale": "graded"}
 
-    with pytest.raises(InputError, match=r"line 2: answer .* is not one of 0, 1, 2, 3, 4, 5, 6"):
-        read_page(closed(head, {"entry": IDS[0], "answer": answer}), GRADED)
+    (result,) = read_page(closed(head, {"entry": IDS[0], "answer": answer}), GRADED)
+    assert (result.said, result.value) == (str(answer), None)
     with pytest.raises(InputError, match="was edited, damaged or cut short; export it again"):
         read_page(closed(head, {"entry": IDS[0], "answer": 4}, n_answers=2), GRADED)
 
@@ -116,7 +116,7 @@ SHEET_TERMS = st.text(
 
 def read_sheet(text: str, scale: Scale = JUDGEMENT) -> list[GivenAnswer]:
     study = StudyIdentity(study_id=STUDY_ID, scale=scale)
-    return list(read_csv(Text(path=Path("sheet.csv"), content=text), study))
+    return list(read_csv(Text(path=Path("sheet.csv"), content=text), study, IDS, []))
 
 
 def cells_of(text: str) -> list[list[str]]:
@@ -136,10 +136,11 @@ def filled(text: str, answers: list[str], **form: Any) -> str:
 def test_sheet_is_readable_by_spreadsheets():
     text = written_csv(sheet())
 
-    assert text.startswith("\ufeffentry,left,right,answer,comment\r\n")
+    assert text.startswith("\ufeffentry,left,right,answer,comment,allowed\r\n")
+    allowed = "same, not same, don\u2019t know"
     assert [row[1:] for row in cells_of(text)] == [
-        ["left", "right", "answer", "comment"],
-        *([*pair, "", ""] for pair in PAIRS),
+        ["left", "right", "answer", "comment", "allowed"],
+        *([*pair, "", "", allowed] for pair in PAIRS),
     ]
     assert read_sheet(text.removeprefix("\ufeff")) == []
 
@@ -204,18 +205,18 @@ def test_answers_are_accepted_as_people_and_spreadsheets_write_them(
         assert result.value == value
 
 
-@pytest.mark.parametrize("answer", ["yes", "no", "samesame", "same?", "not", "1", "-"])
-def test_other_judgements_are_refused_by_line(answer: str) -> None:
-    message = r"sheet\.csv: line 2: answer .* is not one of not_same, same, dont_know"
-    with pytest.raises(InputError, match=message):
-        read_sheet(filled(written_csv(sheet(PAIRS[:1])), [answer]))
+@pytest.mark.parametrize("answer", ["maybe", "samesame", "same?", "not", "2", "-", "s n"])
+def test_other_judgements_have_no_value(answer: str) -> None:
+    (result,) = read_sheet(filled(written_csv(sheet(PAIRS[:1])), [answer]))
+
+    assert (result.said, result.value) == (answer, None)
 
 
 @pytest.mark.parametrize("answer", ["7", "-1", "4.5", "04", "four", "\u0664", "same", "4.0.0"])
-def test_other_ratings_are_refused(answer: str) -> None:
-    message = r"sheet\.csv: line 2: answer .* is not one of 0, 1, 2, 3, 4"
-    with pytest.raises(InputError, match=message):
-        read_sheet(filled(written_csv(sheet(PAIRS[:1], scale=GRADED)), [answer]), GRADED)
+def test_other_ratings_have_no_value(answer: str) -> None:
+    (result,) = read_sheet(filled(written_csv(sheet(PAIRS[:1], scale=GRADED)), [answer]), GRADED)
+
+    assert (result.said, result.value) == (answer, None)
 
 
 def test_columns_may_be_in_any_order_among_others_with_blank_rows():
@@ -339,22 +340,9 @@ REFUSED_LINES: list[tuple[list[object], str]] = [
     ([HEAD, "[" * 100_000], "ada.jsonl: line 2 is not JSON (it is nested too deeply"),
     ([HEAD, "9" * 5_000], "ada.jsonl: line 2 is not JSON (its content is not as"),
     ([HEAD, "x" * 1_200_000], "ada.jsonl: line 2 has more than 1,048,576 characters"),
-    (
-        [HEAD, {"entry": IDS[0], "answer": "maybe\x1b[31m"}],
-        r"ada.jsonl: line 2: answer 'maybe\x1b[31m' is not one of not_same, same, dont_know",
-    ),
-    (
-        [HEAD, {"entry": IDS[0], "answer": ["same"]}],
-        "ada.jsonl: line 2: answer \"['same']\"",
-    ),
 ]
 REFUSED_SHEETS = [
     ("entry,left,answer\n", "sheet.csv has no column 'right'; it needs entry, left, right, a"),
-    ("entry,left,right,answer\n,a,b,same\n", "sheet.csv: line 2 has 'same' and no entry"),
-    (
-        "entry,left,right,answer\n\nx,a,b,\x1b]0;maybe",
-        r"sheet.csv: line 3: answer '\x1b]0;maybe' is not one of not_same, same, dont_know",
-    ),
     ('entry,left,right,answer\nx,"a,c,n\n', "sheet.csv: line 2 cannot be cut into cells ("),
     ('entry,left,right,answer\nx,"' + "long\n" * 40_000, "sheet.csv: line 2 cannot be cut in"),
 ]
@@ -371,7 +359,6 @@ REFUSED_TASKS: list[tuple[object, str]] = [
     ([task(annotation(result=7))], NOT_AS_WRITTEN),
     ([task(annotation("same", "not_same"))], NOT_AS_WRITTEN),
     ([{**data(), "answer": {"choices": []}}], NOT_AS_WRITTEN),
-    ([task(annotation("perhaps"))], "project-7.json: task 1: answer 'perhaps' is not one of not_s"),
 ]
 
 
