@@ -24,7 +24,7 @@ from medsim.papers import output
 from medsim.papers.options import ReproduceOptions
 from medsim.papers.output import Reproduction, laid_out
 from medsim.papers.printed import PrintedTable, first_number, printed_papers
-from medsim.papers.published import PAPERS, Computed
+from medsim.papers.published import NOT_COMPUTED, PAPERS, Computed
 
 
 @public(ReproduceOptions)
@@ -72,12 +72,9 @@ def cells_of(paper: str, computed: Mapping[str, Computed]) -> pl.DataFrame:
     rows = [
         row
         for table in printed_papers()[paper].tables
-        for row in _rows(table, computed.get(table.name, Computed(missing=_NOT_COMPUTED)))
+        for row in _rows(table, computed.get(table.name, Computed(missing=NOT_COMPUTED)))
     ]
     return pl.DataFrame(rows, output.CELL.dtypes)
-
-
-_NOT_COMPUTED = "this command does not compute it"
 
 
 def _rows(table: PrintedTable, computed: Computed) -> Iterator[Mapping[str, object]]:

@@ -19,6 +19,10 @@ Facts = dict[str, dict[str, object]]
 """Facts about terminologies, other inputs or models by their name, as in manifests."""
 
 
+NOT_COMPUTED = "this command does not compute it"
+"""Why a table or a row of the paper is missing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Computed:
     """The cells of a table that were computed.

@@ -25,7 +25,14 @@ from medsim.pages.page import SCHULZ_2020, format_value
 from medsim.pages.readable import rounded
 from medsim.papers.options import PUBLISHED, ReproduceOptions
 from medsim.papers.printed import Cells, printed_papers
-from medsim.papers.published import PAPERS, Computed, Paper, Reproduced, files_of
+from medsim.papers.published import (
+    NOT_COMPUTED,
+    PAPERS,
+    Computed,
+    Paper,
+    Reproduced,
+    files_of,
+)
 from medsim.studies.asking import sample_study
 from medsim.studies.score import score_study
 from medsim.terminologies.sources import find_source
@@ -118,6 +125,8 @@ def _remarks(built: Build, other: str) -> dict[str, str]:
 
 def _why(table: str, cells: Cells, row: str, column: str) -> str:
     """Return why a cell of a table of ``compare`` is missing."""
+    if row == "Subset Size" and table in _STANDINGS:
+        return NOT_COMPUTED
     known = {*chain(*cells), "Subset Size"}
     if table != "1" and (row not in known or (column in _NAMES and column not in known)):
         return "no such embedding was given"
