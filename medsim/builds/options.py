@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from medsim.core.config import (
     DEFAULT_STRATEGIES,
@@ -21,6 +21,7 @@ from medsim.core.config import (
 from medsim.core.errors import OptionError
 from medsim.core.options import (
     OVERWRITE,
+    AtAddress,
     Cache,
     Option,
     Options,
@@ -84,6 +85,8 @@ def corrections_in(options: Mapping[str, Any]) -> tuple[Correction, ...]:
 @dataclass(frozen=True, slots=True)
 class SearchOptions(ReadingOptions):
     """The options that builds and shards have in common."""
+
+    to_address: ClassVar[AtAddress] = "whole"
 
     source: Annotated[str | Path, SOURCE_OPTION] = "hpo"
     out: Annotated[str | Path, NEW_FOLDER] = "build"
@@ -201,6 +204,8 @@ class SearchOptions(ReadingOptions):
 class BuildOptions(SearchOptions):
     """The options of ``medsim build``."""
 
+    to_address: ClassVar[AtAddress] = "resumed"
+
     _: KW_ONLY
     embedding: EmbeddingLike | None = main_field(
         None,
@@ -253,6 +258,8 @@ class ShardOptions(SearchOptions):
 @dataclass(frozen=True, slots=True)
 class MergeOptions(Options):
     """The options of ``medsim merge``."""
+
+    to_address: ClassVar[AtAddress] = "resumed"
 
     out: Annotated[str | Path, BUILD_FOLDER]
     _: KW_ONLY

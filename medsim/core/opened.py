@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import polars as pl
 
+from medsim.core.addresses import local_path
 from medsim.core.config import TIMEOUT
 from medsim.core.data import toml_of
 from medsim.core.errors import InputError, OptionError, counted, listed
@@ -48,7 +49,7 @@ class Opened(Shown, Generic[M]):
     kind: ClassVar[Kind[Any]]
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
+        self.folder = local_path(folder)
         other = class_of(output_kind(self.folder))
         if other is not None and other.kind.name != self.kind.name:
             raise InputError(
@@ -256,7 +257,7 @@ def reading_output(opened: O) -> Iterator[O]:
 
 def open_output(folder: str | Path, *accepted: type[O]) -> O:
     """Return the finished output in a folder."""
-    path = Path(folder)
+    path = local_path(folder)
     expected = listed([cls.kind.with_article for cls in accepted], word="or")
     expected = expected or "an output of medsim"
     if not path.is_dir():

@@ -24,7 +24,6 @@ from __future__ import annotations
 import inspect
 import math
 import os
-import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -37,6 +36,7 @@ from types import NoneType, UnionType
 from typing import (
     Annotated,
     Any,
+    ClassVar,
     Concatenate,
     Literal,
     ParamSpec,
@@ -52,9 +52,16 @@ from typing import (
     runtime_checkable,
 )
 
+from medsim.core.addresses import (
+    ADDRESS,
+    is_supported,
+    shown,
+    staged,
+    with_local_paths,
+)
 from medsim.core.config import MAX_COUNT, MAX_SEED, MAX_THREADS
 from medsim.core.errors import OptionError, listed, unknown_name
-from medsim.core.progress import Progress
+from medsim.core.progress import Progress, progress_of
 from medsim.core.surroundings import utf8_text
 
 NAMED_PATH = "NAME=PATH"
@@ -62,6 +69,9 @@ NAMED_PATH = "NAME=PATH"
 
 Heading = Literal["Main options", "Input", "Computation", "Output", "Machine"]
 """The headings that help puts options under, in their order."""
+
+AtAddress = Literal["", "whole", "resumed"]
+"""How an output is written to an address; see ``Options.to_address``."""
 
 P = ParamSpec("P")
 Declared = TypeVar("Declared")
@@ -151,7 +161,14 @@ seed_field = _field_of(partial(Option, least=0, most=MAX_SEED, key="seed"))
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of one command, checked on creation."""
+    """The options of one command, checked on creation.
+
+    Attributes:
+        to_address: whether ``out`` may be an address of an object store: empty if not, "resumed" if
+            an interrupted run can be resumed, else "whole".
+    """
+
+    to_address: ClassVar[AtAddress] = ""
 
     def __post_init__(self) -> None:
         hints, options = types_of(type(self)), declared(type(self))
@@ -168,13 +185,26 @@ class Options:
             if option and option.read and value is not None:
                 value = option.read(value, f"`{field.name}`")
             object.__setattr__(self, field.name, value)
-            _check_text(field.name, value, is_path=_names_path(hint, option))
+            is_local = field.name in written(type(self)) - {self.to_address and "out"}
+            _check_text(field.name, value, is_path=_names_path(hint, option), is_local=is_local)
             if option:
                 option.check(field.name, value)
+        self._replace_addresses()
         self.check()
 
     def check(self) -> None:
         """Raise OptionError for options that contradict each other."""
+
+    def _replace_addresses(self) -> None:
+        """Replace addresses by paths on this machine, to which inputs are copied."""
+        progress, hints = progress_of(getattr(self, "progress", None)), types_of(type(self))
+        for name, option in declared(type(self)).items():
+            value = getattr(self, name)
+            if name in written(type(self)):
+                value = staged(value, is_resumed=self.to_address == "resumed")
+            elif _names_path(hints[name], option):
+                value = with_local_paths(value, progress)
+            object.__setattr__(self, name, value)
 
     def recorded(self) -> dict[str, object]:
         """Return the options that affect the output, as plain JSON values by key."""
@@ -351,11 +381,18 @@ def _with_args(doc: str, options: type[Options]) -> str:
     return "\n".join([f"{head}\n\nArgs:", *lines]) + heading + tail
 
 
-_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/+(.*)", re.IGNORECASE | re.DOTALL)  # also as a Path
+def written(options: type[Options]) -> set[str]:
+    """Return the options that may name what a command writes, not what it reads.
+
+    It reads an ``out`` that is an argument, unless that can be replaced.
+    """
+    out = declared(options).get("out")
+    is_read = out is not None and out.argument and "overwrite" not in declared(options)
+    return {"then", "cache"} if is_read else {"out", "then", "cache"}
 
 
-def _check_text(name: str, value: object, *, is_path: bool) -> None:
-    """Raise OptionError for a text that is not valid UTF-8, or an address instead of a path."""
+def _check_text(name: str, value: object, *, is_path: bool, is_local: bool) -> None:
+    """Raise OptionError for a text that is not valid UTF-8, or an address that is not accepted."""
     names = tuple(value) if isinstance(value, Mapping) else ()
     for text in (*names, *_values_in(value)):
         try:
@@ -366,9 +403,13 @@ def _check_text(name: str, value: object, *, is_path: bool) -> None:
         except (OptionError, UnicodeEncodeError) as error:
             remedy = "rename the file" if is_path else "write it in UTF-8"
             raise OptionError(f"`{name}` {str(text)!r} is not UTF-8; {remedy}") from error
-        if is_path and isinstance(text, (str, Path)) and (address := _ADDRESS.fullmatch(str(text))):
-            url = f"{address[1]}://{address[2]}"
-            raise OptionError(f"`{name}` takes a local path, not the address {url}")
+        if is_path and isinstance(text, (str, Path)) and (address := ADDRESS.fullmatch(str(text))):
+            url = shown(f"{address[1]}://{address[2]}")
+            if is_local:
+                raise OptionError(f"`{name}` takes a local path, not the address {url}")
+            if not is_supported(address):
+                schemes = "s3://, gs://, abfs:// or https://"
+                raise OptionError(f"`{name}` takes a path, or an address with {schemes}, not {url}")
 
 
 def _values_in(value: object) -> tuple[object, ...]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from medsim.builds.options import NEW_FOLDER
 from medsim.core.errors import OptionError, check_unique
 from medsim.core.options import (
     OVERWRITE,
+    AtAddress,
     Cache,
     Option,
     Options,
@@ -40,6 +41,8 @@ _SCHEMES = ("https://", "http://", "urn:")
 @dataclass(frozen=True, slots=True)
 class MapOptions(Options):
     """The options of ``medsim map``."""
+
+    to_address: ClassVar[AtAddress] = "whole"
 
     local: Annotated[
         PathOrOutput,

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from medsim.core.errors import OptionError
 from medsim.core.options import (
     OVERWRITE,
+    AtAddress,
     Option,
     Options,
     Reporting,
@@ -119,6 +120,8 @@ class NearestOptions(Options):
 @dataclass(frozen=True, slots=True)
 class NearestCommandOptions(NearestOptions):
     """The options of ``medsim nearest`` on the command line, which can write the rows."""
+
+    to_address: ClassVar[AtAddress] = "whole"
 
     _: KW_ONLY
     out: Path | None = main_field(

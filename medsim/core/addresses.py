@@ -1,0 +1,395 @@
+"""Copies inputs from addresses, such as s3://bucket/release.zip, and outputs to them.
+
+An input is copied to a temporary folder before a command reads it. An output is written to a
+folder on this machine, where an interrupted run resumes, and then copied. Object stores cannot
+rename, so the object ``_unfinished`` is there before the first file and lists the files of the
+output, and the manifest is copied last.
+"""
+
+from __future__ import annotations
+
+import atexit
+import fcntl
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import IO, TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from medsim.core.errors import ADDRESSES, InputError, MedsimError, OptionError, OutputError
+from medsim.core.files import digest_of, remove
+from medsim.core.manifest import MANIFEST
+from medsim.core.progress import Progress
+from medsim.core.surroundings import user_cache
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileInfo, FileSystem
+
+ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/+(.*)", re.IGNORECASE | re.DOTALL)  # also as a Path
+_STORES, _WEB = {"s3", "gs", "gcs", "abfs", "abfss"}, {"http", "https"}
+_IN_TEXT = re.compile(rf"([^=:/]*=)?((?:{'|'.join(_STORES | _WEB)}):/+[^,]*)(.*)", ADDRESS.flags)
+
+_UNFINISHED = "_unfinished"  # readers of folders skip names that begin with an underscore
+_MOST_SECONDS = 60  # without an answer
+_LONGEST_REASON = 200
+_REASONS = {
+    r"ACCESS_DENIED|INVALID_ACCESS_KEY|SIGNATURE|[Cc]redential|access token|PERMISSION|Authenti|"
+    r"Authoriz|UNAUTH|(status|code:|\]) 40[13]": "access is denied; check the credentials in the "
+    "environment",
+    r"NO_SUCH_BUCKET|ContainerNotFound|NOT_FOUND|(code:|\]) 404": "there is no such bucket",
+    r"NETWORK|onnect|resolve|UNAVAILABLE|[Tt]imed? ?out": "the server does not answer, or the "
+    "connection was cut; run the command again",
+    r"No space|Quota|QUOTA|(status|code:) 507|InsufficientStorage": "there is no space left",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A file or folder in an object store; ``shown`` is its address without credentials."""
+
+    store: FileSystem
+    path: str
+    shown: str
+
+
+_staged: dict[Path, _Place] = {}  # the place of each folder that outputs are written to first
+_copied: dict[tuple[str, frozenset[tuple[str, int, int | None]]], Path] = {}
+
+
+def is_supported(address: re.Match[str]) -> bool:
+    """Return whether a match of ``ADDRESS`` has the scheme of an object store or of the web."""
+    return address[1].lower() in _STORES | _WEB
+
+
+def shown(address: str) -> str:
+    """Return an address without the parts that may have credentials: user, password and query."""
+    plain = re.split(r"[?#]", address)[0]
+    return re.sub(r"(?<=//)[^/]*@" if not plain.startswith("abfs") else r":[^/@]*(?=@)", "", plain)
+
+
+def with_local_paths(value: Any, progress: Progress) -> Any:
+    """Return a value of an option with the paths of copies in place of addresses of inputs.
+
+    In a text, a name may precede an address, and options follow: "bert=s3://b/m.onnx,case=keep".
+    """
+
+    def local(text: Any) -> Any:
+        if not isinstance(text, (str, Path)) or not (parts := _IN_TEXT.fullmatch(str(text))):
+            return text
+        return f"{parts[1] or ''}{local_path(parts[2], progress)}{parts[3]}"
+
+    if isinstance(value, Mapping):
+        return {name: local(each) for name, each in value.items()}
+    return tuple(map(local, value)) if isinstance(value, tuple) else local(value)
+
+
+def local_path(path: str | Path, progress: Progress | None = None) -> Path:
+    """Return the path of a copy if a path is the address of an input; else the path.
+
+    Raises:
+        InputError: there is nothing at the address, or it cannot be read.
+        OptionError: the address has a password.
+    """
+    match = ADDRESS.fullmatch(str(path))
+    if match is None or not is_supported(match):
+        return Path(path)
+    address = f"{match[1].lower()}://{match[2].lstrip('/')}"
+    with (progress or Progress()).stage(f"copy {shown(address)}") as stage:
+        copy = _downloaded(address) if match[1].lower() in _WEB else _fetched(address)
+        files = [each for each in (copy, *copy.rglob("*")) if each.is_file()]
+        stage.note(f"{sum(each.stat().st_size for each in files):,} bytes")
+    return copy
+
+
+def _fetched(address: str) -> Path:
+    place = _place(address)
+    with _reaching(place.shown, InputError):
+        info = place.store.get_file_info(place.path)
+        files = {"": info} if info.is_file else _files_in(place)
+        if not files:
+            raise InputError(f"there is no file or folder at {place.shown}")
+        state = frozenset((name, each.size, each.mtime_ns) for name, each in files.items())
+        copy = _copied.get((address, state))
+        if copy is None or not copy.exists():
+            copy = _new_copy(place.shown, sum(each.size or 0 for each in files.values()))
+            _copy(place, copy, is_folder=not info.is_file)
+            for name, each in files.items():
+                if (copy / name).stat().st_size != each.size:
+                    raise InputError(f"{place.shown} changed while it was copied; try again")
+            _copied[address, state] = copy
+    return copy
+
+
+def _downloaded(address: str) -> Path:
+    """Return the path of a copy of a file of the web."""
+    from urllib.request import Request, urlopen  # noqa: PLC0415 — takes long to import
+
+    _check_no_password(address)
+    agent = {"User-Agent": "medsim"}
+    with (
+        _reaching(shown(address), InputError),
+        urlopen(Request(address, headers=agent), timeout=_MOST_SECONDS) as answer,  # noqa: S310
+    ):
+        n_bytes = int(answer.headers["Content-Length"] or 0)
+        name = answer.headers.get_filename() or unquote(urlsplit(answer.url).path)
+        copy = _new_copy(shown(address), n_bytes, PurePosixPath(name).name)
+        with copy.open("wb") as stream:
+            shutil.copyfileobj(answer, stream, 1 << 20)
+        if n_bytes > copy.stat().st_size:
+            raise InputError(f"{shown(address)} was cut by the server; run the command again")
+    return copy
+
+
+def _new_copy(address: str, n_bytes: int, name: str = "") -> Path:
+    """Return the path for the copy of an input, in a new temporary folder."""
+    folder = _temporary_folder()
+    if n_bytes > shutil.disk_usage(folder).free:
+        raise InputError(f"{address} does not fit in {folder.parent}; set TMPDIR to another folder")
+    copy = Path(tempfile.mkdtemp(dir=folder)) / (name or PurePosixPath(address).name or "input")
+    ADDRESSES[str(copy)] = address
+    return copy
+
+
+@cache
+def _temporary_folder() -> Path:
+    """Return a folder for copies, which is removed at the end, and remove those of killed runs."""
+    parent = Path(tempfile.gettempdir()).resolve()
+    for folder in parent.glob("medsim-copies-*"):
+        with suppress(OSError), (folder / ".lock").open("r+b") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            remove(folder)
+    made = Path(tempfile.mkdtemp(prefix=".medsim-copies-", dir=parent))
+    lock = (made / ".lock").open("xb")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    folder = made.rename(made.with_name(made.name[1:]))
+    atexit.register(_remove_copies, folder, lock)
+    return folder
+
+
+def _remove_copies(folder: Path, lock: IO[bytes]) -> None:
+    with lock:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def staged(out: Any, *, is_resumed: bool) -> Any:
+    """Return the path on this machine for an output at an address; other values unchanged.
+
+    Args:
+        out: address of the output.
+        is_resumed: whether an interrupted run is resumed, so that the path depends on the address.
+
+    Raises:
+        OptionError: the address is a whole bucket, or has a password.
+    """
+    match = ADDRESS.fullmatch(str(out))
+    if match is None:
+        return out
+    place = _place(f"{match[1].lower()}://{match[2].rstrip('/')}")
+    parent, _, name = place.path.rpartition("/")
+    if not parent:
+        raise OptionError(f"{place.shown} is a whole bucket; give a folder inside it")
+    caches = user_cache("outputs") if is_resumed else None
+    folder = (caches or _temporary_folder()) / sha256(place.shown.encode()).hexdigest()[:16]
+    folder.mkdir(parents=True, exist_ok=True)
+    folder = folder.resolve()
+    above = place.shown.removesuffix(f"/{name}")
+    _staged[folder], ADDRESSES[str(folder)] = _Place(place.store, parent, above), above
+    return folder / name
+
+
+def mirror(out: Path, *, with_content: bool) -> None:
+    """Make what is at the address of an output visible at its path on this machine.
+
+    Files other than the manifest are empty, unless their content is needed. Files that an
+    interrupted copy left are not shown, as the next one replaces them.
+    """
+    if (place := _place_of(out)) is None:
+        return
+    remove(out)
+    _remove_at_exit(out)
+    with _reaching(place.shown, OutputError):
+        if place.store.get_file_info(place.path).is_file:
+            out.touch()
+            return
+        files = _files_in(place)
+        if MANIFEST not in files:
+            for name in (_UNFINISHED, *_noted(place)):
+                files.pop(name, None)
+        files.pop(_UNFINISHED, None)
+        if files and with_content:
+            _copy(place, out, is_folder=True)
+            remove(out / _UNFINISHED)
+            return
+        for name in files:
+            (out / name).parent.mkdir(parents=True, exist_ok=True)
+            (out / name).touch()
+        if MANIFEST in files:
+            _copy(_inside(place, MANIFEST), out / MANIFEST)
+
+
+@cache
+def _remove_at_exit(out: Path) -> None:
+    def remove_both() -> None:
+        with suppress(OSError):
+            remove(out)
+            out.parent.rmdir()  # fails if an interrupted run can be resumed there
+
+    atexit.register(remove_both)
+
+
+def publish(folder: Path, out: Path, *spared: str) -> None:
+    """Copy the files of a folder to the address of ``out``, if it has one, the manifest last.
+
+    Files that an interrupted copy finished are not copied again.
+    """
+    if (place := _place_of(out)) is None:
+        return
+    paths = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*"))}
+    digests = {name: digest_of(path) for name, path in paths.items() if path.is_file()}
+    digests = {name: digest for name, digest in digests.items() if name not in spared}
+    with _reaching(place.shown, OutputError):
+        there, noted = _files_in(place), _noted(place)
+        done = {name: noted.get(name, "") for name in {**there, **noted, **digests}}
+        _note(place, done)
+        if MANIFEST in there:
+            place.store.delete_file(f"{place.path}/{MANIFEST}")
+        for name in sorted(digests.keys() - {MANIFEST}):
+            is_there = name in there and there[name].size == paths[name].stat().st_size
+            if not (is_there and done[name] == digests[name]):
+                _put(paths[name], _inside(place, name))
+                done[name] = digests[name]
+                _note(place, done)
+        for name in there.keys() - digests.keys() - {_UNFINISHED}:
+            place.store.delete_file(f"{place.path}/{name}")
+        _put(folder / MANIFEST, _inside(place, MANIFEST))
+        place.store.delete_file(f"{place.path}/{_UNFINISHED}")
+
+
+def pull(path: Path) -> None:
+    """Copy the file or folder at the address of a path to the path, if it has an address."""
+    if (place := _place_of(path)) is not None:
+        remove(path)
+        with _reaching(place.shown, InputError):
+            info = place.store.get_file_info(place.path)
+            if info.is_file or _files_in(place):
+                _copy(place, path, is_folder=not info.is_file)
+
+
+def push(path: Path) -> None:
+    """Copy a file to the address of its path, if it has an address."""
+    if (place := _place_of(path)) is not None:
+        with _reaching(place.shown, OutputError):
+            _put(path, place)
+
+
+def delete(path: Path) -> None:
+    """Remove the file at the address of a path, if it has an address."""
+    if (place := _place_of(path)) is not None:
+        with _reaching(place.shown, OutputError):
+            place.store.delete_file(place.path)
+
+
+def _check_no_password(address: str) -> None:
+    if shown(address) != re.split(r"[?#]", address)[0].replace("//anonymous@", "//"):
+        raise OptionError(f"{shown(address)} has a password; credentials belong in the environment")
+
+
+def _place(address: str) -> _Place:
+    """Return the place of an address, with the credentials of the environment."""
+    from pyarrow import fs  # noqa: PLC0415 — few runs need it
+
+    _check_no_password(address)
+    parts, query = urlsplit(address), dict(parse_qsl(urlsplit(address).query))
+    account = parts.netloc.partition("@")[2].partition(".")[0]
+    account = account or os.environ.get("AZURE_STORAGE_ACCOUNT", "")
+    if parts.scheme.startswith("gs") and "retry_limit_seconds" not in query:
+        address += f"{'&' if query else '?'}retry_limit_seconds={_MOST_SECONDS}"
+    with _reaching(shown(address), OptionError):
+        if parts.scheme.startswith("abfs"):
+            key = os.environ.get("AZURE_STORAGE_KEY")
+            store: FileSystem = fs.AzureFileSystem(account, account_key=key, **query)
+            path = parts.netloc.partition("@")[0] + unquote(parts.path)
+        else:
+            store, path = fs.FileSystem.from_uri(address.rstrip("/"))
+    return _Place(store, path.rstrip("/"), shown(address))
+
+
+def _place_of(path: Path) -> _Place | None:
+    """Return the place of a path that ``staged`` has returned, or of a path beside or below it."""
+    for folder, place in _staged.items():
+        if path.is_relative_to(folder):
+            return _inside(place, path.relative_to(folder).as_posix())
+    return None
+
+
+def _inside(place: _Place, name: str) -> _Place:
+    return _Place(place.store, f"{place.path}/{name}", f"{place.shown}/{name}")
+
+
+def _files_in(place: _Place) -> dict[str, FileInfo]:
+    """Return the files in a folder by path; empty if there is no such folder."""
+    from pyarrow.fs import FileSelector  # noqa: PLC0415 — few runs need it
+
+    selector = FileSelector(place.path, allow_not_found=True, recursive=True)
+    infos = [info for info in place.store.get_file_info(selector) if info.is_file]
+    files = {info.path.removeprefix(f"{place.path}/"): info for info in infos}
+    for name in files:
+        if {"", ".", ".."} & {*name.split("/")}:
+            raise InputError(f"{place.shown} has an object named {name!r}; rename it")
+    return files
+
+
+def _copy(place: _Place, path: Path, *, is_folder: bool = False) -> None:
+    """Copy a file or a folder of a store to this machine."""
+    from pyarrow.fs import FileSelector, LocalFileSystem, copy_files  # noqa: PLC0415
+
+    source = FileSelector(place.path, recursive=True) if is_folder else place.path
+    (path if is_folder else path.parent).mkdir(parents=True, exist_ok=True)
+    copy_files(source, str(path), place.store, LocalFileSystem())
+
+
+def _put(path: Path, place: _Place) -> None:
+    """Copy a file of this machine to a store, where it appears complete or not at all."""
+    from pyarrow.fs import LocalFileSystem, copy_files  # noqa: PLC0415 — few runs need it
+
+    copy_files(str(path), place.path, LocalFileSystem(), place.store)
+
+
+def _note(place: _Place, digests: Mapping[str, str]) -> None:
+    """Note the files of an unfinished output, with the SHA-256 of those that are complete."""
+    with place.store.open_output_stream(f"{place.path}/{_UNFINISHED}") as stream:
+        stream.write(json.dumps(digests).encode())
+
+
+def _noted(place: _Place) -> dict[str, str]:
+    """Return what ``_note`` wrote; empty if there is nothing."""
+    if not place.store.get_file_info(f"{place.path}/{_UNFINISHED}").is_file:
+        return {}
+    with place.store.open_input_stream(f"{place.path}/{_UNFINISHED}") as stream:
+        text = stream.read()
+    with suppress(ValueError):
+        return dict(json.loads(text))
+    return {}
+
+
+@contextmanager
+def _reaching(address: str, error_type: type[MedsimError]) -> Iterator[None]:
+    """Turn any error of a store into one line without details of requests."""
+    from pyarrow import ArrowException  # noqa: PLC0415 — few runs need it
+
+    try:
+        yield
+    except (OSError, ValueError, ArrowException) as error:
+        text = re.sub(r"'[^']*'|\?\S+|\(Request ID.*|\s+", " ", str(error))  # names, secrets
+        reasons = (reason for pattern, reason in _REASONS.items() if re.search(pattern, text))
+        reason = next(reasons, text.strip()[:_LONGEST_REASON])
+        verb = "write" if error_type is OutputError else "read"
+        raise error_type(f"cannot {verb} {address}: {reason}") from None
