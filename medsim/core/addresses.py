@@ -219,11 +219,12 @@ def mirror(out: Path, *, with_content: bool) -> None:
         if place.store.get_file_info(place.path).is_file:
             out.touch()
             return
-        files = _files_in(place)
-        if MANIFEST not in files:
-            for name in (_UNFINISHED, *_noted(place)):
-                files.pop(name, None)
-        files.pop(_UNFINISHED, None)
+        files, noted = _files_in(place), _noted(place)
+        _note(place, noted)  # fails now, not after hours, if nothing can be written there
+        if _UNFINISHED not in files:
+            place.store.delete_file(f"{place.path}/{_UNFINISHED}")
+        for name in (_UNFINISHED, *(noted if MANIFEST not in files else ())):
+            files.pop(name, None)
         if files and with_content:
             _copy(place, out, is_folder=True)
             remove(out / _UNFINISHED)
@@ -349,11 +350,10 @@ def _files_in(place: _Place) -> dict[str, FileInfo]:
 
 def _copy(place: _Place, path: Path, *, is_folder: bool = False) -> None:
     """Copy a file or a folder of a store to this machine."""
-    from pyarrow.fs import FileSelector, LocalFileSystem, copy_files  # noqa: PLC0415
+    from pyarrow.fs import LocalFileSystem, copy_files  # noqa: PLC0415 — few runs need it
 
-    source = FileSelector(place.path, recursive=True) if is_folder else place.path
     (path if is_folder else path.parent).mkdir(parents=True, exist_ok=True)
-    copy_files(source, str(path), place.store, LocalFileSystem())
+    copy_files(place.path, str(path), place.store, LocalFileSystem())
 
 
 def _put(path: Path, place: _Place) -> None:

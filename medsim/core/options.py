@@ -198,9 +198,12 @@ class Options:
     def _replace_addresses(self) -> None:
         """Replace addresses by paths on this machine, to which inputs are copied."""
         progress, hints = progress_of(getattr(self, "progress", None)), types_of(type(self))
-        for name, option in declared(type(self)).items():
+        outs = written(type(self))
+        for name, option in sorted(
+            declared(type(self)).items(), key=lambda one: one[0] not in outs
+        ):
             value = getattr(self, name)
-            if name in written(type(self)):
+            if name in outs:
                 value = staged(value, is_resumed=self.to_address == "resumed")
             elif _names_path(hints[name], option):
                 value = with_local_paths(value, progress)

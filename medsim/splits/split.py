@@ -365,9 +365,7 @@ def _by_release(
         shares={name: share for name, share in shares.items() if name != _TEST},
         assigned=new,
         facts={
-            "since": with_addresses(
-                str(next((path.absolute() for path in paths_of(since)), since))
-            ),
+            "since": with_addresses(str(path)),
             "release_date": earlier.manifest.source.get("release_date"),
             "fingerprint": canonical_digest([*map(manifest.fingerprint, known)]),
             "n_new_groups": new.height,
