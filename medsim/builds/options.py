@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from medsim.core.config import (
     DEFAULT_STRATEGIES,
@@ -21,7 +21,6 @@ from medsim.core.config import (
 from medsim.core.errors import OptionError
 from medsim.core.options import (
     OVERWRITE,
-    AtAddress,
     Cache,
     Option,
     Options,
@@ -85,8 +84,6 @@ def corrections_in(options: Mapping[str, Any]) -> tuple[Correction, ...]:
 @dataclass(frozen=True, slots=True)
 class SearchOptions(ReadingOptions):
     """The options that builds and shards have in common."""
-
-    to_address: ClassVar[AtAddress] = "whole"
 
     source: Annotated[str | Path, SOURCE_OPTION] = "hpo"
     out: Annotated[str | Path, NEW_FOLDER] = "build"
@@ -204,7 +201,7 @@ class SearchOptions(ReadingOptions):
 class BuildOptions(SearchOptions):
     """The options of ``medsim build``."""
 
-    to_address: ClassVar[AtAddress] = "resumed"
+    to_address = "resumed"
 
     _: KW_ONLY
     embedding: EmbeddingLike | None = main_field(
@@ -238,6 +235,8 @@ class BuildOptions(SearchOptions):
 class ShardOptions(SearchOptions):
     """The options of one shard of a build, ``medsim build --shard``."""
 
+    to_address = "whole"
+
     _: KW_ONLY
     shard: Annotated[
         str,
@@ -259,7 +258,7 @@ class ShardOptions(SearchOptions):
 class MergeOptions(Options):
     """The options of ``medsim merge``."""
 
-    to_address: ClassVar[AtAddress] = "resumed"
+    to_address = "resumed"
 
     out: Annotated[str | Path, BUILD_FOLDER]
     _: KW_ONLY

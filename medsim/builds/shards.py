@@ -124,7 +124,7 @@ def merge(options: MergeOptions) -> Build:
     source = sharded.source if options.source is None else str(options.source)
     if options.source is None:
         try:
-            source = str(addresses.with_local_paths(source, progress_of(options.progress)))
+            source = addresses.with_local_paths(source, "source", progress_of(options.progress))
             find_source(source)
         except InputError as error:
             raise InputError(f"{error}; give its new place with `source`") from error

@@ -9,7 +9,6 @@ output, and the manifest is copied last.
 from __future__ import annotations
 
 import atexit
-import fcntl
 import json
 import os
 import re
@@ -21,7 +20,8 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from typing import IO, TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from medsim.core.errors import ADDRESSES, InputError, MedsimError, OptionError, OutputError
@@ -34,8 +34,13 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileInfo, FileSystem
 
 ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/+(.*)", re.IGNORECASE | re.DOTALL)  # also as a Path
-_STORES, _WEB = {"s3", "gs", "gcs", "abfs", "abfss"}, {"http", "https"}
-_IN_TEXT = re.compile(rf"([^=:/]*=)?((?:{'|'.join(_STORES | _WEB)}):/+[^,]*)(.*)", ADDRESS.flags)
+AtAddress = Literal["", "whole", "resumed"]
+"""How an output is written to an address: not at all, in one run, or resumed if interrupted."""
+
+SCHEMES = ("s3", "gs", "gcs", "abfs", "abfss", "http", "https")
+"""The schemes of addresses that are read; those of object stores can also be written to."""
+
+_IN_TEXT = re.compile(rf"([^=:/]*=)?((?:{'|'.join(SCHEMES)}):/+[^,]*)(.*)", ADDRESS.flags)
 
 _UNFINISHED = "_unfinished"  # readers of folders skip names that begin with an underscore
 _MOST_SECONDS = 60  # without an answer
@@ -61,12 +66,6 @@ class _Place:
 
 
 _staged: dict[Path, _Place] = {}  # the place of each folder that outputs are written to first
-_copied: dict[tuple[str, frozenset[tuple[str, int, int | None]]], Path] = {}
-
-
-def is_supported(address: re.Match[str]) -> bool:
-    """Return whether a match of ``ADDRESS`` has the scheme of an object store or of the web."""
-    return address[1].lower() in _STORES | _WEB
 
 
 def shown(address: str) -> str:
@@ -75,19 +74,27 @@ def shown(address: str) -> str:
     return re.sub(r"(?<=//)[^/]*@" if not plain.startswith("abfs") else r":[^/@]*(?=@)", "", plain)
 
 
-def with_local_paths(value: Any, progress: Progress) -> Any:
+def with_local_paths(value: Any, name: str, progress: Progress) -> Any:
     """Return a value of an option with the paths of copies in place of addresses of inputs.
 
     In a text, a name may precede an address, and options follow: "bert=s3://b/m.onnx,case=keep".
+
+    Raises:
+        InputError: there is nothing at an address, or it cannot be read.
+        OptionError: the scheme of an address is not known, or it has a password.
     """
 
     def local(text: Any) -> Any:
-        if not isinstance(text, (str, Path)) or not (parts := _IN_TEXT.fullmatch(str(text))):
+        if not isinstance(text, (str, Path)):
+            return text
+        if not (parts := _IN_TEXT.fullmatch(str(text))):
+            if address := ADDRESS.fullmatch(str(text)):
+                raise _refused(name, address)
             return text
         return f"{parts[1] or ''}{local_path(parts[2], progress)}{parts[3]}"
 
     if isinstance(value, Mapping):
-        return {name: local(each) for name, each in value.items()}
+        return {key: local(each) for key, each in value.items()}
     return tuple(map(local, value)) if isinstance(value, tuple) else local(value)
 
 
@@ -99,122 +106,109 @@ def local_path(path: str | Path, progress: Progress | None = None) -> Path:
         OptionError: the address has a password.
     """
     match = ADDRESS.fullmatch(str(path))
-    if match is None or not is_supported(match):
+    if match is None or (scheme := match[1].lower()) not in SCHEMES:
         return Path(path)
-    address = f"{match[1].lower()}://{match[2].lstrip('/')}"
-    with (progress or Progress()).stage(f"copy {shown(address)}") as stage:
-        copy = _downloaded(address) if match[1].lower() in _WEB else _fetched(address)
-        files = [each for each in (copy, *copy.rglob("*")) if each.is_file()]
-        stage.note(f"{sum(each.stat().st_size for each in files):,} bytes")
-    return copy
+    address = f"{scheme}://{match[2].lstrip('/')}"
+    with (progress or Progress()).stage(f"copy {shown(address)}"):
+        return _downloaded(address) if scheme.startswith("http") else _fetched(address)
 
 
 def _fetched(address: str) -> Path:
+    """Return the path of a copy of a file or folder of an object store."""
     place = _place(address)
     with _reaching(place.shown, InputError):
         info = place.store.get_file_info(place.path)
         files = {"": info} if info.is_file else _files_in(place)
         if not files:
             raise InputError(f"there is no file or folder at {place.shown}")
-        state = frozenset((name, each.size, each.mtime_ns) for name, each in files.items())
-        copy = _copied.get((address, state))
-        if copy is None or not copy.exists():
-            copy = _new_copy(place.shown, sum(each.size or 0 for each in files.values()))
-            _copy(place, copy, is_folder=not info.is_file)
-            for name, each in files.items():
-                if (copy / name).stat().st_size != each.size:
-                    raise InputError(f"{place.shown} changed while it was copied; try again")
-            _copied[address, state] = copy
+        n_bytes = sum(each.size or 0 for each in files.values())
+        copy = _new_copy(place.shown, n_bytes, PurePosixPath(place.path).name)
+        _copy(place, copy)
+    if any((copy / name).stat().st_size != each.size for name, each in files.items()):
+        raise InputError(f"{place.shown} changed while it was copied; run the command again")
     return copy
 
 
 def _downloaded(address: str) -> Path:
     """Return the path of a copy of a file of the web."""
-    from urllib.request import Request, urlopen  # noqa: PLC0415 — takes long to import
+    from urllib.request import urlopen  # noqa: PLC0415 — takes long to import
 
     _check_no_password(address)
-    agent = {"User-Agent": "medsim"}
     with (
         _reaching(shown(address), InputError),
-        urlopen(Request(address, headers=agent), timeout=_MOST_SECONDS) as answer,  # noqa: S310
+        urlopen(address, timeout=_MOST_SECONDS) as answer,  # noqa: S310 — http or https
     ):
         n_bytes = int(answer.headers["Content-Length"] or 0)
         name = answer.headers.get_filename() or unquote(urlsplit(answer.url).path)
-        copy = _new_copy(shown(address), n_bytes, PurePosixPath(name).name)
+        copy = _new_copy(shown(address), n_bytes, PurePosixPath(name).name or "input")
         with copy.open("wb") as stream:
             shutil.copyfileobj(answer, stream, 1 << 20)
-        if n_bytes > copy.stat().st_size:
-            raise InputError(f"{shown(address)} was cut by the server; run the command again")
+    if copy.stat().st_size < n_bytes:
+        raise InputError(f"{shown(address)} was cut by the server; run the command again")
     return copy
 
 
-def _new_copy(address: str, n_bytes: int, name: str = "") -> Path:
+def _new_copy(address: str, n_bytes: int, name: str) -> Path:
     """Return the path for the copy of an input, in a new temporary folder."""
-    folder = _temporary_folder()
+    folder = Path(tempfile.mkdtemp(dir=_temporary_folder().name)).resolve()
     if n_bytes > shutil.disk_usage(folder).free:
-        raise InputError(f"{address} does not fit in {folder.parent}; set TMPDIR to another folder")
-    copy = Path(tempfile.mkdtemp(dir=folder)) / (name or PurePosixPath(address).name or "input")
-    ADDRESSES[str(copy)] = address
-    return copy
+        raise InputError(f"{address} does not fit in {tempfile.gettempdir()}; set TMPDIR")
+    ADDRESSES[str(folder / name)] = address
+    return folder / name
 
 
 @cache
-def _temporary_folder() -> Path:
-    """Return a folder for copies, which is removed at the end, and remove those of killed runs."""
-    parent = Path(tempfile.gettempdir()).resolve()
-    for folder in parent.glob("medsim-copies-*"):
-        with suppress(OSError), (folder / ".lock").open("r+b") as stream:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            remove(folder)
-    made = Path(tempfile.mkdtemp(prefix=".medsim-copies-", dir=parent))
-    lock = (made / ".lock").open("xb")
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    folder = made.rename(made.with_name(made.name[1:]))
-    atexit.register(_remove_copies, folder, lock)
-    return folder
+def _temporary_folder() -> TemporaryDirectory[str]:
+    """Return a folder that is removed when the process ends."""
+    return TemporaryDirectory(prefix="medsim-")
 
 
-def _remove_copies(folder: Path, lock: IO[bytes]) -> None:
-    with lock:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def staged(out: Any, *, is_resumed: bool) -> Any:
+def staged(out: Any, name: str, how: AtAddress) -> Any:
     """Return the path on this machine for an output at an address; other values unchanged.
 
     Args:
-        out: address of the output.
-        is_resumed: whether an interrupted run is resumed, so that the path depends on the address.
+        out: value of an option.
+        name: name of the option, for messages.
+        how: whether the address is accepted, and whether an interrupted run is resumed, for which
+            the path must be the same.
 
     Raises:
-        OptionError: the address is a whole bucket, or has a password.
+        OptionError: the address is not accepted, is a whole bucket, or has a password.
     """
     match = ADDRESS.fullmatch(str(out))
     if match is None:
         return out
+    if not how or match[1].lower() not in SCHEMES[:-2]:
+        raise _refused(name, match)
     place = _place(f"{match[1].lower()}://{match[2].rstrip('/')}")
-    parent, _, name = place.path.rpartition("/")
+    parent, _, last = place.path.rpartition("/")
     if not parent:
         raise OptionError(f"{place.shown} is a whole bucket; give a folder inside it")
-    caches = user_cache("outputs") if is_resumed else None
-    folder = (caches or _temporary_folder()) / sha256(place.shown.encode()).hexdigest()[:16]
+    caches = user_cache("outputs") if how == "resumed" else None
+    folder = (
+        Path(caches or _temporary_folder().name) / sha256(place.shown.encode()).hexdigest()[:16]
+    )
     folder.mkdir(parents=True, exist_ok=True)
     folder = folder.resolve()
-    above = place.shown.removesuffix(f"/{name}")
-    _staged[folder], ADDRESSES[str(folder)] = _Place(place.store, parent, above), above
-    return folder / name
+    ADDRESSES[str(folder)] = place.shown.rpartition("/")[0]
+    _staged[folder] = _Place(place.store, parent, ADDRESSES[str(folder)])
+    _remove_at_exit(folder / last)
+    return folder / last
+
+
+def _refused(name: str, address: re.Match[str]) -> OptionError:
+    url = shown(f"{address[1]}://{address[2]}")
+    return OptionError(f"`{name}` takes a local path, not the address {url}")
 
 
 def mirror(out: Path, *, with_content: bool) -> None:
     """Make what is at the address of an output visible at its path on this machine.
 
-    Files other than the manifest are empty, unless their content is needed. Files that an
-    interrupted copy left are not shown, as the next one replaces them.
+    Files other than the manifest are empty, unless their content is needed.
+    Files that an interrupted copy left are not shown, as the next one replaces them.
     """
     if (place := _place_of(out)) is None:
         return
-    remove(out)
-    _remove_at_exit(out)
     with _reaching(place.shown, OutputError):
         if place.store.get_file_info(place.path).is_file:
             out.touch()
@@ -225,15 +219,18 @@ def mirror(out: Path, *, with_content: bool) -> None:
             place.store.delete_file(f"{place.path}/{_UNFINISHED}")
         for name in (_UNFINISHED, *(noted if MANIFEST not in files else ())):
             files.pop(name, None)
+        manifest = _content(place, MANIFEST) if MANIFEST in files else b""
+        is_same = (out / MANIFEST).exists() and (out / MANIFEST).read_bytes() == manifest
+        if is_same and not with_content:
+            return  # this process may have written it, and still read it
+        remove(out)
         if files and with_content:
-            _copy(place, out, is_folder=True)
+            _copy(place, out)
             remove(out / _UNFINISHED)
             return
         for name in files:
             (out / name).parent.mkdir(parents=True, exist_ok=True)
-            (out / name).touch()
-        if MANIFEST in files:
-            _copy(_inside(place, MANIFEST), out / MANIFEST)
+            (out / name).write_bytes(manifest if name == MANIFEST else b"")
 
 
 @cache
@@ -278,10 +275,8 @@ def pull(path: Path) -> None:
     """Copy the file or folder at the address of a path to the path, if it has an address."""
     if (place := _place_of(path)) is not None:
         remove(path)
-        with _reaching(place.shown, InputError):
-            info = place.store.get_file_info(place.path)
-            if info.is_file or _files_in(place):
-                _copy(place, path, is_folder=not info.is_file)
+        with _reaching(place.shown, InputError), suppress(FileNotFoundError):
+            _copy(place, path)
 
 
 def push(path: Path) -> None:
@@ -348,11 +343,11 @@ def _files_in(place: _Place) -> dict[str, FileInfo]:
     return files
 
 
-def _copy(place: _Place, path: Path, *, is_folder: bool = False) -> None:
+def _copy(place: _Place, path: Path) -> None:
     """Copy a file or a folder of a store to this machine."""
     from pyarrow.fs import LocalFileSystem, copy_files  # noqa: PLC0415 — few runs need it
 
-    (path if is_folder else path.parent).mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     copy_files(place.path, str(path), place.store, LocalFileSystem())
 
 
@@ -371,13 +366,14 @@ def _note(place: _Place, digests: Mapping[str, str]) -> None:
 
 def _noted(place: _Place) -> dict[str, str]:
     """Return what ``_note`` wrote; empty if there is nothing."""
-    if not place.store.get_file_info(f"{place.path}/{_UNFINISHED}").is_file:
-        return {}
-    with place.store.open_input_stream(f"{place.path}/{_UNFINISHED}") as stream:
-        text = stream.read()
-    with suppress(ValueError):
-        return dict(json.loads(text))
+    with suppress(ValueError, FileNotFoundError):
+        return dict(json.loads(_content(place, _UNFINISHED)))
     return {}
+
+
+def _content(place: _Place, name: str) -> bytes:
+    with place.store.open_input_stream(f"{place.path}/{name}") as stream:
+        return bytes(stream.read())
 
 
 @contextmanager

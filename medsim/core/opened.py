@@ -16,7 +16,7 @@ import polars as pl
 from medsim.core.addresses import local_path
 from medsim.core.config import TIMEOUT
 from medsim.core.data import toml_of
-from medsim.core.errors import InputError, OptionError, counted, listed
+from medsim.core.errors import InputError, OptionError, counted, listed, with_addresses
 from medsim.core.files import check_own_file
 from medsim.core.kinds import Kind, inner_output_hint, read_manifest
 from medsim.core.manifest import MANIFEST, Manifest, fingerprint, output_kind
@@ -76,7 +76,7 @@ class Opened(Shown, Generic[M]):
         result: Callable[[], str] | None = None,
     ) -> Summary:
         """Return the summary, named by the output's folder."""
-        name = f"{type(self).__name__}({str(self.folder)!r})"
+        name = f"{type(self).__name__}({with_addresses(str(self.folder))!r})"
         return Summary(what=name, facts=facts, calls=calls, table=table, result=result)
 
     def _rows_below(self, path: str) -> int:

@@ -52,13 +52,7 @@ from typing import (
     runtime_checkable,
 )
 
-from medsim.core.addresses import (
-    ADDRESS,
-    is_supported,
-    shown,
-    staged,
-    with_local_paths,
-)
+from medsim.core import addresses
 from medsim.core.config import MAX_COUNT, MAX_SEED, MAX_THREADS
 from medsim.core.errors import OptionError, listed, unknown_name
 from medsim.core.progress import Progress, progress_of
@@ -69,9 +63,6 @@ NAMED_PATH = "NAME=PATH"
 
 Heading = Literal["Main options", "Input", "Computation", "Output", "Machine"]
 """The headings that help puts options under, in their order."""
-
-AtAddress = Literal["", "whole", "resumed"]
-"""How an output is written to an address; see ``Options.to_address``."""
 
 P = ParamSpec("P")
 Declared = TypeVar("Declared")
@@ -164,11 +155,10 @@ class Options:
     """The options of one command, checked on creation.
 
     Attributes:
-        to_address: whether ``out`` may be an address of an object store: empty if not, "resumed" if
-            an interrupted run can be resumed, else "whole".
+        to_address: how ``out`` is written if it is the address of an object store.
     """
 
-    to_address: ClassVar[AtAddress] = ""
+    to_address: ClassVar[addresses.AtAddress] = ""
 
     def __post_init__(self) -> None:
         hints, options = types_of(type(self)), declared(type(self))
@@ -185,8 +175,7 @@ class Options:
             if option and option.read and value is not None:
                 value = option.read(value, f"`{field.name}`")
             object.__setattr__(self, field.name, value)
-            is_local = field.name in written(type(self)) - {self.to_address and "out"}
-            _check_text(field.name, value, is_path=_names_path(hint, option), is_local=is_local)
+            _check_text(field.name, value, is_path=_names_path(hint, option))
             if option:
                 option.check(field.name, value)
         self._replace_addresses()
@@ -196,18 +185,21 @@ class Options:
         """Raise OptionError for options that contradict each other."""
 
     def _replace_addresses(self) -> None:
-        """Replace addresses by paths on this machine, to which inputs are copied."""
+        """Replace addresses by paths on this machine, to which inputs are copied.
+
+        Raises:
+            OptionError: an option does not take the address.
+        """
         progress, hints = progress_of(getattr(self, "progress", None)), types_of(type(self))
-        outs = written(type(self))
-        for name, option in sorted(
-            declared(type(self)).items(), key=lambda one: one[0] not in outs
-        ):
+        options, outs = declared(type(self)), written(type(self))
+        for name in sorted(options, key=lambda name: name not in outs):
             value = getattr(self, name)
             if name in outs:
-                value = staged(value, is_resumed=self.to_address == "resumed")
-            elif _names_path(hints[name], option):
-                value = with_local_paths(value, progress)
-            object.__setattr__(self, name, value)
+                how = self.to_address if name == "out" else ""
+                object.__setattr__(self, name, addresses.staged(value, name, how))
+            elif _names_path(hints[name], options[name]):
+                copied = addresses.with_local_paths(value, name, progress)
+                object.__setattr__(self, name, copied)
 
     def recorded(self) -> dict[str, object]:
         """Return the options that affect the output, as plain JSON values by key."""
@@ -394,8 +386,8 @@ def written(options: type[Options]) -> set[str]:
     return {"then", "cache"} if is_read else {"out", "then", "cache"}
 
 
-def _check_text(name: str, value: object, *, is_path: bool, is_local: bool) -> None:
-    """Raise OptionError for a text that is not valid UTF-8, or an address that is not accepted."""
+def _check_text(name: str, value: object, *, is_path: bool) -> None:
+    """Raise OptionError for a text that is not valid UTF-8."""
     names = tuple(value) if isinstance(value, Mapping) else ()
     for text in (*names, *_values_in(value)):
         try:
@@ -406,13 +398,6 @@ def _check_text(name: str, value: object, *, is_path: bool, is_local: bool) -> N
         except (OptionError, UnicodeEncodeError) as error:
             remedy = "rename the file" if is_path else "write it in UTF-8"
             raise OptionError(f"`{name}` {str(text)!r} is not UTF-8; {remedy}") from error
-        if is_path and isinstance(text, (str, Path)) and (address := ADDRESS.fullmatch(str(text))):
-            url = shown(f"{address[1]}://{address[2]}")
-            if is_local:
-                raise OptionError(f"`{name}` takes a local path, not the address {url}")
-            if not is_supported(address):
-                schemes = "s3://, gs://, abfs:// or https://"
-                raise OptionError(f"`{name}` takes a path, or an address with {schemes}, not {url}")
 
 
 def _values_in(value: object) -> tuple[object, ...]:

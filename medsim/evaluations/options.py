@@ -10,13 +10,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from medsim.core.config import DatasetName, Difficulty, Strategy, checked_threads
 from medsim.core.errors import OptionError, check_unique, unknown_name
 from medsim.core.options import (
     OVERWRITE,
-    AtAddress,
     Cache,
     Option,
     Options,
@@ -178,7 +177,7 @@ SUBSET = Option(
 class EvaluateOptions(Options):
     """The options of ``medsim eval``."""
 
-    to_address: ClassVar[AtAddress] = "resumed"
+    to_address = "resumed"
 
     inputs: Annotated[
         PathOrOutput | Sequence[PathOrOutput],

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from medsim.builds.options import MOVED_EMBEDDING, NEW_FOLDER
 from medsim.core.config import DatasetName, Difficulty, Strategy
 from medsim.core.errors import OptionError
 from medsim.core.options import (
     OVERWRITE,
-    AtAddress,
     Cache,
     Option,
     Options,
@@ -35,7 +34,7 @@ BALANCED = "balanced"
 class ExportOptions(Options):
     """The options of ``medsim export``."""
 
-    to_address: ClassVar[AtAddress] = "whole"
+    to_address = "whole"
 
     folder: Annotated[
         PathOrOutput, Option("Folder of a build or of splits.", argument=True, metavar="FOLDER")

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from medsim.builds.options import NEW_FOLDER
 from medsim.core.errors import OptionError, check_unique
 from medsim.core.options import (
     OVERWRITE,
-    AtAddress,
     Cache,
     Option,
     Options,
@@ -42,7 +41,7 @@ _SCHEMES = ("https://", "http://", "urn:")
 class MapOptions(Options):
     """The options of ``medsim map``."""
 
-    to_address: ClassVar[AtAddress] = "whole"
+    to_address = "whole"
 
     local: Annotated[
         PathOrOutput,

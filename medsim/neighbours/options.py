@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from medsim.core.errors import OptionError
 from medsim.core.options import (
     OVERWRITE,
-    AtAddress,
     Option,
     Options,
     Reporting,
@@ -121,7 +120,7 @@ class NearestOptions(Options):
 class NearestCommandOptions(NearestOptions):
     """The options of ``medsim nearest`` on the command line, which can write the rows."""
 
-    to_address: ClassVar[AtAddress] = "whole"
+    to_address = "whole"
 
     _: KW_ONLY
     out: Path | None = main_field(

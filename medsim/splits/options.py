@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from medsim.builds.options import MOVED_EMBEDDING, NEW_FOLDER, VerifyOptions
 from medsim.core.errors import OptionError
 from medsim.core.options import (
     OVERWRITE,
-    AtAddress,
     Cache,
     Option,
     Options,
@@ -40,7 +39,7 @@ _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 class SplitOptions(Options):
     """The options of ``medsim split``."""
 
-    to_address: ClassVar[AtAddress] = "resumed"
+    to_address = "resumed"
 
     build: Annotated[PathOrOutput, Option("The folder of a build.", argument=True, metavar="BUILD")]
     out: Annotated[str | Path, NEW_FOLDER]
