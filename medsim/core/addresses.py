@@ -220,7 +220,10 @@ def mirror(out: Path, *, with_content: bool) -> None:
         for name in (_UNFINISHED, *(noted if MANIFEST not in files else ())):
             files.pop(name, None)
         manifest = _content(place, MANIFEST) if MANIFEST in files else b""
-        is_same = (out / MANIFEST).exists() and (out / MANIFEST).read_bytes() == manifest
+        here = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
+        is_same = here == files.keys() and (
+            not manifest or (out / MANIFEST).read_bytes() == manifest
+        )
         if is_same and not with_content:
             return  # this process may have written it, and still read it
         remove(out)
@@ -275,7 +278,7 @@ def pull(path: Path) -> None:
     """Copy the file or folder at the address of a path to the path, if it has an address."""
     if (place := _place_of(path)) is not None:
         remove(path)
-        with _reaching(place.shown, InputError), suppress(FileNotFoundError):
+        with _reaching(place.shown, InputError):
             _copy(place, path)
 
 
@@ -299,23 +302,29 @@ def _check_no_password(address: str) -> None:
 
 
 def _place(address: str) -> _Place:
-    """Return the place of an address, with the credentials of the environment."""
+    """Return the place of an address."""
+    _check_no_password(address)
+    with _reaching(shown(address), OptionError):
+        store, path = _store_of(address.rstrip("/"))
+    return _Place(store, path.rstrip("/"), shown(address))
+
+
+def _store_of(address: str) -> tuple[FileSystem, str]:
+    """Return the store of an address, with the credentials of the environment, and the path."""
     from pyarrow import fs  # noqa: PLC0415 — few runs need it
 
-    _check_no_password(address)
-    parts, query = urlsplit(address), dict(parse_qsl(urlsplit(address).query))
-    account = parts.netloc.partition("@")[2].partition(".")[0]
-    account = account or os.environ.get("AZURE_STORAGE_ACCOUNT", "")
+    parts = urlsplit(address)
+    query = dict(parse_qsl(parts.query))
+    if parts.scheme.startswith("abfs"):
+        container, _, host = parts.netloc.partition("@")
+        account = host.partition(".")[0] or os.environ.get("AZURE_STORAGE_ACCOUNT", "")
+        key = os.environ.get("AZURE_STORAGE_KEY")
+        store = fs.AzureFileSystem(account, account_key=key, **query)
+        return store, container + unquote(parts.path)
     if parts.scheme.startswith("gs") and "retry_limit_seconds" not in query:
         address += f"{'&' if query else '?'}retry_limit_seconds={_MOST_SECONDS}"
-    with _reaching(shown(address), OptionError):
-        if parts.scheme.startswith("abfs"):
-            key = os.environ.get("AZURE_STORAGE_KEY")
-            store: FileSystem = fs.AzureFileSystem(account, account_key=key, **query)
-            path = parts.netloc.partition("@")[0] + unquote(parts.path)
-        else:
-            store, path = fs.FileSystem.from_uri(address.rstrip("/"))
-    return _Place(store, path.rstrip("/"), shown(address))
+    store, path = fs.FileSystem.from_uri(address)
+    return store, path
 
 
 def _place_of(path: Path) -> _Place | None:
@@ -344,11 +353,13 @@ def _files_in(place: _Place) -> dict[str, FileInfo]:
 
 
 def _copy(place: _Place, path: Path) -> None:
-    """Copy a file or a folder of a store to this machine."""
+    """Copy a file or a folder of a store to this machine, if there is one."""
     from pyarrow.fs import LocalFileSystem, copy_files  # noqa: PLC0415 — few runs need it
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    copy_files(place.path, str(path), place.store, LocalFileSystem())
+    info = place.store.get_file_info(place.path)
+    if info.type.name != "NotFound":
+        (path.parent if info.is_file else path).mkdir(parents=True, exist_ok=True)
+        copy_files(place.path, str(path), place.store, LocalFileSystem())
 
 
 def _put(path: Path, place: _Place) -> None:
