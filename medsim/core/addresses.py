@@ -26,7 +26,6 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from medsim.core.errors import ADDRESSES, InputError, MedsimError, OptionError, OutputError
 from medsim.core.files import digest_of, remove
-from medsim.core.manifest import MANIFEST
 from medsim.core.progress import Progress
 from medsim.core.surroundings import user_cache
 
@@ -68,7 +67,7 @@ class _Place:
 _staged: dict[Path, _Place] = {}  # the place of each folder that outputs are written to first
 
 
-def shown(address: str) -> str:
+def without_secrets(address: str) -> str:
     """Return an address without the parts that may have credentials: user, password and query."""
     plain = re.split(r"[?#]", address)[0]
     return re.sub(r"(?<=//)[^/]*@" if not plain.startswith("abfs") else r":[^/@]*(?=@)", "", plain)
@@ -109,7 +108,7 @@ def local_path(path: str | Path, progress: Progress | None = None) -> Path:
     if match is None or (scheme := match[1].lower()) not in SCHEMES:
         return Path(path)
     address = f"{scheme}://{match[2].lstrip('/')}"
-    with (progress or Progress()).stage(f"copy {shown(address)}"):
+    with (progress or Progress()).stage(f"copy {without_secrets(address)}"):
         return _downloaded(address) if scheme.startswith("http") else _fetched(address)
 
 
@@ -135,16 +134,16 @@ def _downloaded(address: str) -> Path:
 
     _check_no_password(address)
     with (
-        _reaching(shown(address), InputError),
+        _reaching(without_secrets(address), InputError),
         urlopen(address, timeout=_MOST_SECONDS) as answer,  # noqa: S310 — http or https
     ):
         n_bytes = int(answer.headers["Content-Length"] or 0)
         name = answer.headers.get_filename() or unquote(urlsplit(answer.url).path)
-        copy = _new_copy(shown(address), n_bytes, PurePosixPath(name).name or "input")
+        copy = _new_copy(without_secrets(address), n_bytes, PurePosixPath(name).name or "input")
         with copy.open("wb") as stream:
             shutil.copyfileobj(answer, stream, 1 << 20)
     if copy.stat().st_size < n_bytes:
-        raise InputError(f"{shown(address)} was cut by the server; run the command again")
+        raise InputError(f"{without_secrets(address)} was cut by the server; run the command again")
     return copy
 
 
@@ -197,7 +196,7 @@ def staged(out: Any, name: str, how: AtAddress) -> Any:
 
 
 def _refused(name: str, address: re.Match[str]) -> OptionError:
-    url = shown(f"{address[1]}://{address[2]}")
+    url = without_secrets(f"{address[1]}://{address[2]}")
     return OptionError(f"`{name}` takes a local path, not the address {url}")
 
 
@@ -207,6 +206,8 @@ def mirror(out: Path, *, with_content: bool) -> None:
     Files other than the manifest are empty, unless their content is needed.
     Files that an interrupted copy left are not shown, as the next one replaces them.
     """
+    from medsim.core.manifest import MANIFEST  # noqa: PLC0415 — imports Polars
+
     if (place := _place_of(out)) is None:
         return
     with _reaching(place.shown, OutputError):
@@ -251,6 +252,8 @@ def publish(folder: Path, out: Path, *spared: str) -> None:
 
     Files that an interrupted copy finished are not copied again.
     """
+    from medsim.core.manifest import MANIFEST  # noqa: PLC0415 — imports Polars
+
     if (place := _place_of(out)) is None:
         return
     paths = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*"))}
@@ -297,16 +300,18 @@ def delete(path: Path) -> None:
 
 
 def _check_no_password(address: str) -> None:
-    if shown(address) != re.split(r"[?#]", address)[0].replace("//anonymous@", "//"):
-        raise OptionError(f"{shown(address)} has a password; credentials belong in the environment")
+    if without_secrets(address) != re.split(r"[?#]", address)[0].replace("//anonymous@", "//"):
+        raise OptionError(
+            f"{without_secrets(address)} has a password; credentials belong in the environment"
+        )
 
 
 def _place(address: str) -> _Place:
     """Return the place of an address."""
     _check_no_password(address)
-    with _reaching(shown(address), OptionError):
+    with _reaching(without_secrets(address), OptionError):
         store, path = _store_of(address.rstrip("/"))
-    return _Place(store, path.rstrip("/"), shown(address))
+    return _Place(store, path.rstrip("/"), without_secrets(address))
 
 
 def _store_of(address: str) -> tuple[FileSystem, str]:
@@ -358,7 +363,9 @@ def _copy(place: _Place, path: Path) -> None:
 
     info = place.store.get_file_info(place.path)
     if info.type.name != "NotFound":
-        (path.parent if info.is_file else path).mkdir(parents=True, exist_ok=True)
+        files = [path] if info.is_file else [path / name for name in _files_in(place)]
+        for file in files:  # of a store without folders, none would be made
+            file.parent.mkdir(parents=True, exist_ok=True)
         copy_files(place.path, str(path), place.store, LocalFileSystem())
 
 
