@@ -11,8 +11,8 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pytest
 from fixtures.commands import commands
 from typer.main import get_command
 
@@ -21,6 +21,9 @@ from medsim.cli import app
 from medsim.core import addresses
 from medsim.core.console import _from_command_line
 from medsim.core.options import declared
+
+if TYPE_CHECKING:
+    import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
