@@ -405,5 +405,5 @@ def _reaching(address: str, error_type: type[MedsimError]) -> Iterator[None]:
         text = re.sub(r"'[^']*'|\?\S+|\(Request ID.*|\s+", " ", str(error))  # names, secrets
         reasons = (reason for pattern, reason in _REASONS.items() if re.search(pattern, text))
         reason = next(reasons, text.strip()[:_LONGEST_REASON])
-        verb = "write" if error_type is OutputError else "read"
+        verb = {OutputError: "write", OptionError: "open"}.get(error_type, "read")
         raise error_type(f"cannot {verb} {address}: {reason}") from None
