@@ -215,6 +215,8 @@ class SearchOptions(ReadingOptions):
 class BuildOptions(SearchOptions):
     """The options of ``medsim build``."""
 
+    to_address = "resumed"
+
     _: KW_ONLY
     embedding: EmbeddingLike | None = main_field(
         None,
@@ -247,6 +249,8 @@ class BuildOptions(SearchOptions):
 class ShardOptions(SearchOptions):
     """The options of one shard of a build, ``medsim build --shard``."""
 
+    to_address = "whole"
+
     _: KW_ONLY
     shard: Annotated[
         str,
@@ -267,6 +271,8 @@ class ShardOptions(SearchOptions):
 @dataclass(frozen=True, slots=True)
 class MergeOptions(Options):
     """The options of ``medsim merge``."""
+
+    to_address = "resumed"
 
     out: Annotated[str | Path, BUILD_FOLDER]
     _: KW_ONLY

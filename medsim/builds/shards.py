@@ -27,12 +27,13 @@ from medsim.builds.options import (
     parse_shard,
 )
 from medsim.builds.output import BUILD, Build
+from medsim.core import addresses
 from medsim.core.config import checked_threads
-from medsim.core.errors import InputError, OutputError, listed
+from medsim.core.errors import InputError, OutputError, listed, with_addresses
 from medsim.core.files import new_file, read_own_json, remove, write_file
 from medsim.core.options import public
 from medsim.core.output import check_free, check_not_input, resolved
-from medsim.core.progress import Progress
+from medsim.core.progress import Progress, progress_of
 from medsim.core.reading import reading
 from medsim.core.store import Store
 from medsim.terminologies.sources import find_source, source_paths
@@ -61,18 +62,22 @@ def build_shard(options: ShardOptions) -> pl.DataFrame:
     check_free(out, BUILD, overwrite=options.overwrite)
     builtin, source_path = find_source(source)
     source_place = source if builtin.locate is not None else str(source_path.absolute())
+    source_place = with_addresses(source_place)
     folder = ShardFolder(out)
     with (
         folder.spill() as spill,
         Store(threads=checked_threads(options.threads), spill=spill) as store,
     ):
         run = BuildRun.from_options(options, store)
-        extensions = tuple(str(Path(each).absolute()) for each in options.extensions)
+        extensions = tuple(
+            with_addresses(str(Path(each).absolute())) for each in options.extensions
+        )
         sharded = ShardedRun(
             job=run_key(run), total=total, source=source_place, extensions=extensions
         )
         folder.claim(sharded)
         results, path = None, folder.path(sharded, number)
+        addresses.pull(path)
         if path.exists():
             try:
                 results = folder.read(sharded, number)
@@ -86,7 +91,7 @@ def build_shard(options: ShardOptions) -> pl.DataFrame:
         "shard": shard,
         "first_terms": sum(len(result.term1_ids) for result in results),
         "candidates": sum(len(result.term2_ids) for result in results),
-        "file": str(path),
+        "file": with_addresses(str(path)),
     }
     return pl.DataFrame([row])
 
@@ -104,6 +109,7 @@ def merge(options: MergeOptions) -> Build:
     out = resolved(Path(options.out))
     check_free(out, BUILD, overwrite=options.overwrite)
     folder = ShardFolder(out)
+    addresses.pull(folder.folder)
     sharded = folder.claimed_run()
     results = folder.read_all(sharded)
 
@@ -115,15 +121,17 @@ def merge(options: MergeOptions) -> Build:
             stage.note(f"{sharded.total:,} with {n_firsts:,} first terms")
         return results
 
+    source = sharded.source if options.source is None else str(options.source)
     if options.source is None:
         try:
-            find_source(sharded.source)
+            source = addresses.with_local_paths(source, "source", progress_of(options.progress))
+            find_source(source)
         except InputError as error:
             raise InputError(f"{error}; give its new place with `source`") from error
     record = json.loads(sharded.job["options"])
     build_options = BuildOptions.from_record(
         record,
-        source=sharded.source if options.source is None else str(options.source),
+        source=source,
         out=options.out,
         extensions=options.extensions or sharded.extensions,
         corrections=corrections_in(record),
@@ -211,8 +219,10 @@ class ShardFolder:
         If several processes try at once, the last one wins, and ``check`` finds the others.
         """
         path = self.folder / _JOB
+        addresses.pull(path)
         if not path.exists():  # usually it exists
             write_file(path, json.dumps(asdict(sharded), indent=2).encode(), overwrite=True)
+            addresses.push(path)
         self.check(sharded.job, sharded.total)
 
     def check(self, key: Mapping[str, str], total: int) -> None:
@@ -250,6 +260,7 @@ class ShardFolder:
             arrays |= {f"{name}_{position}": getattr(result, name) for name in _ARRAYS}
         with new_file(self.path(sharded, number), overwrite=True) as stream:
             np.savez(stream, allow_pickle=False, **arrays)
+        addresses.push(self.path(sharded, number))
 
     def read(self, sharded: ShardedRun, number: int) -> list[SearchResult]:
         """Return the results of a shard.
@@ -312,6 +323,7 @@ class ShardFolder:
             if _SHARD_FILES.fullmatch(path.name):
                 with suppress(OSError):
                     remove(path)
+                addresses.delete(path)
         with suppress(OSError):
             self.folder.rmdir()
 

@@ -37,6 +37,7 @@ from medsim.core.options import (
     type_of,
     types_of,
     union_members,
+    written,
 )
 from medsim.core.progress import Progress
 from medsim.core.reading import open_file, reading
@@ -237,9 +238,8 @@ def command(
 
 
 def _writes(options: type[Options], values: Mapping[str, Any]) -> bool:
-    """Return whether a command writes ``out``; an argument is read, unless it can be replaced."""
-    out = declared(options).get("out")
-    return bool(out and values["out"] and (not out.argument or "overwrite" in declared(options)))
+    """Return whether a command writes ``out``."""
+    return "out" in written(options) and bool(values.get("out"))
 
 
 _OUTPUT: Heading = "Output"

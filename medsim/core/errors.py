@@ -18,6 +18,9 @@ CONTROL = re.compile(
 )
 """Characters that control a terminal, or that it cannot show."""
 
+ADDRESSES: dict[str, str] = {}
+"""The addresses that local copies are of, by path; messages, progress and manifests name these."""
+
 _VALUE = re.compile(r"""(?<!\w)(?P<quote>['"])(?:\\.|(?!(?P=quote))[^\\])*+(?P=quote)|\S+""")
 
 
@@ -32,6 +35,13 @@ def one_line(text: str) -> str:
     escaped = CONTROL.sub(lambda match: ascii(match[0])[1:-1], shorter)
     values = _VALUE.sub(lambda match: _shortened(match[0], LONGEST_VALUE), escaped)
     return _shortened(values, _LONGEST_MESSAGE)
+
+
+def with_addresses(text: str) -> str:
+    """Return a text with addresses in place of the paths of their copies on this machine."""
+    for path, address in ADDRESSES.items():
+        text = text.replace(path, address)
+    return text
 
 
 def _shortened(text: str, most: int) -> str:
@@ -52,7 +62,7 @@ class MedsimError(Exception):
     exit_code = 1
 
     def __init__(self, message: object = "") -> None:
-        super().__init__(one_line(str(message)))
+        super().__init__(one_line(with_addresses(str(message))))
 
 
 class InputError(MedsimError):

@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.canonical import text_parts
+from medsim.core.errors import with_addresses
 from medsim.core.files import read_own_json, whole_file
 from medsim.core.progress import Progress
 
@@ -90,7 +91,7 @@ class Manifest:
         last = {name: content.pop(name) for name in _LAST if name in content}
         text = json.dumps({"kind": self.kind, **content, **last}, indent=2, ensure_ascii=False)
         with whole_file(folder / MANIFEST, folder / f"{MANIFEST}.partial") as partial:
-            partial.write_text(text + "\n", encoding="utf-8")
+            partial.write_text(with_addresses(text) + "\n", encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import polars as pl
 
+from medsim.core.addresses import local_path
 from medsim.core.config import TIMEOUT
 from medsim.core.data import toml_of
-from medsim.core.errors import InputError, OptionError, counted, listed
+from medsim.core.errors import InputError, OptionError, counted, listed, with_addresses
 from medsim.core.files import check_own_file
 from medsim.core.kinds import Kind, inner_output_hint, read_manifest
 from medsim.core.manifest import MANIFEST, Manifest, fingerprint, output_kind
@@ -48,7 +49,7 @@ class Opened(Shown, Generic[M]):
     kind: ClassVar[Kind[Any]]
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
+        self.folder = local_path(folder)
         other = class_of(output_kind(self.folder))
         if other is not None and other.kind.name != self.kind.name:
             raise InputError(
@@ -75,7 +76,7 @@ class Opened(Shown, Generic[M]):
         result: Callable[[], str] | None = None,
     ) -> Summary:
         """Return the summary, named by the output's folder."""
-        name = f"{type(self).__name__}({str(self.folder)!r})"
+        name = f"{type(self).__name__}({with_addresses(str(self.folder))!r})"
         return Summary(what=name, facts=facts, calls=calls, table=table, result=result)
 
     def _rows_below(self, path: str) -> int:
@@ -256,7 +257,7 @@ def reading_output(opened: O) -> Iterator[O]:
 
 def open_output(folder: str | Path, *accepted: type[O]) -> O:
     """Return the finished output in a folder."""
-    path = Path(folder)
+    path = local_path(folder)
     expected = listed([cls.kind.with_article for cls in accepted], word="or")
     expected = expected or "an output of medsim"
     if not path.is_dir():

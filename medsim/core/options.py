@@ -24,7 +24,6 @@ from __future__ import annotations
 import inspect
 import math
 import os
-import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -37,6 +36,7 @@ from types import NoneType, UnionType
 from typing import (
     Annotated,
     Any,
+    ClassVar,
     Concatenate,
     Literal,
     ParamSpec,
@@ -52,9 +52,10 @@ from typing import (
     runtime_checkable,
 )
 
+from medsim.core import addresses
 from medsim.core.config import MAX_COUNT, MAX_SEED, MAX_THREADS
 from medsim.core.errors import OptionError, listed, unknown_name
-from medsim.core.progress import Progress
+from medsim.core.progress import Progress, progress_of
 from medsim.core.surroundings import utf8_text
 
 NAMED_PATH = "NAME=PATH"
@@ -151,7 +152,13 @@ seed_field = _field_of(partial(Option, least=0, most=MAX_SEED, key="seed"))
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of one command, checked on creation."""
+    """The options of one command, checked on creation.
+
+    Attributes:
+        to_address: how ``out`` is written if it is the address of an object store.
+    """
+
+    to_address: ClassVar[addresses.AtAddress] = ""
 
     def __post_init__(self) -> None:
         hints, options = types_of(type(self)), declared(type(self))
@@ -171,10 +178,28 @@ class Options:
             _check_text(field.name, value, is_path=_names_path(hint, option))
             if option:
                 option.check(field.name, value)
+        self._replace_addresses()
         self.check()
 
     def check(self) -> None:
         """Raise OptionError for options that contradict each other."""
+
+    def _replace_addresses(self) -> None:
+        """Replace addresses by paths on this machine, to which inputs are copied.
+
+        Raises:
+            OptionError: an option does not take the address.
+        """
+        progress, hints = progress_of(getattr(self, "progress", None)), types_of(type(self))
+        options, outs = declared(type(self)), written(type(self))
+        for name in sorted(options, key=lambda name: name not in outs):
+            value = getattr(self, name)
+            if name in outs:
+                how = self.to_address if name == "out" else ""
+                object.__setattr__(self, name, addresses.staged(value, name, how))
+            elif _names_path(hints[name], options[name]):
+                copied = addresses.with_local_paths(value, name, progress)
+                object.__setattr__(self, name, copied)
 
     def recorded(self) -> dict[str, object]:
         """Return the options that affect the output, as plain JSON values by key."""
@@ -351,11 +376,18 @@ def _with_args(doc: str, options: type[Options]) -> str:
     return "\n".join([f"{head}\n\nArgs:", *lines]) + heading + tail
 
 
-_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/+(.*)", re.IGNORECASE | re.DOTALL)  # also as a Path
+def written(options: type[Options]) -> set[str]:
+    """Return the options that may name what a command writes, not what it reads.
+
+    It reads an ``out`` that is an argument, unless that can be replaced.
+    """
+    out = declared(options).get("out")
+    is_read = out is not None and out.argument and "overwrite" not in declared(options)
+    return {"then", "cache"} if is_read else {"out", "then", "cache"}
 
 
 def _check_text(name: str, value: object, *, is_path: bool) -> None:
-    """Raise OptionError for a text that is not valid UTF-8, or an address instead of a path."""
+    """Raise OptionError for a text that is not valid UTF-8."""
     names = tuple(value) if isinstance(value, Mapping) else ()
     for text in (*names, *_values_in(value)):
         try:
@@ -366,9 +398,6 @@ def _check_text(name: str, value: object, *, is_path: bool) -> None:
         except (OptionError, UnicodeEncodeError) as error:
             remedy = "rename the file" if is_path else "write it in UTF-8"
             raise OptionError(f"`{name}` {str(text)!r} is not UTF-8; {remedy}") from error
-        if is_path and isinstance(text, (str, Path)) and (address := _ADDRESS.fullmatch(str(text))):
-            url = f"{address[1]}://{address[2]}"
-            raise OptionError(f"`{name}` takes a local path, not the address {url}")
 
 
 def _values_in(value: object) -> tuple[object, ...]:

@@ -19,6 +19,7 @@ from uuid import uuid4
 import polars as pl
 from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
 
+from medsim.core import addresses
 from medsim.core.errors import OutputError
 from medsim.core.files import (
     digest_of,
@@ -63,6 +64,7 @@ def check_free(
         carried: files of an earlier output that the new one also has; by default any file, as it is
             taken over if the kind grows.
     """
+    addresses.mirror(out, with_content=kind.grows and not overwrite and carried is None)
     if not os.path.lexists(out):
         return
     if not out.is_dir():
@@ -364,6 +366,7 @@ class OutputFolder:
         """
         check_free(self._out, self._kind, overwrite=self._overwrite, carried=self._carried)
         remove(self.spill)
+        addresses.publish(self.folder, self._out, _JOB)
         (self.folder / _JOB).unlink(missing_ok=True)  # last: from now on only the manifest marks it
         sync_tree(self.folder)
         aside = _replaced_name(self._out)

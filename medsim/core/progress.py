@@ -14,6 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from medsim.core.errors import with_addresses
+
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
 
@@ -193,7 +195,7 @@ class Progress:
 
     def _write(self, line: str, end: str = "\n") -> None:
         if self._stream is not None:
-            text = self._wording(line)
+            text = self._wording(with_addresses(line))
             if _is_notebook(self._stream):
                 text = f"\r{text:{_NOTEBOOK_WIDTH}}"
             # In one call, so that an interrupt comes before or after it.

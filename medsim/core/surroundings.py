@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, partial
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -45,6 +46,17 @@ def prepare() -> None:
         enough = _ENOUGH_FILES if hard == resource.RLIM_INFINITY else min(hard, _ENOUGH_FILES)
         if files != resource.RLIM_INFINITY and files < enough:
             resource.setrlimit(resource.RLIMIT_NOFILE, (enough, hard))
+
+
+def user_cache(name: str) -> Path | None:
+    """Return a folder in the user's cache folder; None if it is not writable."""
+    try:
+        caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        folder = Path(caches, "medsim", name)
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError):
+        return None
+    return folder if os.access(folder, os.W_OK) else None
 
 
 def utf8_text(text: str) -> str:

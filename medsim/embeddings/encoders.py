@@ -20,6 +20,7 @@ from safetensors.numpy import save
 from medsim.core.errors import InputError, OutputError
 from medsim.core.files import put_in_place
 from medsim.core.reading import open_file
+from medsim.core.surroundings import user_cache
 from medsim.embeddings import formats
 from medsim.embeddings.formats.model_folder import kind
 from medsim.kernels.types import Vectors
@@ -63,13 +64,7 @@ def cache_folder(chosen: str | Path | None) -> Path | None:
     """
     if chosen is not None:
         return None if str(chosen) == "none" else Path(chosen)
-    try:
-        caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        folder = Path(caches, "medsim", "vectors")
-        folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, RuntimeError):
-        return None
-    return folder if os.access(folder, os.W_OK) else None
+    return user_cache("vectors")
 
 
 EncodedBatch: TypeAlias = "tuple[Sequence[str], Vectors]"

@@ -177,6 +177,8 @@ SUBSET = Option(
 class EvaluateOptions(Options):
     """The options of ``medsim eval``."""
 
+    to_address = "resumed"
+
     inputs: Annotated[
         PathOrOutput | Sequence[PathOrOutput],
         Option(

@@ -34,6 +34,8 @@ BALANCED = "balanced"
 class ExportOptions(Options):
     """The options of ``medsim export``."""
 
+    to_address = "whole"
+
     folder: Annotated[
         PathOrOutput, Option("Folder of a build or of splits.", argument=True, metavar="FOLDER")
     ]

@@ -41,6 +41,8 @@ _SCHEMES = ("https://", "http://", "urn:")
 class MapOptions(Options):
     """The options of ``medsim map``."""
 
+    to_address = "whole"
+
     local: Annotated[
         PathOrOutput,
         Option(

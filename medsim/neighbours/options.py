@@ -120,6 +120,8 @@ class NearestOptions(Options):
 class NearestCommandOptions(NearestOptions):
     """The options of ``medsim nearest`` on the command line, which can write the rows."""
 
+    to_address = "whole"
+
     _: KW_ONLY
     out: Path | None = main_field(
         None, "The .parquet or .csv file to write; default: print the rows.", ("--out", "-o")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 import polars as pl
 
+from medsim.core.addresses import mirror, push
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError, OptionError, listed
 from medsim.core.files import new_file
@@ -565,12 +566,14 @@ def write_rows(out: Path, batches: Iterator[pl.DataFrame], *, overwrite: bool) -
         raise OptionError(
             f"`out` takes a file whose name ends in {' or '.join(NEAREST_SUFFIXES)}, not {out}"
         )
+    mirror(out, with_content=False)
     check_file_free(out, overwrite=overwrite)
     with new_file(out, overwrite=overwrite) as stream:
         first = next(batches)
         if out.suffix.lower() == ".parquet":
             write_batches(stream, first.schema, chain([first], batches))
-            return
-        stream.write(first.write_csv().encode())
-        for batch in batches:
-            stream.write(batch.write_csv(include_header=False).encode())
+        else:
+            stream.write(first.write_csv().encode())
+            for batch in batches:
+                stream.write(batch.write_csv(include_header=False).encode())
+    push(out)

@@ -39,6 +39,8 @@ _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 class SplitOptions(Options):
     """The options of ``medsim split``."""
 
+    to_address = "resumed"
+
     build: Annotated[PathOrOutput, Option("The folder of a build.", argument=True, metavar="BUILD")]
     out: Annotated[str | Path, NEW_FOLDER]
     _: KW_ONLY

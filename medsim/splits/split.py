@@ -29,7 +29,7 @@ from medsim.builds.positives import reload, reload_names
 from medsim.core import manifest
 from medsim.core.canonical import canonical_digest
 from medsim.core.config import PARENT_CHILD, checked_threads
-from medsim.core.errors import InputError, OptionError, counted, unknown_name
+from medsim.core.errors import InputError, OptionError, counted, unknown_name, with_addresses
 from medsim.core.files import digest_of
 from medsim.core.kinds import CANONICAL_TABLES, read_manifest
 from medsim.core.manifest import MANIFEST, Output, Skipped
@@ -360,11 +360,12 @@ def _by_release(
     store.drop("earlier_concept", "earlier_term")
     new = ages.filter("is_new").select("group_id", split=pl.lit(_TEST))
     n_mixed = int(ages["is_mixed"].sum())
+    path = next((path.absolute() for path in paths_of(since)), since)
     return Assignment(
         shares={name: share for name, share in shares.items() if name != _TEST},
         assigned=new,
         facts={
-            "since": str(next((path.absolute() for path in paths_of(since)), since)),
+            "since": with_addresses(str(path)),
             "release_date": earlier.manifest.source.get("release_date"),
             "fingerprint": canonical_digest([*map(manifest.fingerprint, known)]),
             "n_new_groups": new.height,
