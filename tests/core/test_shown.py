@@ -103,6 +103,8 @@ def test_damaged_output_shows_its_error(shared_build: medsim.Build, tmp_path: Pa
 def test_scores_and_pairs_show_their_tables() -> None:
     from medsim.studies.score import Scores
 
-    scores = Scores(study_id="12", tables={"all": pl.DataFrame({"a": [NASTY]})}, warnings=())
+    scores = Scores(
+        study_id="12", tables={"all": pl.DataFrame({"a": [NASTY]})}, methods="", warnings=()
+    )
     assert repr(scores) == "Scores: study 12, tables all\n  next: .table(name)"
     assert NASTY in parsed(scores._repr_html_()).texts
