@@ -77,9 +77,15 @@ def test_all_changed_names_are_negatives(build: medsim.Build, names: list[tuple[
     assert medsim.verify(build, sample=0).holds
 
 
-def test_other_rows_are_those_of_a_build_without_them(build: medsim.Build) -> None:
-    folder = build.folder.parent
-    usual = medsim.build(folder / "names.csv", folder / "usual")
+@pytest.fixture(scope="module")
+def usual(build: medsim.Build) -> medsim.Build:
+    """Return the build of the same names without minimal negatives."""
+    return medsim.build(build.folder.parent / "names.csv", build.folder.parent / "usual")
+
+
+def test_other_rows_are_those_of_a_build_without_them(
+    build: medsim.Build, usual: medsim.Build
+) -> None:
     same = {
         path: output.fingerprint == build.manifest.outputs[path].fingerprint
         for path, output in usual.manifest.outputs.items()
@@ -155,7 +161,7 @@ def test_shards_merge_into_the_same_build(build: medsim.Build) -> None:
 
 
 def test_training_tuples_and_questions_have_changed_names(
-    build: medsim.Build, names: list[tuple[str, str]]
+    build: medsim.Build, usual: medsim.Build, names: list[tuple[str, str]]
 ) -> None:
     folder = build.folder.parent
     medsim.export(build, folder / "tuples", to="jsonl", negatives="minimal")
@@ -168,4 +174,4 @@ def test_training_tuples_and_questions_have_changed_names(
     )
     assert exported.manifest.outputs["train.jsonl"].rows == 2 * len(PARTS)
     with pytest.raises(OptionError, match="minimal"):
-        medsim.export(folder / "usual", folder / "none", to="jsonl", negatives="minimal")
+        medsim.export(usual, folder / "none", to="jsonl", negatives="minimal")
