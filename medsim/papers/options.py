@@ -60,7 +60,10 @@ class ReproduceOptions(Options):
         (), "chiu-2018: pairs of medsim study pairs, a file named after each set.", metavar="FILE"
     )
     phrases: Literal["averaged", "skipped"] | None = main_field(
-        None, "chiu-2018: averaged words (the default), or skipped pairs, as in the paper's code."
+        None,
+        "chiu-2018: averaged words (the default), or skipped pairs, as in the paper's code.",
+        key="phrases",
+        kept_empty=False,
     )
     people: Sequence[str | Path] = main_field(
         (), "chiu-2018, rouhizadeh-2024: study scores, named after their set.", metavar="FOLDER"
@@ -69,7 +72,10 @@ class ReproduceOptions(Options):
         None, "rouhizadeh-2024: the terminology whose concepts the corpora name.", metavar="SOURCE"
     )
     train: bool = main_field(
-        False, "rouhizadeh-2024: fine-tune transformers on the train split, as in the paper."
+        False,
+        "rouhizadeh-2024: fine-tune transformers on the train split, as in the paper.",
+        key="train",
+        kept_empty=False,
     )
     seed: int = seed_field(0, "Random seed.")
     threads: Threads = None
@@ -104,3 +110,5 @@ class ReproduceOptions(Options):
             owners = [owner for owner, about in printed_papers().items() if name in about.options]
             if getattr(self, name) and self.paper not in owners:
                 raise OptionError(f"`{name}` is for {listed(owners)}")
+        if self.train and not self.models:
+            raise OptionError("`train` needs `embeddings`")

@@ -51,7 +51,8 @@ def reproduce(options: ReproduceOptions) -> Reproduction:
     with claimed(out / "tables", output.REPRODUCTION, overwrite=True) as folder:
         cells = cells_of(options.paper, made.tables)
         folder.write(output.CELL.files, cells)
-        folder.write_file(output.CELLS_CSV, partial(write_csv, cells))
+        plain = cells.with_columns(pl.col("computed").str.replace_all("\u2212", "-"))
+        folder.write_file(output.CELLS_CSV, partial(write_csv, plain))
         folder.write_text(output.LATEX, latex(cells), 0)
         output.ReproductionManifest(
             sources=made.sources,

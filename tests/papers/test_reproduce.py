@@ -20,6 +20,7 @@ from medsim.cli import app
 from medsim.core.kinds import read_manifest
 from medsim.papers.output import laid_out
 from medsim.papers.printed import first_number, printed_papers
+from medsim.papers.published import chiu_2018
 from medsim.papers.reproduce import latex
 from medsim.studies.folder import Study
 from medsim.wic.output import WIC_EVALUATION
@@ -27,6 +28,7 @@ from medsim.wic.output import WIC_EVALUATION
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+from types import SimpleNamespace
 
 EMPTY = {"B.2", "B.3", "B.4", "B.5", "C.5", "C.6", "C.7", "C.8"}
 """Tables of other embeddings, or of differences that invented vectors do not show."""
@@ -194,6 +196,40 @@ def test_finished_steps_are_used_again(reproduced: medsim.Reproduction) -> None:
         medsim.MedsimError, match=r"is a build of invented\.zip; name another `out`"
     ):
         medsim.reproduce("schulz-2020", other, out, embeddings={"a": word_vectors(1)})
+    release = out.parent / "invented.zip"
+    with pytest.raises(medsim.MedsimError, match="has scores of BioNLP PM, mine and"):
+        medsim.reproduce("schulz-2020", release, out, embeddings={"a": word_vectors(1)})
+    later = out.parent / "later"
+    later.mkdir()
+    medsim.synth(later / "invented.zip", concepts=100)
+    with pytest.raises(medsim.MedsimError, match=r"is a build of another invented\.zip"):
+        medsim.reproduce("schulz-2020", later / "invented.zip", out)
+
+
+def test_a_benchmark_of_other_corpora_is_not_used_again(tmp_path: Path, shared_benchmark) -> None:
+    shutil.copytree(shared_benchmark.folder, tmp_path / "paper" / "wic")
+    (tmp_path / "NCBI.txt").write_text("another corpus")
+    with pytest.raises(medsim.MedsimError, match="is of other corpora or options"):
+        medsim.reproduce(
+            "rouhizadeh-2024", tmp_path / "NCBI.txt", tmp_path / "paper", terminology="hpo"
+        )
+
+
+def test_people_and_pairs_of_chiu_are_read_with_care(tmp_path: Path) -> None:
+    folders = [tmp_path / at / "Bio-SimLex" for at in ("1", "2")]
+    for folder in folders:
+        folder.mkdir(parents=True)
+        (folder / "agreement.csv").write_text("pairs,raters,iaa1,iaa2\nall,all,0.25,\n")
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("domain,associated\ngeneral,yes\n")
+
+    given = SimpleNamespace(people=folders[:1], pairs=[])
+    of_one_group = chiu_2018._of_people(given)["text 5 agreement"].cells
+    assert of_one_group == {("Bio-SimLex", "IAA-1"): "0.25"}
+    with pytest.raises(medsim.MedsimError, match="two folders of Bio-SimLex"):
+        chiu_2018._of_people(SimpleNamespace(people=folders, pairs=[]))
+    with pytest.raises(medsim.MedsimError, match="associated is 'yes', not true or false"):
+        chiu_2018._of_people(SimpleNamespace(people=[], pairs=[pairs]))
 
 
 def test_the_inputs_of_chiu_are_on_one_page(tmp_path: Path) -> None:

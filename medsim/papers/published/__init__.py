@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from medsim.core.errors import OptionError, listed
 from medsim.core.files import digest_of
 from medsim.core.manifest import MANIFEST
 from medsim.core.registry import Registry
+from medsim.evaluations.output import Evaluation
 
 if TYPE_CHECKING:
     from medsim.papers.options import ReproduceOptions
@@ -56,12 +59,33 @@ class Reproduced:
     remarks: Mapping[str, str] = field(default_factory=dict)
 
 
+def dated(source: Mapping[str, object]) -> str:
+    """Return the name of a terminology with its date, if it has one."""
+    name, date = source["name"], source["release_date"]
+    return f"{name} of {date}" if date else f"{name}, without a date"
+
+
+def check_results(folder: Path, inputs: Sequence[str | Path], options: ReproduceOptions) -> None:
+    """Raise OptionError if an earlier evaluation has inputs or embeddings that are not given."""
+    if not (folder / MANIFEST).is_file():
+        return
+    earlier = Evaluation(folder).manifest
+    given = {*options.models, *(Path(path).resolve() for path in inputs)}
+    other = [name for name in earlier.embeddings if name not in given]
+    paths = (str(about["path"]) for about in earlier.inputs.values())
+    other += [path for path in paths if Path(path).resolve() not in given]
+    if other:
+        which = listed(other, most=3)
+        raise OptionError(f"{folder} has scores of {which}; give these too, or name another `out`")
+
+
 def files_of(*paths: str | Path | None) -> Facts:
     """Return the facts about files and folders that no evaluation reads, by name."""
     facts: Facts = {}
     for path in (Path(path) for path in paths if path is not None):
-        file = path / MANIFEST if path.is_dir() else path
-        digest = digest_of(file) if file.is_file() else None
+        files = [file for file in sorted(path.rglob("*")) if file.is_file()] or [path]
+        digests = [digest_of(file) for file in files if file.is_file()]
+        digest = sha256("".join(digests).encode()).hexdigest() if path.is_dir() else digests[0]
         facts[path.name] = {"path": str(path), "fingerprint": digest}
     return facts
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from medsim.core.errors import InputError, OptionError
 from medsim.core.tables import read_table
 from medsim.evaluations.compare import compare
 from medsim.evaluations.correlate import correlate
@@ -16,7 +17,7 @@ from medsim.evaluations.evaluate import evaluate
 from medsim.evaluations.sets import whole_sets
 from medsim.pages.sentences import ALPHA
 from medsim.papers.printed import printed_papers
-from medsim.papers.published import PAPERS, Computed, Paper, Reproduced, files_of
+from medsim.papers.published import PAPERS, Computed, Paper, Reproduced, check_results, files_of
 from medsim.papers.published.schulz_2020 import check_rated, rated_set
 from medsim.tagging.page import CHIU_2018
 
@@ -29,6 +30,7 @@ _COSINES = ("avg_cos", "cos")
 _FIGURES = list(product(("count", "topics"), ("Bio-SimVerb", "Bio-SimLex")))
 _SCORE = "{:.3f} of {:,} pairs"
 _NO_FILE = "no such rated file was given, or files do not say it"
+_ASSOCIATED = {"true": "associated", "false": "unassociated"}
 _OWN = ("Bio-SimLex", "Bio-SimVerb")
 _PHRASES = printed_papers()["chiu-2018"].labels["phrases"]
 
@@ -39,10 +41,12 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
     The paper compares cosines, and scores each model on the pairs that it covers.
     """
     check_rated(options.input_paths)
+    results = out / ("results" if options.words is None else "results-by-words")
+    check_results(results, options.input_paths, options)
     evaluation: Any = evaluate(
         options.input_paths,
         options.models,
-        out / ("results" if options.words is None else "results-by-words"),
+        results,
         metrics=_COSINES,
         words=options.words,
         equal_parts=None if options.words is None else 3,
@@ -101,14 +105,19 @@ def _of_people(options: ReproduceOptions) -> dict[str, Computed]:
     agreement: Cells = {}
     for folder in options.people:
         rows = read_table(Path(folder, "agreement.csv"), ("pairs", "iaa1", "iaa2")).frame
-        *_, means = rows.filter(pairs="mean of groups").iter_rows()  # without outliers
-        for label, text in zip(("IAA-1", "IAA-2"), means[1:], strict=True):
-            agreement[rated_set(Path(folder).name), label] = f"{float(text):.2f}"
+        means = rows.filter(pairs="mean of groups").rows() or rows.rows()  # a study of one group
+        if (name := rated_set(Path(folder).name)) in {of for of, _ in agreement}:
+            raise OptionError(f"`people` has two folders of {name}; give one of them")
+        for label, text in zip(("IAA-1", "IAA-2"), means[-1][1:] if means else (), strict=False):
+            if text:  # without outliers
+                agreement[name, label] = f"{float(text):.2f}"
     quarters: Cells = {}
     for path in options.pairs:
         chosen = read_table(Path(path), ("domain", "associated")).frame
         for domain, associated, n in chosen.group_by(chosen.columns).len().iter_rows():
-            kind = "associated" if associated.lower() == "true" else "unassociated"
+            if associated.lower() not in _ASSOCIATED:
+                raise InputError(f"{path}: associated is {associated!r}, not true or false")
+            kind = _ASSOCIATED[associated.lower()]
             quarters[f"{domain.capitalize()}, {kind}", rated_set(Path(path).stem)] = f"{n:,}"
     return {
         "text 5 agreement": Computed(agreement, "no scores of a study were given; add `people`"),

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 import polars as pl
 
 from medsim.builds.build import is_output
-from medsim.core.errors import OptionError
+from medsim.core.errors import InputError, OptionError
+from medsim.core.files import digest_of
 from medsim.core.tables import read_table
 from medsim.papers.printed import Cells, printed_papers
-from medsim.papers.published import PAPERS, Computed, Paper, Reproduced, files_of
+from medsim.papers.published import PAPERS, Computed, Paper, Reproduced, dated, files_of
 from medsim.wic.build import build_wic
 from medsim.wic.describe import describe_wic
 from medsim.wic.evaluate import evaluate_wic
@@ -33,6 +34,8 @@ _CORPORA, _COLUMNS, _SEEN = (_LABELS[of] for of in ("corpora", "columns", "subse
 
 def computed(options: ReproduceOptions, out: Path) -> Reproduced:
     """Return what was computed."""
+    if len(options.people) > 1:
+        raise OptionError("`people` is one folder of scores for this paper")
     models = {name: _trained(model, name, options) for name, model in options.models.items()}
     data = _data(options, out / "wic")
     benchmark = data if isinstance(data, Benchmark) else None
@@ -49,6 +52,7 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
             of_pairs = "" if name == "1" else other
             tables[label] = Computed(cells := _cells(name, rows), partial(_why, cells), of_pairs)
     inputs = files_of(*options.people)
+    remarks = {"Terminology": dated(source)} if source else {}
     if benchmark is None:
         inputs |= files_of(*_files(Path(str(data))))
     else:
@@ -69,6 +73,7 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
         inputs |= scores.manifest.models
         if "folds" in scores.manifest.fitted:
             other = "another split than test, cross-fitted"
+            remarks["Thresholds"] = "cross-fitted on the only split that was given."
         tables |= _of_models(scores, other)
     if options.people:
         tables["text 4.2"] = Computed(_of_people(Path(options.people[0])), "no such annotator")
@@ -76,7 +81,7 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
         tables=tables,
         sources={str(source["name"]): source} if source else {},
         inputs=inputs,
-        remarks={"Terminology": f"{source['name']} of {source['release_date']}"} if source else {},
+        remarks=remarks,
     )
 
 
@@ -119,6 +124,8 @@ def _of_models(scores: WicScores, other: str) -> dict[str, Computed]:
 def _of_people(folder: Path) -> Cells:
     """Return the agreement and the accuracy of people, from the scores of their study."""
     accuracies = read_table(folder / "accuracy.csv", ("annotator", "accuracy")).frame.rows()
+    if not accuracies:
+        raise InputError(f"{folder / 'accuracy.csv'} has no rows; score the study again")
     kappa = read_table(folder / "agreement.csv", ("kappa",)).frame["kappa"].drop_nulls()
     texts = {f"Accuracy, annotator {n}": text for n, (_, text) in enumerate(accuracies[:-1], 1)}
     texts |= {"Accuracy, mean": accuracies[-1][1], "Cohen's kappa": kappa[0] if len(kappa) else ""}
@@ -133,6 +140,12 @@ def _data(options: ReproduceOptions, folder: Path) -> str | Benchmark:
             raise OptionError("corpora need `terminology`; published files are one folder")
         return Benchmark(published) if is_output(published) else published
     if is_output(folder):
+        made = Benchmark(folder).manifest
+        files = {corpus["sha256"] for corpus in made.corpora}
+        name = Path(options.terminology).name
+        is_same = files == {*map(digest_of, map(Path, options.input_paths))}
+        if not is_same or made.options["seed"] != options.seed or made.terminology["name"] != name:
+            raise OptionError(f"{folder} is of other corpora or options; name another `out`")
         return Benchmark(folder)
     return build_wic(
         options.input_paths,
@@ -152,7 +165,11 @@ def _why(cells: Cells, row: str, column: str) -> str:
             return f"give {split.lower()}.json"
     if row in _CORPORA.values():
         return f"the corpus {row} was not given"
-    return "give all splits" if row not in known else "it needs a benchmark built with UMLS"
+    if column.startswith(("Unique CUIs", "Unique semantic")):
+        return "it needs a benchmark built with UMLS"
+    if "All" in row + column and not {"Train", "Train #"} & known:
+        return "give all splits"
+    return "medsim does not compute it from what was given"
 
 
 def _cells(table: str, rows: pl.DataFrame) -> Cells:

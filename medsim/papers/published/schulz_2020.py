@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile, is_zipfile
 
 import polars as pl
 
@@ -16,6 +17,7 @@ from medsim.builds.options import BuildOptions
 from medsim.builds.output import Build
 from medsim.builds.stats import table_2
 from medsim.core.errors import InputError, OptionError
+from medsim.core.files import digest_of
 from medsim.core.shown import MISSING
 from medsim.evaluations.compare import compare
 from medsim.evaluations.evaluate import evaluate
@@ -31,6 +33,8 @@ from medsim.papers.published import (
     Computed,
     Paper,
     Reproduced,
+    check_results,
+    dated,
     files_of,
 )
 from medsim.studies.asking import sample_study
@@ -44,7 +48,7 @@ _SIMILARITIES = tuple(
     f"sim({pair})" for pair in ("DP,TP", "DP,Org", "TP,Org", "DP,DP", "TP,TP", "Org,Org")
 )
 _TABLES = {table.name: table for table in _PRINTED.tables}
-_NAMES = {row for table in _TABLES.values() for row in table.rows}
+_NAMES = {row for name in ("5", "6", "A.1", "D.1") for row in _TABLES[name].rows}  # of embeddings
 _OF_COMPARE = [name for name in _TABLES if not name.startswith("text") and name not in ("2", "3")]
 _PERCENT = partial(re.compile(r"^0\.\d+|^1\.0+").sub, lambda score: f"{100 * float(score[0]):.1f}")
 _WHOLE = partial(re.compile(r"\d+\.\d+").sub, lambda share: f"{float(share[0]):.0f}")
@@ -66,6 +70,7 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
     check_rated(rated)
     shared: dict[str, Any] = {"threads": options.threads, "progress": options.progress}
     built = _built(release, out / "build", options)
+    check_results(out / "results", [built.folder, *rated], options)
     concepts, study = built.read("terminology/concept.parquet", ["concept_id"]), out / "study"
     if not is_output(study):
         sample_study(built, study, seed=options.seed, progress=options.progress)
@@ -90,6 +95,7 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
         cache=options.cache,
         **shared,
     )
+    given = {*map(_embedding, options.models)}
     for name in _OF_COMPARE:
         try:
             rows = compare(evaluation, table=name, **shared)
@@ -99,7 +105,7 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
         else:
             cells = _cells(name, rows)
             of_pairs = other if name[0] not in "14B" and name not in ("A.2", "figure B.1") else ""
-            tables[name] = Computed(cells, partial(_why, name, cells), of_pairs)
+            tables[name] = Computed(cells, partial(_why, name, cells, given), of_pairs)
     about = evaluation.manifest
     return Reproduced(
         tables=tables,
@@ -117,17 +123,17 @@ def _remarks(built: Build, other: str) -> dict[str, str]:
     names = (name for name in {**standard, **made} if made.get(name) != standard.get(name))
     unlike = {name: made.get(name, "none") for name in names}
     return {
-        "Terminology": f"{source['name']} of {source['release_date']} ({other or 'as printed'})",
+        "Terminology": f"{dated(source)} ({other or 'as printed'})",
         "Build": f"not made as published: {format_value(unlike)}" if unlike else "as published",
         "Rules of the authors' code": ", ".join(built.options.published_rules) or "none applied",
     }
 
 
-def _why(table: str, cells: Cells, row: str, column: str) -> str:
+def _why(table: str, cells: Cells, given: Collection[str], row: str, column: str) -> str:
     """Return why a cell of a table of ``compare`` is missing."""
     if row == "Subset Size" and table in _STANDINGS:
         return NOT_COMPUTED
-    known = {*chain(*cells), "Subset Size"}
+    known = {*chain(*cells), "Subset Size", *given}
     if table != "1" and (row not in known or (column in _NAMES and column not in known)):
         return "no such embedding was given"
     if table[0] in "14B" and not {row, column} <= known:
@@ -154,7 +160,22 @@ def _built(release: str, folder: Path, options: ReproduceOptions) -> Build:
     name = built.manifest.source["name"]
     if name not in (source.name, path.name):
         raise OptionError(f"{folder} is a build of {name}; name another `out`")
+    if path.is_file() and not _is_read_from(built, path):
+        raise OptionError(f"{folder} is a build of another {path.name}; name another `out`")
     return built
+
+
+def _is_read_from(built: Build, path: Path) -> bool:
+    """Return whether a build can be of a file or archive: whether these are its files."""
+    recorded: Any = built.manifest.source["files"]
+    files = {file["name"]: file for file in recorded}
+    if path.name in files:
+        return bool(files[path.name]["sha256"] == digest_of(path))
+    if not is_zipfile(path):
+        return True
+    with ZipFile(path) as archive:
+        sizes = {member.filename: member.file_size for member in archive.infolist()}
+    return {name: file["size"] for name, file in files.items()}.items() <= sizes.items()
 
 
 def check_rated(paths: Sequence[str]) -> None:
