@@ -51,8 +51,7 @@ def reproduce(options: ReproduceOptions) -> Reproduction:
     with claimed(out / "tables", output.REPRODUCTION, overwrite=True) as folder:
         cells = cells_of(options.paper, made.tables)
         folder.write(output.CELL.files, cells)
-        plain = cells.with_columns(pl.col("computed").str.replace_all("\u2212", "-"))
-        folder.write_file(output.CELLS_CSV, partial(write_csv, plain))
+        folder.write_file(output.CELLS_CSV, partial(write_csv, cells))
         folder.write_text(output.LATEX, latex(cells), 0)
         output.ReproductionManifest(
             sources=made.sources,
@@ -86,6 +85,7 @@ def _rows(table: PrintedTable, computed: Computed) -> Iterator[Mapping[str, obje
     for row in rows:
         for column in columns:
             ours, theirs = computed.cells.get((row, column)), printed.get((row, column))
+            ours = None if ours is None else ours.replace("\u2212", "-")  # as printed
             number, reference = first_number(ours), first_number(theirs)
             if ours is None and theirs is None:
                 continue

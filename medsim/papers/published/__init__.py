@@ -59,7 +59,7 @@ class Reproduced:
     remarks: Mapping[str, str] = field(default_factory=dict)
 
 
-def dated(source: Mapping[str, object]) -> str:
+def name_and_date(source: Mapping[str, object]) -> str:
     """Return the name of a terminology with its date, if it has one."""
     name, date = source["name"], source["release_date"]
     return f"{name} of {date}" if date else f"{name}, without a date"

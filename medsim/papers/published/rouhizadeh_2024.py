@@ -14,7 +14,7 @@ from medsim.core.errors import InputError, OptionError
 from medsim.core.files import digest_of
 from medsim.core.tables import read_table
 from medsim.papers.printed import Cells, printed_papers
-from medsim.papers.published import PAPERS, Computed, Paper, Reproduced, dated, files_of
+from medsim.papers.published import PAPERS, Computed, Paper, Reproduced, files_of, name_and_date
 from medsim.wic.build import build_wic
 from medsim.wic.describe import describe_wic
 from medsim.wic.evaluate import evaluate_wic
@@ -52,7 +52,7 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
             of_pairs = "" if name == "1" else other
             tables[label] = Computed(cells := _cells(name, rows), partial(_why, cells), of_pairs)
     inputs = files_of(*options.people)
-    remarks = {"Terminology": dated(source)} if source else {}
+    remarks = {"Terminology": name_and_date(source)} if source else {}
     if benchmark is None:
         inputs |= files_of(*_files(Path(str(data))))
     else:

@@ -34,8 +34,8 @@ from medsim.papers.published import (
     Paper,
     Reproduced,
     check_results,
-    dated,
     files_of,
+    name_and_date,
 )
 from medsim.studies.asking import sample_study
 from medsim.studies.score import score_study
@@ -123,7 +123,7 @@ def _remarks(built: Build, other: str) -> dict[str, str]:
     names = (name for name in {**standard, **made} if made.get(name) != standard.get(name))
     unlike = {name: made.get(name, "none") for name in names}
     return {
-        "Terminology": f"{dated(source)} ({other or 'as printed'})",
+        "Terminology": f"{name_and_date(source)} ({other or 'as printed'})",
         "Build": f"not made as published: {format_value(unlike)}" if unlike else "as published",
         "Rules of the authors' code": ", ".join(built.options.published_rules) or "none applied",
     }

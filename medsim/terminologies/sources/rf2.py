@@ -121,7 +121,7 @@ def _fill_tables(store: Store, as_of: str | None, options: ReadingOptions) -> li
     store.run("terminologies/rf2/description")
     if options.dialect is not None:
         store.run("terminologies/rf2/dialect/description")
-    association = "association_by_concepts" if options.by_concepts else "association"
+    association = "published/association" if options.by_concepts else "association"
     store.run(f"terminologies/rf2/{association}", as_of=as_of)
     skipped += store.frame("terminologies/rf2/skipped", as_of=as_of).to_dicts()
     store.drop("rf2_association")
