@@ -193,6 +193,22 @@ def test_known_labels_have_a_quality_and_corrections(tmp_path: Path) -> None:
     assert written["note"].str.starts_with("'=1+").all()
 
 
+def test_sets_of_a_table_may_lack_names(tmp_path: Path) -> None:
+    rows = ("a,b,1,mine,hard", "c,d,0,mine,", "e,f,1,mine,easy", "g,h,0,,")
+    path = put(tmp_path, "p.csv", "\n".join(["term1,term2,label,dataset,difficulty", *rows]))
+    study = medsim.sample_study(path, tmp_path / "study", annotators=["ada"])
+    answer(study, tmp_path / "answers", lambda *_: "same")
+
+    quality = medsim.score_study(study, [tmp_path / "answers"], resamples=0).table("quality")
+
+    assert quality.select("dataset", "difficulty", "n_pairs").rows() == [
+        ("all", None, 4),
+        ("mine", "easy", 1),
+        ("mine", "hard", 1),
+        ("mine", None, 1),
+    ]
+
+
 def test_another_question_is_asked_on_page_sheet_and_tasks(tmp_path: Path) -> None:
     path, question = table(tmp_path), "Do both need the same <treatment>?"
     study = medsim.sample_study(path, tmp_path / "study", annotators=["ada"], question=question)

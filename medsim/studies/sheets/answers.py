@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -218,7 +218,7 @@ def _checked(
         reader = read_jsonl if begin == "{" else read_label_studio
         answers = list(reader(file.path, file.content, study))
     else:
-        answers = list(read_csv(file, study, entries, notes))
+        answers = list(read_csv(file, study, notes))
     named = [answer.entry_id for answer in answers if answer.entry_id]
     if named and not any(entry_id in entries for entry_id in named):
         raise InputError(
@@ -290,19 +290,19 @@ def read_jsonl(path: Path, text: str, study: StudyIdentity) -> Iterator[GivenAns
         )
 
 
-def read_csv(
-    text: Text, study: StudyIdentity, entries: Container[str], notes: list[str]
-) -> Iterator[GivenAnswer]:
+def read_csv(text: Text, study: StudyIdentity, notes: list[str]) -> Iterator[GivenAnswer]:
     """Yield the answers of a filled-in sheet, as any spreadsheet may save it.
 
     Columns may be in any order, and other columns are ignored; if they are in their places, their
-    headings may be in any language. The column comment may be absent. Notes on cells of a workbook
-    are comments. Rows that lack an entry and a text, such as totals, are left out and noted.
+    headings may be in any language, or be missing. The column comment may be absent. Notes on cells
+    of a workbook are comments. Rows that lack an entry and a text, such as totals, are left out and
+    noted.
     """
     n_columns = len(study.scale.columns)
-    text = _with_headings(text, study.scale, entries)
+    text, n_added = _with_headings(text, study.scale)
     notes_on = notes_by_row(text.path, text.sheet) if text.sheet else {}
     table = table_of(text, study.scale.columns, (COMMENT,), filled_in=True)
+    table = replace(table, at=table.at - n_added)
     for (line, row), at in zip(table.rows(), table.at, strict=True):
         entry_id, *texts, answer = map(unguarded, row[:n_columns])
         entry_id, answer = entry_id.strip(), answer.strip()
@@ -323,25 +323,29 @@ def read_csv(
         )
 
 
-def _with_headings(text: Text, scale: Scale, entries: Container[str]) -> Text:
-    """Return a sheet whose first row has the names of columns, which may be translated in it.
+def _with_headings(text: Text, scale: Scale) -> tuple[Text, int]:
+    """Return a sheet whose first row has the names of columns, and the number of added lines.
 
-    The headings are the row with these names, or else the row above the first entry.
+    The headings are the row with these names, or else the row above the first entry, in any
+    language. If the first row is an entry, a line with the names is added above it.
     """
     for sign in text.separator or SEPARATORS.values():
         with suppress(InputError):  # a title need not have cells
             above = 0
             for number, cells in islice(cells_of_lines(text, sign), _HEAD_LINES):
                 if {*scale.columns} <= {cell.strip().lower() for cell in cells}:
-                    return below_title(text, number)
-                if above and unguarded(cells[0].strip()) in entries:
+                    return below_title(text, number), 0
+                if _ID.fullmatch(unguarded(cells[0].strip())):
+                    names = [*scale.columns, COMMENT][: len(scale.columns) + scale.commented]
+                    header = sign.join(names[: len(cells)]) + "\n"
+                    if not above:
+                        return replace(text, content=header + text.content), 1
                     titled = below_title(text, above)
                     lines = titled.content.splitlines(keepends=True)
-                    names = [*scale.columns, COMMENT][: len(scale.columns) + scale.commented]
-                    lines[above - 1] = sign.join(names[: len(cells)]) + "\n"
-                    return replace(titled, content="".join(lines))
+                    lines[above - 1] = header
+                    return replace(titled, content="".join(lines)), 0
                 above = number
-    return text
+    return text, 0
 
 
 def read_label_studio(path: Path, text: str, study: StudyIdentity) -> Iterator[GivenAnswer]:

@@ -327,6 +327,15 @@ def test_errors_in_workbooks_name_the_row(tmp_path, monkeypatch):
     assert refused(path).startswith(f"{path} unpacks to more than the limit of")
 
 
+def test_a_sheet_without_headings_loses_no_answer(tmp_path):
+    rows = [row(ADA, at, answer) for at, answer in enumerate(("same", "n", "d"))]
+    bare = put(tmp_path, "a.csv", "\n".join(rows))
+
+    assert answered(answers_in(bare))["value"].to_list() == [SAME, NOT_SAME, DONT_KNOW]
+    wrong = put(tmp_path, "b.csv", "\n".join([*rows[:2], row(ADA, 2, "perhaps")]))
+    assert refused(wrong).startswith(f"{wrong}: line 3: answer 'perhaps'")
+
+
 def test_a_workbook_that_repeats_a_long_text_is_refused(tmp_path, monkeypatch):
     rows = [["entry", "left", "right", "answer"], *([["x" * 30_000]] * 100)]
     path = put_workbook(tmp_path, "ada.xlsx", rows)
