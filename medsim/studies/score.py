@@ -84,21 +84,21 @@ def score_study(options: ScoreOptions) -> Scores:
         OutputError: ``out`` is taken or cannot be written.
     """
     study, progress = Study(folder_of(options.study)), progress_of(options.progress)
-    people = study.manifest.annotators
-    for name in options.leave_out:
-        if name not in people and not (study.scale.graded and name == OUTLIERS):
-            raise OptionError(unknown_name("annotator", name, people))
     if options.out is not None:
         check_not_input(Path(options.out), options.paths_read(), map(Path, options.answers))
         check_free(resolved(Path(options.out)), STUDY_SCORES, overwrite=options.overwrite)
+    people, hidden = study.manifest.annotators, dict[str, str]()
+    if options.pseudonyms is not None:
+        hidden = pseudonyms_of(Path(options.pseudonyms), people)
+        others = tuple(hidden.get(name, name) for name in options.leave_out)
+        people, options = [hidden[name] for name in people], replace(options, leave_out=others)
+    for name in options.leave_out:
+        if name not in people and not (study.scale.graded and name == OUTLIERS):
+            raise OptionError(unknown_name("annotator", name, people))
     with progress.stage("read answers") as stage:
         identity = StudyIdentity(study_id=study.manifest.study_id, scale=study.asked)
         answers = read_answers([*map(Path, options.answers)], study.assignment(), identity)
-        if options.pseudonyms is not None:
-            hidden = pseudonyms_of(Path(options.pseudonyms), people)
-            answers = with_pseudonyms(answers, hidden)
-            others = tuple(hidden.get(name, name) for name in options.leave_out)
-            options = replace(options, leave_out=others)
+        answers = with_pseudonyms(answers, hidden) if hidden else answers
         given = answers.entries.drop_nulls("value")
         n_answers, n_people = given.height, given["annotator"].n_unique()
         stage.note(f"{counted(n_answers, 'answer')} of {counted(n_people, 'annotator')}")

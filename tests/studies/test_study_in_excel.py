@@ -236,6 +236,12 @@ def test_pseudonyms_are_in_every_output_and_their_key_is_in_one_file(
     assert (file["name"], file["annotator"]) == (f"file 1 of {names['eva']}", names["eva"])
     again = medsim.score_study(study, [answers], **options)
     assert again.table("answers").equals(scores.table("answers"))
+    hidden = {**options, "leave_out": [names["dora"], "fay"]}
+    again = medsim.score_study(study, [answers], **hidden)
+    assert again.table("answers").equals(scores.table("answers"))
+    with pytest.raises(OptionError, match="unknown annotator 'gil'") as caught:
+        medsim.score_study(study, [answers], **{**options, "leave_out": ["gil"]})
+    assert not [name for name in NAMES if re.search(rf"\b{name}\b", str(caught.value))]
     medsim.add_annotator(study, "gil")
     assert medsim.score_study(Study(study.folder), [answers], **options).methods
     assert dict(pl.read_csv(key).iter_rows()) == {**names, "gil": "judge G"}

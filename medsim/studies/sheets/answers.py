@@ -139,7 +139,14 @@ def read_answers(
                     n_again[f"{who} changed: {path.name} replaces {place.name}"] += 1
                 else:
                     raise _contradiction(earlier, answer, entry)
-            by_entry[answer.entry_id] = (_joined(earlier, answer), path)
+            by_entry[answer.entry_id] = (_joined(earlier, answer, is_later=place != path), path)
+        people = {entries[answer.entry_id]["annotator"] for answer in file_answers}
+        answered = {answer.entry_id for answer in file_answers if answer.value is not None}
+        others = [by_entry[entry_id][0] for entry_id in by_entry.keys() - answered]
+        kept = [entries[each.entry_id]["annotator"] for each in others if each.value is not None]
+        for name in people.intersection(kept):
+            said = f"answers of {name!r} are kept although {path.name} has none"
+            n_again[said] += kept.count(name)
     given = [answer for answer, _ in by_entry.values()]
     if all(answer.value is None for answer in given):
         hint = f"; not read: {_names(unread)}; {_HOW_TO}" if unread else ""
@@ -163,9 +170,14 @@ def _contradiction(
     return InputError(f"{named}: {said}; leave one out")
 
 
-def _joined(earlier: GivenAnswer, answer: GivenAnswer) -> GivenAnswer:
-    """Return the later of two answers to an entry, with the comments of both."""
+def _joined(earlier: GivenAnswer, answer: GivenAnswer, *, is_later: bool) -> GivenAnswer:
+    """Return the later of two answers to an entry.
+
+    It has the comments of both, or only its own one if it has one and is of a later file.
+    """
     comments = dict.fromkeys(filter(None, (earlier.comment, answer.comment)))
+    if is_later and answer.comment:
+        comments = {answer.comment: None}
     last = earlier if answer.value is None else answer
     seconds = earlier.seconds if last.seconds is None else last.seconds
     return replace(last, comment="; ".join(comments), seconds=seconds)
@@ -247,9 +259,10 @@ def _fault(answer: GivenAnswer, entry: Mapping[str, Any] | None, scale: Scale) -
         return f"{named} is of {entry['annotator']!r}, and the file says {answer.annotator!r}"
     if answer.value is None and answer.said is not None:
         return f"answer {answer.said!r} is not one of {', '.join(scale.allowed)}"
-    # Spreadsheets change white space and line ends.
+    # Spreadsheets change white space and line ends, and write ? for what Windows-1252 lacks.
     for text, side in zip(answer.texts or (), scale.sides, strict=False):
-        if text.split() != entry[side].split():
+        reduced = entry[side].encode("cp1252", "replace").decode("cp1252")
+        if text.split() not in (entry[side].split(), reduced.split()):
             return f"{named} was edited: it shows {entry[side]!r}, and the file has {text!r}"
     return ""
 
