@@ -15,7 +15,7 @@ from medsim.core.options import PathOrOutput, folder_of, public
 from medsim.core.output import check_free, check_not_input, claimed_by, resolved
 from medsim.core.progress import progress_of
 from medsim.core.shown import MISSING, Shown, Summary, readable_text, texts
-from medsim.core.tables import guarded
+from medsim.core.tables import harmless
 from medsim.pages.readable import with_ends
 from medsim.statistics.strata import Stratification
 from medsim.studies.folder import Study
@@ -181,13 +181,10 @@ def _write(scores: Scores, study: Study, answers: StudyAnswers, options: ScoreOp
     """Write tables as CSV to the folder ``out``, which appears complete or not at all."""
     with claimed_by(options, STUDY_SCORES) as output:
         for name, table in scores.tables.items():
-            texts = [] if name == "rated" else table.select(pl.col(pl.String)).columns
-            harmless = table.with_columns(  # for spreadsheets; the rated set is for programs
-                pl.col(text).map_elements(guarded, pl.String) for text in texts
-            )
-            text = harmless.write_csv(include_bom=True)
-            output.write_text(f"{name}.csv", text, table.height)
-        output.write_text("methods.txt", scores.methods, 1)
+            # For spreadsheets; the rated set is for programs.
+            written = table if name == "rated" else harmless(table)
+            output.write_text(f"{name}.csv", written.write_csv(include_bom=True), table.height)
+        output.write_text("methods.txt", f"{scores.methods}\n", 1)
         ScoresManifest(
             medsim=medsim_version(),
             study_id=scores.study_id,

@@ -42,7 +42,9 @@ def study(tmp_path: Path) -> Study:
     book.active.append(["Pairs of the clinic"])
     book.active.append(["term1", "term2", "group", "label"])
     for at in range(20):
-        book.active.append([f"left {at}", f"right {at}", "xy"[at % 2], at % 2 == 1])
+        book.active.append(
+            [f"left {at}", f"right {at}", "xy"[at % 2], ("Nein", True, 0, "j")[at % 4]]
+        )
     book.create_sheet("notes").append(["nothing"])
     book.save(tmp_path / "pairs.xlsx")
     out = tmp_path / "study"
@@ -160,7 +162,7 @@ def test_files_of_any_habit_are_read_and_late_people_are_named(
         *("alpha", "kappa", "fleiss_kappa", "ac1", "percent_agreement")
     ]
     methods = (tmp_path / "out" / "methods.txt").read_text("utf-8")
-    assert methods == scores.methods
+    assert methods == f"{scores.methods}\n"
     whole = scores.table("agreement").row(0, named=True)
     for text in (
         "6 annotators were asked about 20 pairs, each by 3 of them.",
@@ -175,7 +177,7 @@ def test_files_of_any_habit_are_read_and_late_people_are_named(
         for each in scores_page(ScoresFolder(tmp_path / "out")).sections
         if each.title == "Methods"
     )
-    assert section.prose == methods
+    assert section.prose == scores.methods
 
 
 def test_someone_who_is_added_gets_what_needs_votes_and_other_sheets_stay(
@@ -269,7 +271,8 @@ def test_words_for_answers_decide_buttons_sheets_and_language(study: Study, tmp_
     )
     assert own.manifest.title == "Is it?"
     assert "answer “skip”" in own.manifest.instructions[-1]
-    assert own.asked.value_of("SKIP") == own.asked.value_of("unsure") == DONT_KNOW
+    for said in ("SKIP", "unsure", "Weiss nicht", "keine Ahnung"):
+        assert own.asked.value_of(said) == DONT_KNOW
     for words, says in (
         (("yes", "no"), "there are 2"),
         (("no", "yes", "unsure"), "'no' cannot be the word for Same"),
