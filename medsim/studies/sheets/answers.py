@@ -140,13 +140,8 @@ def read_answers(
                 else:
                     raise _contradiction(earlier, answer, entry)
             by_entry[answer.entry_id] = (_joined(earlier, answer, is_later=place != path), path)
-        people = {entries[answer.entry_id]["annotator"] for answer in file_answers}
-        answered = {answer.entry_id for answer in file_answers if answer.value is not None}
-        others = [by_entry[entry_id][0] for entry_id in by_entry.keys() - answered]
-        kept = [entries[each.entry_id]["annotator"] for each in others if each.value is not None]
-        for name in people.intersection(kept):
-            said = f"answers of {name!r} are kept although {path.name} has none"
-            n_again[said] += kept.count(name)
+        known = [answer for answer, _ in by_entry.values()]
+        n_again.update(_kept(path.name, file_answers, known, entries))
     given = [answer for answer, _ in by_entry.values()]
     if all(answer.value is None for answer in given):
         hint = f"; not read: {_names(unread)}; {_HOW_TO}" if unread else ""
@@ -168,6 +163,21 @@ def _contradiction(
     said = " and ".join(f"{each.said!r} at {each.location}" for each in (earlier, answer))
     named = f"contradictory answers of {entry['annotator']!r} to {shown}"
     return InputError(f"{named}: {said}; leave one out")
+
+
+def _kept(
+    file: str,
+    given: Sequence[GivenAnswer],
+    known: Sequence[GivenAnswer],
+    entries: Mapping[str, Any],
+) -> Iterator[str]:
+    """Yield a warning for each known answer that a later file of the same person lacks."""
+    people = {entries[answer.entry_id]["annotator"] for answer in given}
+    answered = {answer.entry_id for answer in given if answer.value is not None}
+    for answer in known:
+        name = entries[answer.entry_id]["annotator"]
+        if name in people and answer.entry_id not in answered and answer.value is not None:
+            yield f"answers of {name!r} are kept although {file} has none"
 
 
 def _joined(earlier: GivenAnswer, answer: GivenAnswer, *, is_later: bool) -> GivenAnswer:
