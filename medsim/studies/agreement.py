@@ -119,7 +119,8 @@ def agreements(table: Judgements, n_values: int, resampling: Resampling) -> dict
     expected by chance, from the mean share of each value over units: the sum of its squares for
     kappa (Fleiss, Psychological Bulletin 1971), and the sum of share * (1 - share), divided by the
     number of values less one, for AC1 (Gwet, British Journal of Mathematical and Statistical
-    Psychology 2008). As in Gwet's handbook, units with one answer count for the shares of values.
+    Psychology 2008). As in Gwet's handbook, units with one answer count for the shares of values,
+    except of two annotators, whose common units are compared as in Cohen's kappa.
 
     Args:
         table: values from 0 to ``n_values`` - 1, or -1 if missing.
@@ -129,7 +130,7 @@ def agreements(table: Judgements, n_values: int, resampling: Resampling) -> dict
     Returns:
         NaN if no unit has two answers; the kappa also if only one value occurs.
     """
-    kinds, n_units = _kinds(table, n_values, 1)
+    kinds, n_units = _kinds(table, n_values, _PAIRABLE if table.shape[1] == _PAIRABLE else 1)
     n = kinds.sum(axis=1)
     alike = (kinds * (kinds - 1)).sum(axis=1) / np.maximum(n * (n - 1), 1)
     features = np.column_stack([kinds / n[:, None], alike, n >= _PAIRABLE])

@@ -46,6 +46,7 @@ from medsim.studies.options import (
 from medsim.studies.output import (
     CONTEXT_ITEMS,
     DOMAIN_ITEMS,
+    EVERY,
     GRADED_ITEMS,
     JUDGED_ITEMS,
     RATING_COLUMNS,
@@ -77,12 +78,12 @@ def sample_study(options: SampleOptions) -> Study:
         OutputError: ``out`` is taken or cannot be written.
     """
     progress = progress_of(options.progress)
-    asked_scale(JUDGEMENT, options.question, options.answer_words)  # before the slow steps
+    scale = asked_scale(JUDGEMENT, options.question, options.answer_words)  # before slow steps
     if options.is_table:
         path = Path(folder_of(options.pairs))
         with progress.stage(f"read {path.name}"):
             table = read_pairs(path, progress, _TAKEN_OF_JUDGED)
-            items = _labelled(table, options.seed)
+            items = _labelled(table, scale, options.seed)
         return _write_judged(items, _source("pairs", path, table.sha256), options, progress)
     per_class = options.per_class or PER_CLASS
     build = Build(folder_of(options.pairs))
@@ -153,22 +154,23 @@ def _shares(
     return {name: items.filter(pl.col("item_id").is_in(ids)) for name, ids in shares.items()}
 
 
-_LABELS = {"1": 1, "0": 0, "same": 1, "not_same": 0, "positive": 1, "negative": 0}
-_LABELS |= {"yes": 1, "no": 0, "true": 1, "false": 0}
+_LABELS = {"positive": 1, "negative": 0, "": None}
 
 
-def _labelled(table: TextTable, seed: int) -> pl.DataFrame:
+def _labelled(table: TextTable, scale: Scale, seed: int) -> pl.DataFrame:
     """Return ``JUDGED_ITEMS`` of a table of pairs, and its other columns, in order of item_id.
 
-    Columns that the table lacks are null.
+    Columns that the table lacks are null. Labels are answers of the scale, or positive or negative.
     """
     frame, columns = table.frame, JUDGED_ITEMS.dtypes
     if "label" in frame.columns:
-        labels = frame["label"].str.to_lowercase().str.replace_all(r"[\s-]+", "_")
-        labels = labels.str.replace("the_same", "same", literal=True).replace("", None)
-        accepted = ", ".join(_LABELS)
-        table.refuse(~labels.is_in([*_LABELS]), "label", f"is not one of {accepted}, or empty")
-        frame = frame.with_columns(labels.replace_strict(_LABELS, return_dtype=pl.Int8))
+        cells = frame["label"].str.to_lowercase()
+        values = {cell: scale.value_of(cell) for cell in cells.unique()} | _LABELS
+        known = [cell for cell, value in values.items() if value in _CLASSES or not cell]
+        words = ", ".join(scale.allowed[: len(_CLASSES)])
+        accepted = f"is not one of {words}, yes, no, 1, 0, positive, negative, or empty"
+        table.refuse(~cells.is_in(known), "label", accepted)
+        frame = frame.with_columns(cells.replace_strict(values, return_dtype=pl.Int8))
     texts = [name for name in columns if name in frame.columns and name != "label"]
     frame = frame.with_columns(pl.col(texts).replace("", None))
     absent = {name: None for name in columns if name not in {"item_id", *frame.columns}}
@@ -220,10 +222,10 @@ def _drawn_items(build: Build, per_class: int, seed: int) -> pl.DataFrame:
 
 
 _SIDES = ("term1", "term2")
-_TAKEN_OF_JUDGED = {"item_id", "comments", *SCORE_TABLES[JUDGEMENT.name]["judged"].dtypes} - {
-    *_SIDES
-}
-_TAKEN = frozenset({*GRADED_ITEMS.dtypes, *RATING_COLUMNS} - set(_SIDES))
+_OF_ANSWERS = EVERY["answers"].dtypes
+_JUDGED = SCORE_TABLES[JUDGEMENT.name]["judged"].dtypes
+_TAKEN_OF_JUDGED = {"comments", *_OF_ANSWERS, *_JUDGED} - {*_SIDES}
+_TAKEN = frozenset({*GRADED_ITEMS.dtypes, *RATING_COLUMNS, *_OF_ANSWERS} - set(_SIDES))
 
 
 @public(GradeOptions)

@@ -198,8 +198,8 @@ _Group: TypeAlias = tuple[ScoreRow, pl.DataFrame]
 def _by_set(items: pl.DataFrame) -> Iterator[_Group]:
     """Yield all items, and those of each set of a build."""
     yield {"dataset": "all", "difficulty": None, "negatives": None}, items
-    of_sets = items.drop_nulls("dataset").group_by(SET_COLUMNS)
-    for named, group in sorted(of_sets, key=lambda group: group[0]):
+    ordered = items.drop_nulls("dataset").sort(*SET_COLUMNS, "row", nulls_last=True)
+    for named, group in ordered.group_by(SET_COLUMNS, maintain_order=True):
         yield dict(zip(SET_COLUMNS, named, strict=True)), group
 
 

@@ -48,7 +48,9 @@ def scores_page(opened: ScoresFolder) -> Page:
     sections = [
         Section(title="Result", parts=[], result=score_sentences(tables)),
         Section(
-            title="Methods", parts=[], prose=(opened.folder / "methods.txt").read_text("utf-8")
+            title="Methods",
+            parts=[],
+            prose=(opened.folder / "methods.txt").read_text("utf-8").rstrip(),
         ),
         *(_section(key, rows, tables[key]) for key, rows in estimates.items()),
         Section(

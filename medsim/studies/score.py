@@ -15,7 +15,7 @@ from medsim.core.options import PathOrOutput, folder_of, public
 from medsim.core.output import check_free, check_not_input, claimed_by, resolved
 from medsim.core.progress import progress_of
 from medsim.core.shown import MISSING, Shown, Summary, readable_text, texts
-from medsim.core.tables import guarded
+from medsim.core.tables import harmless
 from medsim.pages.readable import with_ends
 from medsim.statistics.strata import Stratification
 from medsim.studies.folder import Study
@@ -84,21 +84,21 @@ def score_study(options: ScoreOptions) -> Scores:
         OutputError: ``out`` is taken or cannot be written.
     """
     study, progress = Study(folder_of(options.study)), progress_of(options.progress)
-    people = study.manifest.annotators
-    for name in options.leave_out:
-        if name not in people and not (study.scale.graded and name == OUTLIERS):
-            raise OptionError(unknown_name("annotator", name, people))
     if options.out is not None:
         check_not_input(Path(options.out), options.paths_read(), map(Path, options.answers))
         check_free(resolved(Path(options.out)), STUDY_SCORES, overwrite=options.overwrite)
+    people, hidden = study.manifest.annotators, dict[str, str]()
+    if options.pseudonyms is not None:
+        hidden = pseudonyms_of(Path(options.pseudonyms), people)
+        others = tuple(hidden.get(name, name) for name in options.leave_out)
+        people, options = [hidden[name] for name in people], replace(options, leave_out=others)
+    for name in options.leave_out:
+        if name not in people and not (study.scale.graded and name == OUTLIERS):
+            raise OptionError(unknown_name("annotator", name, people))
     with progress.stage("read answers") as stage:
         identity = StudyIdentity(study_id=study.manifest.study_id, scale=study.asked)
         answers = read_answers([*map(Path, options.answers)], study.assignment(), identity)
-        if options.pseudonyms is not None:
-            hidden = pseudonyms_of(Path(options.pseudonyms), people)
-            answers = with_pseudonyms(answers, hidden)
-            others = tuple(hidden.get(name, name) for name in options.leave_out)
-            options = replace(options, leave_out=others)
+        answers = with_pseudonyms(answers, hidden) if hidden else answers
         given = answers.entries.drop_nulls("value")
         n_answers, n_people = given.height, given["annotator"].n_unique()
         stage.note(f"{counted(n_answers, 'answer')} of {counted(n_people, 'annotator')}")
@@ -181,13 +181,10 @@ def _write(scores: Scores, study: Study, answers: StudyAnswers, options: ScoreOp
     """Write tables as CSV to the folder ``out``, which appears complete or not at all."""
     with claimed_by(options, STUDY_SCORES) as output:
         for name, table in scores.tables.items():
-            texts = [] if name == "rated" else table.select(pl.col(pl.String)).columns
-            harmless = table.with_columns(  # for spreadsheets; the rated set is for programs
-                pl.col(text).map_elements(guarded, pl.String) for text in texts
-            )
-            text = harmless.write_csv(include_bom=True)
-            output.write_text(f"{name}.csv", text, table.height)
-        output.write_text("methods.txt", scores.methods, 1)
+            # For spreadsheets; the rated set is for programs.
+            written = table if name == "rated" else harmless(table)
+            output.write_text(f"{name}.csv", written.write_csv(include_bom=True), table.height)
+        output.write_text("methods.txt", f"{scores.methods}\n", 1)
         ScoresManifest(
             medsim=medsim_version(),
             study_id=scores.study_id,

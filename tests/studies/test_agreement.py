@@ -55,7 +55,7 @@ def judged(n_units: int, seed: int, n_annotators: int = 3, same: float = 0.7) ->
 )
 def test_agreements_match_sums_over_pairs_of_answers(table: np.ndarray) -> None:
     units = [[value for value in unit.tolist() if value >= 0] for unit in table]
-    units = [unit for unit in units if unit]
+    units = [unit for unit in units if len(unit) >= (2 if table.shape[1] == 2 else 1)]
     alike = [np.mean([a == b for a, b in combinations(u, 2)]) for u in units if len(u) > 1]
 
     result = {name: each.value for name, each in agreements(table, 3, NO_INTERVAL).items()}
@@ -83,6 +83,15 @@ def test_agreements_are_those_of_statsmodels_and_of_gwets_package() -> None:
     assert found["fleiss_kappa"].value == pytest.approx(fleiss_kappa(counts))
     for estimate in found.values():
         assert estimate.low < estimate.value < estimate.high
+    two = np.array([[0, 0], [1, 1], [1, 0], *[[2, -1]] * 9, *[[-1, 0]] * 9], np.int8)
+    of_two = agreements(two, 3, NO_INTERVAL)
+    assert of_two["fleiss_kappa"].value == pytest.approx(
+        fleiss_kappa(aggregate_raters(two[:3], n_cat=3)[0])
+    )
+    assert of_two["percent_agreement"].value == pytest.approx(2 / 3)
+    same = agreements(np.array([[1, 1], [1, 1], [0, -1]], np.int8), 2, NO_INTERVAL)
+    assert math.isnan(same["fleiss_kappa"].value)
+    assert same["ac1"].value == 1
     rows = "000 001 111 1.1 21. .00 0.. 112 222 012"
     table = [[-1 if cell == "." else int(cell) for cell in row] for row in rows.split()]
     some = agreements(np.array(table, np.int8), 3, NO_INTERVAL)

@@ -193,6 +193,24 @@ def test_known_labels_have_a_quality_and_corrections(tmp_path: Path) -> None:
     assert written["note"].str.starts_with("'=1+").all()
 
 
+def test_sets_of_a_table_may_lack_names_and_numbers_stay_numbers(tmp_path: Path) -> None:
+    rows = ("a,b,1,mine,hard,3", "c,d,0,mine,,-1", "e,f,1,mine,easy,.5", "g,h,0,,,1")
+    path = put(tmp_path, "p.csv", "\n".join(["term1,term2,label,dataset,difficulty,n", *rows]))
+    study = medsim.sample_study(path, tmp_path / "study", annotators=["ada"])
+    answer(study, tmp_path / "answers", lambda *_: "same")
+
+    scores = medsim.score_study(study, [tmp_path / "answers"], tmp_path / "out", resamples=0)
+
+    assert pl.read_csv(tmp_path / "out/judged.csv")["n"].to_list() == [3, -1, 0.5, 1]
+    quality = scores.table("quality")
+    assert quality.select("dataset", "difficulty", "n_pairs").rows() == [
+        ("all", None, 4),
+        ("mine", "easy", 1),
+        ("mine", "hard", 1),
+        ("mine", None, 1),
+    ]
+
+
 def test_another_question_is_asked_on_page_sheet_and_tasks(tmp_path: Path) -> None:
     path, question = table(tmp_path), "Do both need the same <treatment>?"
     study = medsim.sample_study(path, tmp_path / "study", annotators=["ada"], question=question)
@@ -244,7 +262,19 @@ def test_pairs_of_a_build_can_be_shared_out_too(shared_build: medsim.Build, tmp_
         ("term1,term2\na,b\nb,A\n", {}, InputError, "line 2 and line 3 have the same pair"),
         ("term1,label\na,1\n", {}, InputError, "has no column 'term2'"),
         ("term1,term2,judged\na,b,1\n", {}, InputError, "medsim writes a column 'judged' itself"),
-        ("term1,term2,label\na,b,1\nc,d,2\n", {}, InputError, "line 3: label '2' is not one of 1,"),
+        (
+            "term1,term2,label\na,b,1\nc,d,2\n",
+            {},
+            InputError,
+            "line 3: label '2' is not one of same",
+        ),
+        ("term1,term2,comment\na,b,1\n", {}, InputError, "medsim writes a column 'comment' itself"),
+        (
+            "term1,term2,label\na,b,unsure\n",
+            {},
+            InputError,
+            "yes, no, 1, 0, positive, negative, or",
+        ),
     ],
 )
 def test_wrong_tables_and_options_are_refused(

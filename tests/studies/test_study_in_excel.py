@@ -42,7 +42,9 @@ def study(tmp_path: Path) -> Study:
     book.active.append(["Pairs of the clinic"])
     book.active.append(["term1", "term2", "group", "label"])
     for at in range(20):
-        book.active.append([f"left {at}", f"right {at}", "xy"[at % 2], at % 2 == 1])
+        book.active.append(
+            [f"left {at}", f"right {at}", "xy"[at % 2], ("Nein", True, 0, "j")[at % 4]]
+        )
     book.create_sheet("notes").append(["nothing"])
     book.save(tmp_path / "pairs.xlsx")
     out = tmp_path / "study"
@@ -160,7 +162,7 @@ def test_files_of_any_habit_are_read_and_late_people_are_named(
         *("alpha", "kappa", "fleiss_kappa", "ac1", "percent_agreement")
     ]
     methods = (tmp_path / "out" / "methods.txt").read_text("utf-8")
-    assert methods == scores.methods
+    assert methods == f"{scores.methods}\n"
     whole = scores.table("agreement").row(0, named=True)
     for text in (
         "6 annotators were asked about 20 pairs, each by 3 of them.",
@@ -175,7 +177,7 @@ def test_files_of_any_habit_are_read_and_late_people_are_named(
         for each in scores_page(ScoresFolder(tmp_path / "out")).sections
         if each.title == "Methods"
     )
-    assert section.prose == methods
+    assert section.prose == scores.methods
 
 
 def test_someone_who_is_added_gets_what_needs_votes_and_other_sheets_stay(
@@ -236,6 +238,12 @@ def test_pseudonyms_are_in_every_output_and_their_key_is_in_one_file(
     assert (file["name"], file["annotator"]) == (f"file 1 of {names['eva']}", names["eva"])
     again = medsim.score_study(study, [answers], **options)
     assert again.table("answers").equals(scores.table("answers"))
+    hidden = {**options, "leave_out": [names["dora"], "fay"]}
+    again = medsim.score_study(study, [answers], **hidden)
+    assert again.table("answers").equals(scores.table("answers"))
+    with pytest.raises(OptionError, match="unknown annotator 'gil'") as caught:
+        medsim.score_study(study, [answers], **{**options, "leave_out": ["gil"]})
+    assert not [name for name in NAMES if re.search(rf"\b{name}\b", str(caught.value))]
     medsim.add_annotator(study, "gil")
     assert medsim.score_study(Study(study.folder), [answers], **options).methods
     assert dict(pl.read_csv(key).iter_rows()) == {**names, "gil": "judge G"}
@@ -263,7 +271,8 @@ def test_words_for_answers_decide_buttons_sheets_and_language(study: Study, tmp_
     )
     assert own.manifest.title == "Is it?"
     assert "answer “skip”" in own.manifest.instructions[-1]
-    assert own.asked.value_of("SKIP") == own.asked.value_of("unsure") == DONT_KNOW
+    for said in ("SKIP", "unsure", "Weiss nicht", "keine Ahnung"):
+        assert own.asked.value_of(said) == DONT_KNOW
     for words, says in (
         (("yes", "no"), "there are 2"),
         (("no", "yes", "unsure"), "'no' cannot be the word for Same"),

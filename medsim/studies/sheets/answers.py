@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -139,7 +139,9 @@ def read_answers(
                     n_again[f"{who} changed: {path.name} replaces {place.name}"] += 1
                 else:
                     raise _contradiction(earlier, answer, entry)
-            by_entry[answer.entry_id] = (_joined(earlier, answer), path)
+            by_entry[answer.entry_id] = (_joined(earlier, answer, is_later=place != path), path)
+        known = [answer for answer, _ in by_entry.values()]
+        n_again.update(_kept(path.name, file_answers, known, entries))
     given = [answer for answer, _ in by_entry.values()]
     if all(answer.value is None for answer in given):
         hint = f"; not read: {_names(unread)}; {_HOW_TO}" if unread else ""
@@ -163,9 +165,29 @@ def _contradiction(
     return InputError(f"{named}: {said}; leave one out")
 
 
-def _joined(earlier: GivenAnswer, answer: GivenAnswer) -> GivenAnswer:
-    """Return the later of two answers to an entry, with the comments of both."""
+def _kept(
+    file: str,
+    given: Sequence[GivenAnswer],
+    known: Sequence[GivenAnswer],
+    entries: Mapping[str, Any],
+) -> Iterator[str]:
+    """Yield a warning for each known answer that a later file of the same person lacks."""
+    people = {entries[answer.entry_id]["annotator"] for answer in given}
+    answered = {answer.entry_id for answer in given if answer.value is not None}
+    for answer in known:
+        name = entries[answer.entry_id]["annotator"]
+        if name in people and answer.entry_id not in answered and answer.value is not None:
+            yield f"answers of {name!r} are kept although {file} has none"
+
+
+def _joined(earlier: GivenAnswer, answer: GivenAnswer, *, is_later: bool) -> GivenAnswer:
+    """Return the later of two answers to an entry.
+
+    It has the comments of both, or only its own one if it has one and is of a later file.
+    """
     comments = dict.fromkeys(filter(None, (earlier.comment, answer.comment)))
+    if is_later and answer.comment:
+        comments = {answer.comment: None}
     last = earlier if answer.value is None else answer
     seconds = earlier.seconds if last.seconds is None else last.seconds
     return replace(last, comment="; ".join(comments), seconds=seconds)
@@ -218,7 +240,7 @@ def _checked(
         reader = read_jsonl if begin == "{" else read_label_studio
         answers = list(reader(file.path, file.content, study))
     else:
-        answers = list(read_csv(file, study, entries, notes))
+        answers = list(read_csv(file, study, notes))
     named = [answer.entry_id for answer in answers if answer.entry_id]
     if named and not any(entry_id in entries for entry_id in named):
         raise InputError(
@@ -247,9 +269,10 @@ def _fault(answer: GivenAnswer, entry: Mapping[str, Any] | None, scale: Scale) -
         return f"{named} is of {entry['annotator']!r}, and the file says {answer.annotator!r}"
     if answer.value is None and answer.said is not None:
         return f"answer {answer.said!r} is not one of {', '.join(scale.allowed)}"
-    # Spreadsheets change white space and line ends.
+    # Spreadsheets change white space and line ends, and write ? for what Windows-1252 lacks.
     for text, side in zip(answer.texts or (), scale.sides, strict=False):
-        if text.split() != entry[side].split():
+        reduced = entry[side].encode("cp1252", "replace").decode("cp1252")
+        if text.split() not in (entry[side].split(), reduced.split()):
             return f"{named} was edited: it shows {entry[side]!r}, and the file has {text!r}"
     return ""
 
@@ -290,19 +313,19 @@ def read_jsonl(path: Path, text: str, study: StudyIdentity) -> Iterator[GivenAns
         )
 
 
-def read_csv(
-    text: Text, study: StudyIdentity, entries: Container[str], notes: list[str]
-) -> Iterator[GivenAnswer]:
+def read_csv(text: Text, study: StudyIdentity, notes: list[str]) -> Iterator[GivenAnswer]:
     """Yield the answers of a filled-in sheet, as any spreadsheet may save it.
 
     Columns may be in any order, and other columns are ignored; if they are in their places, their
-    headings may be in any language. The column comment may be absent. Notes on cells of a workbook
-    are comments. Rows that lack an entry and a text, such as totals, are left out and noted.
+    headings may be in any language, or be missing. The column comment may be absent. Notes on cells
+    of a workbook are comments. Rows that lack an entry and a text, such as totals, are left out and
+    noted.
     """
     n_columns = len(study.scale.columns)
-    text = _with_headings(text, study.scale, entries)
+    text, n_added = _with_headings(text, study.scale)
     notes_on = notes_by_row(text.path, text.sheet) if text.sheet else {}
     table = table_of(text, study.scale.columns, (COMMENT,), filled_in=True)
+    table = replace(table, at=table.at - n_added)
     for (line, row), at in zip(table.rows(), table.at, strict=True):
         entry_id, *texts, answer = map(unguarded, row[:n_columns])
         entry_id, answer = entry_id.strip(), answer.strip()
@@ -323,25 +346,29 @@ def read_csv(
         )
 
 
-def _with_headings(text: Text, scale: Scale, entries: Container[str]) -> Text:
-    """Return a sheet whose first row has the names of columns, which may be translated in it.
+def _with_headings(text: Text, scale: Scale) -> tuple[Text, int]:
+    """Return a sheet whose first row has the names of columns, and the number of added lines.
 
-    The headings are the row with these names, or else the row above the first entry.
+    The headings are the row with these names, or else the row above the first entry, in any
+    language. If the first row is an entry, a line with the names is added above it.
     """
     for sign in text.separator or SEPARATORS.values():
         with suppress(InputError):  # a title need not have cells
             above = 0
             for number, cells in islice(cells_of_lines(text, sign), _HEAD_LINES):
                 if {*scale.columns} <= {cell.strip().lower() for cell in cells}:
-                    return below_title(text, number)
-                if above and unguarded(cells[0].strip()) in entries:
+                    return below_title(text, number), 0
+                if _ID.fullmatch(unguarded(cells[0].strip())):
+                    names = [*scale.columns, COMMENT][: len(scale.columns) + scale.commented]
+                    header = sign.join(names[: len(cells)]) + "\n"
+                    if not above:
+                        return replace(text, content=header + text.content), 1
                     titled = below_title(text, above)
                     lines = titled.content.splitlines(keepends=True)
-                    names = [*scale.columns, COMMENT][: len(scale.columns) + scale.commented]
-                    lines[above - 1] = sign.join(names[: len(cells)]) + "\n"
-                    return replace(titled, content="".join(lines))
+                    lines[above - 1] = header
+                    return replace(titled, content="".join(lines)), 0
                 above = number
-    return text
+    return text, 0
 
 
 def read_label_studio(path: Path, text: str, study: StudyIdentity) -> Iterator[GivenAnswer]:

@@ -98,7 +98,10 @@ def test_repeated_answer_counts_once(tmp_path):
     answers = answers_in(first, second)
 
     assert answered(answers)["value"].to_list() == [SAME, NOT_SAME, DONT_KNOW]
-    assert answers.warnings == ("2 answers of 'ada' are repeated; each counts once",)
+    assert answers.warnings == (
+        "1 answers of 'ada' are kept although two.csv has none",
+        "2 answers of 'ada' are repeated; each counts once",
+    )
 
 
 def test_contradictory_answers_in_a_file_are_named_with_their_terms(tmp_path):
@@ -288,7 +291,7 @@ def test_a_comment_without_an_answer_is_kept(tmp_path):
     assert both.warnings == ("1 answers of 'ada' are repeated; each counts once",)
 
 
-def test_comments_of_two_files_are_joined_and_an_answer_joins_a_comment(tmp_path):
+def test_a_later_comment_replaces_the_earlier_one_and_an_answer_joins_a_comment(tmp_path):
     ids = [entry.entry_id for entry in ADA.entries]
     header = "entry,left,right,answer,comment"
     first = [row(ADA, 0, "same") + ",", row(ADA, 1, "") + ",unsure", row(ADA, 2, "n") + ",one"]
@@ -298,10 +301,10 @@ def test_comments_of_two_files_are_joined_and_an_answer_joins_a_comment(tmp_path
         for name, rows in (("1", first), ("2", second))
     ]
 
-    for one, other, joined in ((*paths, "one; two"), (*paths[::-1], "two; one")):
+    for one, other, last in ((*paths, "two"), (*paths[::-1], "one")):
         answers = answers_in(one, other)
         assert answered(answers)["value"].to_list() == [SAME, DONT_KNOW, NOT_SAME]
-        assert comments_of(answers) == dict(zip(ids, ("a sign", "unsure", joined), strict=True))
+        assert comments_of(answers) == dict(zip(ids, ("a sign", "unsure", last), strict=True))
 
 
 def test_comments_alone_are_no_answers_and_a_comment_needs_an_entry(tmp_path):
@@ -325,6 +328,28 @@ def test_errors_in_workbooks_name_the_row(tmp_path, monkeypatch):
     assert refused(damaged).startswith(f"{damaged} cannot be read as answers (")
     monkeypatch.setattr("medsim.core.workbooks.LARGEST_FILE", 1000)
     assert refused(path).startswith(f"{path} unpacks to more than the limit of")
+
+
+def test_a_sign_that_windows_1252_lacks_may_be_a_question_mark(tmp_path):
+    shown = sheet([("TNF-\u03b1 \u2265 5 \u00b5g", "d")])
+    begin = f"entry;left;right;answer\n{shown.entries[0].entry_id};"
+    reduced, edited = (
+        put(tmp_path, f"{at}.csv", f"{begin}{term};d;same".encode("cp1252"))
+        for at, term in enumerate(("TNF-? ? 5 \u00b5g", "TNF-? ? 5 ?g"))
+    )
+
+    assert answered(answers_in(reduced, assignment=assignment_of([shown]))).height == 1
+    with pytest.raises(InputError, match="was edited"):
+        answers_in(edited, assignment=assignment_of([shown]))
+
+
+def test_a_sheet_without_headings_loses_no_answer(tmp_path):
+    rows = [row(ADA, at, answer) for at, answer in enumerate(("same", "n", "d"))]
+    bare = put(tmp_path, "a.csv", "\n".join(rows))
+
+    assert answered(answers_in(bare))["value"].to_list() == [SAME, NOT_SAME, DONT_KNOW]
+    wrong = put(tmp_path, "b.csv", "\n".join([*rows[:2], row(ADA, 2, "perhaps")]))
+    assert refused(wrong).startswith(f"{wrong}: line 3: answer 'perhaps'")
 
 
 def test_a_workbook_that_repeats_a_long_text_is_refused(tmp_path, monkeypatch):
