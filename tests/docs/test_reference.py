@@ -227,8 +227,8 @@ def is_of(listed: str, dtype: pl.DataType, *, typed: bool) -> bool:
     """Return whether a column has the listed type; CSV only distinguishes text and numbers."""
     if typed:
         return listed == re.sub(r"list\((\w+)\)", r"list of \1", str(dtype).lower())
-    if dtype.is_integer():  # of CSV: whole numbers all the same
-        return "int" in listed or "float" in listed
+    if dtype.is_integer():  # of CSV: whole numbers all the same, and texts such as answers 0 to 6
+        return "int" in listed or "float" in listed or listed == "string"
     return dtype.is_numeric() == ("float" in listed) and (dtype == pl.Boolean) == (
         listed == "boolean"
     )

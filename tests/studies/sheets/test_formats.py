@@ -116,7 +116,7 @@ SHEET_TERMS = st.text(
 
 def read_sheet(text: str, scale: Scale = JUDGEMENT) -> list[GivenAnswer]:
     study = StudyIdentity(study_id=STUDY_ID, scale=scale)
-    return list(read_csv(Text(path=Path("sheet.csv"), content=text), study, IDS, []))
+    return list(read_csv(Text(path=Path("sheet.csv"), content=text), study, []))
 
 
 def cells_of(text: str) -> list[list[str]]:
