@@ -48,10 +48,10 @@ _REASONS = {
     r"ACCESS_DENIED|INVALID_ACCESS_KEY|SIGNATURE|[Cc]redential|access token|PERMISSION|Authenti|"
     r"Authoriz|UNAUTH|(status|code:|\]) 40[13]": "access is denied; check the credentials in the "
     "environment",
-    r"NO_SUCH_BUCKET|ContainerNotFound|NOT_FOUND|(code:|\]) 404": "there is no such bucket",
+    r"NO_SUCH_BUCKET|ContainerNotFound|NOT_FOUND|(code:|\]) 404": "the bucket does not exist",
     r"NETWORK|onnect|resolve|UNAVAILABLE|[Tt]imed? ?out": "the server does not answer, or the "
     "connection was cut; run the command again",
-    r"No space|Quota|QUOTA|(status|code:) 507|InsufficientStorage": "there is no space left",
+    r"No space|Quota|QUOTA|(status|code:) 507|InsufficientStorage": "no space is left",
 }
 
 
@@ -119,7 +119,7 @@ def _fetched(address: str) -> Path:
         info = place.store.get_file_info(place.path)
         files = {"": info} if info.is_file else _files_in(place)
         if not files:
-            raise InputError(f"there is no file or folder at {place.shown}")
+            raise InputError(f"{place.shown} does not exist")
         n_bytes = sum(each.size or 0 for each in files.values())
         copy = _new_copy(place.shown, n_bytes, PurePosixPath(place.path).name)
         _copy(place, copy)
@@ -345,7 +345,7 @@ def _inside(place: _Place, name: str) -> _Place:
 
 
 def _files_in(place: _Place) -> dict[str, FileInfo]:
-    """Return the files in a folder by path; empty if there is no such folder."""
+    """Return the files in a folder by path; empty if the folder does not exist."""
     from pyarrow.fs import FileSelector  # noqa: PLC0415 — few runs need it
 
     selector = FileSelector(place.path, allow_not_found=True, recursive=True)

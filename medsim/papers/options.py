@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
-from medsim.core.errors import OptionError, listed
+from medsim.core.errors import InputError, OptionError, listed
 from medsim.core.options import Cache, Option, Options, Reporting, Threads, main_field, seed_field
 from medsim.embeddings.options import EMBEDDINGS, EmbeddingLike, wrap, wrap_by_name
 from medsim.papers.printed import printed_papers
@@ -94,7 +94,12 @@ class ReproduceOptions(Options):
         return [str(inputs)] if isinstance(inputs, (str, Path)) else [str(path) for path in inputs]
 
     def check(self) -> None:
-        """Raise OptionError for options that are missing, or that the paper does not have."""
+        """Check that options fit the paper, and that its files exist, before the slow steps.
+
+        Raises:
+            InputError: a file or folder does not exist.
+            OptionError: an option is missing, or the paper does not have it.
+        """
         models = {
             name: wrap(given, f"`embeddings` {name!r}") for name, given in self.models.items()
         }
@@ -110,5 +115,8 @@ class ReproduceOptions(Options):
             owners = [owner for owner, about in printed_papers().items() if name in about.options]
             if getattr(self, name) and self.paper not in owners:
                 raise OptionError(f"`{name}` is for {listed(owners)}")
+        for path in (self.answers, self.tasks, self.words, *self.pairs, *self.people):
+            if path is not None and not Path(path).exists():
+                raise InputError(f"{path} does not exist")
         if self.train and not self.models:
             raise OptionError("`train` needs `embeddings`")

@@ -23,8 +23,8 @@ _COLUMNS = ("annotator", "pseudonym")
 def pseudonyms_of(path: Path, names: Sequence[str]) -> dict[str, str]:
     """Return the pseudonym of each annotator: judge A, judge B, and so on.
 
-    Those in the file stay; others are drawn and added to it. Whoever knows the names must not be
-    able to repeat the draw, so it has no seed.
+    Pseudonyms in the file stay. The others are drawn at random and added to the file. The draw has
+    no seed, so that people who know the names cannot repeat it.
 
     Raises:
         InputError: the file exists and is not a table of annotators and pseudonyms.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,14 +15,21 @@ from medsim.core.options import PathOrOutput, folder_of, public
 from medsim.core.output import check_free, check_not_input, claimed_by, resolved
 from medsim.core.progress import progress_of
 from medsim.core.shown import MISSING, Shown, Summary, readable_text, texts
-from medsim.core.tables import harmless
+from medsim.core.tables import guarded, harmless
 from medsim.pages.readable import with_ends
 from medsim.statistics.strata import Stratification
 from medsim.studies.folder import Study
 from medsim.studies.graded import MIN_AGREEMENT, OUTLIERS, graded_tables
 from medsim.studies.judged import compared_tables, judged_tables
 from medsim.studies.options import ScoreOptions
-from medsim.studies.output import EVERY, SCORE_TABLES, STUDY_SCORES, WHY_MISSING, ScoresManifest
+from medsim.studies.output import (
+    EVERY,
+    ITEM_TABLES,
+    SCORE_TABLES,
+    STUDY_SCORES,
+    WHY_MISSING,
+    ScoresManifest,
+)
 from medsim.studies.page import methods_of
 from medsim.studies.pseudonyms import pseudonyms_of, with_pseudonyms
 from medsim.studies.sheets import GRADED, JUDGEMENT
@@ -177,12 +184,25 @@ def _commented(items: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
     return items.join(by_item, on="item_id", how="left", maintain_order="left")
 
 
+def _for_spreadsheets(table: pl.DataFrame, declared: Collection[str]) -> pl.DataFrame:
+    """Return a table with an apostrophe before texts that spreadsheets would change or run.
+
+    Answers and the user's own columns may be numbers, and stay as they are unless they would run.
+    """
+    texts = table.select(pl.col(pl.String)).columns
+    texts = [name for name in texts if name in declared and name != "answer"]
+    own = harmless(table.drop(texts)).get_columns()
+    return table.with_columns(*own, pl.col(texts).map_elements(guarded, pl.String))
+
+
 def _write(scores: Scores, study: Study, answers: StudyAnswers, options: ScoreOptions) -> None:
     """Write tables as CSV to the folder ``out``, which appears complete or not at all."""
     with claimed_by(options, STUDY_SCORES) as output:
         for name, table in scores.tables.items():
             # For spreadsheets; the rated set is for programs.
-            written = table if name == "rated" else harmless(table)
+            of_scale = {**SCORE_TABLES[study.scale.name], **EVERY}[name].dtypes
+            declared = {*of_scale, *ITEM_TABLES[study.scale.name].dtypes}
+            written = table if name == "rated" else _for_spreadsheets(table, declared)
             output.write_text(f"{name}.csv", written.write_csv(include_bom=True), table.height)
         output.write_text("methods.txt", f"{scores.methods}\n", 1)
         ScoresManifest(

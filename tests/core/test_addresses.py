@@ -166,9 +166,9 @@ def test_an_evaluation_at_an_address_grows(
         ("AWS Error ACCESS_DENIED during HeadObject: No (Request ID: 404)", "access is denied"),
         ("google::cloud::Status(UNAVAILABLE: Could not create a OAuth2 access token", "access is"),
         ("Azure Error: [AuthenticationFailed] 403 Server failed", "access is denied; check the"),
-        ("AWS Error NO_SUCH_BUCKET during PutObject operation", "there is no such bucket"),
+        ("AWS Error NO_SUCH_BUCKET during PutObject operation", "the bucket does not exist"),
         ("for key 'connect' in 'b': AWS Error NETWORK_CONNECTION", "the server does not answer"),
-        ("[Errno 28] No space left on device", "there is no space left"),
+        ("[Errno 28] No space left on device", "no space is left"),
         ("bad https://host/x?sig=SECRET end", "bad https://host/x"),
     ],
 )
@@ -191,7 +191,7 @@ def test_an_error_of_a_store_is_one_line_without_secrets(
     [
         ("s3://key:SECRET@bucket/a", OptionError, "s3://bucket/a has a password; credentials"),
         ("https://me:SECRET@host/a?b", OptionError, "https://host/a has a password; credentials"),
-        ("s3://bucket/none", InputError, "there is no file or folder at s3://bucket/none"),
+        ("s3://bucket/none", InputError, "s3://bucket/none does not exist"),
         ("s3://bucket/up", InputError, r"has an object named '\.\./up'; rename it"),
         ("ftp://host/a", OptionError, "`source` takes a local path, not the address ftp://host/a"),
     ],

@@ -217,6 +217,19 @@ def test_a_benchmark_of_other_corpora_is_not_used_again(tmp_path: Path, shared_b
         )
 
 
+def test_files_that_do_not_exist_are_named_before_the_slow_steps(tmp_path: Path) -> None:
+    rated = write_rated(tmp_path / "MayoSRS.csv", 5)
+    with pytest.raises(medsim.MedsimError, match=r"nowhere\.csv does not exist"):
+        medsim.reproduce(
+            "chiu-2018",
+            rated,
+            tmp_path / "paper",
+            embeddings={"a": word_vectors(1)},
+            tasks=tmp_path / "nowhere.csv",
+        )
+    assert not (tmp_path / "paper").exists()
+
+
 def test_people_and_pairs_of_chiu_are_read_with_care(tmp_path: Path) -> None:
     folders = [tmp_path / at / "Bio-SimLex" for at in ("1", "2")]
     for folder in folders:

@@ -22,6 +22,7 @@ from medsim.core.errors import InputError, OptionError
 from medsim.studies.folder import Study
 from medsim.studies.output import ScoresFolder
 from medsim.studies.page import score_sentences, scores_page
+from medsim.studies.score import _for_spreadsheets
 from medsim.studies.sheets import DONT_KNOW, JUDGEMENT, NOT_SAME, SAME
 
 NAMES = ("ada", "ben", "cy", "dora", "eva", "fay")
@@ -295,3 +296,9 @@ def test_a_sheet_without_headings_or_entries_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=says):
         medsim.score_study(study, [put(tmp_path, "x.csv", text)])
+
+
+def test_terms_are_kept_from_spreadsheets_and_own_numbers_are_not() -> None:
+    table = pl.DataFrame({"left": ["MARCH1", "=A1"], "answer": ["3", "4"], "own": ["7", "=1+1"]})
+    written = _for_spreadsheets(table, ["left", "answer"])
+    assert written.rows() == [("'MARCH1", "3", "7"), ("'=A1", "4", "'=1+1")]

@@ -85,8 +85,9 @@ def files_of(*paths: str | Path | None) -> Facts:
     for path in (Path(path) for path in paths if path is not None):
         files = [file for file in sorted(path.rglob("*")) if file.is_file()] or [path]
         digests = [digest_of(file) for file in files if file.is_file()]
-        digest = sha256("".join(digests).encode()).hexdigest() if path.is_dir() else digests[0]
-        facts[path.name] = {"path": str(path), "fingerprint": digest}
+        if path.is_dir():
+            digests = [sha256("".join(digests).encode()).hexdigest()]
+        facts[path.name] = {"path": str(path), "fingerprint": digests[0]}
     return facts
 
 
