@@ -228,7 +228,7 @@ def _value(option: Option, parameter: inspect.Parameter) -> str:
     elif shown == list[str] and "Path" in str(parameter.annotation):
         noun = _NOUNS[Path]
     if option.metavar and not option.argument:
-        noun = code(option.metavar)
+        noun = f"{code(option.metavar)}, {noun}" if option.choices else code(option.metavar)
     if option.least is not None:
         noun += f", {_bound(option.least)} to {_bound(option.most)}"
     if option.listed and "," not in (option.metavar or ""):
