@@ -209,7 +209,8 @@ def _declared_entries(options: type[Options]) -> Iterator[Entry]:
 
 
 def _facts(option: Option, parameter: inspect.Parameter) -> dict[str, str]:
-    facts = {"Value": _value(option, parameter), "Default": _default(parameter.default)}
+    default = _default(parameter.default) if option.needed else ""
+    facts = {"Value": _value(option, parameter), "Default": default}
     if facts["Value"] == _SWITCH or all(choice in option.help for choice in option.choices or [""]):
         facts["Value"] = ""
     if _flag(parameter.name, option) not in (option.flags or (_flag(parameter.name, option),)):
