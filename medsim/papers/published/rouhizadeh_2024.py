@@ -27,7 +27,7 @@ from medsim.wic.build import build_wic
 from medsim.wic.describe import describe_wic
 from medsim.wic.evaluate import evaluate_wic
 from medsim.wic.models import model_of
-from medsim.wic.output import ALL_INSTANCES, Benchmark, WicScores
+from medsim.wic.output import ALL_INSTANCES, Benchmark, WicScores, split_files
 from medsim.wic.page import ROUHIZADEH_2024
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
     if options.people:
         tables["text 4.2"] = Computed(_of_people(Path(options.people[0])), "no such annotator")
     remarks = {"Terminology": name_and_date(source)} if source else {}
-    files = [] if benchmark else _files(Path(str(data)))
+    files = [] if benchmark else [*split_files(Path(str(data))).values()]
     inputs = files_of(*options.people, *files)
     if benchmark is not None:
         inputs |= {str(corpus["name"]): corpus for corpus in benchmark.manifest.corpora}
@@ -99,11 +99,6 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
 def _without_advice(error: OptionError) -> str:
     """Return a message of ``wic`` without advice to add options that ``reproduce`` lacks."""
     return str(error).partition("; add")[0]
-
-
-def _files(place: Path) -> list[Path]:
-    """Return the published files of a folder, or a file itself."""
-    return [path for path in (place, *sorted(place.glob("*"))) if path.suffix in _PUBLISHED]
 
 
 def _trained(model: EmbeddingLike, name: str, options: ReproduceOptions) -> EmbeddingLike:
