@@ -17,7 +17,7 @@ from medsim.core.progress import progress_of
 from medsim.core.shown import MISSING, Shown, Summary, readable_text, texts
 from medsim.core.tables import guarded, harmless
 from medsim.pages.readable import with_ends
-from medsim.statistics.strata import Stratification
+from medsim.statistics.strata import PAIR_PROPERTIES, Stratification
 from medsim.studies.folder import Study
 from medsim.studies.graded import MIN_AGREEMENT, OUTLIERS, graded_tables
 from medsim.studies.judged import compared_tables, judged_tables
@@ -25,7 +25,6 @@ from medsim.studies.options import ScoreOptions
 from medsim.studies.output import (
     EVERY,
     ITEM_TABLES,
-    JUDGED_ITEMS,
     MAX_PARTS,
     SCORE_TABLES,
     STUDY_SCORES,
@@ -249,8 +248,10 @@ def warnings_of_answers(study: Study, asked: pl.DataFrame, missing: pl.DataFrame
         yield f"{missing.height:,} of {counted(asked.height, 'answer')} are missing"
     if late := sorted(name for name in n_missing if n_missing[name] == n_asked[name]):
         yield f"no answers from {listed(late)}; they count as asked unless `leave_out` names them"
-    own = study.items().drop(JUDGED_ITEMS.dtypes, strict=False) if study.scale is JUDGEMENT else ()
-    if many := [column.name for column in own if column.n_unique() > MAX_PARTS]:
+    known = {*ITEM_TABLES[study.scale.name].dtypes, *PAIR_PROPERTIES}
+    own = study.items().drop(known, strict=False)
+    many = [column.name for column in own if column.n_unique() > MAX_PARTS]
+    if many and "parts" in SCORE_TABLES[study.scale.name]:
         yield f"parts leaves out columns with more than {MAX_PARTS} values: {listed(many)}"
     answered = asked.join(missing, on="entry_id", how="anti")["item_id"].n_unique()
     if answered < n_items:

@@ -428,7 +428,7 @@ def test_a_folder_with_one_split_is_cross_fitted(tmp_path: Path, shared_benchmar
     (cell, *_) = made.cells().filter(table="6", row="of (perceptron)").iter_rows(named=True)
     assert cell["other"] == "another split than test, cross-fitted"
     shutil.copy(shared_benchmark.folder / "test.json", data)
-    with pytest.raises(medsim.MedsimError, match=r"^of needs train, which data lacks$"):
+    with pytest.raises(medsim.MedsimError, match=r"^of needs train\.json, which data lacks$"):
         medsim.reproduce("rouhizadeh-2024", data, tmp_path / "paper", embeddings={"of": words})
 
 

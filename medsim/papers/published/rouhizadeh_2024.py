@@ -55,7 +55,7 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
         try:
             rows = describe_wic(data, table=name, threads=options.threads)
         except OptionError as error:
-            tables[label] = Computed(missing=_without_advice(error).replace("`", ""))
+            tables[label] = Computed(missing=str(error))
         else:
             of_pairs = "" if name == "1" else other
             tables[label] = Computed(cells := _cells(name, rows), partial(_why, cells), of_pairs)
@@ -69,20 +69,17 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
         inputs |= {str(corpus["name"]): corpus for corpus in benchmark.manifest.corpora}
         inputs["benchmark"] = {"options": benchmark.manifest.options, "source": source}
     if models:
-        try:
-            scores = evaluate_wic(
-                data if benchmark or len(files) > 1 else files[0],  # a single split is cross-fitted
-                out / "scores",
-                models={"random": "random", **models},
-                people=options.people[0] if options.people else None,
-                seed=options.seed,
-                threads=options.threads,
-                cache=options.cache,
-                overwrite=True,
-                progress=options.progress,
-            )
-        except OptionError as error:
-            raise OptionError(_without_advice(error)) from error
+        scores = evaluate_wic(
+            data if benchmark or len(files) > 1 else files[0],  # a single split is cross-fitted
+            out / "scores",
+            models={"random": "random", **models},
+            people=options.people[0] if options.people else None,
+            seed=options.seed,
+            threads=options.threads,
+            cache=options.cache,
+            overwrite=True,
+            progress=options.progress,
+        )
         inputs |= scores.manifest.models
         if "folds" in scores.manifest.fitted:
             other = "another split than test, cross-fitted"
@@ -94,11 +91,6 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
         inputs=inputs,
         remarks=remarks,
     )
-
-
-def _without_advice(error: OptionError) -> str:
-    """Return a message of ``wic`` without advice to add options that ``reproduce`` lacks."""
-    return str(error).partition("; add")[0]
 
 
 def _trained(model: EmbeddingLike, name: str, options: ReproduceOptions) -> EmbeddingLike:
