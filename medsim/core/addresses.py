@@ -44,6 +44,7 @@ _IN_TEXT = re.compile(rf"([^=:/]*=)?((?:{'|'.join(SCHEMES)}):/+[^,]*)(.*)", ADDR
 _UNFINISHED = "_unfinished"  # readers of folders skip names that begin with an underscore
 _MOST_SECONDS = 60  # without an answer
 _LONGEST_REASON = 200
+_PART_BYTES = 1 << 20
 _REASONS = {
     r"ACCESS_DENIED|INVALID_ACCESS_KEY|SIGNATURE|[Cc]redential|access token|PERMISSION|Authenti|"
     r"Authoriz|UNAUTH|(status|code:|\]) 40[13]": "access is denied; check the credentials in the "
@@ -52,6 +53,8 @@ _REASONS = {
     r"NETWORK|onnect|resolve|UNAVAILABLE|[Tt]imed? ?out": "the server does not answer, or the "
     "connection was cut; run the command again",
     r"No space|Quota|QUOTA|(status|code:) 507|InsufficientStorage": "no space is left",
+    r"INTERNAL_FAILURE|SLOW_DOWN|(status|code:|\]) 50[03]": "the server failed; run the command "
+    "again",
 }
 
 
@@ -123,8 +126,6 @@ def _fetched(address: str) -> Path:
         n_bytes = sum(each.size or 0 for each in files.values())
         copy = _new_copy(place.shown, n_bytes, PurePosixPath(place.path).name)
         _copy(place, copy)
-    if any((copy / name).stat().st_size != each.size for name, each in files.items()):
-        raise InputError(f"{place.shown} changed while it was copied; run the command again")
     return copy
 
 
@@ -141,7 +142,7 @@ def _downloaded(address: str) -> Path:
         name = answer.headers.get_filename() or unquote(urlsplit(answer.url).path)
         copy = _new_copy(without_secrets(address), n_bytes, PurePosixPath(name).name or "input")
         with copy.open("wb") as stream:
-            shutil.copyfileobj(answer, stream, 1 << 20)
+            shutil.copyfileobj(answer, stream, _PART_BYTES)
     if copy.stat().st_size < n_bytes:
         raise InputError(f"{without_secrets(address)} was cut by the server; run the command again")
     return copy
@@ -363,17 +364,30 @@ def _copy(place: _Place, path: Path) -> None:
 
     info = place.store.get_file_info(place.path)
     if info.type.name != "NotFound":
-        files = [path] if info.is_file else [path / name for name in _files_in(place)]
-        for file in files:  # of a store without folders, none would be made
-            file.parent.mkdir(parents=True, exist_ok=True)
+        files = {"": info} if info.is_file else _files_in(place)
+        for name in files:  # of a store without folders, none would be made
+            (path / name).parent.mkdir(parents=True, exist_ok=True)
         copy_files(place.path, str(path), place.store, LocalFileSystem())
+        if any((path / name).stat().st_size != each.size for name, each in files.items()):
+            raise InputError(f"{place.shown} changed while it was copied; run the command again")
 
 
 def _put(path: Path, place: _Place) -> None:
-    """Copy a file of this machine to a store, where it appears complete or not at all."""
-    from pyarrow.fs import LocalFileSystem, copy_files  # noqa: PLC0415 — few runs need it
+    """Copy a file of this machine to a store, where it appears complete or not at all.
 
-    copy_files(str(path), place.path, LocalFileSystem(), place.store)
+    Arrow's own function ignores errors when a file is closed, as if everything had been written.
+    """
+    is_whole = False
+    try:
+        with path.open("rb") as source, place.store.open_output_stream(place.path) as target:
+            shutil.copyfileobj(source, target, _PART_BYTES)
+        is_whole = place.store.get_file_info(place.path).size == path.stat().st_size
+    finally:
+        if not is_whole:
+            with suppress(OSError):
+                place.store.delete_file(place.path)
+    if not is_whole:
+        raise OutputError(f"{place.shown} was not written whole; run the command again")
 
 
 def _note(place: _Place, digests: Mapping[str, str]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from medsim.core.console import app, command
-from medsim.core.options import call
+from medsim.core.options import call, folder_of
 from medsim.core.printing import Format, print_table, quoted, say_missing, say_next, say_signs
 from medsim.core.progress import Progress
 from medsim.evaluations.options import CompareOptions, CorrelateOptions, EvaluateOptions
@@ -87,12 +87,19 @@ def compare(options: CompareOptions, *, form: Format = "table") -> None:
     a column per set. A cell has a score, its metric, and how many other embeddings are
     significantly worse (+) or better (\u2212). A star marks the best embedding and all that are not
     significantly different from it. json and csv output has one row per value, for programs. The
-    page Evaluations of the documentation describes all tables.
+    page Evaluations of the documentation describes all tables. Of a folder of answers to questions
+    it has the scores of all models.
 
     Example: medsim compare results --table all-auc --format latex
     """
+    from medsim.core.manifest import output_kind
     from medsim.evaluations.compare import article_table, compared
+    from medsim.questions.output import Answers
+    from medsim.questions.scores import print_answers
 
+    if output_kind(folder := folder_of(options.evaluation)) == Answers.kind.name:
+        print_answers(Answers(folder), form, options.progress)
+        return
     rows, sentences = compared(options)
     if options.table == "article":
         note = " ".join(("*:" if form == "table" else "Bold:", *sentences))

@@ -41,7 +41,7 @@ from medsim.evaluations.inputs import EvaluationInput, distinct_terms, read_inpu
 from medsim.evaluations.options import EvaluateOptions
 from medsim.evaluations.output import SUMMARIES, Evaluation, EvaluationManifest
 from medsim.evaluations.result_file import values_of, write_result
-from medsim.evaluations.run import EvaluationRun, begin_run, earlier_results, resampling_of
+from medsim.evaluations.run import EvaluationRun, begin_run, earlier_results, has_all, resampling_of
 from medsim.evaluations.training_data import warnings_of_leaks
 from medsim.kernels.types import Flags
 from medsim.questions.question import has_questions
@@ -84,6 +84,10 @@ def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
         provenance = {input_.name: input_.provenance for input_ in inputs}
         models = {named.spec.name: named.provenance() for named in embeddings}
         models |= {one.system.name: one.system.provenance(one.fingerprint) for one in systems}
+        may_add = options.submitter or options.date or options.retrieval
+        if earlier and not may_add and has_all(earlier, provenance, models):
+            progress.say(f"{earlier.folder} has all results already")
+            return earlier
         run = begin_run(options, folder, progress, provenance, models, earlier)
         progress.warn(*warnings_of_leaks(run.inputs, run.embeddings))
         for input_ in inputs:

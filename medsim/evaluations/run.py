@@ -190,6 +190,21 @@ def _joined(out: str | Path, kind: str, earlier: Provenance, new: Provenance) ->
     return dict(sorted({**earlier, **new}.items()))
 
 
+def has_all(earlier: Evaluation, inputs: Provenance, embeddings: Provenance) -> bool:
+    """Return whether an earlier evaluation has all results of inputs and embeddings.
+
+    Raises:
+        OutputError: one has the same name and other content.
+    """
+    about, folder = earlier.manifest, earlier.folder
+    joined = [
+        _joined(folder, "input", about.inputs, inputs),
+        _joined(folder, "embedding", about.embeddings, embeddings),
+    ]
+    is_same = json.loads(json.dumps(joined)) == [about.inputs, about.embeddings]
+    return is_same and all((folder / path).is_file() for path in about.outputs)
+
+
 def resampling_of(options: Mapping[str, Any], threads: int) -> Resampling:
     """Return the bootstrap resampling of a run; resamples grow unless their number is given."""
     seed, number = options["seed"], options["resamples"]

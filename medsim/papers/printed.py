@@ -29,6 +29,7 @@ class PrintedTable:
         cells: the text of each cell, null where it is empty.
         note: what a reader should know about the printed numbers.
         blank: what an empty cell of the paper means; empty if the paper prints nothing there.
+        same: by row, the table, row and column of the same number in another table.
     """
 
     name: str
@@ -39,6 +40,7 @@ class PrintedTable:
     cells: Sequence[Sequence[str | None]]
     note: str = ""
     blank: str = ""
+    same: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
 
     @property
     def printed(self) -> Cells:

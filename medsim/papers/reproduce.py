@@ -56,7 +56,7 @@ def reproduce(options: ReproduceOptions) -> Reproduction:
         output.ReproductionManifest(
             sources=made.sources,
             inputs=made.inputs,
-            remarks={**made.remarks, **printed_papers()[options.paper].remarks},
+            remarks={**printed_papers()[options.paper].remarks, **made.remarks},
             options=options.recorded(),
             **manifest.run_facts(progress, folder.outputs, threads),
         ).write(folder.folder)
@@ -69,12 +69,21 @@ def reproduce(options: ReproduceOptions) -> Reproduction:
 
 def cells_of(paper: str, computed: Mapping[str, Computed]) -> pl.DataFrame:
     """Return the cells of a paper's tables, the rows of ``CELL``."""
-    rows = [
-        row
-        for table in printed_papers()[paper].tables
-        for row in _rows(table, computed.get(table.name, Computed(missing=NOT_COMPUTED)))
-    ]
+    rows: list[Mapping[str, object]] = []
+    for table in printed_papers()[paper].tables:
+        rows += _rows(table, computed.get(table.name) or _same(table, computed))
     return pl.DataFrame(rows, output.CELL.dtypes)
+
+
+def _same(table: PrintedTable, computed: Mapping[str, Computed]) -> Computed:
+    """Return the computed cells of other tables that a table of the text repeats."""
+    cells, missing, other = {}, {}, ""
+    for row, (name, *place) in table.same.items():
+        source = computed[name]
+        missing[row] = source.why(place[0], place[1])
+        if text := source.cells.get((place[0], place[1])):
+            cells[row, "Value"], other = text, source.other
+    return Computed(cells, lambda row, _: missing.get(row, NOT_COMPUTED), other)
 
 
 def _rows(table: PrintedTable, computed: Computed) -> Iterator[Mapping[str, object]]:
@@ -89,8 +98,6 @@ def _rows(table: PrintedTable, computed: Computed) -> Iterator[Mapping[str, obje
             number, reference = first_number(ours), first_number(theirs)
             if ours is None and theirs is None:
                 continue
-            why = computed.missing
-            why = why if isinstance(why, str) else why(row, column)
             difference = None
             if not (computed.other or number is None or reference is None):
                 difference = round(number - reference, 6)  # no cell has more decimals
@@ -104,7 +111,7 @@ def _rows(table: PrintedTable, computed: Computed) -> Iterator[Mapping[str, obje
                 "printed": theirs,
                 "difference": difference,
                 "other": None if ours is None else computed.other or None,
-                "missing": None if ours is not None else why,
+                "missing": None if ours is not None else computed.why(row, column),
             }
 
 

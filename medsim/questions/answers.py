@@ -7,7 +7,7 @@ Answers have the columns of ``asked_of``, and: ask, model and prediction (see
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -103,6 +103,15 @@ class AskedModel(LanguageModel):
         progress.warn(*unanswered(rows, self.name, self.options.tokens))
         columns = pl.DataFrame(rows, {name: REPLIES.dtypes[name] for name in rows[0]})
         return _answers(asked.hstack(columns), ask, self.name)
+
+
+def answers_again(questions: Questions, replies: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Yield the answers of each language model with replies to questions: ``REPLIES``."""
+    of_input = replies.filter(input=questions.name)
+    for (model, ask), rows in of_input.group_by("model", "ask", maintain_order=True):
+        asked = asked_of(questions.asked, str(ask))
+        columns = rows.select(pl.exclude({*asked.columns, "ask", "model", "is_correct", "name"}))
+        yield _answers(asked.hstack(columns), str(ask), str(model))
 
 
 def asked_of(questions: pl.DataFrame, ask: str) -> pl.DataFrame:

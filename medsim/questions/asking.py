@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,12 +11,19 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from medsim.core import manifest
-from medsim.core.errors import OptionError, check_unique
+from medsim.core.errors import OptionError, check_unique, listed
+from medsim.core.manifest import output_kind
 from medsim.core.output import claimed
 from medsim.core.progress import Progress
 from medsim.core.tables import write_csv
 from medsim.embeddings.embedded_terms import embedded_by
-from medsim.questions.answers import AskedModel, answers_by_rules, answers_by_similarity, answers_of
+from medsim.questions.answers import (
+    AskedModel,
+    answers_again,
+    answers_by_rules,
+    answers_by_similarity,
+    answers_of,
+)
 from medsim.questions.output import (
     AFFIRMED,
     AFFIRMED_CSV,
@@ -94,19 +101,20 @@ def ask_questions(
     names = [*(llm.name for llm in llms), *(spec.name for spec in contenders.embeddings)]
     names += [system.name for system in contenders.systems]
     check_unique("models", [*names, *RULES])
+    earlier = None if overwrite or output_kind(out) != Answers.kind.name else Answers(out)
+    overwrite |= earlier is not None
     with claimed(out, Answers.kind, overwrite=overwrite, input_folders=folders) as output:
         inputs = [read_questions(folder, contenders.sample) for folder in folders]
         check_unique("folders of questions", [each.name for each in inputs])
-        n_examples = min(each.examples.height for each in inputs)
-        if (n_shots := max((llm.options.shots for llm in llms), default=0)) > n_examples:
-            raise OptionError(f"shots={n_shots} needs as many questions of train; export splits")
-        frames = _of_llms(contenders, llms, inputs, progress)
+        frames, kept = _of_earlier(earlier, inputs, names, recorded) if earlier else ([], {})
+        frames += _of_llms(contenders, llms, inputs, progress)
         of_others, about = _of_others(contenders, inputs, progress)
-        frames += of_others
+        frames, about = [*frames, *of_others], kept | about
         if any(frame["ask"][0] == "choice" for frame in frames):
             frames += [frame for each in inputs for frame in answers_by_rules(each.asked)]
         answers = pl.concat([pl.DataFrame(schema=REPLIES.dtypes), *frames], how="diagonal")
-        replies = answers.filter(pl.col("model").is_in([llm.name for llm in llms]))
+        replies = answers.filter(pl.col("model").is_in([*kept, *(llm.name for llm in llms)]))
+        about |= {llm.name: llm.recorded(replies.filter(model=llm.name)) for llm in llms}
         affirmed = affirmed_of(replies)
         tables = [(RESULTS, results_of(answers)), (CHOSEN_KINDS, chosen_of(answers))]
         tables += [(REPLIES, replies), (AFFIRMED, affirmed)]
@@ -115,12 +123,38 @@ def ask_questions(
         output.write_file(AFFIRMED_CSV, partial(write_csv, affirmed))
         AnswersManifest(
             questions={each.name: each.provenance for each in inputs},
-            models=about | {llm.name: llm.recorded(replies.filter(model=llm.name)) for llm in llms},
+            models=about,
             options=recorded,
             **manifest.run_facts(progress, output.outputs, contenders.threads, *manifest.ENCODERS),
         ).write(output.folder)
         output.publish()
     return Answers(out)
+
+
+def _of_earlier(
+    earlier: Answers,
+    inputs: Sequence[Questions],
+    names: Sequence[str],
+    recorded: Mapping[str, object],
+) -> tuple[list[pl.DataFrame], dict[str, dict[str, object]]]:
+    """Return the answers of the other language models of an earlier run, and facts about these.
+
+    Raises:
+        OptionError: the questions or options differ, or other models of that run are not given.
+    """
+    about, replies = earlier.manifest, earlier.read(REPLIES.files)
+    asked = {name: one["sha256"] for name, one in about.questions.items()}
+    given = {each.name: each.provenance["sha256"] for each in inputs}
+    if asked != given or about.options != recorded:
+        raise OptionError(
+            f"{earlier.folder} has answers to other questions or with other options; use the same "
+            "to add models, or `overwrite`"
+        )
+    kept = {name: about.models[name] for name in replies["model"].unique() if name not in names}
+    if lacking := [name for name in about.models if name not in {*names, *kept}]:
+        raise OptionError(f"give {listed(lacking)} too; only replies of language models are kept")
+    replies = replies.filter(pl.col("model").is_in([*kept]))
+    return [frame for each in inputs for frame in answers_again(each, replies)], kept
 
 
 def _of_llms(
@@ -132,8 +166,12 @@ def _of_llms(
     """Return the answers of language models.
 
     Raises:
-        OptionError: chats and replies are estimated to need too many tokens.
+        OptionError: there are too few examples, or chats and replies are estimated to need too many
+            tokens.
     """
+    n_examples = min(each.examples.height for each in inputs)
+    if (n_shots := max((llm.options.shots for llm in llms), default=0)) > n_examples:
+        raise OptionError(f"shots={n_shots} needs as many questions of train; export splits")
     prompt, cache = contenders.prompt, contenders.cache
     asked = [(llm, each) for each in inputs for llm in llms]
     n_tokens = sum(llm.n_tokens(llm.chats(each, prompt)[1], cache) for llm, each in asked)

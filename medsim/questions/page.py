@@ -2,20 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
 
-from medsim.pages.page import LongTable, Page, PageTable, Section, facts, license_notice, report
+from medsim.pages import charts
+from medsim.pages.page import (
+    Chart,
+    LongTable,
+    Page,
+    PageTable,
+    Section,
+    facts,
+    license_notice,
+    report,
+)
+from medsim.pages.readable import headed
 from medsim.pages.sentences import p_shown
 from medsim.questions.output import AFFIRMED, AFFIRMED_CSV, RESULTS, Answers
 from medsim.questions.rules import RULES
-from medsim.questions.scores import answer_sentences, chosen_sentences, readable_results
+from medsim.questions.scores import (
+    answer_sentences,
+    chosen_sentences,
+    compared_rows,
+    readable_results,
+)
 
 _WORDS = {
     name.replace("_", " "): RESULTS.notes[name]
     for name in ("chance", "refused", "unclear", "position_p")
 }
+
+
+def _charts(results: pl.DataFrame) -> Iterator[Chart]:
+    """Yield a chart of the models of each folder and way of asking, the most accurate first."""
+    for (name, ask), rows in compared_rows(results).group_by("input", "ask", maintain_order=True):
+        ranked = rows.sort("accuracy", descending=True, maintain_order=True)
+        title = f"Accuracy on {name} ({ask})"
+        axis = charts.ValueAxis(title="accuracy", line=ranked["chance"][0])
+        columns = ("model", "accuracy", "low", "high", "p")
+        yield Chart(
+            title=title,
+            says="Points are accuracies, with 95% confidence intervals. The dashed line is chance.",
+            spec=charts.ranking(ranked["model"].to_list(), axis),
+            rows=charts.points(
+                ranked, y="model", contender=pl.lit(""), value="accuracy", ends=("low", "high")
+            ),
+            table=PageTable(caption=title, frame=headed(ranked, columns)),
+        )
 
 
 def answers_page(answers: Answers) -> Page:
@@ -42,7 +77,7 @@ def answers_page(answers: Answers) -> Page:
         "the term to the nearest wrong name. Wrong names that models take for synonyms may be "
         "synonyms that the terminology does not list: have people judge them.",
         result=[*answer_sentences(shown), *chosen_sentences(answers)],
-        parts=[*tables, chosen, affirmed],
+        parts=[*_charts(shown), *tables, chosen, affirmed],
     )
     return report(
         Page(

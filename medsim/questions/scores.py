@@ -150,11 +150,16 @@ def affirmed_of(replies: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def compared_rows(results: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of all questions, of the models and the best rule of each folder and ask."""
+    groups = results.filter(by=_ALL).partition_by("input", "ask", maintain_order=True)
+    return pl.concat(rows.filter(pl.col("model").is_in(_compared(rows))) for rows in groups)
+
+
 def answer_sentences(results: pl.DataFrame) -> list[str]:
     """Return who leads, who is not better than guessing, and who has a position bias."""
     sentences = []
-    for (name, ask), every in results.filter(by=_ALL).group_by("input", "ask", maintain_order=True):
-        rows = every.filter(pl.col("model").is_in(_compared(every)))
+    for (name, ask), rows in compared_rows(results).group_by("input", "ask", maintain_order=True):
         item, guessing = ("question", "guessing") if ask == "choice" else ("pair", "always no")
         asked = f"the {counted(rows['n_asked'][0], item)} of {name}"
         sentences += accuracy_sentences(rows, asked, guessing)
@@ -188,7 +193,7 @@ def chosen_sentences(answers: Answers) -> list[str]:
 def readable_results(results: pl.DataFrame) -> list[pl.DataFrame]:
     """Return a table of all questions, and accuracies by group of the models in comparisons."""
     whole = results.filter(by=_ALL).drop("by", "group", "n_concepts")
-    compared = [name for _, rows in whole.group_by("input", "ask") for name in _compared(rows)]
+    compared = compared_rows(results)["model"].implode()
     parts = results.filter(pl.col("by") != _ALL, pl.col("model").is_in(compared))
     index = ["input", "ask", "by", "group", "n_asked"]
     return [whole, parts.pivot("model", index=index, values="accuracy")]

@@ -118,9 +118,9 @@ def agreements(table: Judgements, n_values: int, resampling: Resampling) -> dict
     answers. Fleiss' kappa and AC1 are (p - e) / (1 - e) for this share p and the share e that is
     expected by chance, from the mean share of each value over units: the sum of its squares for
     kappa (Fleiss, Psychological Bulletin 1971), and the sum of share * (1 - share), divided by the
-    number of values less one, for AC1 (Gwet, British Journal of Mathematical and Statistical
-    Psychology 2008). As in Gwet's handbook, units with one answer count for the shares of values,
-    except of two annotators, whose common units are compared as in Cohen's kappa.
+    number of values that occur less one, for AC1 (Gwet, British Journal of Mathematical and
+    Statistical Psychology 2008). As in Gwet's handbook, units with one answer count for the shares
+    of values, except of two annotators, whose common units are compared as in Cohen's kappa.
 
     Args:
         table: values from 0 to ``n_values`` - 1, or -1 if missing.
@@ -131,6 +131,7 @@ def agreements(table: Judgements, n_values: int, resampling: Resampling) -> dict
         NaN if no unit has two answers; the kappa also if only one value occurs.
     """
     kinds, n_units = _kinds(table, n_values, _PAIRABLE if table.shape[1] == _PAIRABLE else 1)
+    kinds = np.ascontiguousarray(kinds[:, kinds.any(axis=0)])
     n = kinds.sum(axis=1)
     alike = (kinds * (kinds - 1)).sum(axis=1) / np.maximum(n * (n - 1), 1)
     features = np.column_stack([kinds / n[:, None], alike, n >= _PAIRABLE])
@@ -143,7 +144,7 @@ def agreements(table: Judgements, n_values: int, resampling: Resampling) -> dict
 _BY_CHANCE: dict[str, Callable[[FloatTable], Values]] = {
     "percent_agreement": lambda shares: np.zeros(len(shares)),
     "fleiss_kappa": lambda shares: (shares * shares).sum(axis=1),
-    "ac1": lambda shares: (shares * (1 - shares)).sum(axis=1) / (shares.shape[1] - 1),
+    "ac1": lambda shares: (shares * (1 - shares)).sum(axis=1) / max(1, shares.shape[1] - 1),
 }
 """The agreement by chance, given the shares of values, float64[n, n_values]."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -304,9 +304,10 @@ def add_annotator(options: AddOptions) -> Study:
     if options.answers:
         identity = StudyIdentity(study_id=study.manifest.study_id, scale=study.asked)
         entries = read_answers([*map(Path, options.answers)], shown, identity).entries
+    is_asked = ~pl.col("annotator").is_in(study.manifest.added)  # others replace these
     needed = (
         entries.group_by("item_id")
-        .agg(pl.col(*study.scale.sides).first(), n=pl.col("value").count(), n_asked=pl.len())
+        .agg(pl.col(*study.scale.sides).first(), n=pl.col("value").count(), n_asked=is_asked.sum())
         .filter(pl.col("n") < pl.col("n_asked"))
         .sort("n", "item_id")
     )
@@ -345,6 +346,12 @@ def read_pairs(
     for name in table.frame.columns:
         if name in taken:
             raise InputError(f"{path}: medsim writes a column {name!r} itself; rename it")
+    lacking = table.frame.select(pl.any_horizontal(pl.col(_SIDES) == "")).to_series()
+    if table.frame.height > 1 and lacking[-1] and lacking.sum() == 1:  # such as totals
+        where, cells = list(table.rows())[-1]
+        shown = " ".join(filter(None, cells))
+        progress_of(progress).warn(f"{path.name}: {where} ({shown!r}) lacks a term; left out")
+        table = replace(table, at=table.at[:-1], frame=table.frame[:-1])
     if table.frame.is_empty():
         raise InputError(f"{path} has no pairs")
     for side in _SIDES:

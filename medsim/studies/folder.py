@@ -145,7 +145,9 @@ def add_to_study(study: Study, presentation: pl.DataFrame) -> Study:
     """Write the sheets of another annotator into a study and return it; other sheets stay."""
     (name,) = presentation["annotator"].unique()
     assignment = pl.concat([study.assignment(), presentation])
-    manifest = replace(study.manifest, annotators=[*study.manifest.annotators, name])
+    before = study.manifest
+    people, added = ([*earlier, name] for earlier in (before.annotators, before.added))
+    manifest = replace(before, annotators=people, added=added)
     with claimed(study.folder, replace(STUDY, grows=True), overwrite=False) as output:
         files = (path for path in study.folder.rglob("*") if path.is_file())
         names = {path.relative_to(study.folder).as_posix() for path in files}

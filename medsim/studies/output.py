@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import polars as pl
@@ -129,6 +129,7 @@ class StudyManifest(Manifest):
         instructions: paragraphs that annotators read first.
         page_size: the number of pairs before a pause; 0 for no pauses.
         annotators: names of the annotators.
+        added: names of those who were added later, in place of others.
         source: source of the pairs, with its fingerprint.
         notice: notice about sharing the study; None without one.
         question: question that annotators see; None for the scale's.
@@ -146,6 +147,7 @@ class StudyManifest(Manifest):
     page_size: int = 0
     question: str | None = None
     answer_words: list[str] | None = None
+    added: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from medsim.core.progress import progress_of
 from medsim.core.shown import MISSING, Shown, Summary, readable_text, texts
 from medsim.core.tables import guarded, harmless
 from medsim.pages.readable import with_ends
-from medsim.statistics.strata import Stratification
+from medsim.statistics.strata import PAIR_PROPERTIES, Stratification
 from medsim.studies.folder import Study
 from medsim.studies.graded import MIN_AGREEMENT, OUTLIERS, graded_tables
 from medsim.studies.judged import compared_tables, judged_tables
@@ -25,6 +25,7 @@ from medsim.studies.options import ScoreOptions
 from medsim.studies.output import (
     EVERY,
     ITEM_TABLES,
+    MAX_PARTS,
     SCORE_TABLES,
     STUDY_SCORES,
     WHY_MISSING,
@@ -111,15 +112,17 @@ def score_study(options: ScoreOptions) -> Scores:
         stage.note(f"{counted(n_answers, 'answer')} of {counted(n_people, 'annotator')}")
     asked = answers.entries.filter(~pl.col("annotator").is_in(list(options.leave_out)))
     missing = asked.filter(pl.col("value").is_null())
+    needed = needed_answers(asked, [hidden.get(name, name) for name in study.manifest.added])
     progress.warn(*answers.warnings, *warnings_of_answers(study, asked, missing))
     with progress.stage("score"):
-        tables = _tables(study, given, asked, options)
+        tables = _tables(study, given, needed, options)
         if given["seconds"].count():
             name = "raters" if study.scale is GRADED else "annotators"
             tables[name] = _timed(tables[name], given)
         tables["answers"] = _answers(study, asked)
         tables["missing"] = missing.select("annotator", "position", "left", "right", "comment")
-    if (n_items := missing["item_id"].n_unique()) and not options.incomplete:
+    n_items = needed.filter(pl.col("value").is_null())["item_id"].n_unique()
+    if n_items and not options.incomplete:
         share = f"{n_items:,} of {study.items().height:,} {study.scale.noun}s"
         for name in _OF_COMPLETE & tables.keys():
             progress.warn(f"{share} lack answers and are not in {name}; add `incomplete`")
@@ -133,6 +136,18 @@ def score_study(options: ScoreOptions) -> Scores:
     if options.out is not None:
         _write(scores, study, answers, options)
     return scores
+
+
+def needed_answers(asked: pl.DataFrame, added: Sequence[str]) -> pl.DataFrame:
+    """Return the answers that were asked for without missing ones that are not needed.
+
+    Annotators who were added answer in place of others. So none of their own missing answers is
+    needed, and for each answer that they gave to an item, one less of those that others lack.
+    """
+    is_added, is_missing = pl.col("annotator").is_in(added), pl.col("value").is_null()
+    n_given = (is_added & ~is_missing).sum().over("item_id")
+    number = (is_missing & ~is_added).cum_sum().over("item_id")
+    return asked.filter(~is_missing | (~is_added & (number > n_given)))
 
 
 def _tables(
@@ -233,6 +248,11 @@ def warnings_of_answers(study: Study, asked: pl.DataFrame, missing: pl.DataFrame
         yield f"{missing.height:,} of {counted(asked.height, 'answer')} are missing"
     if late := sorted(name for name in n_missing if n_missing[name] == n_asked[name]):
         yield f"no answers from {listed(late)}; they count as asked unless `leave_out` names them"
+    known = {*ITEM_TABLES[study.scale.name].dtypes, *PAIR_PROPERTIES}
+    own = study.items().drop(known, strict=False)
+    many = [column.name for column in own if column.n_unique() > MAX_PARTS]
+    if many and "parts" in SCORE_TABLES[study.scale.name]:
+        yield f"parts leaves out columns with more than {MAX_PARTS} values: {listed(many)}"
     answered = asked.join(missing, on="entry_id", how="anti")["item_id"].n_unique()
     if answered < n_items:
         yield f"{n_items - answered:,} of {n_items:,} {noun}s have no answer and are left out"

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.errors import InputError
-from medsim.core.instances import check_terms, file_of
+from medsim.core.instances import check_terms
 from medsim.core.kinds import WIC_COLUMNS
 from medsim.core.manifest import fingerprint
 from medsim.core.reading import reading
@@ -21,7 +21,7 @@ from medsim.corpora import CORPUS_SPLITS
 from medsim.kernels.components import components
 from medsim.kernels.packing import term_hashes, tie_hashes
 from medsim.kernels.types import Flags, Hashes, Ids, Rows
-from medsim.wic.output import read_instances
+from medsim.wic.output import read_instances, split_files
 from medsim.wic.rules import term_pair
 
 IDENTITY = ("sentence1", "sentence2", "start1", "start2")
@@ -213,14 +213,7 @@ def read_dataset(
 
 def _files(data: Path, train: str | Path | None, dev: str | Path | None) -> dict[str, Path]:
     """Return the file of each existing split."""
-    if not data.exists():
-        raise InputError(f"{data} does not exist")
-    paths = (
-        {split: file_of(data, split) for split in CORPUS_SPLITS}
-        if data.is_dir()
-        else {"test": data}
-    )
-    files = {split: path for split, path in paths.items() if path.exists()}
+    files = split_files(data)
     if "test" not in files:
         raise InputError(f"{data} has no test.json; give a folder with one, or a file")
     options = {"train": train, "dev": dev}

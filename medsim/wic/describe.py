@@ -60,7 +60,7 @@ def describe_wic(options: WicStatsOptions) -> pl.DataFrame:
         if options.table in _TABLES:
             return _TABLES[options.table](benchmark)
         if build is None:
-            raise OptionError(f"`table` {options.table} needs a folder of medsim wic build")
+            raise OptionError(f"table {options.table} needs a folder of medsim wic build")
         if options.table == "figure-3":
             return curve(build, checked_threads(options.threads))
         return corpora(build) if options.table == "1" else types(build)
@@ -147,9 +147,7 @@ def seen_terms(files: BenchmarkFiles) -> pl.DataFrame:
     Case does not count. Instances with both terms in train also count as seen.
     """
     if lacking := [name for name in ("train", "test") if name not in files.splits]:
-        raise OptionError(
-            f"table 5 needs {lacking[0]}, which {files.name} lacks; add `{lacking[0]}`"
-        )
+        raise OptionError(f"table 5 needs {lacking[0]}.json, which {files.name} lacks")
     in_train = set(lowered(_sides(files.splits["train"], "term").to_list()))
     test = files.splits["test"]
     pairs = zip(*(lowered(test[f"term{side}"].to_list()) for side in _SIDES), strict=True)

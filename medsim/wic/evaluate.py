@@ -138,9 +138,7 @@ def _check_splits(models: Sequence[WicModel], dataset: WicDataset) -> None:
     for model in models:
         for split in model.needs:
             if not len(getattr(dataset.rounds[0], split)):
-                raise OptionError(
-                    f"{model.name} needs {split}, which {dataset.name} lacks; add `{split}`"
-                )
+                raise OptionError(f"{model.name} needs {split}.json, which {dataset.name} lacks")
 
 
 def _people(options: WicEvaluateOptions, dataset: WicDataset) -> float | None:

@@ -233,18 +233,14 @@ class BenchmarkFiles:
 def read_benchmark(options: BenchmarkFilesOptions) -> BenchmarkFiles:
     """Return the benchmark in a folder or a file, and in the files of further splits."""
     data, split = folder_of(options.data), options.split
-    if not data.exists():
-        raise InputError(f"{data} does not exist")
+    paths = split_files(data)
     if not data.is_dir():
         paths = {split or _split_of(data): data}
     elif split is not None:
         raise OptionError(f"`split` {split} applies to a single file; {data} is a folder")
-    else:
-        files = {name: file_of(data, name) for name in CORPUS_SPLITS}
-        paths = {name: path for name, path in files.items() if path.exists()}
-        if not paths:
-            names = ", ".join(f"{name}.json" for name in CORPUS_SPLITS)
-            raise InputError(f"{data} is not a benchmark of words in context: it has no {names}")
+    elif not paths:
+        names = ", ".join(f"{name}.json" for name in CORPUS_SPLITS)
+        raise InputError(f"{data} is not a benchmark of words in context: it has no {names}")
     for name, path in options.values_for().items():
         if name in CORPUS_SPLITS and path is not None:
             if name in paths:
@@ -253,6 +249,16 @@ def read_benchmark(options: BenchmarkFilesOptions) -> BenchmarkFiles:
     splits = {name: read_instances(paths[name]) for name in CORPUS_SPLITS if name in paths}
     build = Benchmark(data) if (data / MANIFEST).exists() else None
     return BenchmarkFiles(name=data.name, splits=splits, build=build)
+
+
+def split_files(data: Path) -> dict[str, Path]:
+    """Return the file of each split that a folder has, or a single file as the test split."""
+    if not data.exists():
+        raise InputError(f"{data} does not exist")
+    if not data.is_dir():
+        return {"test": data}
+    paths = {split: file_of(data, split) for split in CORPUS_SPLITS}
+    return {split: path for split, path in paths.items() if path.exists()}
 
 
 def _split_of(path: Path) -> str:

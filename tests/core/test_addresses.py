@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import urllib.request
 from email.message import Message
 from pathlib import Path
@@ -238,3 +239,20 @@ def test_a_file_of_the_web_is_copied_whole(
     assert build.manifest.source["source"]
     assert build.manifest.source["name"] == "named.zip"
     assert "SECRET" not in (tmp_path / "out" / "manifest.json").read_text()
+
+
+def test_a_file_that_a_store_cut_is_an_error_and_is_removed(
+    store: Any, release: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store may report success for a file that it received in part."""
+
+    def cut(source: Any, target: Any, _size: int) -> None:
+        target.write(source.read()[:-1])
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "copyfileobj", cut)
+        with pytest.raises(OutputError, match="was not written whole; run the command again"):
+            medsim.build(release, "s3://bucket/out/cut", negatives=["random"])
+    assert names(store, "bucket/out/cut") == {"_unfinished"}
+    medsim.build(release, "s3://bucket/out/cut", negatives=["random"])
+    assert "manifest.json" in names(store, "bucket/out/cut")

@@ -257,7 +257,7 @@ def test_large_changes_are_in_a_file_beside(
     again = partial(medsim.evaluate, inputs / "build", {"two": inputs / "two.vec"}, out)
     with monkeypatch.context() as patched:
         patched.setattr("medsim.evaluations.result_file._MAX_TEXT", 1000)
-        again(coverage="any")
+        again(coverage="any", date=dt.date(2026, 1, 2))
     arrays = out / "result.npz"
 
     for path in (out, tmp_path):  # also under another name
@@ -278,7 +278,7 @@ def test_large_changes_are_in_a_file_beside(
     (tmp_path / "two.npz").unlink()
     with pytest.raises(InputError, match=r"two\.npz cannot be read .*No such file"):
         read_result(tmp_path / "two.json")
-    again(coverage="any")
+    again(coverage="any", date=dt.date(2026, 1, 3))
     assert not arrays.exists()
 
 

@@ -65,7 +65,7 @@ def test_tables_are_rectangular_and_their_names_unique(paper: str, table: dict) 
     assert [name for p, t in TABLES if p == paper and (name := t["name"]) == table["name"]] == [
         table["name"]
     ]
-    optional = {"note", "blank"}
+    optional = {"note", "blank", "same"}
     assert set(table) - optional == {"name", "section", "caption", "columns", "rows", "cells"}
     assert len(table["cells"]) == len(set(table["rows"])) == len(table["rows"])
     assert {len(values) for values in table["cells"]} <= {len(set(table["columns"]))}

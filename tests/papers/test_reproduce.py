@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import shutil
@@ -23,6 +24,7 @@ from medsim.papers.printed import first_number, printed_papers
 from medsim.papers.published import chiu_2018
 from medsim.papers.reproduce import latex
 from medsim.studies.folder import Study
+from medsim.wic import GROUPS
 from medsim.wic.output import WIC_EVALUATION
 
 if TYPE_CHECKING:
@@ -55,6 +57,12 @@ def write_rated(path: Path, n_pairs: int) -> Path:
     return path
 
 
+def made_at(out: Path) -> dict[str, int]:
+    """Return when each output of a reproduction was made."""
+    names = ("build", "study", "results")
+    return {name: (out / name / "manifest.json").stat().st_mtime_ns for name in names}
+
+
 @pytest.fixture(scope="module")
 def reproduced(tmp_path_factory: pytest.TempPathFactory) -> medsim.Reproduction:
     """Return the first paper, run twice: the second run has the answers of people."""
@@ -65,6 +73,7 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> medsim.Reproduction:
     terms = medsim.build(release, folder / "build").read("terminology/term.parquet")["term"]
     embeddings = {"BioNLP PM": word_vectors(1, terms), "mine": word_vectors(2, terms)}
     medsim.reproduce("schulz-2020", [release, *rated], out, embeddings=embeddings, cache="none")
+    (folder / "made.json").write_text(json.dumps(made_at(out)))
     judge(Study(out / "study"), folder / "answers", {f"annotator-{n}": n / 20 for n in (1, 2, 3)})
     return medsim.reproduce(
         "schulz-2020",
@@ -190,9 +199,8 @@ def test_other_files_have_all_cells(reproduced: medsim.Reproduction) -> None:
 
 def test_finished_steps_are_used_again(reproduced: medsim.Reproduction) -> None:
     out = reproduced.folder.parent
-    stages = [stage["name"] for stage in reproduced.manifest.stages]
 
-    assert not [name for name in stages if name.startswith(("make", "draw pairs", "embed"))]
+    assert made_at(out) == json.loads((out.parent / "made.json").read_text())
     other = shutil.copy(out.parent / "invented.zip", out.parent / "other.zip")
     with pytest.raises(
         medsim.MedsimError, match=r"is a build of invented\.zip; name another `out`"
@@ -201,6 +209,8 @@ def test_finished_steps_are_used_again(reproduced: medsim.Reproduction) -> None:
     release = out.parent / "invented.zip"
     with pytest.raises(medsim.MedsimError, match="has scores of BioNLP PM, mine and"):
         medsim.reproduce("schulz-2020", release, out, embeddings={"a": word_vectors(1)})
+    with pytest.raises(medsim.MedsimError, match="build has `seed` 0; give it again, or name"):
+        medsim.reproduce("schulz-2020", release, out, embeddings={"a": word_vectors(1)}, seed=1)
     later = out.parent / "later"
     later.mkdir()
     medsim.synth(later / "invented.zip", concepts=100)
@@ -211,7 +221,7 @@ def test_finished_steps_are_used_again(reproduced: medsim.Reproduction) -> None:
 def test_a_benchmark_of_other_corpora_is_not_used_again(tmp_path: Path, shared_benchmark) -> None:
     shutil.copytree(shared_benchmark.folder, tmp_path / "paper" / "wic")
     (tmp_path / "NCBI.txt").write_text("another corpus")
-    with pytest.raises(medsim.MedsimError, match="is of other corpora or options"):
+    with pytest.raises(medsim.MedsimError, match="is of other corpora; name another"):
         medsim.reproduce(
             "rouhizadeh-2024", tmp_path / "NCBI.txt", tmp_path / "paper", terminology="hpo"
         )
@@ -228,6 +238,22 @@ def test_files_that_do_not_exist_are_named_before_the_slow_steps(tmp_path: Path)
             tasks=tmp_path / "nowhere.csv",
         )
     assert not (tmp_path / "paper").exists()
+
+
+@pytest.mark.parametrize("missing", ["rated", "embedding"])
+def test_rated_files_and_embeddings_are_opened_before_the_build(
+    tmp_path: Path, missing: str
+) -> None:
+    release, rated = tmp_path / "invented.zip", write_rated(tmp_path / "MayoSRS.csv", 5)
+    medsim.synth(release, concepts=50)
+    (tmp_path / "a.vec").write_text("1 2\npain 1 2\n")
+    (rated if missing == "rated" else tmp_path / "a.vec").unlink()
+
+    with pytest.raises(medsim.MedsimError, match=r"\.csv cannot be read|a\.vec does not exist"):
+        medsim.reproduce(
+            "schulz-2020", [release, rated], tmp_path / "o", embeddings={"a": tmp_path / "a.vec"}
+        )
+    assert not (tmp_path / "o").exists()
 
 
 def test_people_and_pairs_of_chiu_are_read_with_care(tmp_path: Path) -> None:
@@ -298,6 +324,7 @@ def test_the_inputs_of_chiu_are_on_one_page(tmp_path: Path) -> None:
     found = {(row["table"], row["row"], row["column"]): row for row in cells.iter_rows(named=True)}
     quarter = found["text 3 quarters", "Biomedical, associated", "Bio-SimLex"]
     assert (quarter["computed"], quarter["printed"], quarter["difference"]) == ("1", "247", -246)
+    assert found["text 3 quarters", "General, all", "Bio-SimLex"]["computed"] == "1"
     assert found["text 5 agreement", "Bio-SimVerb", "IAA-1"]["computed"] == "0.70"
     assert found["text 5 agreement", "Bio-SimVerb", "IAA-2"]["difference"] == 0.11
     assert {*made.manifest.inputs} > {"MayoSRS", "model 0", "tasks.csv", pairs.name, people.name}
@@ -320,6 +347,8 @@ def test_figures_of_chiu_need_counts_of_words(tmp_path: Path) -> None:
         cache="none",
     )
 
+    types = made.cells().filter(table="text 1 types", row="Bio-SimLex")
+    assert types["computed"].to_list() == [str(len(words))]
     figure = made.cells().filter(table="figure 2").drop_nulls("computed")
     assert figure["column"].to_list() == ["10-15", "16-21", "22+"]
     assert made.cells().filter(table="figure 1").is_empty()
@@ -374,6 +403,33 @@ def test_cells_of_words_in_context_say_which_file_is_missing(
         "Accuracy, annotator 2": "0.90",
         "Accuracy, mean": "0.85",
     }
+    repeated = made.cells().filter(pl.col("table").is_in(["text 3", "text 7"]))
+    repeated = repeated.drop_nulls("computed")
+    assert dict(repeated.select("row", "computed").iter_rows()) == {
+        "Test instances": f"{test.height:,}",
+        "Inter-annotator agreement": "0.84",
+        **{
+            f"Test, {group.replace('_', ' ')}": str(test.filter(cat=group).height)
+            for group in GROUPS
+        },
+    }
+
+
+def test_a_folder_with_one_split_is_cross_fitted(tmp_path: Path, shared_benchmark) -> None:
+    data, words = tmp_path / "data", medsim.Embedding({"of": [1.0]}, keys="words")
+    data.mkdir()
+    shutil.copy(shared_benchmark.folder / "dev.json", data)
+
+    made = medsim.reproduce(
+        "rouhizadeh-2024", data, tmp_path / "paper", embeddings={"of": words}, cache="none"
+    )
+
+    assert "cross-fitted" in made.manifest.remarks["Thresholds"]
+    (cell, *_) = made.cells().filter(table="6", row="of (perceptron)").iter_rows(named=True)
+    assert cell["other"] == "another split than test, cross-fitted"
+    shutil.copy(shared_benchmark.folder / "test.json", data)
+    with pytest.raises(medsim.MedsimError, match=r"^of needs train\.json, which data lacks$"):
+        medsim.reproduce("rouhizadeh-2024", data, tmp_path / "paper", embeddings={"of": words})
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,32 @@ def often_right(row: dict[str, Any]) -> str:
     return LETTERS[(row["answer"] + (number % 3 == 0)) % 4]
 
 
+def test_a_language_model_is_added_to_earlier_answers(
+    service: LocalService, questions: Path, tmp_path: Path
+) -> None:
+    service.chat = reply_with(often_right, ROWS)
+    both = run(service, questions, tmp_path / "both", "", ",ask=pairs")
+    first = [f"m0=api:{service.url},model=m0"]
+    medsim.evaluate(questions, {}, tmp_path / "out", llms=first, cache="none")
+    n_requests = len(service.requests)
+
+    second = [f"m1=api:{service.url},model=m1,ask=pairs"]
+    added = medsim.evaluate(questions, {}, tmp_path / "out", llms=second, cache="none")
+
+    assert len(service.requests) == n_requests + 4 * len(ROWS)
+    key = ["input", "ask", "model", "by", "group"]
+    assert added.results().sort(key).equals(both.results().sort(key))
+    assert {*added.manifest.models} == {"m0", "m1"}
+    shown = CliRunner().invoke(app, ["compare", str(tmp_path / "out"), "--format", "csv"])
+    assert shown.stdout == added.results().write_csv()
+    with pytest.raises(OptionError, match="other questions or with other options"):
+        run(service, questions, tmp_path / "out", "", sample=3)
+    vectors = {"e": {"name": [1.0, 2.0]}}
+    run(service, questions, tmp_path / "mixed", "", embeddings=vectors)
+    with pytest.raises(OptionError, match="give e too; only replies of language models are kept"):
+        run(service, questions, tmp_path / "mixed", "", ",ask=pairs")
+
+
 def test_known_answers_have_the_known_accuracy(
     service: LocalService, questions: Path, tmp_path: Path
 ) -> None:

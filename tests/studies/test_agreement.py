@@ -64,7 +64,8 @@ def test_agreements_match_sums_over_pairs_of_answers(table: np.ndarray) -> None:
         assert all(map(math.isnan, result.values()))
         return
     shares = [np.mean([unit.count(value) / len(unit) for unit in units]) for value in range(3)]
-    p, by_luck = np.mean(alike), sum(share * (1 - share) for share in shares) / 2
+    n_others = max(1, np.count_nonzero(shares) - 1)
+    p, by_luck = np.mean(alike), sum(share * (1 - share) for share in shares) / n_others
     assert result["percent_agreement"] == pytest.approx(p)
     assert result["ac1"] == pytest.approx((p - by_luck) / (1 - by_luck))
     of_squares = sum(share * share for share in shares)

@@ -200,7 +200,15 @@ def test_someone_who_is_added_gets_what_needs_votes_and_other_sheets_stay(
     missing = shown.filter(pl.col("annotator").is_in(["dora", "fay"]))["item_id"]
     assert {*new["item_id"]} == {*missing}
     assert new.height == new["item_id"].n_unique()
+    before = medsim.score_study(study, [answers], resamples=0).table("judged")
+    unanswered = medsim.score_study(added, [answers], resamples=0).table("judged")
+    assert unanswered.equals(before)  # the added one is asked in place of others
     page(added, "gil", answers / "gil.jsonl")
+    with_gil = medsim.score_study(added, [answers], resamples=0)
+    n_missing = with_gil.table("judged")["n_missing"].to_list()
+    assert n_missing == [max(0, n - 1) for n in before["n_missing"]]
+    n_answers = pl.sum_horizontal("n_same", "n_not_same", "n_dont_know", "n_missing")
+    assert {*with_gil.table("judged").select(n_answers).to_series()} == {3}
     late = medsim.score_study(added, [answers], leave_out=["dora", "fay"], resamples=0)
     assert late.table("missing").is_empty()
     assert late.table("answers").filter(annotator="gil").height == new.height
@@ -218,6 +226,43 @@ def test_someone_who_is_added_gets_what_needs_votes_and_other_sheets_stay(
         page(added, name, answers / f"{name}.jsonl")
     with pytest.raises(OptionError, match="every pair has all its answers"):
         medsim.add_annotator(added, "hal", [answers])
+
+
+def test_cover_sheets_merged_cells_totals_and_empty_files_are_read_or_named(tmp_path: Path) -> None:
+    rows = [f"a{at},b{at},{at}" for at in range(14)]
+    (tmp_path / "pairs.csv").write_text("\n".join(["term1,term2,age", *rows, "Total,,14"]))
+    progress = medsim.Progress()
+    study = medsim.sample_study(
+        tmp_path / "pairs.csv", tmp_path / "study", annotators=["ada", "ben"], progress=progress
+    )
+    assert progress.warnings == ["pairs.csv: line 16 ('Total 14') lacks a term; left out"]
+    folder = tmp_path / "answers"
+    folder.mkdir()
+    book = openpyxl.Workbook()
+    book.active.append(["Studie der Klinik"])
+    sheet = book.create_sheet("Bogen")
+    sheet.append(["Nr", "links", "rechts", "Antwort"])
+    for cells in rows_of(study, "ada"):
+        sheet.append([*cells[:3], "ja"])
+    sheet.append([None, "Summe", "14 Paare", "14 ja"])
+    sheet.merge_cells("D3:D4")
+    book.save(folder / "ada.xlsx")
+    (folder / "ben.csv").touch()
+
+    scores = medsim.score_study(study, [folder], resamples=0)
+
+    assert scores.table("answers")["answer"].count() == 13
+    said = "\n".join(scores.warnings)
+    assert "row 16 ('Summe 14 Paare 14 ja') has no entry; left out" in said
+    assert "1 cell is merged over rows; the first has it" in said
+    assert "no answers in ben.csv; left out" in said
+    assert "parts leaves out columns with more than 12 values: age" in said
+    for name in ("ben", "cy"):
+        put(folder, f"{name}.csv", f"entry,left,right,answer\n{'0' * 16},a1,b1,odd\n".encode())
+    with pytest.raises(
+        InputError, match=r"ben\.csv is of another study.*; .*cy\.csv is of another"
+    ):
+        medsim.score_study(study, [folder])
 
 
 def test_pseudonyms_are_in_every_output_and_their_key_is_in_one_file(

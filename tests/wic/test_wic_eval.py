@@ -594,9 +594,9 @@ def test_a_missing_split_that_a_model_needs_is_an_error(place: Path, tmp_path: P
     write_instances(data / "test.json", invented_instances(1, 16))
     words, encoder = f"words={place / 'kinds.txt'}", f"encoder={place / 'encoder'}"
 
-    with pytest.raises(OptionError, match="words needs train, which data lacks; add `train`"):
+    with pytest.raises(OptionError, match=r"words needs train\.json, which data lacks"):
         evaluate_wic(data, tmp_path / "out", models=[words])
-    with pytest.raises(OptionError, match="encoder needs dev, which data lacks; add `dev`"):
+    with pytest.raises(OptionError, match=r"encoder needs dev\.json, which data lacks"):
         evaluate_wic(data, tmp_path / "out", models=[encoder])
     splits = {name: place / f"data/{name}.json" for name in ("train", "dev")}
     evaluate_wic(data, tmp_path / "out", models=[words, encoder], **splits)

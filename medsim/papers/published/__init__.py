@@ -6,15 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from medsim.core.errors import OptionError, listed
 from medsim.core.files import digest_of
 from medsim.core.manifest import MANIFEST
 from medsim.core.registry import Registry
+from medsim.evaluations.layouts import parse_rated
 from medsim.evaluations.output import Evaluation
 
 if TYPE_CHECKING:
+    from medsim.core.opened import Opened
     from medsim.papers.options import ReproduceOptions
     from medsim.papers.printed import Cells
 
@@ -41,6 +43,10 @@ class Computed:
     missing: str | Callable[[str, str], str] = ""
     other: str = ""
 
+    def why(self, row: str, column: str) -> str:
+        """Return why a cell is missing."""
+        return self.missing if isinstance(self.missing, str) else self.missing(row, column)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reproduced:
@@ -65,12 +71,19 @@ def name_and_date(source: Mapping[str, object]) -> str:
     return f"{name} of {date}" if date else f"{name}, without a date"
 
 
+def check_seed(made: Opened[Any], options: ReproduceOptions) -> None:
+    """Raise OptionError if an earlier run made an output with another seed."""
+    if (seed := made.manifest.options["seed"]) != options.seed:
+        raise OptionError(f"{made.folder} has `seed` {seed}; give it again, or name another `out`")
+
+
 def check_results(folder: Path, inputs: Sequence[str | Path], options: ReproduceOptions) -> None:
-    """Raise OptionError if an earlier evaluation has inputs or embeddings that are not given."""
+    """Raise OptionError if an earlier evaluation has inputs or options that are not given."""
     if not (folder / MANIFEST).is_file():
         return
-    earlier = Evaluation(folder).manifest
-    given = {*options.models, *(Path(path).resolve() for path in inputs)}
+    check_seed(made := Evaluation(folder), options)
+    earlier = made.manifest
+    given = {*options.models, *(parse_rated(str(path))[0].resolve() for path in inputs)}
     other = [name for name in earlier.embeddings if name not in given]
     paths = (str(about["path"]) for about in earlier.inputs.values())
     other += [path for path in paths if Path(path).resolve() not in given]

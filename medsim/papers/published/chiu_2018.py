@@ -11,6 +11,7 @@ import polars as pl
 
 from medsim.core.errors import InputError, OptionError
 from medsim.core.tables import read_table
+from medsim.core.terms import lowered
 from medsim.evaluations.compare import compare
 from medsim.evaluations.correlate import correlate
 from medsim.evaluations.evaluate import evaluate
@@ -40,7 +41,7 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
 
     The paper compares cosines, and scores each model on the pairs that it covers.
     """
-    check_rated(options.input_paths)
+    check_rated(options.input_paths, options)
     results = out / ("results" if options.words is None else "results-by-words")
     check_results(results, options.input_paths, options)
     evaluation: Any = evaluate(
@@ -58,8 +59,12 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
     name = pl.struct("input", "dataset").map_elements(_column, pl.String)
     pairs = whole_sets(evaluation.pairs().collect()).with_columns(set=name)
     sizes: tuple[Cells, Cells] = ({}, {})  # of others and of the paper's own sets
-    for of, n in pairs.group_by("set", maintain_order=True).len().iter_rows():
-        sizes[of in _OWN][of, "Pairs"] = f"{n:,}"
+    types: Cells = {}
+    for (of,), frame in pairs.group_by("set", maintain_order=True):
+        sizes[of in _OWN][str(of), "Pairs"] = f"{frame.height:,}"
+        if of in _OWN:
+            words = frame.unpivot(["term1", "term2"])["value"].to_list()
+            types[str(of), "Word types"] = f"{len({*lowered(words)}):,}"
     is_single = ~pl.concat_str("term1", "term2").str.contains(r"[\s-]")
     is_scored = (pl.col("metric") != _COSINES[0]) | (options.phrases != "skipped") | is_single
     scores = (
@@ -74,6 +79,7 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
     given = files_of(options.tasks, options.words, *options.pairs, *options.people)
     return Reproduced(
         tables={
+            "text 1 types": Computed(types, _NO_FILE),
             "text 2 biomedical": Computed(sizes[0], _NO_FILE),
             "text 3 size": Computed(sizes[1], _NO_FILE),
             "5": Computed({row[:2]: _SCORE.format(*row[2:]) for row in scores.iter_rows()}),
@@ -89,7 +95,7 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
 def _of_tasks(options: ReproduceOptions, scores: pl.DataFrame) -> dict[str, Computed]:
     """Return table 6 and the number of its significant correlations."""
     if options.tasks is None:
-        return {"text 5 significance": Computed(missing="no scores of tasks; add `tasks`")}
+        return {"text 5 significance": Computed(missing="no scores of tasks were given")}
     table = scores.pivot("set", index="embedding", values="value").rename({"embedding": "model"})
     pairs = correlate(table, options.tasks, correction="none", progress=options.progress)
     tested = pairs.drop_nulls("r").select("set", "task", "r", "p")
@@ -119,16 +125,18 @@ def _of_people(options: ReproduceOptions) -> dict[str, Computed]:
                 raise InputError(f"{path}: associated is {associated!r}, not true or false")
             kind = _ASSOCIATED[associated.lower()]
             quarters[f"{domain.capitalize()}, {kind}", rated_set(Path(path).stem)] = f"{n:,}"
+        n_general = chosen.filter(domain="general").height
+        quarters["General, all", rated_set(Path(path).stem)] = f"{n_general:,}"
     return {
-        "text 5 agreement": Computed(agreement, "no scores of a study were given; add `people`"),
-        "text 3 quarters": Computed(quarters, "no such pairs were given; add `pairs`"),
+        "text 5 agreement": Computed(agreement, "no scores of a study were given"),
+        "text 3 quarters": Computed(quarters, "no such pairs were given"),
     }
 
 
 def _of_parts(options: ReproduceOptions, evaluation: Evaluation) -> dict[str, Computed]:
     """Return the scores on thirds of the sets, which figures show, and the sizes of these."""
     figures: dict[tuple[str, str], Cells] = {figure: {} for figure in _FIGURES}
-    missing = "no rated file or table of words gives such counts; add `words`"
+    missing = "no rated file or table of words gives such counts"
     if options.words is not None:
         parts = compare(evaluation, table="parts", subset="own", progress=options.progress)
         for row in parts.drop_nulls("value").iter_rows(named=True):

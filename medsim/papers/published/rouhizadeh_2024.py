@@ -14,12 +14,20 @@ from medsim.core.errors import InputError, OptionError
 from medsim.core.files import digest_of
 from medsim.core.tables import read_table
 from medsim.papers.printed import Cells, printed_papers
-from medsim.papers.published import PAPERS, Computed, Paper, Reproduced, files_of, name_and_date
+from medsim.papers.published import (
+    PAPERS,
+    Computed,
+    Paper,
+    Reproduced,
+    check_seed,
+    files_of,
+    name_and_date,
+)
 from medsim.wic.build import build_wic
 from medsim.wic.describe import describe_wic
 from medsim.wic.evaluate import evaluate_wic
 from medsim.wic.models import model_of
-from medsim.wic.output import ALL_INSTANCES, Benchmark, WicScores
+from medsim.wic.output import ALL_INSTANCES, Benchmark, WicScores, split_files
 from medsim.wic.page import ROUHIZADEH_2024
 
 if TYPE_CHECKING:
@@ -47,20 +55,22 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
         try:
             rows = describe_wic(data, table=name, threads=options.threads)
         except OptionError as error:
-            tables[label] = Computed(missing=str(error).partition("; add")[0])
+            tables[label] = Computed(missing=str(error))
         else:
             of_pairs = "" if name == "1" else other
             tables[label] = Computed(cells := _cells(name, rows), partial(_why, cells), of_pairs)
-    inputs = files_of(*options.people)
+    tables["text 4.2"] = Computed(missing="no scores of a study were given")
+    if options.people:
+        tables["text 4.2"] = Computed(_of_people(Path(options.people[0])), "no such annotator")
     remarks = {"Terminology": name_and_date(source)} if source else {}
-    if benchmark is None:
-        inputs |= files_of(*_files(Path(str(data))))
-    else:
+    files = [] if benchmark else [*split_files(Path(str(data))).values()]
+    inputs = files_of(*options.people, *files)
+    if benchmark is not None:
         inputs |= {str(corpus["name"]): corpus for corpus in benchmark.manifest.corpora}
         inputs["benchmark"] = {"options": benchmark.manifest.options, "source": source}
     if models:
         scores = evaluate_wic(
-            data,
+            data if benchmark or len(files) > 1 else files[0],  # a single split is cross-fitted
             out / "scores",
             models={"random": "random", **models},
             people=options.people[0] if options.people else None,
@@ -75,19 +85,12 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
             other = "another split than test, cross-fitted"
             remarks["Thresholds"] = "cross-fitted on the only split that was given."
         tables |= _of_models(scores, other)
-    if options.people:
-        tables["text 4.2"] = Computed(_of_people(Path(options.people[0])), "no such annotator")
     return Reproduced(
         tables=tables,
         sources={str(source["name"]): source} if source else {},
         inputs=inputs,
         remarks=remarks,
     )
-
-
-def _files(place: Path) -> list[Path]:
-    """Return the published files of a folder, or a file itself."""
-    return [path for path in (place, *sorted(place.glob("*"))) if path.suffix in _PUBLISHED]
 
 
 def _trained(model: EmbeddingLike, name: str, options: ReproduceOptions) -> EmbeddingLike:
@@ -140,13 +143,12 @@ def _data(options: ReproduceOptions, folder: Path) -> str | Benchmark:
             raise OptionError("corpora need `terminology`; published files are one folder")
         return Benchmark(published) if is_output(published) else published
     if is_output(folder):
-        made = Benchmark(folder).manifest
-        files = {corpus["sha256"] for corpus in made.corpora}
-        name = Path(options.terminology).name
+        check_seed(made := Benchmark(folder), options)
+        files = {corpus["sha256"] for corpus in made.manifest.corpora}
         is_same = files == {*map(digest_of, map(Path, options.input_paths))}
-        if not is_same or made.options["seed"] != options.seed or made.terminology["name"] != name:
-            raise OptionError(f"{folder} is of other corpora or options; name another `out`")
-        return Benchmark(folder)
+        if not is_same or made.manifest.terminology["name"] != Path(options.terminology).name:
+            raise OptionError(f"{folder} is of other corpora; name another `out`")
+        return made
     return build_wic(
         options.input_paths,
         options.terminology,

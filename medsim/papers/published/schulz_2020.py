@@ -19,8 +19,12 @@ from medsim.builds.stats import table_2
 from medsim.core.errors import InputError, OptionError
 from medsim.core.files import digest_of
 from medsim.core.shown import MISSING
+from medsim.embeddings.embedded_terms import open_source
+from medsim.embeddings.options import embedding_spec
 from medsim.evaluations.compare import compare
 from medsim.evaluations.evaluate import evaluate
+from medsim.evaluations.layouts import parse_rated
+from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.readable import readable_tables
 from medsim.evaluations.separation import RF2_CATEGORIES
 from medsim.pages.page import SCHULZ_2020, format_value
@@ -34,6 +38,7 @@ from medsim.papers.published import (
     Paper,
     Reproduced,
     check_results,
+    check_seed,
     files_of,
     name_and_date,
 )
@@ -67,7 +72,7 @@ _NO_CATEGORIES = "; evaluate with `separation`", ": the terminology lacks the pa
 def computed(options: ReproduceOptions, out: Path) -> Reproduced:
     """Return what was computed."""
     release, *rated = options.input_paths
-    check_rated(rated)
+    check_rated(rated, options)
     shared: dict[str, Any] = {"threads": options.threads, "progress": options.progress}
     built = _built(release, out / "build", options)
     check_results(out / "results", [built.folder, *rated], options)
@@ -156,7 +161,7 @@ def _built(release: str, folder: Path, options: ReproduceOptions) -> Build:
             threads=options.threads,
             progress=options.progress,
         )
-    built = Build(folder)
+    check_seed(built := Build(folder), options)
     name = built.manifest.source["name"]
     if name not in (source.name, path.name):
         raise OptionError(f"{folder} is a build of {name}; name another `out`")
@@ -178,11 +183,15 @@ def _is_read_from(built: Build, path: Path) -> bool:
     return {name: file["size"] for name, file in files.items()}.items() <= sizes.items()
 
 
-def check_rated(paths: Sequence[str]) -> None:
-    """Raise OptionError if two files are of the same rated set of the paper."""
+def check_rated(paths: Sequence[str], options: ReproduceOptions) -> None:
+    """Raise an error if a rated file or embedding cannot be opened, or a set has two files."""
+    for name, model in options.models.items():
+        open_source(embedding_spec(model, name))
     files: dict[str, str] = {}
     for path in paths:
-        name = rated_set(Path(path).stem)
+        place, columns = parse_rated(path)
+        read_rated(place, columns)
+        name = rated_set(place.stem)
         if name in files:
             raise OptionError(f"{files[name]} and {path} are both {name}; give one of them")
         files[name] = path

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -115,18 +115,14 @@ def read_answers(
     unanswered: list[Path] = []
     notes: list[str] = []
     named, unread = _files(paths)
-    first = study.scale.columns[0]
+    faults: list[str] = []
     for path, is_named in named:
-        with reading(path, "answers"):
-            text = read_text(path, fits=lambda cells: first in map(str.lower, cells))
-            file_answers = _checked(text, entries, study, notes)
-        notes += text.warnings
-        if file_answers:
-            annotator = entries[file_answers[0].entry_id]["annotator"]
-            files.append({"name": path.name, "sha256": text.sha256, "annotator": annotator})
-        elif is_named:
-            raise InputError(f"{path} has no answers")
-        else:
+        try:
+            file_answers = _answers_of(path, is_named, entries, study, notes, files)
+        except InputError as error:
+            faults.append(str(error))
+            continue
+        if not file_answers:
             unanswered.append(path)
         for answer in file_answers:
             entry = entries[answer.entry_id]
@@ -142,6 +138,8 @@ def read_answers(
             by_entry[answer.entry_id] = (_joined(earlier, answer, is_later=place != path), path)
         known = [answer for answer, _ in by_entry.values()]
         n_again.update(_kept(path.name, file_answers, known, entries))
+    if faults:
+        raise InputError("; ".join(faults))
     given = [answer for answer, _ in by_entry.values()]
     if all(answer.value is None for answer in given):
         hint = f"; not read: {_names(unread)}; {_HOW_TO}" if unread else ""
@@ -153,6 +151,33 @@ def read_answers(
         warnings=(*notes, *_warnings(unread, unanswered, n_again)),
         files=tuple(files),
     )
+
+
+def _answers_of(
+    path: Path,
+    is_named: bool,  # noqa: FBT001 — by the user
+    entries: Mapping[str, Any],
+    study: StudyIdentity,
+    notes: list[str],
+    files: list[dict[str, str]],
+) -> list[GivenAnswer]:
+    """Return the answers in a file, and add its warnings and facts; empty files may be in folders.
+
+    Of a workbook, the sheet with the headings of a sheet or with an entry of the study is read.
+    """
+    if not is_named and not path.stat().st_size:
+        return []
+    with reading(path, "answers"):
+        names = {study.scale.columns[0], *entries}
+        text = read_text(path, fits=lambda cells: not names.isdisjoint(map(str.lower, cells)))
+        answers = _checked(text, entries, study, notes)
+    notes += text.warnings
+    if answers:
+        annotator = entries[answers[0].entry_id]["annotator"]
+        files.append({"name": path.name, "sha256": text.sha256, "annotator": annotator})
+    elif is_named:
+        raise InputError(f"{path} has no answers")
+    return answers
 
 
 def _contradiction(
@@ -240,7 +265,8 @@ def _checked(
         reader = read_jsonl if begin == "{" else read_label_studio
         answers = list(reader(file.path, file.content, study))
     else:
-        answers = list(read_csv(file, study, notes))
+        shown = {entry[side] for entry in entries.values() for side in study.scale.sides} - {""}
+        answers = list(read_csv(file, study, notes, shown))
     named = [answer.entry_id for answer in answers if answer.entry_id]
     if named and not any(entry_id in entries for entry_id in named):
         raise InputError(
@@ -313,13 +339,15 @@ def read_jsonl(path: Path, text: str, study: StudyIdentity) -> Iterator[GivenAns
         )
 
 
-def read_csv(text: Text, study: StudyIdentity, notes: list[str]) -> Iterator[GivenAnswer]:
+def read_csv(
+    text: Text, study: StudyIdentity, notes: list[str], shown: Collection[str] = ()
+) -> Iterator[GivenAnswer]:
     """Yield the answers of a filled-in sheet, as any spreadsheet may save it.
 
     Columns may be in any order, and other columns are ignored; if they are in their places, their
     headings may be in any language, or be missing. The column comment may be absent. Notes on cells
-    of a workbook are comments. Rows that lack an entry and a text, such as totals, are left out and
-    noted.
+    of a workbook are comments. Rows without an entry, without a text of the study and without a
+    known answer, such as totals, are left out and noted.
     """
     n_columns = len(study.scale.columns)
     text, n_added = _with_headings(text, study.scale)
@@ -332,15 +360,17 @@ def read_csv(text: Text, study: StudyIdentity, notes: list[str]) -> Iterator[Giv
         comment = "; ".join(filter(None, (_tidy(*row[n_columns:]), notes_on.get(at))))
         if not (given := answer or comment):
             continue
-        if not _ID.fullmatch(entry_id) and not all(map(str.strip, texts)):
-            shown = " ".join(filter(None, (entry_id, *texts, given)))
-            notes.append(f"{text.path.name}: {line} ({shown!r}) has no entry; left out")
+        value = study.scale.value_of(answer)
+        is_entry = _ID.fullmatch(entry_id) or not {*texts}.isdisjoint(shown)
+        if not is_entry and (value is None or not all(map(str.strip, texts))):
+            said = " ".join(filter(None, (entry_id, *texts, given)))
+            notes.append(f"{text.path.name}: {line} ({said!r}) has no entry; left out")
             continue
         yield GivenAnswer(
             location=f"{text.path}: {line}",
             entry_id=entry_id,
             said=answer or None,
-            value=study.scale.value_of(answer),
+            value=value,
             texts=tuple(texts),
             comment=comment,
         )

@@ -74,10 +74,9 @@ class LlmModel(WicModel):
         positive, covered = np.zeros((2, len(labels)), np.bool_)
         for round_ in dataset.rounds:
             positive[round_.test] = frequent_label(labels[round_.train])
-            for row in round_.test.tolist():
-                answer = answers[row]
-                if answer is not None:
-                    positive[row], covered[row] = answer, True
+        for row, answer in answers.items():
+            if answer is not None:
+                positive[row], covered[row] = answer, True
         table = pl.DataFrame(rows, schema=INSTANCE_REPLIES.dtypes)
         return replace(fixed_answers(positive), covered=covered, replies=table)
 

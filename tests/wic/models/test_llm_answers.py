@@ -301,5 +301,5 @@ def test_shots_need_enough_training_instances(data: Path, tmp_path: Path) -> Non
 
     with pytest.raises(InputError, match="train has 3 True and 0 False instances, too few for 5"):
         evaluate_wic(data, tmp_path / "out", llms=[llm], train=few)
-    with pytest.raises(OptionError, match=r"llm needs train, which test\.json lacks"):
+    with pytest.raises(OptionError, match=r"llm needs train\.json, which test\.json lacks"):
         evaluate_wic(data / "test.json", tmp_path / "out", llms=[llm], dev=data / "dev.json")
