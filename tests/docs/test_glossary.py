@@ -40,7 +40,10 @@ FORMS = {
 }
 """Forms of the terms that are more than the term, with or without an s."""
 
-OTHER_MEANINGS = {"Cluster": ("build-on-a-cluster.md", "environment.md")}
+OTHER_MEANINGS = {
+    "Benchmark": ("performance.md", "paper-rouhizadeh-2024.md"),  # of speed; in a title
+    "Cluster": ("build-on-a-cluster.md", "environment.md"),
+}
 """Pages on which a word is not the term of the glossary."""
 
 
