@@ -88,8 +88,8 @@ def read_sheet(path: Path, data: bytes, fits: Fits | None = None, name: str = ""
         "rows above the header are left out": heads[sheet].index(header),
         f"cells beside the table are left out in {counted(n_beside, 'row')}": n_beside,
         f"{counted(n_merged, 'cell is', 'cells are')} merged over rows; the first has it": n_merged,
-        f"{counted(n_empty, 'formula has', 'formulas have')} no calculated value; save the file with "
-        "a spreadsheet program": n_empty,
+        f"{counted(n_empty, 'formula has', 'formulas have')} no calculated value; save the file "
+        "with a spreadsheet program": n_empty,
     }
     faults = tuple(f"{path.name}: {note}" for note, applies in notes.items() if applies)
     return Text(
