@@ -40,7 +40,7 @@ _JUSTIFICATIONS = {
     "model": "semapv:SemanticSimilarityThresholdMatching",
 }
 _BETWEEN = ("subject_id", "predicate_id", "object_id")
-_AT_ONCE = 1 << 18  # findings
+_AT_ONCE = 1 << 17  # findings
 _SCHEMA = pl.Schema(FINDING.dtypes)
 
 _Found: TypeAlias = tuple[pl.LazyFrame, dict[str, object]]
@@ -204,8 +204,9 @@ def findings_of(audited: Audited, options: AuditOptions) -> Iterator[pl.DataFram
         parts += [part.select(name for name in parts[0].columns if name in part) for part in found]
     rows = [(name, kind.group, kind.severity) for name, kind in chosen.items()]
     store.put("kind", pl.DataFrame(rows, ["kind", "kind_group", "severity"], orient="row"))
-    coded = [part.cast({pl.String: pl.Categorical}) for part in parts]
-    every = pl.concat(coded, how="diagonal_relaxed")
+    parts = [part.cast({pl.String: pl.Categorical}) for part in parts]
+    every = pl.concat(parts, how="diagonal_relaxed", rechunk=True)
+    parts.clear()
     ordered = sorted(chosen, key=lambda name: [*SEVERITIES].index(chosen[name].severity))
     every = every.with_columns(pl.col("kind").cast(pl.Enum(ordered), strict=False))
     order = every.select(pl.arg_sort_by("kind", maintain_order=True)).to_series()
