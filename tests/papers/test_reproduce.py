@@ -22,11 +22,12 @@ from medsim.papers.output import laid_out
 from medsim.papers.printed import first_number, printed_papers
 from medsim.papers.published import chiu_2018
 from medsim.papers.reproduce import latex
+from medsim.statistics.options import Resampling
 from medsim.studies.folder import Study
 from medsim.wic.output import WIC_EVALUATION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 from types import SimpleNamespace
 
@@ -53,6 +54,18 @@ def write_rated(path: Path, n_pairs: int) -> Path:
     ]
     path.write_text("\n".join(["Mean,CUI1,CUI2,TERM1,TERM2", *rows]) + "\n", encoding="utf-8")
     return path
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_resamples() -> Iterator[None]:
+    """Draw 500 resamples in place of 10,000, here and in what cells are compared with."""
+    with pytest.MonkeyPatch.context() as patch:
+        for place in ("studies.options", "evaluations.run"):
+            patch.setattr(
+                f"medsim.{place}.Resampling",
+                lambda **given: Resampling(**{**given, "resamples": 500}),
+            )
+        yield
 
 
 @pytest.fixture(scope="module")
