@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -24,6 +24,7 @@ from medsim.core.manifest import fingerprint, output_kind
 from medsim.core.opened import reading_output
 from medsim.core.options import PathOrOutput, folder_of, public
 from medsim.core.output import claimed_by
+from medsim.core.parquet import scan_parquet, write_batches
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
 from medsim.core.tables import write_csv
@@ -39,8 +40,10 @@ _JUSTIFICATIONS = {
     "model": "semapv:SemanticSimilarityThresholdMatching",
 }
 _BETWEEN = ("subject_id", "predicate_id", "object_id")
+_AT_ONCE = 1 << 17  # findings
+_SCHEMA = pl.Schema(FINDING.dtypes)
 
-_Found: TypeAlias = tuple[pl.DataFrame, dict[str, object]]
+_Found: TypeAlias = tuple[pl.LazyFrame, dict[str, object]]
 """The findings on a release, and the facts about its source."""
 
 
@@ -60,22 +63,22 @@ def audit(options: AuditOptions) -> Audit:
     folders = [path for release in (since, options.source) if release for path in paths_of(release)]
     with claimed_by(options, AUDIT, folders) as output:
 
-        def found_in(release: PathOrOutput, reading: Mapping[str, Any]) -> _Found:
+        def found_in(release: PathOrOutput, reading: Mapping[str, Any], name: str) -> _Found:
             with Store(threads=threads, spill=output.spill) as store:
                 audited = read_audited(release, store, threads, progress, reading)
-                return findings_of(audited, options), dict(audited.source)
+                write_batches(output.spill / name, _SCHEMA, findings_of(audited, options))
+                return scan_parquet(output.spill / name), dict(audited.source)
 
         known = None
         if since is not None:
             earlier_reading = {} if is_output(since) else reading | {"extensions": ()}
-            known = _audited_before(since, options, progress) or found_in(since, earlier_reading)
-        findings, source = found_in(options.source, reading)
+            known = _audited_before(since, options, progress)
+            known = known or found_in(since, earlier_reading, "earlier")
+        findings, source = found_in(options.source, reading, "found")
         if known is not None:
-            is_known = pl.col("finding_id").is_in(known[0]["finding_id"].implode())
-            findings = findings.with_columns(new=~is_known)
+            findings = findings.with_columns(new=~_is_in(known[0]))
             if known[1].get("vocabulary") != source.get("vocabulary"):
                 progress.warn("`since` is another terminology, so most findings are new")
-        findings = findings.select(pl.col(name).cast(kind) for name, kind in FINDING.dtypes.items())
         what_holds = settled(decisions)
         findings, decided = _divided(findings, what_holds.held)
         applied = None
@@ -86,9 +89,9 @@ def audit(options: AuditOptions) -> Audit:
             output.write(FINDING.files, findings, redistributable)
             output.write(CONFLICT.files, what_holds.conflicts, redistributable)
             output.write_file(FINDINGS_CSV, partial(write_csv, findings))
-            candidates = findings if options.candidate_mappings else findings.clear()
-            output.write_file(SSSOM, partial(write_mappings, candidates, decided, source))
-            stage.note(counted(findings.height, "finding"))
+            candidates = findings.filter(pl.lit(options.candidate_mappings), severity="warning")
+            output.write_file(SSSOM, partial(write_mappings, candidates.collect(), decided, source))
+            stage.note(counted(output.outputs[FINDING.files].rows, "finding"))
         AuditManifest(
             source=source,
             since=known[1] if known else None,
@@ -109,18 +112,23 @@ def _audited_before(
     earlier = Audit(folder_of(since))
     if earlier.manifest.options != options.recorded():
         progress.warn("`since` is an audit with other options, so more findings may be new")
-    return earlier.findings(), earlier.manifest.source
+    return earlier.read(FINDING.files, ["finding_id"]).lazy(), earlier.manifest.source
 
 
-def _divided(findings: pl.DataFrame, held: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _is_in(findings: pl.LazyFrame) -> pl.Expr:
+    """Return whether a finding is one of these."""
+    ids = findings.select("finding_id").collect().to_series()
+    return pl.col("finding_id").is_in(ids.implode())
+
+
+def _divided(findings: pl.LazyFrame, held: pl.DataFrame) -> tuple[pl.LazyFrame, pl.DataFrame]:
     """Return the findings that nobody decided on, and the others with their decisions."""
     key = dict(zip(DECIDED_ON, ("concept1", "term1", "concept2", "term2"), strict=True))
-    keyed = findings.with_columns(
-        pl.col(column).fill_null("").str.strip_chars().alias(name) for name, column in key.items()
-    )
-    undecided = keyed.join(held, on=DECIDED_ON, how="anti", maintain_order="left")
-    decided = keyed.join(held, on=DECIDED_ON, maintain_order="left")
-    return undecided.select(findings.columns), decided
+    parts = {name: pl.col(column).fill_null("").str.strip_chars() for name, column in key.items()}
+    is_named = parts["subject_id"].is_in(held["subject_id"].implode())
+    named = findings.filter(is_named).collect().with_columns(**parts)
+    decided = named.join(held, on=DECIDED_ON, maintain_order="left")
+    return findings.filter(~_is_in(decided.lazy())), decided
 
 
 def _applied(
@@ -178,9 +186,9 @@ def read_audited(
     return Audited(source=source, store=store, derived=derived, threads=threads, progress=progress)
 
 
-def findings_of(audited: Audited, options: AuditOptions) -> pl.DataFrame:
-    """Return the findings on a release in their order; ``new`` is null."""
-    chosen, store, parts = options.kinds, audited.store, [pl.DataFrame(schema=FINDING.dtypes)]
+def findings_of(audited: Audited, options: AuditOptions) -> Iterator[pl.DataFrame]:
+    """Yield the findings on a release in their order, in batches; ``new`` is null."""
+    chosen, store, parts = options.kinds, audited.store, [pl.DataFrame(schema=_SCHEMA)]
     if not store.n_rows("name"):
         raise InputError(f"{audited.source['name']} has no names of active concepts to compare")
     named = named_concepts(store, options.categories)
@@ -194,19 +202,24 @@ def findings_of(audited: Audited, options: AuditOptions) -> pl.DataFrame:
             found = _found(group, audited, options)
             stage.note(counted(sum(part.height for part in found), "finding"))
         parts += [part.select(name for name in parts[0].columns if name in part) for part in found]
-    ranks = {severity: rank for rank, severity in enumerate(SEVERITIES)}
-    rows = [(name, k.group, k.severity, ranks[k.severity]) for name, k in chosen.items()]
-    columns = ["kind", "kind_group", "severity", "severity_rank"]
-    kinds = pl.DataFrame(rows, columns, orient="row").with_row_index("kind_rank")
-    every = pl.concat(parts, how="diagonal_relaxed")
-    with store.frame_as("found", every), store.frame_as("kind", kinds):
-        return store.frame("audits/finding")
+    rows = [(name, kind.group, kind.severity) for name, kind in chosen.items()]
+    store.put("kind", pl.DataFrame(rows, ["kind", "kind_group", "severity"], orient="row"))
+    parts = [part.cast({pl.String: pl.Categorical}) for part in parts]
+    every = pl.concat(parts, how="diagonal_relaxed", rechunk=True)
+    parts.clear()
+    ordered = sorted(chosen, key=lambda name: [*SEVERITIES].index(chosen[name].severity))
+    every = every.with_columns(pl.col("kind").cast(pl.Enum(ordered), strict=False))
+    order = every.select(pl.arg_sort_by("kind", maintain_order=True)).to_series()
+    for begin in range(0, len(order), _AT_ONCE):
+        batch = every[order.slice(begin, _AT_ONCE)].cast({pl.Categorical: pl.String})
+        with store.frame_as("found", batch.with_row_index("place")):
+            yield store.frame("audits/finding")
 
 
 def _found(group: str, audited: Audited, options: AuditOptions) -> list[pl.DataFrame]:
     """Return the findings of a group of kinds."""
     if group == "near":
-        return [near_names(audited, options.distance)]
+        return [near_names(audited, options.distance, options.kinds)]
     if options.embedding is not None and group == "model":
         from medsim.audits.model import model_names  # noqa: PLC0415 — encoders
 

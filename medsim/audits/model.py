@@ -92,4 +92,5 @@ def _of_concepts(found: pl.DataFrame, names: pl.DataFrame, is_a: pl.DataFrame) -
         found = found.join(names.select(**parts), on=f"term{side}_id")
     both = [is_a.rename({"child_id": a, "parent_id": b}) for a, b in permutations(_CONCEPTS, 2)]
     parents = pl.concat([pairs.select(_CONCEPTS) for pairs in both])
-    return found.join(parents, on=_CONCEPTS, how="anti")
+    found = found.join(parents, on=_CONCEPTS, how="anti")
+    return found.sort("kind", "distance", "term1", "term2", *_CONCEPTS)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import starmap
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _SHORT = 8  # characters; names of at most this length are near only at distance 1
 _ROWS = ["row1", "row2"]
 _AT_ONCE = 1 << 16  # pairs
-_PARTS = {"component": "component_id", "concept": "concept_id", "term": "term"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,40 +46,50 @@ class Audited:
     progress: Progress
 
 
-def near_names(audited: Audited, distance: int) -> pl.DataFrame:
-    """Return the pairs of near names, complete and classified.
+def near_names(audited: Audited, distance: int, kinds: Iterable[str]) -> pl.DataFrame:
+    """Return the pairs of near names of some kinds, complete, in order of distance and terms.
 
     Two names are near if their edit distance is small, or if they are the same without accents,
     hyphens and spaces, in another order of the words, or without sides and negations.
     """
     names = audited.store.frame("audits/audited_name")
     lower = names["lower_term"]
-    pairs = _candidates(lower, distance, audited.threads)
-    sides = [
-        names.select(**{f"{name}{side}": column for name, column in _PARTS.items()})[pairs[row]]
-        for side, row in enumerate(_ROWS, 1)
-    ]
-    found = pl.concat([pairs, *sides], how="horizontal").filter(
-        pl.col("component1") != pl.col("component2"), pl.col("concept1") != pl.col("concept2")
+    pairs = _unlinked(_candidates(lower, distance, audited.threads), names)
+    pairs = pairs.sort("distance", *(names["term_id"].gather(pairs[row]) for row in _ROWS))
+    between = DifferenceClassifier(lower).between
+    is_asked = pl.col("kind").is_in([*kinds])
+    slices = [pairs.head(0), *pairs.iter_slices(_AT_ONCE)]
+    found = pl.concat([_described(part, lower, between).filter(is_asked) for part in slices])
+    parts = names.select(concept="concept_id", term="term").cast({pl.String: pl.Categorical})
+    sides = [parts[found[row]].select(pl.all().name.suffix(row[-1])) for row in _ROWS]
+    return pl.concat([found.drop(_ROWS), *sides], how="horizontal").with_columns(
+        family=pl.when(pl.col("family").is_duplicated()).then("family")
     )
-    between, texts = DifferenceClassifier(lower).between, lower.to_list()
-    described = [_described(part, texts, between) for part in found.iter_slices(_AT_ONCE)]
-    return pl.concat([found.head(0).pipe(_described, texts, between), *described])
+
+
+def _unlinked(pairs: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
+    """Return the pairs of two concepts and components, if either concept has a category."""
+    parts = names.select("component_id", "concept_id", "has_category")
+    first, second = (parts[pairs[row]] for row in _ROWS)
+    are_apart = (first["component_id"] != second["component_id"]) & (
+        first["concept_id"] != second["concept_id"]
+    )
+    return pairs.filter(are_apart & (first["has_category"] | second["has_category"]))
 
 
 def _described(
-    found: pl.DataFrame, texts: Sequence[str], between: Callable[[str, str], NameDifference]
+    found: pl.DataFrame, lower: pl.Series, between: Callable[[str, str], NameDifference]
 ) -> pl.DataFrame:
     """Return pairs of rows with how the texts of these rows differ, and their family."""
-    pairs = [(texts[row1], texts[row2]) for row1, row2 in found.select(_ROWS).iter_rows()]
-    parts = pl.DataFrame(
-        list(starmap(between, pairs)),
-        schema=dict.fromkeys(NameDifference._fields, pl.String),
-        orient="row",
+    texts = [lower.gather(found[row]).to_list() for row in _ROWS]
+    fields = NameDifference._fields
+    # Not a tuple per pair, for Python's garbage collector would visit each.
+    cells = list(chain.from_iterable(map(between, *texts)))
+    columns = {name: cells[at :: len(fields)] for at, name in enumerate(fields)}
+    family = pl.Series("family", list(map(series_of, columns["kind"], *texts)), pl.Categorical)
+    return found.with_columns(
+        *(pl.Series(name, column, pl.Categorical) for name, column in columns.items()), family
     )
-    families = [series_of(kind, *pair) for kind, pair in zip(parts["kind"], pairs, strict=True)]
-    family = pl.Series("family", families, pl.String)
-    return pl.concat([found, parts], how="horizontal").with_columns(family)
 
 
 def _candidates(lower: pl.Series, limit: int, threads: int) -> pl.DataFrame:
@@ -98,6 +107,8 @@ def _candidates(lower: pl.Series, limit: int, threads: int) -> pl.DataFrame:
         keyed = keyed.filter(pl.col("key") != "", pl.col("key").is_duplicated())
         both = keyed.join(keyed, on="key", suffix="2").filter(pl.col("row") < pl.col("row2"))
         parts.append(both.select(pl.col("row").alias("row1"), "row2"))
-    same = pl.concat(parts).unique().join(near, on=_ROWS, how="anti").sort(_ROWS)
+    same = pl.concat(parts).unique()
+    known = near.join(same, on=_ROWS, how="semi")  # far fewer than all near pairs
+    same = same.join(known, on=_ROWS, how="anti").sort(_ROWS)
     measured = pair_distances(lower, same["row1"], same["row2"], threads)
     return pl.concat([near, same.with_columns(distance=measured)])

@@ -80,7 +80,7 @@ class Audit(Opened[AuditManifest]):
             that are new since the earlier release; null if none was given.
         """
         return (
-            self.findings()
+            self.read(FINDING.files, ["severity", "kind", "new"])
             .group_by("severity", "kind", maintain_order=True)
             .agg(
                 pl.len().cast(pl.Int64).alias("findings"),

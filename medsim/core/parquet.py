@@ -190,6 +190,7 @@ def write_batches(
     from pyarrow.parquet import ParquetWriter  # noqa: PLC0415 — rarely needed
 
     types = {pl.String(): pa.string(), pl.Int32(): pa.int32(), pl.Int64(): pa.int64()}
+    types |= {pl.Float32(): pa.float32(), pl.Boolean(): pa.bool_()}
     columns = pa.schema([(name, types[dtype]) for name, dtype in schema.items()])
     n_rows = 0
     file_or_path: Any = path.absolute() if isinstance(path, Path) else path

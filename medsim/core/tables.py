@@ -214,6 +214,8 @@ _MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _FORMULA = "\\s*[=+\\-@\uff1d\uff0b\uff0d\uff20].*|[\t\r\n].*"
 _NUMBER_OR_SIGN = r"[+-]?(\.?[0-9][0-9.,]*(e[+-]?[0-9]+)?%?)?\Z"
 _RUN_AS_FORMULA = re.compile(rf"'*+(?!{_NUMBER_OR_SIGN})({_FORMULA})", re.IGNORECASE | re.DOTALL)
+_LIKE_FORMULA = "^'*[\\s\x1c-\x1f]*[=+\\-@\uff1d\uff0b\uff0d\uff20\t\r\n]"
+"""Polars's expression for a beginning that all formulas have, and few other texts."""
 _TAKEN_FOR_MORE_THAN_TEXT = re.compile(
     # Possessive, so that a malicious cell of many apostrophes takes no longer.
     rf"'*+({_FORMULA}|"
@@ -235,15 +237,20 @@ def harmless(rows: pl.DataFrame) -> pl.DataFrame:
     Numbers and codes stay as they are, for programs.
     """
     texts = [name for name, kind in rows.schema.items() if kind == pl.String]
-    cells = {cell for name in texts for cell in rows[name].unique().drop_nulls()}
+    cells = {c for name in texts for c in rows[name].filter(rows[name].str.contains(_LIKE_FORMULA))}
     formulas = {cell: f"'{cell}" for cell in cells if _RUN_AS_FORMULA.fullmatch(cell)}
     return rows.with_columns(pl.col(texts).replace(formulas))
 
 
-def write_csv(rows: pl.DataFrame, path: Path) -> int:
-    """Write ``harmless`` rows as CSV; return the number of rows."""
-    harmless(rows).write_csv(path)
-    return rows.height
+def write_csv(rows: pl.DataFrame | pl.LazyFrame, path: Path) -> int:
+    """Write ``harmless`` rows as CSV, lazy ones in batches; return the number of rows."""
+    n_rows = 0
+    with path.open("wb") as file:
+        file.write(rows.lazy().clear().collect().write_csv().encode())
+        for part in rows.lazy().collect_batches(chunk_size=_WRITTEN_AT_ONCE, maintain_order=True):
+            file.write(harmless(part).write_csv(include_header=False).encode())
+            n_rows += part.height
+    return n_rows
 
 
 def unguarded(cell: str) -> str:
@@ -253,6 +260,7 @@ def unguarded(cell: str) -> str:
 
 
 _LONGEST_SHOWN = 80
+_WRITTEN_AT_ONCE = 1 << 16  # rows
 _DECIMAL = re.compile(r"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _MISSING = frozenset({"", "-", "na", "n/a", "nan", "none", "null"})
 _NAMES = frozenset({"term1", "term2", "word", "query", "match"})  # columns of names

@@ -27,6 +27,9 @@ _LINE_END = re.compile(r"[\r\n]|_x000[AD]_", re.IGNORECASE)  # as Excel may writ
 _ZEROS = re.compile(r"(?P<zeros>0+)(;.*)?", re.DOTALL)  # a format such as 00000
 _THREAD = "fwlink/?linkid=870924"  # in the notes that Excel writes beside its threaded comments
 _MERGED = re.compile(rb'<mergeCell ref="[A-Z]+([0-9]+):[A-Z]+([0-9]+)"')
+_UNCALCULATED = re.compile(  # a formula without a value, which is not a text, as that may be empty
+    rb'<c\b(?![^>]*t="str")[^>]*>(<f\b[^>]*/>|<f\b[^>]*>[^<]*</f>)(<v */>|<v></v>)?</c>'
+)
 _MAX_WIDTH = 60  # of a column, in characters
 _WIDTH_ROWS = 1_000  # whose texts decide the width of a column
 
@@ -76,14 +79,17 @@ def read_sheet(path: Path, data: bytes, fits: Fits | None = None, name: str = ""
         sheet, header = found[0] if found else (searched[0], _header_of(heads[searched[0]]))
         content, n_beside = _content(path, sheet, header)
     with ZipFile(io.BytesIO(data)) as archive:
-        merged = _MERGED.findall(archive.read(sheet._worksheet_path))  # noqa: SLF001 — it has no other
-    n_merged = sum(first != last for first, last in merged)
+        xml = archive.read(sheet._worksheet_path)  # noqa: SLF001 — it has no other
+    n_merged = sum(first != last for first, last in _MERGED.findall(xml))
+    n_empty = len(_UNCALCULATED.findall(xml))
     others = [repr(title) for title, each in titles.items() if each is not sheet and not name]
     notes = {
         f"sheet {sheet.title!r} is read, not {listed(others, most=12)}": others,
         "rows above the header are left out": heads[sheet].index(header),
         f"cells beside the table are left out in {counted(n_beside, 'row')}": n_beside,
         f"{counted(n_merged, 'cell is', 'cells are')} merged over rows; the first has it": n_merged,
+        f"{counted(n_empty, 'formula has', 'formulas have')} no calculated value; save the file "
+        "with a spreadsheet program": n_empty,
     }
     faults = tuple(f"{path.name}: {note}" for note, applies in notes.items() if applies)
     return Text(

@@ -41,7 +41,14 @@ from medsim.evaluations.inputs import EvaluationInput, distinct_terms, read_inpu
 from medsim.evaluations.options import EvaluateOptions
 from medsim.evaluations.output import SUMMARIES, Evaluation, EvaluationManifest
 from medsim.evaluations.result_file import values_of, write_result
-from medsim.evaluations.run import EvaluationRun, begin_run, earlier_results, has_all, resampling_of
+from medsim.evaluations.run import (
+    EvaluationRun,
+    Provenance,
+    begin_run,
+    earlier_results,
+    is_same,
+    resampling_of,
+)
 from medsim.evaluations.training_data import warnings_of_leaks
 from medsim.kernels.types import Flags
 from medsim.questions.question import has_questions
@@ -84,8 +91,7 @@ def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
         provenance = {input_.name: input_.provenance for input_ in inputs}
         models = {named.spec.name: named.provenance() for named in embeddings}
         models |= {one.system.name: one.system.provenance(one.fingerprint) for one in systems}
-        may_add = options.submitter or options.date or options.retrieval
-        if earlier and not may_add and has_all(earlier, provenance, models):
+        if earlier and _has_all(earlier, options, inputs, provenance, models):
             progress.say(f"{earlier.folder} has all results already")
             return earlier
         run = begin_run(options, folder, progress, provenance, models, earlier)
@@ -101,6 +107,28 @@ def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
         summarize(run)
         folder.publish()
     return Evaluation(options.out)
+
+
+def _has_all(
+    earlier: Evaluation,
+    options: EvaluateOptions,
+    inputs: Sequence[EvaluationInput],
+    provenance: Provenance,
+    models: Provenance,
+) -> bool:
+    """Return whether an earlier evaluation has all that a run would write.
+
+    Raises:
+        OutputError: it has an input or an embedding of the same name and other content.
+    """
+    about = earlier.manifest
+    if options.submitter or options.date or not is_same(earlier, provenance, models):
+        return False
+    paths = [*about.outputs]
+    for input_, spec in product(inputs, options.specs):
+        wanted = _result_paths(options, input_, spec.name, about.embeddings[spec.name])
+        paths += wanted or [""]
+    return all((earlier.folder / path).is_file() for path in paths)
 
 
 def _answers(options: EvaluateOptions) -> Answers:
@@ -223,9 +251,8 @@ def _measure(run: EvaluationRun, named: NamedEmbedding, inputs: Sequence[Evaluat
     """Write the missing similarities, retrieval and separation of all inputs."""
     options, name = run.options, named.spec.name
     about = run.embeddings[name]
-    missing = [
-        input_ for input_ in inputs if not _is_complete(run, input_, name, about.get("metrics"))
-    ]
+    wanted = [(input_, _result_paths(options, input_, name, about)) for input_ in inputs]
+    missing = [input_ for input_, paths in wanted if not paths or not run.is_complete(*paths)]
     if not missing:
         run.progress.say(f"{name} was evaluated before")
         return
@@ -278,17 +305,23 @@ def _chosen_metrics(
     return chosen
 
 
-def _is_complete(
-    run: EvaluationRun, input_: EvaluationInput, embedding: str, metrics: object
-) -> bool:
-    """Return whether all results of an input under an embedding exist already."""
-    computed = metrics if isinstance(metrics, list) else []
-    requested = run.options.metrics
-    chosen = [metric for metric in computed if not requested or metric in requested]
+def _result_paths(
+    options: EvaluateOptions,
+    input_: EvaluationInput,
+    embedding: str,
+    about: Mapping[str, object],
+) -> list[str]:
+    """Return the files of an input under an embedding, given the embedding's provenance.
+
+    There are none if its metrics are not known yet.
+    """
+    known = about.get("metrics")
+    computed = known if isinstance(known, list) else []
+    chosen = [one for one in computed if not options.metrics or one in options.metrics]
     paths = [output.SCORES.path(input_.name, embedding, metric) for metric in chosen]
     cosines = [metric for metric in COSINES.values() if metric in computed]
     if input_.linked is not None:
-        index = run.options.index
+        index = options.index
         paths += (output.RETRIEVED.path(input_.name, embedding, one, index) for one in cosines)
     if input_.noisy is not None:
         from medsim.evaluations.robustness import noise_paths  # noqa: PLC0415 — if asked for
@@ -300,7 +333,7 @@ def _is_complete(
 
         for metric in chosen:
             paths += separation_paths(input_.name, embedding, metric, input_.categories)
-    return bool(chosen) and run.is_complete(*paths)
+    return paths if chosen else []
 
 
 def _write_similarities(

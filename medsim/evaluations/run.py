@@ -190,8 +190,8 @@ def _joined(out: str | Path, kind: str, earlier: Provenance, new: Provenance) ->
     return dict(sorted({**earlier, **new}.items()))
 
 
-def has_all(earlier: Evaluation, inputs: Provenance, embeddings: Provenance) -> bool:
-    """Return whether an earlier evaluation has all results of inputs and embeddings.
+def is_same(earlier: Evaluation, inputs: Provenance, embeddings: Provenance) -> bool:
+    """Return whether an earlier evaluation has the same inputs and embeddings among others.
 
     Raises:
         OutputError: one has the same name and other content.
@@ -201,8 +201,7 @@ def has_all(earlier: Evaluation, inputs: Provenance, embeddings: Provenance) -> 
         _joined(folder, "input", about.inputs, inputs),
         _joined(folder, "embedding", about.embeddings, embeddings),
     ]
-    is_same = json.loads(json.dumps(joined)) == [about.inputs, about.embeddings]
-    return is_same and all((folder / path).is_file() for path in about.outputs)
+    return bool(json.loads(json.dumps(joined)) == [about.inputs, about.embeddings])
 
 
 def resampling_of(options: Mapping[str, Any], threads: int) -> Resampling:

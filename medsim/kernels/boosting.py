@@ -82,7 +82,7 @@ def binned(features: Vectors, edges: Vectors) -> ByteTable:
 
 @inner_kernel
 def _add_up(bins: ByteTable, rows: Ids, slopes: FloatTable, sums: FloatTable) -> None:
-    """Write the sums over the rows of each bin: float64[n_features, N_BINS, 3]."""
+    """Write the sums over the rows of each bin: float64[n_features, n_bins, 3]."""
     sums[:] = 0
     for feature in range(len(bins)):
         column = bins[feature]
@@ -110,10 +110,12 @@ def _best_split(sums: FloatTable) -> tuple[float, int, int]:
     """
     slope, weight = _total(sums[0], _SLOPE), _total(sums[0], _WEIGHT)
     n_rows = _total(sums[0], _ROWS)
+    if n_rows < 2 * _FEWEST_ROWS:
+        return 0.0, 0, 0
     best, best_feature, best_cut = 0.0, 0, 0
     for feature in range(len(sums)):
         below, weight_below, n_below = 0.0, 0.0, 0.0
-        for cut in range(N_BINS - 1):
+        for cut in range(sums.shape[1] - 1):
             below += sums[feature, cut, _SLOPE]
             weight_below += sums[feature, cut, _WEIGHT]
             n_below += sums[feature, cut, _ROWS]
@@ -183,7 +185,8 @@ def boosted_trees(
     odds, slopes = np.full(n_rows, start), np.empty((n_rows, 2))
     later = np.empty(n_rows, np.int32)
     begins, ends = np.zeros(_N_NODES, np.int64), np.full(_N_NODES, n_rows)
-    gains, sums = np.zeros(_N_NODES), np.zeros((_N_NODES, n_drawn, N_BINS, 3))
+    n_bins = whole(bins.max()) + 1
+    gains, sums = np.zeros(_N_NODES), np.zeros((_N_NODES, n_drawn, n_bins, 3))
     for tree in range(n_trees):
         _set_slopes(labels, odds, slopes)
         drawn = _drawn(tree, len(bins), n_drawn)
@@ -205,8 +208,11 @@ def boosted_trees(
             smaller, larger = n_nodes, n_nodes + 1
             if middle - begin > end - middle:
                 smaller, larger = larger, smaller
-            _add_up(seen, rows[begins[smaller] : ends[smaller]], slopes, sums[smaller])
-            sums[larger] = sums[node] - sums[smaller]
+            # Only the first feature is needed in leaves, which too few rows surely are.
+            n_seen = n_drawn if ends[larger] - begins[larger] >= 2 * _FEWEST_ROWS else 1
+            members = rows[begins[smaller] : ends[smaller]]
+            _add_up(seen[:n_seen], members, slopes, sums[smaller, :n_seen])
+            sums[larger, :n_seen] = sums[node, :n_seen] - sums[smaller, :n_seen]
             for child in range(n_nodes, n_nodes + 2):
                 gains[child], features[tree, child], cuts[tree, child] = _best_split(sums[child])
             n_nodes += 2

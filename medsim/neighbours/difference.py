@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import permutations
+from operator import eq
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +34,7 @@ _LONG_WORD = 5  # letters of a word in which another letter is probably a typing
 _FREQUENT = 3  # names with a word that is probably right
 _SHORTEST_STEM = 3  # letters of a word that takes an affix; shorter ones may be symbols
 _NON = re.compile(rf"^non(?=\w{{{_SHORTEST_STEM}}})")
-_REMEMBERED = 1 << 18  # differences
+_REMEMBERED = 1 << 16  # differences
 
 
 class NameDifference(NamedTuple):
@@ -55,12 +56,10 @@ class DifferenceClassifier:
     def between(self, name1: str, name2: str) -> NameDifference:
         """Return the difference between two different names."""
         tokens1, tokens2 = self._tokens(name1), self._tokens(name2)
-        most = min(len(tokens1), len(tokens2))
-        start = next((at for at in range(most) if tokens1[at] != tokens2[at]), most)
+        start = _n_equal(tokens1, tokens2)
         if start and tokens1[start - 1].isdecimal():  # what follows may belong to the number
             start -= 1
-        most -= start
-        end = next((at for at in range(most) if tokens1[-1 - at] != tokens2[-1 - at]), most)
+        end = _n_equal(tokens1[start:][::-1], tokens2[start:][::-1])
         parts = (
             "".join(tokens1[start : len(tokens1) - end]),
             "".join(tokens2[start : len(tokens2) - end]),
@@ -70,7 +69,7 @@ class DifferenceClassifier:
     def _kinds(self, part1: str, part2: str) -> Iterator[str]:
         """Yield the kinds that apply, the most specific first."""
         words1, words2 = _WORD.findall(part1), _WORD.findall(part2)
-        if _letters(part1) == _letters(part2):  # otherwise no fold makes them equal
+        if _letters(part1, words1) == _letters(part2, words2):  # else no fold makes them equal
             if [*filter(str.isdecimal, words1)] == [*filter(str.isdecimal, words2)]:
                 yield from (kind for kind, fold in _FOLDS.items() if fold(part1) == fold(part2))
             if words1 == words2:
@@ -87,13 +86,19 @@ class DifferenceClassifier:
             yield "code"  # IIIa and IIIb
         if {*every} == {"s"} and {"'", "\u2019"} & {*part1, *part2}:
             yield "plural"
-        yield from (kind for kind, is_such in _OF_WORDS.items() if all(map(is_such, every)))
+        kinds = frozenset.intersection(*map(_kinds_of_word, every))
+        yield from (kind for kind in _OF_WORDS if kind in kinds)
         if len(only1) == len(only2):
             yield from (kind for kind, test in _OF_PAIRS.items() if all(map(test, only1, only2)))
         if len(only1) == len(only2) == 1 and OSA.distance(only1[0], only2[0]) == 1:
             rare, frequent = sorted((self._n_names[only1[0]], self._n_names[only2[0]]))
             is_long = min(map(len, every)) >= _LONG_WORD
             yield "typo" if is_long and rare == 1 and frequent >= _FREQUENT else "letter"
+
+
+def _n_equal(tokens1: Sequence[str], tokens2: Sequence[str]) -> int:
+    """Return the number of equal tokens at the start of two lists."""
+    return [*map(eq, tokens1, tokens2), False].index(False)
 
 
 def without_accents(text: str) -> str:
@@ -120,9 +125,9 @@ def unmarked(name: str) -> str:
     return " ".join(filter(None, (_UNMARKED.get(word, _NON.sub("", word)) for word in words)))
 
 
-def _letters(part: str) -> str:
-    """Return the letters and digits of a text without accents."""
-    return "".join(_WORD.findall(without_accents(part)))
+def _letters(part: str, words: Sequence[str]) -> str:
+    """Return the letters and digits of a text with some words, without accents."""
+    return "".join(words if part.isascii() else _WORD.findall(without_accents(part)))
 
 
 def series_of(kind: str, name1: str, name2: str) -> str | None:
@@ -168,6 +173,7 @@ _UNMARKED: Mapping[str, str] = {
 """Words of sides and negations, and the words that remain without them."""
 
 
+@lru_cache(_REMEMBERED)
 def _unlettered(word: str) -> str:
     """Return a Roman numeral without its letter, and any other word as it is."""
     return word.rstrip("abcde") if _ROMAN.fullmatch(word) else word
@@ -187,6 +193,11 @@ _OF_WORDS: Mapping[str, Callable[[str], object]] = {
 """Whether a word is of a kind; all words in which two names differ are."""
 
 
+@lru_cache(_REMEMBERED)
+def _kinds_of_word(word: str) -> frozenset[str]:
+    return frozenset(kind for kind, is_such in _OF_WORDS.items() if is_such(word))
+
+
 def _swapped(pairs: Iterable[Sequence[str]], *, at_end: bool = False) -> Callable[[str, str], bool]:
     """Return a test whether two words are the same without the affixes of a pair.
 
@@ -195,22 +206,23 @@ def _swapped(pairs: Iterable[Sequence[str]], *, at_end: bool = False) -> Callabl
         at_end: whether the affixes are suffixes rather than prefixes.
     """
     turn = slice(None, None, -1 if at_end else 1)
-    both = {(one[turn], other[turn]) for pair in pairs for one, other in permutations(pair, 2)}
-    n_most = max(len(affix) for affix, _ in both)
+    others: dict[str, set[str]] = {}
+    for pair in pairs:
+        for one, other in permutations(pair, 2):
+            others.setdefault(one[turn], set()).add(other[turn])
+    n_most = max(map(len, others))
 
-    def test(word1: str, word2: str) -> bool:
-        word1, word2 = word1[turn], word2[turn]
-        if word1[-1] != word2[-1]:  # without a stem
-            return (word1, word2) in both
-        for n_cut in range(min(n_most, len(word1)) + 1):
-            stem = word1[n_cut:]
-            affixes = (word1[:n_cut], word2.removesuffix(stem))
-            is_such = word2.endswith(stem) and affixes in both
-            if is_such and (len(stem) >= _SHORTEST_STEM or all(affixes)):
-                return True
-        return False
+    @lru_cache(_REMEMBERED)
+    def exchanged(word: str) -> frozenset[str]:
+        word = word[turn]
+        return frozenset(
+            (other + word[n_cut:])[turn]
+            for n_cut in range(min(n_most, len(word)) + 1)
+            for other in others.get(word[:n_cut], ())
+            if len(word) - n_cut >= _SHORTEST_STEM or (n_cut and other)
+        )
 
-    return test
+    return lambda word1, word2: word2 in exchanged(word1)
 
 
 def _pairs(name: str) -> list[list[str]]:

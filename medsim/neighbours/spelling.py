@@ -44,15 +44,13 @@ def is_respelled(word1: str, word2: str) -> bool:
 
     It is meant for two names of one concept, or nearly one: other words may pass too.
     """
-    keys = (
-        word if len(word) < _SHORTEST_SPELT else _respelled(word, "lenient")
-        for word in (word1, word2)
-    )
-    return next(keys) == next(keys)
+    return _respelled(word1, "lenient") == _respelled(word2, "lenient")
 
 
 @lru_cache(maxsize=1 << 17)  # words recur in every corpus and terminology
 def _respelled(word: str, kind: str) -> str:
+    if kind == "lenient" and len(word) < _SHORTEST_SPELT:
+        return word
     for part, instead in _RULES[kind]:
         word = part.sub(instead, word)
     return word

@@ -11,7 +11,8 @@ with spelt as (
         c.component_id,
         n.concept_id,
         n.term_id,
-        t.term
+        t.term,
+        g.category is not null as has_category
     from name as n
     inner join term as t on n.term_id = t.term_id
     inner join term_component as c on n.term_id = c.term_id
@@ -19,7 +20,7 @@ with spelt as (
     qualify row_number() over (
         partition by n.node_id
         order by
-            g.concept_id is null,
+            g.category is null,
             n.concept_id,
             n.term_id
     ) = 1
@@ -31,6 +32,7 @@ select
     component_id,
     concept_id,
     term_id,
-    term
+    term,
+    has_category
 from spelt
 order by node_id;

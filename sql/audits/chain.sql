@@ -104,8 +104,7 @@ group by
     c.n_names,
     c.n_concepts
 order by
-    c.n_concepts desc,
-    c.component_id asc,
-    j.concept1 asc,
-    j.concept2 asc,
-    j.term1 asc;
+    j.term1,
+    j.term2,
+    j.concept1,
+    j.concept2;

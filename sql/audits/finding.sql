@@ -1,19 +1,8 @@
 -- Findings on concepts that have a category, with their severity, the main names of their concepts,
 -- and an identifier.
 --
--- reads   concept_category, found, kind, naming
+-- reads   concept_category, found, kind
 -- writes  a row per finding, key finding_id
-
-with main_name as (
-    select
-        concept_id,
-        min(term) as term
-    from naming
-    where
-        gives_term
-        and kind = 'fsn'
-    group by concept_id
-)
 
 select
     left(
@@ -35,8 +24,8 @@ select
     f.term2,
     f.concept1,
     f.concept2,
-    m1.term as main_name1,
-    m2.term as main_name2,
+    c1.main_name as main_name1,
+    c2.main_name as main_name2,
     f.part1,
     f.part2,
     f.distance,
@@ -44,21 +33,12 @@ select
     null::boolean as new,
     f.detail,
     f.similarity,
-    if(count(*) over (partition by f.family) > 1, f.family, null) as family
+    f.family
 from found as f
 inner join kind as k on f.kind = k.kind
-left join main_name as m1 on f.concept1 = m1.concept_id
-left join main_name as m2 on f.concept2 = m2.concept_id
 left join concept_category as c1 on f.concept1 = c1.concept_id
 left join concept_category as c2 on f.concept2 = c2.concept_id
 where
     c1.category is not null
     or c2.category is not null
-order by
-    k.severity_rank,
-    k.kind_rank,
-    f.distance,
-    f.term1,
-    f.term2,
-    f.concept1,
-    f.concept2;
+order by f.place;

@@ -92,5 +92,5 @@ from matched
 where part <> ''
 order by
     kind,
-    concept1,
-    term1;
+    term1,
+    concept1;

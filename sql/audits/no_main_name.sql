@@ -14,4 +14,6 @@ where
     and c.module_id is distinct from sctid('model_component_module')
 group by c.concept_id
 having not coalesce(bool_or(n.is_fsn), false)
-order by concept1;
+order by
+    term1,
+    concept1;

@@ -33,5 +33,6 @@ group by
 having count(distinct nfc_normalize(term)) > 1
 order by
     kind,
-    concept1,
-    term1;
+    term1,
+    term2,
+    concept1;

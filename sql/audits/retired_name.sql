@@ -53,6 +53,7 @@ group by
     r.term,
     n.concept_id
 order by
+    term1,
+    term2,
     concept1,
-    concept2,
-    term1;
+    concept2;

@@ -39,6 +39,7 @@ where
     a.place = 1
     and b.place > 1
 order by
+    term1,
+    term2,
     concept1,
-    concept2,
-    term1;
+    concept2;

@@ -285,6 +285,24 @@ def test_a_build_has_the_findings_of_its_source(tmp_path: Path) -> None:
     assert of_build.findings().height > 0
 
 
+def test_findings_are_in_order_across_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    every = [names for planted in PLANTED.values() for names in planted.values()]
+    names = {f"B:{at}": texts for at, texts in enumerate([*every, *reversed(every)])}
+    whole = audited(tmp_path, names).findings()
+
+    monkeypatch.setattr("medsim.audits.audit._AT_ONCE", 7)
+    monkeypatch.setattr("medsim.audits.near._AT_ONCE", 5)
+    assert audited(tmp_path, names).findings().equals(whole)
+    kinds = sorted(KINDS, key=lambda kind: [*SEVERITIES].index(KINDS[kind].severity))
+    keys = ("distance", "term1", "term2", "concept1", "concept2")
+    by_kind = pl.col("kind").replace_strict({kind: at for at, kind in enumerate(kinds)})
+    assert whole.sort(by_kind, *keys, nulls_last=True).equals(whole)
+    assert whole["kind"].n_unique() > 15
+    assert whole["finding_id"].is_unique().all()
+
+
 @pytest.mark.some(2)
 @pytest.mark.parametrize(
     ("only", "kinds"),

@@ -113,8 +113,11 @@ def test_the_first_sheet_that_fits_is_read_and_the_others_are_named(tmp_path: Pa
         read_text(path, sheet="Empty")
 
 
-def test_formulas_have_their_last_values(tmp_path: Path) -> None:
+def test_formulas_have_their_last_values_and_those_without_one_are_counted(tmp_path: Path) -> None:
     path = book_of(tmp_path / "a.xlsx", {"a": [["id", "name"], [1, "=1+1"]]})
+    assert read_text(path).warnings == (
+        "a.xlsx: 1 formula has no calculated value; save the file with a spreadsheet program",
+    )
     with zipfile.ZipFile(path) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
     sheet = "xl/worksheets/sheet1.xml"
@@ -126,6 +129,7 @@ def test_formulas_have_their_last_values(tmp_path: Path) -> None:
             archive.writestr(name, content)
 
     assert read_text(path).content == "id,name\n1,2\n"
+    assert not read_text(path).warnings
 
 
 def packed(name: str) -> bytes:

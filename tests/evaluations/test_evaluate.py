@@ -192,6 +192,20 @@ def test_adding_an_embedding_later_gives_the_same_results(
     assert_frame_equal(added.results(), out.results())
 
 
+def test_a_run_with_nothing_new_computes_nothing_and_a_further_metric_is_computed(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = {"inputs": data / "rated.csv"}
+    run(data, data / "few", "one", **options, metrics=["avg_cos"])
+    more = run(data, data / "few", "one", **options, metrics=["max_jaccard"])
+    assert {"avg_cos", "max_jaccard"} <= {*more.results()["metric"]}
+    monkeypatch.setattr(evaluate_module, "summarize", None)
+    same = run(data, data / "few", "one", **options, metrics=["avg_cos", "max_jaccard"])
+    assert same.manifest.outputs == more.manifest.outputs
+    with pytest.raises(TypeError):
+        run(data, data / "few", "one", **options, metrics=["pair_cos"])
+
+
 def test_an_input_can_be_added_and_earlier_ones_stay(data: Path, out: medsim.Evaluation) -> None:
     run(data, data / "grown", inputs=medsim.open(data / "build"))
     grown = run(data, data / "grown", inputs=data / "rated.csv")
