@@ -209,7 +209,8 @@ def _declared_entries(options: type[Options]) -> Iterator[Entry]:
 
 
 def _facts(option: Option, parameter: inspect.Parameter) -> dict[str, str]:
-    facts = {"Value": _value(option, parameter), "Default": _default(parameter.default)}
+    default = _default(parameter.default) if option.needed else ""
+    facts = {"Value": _value(option, parameter), "Default": default}
     if facts["Value"] == _SWITCH or all(choice in option.help for choice in option.choices or [""]):
         facts["Value"] = ""
     if _flag(parameter.name, option) not in (option.flags or (_flag(parameter.name, option),)):
@@ -228,7 +229,7 @@ def _value(option: Option, parameter: inspect.Parameter) -> str:
     elif shown == list[str] and "Path" in str(parameter.annotation):
         noun = _NOUNS[Path]
     if option.metavar and not option.argument:
-        noun = code(option.metavar)
+        noun = f"{code(option.metavar)}, {noun}" if option.choices else code(option.metavar)
     if option.least is not None:
         noun += f", {_bound(option.least)} to {_bound(option.most)}"
     if option.listed and "," not in (option.metavar or ""):

@@ -361,8 +361,8 @@ class CompareOptions(Options):
     ]
     table: str = main_field(
         "best",
-        f"{', '.join(TABLES)}, or a table of the paper, such as C.2. standings is the "
-        f"leaderboard. The tables and figures of the paper are {', '.join(PAPER)}.",
+        f"{', '.join(TABLES)}, or a table of the paper, such as C.2. standings sums "
+        f"up all sets. The tables and figures of the paper are {', '.join(PAPER)}.",
         suggested=(*TABLES, *PAPER),
     )
     _: KW_ONLY

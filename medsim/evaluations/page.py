@@ -189,7 +189,7 @@ def score_boards(best: pl.DataFrame, embeddings: Sequence[str]) -> Section | Non
             groups = [rows] if statistic.kind == "rated" else rows.partition_by("input")
             parts += (_board(group, statistic, [*embeddings, BASELINE]) for group in groups)
     return Section(
-        title="Leaderboard",
+        title="Standings",
         prose="The score of each embedding with its best metric. Scores are on the pairs that all "
         f"embeddings cover{_but_headline(best)}.{_missing(best)}",
         parts=parts,

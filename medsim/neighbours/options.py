@@ -84,7 +84,7 @@ class NearestOptions(Options):
         "--max-distance, without --k and POOL.",
     )
     exclude: NamesLike | None = input_field(
-        None, "Table of pairs that do not match, with the columns query and match."
+        None, "Table of pairs to leave out of the result, with the columns query and match."
     )
     match_case: bool = option_field(False, "Distinguish upper and lower case.")
     ties: Ties = option_field(

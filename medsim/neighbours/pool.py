@@ -273,7 +273,7 @@ class Pool:
             max_distance: the largest distance; by default any.
             ties: "first" for k names, where equal distances are in order of the compared texts;
                 "all" also for the other names at the distance of the last one.
-            exclude: pairs that do not match, with the columns query and match.
+            exclude: pairs to leave out, with the columns query and match.
 
         Returns:
             The columns query, rank (from 1), match and distance, in the order of the queries. A

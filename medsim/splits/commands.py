@@ -35,8 +35,9 @@ def split(options: SplitOptions, *, form: Format = "table") -> None:
 
 @command(app, AnyVerifyOptions, exit_codes=VERIFYING_EXIT_CODES)
 def verify(options: AnyVerifyOptions, *, form: Format = "table") -> None:
-    """Check all guarantees of a build or of splits by computing everything again.
+    """Check the guarantees of a build or of splits by computing its rows again.
 
+    The nearest terms are searched again for a sample of first terms, unless --sample is all.
     Writes nothing. Exit code 3 means that a guarantee does not hold.
 
     Example: medsim verify hpo --sample 500

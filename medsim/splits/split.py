@@ -195,7 +195,7 @@ def find_groups(store: Store) -> pl.DataFrame:
     """Return the group of each concept: concept_id, group_id, in order of concept_id.
 
     A group is a connected component of concepts, linked by shared terms (ignoring case), positives,
-    corrections and synonymy; its id is its smallest concept. The tables concept_group,
+    corrections and synonymy; its id is its smallest concept id. The tables concept_group,
     numbered_concept and concept_term remain in the store.
 
     Args:

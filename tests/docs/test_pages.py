@@ -143,7 +143,22 @@ def test_scores_in_the_readme_and_the_index_are_those_of_the_recorded_run() -> N
         if name in row
     ]
     readme, index = (p.read_text(encoding="utf-8") for p in (README, ROOT / "docs" / "index.md"))
+    index = index.partition("## Published results")[0]
     scores = set(re.findall(r"(?<!p < )\b0\.\d{3}\b", readme + index))
 
     assert {"0.615", "0.604", "0.626"} <= scores <= {f"{abs(value):.3f}" for value in values}
     assert " ".join(record["printed"]) in " ".join(readme.split())
+
+
+def test_the_published_results_on_the_front_page_are_those_of_the_files() -> None:
+    published = []
+    for build in ("hpo", "mondo", "go"):
+        file = ROOT / "benchmarks" / "leaderboard" / f"{build}.json"
+        headlines = json.loads(file.read_text(encoding="utf-8"))["headlines"]
+        published.append({row["model"]: f"{row['value']:.3f}" for row in headlines})
+
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    shown = re.findall(r"(?m)^\|[^|]+\| (0\.\d{3}) \| (0\.\d{3}) \| (0\.\d{3}) \|", index)
+
+    models = sorted(published[0], key=lambda model: published[0][model], reverse=True)
+    assert shown == [tuple(scores[model] for scores in published) for model in models]

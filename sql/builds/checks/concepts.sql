@@ -1,5 +1,5 @@
--- A negative has the first concept of a positive with the same first term, and its second concept
--- is the smallest concept with the second term.
+-- A negative has the first concept of a positive with the same first term, and of the
+-- concepts with the second term its second concept has the smallest identifier.
 --
 -- The first term of a minimal negative may be the second of a positive.
 --
