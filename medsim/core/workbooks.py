@@ -78,10 +78,7 @@ def read_sheet(path: Path, data: bytes, fits: Fits | None = None, name: str = ""
         found = [(each, row) for each in searched for row in heads[each] if fits and fits(row)]
         sheet, header = found[0] if found else (searched[0], _header_of(heads[searched[0]]))
         content, n_beside = _content(path, sheet, header)
-    with ZipFile(io.BytesIO(data)) as archive:
-        xml = archive.read(sheet._worksheet_path)  # noqa: SLF001 — it has no other
-    n_merged = sum(first != last for first, last in _MERGED.findall(xml))
-    n_empty = len(_UNCALCULATED.findall(xml))
+    n_merged, n_empty = _lost_cells(data, sheet._worksheet_path)  # noqa: SLF001 — it has no other
     others = [repr(title) for title, each in titles.items() if each is not sheet and not name]
     notes = {
         f"sheet {sheet.title!r} is read, not {listed(others, most=12)}": others,
@@ -95,6 +92,14 @@ def read_sheet(path: Path, data: bytes, fits: Fits | None = None, name: str = ""
     return Text(
         path=path, content=content, warnings=faults, unit="row", separator=",", sheet=sheet.title
     )
+
+
+def _lost_cells(data: bytes, part: str) -> tuple[int, int]:
+    """Return how many cells of a sheet are merged over rows, and how many formulas lack a value."""
+    with ZipFile(io.BytesIO(data)) as archive:
+        xml = archive.read(part)
+    n_merged = sum(first != last for first, last in _MERGED.findall(xml))
+    return n_merged, len(_UNCALCULATED.findall(xml))
 
 
 def notes_by_row(path: Path, name: str) -> dict[int, str]:
