@@ -22,8 +22,8 @@ _FAILED = BrokenPromiseError.exit_code
 def audit(options: AuditCommandOptions, *, form: Format = "table") -> None:
     """Find near-duplicates, shared names and malformed names in a release of a terminology.
 
-    Writes OUT with the findings as Parquet and CSV, pairs that probably mean the same as mappings
-    (SSSOM), and manifest.json. Prints the number of findings of each kind.
+    Writes OUT with the findings as Parquet and CSV, mappings (SSSOM) of pairs that people decided
+    to be the same or related, and manifest.json. Prints the number of findings of each kind.
 
     Example: medsim audit hpo -o hpo-audit
     """

@@ -41,9 +41,9 @@ def evaluate(
     With --list-terms nothing is evaluated, and the embeddings need not exist. A table of
     --predictions has the columns term1, term2 and similarity. A pair that no input has is an error,
     unless --sample or a choice of sets leaves pairs out. If INPUT is a folder of questions, from
-    medsim export --choices, language models (--llm), embeddings and systems answer them; a table
-    then has id and answer, or the similarities of terms and names. Nothing is added to earlier
-    answers in OUT. The page Metrics of the documentation explains the metrics.
+    medsim export --choices, language models (--llm), embeddings and systems answer them; a table of
+    --predictions then has id and answer, or the similarities of terms and names. The page Metrics
+    of the documentation explains the metrics.
 
     Example: medsim eval hpo -e glove=glove.6B.300d.txt -o results
     """
@@ -82,13 +82,13 @@ def compare(options: CompareOptions, *, form: Format = "table") -> None:
     """Compare embeddings: scores, metrics and significance.
 
     Writes nothing. The table best has the score of each embedding on each set, with its best
-    metric. standings sums these up over all sets, all-auc has every metric, and article is made
-    for a publication. Tables of Schulz and Juric (2020), such as C.2, have a row per embedding and
-    a column per set. A cell has a score, its metric, and how many other embeddings are
-    significantly worse (+) or better (\u2212). A star marks the best embedding and all that are not
-    significantly different from it. json and csv output has one row per value, for programs. The
-    page Evaluations of the documentation describes all tables. Of a folder of answers to questions
-    it has the scores of all models.
+    metric. standings sums these up over all sets, all-auc has every metric, and article is made for
+    a publication. Tables of Schulz and Juric (2020), such as C.2, have a row per embedding and a
+    column per set. A cell has a score, its metric, and how many other embeddings are significantly
+    worse (+) or better (\u2212). A star marks the best embedding and all that are not significantly
+    different from it. json and csv output has one row per value, for programs. The page Evaluations
+    of the documentation describes all tables. If RESULTS has answers to questions, the scores of
+    all models are printed.
 
     Example: medsim compare results --table all-auc --format latex
     """

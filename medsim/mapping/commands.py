@@ -13,9 +13,10 @@ def map_local(options: MapOptions, *, form: Format = "table") -> None:
     """Map local names to the concepts of a standard, and print how likely the candidates are right.
 
     Writes OUT with candidates and mappings as tables, manifest.json, and files for other programs:
-    CSV, .xlsx, SSSOM, OMOP and FHIR. Probabilities are learned from names of the standard, without
-    labels. Decide on the page or in the workbook, and run the command again with --decisions. With
-    --gold, the mapping and other systems are scored against a gold mapping.
+    CSV, .xlsx, SSSOM, OMOP and FHIR. Probabilities are learned from names of the standard, not from
+    decisions, so check a sample of yours. Decide on the page or in the workbook, and run the
+    command again with --decisions. With --gold, the mapping and other systems are scored against a
+    gold mapping.
 
     Example: medsim map wards.xlsx hpo -o mapped
     """
