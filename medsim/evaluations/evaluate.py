@@ -16,8 +16,10 @@ import polars as pl
 from medsim.core import manifest
 from medsim.core.config import SET_COLUMNS
 from medsim.core.errors import InputError, OptionError, counted, listed
-from medsim.core.files import write_file
+from medsim.core.files import digest_of, write_file
 from medsim.core.kinds import TERM_COLUMNS
+from medsim.core.manifest import content_of
+from medsim.core.opened import read_damaged_rows
 from medsim.core.options import declared, public
 from medsim.core.output import claimed_by
 from medsim.core.progress import Progress, progress_of
@@ -121,14 +123,24 @@ def _has_all(
     Raises:
         OutputError: it has an input or an embedding of the same name and other content.
     """
-    about = earlier.manifest
+    about, folder = earlier.manifest, earlier.folder
     if options.submitter or options.date or not is_same(earlier, provenance, models):
         return False
-    paths = [*about.outputs]
-    for input_, spec in product(inputs, options.specs):
-        wanted = _result_paths(options, input_, spec.name, about.embeddings[spec.name])
-        paths += wanted or [""]
-    return all((earlier.folder / path).is_file() for path in paths)
+    for input_, name in product(inputs, models):
+        paths = _result_paths(options, input_, name, about.embeddings[name])
+        if not paths or not about.outputs.keys() >= {*paths}:
+            return False
+    for path, known in about.outputs.items():
+        try:
+            if path.endswith(".parquet"):
+                found = content_of(read_damaged_rows(folder / path)).fingerprint
+            else:
+                found = digest_of(folder / path)
+        except (InputError, OSError):
+            return False
+        if found != known.fingerprint:
+            return False
+    return True
 
 
 def _answers(options: EvaluateOptions) -> Answers:

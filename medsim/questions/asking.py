@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -107,8 +108,11 @@ def ask_questions(
         inputs = [read_questions(folder, contenders.sample) for folder in folders]
         check_unique("folders of questions", [each.name for each in inputs])
         frames, kept = _of_earlier(earlier, inputs, names, recorded) if earlier else ([], {})
+        nothing = pl.DataFrame(schema=REPLIES.dtypes)
+        _check_same(earlier, {llm.name: llm.recorded(nothing) for llm in llms})
         frames += _of_llms(contenders, llms, inputs, progress)
         of_others, about = _of_others(contenders, inputs, progress)
+        _check_same(earlier, about)
         frames, about = [*frames, *of_others], kept | about
         if any(frame["ask"][0] == "choice" for frame in frames):
             frames += [frame for each in inputs for frame in answers_by_rules(each.asked)]
@@ -155,6 +159,18 @@ def _of_earlier(
         raise OptionError(f"give {listed(lacking)} too; only replies of language models are kept")
     replies = replies.filter(pl.col("model").is_in([*kept]))
     return [frame for each in inputs for frame in answers_again(each, replies)], kept
+
+
+def _check_same(earlier: Answers | None, models: Mapping[str, Mapping[str, object]]) -> None:
+    """Raise OptionError if an earlier run has another model of the same name."""
+    before = earlier.manifest.models if earlier else {}
+    for name in models.keys() & before.keys():
+        for fact in ("model", "options", "fingerprint"):
+            if json.dumps(models[name].get(fact)) != json.dumps(before[name].get(fact)):
+                raise OptionError(
+                    f"the output has answers of another model named {name}; choose another name, "
+                    "or add `overwrite` to replace all answers"
+                )
 
 
 def _of_llms(

@@ -246,8 +246,12 @@ def warnings_of_answers(study: Study, asked: pl.DataFrame, missing: pl.DataFrame
     n_asked, n_missing = Counter(asked["annotator"]), Counter(missing["annotator"])
     if missing.height:
         yield f"{missing.height:,} of {counted(asked.height, 'answer')} are missing"
-    if late := sorted(name for name in n_missing if n_missing[name] == n_asked[name]):
-        yield f"no answers from {listed(late)}; they count as asked unless `leave_out` names them"
+    late = sorted(name for name in n_missing if n_missing[name] == n_asked[name])
+    if asked_first := [name for name in late if name not in study.manifest.added]:
+        fault = "they count as asked unless `leave_out` names them"
+        yield f"no answers from {listed(asked_first)}; {fault}"
+    if added := [name for name in late if name in study.manifest.added]:
+        yield f"no answers from {listed(added)}, added later"
     known = {*ITEM_TABLES[study.scale.name].dtypes, *PAIR_PROPERTIES}
     own = study.items().drop(known, strict=False)
     many = [column.name for column in own if column.n_unique() > MAX_PARTS]

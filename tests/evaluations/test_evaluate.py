@@ -199,6 +199,10 @@ def test_a_run_with_nothing_new_computes_nothing_and_a_further_metric_is_compute
     run(data, data / "few", "one", **options, metrics=["avg_cos"])
     more = run(data, data / "few", "one", **options, metrics=["max_jaccard"])
     assert {"avg_cos", "max_jaccard"} <= {*more.results()["metric"]}
+    damaged = data / "few" / "results.parquet"
+    damaged.write_bytes(damaged.read_bytes()[:300])
+    run(data, data / "few", "one", **options, metrics=["avg_cos"])
+    assert medsim.Evaluation(data / "few").results().equals(more.results())
     monkeypatch.setattr(evaluate_module, "summarize", None)
     same = run(data, data / "few", "one", **options, metrics=["avg_cos", "max_jaccard"])
     assert same.manifest.outputs == more.manifest.outputs

@@ -163,3 +163,17 @@ def test_the_command_scores_a_table(shared_evaluation: medsim.Evaluation, tmp_pa
     assert result.exit_code == 0, result.output
     rows = pl.read_csv(result.stdout.encode()).filter(embedding="ranker", statistic="spearman")
     assert rows["value"].to_list() == [1.0]
+
+
+def test_a_system_is_scored_on_inputs_that_other_models_had_before(
+    shared_evaluation: medsim.Evaluation, folder: Path, tmp_path: Path
+) -> None:
+    build, rated = (shared_evaluation.folder.parent / name for name in ("build", "rated.csv"))
+    out, vectors = tmp_path / "out", {"one": shared_evaluation.folder.parent / "one.vec"}
+    options = {"resamples": 200, "coverage": "any", "metrics": ["avg_cos"]}
+    medsim.evaluate([build, rated], vectors, out, **options)
+    for inputs in ([build], [rated]):
+        done = medsim.evaluate(
+            inputs, {}, out, predictions={"ranker": folder / "one.csv"}, **options
+        )
+    assert set(done.scores().filter(embedding="ranker").collect()["input"]) == {"build", "rated"}

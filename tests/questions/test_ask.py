@@ -81,6 +81,11 @@ def test_a_language_model_is_added_to_earlier_answers(
     assert {*added.manifest.models} == {"m0", "m1"}
     shown = CliRunner().invoke(app, ["compare", str(tmp_path / "out"), "--format", "csv"])
     assert shown.stdout == added.results().write_csv()
+    other = [f"m0=api:{service.url},model=m9"]
+    with pytest.raises(OptionError, match="another model named m0; choose another name, or add"):
+        medsim.evaluate(questions, {}, tmp_path / "out", llms=other, cache="none")
+    with pytest.raises(OptionError, match="another model named m0"):
+        medsim.evaluate(questions, {"m0": {"name": [1.0, 2.0]}}, tmp_path / "out")
     with pytest.raises(OptionError, match="other questions or with other options"):
         run(service, questions, tmp_path / "out", "", sample=3)
     vectors = {"e": {"name": [1.0, 2.0]}}
