@@ -108,9 +108,7 @@ def ask_questions(
         inputs = [read_questions(folder, contenders.sample) for folder in folders]
         check_unique("folders of questions", [each.name for each in inputs])
         frames, kept = _of_earlier(earlier, inputs, names, recorded) if earlier else ([], {})
-        nothing = pl.DataFrame(schema=REPLIES.dtypes)
-        _check_same(earlier, {llm.name: llm.recorded(nothing) for llm in llms})
-        frames += _of_llms(contenders, llms, inputs, progress)
+        frames += _of_llms(contenders, llms, inputs, earlier, progress)
         of_others, about = _of_others(contenders, inputs, progress)
         _check_same(earlier, about)
         frames, about = [*frames, *of_others], kept | about
@@ -121,8 +119,7 @@ def ask_questions(
         about |= {llm.name: llm.recorded(replies.filter(model=llm.name)) for llm in llms}
         affirmed = affirmed_of(replies)
         tables = [(RESULTS, results_of(answers)), (CHOSEN_KINDS, chosen_of(answers))]
-        tables += [(REPLIES, replies), (AFFIRMED, affirmed)]
-        for table, rows in tables:
+        for table, rows in (*tables, (REPLIES, replies), (AFFIRMED, affirmed)):
             output.write(table.files, rows.select(*table.dtypes))
         output.write_file(AFFIRMED_CSV, partial(write_csv, affirmed))
         AnswersManifest(
@@ -177,14 +174,17 @@ def _of_llms(
     contenders: Contenders,
     llms: Sequence[AskedModel],
     inputs: Sequence[Questions],
+    earlier: Answers | None,
     progress: Progress,
 ) -> list[pl.DataFrame]:
     """Return the answers of language models.
 
     Raises:
         OptionError: there are too few examples, or chats and replies are estimated to need too many
-            tokens.
+            tokens, or an earlier run has another model of the same name.
     """
+    nothing = pl.DataFrame(schema=REPLIES.dtypes)
+    _check_same(earlier, {llm.name: llm.recorded(nothing) for llm in llms})
     n_examples = min(each.examples.height for each in inputs)
     if (n_shots := max((llm.options.shots for llm in llms), default=0)) > n_examples:
         raise OptionError(f"shots={n_shots} needs as many questions of train; export splits")
