@@ -110,8 +110,8 @@ def test_the_help_and_the_page_of_a_command_name_the_same_choices() -> None:
     assert n_compared > 100
 
 
-def test_the_guide_to_audits_explains_each_kind_of_finding_once() -> None:
+def test_the_guide_to_audits_explains_each_kind_of_finding_once_with_its_severity() -> None:
     text = (DOCS / "how-to" / "audit-a-release.md").read_text(encoding="utf-8")
-    first_cells = re.findall(r"(?m)^\| (`[^|]*`) \|", text.partition("## What is found")[2])
+    rows = re.findall(r"(?m)^\| `(\w+)` \| (\w+) \|", text.partition("## What is found")[2])
 
-    assert sorted(re.findall(r"`(\w+)`", " ".join(first_cells))) == sorted(KINDS)
+    assert sorted(rows) == sorted((name, kind.severity) for name, kind in KINDS.items())
