@@ -28,7 +28,7 @@ _ZEROS = re.compile(r"(?P<zeros>0+)(;.*)?", re.DOTALL)  # a format such as 00000
 _THREAD = "fwlink/?linkid=870924"  # in the notes that Excel writes beside its threaded comments
 _MERGED = re.compile(rb'<mergeCell ref="[A-Z]+([0-9]+):[A-Z]+([0-9]+)"')
 _UNCALCULATED = re.compile(  # a formula without a value, which is not a text, as that may be empty
-    rb'<c\b(?![^>]*t="str")[^>]*>(<f\b[^>]*/>|<f\b[^>]*>[^<]*</f>)(<v */>|<v></v>)?</c>'
+    rb'<c\b(?![^<>]*t="str")[^<>]*>(<f\b[^<>]*/>|<f\b[^<>]*>[^<]*</f>)(<v */>|<v></v>)?</c>'
 )
 _MAX_WIDTH = 60  # of a column, in characters
 _WIDTH_ROWS = 1_000  # whose texts decide the width of a column
