@@ -112,8 +112,9 @@ def score_study(options: ScoreOptions) -> Scores:
         stage.note(f"{counted(n_answers, 'answer')} of {counted(n_people, 'annotator')}")
     asked = answers.entries.filter(~pl.col("annotator").is_in(list(options.leave_out)))
     missing = asked.filter(pl.col("value").is_null())
-    needed = needed_answers(asked, [hidden.get(name, name) for name in study.manifest.added])
-    progress.warn(*answers.warnings, *warnings_of_answers(study, asked, missing))
+    added = [hidden.get(name, name) for name in study.manifest.added]
+    needed = needed_answers(asked, added)
+    progress.warn(*answers.warnings, *warnings_of_answers(study, asked, missing, added))
     with progress.stage("score"):
         tables = _tables(study, given, needed, options)
         if given["seconds"].count():
@@ -240,18 +241,23 @@ _PATTERN = 10  # ratings in a row that the page also warns about
 _PATTERNS = {"longest_run": "are equal", "longest_alternation": "alternate between two values"}
 
 
-def warnings_of_answers(study: Study, asked: pl.DataFrame, missing: pl.DataFrame) -> Iterator[str]:
-    """Yield a sentence for each kind of missing answers, among those that were asked for."""
+def warnings_of_answers(
+    study: Study, asked: pl.DataFrame, missing: pl.DataFrame, added: Sequence[str]
+) -> Iterator[str]:
+    """Yield a sentence for each kind of missing answers, among those that were asked for.
+
+    ``added`` are the annotators who were added later, as the answers name them.
+    """
     noun, n_items = study.scale.noun, study.items().height
     n_asked, n_missing = Counter(asked["annotator"]), Counter(missing["annotator"])
     if missing.height:
         yield f"{missing.height:,} of {counted(asked.height, 'answer')} are missing"
     late = sorted(name for name in n_missing if n_missing[name] == n_asked[name])
-    if asked_first := [name for name in late if name not in study.manifest.added]:
+    if asked_first := [name for name in late if name not in added]:
         fault = "they count as asked unless `leave_out` names them"
         yield f"no answers from {listed(asked_first)}; {fault}"
-    if added := [name for name in late if name in study.manifest.added]:
-        yield f"no answers from {listed(added)}, added later"
+    if added_later := [name for name in late if name in added]:
+        yield f"no answers from {listed(added_later)}, added later"
     known = {*ITEM_TABLES[study.scale.name].dtypes, *PAIR_PROPERTIES}
     own = study.items().drop(known, strict=False)
     many = [column.name for column in own if column.n_unique() > MAX_PARTS]

@@ -291,7 +291,9 @@ def test_pseudonyms_are_in_every_output_and_their_key_is_in_one_file(
         medsim.score_study(study, [answers], **{**options, "leave_out": ["gil"]})
     assert not [name for name in NAMES if re.search(rf"\b{name}\b", str(caught.value))]
     medsim.add_annotator(study, "gil")
-    assert medsim.score_study(Study(study.folder), [answers], **options).methods
+    later = medsim.score_study(Study(study.folder), [answers], **options)
+    assert later.methods
+    assert "no answers from judge G, added later" in " ".join(later.warnings)
     assert dict(pl.read_csv(key).iter_rows()) == {**names, "gil": "judge G"}
 
 
