@@ -133,8 +133,8 @@ class SearchOptions(ReadingOptions):
     )
     published_rules: Sequence[PublishedRule] = option_field(
         (),
-        "Some of these rules: repeats of negatives of fsn_syn in easy syn_syn, history of "
-        "associations (Full RF2), direction of synonyms, two_steps of links.",
+        "Apply only these rules of the code of Schulz and Juric; the page As published of the "
+        "documentation explains them.",
         listed=True,
         key="published_rules",
         kept_empty=False,

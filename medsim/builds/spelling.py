@@ -228,7 +228,7 @@ def halves_of(spelling: Spelling, labels: Flags, seed: int = 0) -> Flags:
 
 
 def learned_scores(spelling: Spelling, labels: Flags, halves: Flags, seed: int = 0) -> Values:
-    """Return how alike a classifier of spelling takes the terms of pairs to be, cross-fitted.
+    """Return how alike a spelling classifier takes the terms of pairs to be, cross-fitted.
 
     Pairs of one half are scored by a classifier that learned positives and negatives of the other.
 

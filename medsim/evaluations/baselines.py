@@ -74,7 +74,7 @@ BASELINES = {
         ),
     ),
     "spelling": Baseline(
-        describes="log odds of synonyms by a classifier of spelling, trained on the other half",
+        describes="log odds of synonyms by a spelling classifier, trained on the other half",
         similarities=lambda spelling: spelling.learned,
     ),
     "word_overlap": Baseline(
@@ -94,7 +94,7 @@ _DIGEST = hashlib.sha256().digest_size
 
 
 def learned_strata(pairs: pl.DataFrame, identity: str, cache: Path | None) -> pl.DataFrame:
-    """Return the scores of pairs by a classifier of spelling, and strata of nearly equal scores.
+    """Return the scores of pairs by a spelling classifier, and strata of nearly equal scores.
 
     The classifier needs 500 positives in each half. With fewer, scores are null, and strata are
     those of ``strata_of_spelling``.

@@ -518,7 +518,7 @@ def with_strata(input_: EvaluationInput, cache: Path | None) -> EvaluationInput:
         learned = learned_strata(pairs, identity, cache)
         if not learned["spelling"].count():
             few = (
-                f"{input_.name} has too few positives to train the classifier of spelling (it "
+                f"{input_.name} has too few positives to train the spelling classifier (it "
                 f"needs {FEWEST_POSITIVES} in each half): the AUC beyond spelling compares pairs "
                 "of the same edit distance and about the same lengths instead"
             )

@@ -195,8 +195,8 @@ class EvaluateOptions(Options):
     _: KW_ONLY
     llms: Sequence[str] = main_field(
         (),
-        "Language model to ask multiple-choice questions, then ,model=M and optionally "
-        ",ask=choice or pairs ,shots=N ,tokens=N. For example "
+        "Language model to ask multiple-choice questions, with ,model=M after the URL and, if you "
+        "like, ,shots=N ,tokens=N ,ask=choice or ,ask=pairs. For example "
         "llama=api:http://localhost:8000/v1,model=llama. ask=choice shows all names of a "
         "question, ask=pairs the term with one name at a time; shots=N puts N examples from train "
         "before each.",
@@ -289,8 +289,8 @@ class EvaluateOptions(Options):
     )
     words: str | Path | None = input_field(
         None,
-        "Table of words that groups rated pairs. Its columns are word, and count (in a corpus), "
-        "topics (the number of topics that use the word) or domain.",
+        "Table of words, to divide rated pairs into bins. Its columns are word, and count (in a "
+        "corpus), topics (the number of topics that use the word) or domain.",
     )
     bins: Annotated[Sequence[int], BINS] = ()
     topic_bins: Annotated[Sequence[int], TOPIC_BINS] = ()

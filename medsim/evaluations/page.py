@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     from medsim.evaluations.output import Evaluation, EvaluationManifest
 
 _ALIKE = (
-    "Synonyms are compared only with negatives that look equally like synonyms to a classifier of "
-    "spelling."
+    "Synonyms are compared only with negatives that a spelling classifier finds equally likely to "
+    "be synonyms."
 )
 
 

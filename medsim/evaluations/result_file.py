@@ -54,7 +54,7 @@ address is that of a model on a hub, with its revision, or of a service. size is
 is the difference from the best baseline. A vocabulary is the short name of a terminology, such as
 HPO. split is its name, such as test; null if the build is not a split. benchmark is the name of the
 set of builds that the build is part of, if any. strata is "edit distance" for a build with too few
-positives to train the classifier of spelling, see ``learned_strata``, otherwise null. effective is
+positives to train the spelling classifier, see ``learned_strata``, otherwise null. effective is
 the effective number of clusters, and changes are those of the headline score without each cluster
 of pairs in turn, in units of 1e-9, in order of the clusters' first pairs. They are in the file
 beside it if together they are large. Scores are on the pairs that the model covers.

@@ -173,7 +173,7 @@ def baseline_models(
 ) -> list[ScoredModel]:
     """Return the similarities of an input's pairs by each baseline, with its ``signature``.
 
-    Without scores of a classifier of spelling, the baseline of these is left out.
+    Without scores of a spelling classifier, the baseline of these is left out.
     """
     similarities = {
         name: baseline.similarities(input_.spelling) for name, baseline in BASELINES.items()

@@ -26,7 +26,7 @@ BASELINE = "baseline"
 _InStrata = Literal["matched", "beyond", "of_kind", "own_negative", "rung"]
 SampleKind = Literal[_InStrata, "labelled", "rated", "retrieval", "separation"]
 """The data of a statistic: pairs with labels in strata of equal spelling (matched), or of equal
-scores by a classifier of spelling (beyond), or there with negatives of one kind only (of_kind), or
+scores by a spelling classifier (beyond), or there with negatives of one kind only (of_kind), or
 these in a stratum for each first term (own_negative); pairs of two rungs in strata of equal first
 terms (rung); pairs with labels, pairs with ratings, ranks
 of linked terms, or triples of terms of categories."""

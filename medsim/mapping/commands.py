@@ -10,11 +10,11 @@ from medsim.mapping.options import MapOptions
 
 @command(app, MapOptions, then=("report", "sql"), name="map")
 def map_local(options: MapOptions, *, form: Format = "table") -> None:
-    """Map local names to the concepts of a standard, and print how likely the candidates are right.
+    """Map local names to the concepts of a standard, with the probability that each is right.
 
     Writes OUT with candidates and mappings as tables, manifest.json, and files for other programs:
     CSV, .xlsx, SSSOM, OMOP and FHIR. Probabilities are learned from names of the standard, not from
-    decisions, so check a sample of yours. Decide on the page or in the workbook, and run the
+    decisions, so check a sample of mappings. Decide on the page or in the workbook, and run the
     command again with --decisions. With --gold, the mapping and other systems are scored against a
     gold mapping.
 

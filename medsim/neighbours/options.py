@@ -80,8 +80,8 @@ class NearestOptions(Options):
     )
     duplicates: bool = main_field(
         False,
-        "Also pair rows with equal names, each with the first of them, at distance 0; with "
-        "--max-distance, without --k and POOL.",
+        "Also pair each row with the first row of the same name, at distance 0. Needs "
+        "--max-distance; not with --k or POOL.",
     )
     exclude: NamesLike | None = input_field(
         None, "Table of pairs to leave out of the result, with the columns query and match."

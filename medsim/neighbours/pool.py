@@ -81,7 +81,7 @@ def _rows_of(
 ) -> pl.DataFrame:
     """Return names as ``names_of`` does, in a column named "", and other columns as text.
 
-    Those of a build are of its table ``description``.
+    A build has the names of its active concepts, and the columns of its table ``description``.
     """
     if isinstance(given, (str, Path)):
         path = expanded(given)
@@ -97,11 +97,11 @@ def _rows_of(
         build: Any = given
         if not hasattr(build, "terms"):
             raise InputError(f"{given.folder} has no names; give the folder of a build")
-        rows = build.terms()
-        if kept:
-            described = build.table("description").filter("active").collect()
-            rows = rows.join(described, on="term", maintain_order="left_right")
-        rows = _selected(given.folder, rows, ["term", *kept]).unique(maintain_order=True)
+        concepts = build.table("concept").filter("active").select("concept_id")
+        named = build.table("description").filter("active")
+        named = named.join(concepts, on="concept_id", how="semi").sort("description_id")
+        rows = _selected(given.folder, named.collect(), ["term", *kept])
+        rows = rows.unique(maintain_order=True)
         return _checked(rows, given.folder)
     if kept:
         raise OptionError(f"`{option}` has no columns to keep; give a file, or a build")

@@ -34,13 +34,13 @@ class Difference:
         value: the difference, 0 or more.
         ends: the ends of its 95% confidence interval; None if there is none.
         p: the corrected p-value; None if it is not defined.
-        is_only: whether it is the only comparison, so that p needs no correction.
+        is_corrected: whether the correction changed it.
     """
 
     value: float
     ends: tuple[float, float] | None
     p: float | None
-    is_only: bool
+    is_corrected: bool
 
     @property
     def is_significant(self) -> bool:
@@ -60,7 +60,7 @@ class Difference:
     @property
     def _certainty(self) -> list[str]:
         ends = self.ends and " to ".join(number(end, ".3f") for end in self.ends)
-        name = "p" if self.is_only else "corrected p"
+        name = "corrected p" if self.is_corrected else "p"
         p = "no significance test" if self.p is None else f"{name} {p_text(self.p)}"
         return [f"95% CI {ends}", p] if ends else [p]
 
@@ -90,7 +90,7 @@ def ordered_differences(
         if ranking.index(names[0]) > ranking.index(names[1]):
             names, value, ends = names[::-1], -value, ends and (-ends[1], -ends[0])
         p = row[f"p_{correction}"]
-        differences[names] = Difference(value, ends, p, is_only=tests.height == 1)
+        differences[names] = Difference(value, ends, p, is_corrected=p != row["p"])
     return differences
 
 
@@ -164,7 +164,7 @@ def accuracy_sentences(
     differences = {}
     for row in others:
         value = best["value"] - row["value"]
-        test = Difference(value, None, row["p"], is_only=len(others) == 1)
+        test = Difference(value, None, row["p"], is_corrected=len(others) > 1)
         differences[best["model"], row["model"]] = test
     ranking = [best, *others]
     sentences = [leader_sentence(ranking, differences, scored_on, "accuracy", guessing)]

@@ -46,7 +46,7 @@ def make_questions(
         terms: terms of a build, ``medsim.builds.output.TERM``.
         positives: pair_id, term1_id, term2_id, concept1, concept2 and negatives, the strategy of
             wrong names; ids are rows of ``terms``.
-        labelled: term1, term2 and label of pairs that a classifier of spelling learns from.
+        labelled: term1, term2 and label of pairs that a spelling classifier learns from.
         choose_wrong: takes distinct names, with the columns of ``terms``, positives whose ids are
             rows of these names, and the scores of names. Returns the rows of the positives that
             have wrong names, int64[n_questions], and the rows of the wrong names,
@@ -71,7 +71,7 @@ def make_questions(
         scores = NameScores(names, first, second, labelled["label"].to_numpy() == 1)
     if not scores.is_learned:
         progress.warn(
-            "too few pairs for a classifier of spelling; the rule spelling is that of rare trigrams"
+            "too few pairs for a spelling classifier; the rule spelling is that of rare trigrams"
         )
     rows, wrong = choose_wrong(names, pairs, scores)
     with progress.stage(f"write {len(rows):,} questions"):

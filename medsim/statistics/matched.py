@@ -1,6 +1,6 @@
 """The AUC within strata: how well similarities separate pairs of the same stratum.
 
-Strata are pairs of the same edit distance, or pairs that a classifier of spelling takes to be
+Strata are pairs of the same edit distance, or pairs that a spelling classifier takes to be
 equally alike. A similarity that only tells strata apart has 0.5. Standard errors are those of the
 cluster jackknife, see ``medsim.statistics.estimates``.
 """

@@ -127,7 +127,7 @@ def test_a_small_build_has_rare_trigrams_for_spelling_and_says_so(
     exported: dict[int, medsim.Exported],
 ) -> None:
     assert any(
-        "too few pairs for a classifier of spelling" in each
+        "too few pairs for a spelling classifier" in each
         for each in exported[3].manifest.warnings
     )
     for row in lines_of(exported[3]):

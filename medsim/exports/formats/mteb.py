@@ -165,7 +165,7 @@ def _headline_task(run: Export, source: _Source) -> Iterator[dict[str, object]]:
     n_labels = pl.col("label").n_unique().over("stratum")
     if not pairs.select((n_labels > 1).any()).item():
         return
-    learned = "that look equally alike to a classifier of spelling"
+    learned = "that look equally alike to a spelling classifier"
     alike = (
         learned if pairs["spelling"].count() else "of the same edit distance and similar lengths"
     )
