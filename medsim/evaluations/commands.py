@@ -86,9 +86,9 @@ def compare(options: CompareOptions, *, form: Format = "table") -> None:
 
     Writes nothing. The table "best" has the headline score, the AUC beyond spelling, and the score
     of each embedding on each set, with the metric that is best there. "standings" sums these up
-    over all sets, "all-auc" has every metric, and "article" is made for a publication. The page Evaluations of the
-    documentation describes all tables. If RESULTS has answers to questions, the scores of all
-    models are printed.
+    over all sets, "all-auc" has every metric, and "article" is made for a publication. The page
+    Evaluations of the documentation describes all tables. If RESULTS has answers to questions, the
+    scores of all models are printed.
 
     Each score has its metric, and how many other embeddings are significantly worse (+) or better
     (\u2212). A star marks the best embedding and all that are not significantly different from it.
