@@ -6,18 +6,20 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.core.config import checked_threads
 from medsim.kernels.resampling import resampled_spearman, weighted_spearman
 from medsim.kernels.types import Counts, Flags, FloatTable, Ids, Rows, Values
 from medsim.statistics import estimates
 from medsim.statistics.bca import Distribution, acceleration, bca_interval, bca_p, in_tasks
 from medsim.statistics.estimates import Estimate
-from medsim.statistics.options import RESAMPLES, Resampling
 from medsim.statistics.ranks import counts_by_label, kendall, leave_one_out_spearman, ranked
 from medsim.statistics.significance import Test, clustered_test, mcnemar
+
+if TYPE_CHECKING:
+    from medsim.statistics.options import Resampling
 
 _RESAMPLES_A_TASK = 16  # at least
 _RANKS_A_TASK = 1 << 18
@@ -46,26 +48,15 @@ class SpearmanBootstrap:
         sides: similarities, float64[n_pairs] each; may be infinite. With more than 3,000,000 pairs,
             sums of squared ranks could leave 64 bits.
         ratings: float64[n_pairs].
-        seed: random seed, from 0 to 2**64 - 1.
-        resamples: number of resamples, at least 100. Each takes time O(n_pairs).
-        threads: number of threads, by default all; results do not depend on it. Each needs 12 bytes
-            per pair.
+        resampling: at least 100 resamples. Each takes time O(n_pairs), and each thread 12 bytes per
+            pair.
     """
 
-    def __init__(
-        self,
-        sides: Sequence[Values],
-        ratings: Values,
-        *,
-        seed: int = 0,
-        resamples: int = RESAMPLES,
-        threads: int | None = None,
-    ) -> None:
-        self._seed, self._threads = seed, checked_threads(threads)
+    def __init__(self, sides: Sequence[Values], ratings: Values, resampling: Resampling) -> None:
         self._ratings = ranked(ratings).ranks
         self._sides = np.array([ranked(side).ranks for side in sides], np.int32)
         self._jackknifed: dict[int, Values] = {}
-        self._resampled = self._drawn(resamples)
+        self._resampled = self._drawn(resampling)
 
     def correlation(self, side: int) -> Test:
         """Return the correlation of one of the similarities with its interval and test against 0.
@@ -131,14 +122,14 @@ class SpearmanBootstrap:
             self._jackknifed[side] = leave_one_out_spearman(self._sides[side], self._ratings)
         return self._jackknifed[side]
 
-    def _drawn(self, resamples: int) -> FloatTable:
+    def _drawn(self, resampling: Resampling) -> FloatTable:
         """Return the correlations of all sides in all resamples, in order."""
         if len(self._ratings) < _FEWEST_PAIRS or not len(self._sides):
             return np.empty((0, len(self._sides)))
-        seed = np.uint64(self._seed)
+        seed = np.uint64(resampling.seed)
         correlations = partial(resampled_spearman, self._sides, self._ratings, seed)
         a_task = max(_RESAMPLES_A_TASK, _RANKS_A_TASK // self._sides.size)
-        return in_tasks(correlations, resamples, a_task, self._threads)
+        return in_tasks(correlations, resampling, a_task)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,7 +272,7 @@ def rated_samples(
     sides: Sequence[Values], ratings: Values, resampling: Resampling
 ) -> list[RatedSample]:
     """Return the samples of several similarities of the same pairs, float64[n_pairs] each."""
-    bootstrap = _bootstrap(sides, ratings, resampling)
+    bootstrap = SpearmanBootstrap(sides, ratings, resampling)
     samples = []
     for at, side in enumerate(sides):
         spearman = bootstrap.correlation(at)
@@ -299,13 +290,6 @@ def rated_samples(
     return samples
 
 
-def _bootstrap(
-    sides: Sequence[Values], ratings: Values, resampling: Resampling
-) -> SpearmanBootstrap:
-    seed, resamples, threads = resampling.seed, resampling.resamples, resampling.threads
-    return SpearmanBootstrap(sides, ratings, seed=seed, resamples=resamples, threads=threads)
-
-
 def redrawn(samples: Sequence[RatedSample], resampling: Resampling) -> Sequence[RatedSample]:
     """Return samples of one bootstrap with enough resamples to compare every two of them."""
     n_comparisons = math.comb(len(samples), 2)
@@ -313,7 +297,7 @@ def redrawn(samples: Sequence[RatedSample], resampling: Resampling) -> Sequence[
     if not n_comparisons or larger.resamples <= resampling.resamples:
         return samples
     sides = [sample.similarities for sample in samples]
-    bootstrap = _bootstrap(sides, samples[0].ratings, larger)
+    bootstrap = SpearmanBootstrap(sides, samples[0].ratings, larger)
     return [replace(sample, bootstrap=bootstrap, side=at) for at, sample in enumerate(samples)]
 
 

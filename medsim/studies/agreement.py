@@ -65,7 +65,7 @@ def over_units(
         ]
         return statistic(np.array(counts) @ features)
 
-    statistics = in_tasks(resampled, resampling.resamples, _RESAMPLES_A_TASK, resampling.threads)
+    statistics = in_tasks(resampled, resampling, _RESAMPLES_A_TASK)
     return bca_estimate(estimate, statistics, left_out)
 
 

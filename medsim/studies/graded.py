@@ -96,12 +96,7 @@ def _agreement(
         for raters, chosen in (("all", rated_any), ("accepted", rated_any & accepted)):
             if row is None or (chosen != rated_any).any():
                 rated = group_ratings[chosen]
-                agreement = rater_agreement(
-                    rated,
-                    seed=resampling.seed,
-                    resamples=resampling.resamples if len(rated) >= _FEWEST else 0,
-                    threads=resampling.threads,
-                )
+                agreement = rater_agreement(rated, resampling if len(rated) >= _FEWEST else None)
                 n_pairs = int((~np.isnan(rated)).any(axis=0).sum())
                 row = {"pairs": pairs, "raters": raters, "n_raters": len(rated), "n_pairs": n_pairs}
                 row |= estimate_columns("iaa1", agreement.iaa1) | estimate_columns(
@@ -140,7 +135,7 @@ def _raters(
     standings: Standings,
     accepted: Flags,
 ) -> pl.DataFrame:
-    agreement = rater_agreement(ratings, resamples=0)
+    agreement = rater_agreement(ratings)
     rows: list[ScoreRow] = []
     for number, name in enumerate(names):
         own_answers = answers.filter(annotator=name).sort("position")
