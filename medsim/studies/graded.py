@@ -11,7 +11,7 @@ import polars as pl
 
 from medsim.core.errors import OptionError
 from medsim.kernels.types import Flags, FloatTable, Rows, Values
-from medsim.statistics.estimates import defined
+from medsim.statistics.estimates import defined, quotients
 from medsim.statistics.ranks import without_rounding_errors
 from medsim.statistics.rater_agreement import (
     FEWEST_SHARED,
@@ -195,12 +195,9 @@ def scaled_means(ratings: FloatTable) -> pl.DataFrame:
     rated = ~np.isnan(ratings)
     n_ratings = rated.sum(axis=0, dtype=np.int32)
     scaled = np.where(rated, ratings, 0.0) * _SCALED_TO / _HIGHEST
-    none = np.full(ratings.shape[1], np.nan)
-    mean = without_rounding_errors(
-        np.divide(scaled.sum(axis=0), n_ratings, out=none.copy(), where=n_ratings > 0)
-    )
+    mean = without_rounding_errors(quotients(scaled.sum(axis=0), n_ratings))
     squares = (np.where(rated, scaled - mean, 0.0) ** 2).sum(axis=0)
-    variance = np.divide(squares, n_ratings - 1, out=none, where=n_ratings > 1)
+    variance = quotients(squares, n_ratings - 1)
     deviation = pl.Series(np.sqrt(variance)).fill_nan(None)
     return pl.DataFrame({"rating": mean, "deviation": deviation, "n_ratings": n_ratings})
 
