@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from medsim.kernels.types import Counts, Flags, FloatTable, Ids, Rows, Values
 from medsim.statistics import estimates
 from medsim.statistics.bca import Distribution, acceleration, bca_interval, bca_p, in_tasks
 from medsim.statistics.estimates import Estimate
+from medsim.statistics.matched import MatchedPairs
 from medsim.statistics.ranks import counts_by_label, kendall, leave_one_out_spearman, ranked
 from medsim.statistics.significance import Test, clustered_test, mcnemar
 
@@ -365,8 +366,8 @@ class RocArea:
         labels: bool[n_pairs].
         clusters: int[n_pairs], see ``roc_area``.
         effective: the effective number of clusters, of the class with fewer; NaN without clusters.
-        left_out: float64[n_clusters], the area without each cluster; None without clusters, or
-            with too few.
+        left_out: float64[n_clusters], the area without each cluster, in order of their first
+            pairs; empty without clusters, or with too few.
     """
 
     auc: Estimate
@@ -374,7 +375,7 @@ class RocArea:
     labels: Flags
     clusters: Rows | None
     effective: float = math.nan
-    left_out: Values | None = None
+    left_out: Values = field(default_factory=lambda: np.empty(0))
 
 
 def roc_area(ranks: Ids, labels: Flags, clusters: Rows | None = None) -> RocArea:
@@ -398,11 +399,12 @@ def roc_area(ranks: Ids, labels: Flags, clusters: Rows | None = None) -> RocArea
     placements = np.where(labels, below[ranks], above[ranks])
     halves = int((n_positive * (2 * np.cumsum(n_negative) - n_negative)).sum())
     auc = Estimate(value=halves / (2 * n_positives * n_negatives))
-    effective, left_out = math.nan, None
+    effective, left_out = math.nan, np.empty(0)
     if clusters is not None:
-        effective = estimates.effective_of_labels(clusters, labels)
-        if effective >= estimates.FEWEST_CLUSTERS:
-            left_out = _areas_without_each(halves, placements, ranks, labels, clusters)
+        in_one_stratum = MatchedPairs(labels, np.zeros_like(clusters), clusters)
+        sample = in_one_stratum.sample(ranks.astype(np.float64))
+        effective, left_out = sample.effective, sample.left_out
+        if len(left_out):
             auc = estimates.clustered_estimate(auc.value, left_out, len(ranks), effective)
     elif not math.isnan(variance := _variance(placements, labels)):
         reach = estimates.Z95 * math.sqrt(variance)
@@ -419,28 +421,6 @@ def roc_area(ranks: Ids, labels: Flags, clusters: Rows | None = None) -> RocArea
     )
 
 
-def _areas_without_each(
-    halves: int, placements: Values, ranks: Ids, labels: Flags, clusters: Rows
-) -> Values:
-    """Return the area without each cluster, float64[n_clusters]; no cluster has a whole class.
-
-    ``halves`` is twice the number of (positive, negative) whose positive is more similar. Removing
-    a cluster removes all that have one of its pairs; those within the cluster would count twice.
-    """
-    positives, negatives = counts_by_label(clusters, labels)
-    n_positives, n_negatives = positives.sum(), negatives.sum()
-    weights = np.where(labels, n_negatives, n_positives)
-    won = np.bincount(clusters, placements * weights)
-    n_ranks = int(ranks.max()) + 1
-    keys, at = np.unique(clusters.astype(np.int64) * n_ranks + ranks, return_inverse=True)
-    cluster, n_tied = keys // n_ranks, np.bincount(at, ~labels)
-    before = (np.cumsum(negatives) - negatives)[cluster]
-    won -= np.bincount(cluster, np.bincount(at, labels) * (np.cumsum(n_tied) - n_tied / 2 - before))
-    n_left = (n_positives - positives) * (n_negatives - negatives)
-    areas: Values = ((halves / 2 - won) / n_left)[positives + negatives > 0]
-    return areas
-
-
 def delong(first: RocArea, second: RocArea) -> Test:
     """Test whether the AUCs of two similarities of the same pairs differ.
 
@@ -452,9 +432,7 @@ def delong(first: RocArea, second: RocArea) -> Test:
     """
     labels = first.labels
     if first.clusters is not None:
-        left_out = np.empty(0)
-        if first.left_out is not None and second.left_out is not None:
-            left_out = first.left_out - second.left_out
+        left_out = first.left_out - second.left_out
         return clustered_test("delong_clusters", first.auc, second.auc, left_out, first.effective)
     difference = first.auc.value - second.auc.value
     error = math.sqrt(_variance(first.placements - second.placements, labels))
