@@ -30,7 +30,7 @@ from medsim.evaluations.output import SEPARATED, SEPARATION, SEPARATION_PARTS, S
 from medsim.evaluations.statistic import STATISTICS
 from medsim.kernels.separation import n_not_below, sums_of_later
 from medsim.kernels.types import Counts, CountTable, FloatTable, Starts, Vectors
-from medsim.statistics.estimates import Estimate, defined, interval_of
+from medsim.statistics.estimates import Estimate, defined, interval_of, quotients
 
 if TYPE_CHECKING:
     from medsim.builds.output import Build
@@ -244,7 +244,7 @@ def _sum_by_category(
     np.fill_diagonal(n_pairs, sizes * (sizes - 1) // 2)
     totals = np.array([sums[begin:end].sum(axis=0) for begin, end in pairwise(starts)])
     totals += np.triu(totals, 1).T
-    mean = np.divide(totals, n_pairs, out=np.full_like(totals, np.nan), where=n_pairs > 0)
+    mean = quotients(totals, n_pairs)
     return Separation(
         n_triples=n_triples,
         n_errors=np.array([errors[begin:end].sum(axis=0) for begin, end in pairwise(starts)]),

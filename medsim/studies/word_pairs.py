@@ -23,7 +23,7 @@ from medsim.core.progress import progress_of
 from medsim.core.shown import Shown, Summary
 from medsim.core.store import Store
 from medsim.core.terms import pack
-from medsim.kernels.drawing import pair_seeds
+from medsim.kernels.drawing import pair_seeds, take_in_order
 from medsim.kernels.packing import mixed, term_hashes, tie_hashes
 from medsim.kernels.types import Counts, Hashes, Ids
 from medsim.studies.options import N_QUARTERS, PairsOptions, path_list
@@ -157,13 +157,13 @@ class Quarters:
         Returns:
             word1_id, word2_id, reason; no pair is repeated.
         """
-        uses_left = np.full(len(self._hashes), self._per_word)
+        uses = np.zeros(len(self._hashes), np.int64)
         quarters = {
-            (domain, True): self._take(frame, n_pairs, uses_left)
+            (domain, True): self._take(frame, n_pairs, uses)
             for domain, frame in self._associated.items()
         }
         for domain, ids in self._ids.items():
-            pairs = self._take(self.unassociated(ids, n_pairs), n_pairs, uses_left)
+            pairs = self._take(self.unassociated(ids, n_pairs), n_pairs, uses)
             quarters[domain, False] = pairs.with_columns(pl.lit(_RANDOM).alias("reason"))
         return quarters
 
@@ -193,21 +193,15 @@ class Quarters:
         pairs = pl.DataFrame([sampled[side] for side in sides], WORD_IDS)
         return pairs.join(self._related, on=WORD_IDS, how="anti", maintain_order="left")
 
-    def _take(self, pairs: pl.DataFrame, n_pairs: int, uses_left: Counts) -> pl.DataFrame:
-        """Return at most ``n_pairs``, and reduce the remaining uses of their words.
+    def _take(self, pairs: pl.DataFrame, n_pairs: int, uses: Counts) -> pl.DataFrame:
+        """Return at most ``n_pairs``, and count the uses of their words.
 
         Pairs are distinct, and are chosen in order of the hash of (seed, first word, second word).
         """
         ordered = pairs[self._order(pairs, self._seed)]
-        rows: list[int] = []
-        for row, (first, second) in enumerate(ordered.select(WORD_IDS).iter_rows()):
-            if len(rows) == n_pairs:
-                break
-            if uses_left[first] and uses_left[second]:
-                uses_left[first] -= 1
-                uses_left[second] -= 1
-                rows.append(row)
-        return ordered[rows]
+        words = ordered.select(pl.col(WORD_IDS).cast(pl.Int64)).to_numpy(order="c")
+        forms, used = np.full(len(words), -1, np.int32), np.empty(0, np.bool_)
+        return ordered[take_in_order(words, forms, uses, self._per_word, used, n_pairs)]
 
     def _order(self, pairs: pl.DataFrame, seed: np.uint64) -> np.ndarray:
         """Return the rows of pairs in order of their hashes."""
