@@ -218,6 +218,7 @@ def _quality(groups: Iterable[_Group], table: Judgements, resampling: Resampling
     rows: list[ScoreRow] = []
     for named, group in groups:
         judgements = table[group["row"].to_numpy().astype(np.int64)]
+        settings = _for_units(resampling, _n_shared(judgements))
         judged = group.filter(pl.col("truth") != NO_TRUTH)
         decided = judged.drop_nulls("label")
         positive, same = decided["label"] == 1, decided["truth"] == SAME
@@ -225,7 +226,7 @@ def _quality(groups: Iterable[_Group], table: Judgements, resampling: Resampling
         shares = {
             "same": share_of(int((judged["truth"] == SAME).sum()), judged.height),
             "no_ground_truth": share_of(group.height - judged.height, group.height),
-            "alpha": _alpha(judgements, len(JUDGEMENT), resampling),
+            "alpha": nominal_alpha(judgements, len(JUDGEMENT), settings),
             "accuracy": share_of(int((positive == same).sum()), decided.height),
             "recall": share_of(n_found, int(same.sum())),
             "precision": share_of(n_found, int(positive.sum())),
@@ -271,10 +272,6 @@ def _agreement(
 def _n_shared(table: Judgements) -> int:
     """Return the number of units with two answers or more."""
     return int(((table != NONE).sum(axis=1) > 1).sum())
-
-
-def _alpha(table: Judgements, n_values: int, resampling: Resampling) -> Estimate:
-    return nominal_alpha(table, n_values, _for_units(resampling, _n_shared(table)))
 
 
 def _for_units(resampling: Resampling, n_units: int) -> Resampling:
