@@ -15,7 +15,7 @@ from medsim.builds.datasets import set_keys
 from medsim.builds.output import PAIR, Build
 from medsim.core.config import SET_COLUMNS
 from medsim.core.errors import InputError, OptionError, counted
-from medsim.core.instances import check_terms, file_of, published_instances
+from medsim.core.instances import checked_terms, file_of, published_instances
 from medsim.core.manifest import fingerprint
 from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
@@ -404,8 +404,7 @@ def instances_study(options: InstancesOptions) -> Study:
         if not path.exists():
             raise InputError(f"{path.parent} has no test.json; give a folder with one, or a file")
     with progress.stage("draw instances") as stage:
-        instances = published_instances(path)
-        check_terms(path, instances)
+        instances = checked_terms(path, published_instances(path))
         items = _drawn_instances(path, instances, options)
         stage.note(f"{items.height:,} of {instances.height:,}")
     source = _source("instances", path, fingerprint(instances))

@@ -50,7 +50,7 @@ from medsim.builds.positives import read_corrections
 from medsim.cli import app
 from medsim.core.console import read_option_file
 from medsim.core.errors import ServiceError
-from medsim.core.instances import check_terms
+from medsim.core.instances import checked_terms
 from medsim.core.opened import open_output
 from medsim.core.reading import open_file, parsed_json
 from medsim.corpora.documents import Problems, corpus_digest, documents_of, open_corpus
@@ -314,9 +314,7 @@ def _answers(path: Path) -> object:
 
 
 def _instances(path: Path) -> object:
-    rows = read_instances(path)
-    check_terms(path, rows)
-    return rows
+    return checked_terms(path, read_instances(path))
 
 
 def _general(folder: Path) -> Path:
