@@ -187,7 +187,7 @@ def _predict(
             "sentence": range(1, len(sentences) + 1),
             "word": [list(range(1, len(sentence.words) + 1)) for sentence in sentences],
             "gold": [sentence.tags for sentence in sentences],
-            "predicted": list(tags),
+            "predicted": tags,
         }
     )
     return frame.explode("word", "gold", "predicted").cast(pl.Schema(PREDICTION.dtypes))
