@@ -69,6 +69,7 @@ class Scale:
         choices: the answers in the order in which they are shown.
         instructions: paragraphs for annotators by default, separated by empty lines.
         parts: the columns of sheets with an entry's texts: one for a word, two for a pair.
+        shown: the columns of items with these texts.
         noun: noun for an entry in sentences.
         graded: whether answers are ratings, which are numbers in files.
         marked: whether texts are sentences with a target between ``MARKS``.
@@ -81,6 +82,7 @@ class Scale:
     choices: Sequence[Answer]
     instructions: str
     parts: Sequence[str] = ("left", "right")
+    shown: Sequence[str] = ("term1", "term2")
     noun: str = "pair"
     graded: bool = False
     marked: bool = False
