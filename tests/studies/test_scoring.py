@@ -16,6 +16,8 @@ import medsim
 from medsim.cli import app
 from medsim.core.errors import OutputError
 from medsim.evaluations.ratings import read_rated
+from medsim.studies.output import ScoresFolder
+from medsim.studies.page import scores_page
 
 pytestmark = pytest.mark.slow
 
@@ -44,6 +46,17 @@ def test_manifests_have_digests_of_inputs_and_random_raters_are_reported(
         {"name": name, "sha256": digest, "annotator": name.removesuffix(".jsonl")}
         for name, digest in digests.items()
     ]
+
+
+def test_scores_of_ratings_have_a_report(pairs: Path, tmp_path: Path) -> None:
+    study = medsim.grade_study(pairs, tmp_path / "study", raters=4, groups=1, duplicates=0)
+    rate(study, tmp_path / "answers", frozenset(study.manifest.annotators))
+    medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=100)
+
+    page = scores_page(ScoresFolder(tmp_path / "scores"))
+
+    (chart,) = next(each.parts for each in page.sections if each.title == "Agreement")
+    assert {"raters", "number of raters", "iaa1 low"} <= {*chart.table.frame.columns}
 
 
 def test_unanswered_items_are_reported_and_count_as_missing(
