@@ -23,7 +23,6 @@ from medsim.studies.output import ASSIGNED, ITEMS, STUDY, StudyManifest
 from medsim.studies.sheets import (
     SCALES,
     SHEET_LANGUAGES,
-    Entry,
     Scale,
     Sheet,
     label_studio_config,
@@ -244,7 +243,7 @@ def _write_sheets(
     for sheet in _sheets(manifest, given):
         folder = f"annotators/{sheet.annotator}"
         for name, text in _files_of(sheet).items():
-            output.write_text(f"{folder}/{name}", text, len(sheet.entries))
+            output.write_text(f"{folder}/{name}", text, sheet.entries.height)
         name = f"{folder}/sheet-{sheet.annotator}.xlsx"
         output.write_file(name, partial(write_sheet, sheet))
         output.register_existing(name, table_to_fill_in(sheet))  # its bytes have the time
@@ -262,10 +261,7 @@ def _sheets(manifest: StudyManifest, assignment: pl.DataFrame) -> Iterator[Sheet
             scale=scale,
             instructions=manifest.instructions,
             notice=manifest.notice,
-            entries=[
-                Entry(entry_id=entry_id, left=left, right=right)
-                for entry_id, left, right in rows.select("entry_id", "left", "right").iter_rows()
-            ],
+            entries=rows,
             page_size=manifest.page_size,
         )
 

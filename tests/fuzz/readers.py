@@ -345,7 +345,7 @@ def _opened(path: Path) -> object:
     return open_output(path).manifest
 
 
-_VALUES = {entry.entry_id: at % 3 for at, entry in enumerate(SHEET.entries)}
+_VALUES = {entry: at % 3 for at, entry in enumerate(SHEET.entries["entry_id"])}
 _RATED = "term1,term2,rating\nheart,asthma,3.5\npain,acute fever,1\nheart attack,infarction,4\n"
 _SENTENCES = '{"sentence1": "A heart.", "sentence2": "The heart", "score": 4.5}\n' * 2
 _BY_RATERS = (

@@ -67,9 +67,8 @@ def test_unanswered_items_are_reported_and_count_as_missing(
     items = dict(study.assignment().select("entry_id", "item_id").iter_rows())
     left_out = set(study.items()["item_id"].head(4))
     for sheet in study.sheets():
-        values = {
-            entry.entry_id: 1 for entry in sheet.entries if items[entry.entry_id] not in left_out
-        }
+        ids = sheet.entries["entry_id"]
+        values = {entry: 1 for entry in ids if items[entry] not in left_out}
         few = dict(list(values.items())[:5]) if sheet.annotator == "eva" else values
         (tmp_path / f"{sheet.annotator}.jsonl").write_text(written_jsonl(sheet, few))
 

@@ -181,30 +181,12 @@ JUDGEMENT, GRADED, CONTEXT, DOMAIN, ASSOCIATION = SCALES.values()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """A pair or a word in one presentation to one annotator.
-
-    Attributes:
-        entry_id: identifier of this presentation to this annotator; it reveals nothing.
-        right: empty if the scale has only one text.
-    """
-
-    entry_id: str
-    left: str
-    right: str = ""
-
-    def texts(self, scale: Scale) -> dict[str, str]:
-        """Return the texts by columns of sheets."""
-        return dict(zip(scale.parts, (self.left, self.right), strict=False))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
     """All entries of one annotator, and the instructions.
 
     Attributes:
         notice: notice about sharing the sheet; None without one.
-        entries: entries in the order for this annotator.
+        entries: ``ASSIGNED`` of this annotator, in order of position.
         page_size: number of entries per page; 0 without pages.
     """
 
@@ -214,8 +196,14 @@ class Sheet:
     scale: Scale
     instructions: Sequence[str]
     notice: str | None
-    entries: Sequence[Entry]
+    entries: pl.DataFrame
     page_size: int = 0
+
+    @property
+    def texts(self) -> pl.DataFrame:
+        """The identifiers and texts of the entries, with the columns of sheets."""
+        names = zip(self.scale.columns, ("entry_id", *self.scale.sides), strict=False)
+        return self.entries.select(**dict(names))
 
 
 def rendered_sheet(sheet: Sheet) -> str:
@@ -248,7 +236,7 @@ def rendered_sheet(sheet: Sheet) -> str:
         "instructions": list(sheet.instructions),
         "notice": sheet.notice,
         "page_size": sheet.page_size,
-        "entries": [[entry.entry_id, *entry.texts(scale).values()] for entry in sheet.entries],
+        "entries": sheet.texts.rows(),
     }
     embedded = f'<script type="application/json" id="sheet">{embedded_json(content)}</script>\n'
     return document(
@@ -266,13 +254,9 @@ def table_to_fill_in(sheet: Sheet) -> pl.DataFrame:
 
     The last column has the answers that are allowed.
     """
-    columns = sheet.scale.columns[:-1]
-    rows = [(entry.entry_id, *entry.texts(sheet.scale).values()) for entry in sheet.entries]
     empty = (ANSWER, COMMENT) if sheet.scale.commented else (ANSWER,)
     allowed = pl.lit(", ".join(sheet.scale.allowed))
-    return pl.DataFrame(rows, dict.fromkeys(columns, pl.String), orient="row").with_columns(
-        **dict.fromkeys(empty, pl.lit("")), allowed=allowed
-    )
+    return sheet.texts.with_columns(**dict.fromkeys(empty, pl.lit("")), allowed=allowed)
 
 
 def written_csv(sheet: Sheet) -> str:
@@ -293,17 +277,14 @@ def written_csv(sheet: Sheet) -> str:
 def write_sheet(sheet: Sheet, path: Path) -> int:
     """Write a sheet as a workbook that offers the allowed answers; return the number of entries."""
     write_workbook(path, {"answers": table_to_fill_in(sheet)}, {ANSWER: sheet.scale.allowed})
-    return len(sheet.entries)
+    return sheet.entries.height
 
 
 def label_studio_tasks(sheet: Sheet) -> str:
     """Return a sheet as tasks for Label Studio, in JSON, one line per task."""
     shared = {"study": sheet.study_id, "annotator": sheet.annotator}
-    records = (
-        {"data": {**shared, "entry": entry.entry_id, **entry.texts(sheet.scale)}}
-        for entry in sheet.entries
-    )
-    lines = (json.dumps(task, ensure_ascii=False, separators=(",", ":")) for task in records)
+    tasks = ({"data": shared | texts} for texts in sheet.texts.iter_rows(named=True))
+    lines = (json.dumps(task, ensure_ascii=False, separators=(",", ":")) for task in tasks)
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
