@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Sequence
@@ -32,7 +30,6 @@ MARKS = ("\u27e6", "\u27e7")
 """The signs around the target of a sentence; they do not occur in the sentence itself."""
 
 
-_BYTE_ORDER_MARK = "\ufeff"  # without it Excel does not read UTF-8
 _RATING = re.compile(r"([0-9]+)[.,]0+", re.ASCII)
 _INSIGNIFICANT = re.compile("[\\s_.'\u2018\u2019\u02bc`\u00b4\\-\u2010-\u2015\u2212]+")
 _UNANSWERED_KEY = "u"  # of the page
@@ -265,13 +262,9 @@ def written_csv(sheet: Sheet) -> str:
     It begins with a byte order mark, and lines end with CR LF (RFC 4180). A cell that a spreadsheet
     would read as a formula, a number or a date begins with an apostrophe.
     """
-    text, table = io.StringIO(), table_to_fill_in(sheet)
-    n_texts = len(sheet.scale.columns) - 1
-    text.write(_BYTE_ORDER_MARK)
-    writer = csv.writer(text)
-    writer.writerow(table.columns)
-    writer.writerows([*map(guarded, row[:n_texts]), *row[n_texts:]] for row in table.iter_rows())
-    return text.getvalue()
+    table = table_to_fill_in(sheet).with_columns(pl.col(pl.String).replace("", None))
+    texts = pl.col(sheet.texts.columns).map_elements(guarded, pl.String)
+    return table.with_columns(texts).write_csv(include_bom=True, line_terminator="\r\n")
 
 
 def write_sheet(sheet: Sheet, path: Path) -> int:
