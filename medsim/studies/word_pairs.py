@@ -26,7 +26,7 @@ from medsim.core.terms import pack
 from medsim.kernels.drawing import pair_seeds, take_in_order
 from medsim.kernels.packing import mixed, term_hashes, tie_hashes
 from medsim.kernels.types import Counts, Hashes, Ids
-from medsim.studies.options import N_QUARTERS, PairsOptions, path_list
+from medsim.studies.options import N_QUARTERS, PairsOptions
 from medsim.studies.output import WORD_PAIRS
 from medsim.studies.relations import (
     Lexicon,
@@ -229,11 +229,11 @@ def choose_pairs(options: PairsOptions) -> WordPairs:
         OptionError: an option is out of range, or a quarter has too few pairs.
     """
     threads, progress = checked_threads(options.threads), progress_of(options.progress)
-    lexicon_files, general = path_list(options.lexicon), None
+    general = None
     with progress.stage(f"read {Path(options.words).name}"):
         subjects = None if options.documents is None else read_subjects(Path(options.documents))
         candidates = kept_words(options, subjects)
-        lexicon = read_lexicon(lexicon_files) if lexicon_files else None
+        lexicon = read_lexicon(options.lexicon) if options.lexicon else None
         if options.general is not None:
             rows = read_frequencies(Path(options.general), candidates.word_class)
             general = merged(rows, candidates.forms.with_lemmas_of(rows))
@@ -298,7 +298,7 @@ def _related(
     by_domain: dict[str, pl.DataFrame] = {}
     related: list[pl.DataFrame] = []
     warnings: tuple[str, ...] = ()
-    for build in path_list(options.terminology):
+    for build in options.terminology or ():
         with Store(threads=threads) as store:
             components = node_components(Build(build), store, threads)
             related += relations(store, single_words(store, forms, lexicon), words, components)
@@ -313,9 +313,9 @@ def _related(
         by_domain[BIOMEDICAL] = either.join(
             related[-1], on=WORD_IDS, how="semi", maintain_order="left"
         )
-    if norm_files := path_list(options.norms):
+    if options.norms:
         norms, warnings = read_norms(
-            norm_files,
+            options.norms,
             participants=options.norm_participants,
             answers=options.norm_answers,
             one_way=options.one_way,

@@ -54,7 +54,14 @@ def blocks_of(
     alike = similar_label_pairs(terms, similarity, threads=threads).astype(np.int32)
     store.put("alike", pl.DataFrame({"form1": alike[:, 0], "form2": alike[:, 1]}))
     store.run("wic/form_pair")
-    store.put("cell", _cells(mentions, forms))
+    # Cells are the runs of mentions of one form and one concept.
+    numbered = mentions.join(
+        forms.select("lower_term", "form_id"), on="lower_term", maintain_order="left"
+    ).with_row_index("row")
+    cells = numbered.group_by("form_id", "concept_id").agg(
+        begin_row=pl.col("row").min().cast(pl.Int64), end_row=pl.col("row").max().cast(pl.Int64) + 1
+    )
+    store.put("cell", cells.sort("begin_row").with_row_index("cell_id"))
     n_first, n_second = (pl.col(f"end{run}") - pl.col(f"begin{run}") for run in (1, 2))
     is_within = pl.col("begin1") == pl.col("begin2")
     within = n_first * (n_first - 1) // 2
@@ -65,17 +72,6 @@ def blocks_of(
         terms=pl.struct("lemma1", "lemma2").rank("dense").cast(pl.Int32) - 1,
         n_pairs=pl.when(is_within).then(within).otherwise(n_first * n_second).cast(pl.Int64),
     )
-
-
-def _cells(mentions: pl.DataFrame, forms: pl.DataFrame) -> pl.DataFrame:
-    """Return the runs of mentions of one form and one concept, with their starts and ends."""
-    numbered = mentions.join(
-        forms.select("lower_term", "form_id"), on="lower_term", maintain_order="left"
-    ).with_row_index("row")
-    cells = numbered.group_by("form_id", "concept_id").agg(
-        begin_row=pl.col("row").min().cast(pl.Int64), end_row=pl.col("row").max().cast(pl.Int64) + 1
-    )
-    return cells.sort("begin_row").with_row_index("cell_id")
 
 
 def similar_label_pairs(

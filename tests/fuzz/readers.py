@@ -50,7 +50,7 @@ from medsim.builds.positives import read_corrections
 from medsim.cli import app
 from medsim.core.console import read_option_file
 from medsim.core.errors import ServiceError
-from medsim.core.instances import check_terms
+from medsim.core.instances import checked_terms
 from medsim.core.opened import open_output
 from medsim.core.reading import open_file, parsed_json
 from medsim.corpora.documents import Problems, corpus_digest, documents_of, open_corpus
@@ -314,9 +314,7 @@ def _answers(path: Path) -> object:
 
 
 def _instances(path: Path) -> object:
-    rows = read_instances(path)
-    check_terms(path, rows)
-    return rows
+    return checked_terms(path, read_instances(path))
 
 
 def _general(folder: Path) -> Path:
@@ -347,7 +345,7 @@ def _opened(path: Path) -> object:
     return open_output(path).manifest
 
 
-_VALUES = {entry.entry_id: at % 3 for at, entry in enumerate(SHEET.entries)}
+_VALUES = {entry: at % 3 for at, entry in enumerate(SHEET.entries["entry_id"])}
 _RATED = "term1,term2,rating\nheart,asthma,3.5\npain,acute fever,1\nheart attack,infarction,4\n"
 _SENTENCES = '{"sentence1": "A heart.", "sentence2": "The heart", "score": 4.5}\n' * 2
 _BY_RATERS = (
