@@ -25,7 +25,7 @@ from medsim.core.reading import reading
 from medsim.core.shown import Shown, Summary
 
 if TYPE_CHECKING:
-    from medsim.core.statements import Outputs, StatementOptions
+    from medsim.core.statements import Outputs
     from medsim.core.store import Store
 
 M = TypeVar("M", bound=Manifest)
@@ -121,17 +121,7 @@ class Opened(Shown, Generic[M]):
         from medsim.core.statements import StatementOptions, rows_of  # noqa: PLC0415 — only for SQL
 
         options = StatementOptions(threads=threads, memory=memory, timeout=timeout)
-        return rows_of(statement, self._outputs(others), options)
-
-    def _outputs(self, others: Mapping[str, Opened[Any]]) -> Outputs:
-        """Return what a statement can read: this output, and others by their names."""
-        taken = set(_KNOWN_SCHEMAS)
-        for name in others:
-            if not _SCHEMA.fullmatch(name) or name.lower() in taken:
-                raise OptionError(f"{name!r} cannot name an output; give another word, such as new")
-            taken.add(name.lower())
-        outputs = {"main": self, **others}
-        return {name: opened._files_of_views() for name, opened in outputs.items()}  # noqa: SLF001 — same class
+        return rows_of(statement, outputs_of(self, others), options)
 
     def _files_of_views(self) -> tuple[Path, Mapping[str, str], tuple[str, ...]]:
         """Return the arguments of ``view_files``: the folder, files of views, and derived views.
@@ -199,16 +189,15 @@ def show_views(opened: Opened[Any], store: Store) -> list[str]:
     return [name for name, view in opened.kind.views.items() if name in views or view.query]
 
 
-def frames_to_print(
-    opened: Opened[Any],
-    statement: str,
-    options: StatementOptions,
-    others: Mapping[str, Opened[Any]],
-) -> Iterator[pl.DataFrame]:
-    """Yield the rows of one statement as they arrive, with dates and times as text."""
-    from medsim.core.statements import frames_of  # noqa: PLC0415 — only for SQL
-
-    return frames_of(statement, opened._outputs(others), options)  # noqa: SLF001
+def outputs_of(opened: Opened[Any], others: Mapping[str, Opened[Any]]) -> Outputs:
+    """Return what a statement can read: an output, and others by their names."""
+    taken = set(_KNOWN_SCHEMAS)
+    for name in others:
+        if not _SCHEMA.fullmatch(name) or name.lower() in taken:
+            raise OptionError(f"{name!r} cannot name an output; give another word, such as new")
+        taken.add(name.lower())
+    outputs = {"main": opened, **others}
+    return {name: each._files_of_views() for name, each in outputs.items()}  # noqa: SLF001 — same module
 
 
 def read_rows(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
