@@ -112,7 +112,7 @@ class Build(Opened[BuildManifest]):
         ]
         calls = ['.pairs("fsn_syn", "hard")', ".stats()", "medsim.evaluate(build, …)"]
         shown = ("dataset", "difficulty", "negatives", "n_positives", "n_negatives")
-        return self._summarized(facts, calls, lambda: self.stats().select(shown))
+        return Summary(facts, calls, lambda: self.stats().select(shown))
 
     @property
     def options(self) -> SearchOptions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from pkgutil import resolve_name
@@ -66,18 +66,11 @@ class Opened(Shown, Generic[M]):
     def _summary(self) -> Summary:
         """Return the summary; subclasses add their own facts, calls and table."""
         files = counted(len(self.manifest.outputs), "file")
-        return self._summarized([files], [".views()", '.sql("select …")'])
+        return Summary([files], [".views()", '.sql("select …")'])
 
-    def _summarized(
-        self,
-        facts: Sequence[str],
-        calls: Sequence[str],
-        table: Callable[[], pl.DataFrame] | None = None,
-        result: Callable[[], str] | None = None,
-    ) -> Summary:
-        """Return the summary, named by the output's folder."""
-        name = f"{type(self).__name__}({with_addresses(str(self.folder))!r})"
-        return Summary(what=name, facts=facts, calls=calls, table=table, result=result)
+    @property
+    def _name(self) -> str:
+        return f"{type(self).__name__}({with_addresses(str(self.folder))!r})"
 
     def _rows_below(self, path: str) -> int:
         """Return the number of rows in the files whose paths begin with a prefix."""

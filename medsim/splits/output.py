@@ -69,7 +69,7 @@ class Splits(Opened[SplitsManifest]):
     kind = SPLITS
 
     def _summary(self) -> Summary:
-        return self._summarized([", ".join(self.names)], ['["test"]', ".sizes()"], self.sizes)
+        return Summary([", ".join(self.names)], ['["test"]', ".sizes()"], self.sizes)
 
     @property
     def names(self) -> tuple[str, ...]:
