@@ -19,6 +19,7 @@ from medsim.core.kinds import Column, Kind, declared_tables
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 from medsim.core.shown import Summary
+from medsim.pages.readable import percent
 from medsim.splits.options import SPLIT_NAMES
 
 _SPLIT = {"split": Column(pl.String, f"Name of the split: {listed(SPLIT_NAMES, word='or')}.")}
@@ -121,5 +122,4 @@ class Splits(Opened[SplitsManifest]):
 
 def readable_sizes(sizes: pl.DataFrame) -> list[pl.DataFrame]:
     """Return the sizes of splits in a readable form, with shares in per cent."""
-    shares = cs.ends_with("_share") * 100
-    return [sizes.with_columns(shares.map_elements(lambda share: f"{share:.1f}%", pl.String))]
+    return [sizes.with_columns(map(percent, sizes.select(cs.ends_with("_share")).columns))]
