@@ -15,6 +15,7 @@ from medsim.core import queries
 from medsim.core.config import DIFFICULTIES, EASY_DISTANCE, PARENT_CHILD
 from medsim.core.data import toml_of
 from medsim.core.errors import counted, listed
+from medsim.core.manifest import combined
 from medsim.pages import charts
 from medsim.pages.page import (
     Chart,
@@ -149,7 +150,7 @@ def build_page(build: Build) -> Page:
     return report(
         Page(
             title=f"Term-similarity datasets of {source.get('name')}",
-            lead=f"{_n_pairs(manifest):,} pairs of terms, release "
+            lead=f"{combined(manifest.outputs, 'pairs/').rows:,} pairs of terms, release "
             f"{source.get('release_date') or 'undated'}.",
             sections=[section for section in sections if section is not None],
             notice=license_notice({str(source.get("name")): source}),
@@ -267,18 +268,13 @@ def _size_sentences(manifest: BuildManifest, data: BuildReportData) -> list[str]
     n_full = whole.height - len(empty)
     n_datasets = f"{n_full} of {whole.height}" if empty else f"all {whole.height}"
     without = f"; this release has no pairs for {listed(empty)}" if empty else ""
+    n_pairs = combined(manifest.outputs, "pairs/").rows
     contents = f"synonyms (positives){negatives} in {n_datasets} datasets"
     numbers = f"{largest[_POSITIVES]:,} positives, {hard:,} of them hard"
     return [
-        f"This build of {name} has {_n_pairs(manifest):,} pairs: {contents}{without}.",
+        f"This build of {name} has {n_pairs:,} pairs: {contents}{without}.",
         f"The largest dataset, {largest['dataset']}, has {numbers}.",
     ]
-
-
-def _n_pairs(manifest: BuildManifest) -> int:
-    return sum(
-        output.rows for path, output in manifest.outputs.items() if path.startswith("pairs/")
-    )
 
 
 def _in_prose(kind: str) -> str:

@@ -19,7 +19,7 @@ from medsim.core.data import toml_of
 from medsim.core.errors import InputError, OptionError, counted, listed, with_addresses
 from medsim.core.files import check_own_file
 from medsim.core.kinds import Kind, inner_output_hint, read_manifest
-from medsim.core.manifest import MANIFEST, Manifest, fingerprint, output_kind
+from medsim.core.manifest import MANIFEST, Manifest, combined, fingerprint, output_kind
 from medsim.core.parquet import read_parquet, scan_files, scan_of_users, scan_parquet
 from medsim.core.reading import reading
 from medsim.core.shown import Shown, Summary
@@ -74,8 +74,7 @@ class Opened(Shown, Generic[M]):
 
     def _rows_below(self, path: str) -> int:
         """Return the number of rows in the files whose paths begin with a prefix."""
-        outputs = self.manifest.outputs.items()
-        return sum(output.rows for name, output in outputs if name.startswith(path))
+        return combined(self.manifest.outputs, path).rows
 
     def read(self, path: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """Return the rows of one file, without columns from names of folders.

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from medsim.builds.page import distance_section, length_section, result
+from medsim.core.manifest import Output
 
 pytest.importorskip("altair", reason="needs medsim[report]")
 
@@ -34,7 +35,10 @@ def sentences(
         source={"name": "mesh"},
         shortfall=0,
         warnings=[],
-        outputs={"pairs/a": SimpleNamespace(rows=4812), "stats": SimpleNamespace(rows=9)},
+        outputs={
+            "pairs/a": Output(rows=4812, fingerprint="a"),
+            "stats": Output(rows=9, fingerprint="b"),
+        },
     )
     data: Any = SimpleNamespace(
         sizes=pl.DataFrame(rows, schema=["dataset", "difficulty", "positives"], orient="row"),
