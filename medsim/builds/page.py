@@ -52,14 +52,12 @@ class BuildReportData:
     Attributes:
         sizes: table 2 of the paper, see ``medsim.builds.stats.table_2``.
         distances: dataset, difficulty, kind (positives, or negatives of a strategy), distance, n.
-        lengths: unit ("characters" or "words"), length, n: of the terms of all positives.
         examples: dataset, difficulty, kind, term1, term2, distance, and similarity (a cosine, if an
             embedding made the negatives).
     """
 
     sizes: pl.DataFrame
     distances: pl.DataFrame
-    lengths: pl.DataFrame
     examples: pl.DataFrame
 
 
@@ -89,28 +87,8 @@ def report_data_of(build: Build) -> BuildReportData:
     return BuildReportData(
         sizes=table_2(build),
         distances=pl.concat(distances),
-        lengths=_lengths(build, sets),
         examples=pl.concat(examples),
     )
-
-
-def _lengths(build: Build, sets: Sequence[SetKey]) -> pl.DataFrame:
-    terms = pl.Series("term", [], pl.String)
-    for key in sets:
-        if key.negatives == sets[0].negatives:  # the other strategies have the same positives
-            pairs = build.read(key.path, ("term1", "term2", "label")).filter(label=1)
-            ends = [pairs[side].alias("term") for side in ("term1", "term2")]
-            terms = pl.concat([terms, *ends]).unique()
-    units = {"characters": terms.str.len_chars(), "words": terms.str.count_matches(r"\S+")}
-    frames = [
-        pl.DataFrame({"length": values.cast(pl.Int64)})
-        .group_by("length")
-        .agg(pl.len().cast(pl.Int64).alias("n"))
-        .sort("length")
-        .select(pl.lit(unit).alias("unit"), "length", "n")
-        for unit, values in units.items()
-    ]
-    return pl.concat(frames)
 
 
 _MEANINGS = toml_of(__package__, "words.toml")
@@ -141,7 +119,6 @@ def build_page(build: Build) -> Page:
         _examples(data.examples),
         _sizes(data.sizes),
         distance_section(data.distances, kinds),
-        length_section(data.lengths),
         _skipped(manifest),
     ]
     source_files: Any = source["files"]
@@ -327,7 +304,7 @@ def _chart(sizes: pl.DataFrame) -> Chart:
     )
 
 
-_COVERED = 0.99  # share of pairs and terms up to whose distance or length histograms are drawn
+_COVERED = 0.99  # share of pairs up to whose distance histograms are drawn
 _BINS = 60
 
 
@@ -356,33 +333,6 @@ def distance_section(counts: pl.DataFrame, kinds: Sequence[str]) -> Section | No
         title="Distances",
         prose="How many characters must be inserted, deleted or replaced to turn one term of a "
         "pair into the other, ignoring case.",
-        parts=[chart],
-    )
-
-
-def length_section(counts: pl.DataFrame) -> Section | None:
-    """Return the section on lengths of terms; see ``BuildReportData.lengths``."""
-    if counts.is_empty():
-        return None
-    counted = counts.rename({"unit": "panel", "length": "x"})
-    units = list(counted["panel"].unique(maintain_order=True))
-    binned = [_binned(counted.filter(panel=unit), ["panel"]) for unit in units]
-    rows = pl.concat([shares for shares, _ in binned]).with_columns(pl.lit("terms").alias("kind"))
-    ends = " and ".join(f"{end} {unit}" for unit, (_, end) in zip(units, binned, strict=True))
-    chart = Chart(
-        title="Lengths of terms",
-        says=f"Share of the different terms of all positives at each length, up to {ends}.",
-        spec=charts.histograms(["terms"], x="length", panels=units, independent=True, whole=True),
-        rows=rows,
-        table=PageTable(
-            caption="Lengths of terms",
-            frame=_quantiles(counted, ["panel"]).rename({"panel": "in"}),
-            formats={"mean": ",.2f"},
-        ),
-    )
-    return Section(
-        title="Lengths",
-        prose="The lengths of terms in characters (code points) and in words between spaces.",
         parts=[chart],
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from medsim.builds.page import distance_section, length_section, result
+from medsim.builds.page import distance_section, result
 from medsim.core.manifest import Output
 
 pytest.importorskip("altair", reason="needs medsim[report]")
@@ -113,8 +113,11 @@ def test_distances_are_shares_of_all_pairs_of_a_kind() -> None:
     assert (table["n"], table["mean"], table["median"], table["largest"]) == (4, 1.75, 1, 3)
 
 
-def test_long_terms_share_bins() -> None:
-    section = length_section(counts(list(range(1, 241)), unit="characters").rename({"x": "length"}))
+def test_many_distances_share_bins() -> None:
+    named = {"dataset": "fsn_syn", "difficulty": "hard", "kind": "positives"}
+    distances = counts(list(range(1, 241)), **named).rename({"x": "distance"})
+
+    section = distance_section(distances, ["positives"])
 
     assert section is not None
     [chart] = section.parts

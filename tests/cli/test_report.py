@@ -250,7 +250,7 @@ def test_optional_tables_are_shown_if_present(
         assert similarities[0] == pytest.approx(0.929)
 
 
-def test_a_build_shows_the_distances_and_lengths_of_its_pairs(outputs: Path) -> None:
+def test_a_build_shows_the_distances_of_its_pairs(outputs: Path) -> None:
     build = medsim.open(outputs / "build")
     pairs = build.pairs()
 
@@ -266,14 +266,6 @@ def test_a_build_shows_the_distances_and_lengths_of_its_pairs(outputs: Path) -> 
             values = of_set.filter(negatives=kind.split()[0], label=0)["distance"]
         expected = values.value_counts().sort("distance")
         assert group.sort("distance").select("distance", "n").rows() == expected.rows()
-    positives = pairs.filter(label=1)
-    terms = {*positives["term1"], *positives["term2"]}
-    for unit, length in (("characters", len), ("words", lambda term: len(term.split()))):
-        of_unit = profile.lengths.filter(unit=unit)
-        assert of_unit["n"].sum() == len(terms)
-        assert dict(of_unit.select("length", "n").rows()) == {
-            value: sum(length(term) == value for term in terms) for value in of_unit["length"]
-        }
 
 
 def test_errors_are_of_pairs_with_known_words(outputs: Path, tmp_path: Path) -> None:
