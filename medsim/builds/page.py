@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,24 +44,14 @@ _COMMANDS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildReportData:
-    """The tables of the report of a build, in addition to its manifest.
+def distances_and_examples(build: Build) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the distances and some pairs of a build; only one set of pairs is in memory at a time.
 
-    Attributes:
-        sizes: table 2 of the paper, see ``medsim.builds.stats.table_2``.
-        distances: dataset, difficulty, kind (positives, or negatives of a strategy), distance, n.
-        examples: dataset, difficulty, kind, term1, term2, distance, and similarity (a cosine, if an
-            embedding made the negatives).
+    Returns:
+        dataset, difficulty, kind (positives, or negatives of a strategy), distance, n; and dataset,
+        difficulty, kind, term1, term2, distance, and similarity (a cosine, if an embedding made the
+        negatives).
     """
-
-    sizes: pl.DataFrame
-    distances: pl.DataFrame
-    examples: pl.DataFrame
-
-
-def report_data_of(build: Build) -> BuildReportData:
-    """Return the tables of a build's report; only one set of pairs is in memory at a time."""
     rows = build.stats().select("dataset", "difficulty", "negatives").iter_rows(named=True)
     keys = sorted((SetKey(**row) for row in rows), key=lambda key: key.negatives)
     sets = [key for key in keys if key.path in build.manifest.outputs]
@@ -84,11 +73,7 @@ def report_data_of(build: Build) -> BuildReportData:
             counted = pairs.group_by(*key, "distance").agg(pl.len().cast(pl.Int64).alias("n"))
             distances.append(counted.sort("distance"))
             examples.append(pairs.head(_EXAMPLES).select(*key, *_SHOWN))
-    return BuildReportData(
-        sizes=table_2(build),
-        distances=pl.concat(distances),
-        examples=pl.concat(examples),
-    )
+    return pl.concat(distances), pl.concat(examples)
 
 
 _MEANINGS = toml_of(__package__, "words.toml")
@@ -110,15 +95,15 @@ def words_of_sets(names_by_column: Mapping[str, Collection[str]]) -> dict[str, s
 
 def build_page(build: Build) -> Page:
     """Return the report of a build."""
-    manifest, data = build.manifest, report_data_of(build)
+    manifest, sizes = build.manifest, table_2(build)
     source = manifest.source
-    kinds, kept = distinct(data.distances["kind"]), data.distances
-    of_synonyms = data.sizes.filter(pl.col("dataset") != PARENT_CHILD)
+    distances, examples = distances_and_examples(build)
+    kinds = distinct(distances["kind"])
     sections = [
-        result(manifest, replace(data, sizes=of_synonyms)),
-        _examples(data.examples),
-        _sizes(data.sizes),
-        distance_section(data.distances, kinds),
+        result(manifest, sizes.filter(pl.col("dataset") != PARENT_CHILD), distances),
+        _examples(examples),
+        _sizes(sizes),
+        distance_section(distances, kinds),
         _skipped(manifest),
     ]
     source_files: Any = source["files"]
@@ -133,8 +118,8 @@ def build_page(build: Build) -> Page:
             notice=license_notice({str(source.get("name")): source}),
             words=words_of_sets(
                 {
-                    "dataset": kept["dataset"].unique(),
-                    "difficulty": kept["difficulty"].unique(),
+                    "dataset": distances["dataset"].unique(),
+                    "difficulty": distances["difficulty"].unique(),
                     "negatives": [kind.removesuffix(" negatives") for kind in kinds],
                 }
             ),
@@ -219,27 +204,29 @@ def _skipped(manifest: BuildManifest) -> Section | None:
 _POSITIVES = "positives"
 
 
-def result(manifest: BuildManifest, data: BuildReportData) -> Section:
+def result(manifest: BuildManifest, sizes: pl.DataFrame, distances: pl.DataFrame) -> Section:
     """Return the main result: what was built, what spelling alone does, and warnings."""
-    parts = data.sizes.filter(pl.col("difficulty").is_in(DIFFICULTIES) & (pl.col(_POSITIVES) > 0))
-    sentences = _size_sentences(manifest, data)
+    parts = sizes.filter(pl.col("difficulty").is_in(DIFFICULTIES) & (pl.col(_POSITIVES) > 0))
+    sentences = _size_sentences(manifest, sizes, distances)
     if parts.height:
-        sentences.append(_spelling_sentence(parts, data.distances))
+        sentences.append(_spelling_sentence(parts, distances))
     if manifest.shortfall:
         sentences.append(f"{counted(manifest.shortfall, 'negative')} could not be made.")
     return Section(title="Result", parts=[_chart(parts)] if parts.height else [], result=sentences)
 
 
-def _size_sentences(manifest: BuildManifest, data: BuildReportData) -> list[str]:
+def _size_sentences(
+    manifest: BuildManifest, sizes: pl.DataFrame, distances: pl.DataFrame
+) -> list[str]:
     """Return what was built, and the size of the largest dataset."""
-    name, sizes = manifest.source.get("name"), data.sizes
+    name = manifest.source.get("name")
     whole = sizes.filter(pl.col("difficulty") == "all").drop_nulls(_POSITIVES)
     empty = whole.filter(pl.col(_POSITIVES) == 0)["dataset"].to_list()
     if len(empty) == whole.height:
         return [f"{name} has no positives (pairs of synonyms)."]
     largest = whole.sort(_POSITIVES, "dataset", descending=[True, False]).row(0, named=True)
     hard = sizes.filter(dataset=largest["dataset"], difficulty="hard")[_POSITIVES].sum()
-    kinds = data.distances.filter(pl.col("kind") != _POSITIVES)["kind"].unique().sort()
+    kinds = distances.filter(pl.col("kind") != _POSITIVES)["kind"].unique().sort()
     of_kinds = [_in_prose(kind).removesuffix(" negatives") for kind in kinds]
     negatives = f" and {listed(of_kinds)} negatives" if of_kinds else ""
     n_full = whole.height - len(empty)
@@ -309,7 +296,7 @@ _BINS = 60
 
 
 def distance_section(counts: pl.DataFrame, kinds: Sequence[str]) -> Section | None:
-    """Return the section on distances; see ``BuildReportData.distances``."""
+    """Return the section on distances; see ``distances_and_examples``."""
     if counts.is_empty():
         return None
     panel = pl.format("{}, {}", "dataset", "difficulty").alias("panel")

@@ -40,14 +40,12 @@ def sentences(
             "stats": Output(rows=9, fingerprint="b"),
         },
     )
-    data: Any = SimpleNamespace(
-        sizes=pl.DataFrame(rows, schema=["dataset", "difficulty", "positives"], orient="row"),
-        distances=pl.DataFrame(
-            stats, schema=["dataset", "difficulty", "kind", "distance", "n"], orient="row"
-        ),
+    sizes = pl.DataFrame(rows, schema=["dataset", "difficulty", "positives"], orient="row")
+    counted = pl.DataFrame(
+        stats, schema=["dataset", "difficulty", "kind", "distance", "n"], orient="row"
     )
     vars(manifest).update(facts)
-    return list(result(manifest, data).result)
+    return list(result(manifest, sizes, counted).result)
 
 
 def test_the_summary_gives_the_distances_of_the_largest_hard_set() -> None:

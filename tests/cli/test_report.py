@@ -22,7 +22,8 @@ from medsim.core.errors import InputError, OptionError, OutputError
 
 pytest.importorskip("altair", reason="needs medsim[report]")
 
-from medsim.builds.page import report_data_of as build_data_of
+from medsim.builds.page import distances_and_examples
+from medsim.builds.stats import table_2
 from medsim.evaluations.detail_sections import EvaluationReportData, evaluation_data
 from medsim.pages import markup
 from medsim.pages.markup import _library
@@ -254,11 +255,9 @@ def test_a_build_shows_the_distances_of_its_pairs(outputs: Path) -> None:
     build = medsim.open(outputs / "build")
     pairs = build.pairs()
 
-    profile = build_data_of(build)
+    distances, _ = distances_and_examples(build)
 
-    for (dataset, difficulty, kind), group in profile.distances.group_by(
-        "dataset", "difficulty", "kind"
-    ):
+    for (dataset, difficulty, kind), group in distances.group_by("dataset", "difficulty", "kind"):
         of_set = pairs.filter(dataset=dataset, difficulty=difficulty)
         if kind == "positives":
             values = of_set.filter(negatives="random", label=1)["distance"]
@@ -302,12 +301,11 @@ def test_embedding_negatives_are_shown_with_their_similarity(outputs: Path, tmp_
         embedding=f"one={outputs / 'one.vec'}",
     )
 
-    profile = build_data_of(build)
+    distances, examples = distances_and_examples(build)
 
-    examples = profile.examples
-    kinds = profile.distances.filter(dataset="syn_syn", difficulty="hard")["kind"]
+    kinds = distances.filter(dataset="syn_syn", difficulty="hard")["kind"]
     assert set(kinds) == {"positives", "random negatives", "embedding negatives"}
-    assert "embedding" in profile.sizes.columns
+    assert "embedding" in table_2(build).columns
     hard = build.pairs(dataset="syn_syn", difficulty="hard", negatives="embedding")
     first = hard.filter(label=0).head(3).select("term1", "term2", "distance", "similarity")
     of_set = examples.filter(dataset="syn_syn", difficulty="hard")
