@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import polars as pl
 import polars.selectors as cs
@@ -52,7 +52,7 @@ class SplitsManifest(RunManifest):
     source: dict[str, object]
     build: str
     rule: dict[str, object]
-    splits: dict[str, dict[str, object]]
+    splits: dict[str, dict[str, Any]]
 
 
 SPLITS = Kind(
@@ -99,20 +99,17 @@ class Splits(Opened[SplitsManifest]):
             Rows for groups, concepts and terms, then one per dataset for its positives: count_of,
             the number in each split, and the share of each split, null if the total is zero.
         """
-        facts = self.manifest.splits
-        counted = {
-            kind: [facts[name][f"n_{kind}"] for name in self.names]
-            for kind in ("groups", "concepts", "terms")
+        options, kinds = self[self.names[0]].options, ("groups", "concepts", "terms")
+        datasets = queries.datasets(len(options.languages), hierarchy=options.hierarchy)
+        numbers = {
+            name: [
+                *(facts[f"n_{kind}"] for kind in kinds),
+                *(facts["positives"].get(dataset.name, 0) for dataset in datasets),
+            ]
+            for name, facts in self.manifest.splits.items()
         }
-        of_datasets = [facts[name]["positives"] for name in self.names]
-        options = self[self.names[0]].options
-        for dataset in queries.datasets(len(options.languages), hierarchy=options.hierarchy):
-            counted[dataset.name] = [positives.get(dataset.name, 0) for positives in of_datasets]  # type: ignore[attr-defined]  # of JSON
-        sizes = pl.DataFrame(
-            [(kind, *numbers) for kind, numbers in counted.items()],
-            schema={"count_of": pl.String, **dict.fromkeys(self.names, pl.Int64)},
-            orient="row",
-        )
+        rows = [*kinds, *(dataset.name for dataset in datasets)]
+        sizes = pl.DataFrame({"count_of": rows, **numbers})
         total = pl.sum_horizontal(self.names)
         return sizes.with_columns(
             pl.when(total > 0).then(pl.col(name) / total).alias(f"{name}_share")
