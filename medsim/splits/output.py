@@ -44,8 +44,8 @@ class SplitsManifest(RunManifest):
         source: the terminology of the build that was split.
         build: SHA-256 of the fingerprints of the build's Parquet files.
         rule: inputs of the splitting rule, in addition to the options.
-        splits: for each split, numbers of groups, concepts and terms, the size of the largest
-            group, and for each dataset the number of positives and their share of all.
+        splits: for each split, numbers of groups, concepts and terms, and of positives of each
+            dataset.
     """
 
     kind: ClassVar[str] = "splits"

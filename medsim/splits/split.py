@@ -536,21 +536,13 @@ def _write_tables(
 
 
 def _facts(name: str, partition: Partition, output: OutputFolder) -> dict[str, object]:
-    """Return the sizes of one split, and its share of the positives of each dataset."""
+    """Return the sizes of one split, and its number of positives of each dataset."""
     concepts = partition.concepts.filter(split=name)
-    whole, split_counts = (
-        sets.group_by("dataset").agg(pl.col("n_positives").sum())
-        for sets in (partition.positives, partition.positives.filter(split=name))
-    )
-    counts = dict(split_counts.iter_rows())
+    n_positives = pl.col("n_positives").filter(split=name).sum()
+    positives = partition.positives.group_by("dataset").agg(n_positives).sort("dataset")
     return {
         "n_groups": concepts["group_id"].n_unique(),
         "n_concepts": concepts.height,
-        "largest_group": concepts.group_by("group_id").len()["len"].max() or 0,
         "n_terms": output.outputs[f"{name}/terminology/term.parquet"].rows,
-        "positives": {dataset: counts.get(dataset, 0) for dataset in sorted(whole["dataset"])},
-        "shares": {
-            dataset: round(counts.get(dataset, 0) / total, 6)
-            for dataset, total in sorted(whole.iter_rows())
-        },
+        "positives": dict(positives.iter_rows()),
     }
