@@ -20,10 +20,10 @@ from medsim.builds.datasets import (
     SetKey,
     SetMaker,
     by_languages,
+    keys_of,
     pair_id,
     pair_keys,
     positive_rows,
-    set_keys,
     with_numbers,
     with_term_ids,
 )
@@ -81,11 +81,6 @@ def verify_build(options: VerifyOptions) -> Verification:
     )
 
 
-def _keys_of(build: Build, *strategies: str) -> list[SetKey]:
-    options = build.options
-    return set_keys(len(options.languages), *strategies, hierarchy=options.hierarchy)
-
-
 def with_seed(options: VerifyOptions) -> VerifyOptions:
     """Return options with a new seed if they have none."""
     return replace(options, seed=secrets.randbelow(_NEW_SEEDS)) if options.seed is None else options
@@ -95,7 +90,7 @@ def _check_files(build: Build) -> Iterator[Finding]:
     """Check that files exist, with the declared columns and the rows of the manifest."""
     promised, card = build.manifest.tables, build.manifest.outputs.get(CARD)
     paths = {path.relative_to(build.folder).as_posix() for path in build.folder.rglob("*.parquet")}
-    keys = _keys_of(build, *build.strategies)
+    keys = keys_of(build.options, *build.strategies)
     schemas = {key.path: key.schema() for key in keys}
     absent = {
         "preferred": build.options.dialect is None,
@@ -252,7 +247,7 @@ class Recomputed:
     def sets(self, strategy: str, options: VerifyOptions, stage: Stage) -> Iterator[CheckedSet]:
         """Yield the sets of a strategy, or their parts of two languages, in the order made."""
         maker, index = self.maker(strategy), self.derived.index
-        keys = _keys_of(self.build, strategy)
+        keys = keys_of(self.build.options, strategy)
         sizes = [self.pairs[key].filter(label=1)["term1_id"].n_unique() for key in keys]
         most = max(sizes) if options.sample == "all" else options.sample
         stage.total(sum(min(n, most) for n in sizes))
@@ -277,7 +272,7 @@ def recompute(build: Build, store: Store, threads: int) -> Recomputed:
     """Return a build with everything derived again from its canonical tables."""
     derived = reload(build, store, threads)
     terms = derived.positives.terms
-    keys = _keys_of(build, *build.strategies)
+    keys = keys_of(build.options, *build.strategies)
     pairs = {key: with_term_ids(build.read(key.path).lazy(), terms).collect() for key in keys}
     return Recomputed(build=build, store=store, derived=derived, pairs=pairs, threads=threads)
 
@@ -350,7 +345,7 @@ _DRAWN: dict[str, str] = {
 def _check_drawn(strategy: str, recomputed: Recomputed, stage: Stage) -> Finding:
     """Check that making the negatives of a strategy again gives the same negatives."""
     maker, wrong = recomputed.maker(strategy), []
-    for key in _keys_of(recomputed.build, strategy):
+    for key in keys_of(recomputed.build.options, strategy):
         expected = maker.draw(key, stage)
         actual = with_numbers(recomputed.pairs[key], recomputed.derived.positives)
         if not expected.sort(pl.all()).equals(actual.select(expected.columns).sort(pl.all())):
@@ -411,7 +406,7 @@ def _compared(
 def _check_similarities(recomputed: Recomputed, embedding: IndexedVectors) -> Finding:
     """Check that stored similarities are the cosines of the terms' vectors."""
     wrong = []
-    for key in _keys_of(recomputed.build, "embedding"):
+    for key in keys_of(recomputed.build.options, "embedding"):
         pairs = recomputed.pairs[key].drop_nulls(TERM_IDS)
         left, right = (embedding.rows[pairs[side].to_numpy()] for side in TERM_IDS)
         have_vectors = np.flatnonzero((left >= 0) & (right >= 0))
