@@ -356,11 +356,12 @@ def _check_drawn(strategy: str, recomputed: Recomputed, stage: Stage) -> Finding
 def _check_nearest(recomputed: Recomputed, options: VerifyOptions, stage: Stage) -> Finding:
     """Check by brute force that sampled first terms have their nearest allowed terms."""
     index, lower = recomputed.derived.index, recomputed.derived.positives.terms["lower_term"]
-    seed, wrong, n_compared, n_first_terms = np.uint64(recomputed.build.options.seed), [], 0, 0
+    seed = np.uint64(recomputed.build.options.seed)
+    wrong, sizes = list[str](), list[tuple[int, int]]()
     for checked in recomputed.sets("levenshtein", options, stage):
         every = np.unique(checked.positives[0])
         firsts = checked.sample_firsts(every, index.hashes, options)
-        n_compared, n_first_terms = n_compared + len(firsts), n_first_terms + len(every)
+        sizes.append((len(firsts), len(every)))
         texts = lower[checked.pool].to_list()
         for begin in range(0, len(firsts), _FIRSTS_AT_ONCE):
             batch = firsts[begin : begin + _FIRSTS_AT_ONCE]
@@ -382,18 +383,17 @@ def _check_nearest(recomputed: Recomputed, options: VerifyOptions, stage: Stage)
                 order = np.lexsort((near, ties, distance[near]))
                 if set(checked.negatives_of(first)) != set(checked.pool[near[order]][:n_wanted]):
                     wrong.append(str(checked.key))
-    return _compared("nearest", options, stage, wrong, n_compared, n_first_terms)
+    return _compared("nearest", options, stage, wrong, sizes)
 
 
 def _compared(
-    which: str,
-    options: VerifyOptions,
-    stage: Stage,
-    wrong: list[str],
-    n_compared: int,
-    n_first_terms: int,
+    which: str, options: VerifyOptions, stage: Stage, wrong: list[str], sizes: list[tuple[int, int]]
 ) -> Finding:
-    """Return the finding on first terms compared with all terms."""
+    """Return the finding on first terms compared with all terms.
+
+    ``sizes`` has the numbers of compared and of all first terms of each set.
+    """
+    n_compared, n_first_terms = (sum(of_sets) for of_sets in zip(*sizes, strict=True))
     text = f"the {n_first_terms:,} first terms of all sets"
     if n_compared != n_first_terms:
         text = f"a sample of {n_compared:,} of {text} (seed {options.seed})"
@@ -430,8 +430,7 @@ def _check_most_similar(
     cosines are equal up to rounding are interchangeable.
     """
     index = recomputed.derived.index
-    wrong: list[str] = []
-    n_compared = n_first_terms = 0
+    wrong, sizes = list[str](), list[tuple[int, int]]()
     for stored in recomputed.sets("embedding", options, stage):
         missing = (embedding.rows[stored.negatives] < 0).any(axis=0)
         wrong += [str(stored.key)] * int(np.count_nonzero(missing))
@@ -439,7 +438,7 @@ def _check_most_similar(
         embedded = np.unique(checked.positives[0])
         embedded = embedded[embedding.rows[embedded] >= 0]
         firsts = checked.sample_firsts(embedded, index.hashes, options)
-        n_compared, n_first_terms = n_compared + len(firsts), n_first_terms + len(embedded)
+        sizes.append((len(firsts), len(embedded)))
         rows = embedding.rows[checked.pool]
         for begin in range(0, len(firsts), _FIRSTS_AT_ONCE):
             batch = firsts[begin : begin + _FIRSTS_AT_ONCE]
@@ -458,7 +457,7 @@ def _check_most_similar(
                 fits = np.count_nonzero(chosen) == n_wanted and not (chosen & ~allowed).any()
                 if not fits or best_left_out > worst_chosen + _COSINE_TOLERANCE:
                     wrong.append(str(checked.key))
-    return _compared("most similar", options, stage, wrong, n_compared, n_first_terms)
+    return _compared("most similar", options, stage, wrong, sizes)
 
 
 def _units(vectors: Vectors) -> FloatTable:
