@@ -34,8 +34,7 @@ def sql(options: SqlOptions, *, form: Format = "table") -> None:
         return NearestFile(place) if is_file and not Path(place).is_dir() else open_output(place)
 
     opened = opened_at(options.out)
-    named = (text.partition("=") for text in options.others)
-    others = {name: opened_at(path) for name, _, path in named}
+    others = {name: opened_at(path) for name, path in (options.others or {}).items()}
     statement = options.statement
     if statement is None and sys.stdin is not None and not sys.stdin.isatty():
         statement = sys.stdin.read().strip()
