@@ -19,7 +19,7 @@ MOST_LINES, MOST_LINES_OF_A_FUNCTION, MOST_PARAMETERS = 650, 60, 7
 REGISTERED = {"FORMAT", "NAME", "computed", "recognises", "steps"}
 """The names that modules of a registry have in common."""
 
-KNOW_FLAGS = ("cli/", "core/console", "core/options", "core/printing", "options", "commands")
+KNOW_FLAGS = ("cli/", "core/console", "core/printing", "decisions/__init__", "options", "commands")
 """The modules that may write options with dashes."""
 
 CHANGE_CASE = (

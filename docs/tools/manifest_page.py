@@ -139,7 +139,7 @@ def json_type(hint: Any) -> str:
         return " or ".join(map(json_type, members))
     kind, held = get_origin(hint) or hint, get_args(hint)
     if kind is dict:
-        return "object" if held[1] is object else f"{json_type(held[1])}s by name"
+        return "object" if held[1] in {object, Any} else f"{json_type(held[1])}s by name"
     if kind in (list, tuple):
         return f"list of {json_type(held[0])}s"
     return _NOUNS.get(kind, "text" if kind is date else "object")

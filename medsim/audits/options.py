@@ -23,7 +23,7 @@ from medsim.core.options import (
     main_field,
     output_field,
 )
-from medsim.decisions.options import DECISIONS_OPTION
+from medsim.decisions import DECISIONS_OPTION
 from medsim.embeddings.options import NAMED_BY, EmbeddingLike, wrap
 from medsim.terminologies.options import ReadingOptions, extensions_option
 

@@ -62,7 +62,7 @@ class Audit(Opened[AuditManifest]):
             str(self.manifest.source.get("name")),
             counted(self._rows_below("findings.parquet"), "finding"),
         ]
-        return self._summarized(facts, [".findings()", ".counts()"], self.counts)
+        return Summary(facts, [".findings()", ".counts()"], self.counts)
 
     def findings(self) -> pl.DataFrame:
         """Return the findings, the rows of ``FINDING``."""

@@ -20,6 +20,7 @@ from medsim.builds.datasets import (
     SetKey,
     SetMaker,
     file_rows,
+    keys_of,
     positive_sets,
     set_keys,
 )
@@ -367,8 +368,7 @@ def _write_sets(
             threads=run.threads,
             results=results,
         )
-        n_languages, hierarchy = len(run.options.languages), run.options.hierarchy
-        for set_key in set_keys(n_languages, strategy, hierarchy=hierarchy):
+        for set_key in keys_of(run.options, strategy):
             before = output.scan(set_key.path)
             if before is not None and before.collect_schema() == set_key.schema():
                 numbers = maker.take_over(set_key, before)

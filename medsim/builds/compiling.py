@@ -8,7 +8,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 import numpy as np
 from numba import config
@@ -18,6 +17,7 @@ from medsim.builds.options import WarmOptions
 from medsim.core.errors import OptionError, OutputError
 from medsim.core.options import public
 from medsim.core.progress import Progress
+from medsim.core.surroundings import started
 from medsim.kernels.best import empty_slots
 from medsim.kernels.compiler import compiled_mark
 from medsim.kernels.components import components
@@ -26,7 +26,7 @@ from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
 from medsim.kernels.sliced import search_group
 from medsim.neighbours.search import NearestSearch, Terms, lay_out, queries_in, slate, workspace
 
-_COMMAND = (sys.executable, "-P", "-m", "medsim.builds.compiling")
+_COMMAND = ("-P", "-m", "medsim.builds.compiling")
 
 
 def no_wait(_progress: Progress) -> list[int]:
@@ -74,18 +74,8 @@ def compile_in_background() -> Iterator[Callable[[Progress], list[int]]]:
     if mark is None or mark.exists() or not can_keep:
         yield no_wait
         return
-    paths = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
-    processes = [
-        subprocess.Popen(
-            (*_COMMAND, part),
-            stdin=subprocess.PIPE,  # so that it ends with this process
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env=os.environ | {"PYTHONPATH": paths},
-            start_new_session=True,  # so that an interrupt reaches only this process
-        )
-        for part in _PARTS
-    ]
+    # They end with this process, when their standard input does.
+    processes = [started(*_COMMAND, part, stdin=subprocess.PIPE) for part in _PARTS]
 
     def wait(progress: Progress) -> list[int]:
         if any(process.poll() is None for process in processes):

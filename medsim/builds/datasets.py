@@ -188,6 +188,11 @@ def set_keys(n_languages: int, *strategies: str, hierarchy: bool = False) -> lis
     ]
 
 
+def keys_of(options: SearchOptions, *strategies: str) -> list[SetKey]:
+    """Return the sets of a build with some strategies, see ``set_keys``."""
+    return set_keys(len(options.languages), *strategies, hierarchy=options.hierarchy)
+
+
 def positive_rows(positives: Positives, key: SetKey) -> pl.DataFrame:
     """Return the positives of a set, in order of (term1, term2); they are adjacent rows."""
     pairs = positives.parent_child if key.dataset == PARENT_CHILD else positives.pairs
@@ -257,8 +262,7 @@ class SetMaker:
 
     def __post_init__(self) -> None:
         self._positives = self.derived.positives
-        n_languages = len(self._positives.languages)
-        keys = set_keys(n_languages, self.strategy, hierarchy=self.options.hierarchy)
+        keys = keys_of(self.options, self.strategy)
         sets = [part for key in keys for part in positive_sets(self._positives, key)]
         seed, results = self.options.seed, self.results
         sampling = Sampling(seed=seed, threads=self.threads, results=results, sets=sets)

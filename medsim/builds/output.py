@@ -5,17 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
-from medsim.core.canonical import canonical_digest
 from medsim.core.config import DIFFICULTIES, DatasetName, Difficulty, Strategy, available_threads
 from medsim.core.errors import OptionError, counted, unknown_name
 from medsim.core.kinds import CANONICAL_TABLES, CanonicalTable, Kind, declared_tables
-from medsim.core.manifest import Output, RunManifest
+from medsim.core.manifest import Output, RunManifest, combined
 from medsim.core.opened import Opened, show_views
 from medsim.core.options import several
 from medsim.core.shown import Summary
@@ -64,9 +63,7 @@ class BuildManifest(RunManifest):
     @property
     def digest(self) -> str:
         """A SHA-256 of the fingerprints of its files of rows."""
-        return canonical_digest(
-            sorted((path, output.fingerprint) for path, output in self.tables.items())
-        )
+        return combined(self.tables).fingerprint
 
     def may_match(self, other: BuildManifest) -> bool:
         """Return whether another build may have the same terminology and language.
@@ -78,13 +75,6 @@ class BuildManifest(RunManifest):
             for build in (self, other)
         )
         return all(None in both or both[0] == both[1] for both in zip(*facts, strict=True))
-
-
-def pairs_of(outputs: Mapping[str, Output]) -> Output:
-    """Return the rows of all files of pairs of a build, and a SHA-256 of their fingerprints."""
-    pairs = [(path, file) for path, file in sorted(outputs.items()) if path.startswith("pairs/")]
-    digest = canonical_digest([(path, file.fingerprint) for path, file in pairs])
-    return Output(rows=sum(file.rows for _, file in pairs), fingerprint=digest)
 
 
 BUILD = Kind(
@@ -112,7 +102,7 @@ class Build(Opened[BuildManifest]):
         ]
         calls = ['.pairs("fsn_syn", "hard")', ".stats()", "medsim.evaluate(build, …)"]
         shown = ("dataset", "difficulty", "negatives", "n_positives", "n_negatives")
-        return self._summarized(facts, calls, lambda: self.stats().select(shown))
+        return Summary(facts, calls, lambda: self.stats().select(shown))
 
     @property
     def options(self) -> SearchOptions:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from medsim.core import queries
 from medsim.core.config import DIFFICULTIES, EASY_DISTANCE, PARENT_CHILD
 from medsim.core.data import toml_of
 from medsim.core.errors import counted, listed
+from medsim.core.manifest import combined
 from medsim.pages import charts
 from medsim.pages.page import (
     Chart,
@@ -44,26 +44,14 @@ _COMMANDS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildReportData:
-    """The tables of the report of a build, in addition to its manifest.
+def distances_and_examples(build: Build) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the distances and some pairs of a build; only one set of pairs is in memory at a time.
 
-    Attributes:
-        sizes: table 2 of the paper, see ``medsim.builds.stats.table_2``.
-        distances: dataset, difficulty, kind (positives, or negatives of a strategy), distance, n.
-        lengths: unit ("characters" or "words"), length, n: of the terms of all positives.
-        examples: dataset, difficulty, kind, term1, term2, distance, and similarity (a cosine, if an
-            embedding made the negatives).
+    Returns:
+        dataset, difficulty, kind (positives, or negatives of a strategy), distance, n; and dataset,
+        difficulty, kind, term1, term2, distance, and similarity (a cosine, if an embedding made the
+        negatives).
     """
-
-    sizes: pl.DataFrame
-    distances: pl.DataFrame
-    lengths: pl.DataFrame
-    examples: pl.DataFrame
-
-
-def report_data_of(build: Build) -> BuildReportData:
-    """Return the tables of a build's report; only one set of pairs is in memory at a time."""
     rows = build.stats().select("dataset", "difficulty", "negatives").iter_rows(named=True)
     keys = sorted((SetKey(**row) for row in rows), key=lambda key: key.negatives)
     sets = [key for key in keys if key.path in build.manifest.outputs]
@@ -85,31 +73,7 @@ def report_data_of(build: Build) -> BuildReportData:
             counted = pairs.group_by(*key, "distance").agg(pl.len().cast(pl.Int64).alias("n"))
             distances.append(counted.sort("distance"))
             examples.append(pairs.head(_EXAMPLES).select(*key, *_SHOWN))
-    return BuildReportData(
-        sizes=table_2(build),
-        distances=pl.concat(distances),
-        lengths=_lengths(build, sets),
-        examples=pl.concat(examples),
-    )
-
-
-def _lengths(build: Build, sets: Sequence[SetKey]) -> pl.DataFrame:
-    terms = pl.Series("term", [], pl.String)
-    for key in sets:
-        if key.negatives == sets[0].negatives:  # the other strategies have the same positives
-            pairs = build.read(key.path, ("term1", "term2", "label")).filter(label=1)
-            ends = [pairs[side].alias("term") for side in ("term1", "term2")]
-            terms = pl.concat([terms, *ends]).unique()
-    units = {"characters": terms.str.len_chars(), "words": terms.str.count_matches(r"\S+")}
-    frames = [
-        pl.DataFrame({"length": values.cast(pl.Int64)})
-        .group_by("length")
-        .agg(pl.len().cast(pl.Int64).alias("n"))
-        .sort("length")
-        .select(pl.lit(unit).alias("unit"), "length", "n")
-        for unit, values in units.items()
-    ]
-    return pl.concat(frames)
+    return pl.concat(distances), pl.concat(examples)
 
 
 _MEANINGS = toml_of(__package__, "words.toml")
@@ -131,16 +95,15 @@ def words_of_sets(names_by_column: Mapping[str, Collection[str]]) -> dict[str, s
 
 def build_page(build: Build) -> Page:
     """Return the report of a build."""
-    manifest, data = build.manifest, report_data_of(build)
+    manifest, sizes = build.manifest, table_2(build)
     source = manifest.source
-    kinds, kept = distinct(data.distances["kind"]), data.distances
-    of_synonyms = data.sizes.filter(pl.col("dataset") != PARENT_CHILD)
+    distances, examples = distances_and_examples(build)
+    kinds = distinct(distances["kind"])
     sections = [
-        result(manifest, replace(data, sizes=of_synonyms)),
-        _examples(data.examples),
-        _sizes(data.sizes),
-        distance_section(data.distances, kinds),
-        length_section(data.lengths),
+        result(manifest, sizes.filter(pl.col("dataset") != PARENT_CHILD), distances),
+        _examples(examples),
+        _sizes(sizes),
+        distance_section(distances, kinds),
         _skipped(manifest),
     ]
     source_files: Any = source["files"]
@@ -149,14 +112,14 @@ def build_page(build: Build) -> Page:
     return report(
         Page(
             title=f"Term-similarity datasets of {source.get('name')}",
-            lead=f"{_n_pairs(manifest):,} pairs of terms, release "
+            lead=f"{combined(manifest.outputs, 'pairs/').rows:,} pairs of terms, release "
             f"{source.get('release_date') or 'undated'}.",
             sections=[section for section in sections if section is not None],
             notice=license_notice({str(source.get("name")): source}),
             words=words_of_sets(
                 {
-                    "dataset": kept["dataset"].unique(),
-                    "difficulty": kept["difficulty"].unique(),
+                    "dataset": distances["dataset"].unique(),
+                    "difficulty": distances["difficulty"].unique(),
                     "negatives": [kind.removesuffix(" negatives") for kind in kinds],
                 }
             ),
@@ -241,44 +204,41 @@ def _skipped(manifest: BuildManifest) -> Section | None:
 _POSITIVES = "positives"
 
 
-def result(manifest: BuildManifest, data: BuildReportData) -> Section:
+def result(manifest: BuildManifest, sizes: pl.DataFrame, distances: pl.DataFrame) -> Section:
     """Return the main result: what was built, what spelling alone does, and warnings."""
-    parts = data.sizes.filter(pl.col("difficulty").is_in(DIFFICULTIES) & (pl.col(_POSITIVES) > 0))
-    sentences = _size_sentences(manifest, data)
+    parts = sizes.filter(pl.col("difficulty").is_in(DIFFICULTIES) & (pl.col(_POSITIVES) > 0))
+    sentences = _size_sentences(manifest, sizes, distances)
     if parts.height:
-        sentences.append(_spelling_sentence(parts, data.distances))
+        sentences.append(_spelling_sentence(parts, distances))
     if manifest.shortfall:
         sentences.append(f"{counted(manifest.shortfall, 'negative')} could not be made.")
     return Section(title="Result", parts=[_chart(parts)] if parts.height else [], result=sentences)
 
 
-def _size_sentences(manifest: BuildManifest, data: BuildReportData) -> list[str]:
+def _size_sentences(
+    manifest: BuildManifest, sizes: pl.DataFrame, distances: pl.DataFrame
+) -> list[str]:
     """Return what was built, and the size of the largest dataset."""
-    name, sizes = manifest.source.get("name"), data.sizes
+    name = manifest.source.get("name")
     whole = sizes.filter(pl.col("difficulty") == "all").drop_nulls(_POSITIVES)
     empty = whole.filter(pl.col(_POSITIVES) == 0)["dataset"].to_list()
     if len(empty) == whole.height:
         return [f"{name} has no positives (pairs of synonyms)."]
     largest = whole.sort(_POSITIVES, "dataset", descending=[True, False]).row(0, named=True)
     hard = sizes.filter(dataset=largest["dataset"], difficulty="hard")[_POSITIVES].sum()
-    kinds = data.distances.filter(pl.col("kind") != _POSITIVES)["kind"].unique().sort()
+    kinds = distances.filter(pl.col("kind") != _POSITIVES)["kind"].unique().sort()
     of_kinds = [_in_prose(kind).removesuffix(" negatives") for kind in kinds]
     negatives = f" and {listed(of_kinds)} negatives" if of_kinds else ""
     n_full = whole.height - len(empty)
     n_datasets = f"{n_full} of {whole.height}" if empty else f"all {whole.height}"
     without = f"; this release has no pairs for {listed(empty)}" if empty else ""
+    n_pairs = combined(manifest.outputs, "pairs/").rows
     contents = f"synonyms (positives){negatives} in {n_datasets} datasets"
     numbers = f"{largest[_POSITIVES]:,} positives, {hard:,} of them hard"
     return [
-        f"This build of {name} has {_n_pairs(manifest):,} pairs: {contents}{without}.",
+        f"This build of {name} has {n_pairs:,} pairs: {contents}{without}.",
         f"The largest dataset, {largest['dataset']}, has {numbers}.",
     ]
-
-
-def _n_pairs(manifest: BuildManifest) -> int:
-    return sum(
-        output.rows for path, output in manifest.outputs.items() if path.startswith("pairs/")
-    )
 
 
 def _in_prose(kind: str) -> str:
@@ -331,12 +291,12 @@ def _chart(sizes: pl.DataFrame) -> Chart:
     )
 
 
-_COVERED = 0.99  # share of pairs and terms up to whose distance or length histograms are drawn
+_COVERED = 0.99  # share of pairs up to whose distance histograms are drawn
 _BINS = 60
 
 
 def distance_section(counts: pl.DataFrame, kinds: Sequence[str]) -> Section | None:
-    """Return the section on distances; see ``BuildReportData.distances``."""
+    """Return the section on distances; see ``distances_and_examples``."""
     if counts.is_empty():
         return None
     panel = pl.format("{}, {}", "dataset", "difficulty").alias("panel")
@@ -360,33 +320,6 @@ def distance_section(counts: pl.DataFrame, kinds: Sequence[str]) -> Section | No
         title="Distances",
         prose="How many characters must be inserted, deleted or replaced to turn one term of a "
         "pair into the other, ignoring case.",
-        parts=[chart],
-    )
-
-
-def length_section(counts: pl.DataFrame) -> Section | None:
-    """Return the section on lengths of terms; see ``BuildReportData.lengths``."""
-    if counts.is_empty():
-        return None
-    counted = counts.rename({"unit": "panel", "length": "x"})
-    units = list(counted["panel"].unique(maintain_order=True))
-    binned = [_binned(counted.filter(panel=unit), ["panel"]) for unit in units]
-    rows = pl.concat([shares for shares, _ in binned]).with_columns(pl.lit("terms").alias("kind"))
-    ends = " and ".join(f"{end} {unit}" for unit, (_, end) in zip(units, binned, strict=True))
-    chart = Chart(
-        title="Lengths of terms",
-        says=f"Share of the different terms of all positives at each length, up to {ends}.",
-        spec=charts.histograms(["terms"], x="length", panels=units, independent=True, whole=True),
-        rows=rows,
-        table=PageTable(
-            caption="Lengths of terms",
-            frame=_quantiles(counted, ["panel"]).rename({"panel": "in"}),
-            formats={"mean": ",.2f"},
-        ),
-    )
-    return Section(
-        title="Lengths",
-        prose="The lengths of terms in characters (code points) and in words between spaces.",
         parts=[chart],
     )
 

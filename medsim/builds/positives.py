@@ -433,6 +433,22 @@ def node_components(build: Build, store: Store, threads: int) -> pl.DataFrame:
     return terms.select("node_id", "component").unique("node_id")
 
 
+def relations_in(store: Store, pairs: pl.DataFrame) -> pl.DataFrame:
+    """Return the closest relation of the concepts of two names, see ``relation.sql``.
+
+    Args:
+        store: store with the tables of ``derive_names``.
+        pairs: pair_id, lower1 and lower2, names in lower case.
+
+    Returns:
+        pair_id and relation, of pairs whose names are known; no rows without a hierarchy.
+    """
+    if not store.table("is_a").height:
+        return pl.DataFrame(schema={"pair_id": pairs.schema["pair_id"], "relation": pl.String})
+    with store.frame_as("unlike", pairs):
+        return store.frame("builds/pairs/relation")
+
+
 def _view_terminology(build: Build, store: Store) -> tuple[SearchOptions, bool]:
     """Add the canonical tables of a build to the store; return its options and ``rf2_rules``."""
     store.view_files(build.folder, {name: table.files for name, table in CANONICAL_TABLES.items()})

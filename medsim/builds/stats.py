@@ -9,6 +9,7 @@ import polars as pl
 from medsim.builds.output import STATS, Build
 from medsim.core.config import MINIMAL
 from medsim.core.terms import is_multi_word
+from medsim.pages.readable import percent
 
 
 def stats_row(key: Mapping[str, str], pairs: pl.DataFrame) -> pl.DataFrame:
@@ -76,8 +77,7 @@ def table_2(build: Build) -> pl.DataFrame:
 
 def readable_table_2(table: pl.DataFrame) -> list[pl.DataFrame]:
     """Return table 2 in a readable form, with shares in per cent."""
-    share = (100 * pl.col("multi_word")).map_elements(lambda part: f"{part:.1f}%", pl.String)
-    return [table.with_columns(share.alias("multi_word"))]
+    return [table.with_columns(percent("multi_word"))]
 
 
 def multi_word_shares(pairs: pl.LazyFrame) -> pl.DataFrame:

@@ -20,10 +20,10 @@ from medsim.builds.datasets import (
     SetKey,
     SetMaker,
     by_languages,
+    keys_of,
     pair_id,
     pair_keys,
     positive_rows,
-    set_keys,
     with_numbers,
     with_term_ids,
 )
@@ -81,11 +81,6 @@ def verify_build(options: VerifyOptions) -> Verification:
     )
 
 
-def _keys_of(build: Build, *strategies: str) -> list[SetKey]:
-    options = build.options
-    return set_keys(len(options.languages), *strategies, hierarchy=options.hierarchy)
-
-
 def with_seed(options: VerifyOptions) -> VerifyOptions:
     """Return options with a new seed if they have none."""
     return replace(options, seed=secrets.randbelow(_NEW_SEEDS)) if options.seed is None else options
@@ -95,7 +90,7 @@ def _check_files(build: Build) -> Iterator[Finding]:
     """Check that files exist, with the declared columns and the rows of the manifest."""
     promised, card = build.manifest.tables, build.manifest.outputs.get(CARD)
     paths = {path.relative_to(build.folder).as_posix() for path in build.folder.rglob("*.parquet")}
-    keys = _keys_of(build, *build.strategies)
+    keys = keys_of(build.options, *build.strategies)
     schemas = {key.path: key.schema() for key in keys}
     absent = {
         "preferred": build.options.dialect is None,
@@ -252,7 +247,7 @@ class Recomputed:
     def sets(self, strategy: str, options: VerifyOptions, stage: Stage) -> Iterator[CheckedSet]:
         """Yield the sets of a strategy, or their parts of two languages, in the order made."""
         maker, index = self.maker(strategy), self.derived.index
-        keys = _keys_of(self.build, strategy)
+        keys = keys_of(self.build.options, strategy)
         sizes = [self.pairs[key].filter(label=1)["term1_id"].n_unique() for key in keys]
         most = max(sizes) if options.sample == "all" else options.sample
         stage.total(sum(min(n, most) for n in sizes))
@@ -277,7 +272,7 @@ def recompute(build: Build, store: Store, threads: int) -> Recomputed:
     """Return a build with everything derived again from its canonical tables."""
     derived = reload(build, store, threads)
     terms = derived.positives.terms
-    keys = _keys_of(build, *build.strategies)
+    keys = keys_of(build.options, *build.strategies)
     pairs = {key: with_term_ids(build.read(key.path).lazy(), terms).collect() for key in keys}
     return Recomputed(build=build, store=store, derived=derived, pairs=pairs, threads=threads)
 
@@ -350,7 +345,7 @@ _DRAWN: dict[str, str] = {
 def _check_drawn(strategy: str, recomputed: Recomputed, stage: Stage) -> Finding:
     """Check that making the negatives of a strategy again gives the same negatives."""
     maker, wrong = recomputed.maker(strategy), []
-    for key in _keys_of(recomputed.build, strategy):
+    for key in keys_of(recomputed.build.options, strategy):
         expected = maker.draw(key, stage)
         actual = with_numbers(recomputed.pairs[key], recomputed.derived.positives)
         if not expected.sort(pl.all()).equals(actual.select(expected.columns).sort(pl.all())):
@@ -361,11 +356,12 @@ def _check_drawn(strategy: str, recomputed: Recomputed, stage: Stage) -> Finding
 def _check_nearest(recomputed: Recomputed, options: VerifyOptions, stage: Stage) -> Finding:
     """Check by brute force that sampled first terms have their nearest allowed terms."""
     index, lower = recomputed.derived.index, recomputed.derived.positives.terms["lower_term"]
-    seed, wrong, n_compared, n_first_terms = np.uint64(recomputed.build.options.seed), [], 0, 0
+    seed = np.uint64(recomputed.build.options.seed)
+    wrong, sizes = list[str](), list[tuple[int, int]]()
     for checked in recomputed.sets("levenshtein", options, stage):
         every = np.unique(checked.positives[0])
         firsts = checked.sample_firsts(every, index.hashes, options)
-        n_compared, n_first_terms = n_compared + len(firsts), n_first_terms + len(every)
+        sizes.append((len(firsts), len(every)))
         texts = lower[checked.pool].to_list()
         for begin in range(0, len(firsts), _FIRSTS_AT_ONCE):
             batch = firsts[begin : begin + _FIRSTS_AT_ONCE]
@@ -387,18 +383,17 @@ def _check_nearest(recomputed: Recomputed, options: VerifyOptions, stage: Stage)
                 order = np.lexsort((near, ties, distance[near]))
                 if set(checked.negatives_of(first)) != set(checked.pool[near[order]][:n_wanted]):
                     wrong.append(str(checked.key))
-    return _compared("nearest", options, stage, wrong, n_compared, n_first_terms)
+    return _compared("nearest", options, stage, wrong, sizes)
 
 
 def _compared(
-    which: str,
-    options: VerifyOptions,
-    stage: Stage,
-    wrong: list[str],
-    n_compared: int,
-    n_first_terms: int,
+    which: str, options: VerifyOptions, stage: Stage, wrong: list[str], sizes: list[tuple[int, int]]
 ) -> Finding:
-    """Return the finding on first terms compared with all terms."""
+    """Return the finding on first terms compared with all terms.
+
+    ``sizes`` has the numbers of compared and of all first terms of each set.
+    """
+    n_compared, n_first_terms = (sum(of_sets) for of_sets in zip(*sizes, strict=True))
     text = f"the {n_first_terms:,} first terms of all sets"
     if n_compared != n_first_terms:
         text = f"a sample of {n_compared:,} of {text} (seed {options.seed})"
@@ -411,7 +406,7 @@ def _compared(
 def _check_similarities(recomputed: Recomputed, embedding: IndexedVectors) -> Finding:
     """Check that stored similarities are the cosines of the terms' vectors."""
     wrong = []
-    for key in _keys_of(recomputed.build, "embedding"):
+    for key in keys_of(recomputed.build.options, "embedding"):
         pairs = recomputed.pairs[key].drop_nulls(TERM_IDS)
         left, right = (embedding.rows[pairs[side].to_numpy()] for side in TERM_IDS)
         have_vectors = np.flatnonzero((left >= 0) & (right >= 0))
@@ -435,8 +430,7 @@ def _check_most_similar(
     cosines are equal up to rounding are interchangeable.
     """
     index = recomputed.derived.index
-    wrong: list[str] = []
-    n_compared = n_first_terms = 0
+    wrong, sizes = list[str](), list[tuple[int, int]]()
     for stored in recomputed.sets("embedding", options, stage):
         missing = (embedding.rows[stored.negatives] < 0).any(axis=0)
         wrong += [str(stored.key)] * int(np.count_nonzero(missing))
@@ -444,7 +438,7 @@ def _check_most_similar(
         embedded = np.unique(checked.positives[0])
         embedded = embedded[embedding.rows[embedded] >= 0]
         firsts = checked.sample_firsts(embedded, index.hashes, options)
-        n_compared, n_first_terms = n_compared + len(firsts), n_first_terms + len(embedded)
+        sizes.append((len(firsts), len(embedded)))
         rows = embedding.rows[checked.pool]
         for begin in range(0, len(firsts), _FIRSTS_AT_ONCE):
             batch = firsts[begin : begin + _FIRSTS_AT_ONCE]
@@ -463,7 +457,7 @@ def _check_most_similar(
                 fits = np.count_nonzero(chosen) == n_wanted and not (chosen & ~allowed).any()
                 if not fits or best_left_out > worst_chosen + _COSINE_TOLERANCE:
                     wrong.append(str(checked.key))
-    return _compared("most similar", options, stage, wrong, n_compared, n_first_terms)
+    return _compared("most similar", options, stage, wrong, sizes)
 
 
 def _units(vectors: Vectors) -> FloatTable:

@@ -24,7 +24,8 @@ def sql(options: SqlOptions, *, form: Format = "table") -> None:
     """
     import polars as pl
 
-    from medsim.core.opened import Opened, frames_to_print, open_output
+    from medsim.core.opened import Opened, open_output, outputs_of
+    from medsim.core.statements import frames_of
     from medsim.core.surroundings import utf8_text
     from medsim.neighbours.output import NEAREST_SUFFIXES, NearestFile
 
@@ -33,13 +34,13 @@ def sql(options: SqlOptions, *, form: Format = "table") -> None:
         return NearestFile(place) if is_file and not Path(place).is_dir() else open_output(place)
 
     opened = opened_at(options.out)
-    named = (text.partition("=") for text in options.others)
-    others = {name: opened_at(path) for name, _, path in named}
+    others = {name: opened_at(path) for name, path in (options.others or {}).items()}
     statement = options.statement
     if statement is None and sys.stdin is not None and not sys.stdin.isatty():
         statement = sys.stdin.read().strip()
     if statement:
-        print_frames(frames_to_print(opened, utf8_text(statement), options, others), form)
+        outputs = outputs_of(opened, others)
+        print_frames(frames_of(utf8_text(statement), outputs, options), form)
     else:
         listed = [(f"{name}.", other) for name, other in others.items()]
         views = [

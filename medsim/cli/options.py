@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Annotated
 
-from medsim.core.errors import OptionError
 from medsim.core.options import (
     NAMED_PATH,
     Option,
@@ -37,20 +36,13 @@ class SqlOptions(StatementOptions):
         None, "One select; read from standard input if piped.", argument=True
     )
     _: KW_ONLY
-    others: Sequence[str] = main_field(
-        (),
+    others: Mapping[str, str | Path] | None = main_field(
+        None,
         "Another output, whose views are NAME.VIEW in the statement, such as new.pair. Repeat it "
         "for several.",
         ("--with",),
         metavar=NAMED_PATH,
     )
-
-    def check(self) -> None:
-        """Raise OptionError if a name is missing or given twice."""
-        StatementOptions.check(self)
-        names = [text.partition("=")[0].lower() for text in self.others]
-        if not all("=" in text for text in self.others) or len({*names}) < len(names):
-            raise OptionError("`others` needs NAME=PATH, with another name for each output")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from io import BytesIO, StringIO
 from pathlib import Path
 from pkgutil import resolve_name
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from medsim.cli.options import ReportOptions
 from medsim.core.errors import OptionError, needing
 from medsim.core.files import write_file
-from medsim.core.opened import OUTPUTS, Opened, class_of, open_output, reading_output
+from medsim.core.opened import OUTPUTS, class_of, open_output, reading_output
 from medsim.core.options import folder_of, public
 from medsim.core.output import check_file_free
 from medsim.core.progress import progress_of
@@ -51,7 +50,8 @@ def write_report(options: ReportOptions) -> Path:
 
     def page() -> Page:
         with reading_output(opened):
-            return _page_of(opened)
+            made: Page = resolve_name(OUTPUTS[opened.kind.name]["page"])(opened)
+            return made
 
     charts = OUTPUTS[opened.kind.name]["charts"]
     charts = getattr(opened, charts) if isinstance(charts, str) else charts
@@ -81,9 +81,3 @@ def _first_statistic(evaluation: Evaluation) -> str:
     tables = (evaluation.results(), evaluation.retrieval())
     known = {name for table in tables for name in table.drop_nulls("value")["statistic"]}
     return next((name for name in STATISTICS if name in known), "overlap_error")
-
-
-def _page_of(opened: Opened[Any]) -> Page:
-    """Return the page of an output."""
-    page_of: Callable[[Opened[Any]], Page] = resolve_name(OUTPUTS[opened.kind.name]["page"])
-    return page_of(opened)

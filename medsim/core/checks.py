@@ -67,8 +67,7 @@ class Verification(Shown):
         broken = [f"broken: {', '.join(self.broken)}", counted(self.findings.height, "check")]
         facts = broken if self.broken else [self.outcome]
         calls = [".findings", ".require(folder)"]
-        name = type(self).__name__
-        return Summary(what=name, facts=facts, calls=calls, table=lambda: self.findings)
+        return Summary(facts, calls, lambda: self.findings)
 
     @property
     def holds(self) -> bool:

@@ -7,7 +7,7 @@ import inspect
 import io
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import partial
@@ -399,7 +399,7 @@ def _commands(group: Any, path: str = "medsim") -> Iterator[tuple[str, Any]]:
         yield from _commands(entry, f"{path} {name}") if inner else [(f"{path} {name}", entry)]
 
 
-def completed(choices: Sequence[str]) -> Callable[[str], list[str]] | None:
+def completed(choices: Collection[str]) -> Callable[[str], list[str]] | None:
     """Return the shell completion of an option's choices; None if it has no choices."""
     if not choices:
         return None

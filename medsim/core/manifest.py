@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from medsim.core.canonical import text_parts
+from medsim.core.canonical import canonical_digest, text_parts
 from medsim.core.errors import with_addresses
 from medsim.core.files import read_own_json, whole_file
 from medsim.core.progress import Progress
@@ -179,3 +179,10 @@ def content_of(rows: pl.DataFrame | pl.LazyFrame) -> Output:
 def fingerprint(rows: pl.DataFrame | pl.LazyFrame) -> str:
     """Return the fingerprint of ``content_of``."""
     return content_of(rows).fingerprint
+
+
+def combined(outputs: Mapping[str, Output], below: str = "") -> Output:
+    """Return the rows of the files whose paths begin with a text, and a SHA-256 of fingerprints."""
+    files = [(path, file) for path, file in sorted(outputs.items()) if path.startswith(below)]
+    digest = canonical_digest([(path, file.fingerprint) for path, file in files])
+    return Output(rows=sum(file.rows for _, file in files), fingerprint=digest)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from pkgutil import resolve_name
@@ -19,13 +19,13 @@ from medsim.core.data import toml_of
 from medsim.core.errors import InputError, OptionError, counted, listed, with_addresses
 from medsim.core.files import check_own_file
 from medsim.core.kinds import Kind, inner_output_hint, read_manifest
-from medsim.core.manifest import MANIFEST, Manifest, fingerprint, output_kind
+from medsim.core.manifest import MANIFEST, Manifest, combined, fingerprint, output_kind
 from medsim.core.parquet import read_parquet, scan_files, scan_of_users, scan_parquet
 from medsim.core.reading import reading
 from medsim.core.shown import Shown, Summary
 
 if TYPE_CHECKING:
-    from medsim.core.statements import Outputs, StatementOptions
+    from medsim.core.statements import Outputs
     from medsim.core.store import Store
 
 M = TypeVar("M", bound=Manifest)
@@ -66,23 +66,15 @@ class Opened(Shown, Generic[M]):
     def _summary(self) -> Summary:
         """Return the summary; subclasses add their own facts, calls and table."""
         files = counted(len(self.manifest.outputs), "file")
-        return self._summarized([files], [".views()", '.sql("select …")'])
+        return Summary([files], [".views()", '.sql("select …")'])
 
-    def _summarized(
-        self,
-        facts: Sequence[str],
-        calls: Sequence[str],
-        table: Callable[[], pl.DataFrame] | None = None,
-        result: Callable[[], str] | None = None,
-    ) -> Summary:
-        """Return the summary, named by the output's folder."""
-        name = f"{type(self).__name__}({with_addresses(str(self.folder))!r})"
-        return Summary(what=name, facts=facts, calls=calls, table=table, result=result)
+    @property
+    def _name(self) -> str:
+        return f"{type(self).__name__}({with_addresses(str(self.folder))!r})"
 
     def _rows_below(self, path: str) -> int:
         """Return the number of rows in the files whose paths begin with a prefix."""
-        outputs = self.manifest.outputs.items()
-        return sum(output.rows for name, output in outputs if name.startswith(path))
+        return combined(self.manifest.outputs, path).rows
 
     def read(self, path: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """Return the rows of one file, without columns from names of folders.
@@ -121,17 +113,7 @@ class Opened(Shown, Generic[M]):
         from medsim.core.statements import StatementOptions, rows_of  # noqa: PLC0415 — only for SQL
 
         options = StatementOptions(threads=threads, memory=memory, timeout=timeout)
-        return rows_of(statement, self._outputs(others), options)
-
-    def _outputs(self, others: Mapping[str, Opened[Any]]) -> Outputs:
-        """Return what a statement can read: this output, and others by their names."""
-        taken = set(_KNOWN_SCHEMAS)
-        for name in others:
-            if not _SCHEMA.fullmatch(name) or name.lower() in taken:
-                raise OptionError(f"{name!r} cannot name an output; give another word, such as new")
-            taken.add(name.lower())
-        outputs = {"main": self, **others}
-        return {name: opened._files_of_views() for name, opened in outputs.items()}  # noqa: SLF001 — same class
+        return rows_of(statement, outputs_of(self, others), options)
 
     def _files_of_views(self) -> tuple[Path, Mapping[str, str], tuple[str, ...]]:
         """Return the arguments of ``view_files``: the folder, files of views, and derived views.
@@ -199,16 +181,15 @@ def show_views(opened: Opened[Any], store: Store) -> list[str]:
     return [name for name, view in opened.kind.views.items() if name in views or view.query]
 
 
-def frames_to_print(
-    opened: Opened[Any],
-    statement: str,
-    options: StatementOptions,
-    others: Mapping[str, Opened[Any]],
-) -> Iterator[pl.DataFrame]:
-    """Yield the rows of one statement as they arrive, with dates and times as text."""
-    from medsim.core.statements import frames_of  # noqa: PLC0415 — only for SQL
-
-    return frames_of(statement, opened._outputs(others), options)  # noqa: SLF001
+def outputs_of(opened: Opened[Any], others: Mapping[str, Opened[Any]]) -> Outputs:
+    """Return what a statement can read: an output, and others by their names."""
+    taken = set(_KNOWN_SCHEMAS)
+    for name in others:
+        if not _SCHEMA.fullmatch(name) or name.lower() in taken:
+            raise OptionError(f"{name!r} cannot name an output; give another word, such as new")
+        taken.add(name.lower())
+    outputs = {"main": opened, **others}
+    return {name: each._files_of_views() for name, each in outputs.items()}  # noqa: SLF001 — same module
 
 
 def read_rows(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:

@@ -25,7 +25,7 @@ import inspect
 import math
 import os
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from dataclasses import field as dataclass_field
 from datetime import date, datetime
@@ -104,8 +104,8 @@ class Option:
     many: bool = False
     lower: bool = False
     or_name: bool = False
-    choices: Sequence[str] | None = None
-    suggested: Sequence[str] = ()
+    choices: Collection[str] | None = None
+    suggested: Collection[str] = ()
     noun: str = ""
     least: float | None = None
     most: float = MAX_COUNT

@@ -284,7 +284,7 @@ class OutputFolder:
         data = text.encode()
         with self._whole(name) as partial:
             partial.write_bytes(data)
-        self._register(name, Output(rows=n_rows, fingerprint=hashlib.sha256(data).hexdigest()))
+        self.outputs[name] = Output(rows=n_rows, fingerprint=hashlib.sha256(data).hexdigest())
 
     def write_file(self, name: str, write: Callable[[Path], int]) -> None:
         """Write a file of any size, atomically.
@@ -295,7 +295,7 @@ class OutputFolder:
         """
         with self._whole(name) as partial:
             n_rows = write(partial)
-        self._register(name, Output(rows=n_rows, fingerprint=digest_of(self.folder / name)))
+        self.outputs[name] = Output(rows=n_rows, fingerprint=digest_of(self.folder / name))
 
     @contextmanager
     def _whole(self, name: str) -> Iterator[Path]:
@@ -330,10 +330,7 @@ class OutputFolder:
 
     def register_existing(self, name: str, rows: pl.DataFrame | pl.LazyFrame) -> None:
         """Record the rows of a file that an interrupted run wrote."""
-        self._register(name, content_of(rows))
-
-    def _register(self, name: str, output: Output) -> None:
-        self.outputs[name] = output
+        self.outputs[name] = content_of(rows)
 
     def is_complete(self, name: str) -> bool:
         """Return whether a complete file exists, from an earlier output or an interrupted run."""

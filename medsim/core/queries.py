@@ -13,8 +13,9 @@ from pathlib import Path
 from medsim.core.config import CROSS_LANGUAGE, PARENT_CHILD
 from medsim.core.errors import OptionError, unknown_name
 
-_FIELD = re.compile(r"^-- (reads|writes|params|cites|order|contains) +(.*)$")
-_MORE = re.compile(r"^--  +(\S.*)$")
+_FIELD = re.compile(  # a field may continue on lines with more indentation
+    r"^-- (reads|writes|params|cites|order|contains) +(.*(?:\n--  +\S.*)*)", re.MULTILINE
+)
 _PARAMETER = re.compile(r"^\$(\w+)")
 _CALL = re.compile(r"\b([a-z_]\w*)\(")
 
@@ -104,17 +105,8 @@ def dataset(name: str) -> Dataset:
 
 
 def _header(text: str) -> dict[str, tuple[str, ...]]:
-    """Return the fields of a header; a field may continue on lines with more indentation."""
-    fields: dict[str, list[str]] = {}
-    current: list[str] | None = None
-    for line in text.splitlines():
-        if not line.startswith("--"):
-            break
-        if field := _FIELD.match(line):
-            current = fields.setdefault(field[1], [])
-            current.append(field[2])
-        elif current is not None and (more := _MORE.match(line)):
-            current.append(more[1])
-        else:
-            current = None
-    return {name: tuple(values) for name, values in fields.items()}
+    """Return the fields of a header, which a blank line ends, each with its lines."""
+    fields: dict[str, tuple[str, ...]] = {}
+    for name, values in _FIELD.findall(text.partition("\n\n")[0]):
+        fields[name] = (*fields.get(name, ()), *re.split(r"\n--  +", values))
+    return fields

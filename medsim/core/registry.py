@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Generic, TypeVar, cast, overload
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from medsim.core.errors import OptionError, unknown_name
 
@@ -116,7 +116,7 @@ class Registry(Generic[T]):
         return cast("T", entry)
 
 
-class RegisteredNames(Sequence[str]):
+class RegisteredNames(Collection[str]):
     """The names in a registry, which is imported when they are first read.
 
     Args:
@@ -128,19 +128,15 @@ class RegisteredNames(Sequence[str]):
         self._module = module
         self._registry = registry
 
-    def _names(self) -> list[str]:
+    def __iter__(self) -> Iterator[str]:
         registry: Registry[object] = getattr(importlib.import_module(self._module), self._registry)
-        return registry.names()
+        return iter(registry.names())
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-    def __getitem__(self, index: int | slice) -> str | list[str]:
-        return self._names()[index]
+    def __contains__(self, name: object) -> bool:
+        return any(name == each for each in self)
 
     def __len__(self) -> int:
-        return len(self._names())
+        return sum(1 for _ in self)
 
     def __bool__(self) -> bool:
         return True

@@ -14,19 +14,17 @@ from medsim.core.errors import CONTROL, MedsimError
 _MAX_ROWS = 12
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Summary:
     """The summary of a result.
 
     Attributes:
-        what: name of the result, such as "Build('hpo')".
         facts: its sources and sizes, a few words each.
         calls: useful next calls, as a user types them.
         table: function that returns its most informative table; None if it has none.
         result: function that returns the result in sentences; None if it has none.
     """
 
-    what: str
     facts: Sequence[str]
     calls: Sequence[str]
     table: Callable[[], pl.DataFrame] | None = None
@@ -51,9 +49,14 @@ class Shown:
         """Return the summary; cheap, except for its table."""
         raise NotImplementedError
 
+    @property
+    def _name(self) -> str:
+        """The name of the result, such as "Build('hpo')"."""
+        return type(self).__name__
+
     def __repr__(self) -> str:
         summary = self._summary()
-        about = f"{summary.what}: {', '.join(summary.facts)}"
+        about = f"{self._name}: {', '.join(summary.facts)}"
         return "\n".join([*summary.said()[:1], about, f"  next: {', '.join(summary.calls)}"])
 
     def _repr_html_(self) -> str:
@@ -61,7 +64,7 @@ class Shown:
         summary = self._summary()
         facts = escape(", ".join(summary.facts))
         parts = [f"<p>{escape(' '.join(said))}</p>"] if (said := summary.said()) else []
-        parts.append(f"<p><strong>{escape(summary.what)}</strong>: {facts}</p>")
+        parts.append(f"<p><strong>{escape(self._name)}</strong>: {facts}</p>")
         if summary.table is not None:
             try:
                 parts.append(html_table(summary.table()))

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from medsim.core.config import TIMEOUT, available_memory, available_threads
 from medsim.core.errors import InputError, MedsimError, OptionError, StatementError, counted
 from medsim.core.options import Options, Threads, machine_field
+from medsim.core.surroundings import started
 
 if TYPE_CHECKING:
     import polars as pl
@@ -136,16 +137,8 @@ def _process() -> Iterator[Connection]:
     connection, child = Pipe()
     with connection:
         with child:
-            process = subprocess.Popen(
-                [sys.executable, "-P", "-m", __name__, str(child.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=[child.fileno()],
-                env=os.environ
-                | {"PYTHONPATH": os.pathsep.join(path or str(Path.cwd()) for path in sys.path)},
-                start_new_session=True,
-            )
+            number = child.fileno()
+            process = started("-P", "-m", __name__, str(number), pass_fds=[number])
         try:
             yield connection
         finally:

@@ -8,10 +8,11 @@ import os
 import resource
 import select
 import signal
+import subprocess
 import sys
 import threading
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
@@ -46,6 +47,22 @@ def prepare() -> None:
         enough = _ENOUGH_FILES if hard == resource.RLIM_INFINITY else min(hard, _ENOUGH_FILES)
         if files != resource.RLIM_INFINITY and files < enough:
             resource.setrlimit(resource.RLIMIT_NOFILE, (enough, hard))
+
+
+def started(
+    *arguments: str, stdin: int = subprocess.DEVNULL, pass_fds: Sequence[int] = ()
+) -> subprocess.Popen[bytes]:
+    """Start Python in a silent process, which an interrupt from the terminal does not reach."""
+    paths = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
+    return subprocess.Popen(
+        (sys.executable, *arguments),
+        stdin=stdin,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=pass_fds,
+        env=os.environ | {"PYTHONPATH": paths},
+        start_new_session=True,
+    )
 
 
 def user_cache(name: str) -> Path | None:

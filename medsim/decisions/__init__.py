@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from medsim.core.options import input_option
+
 DECIDED_ON = ("subject_id", "subject_label", "object_id", "object_label")
 """The columns that say what a decision is on."""
 
@@ -17,3 +19,11 @@ PREDICATES: Mapping[str, str] = {
 
 DECISIONS = (*PREDICATES, "different", "no_match", "fix", "keep")
 """All decisions."""
+
+DECISIONS_OPTION = input_option(
+    "CSV or .xlsx of decisions, such as the page of the output saves. What is decided is not "
+    "asked again. Repeat it for several.",
+    ("--decisions",),
+    metavar="FILE",
+)
+"""The declaration of files of decisions."""

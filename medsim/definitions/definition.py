@@ -15,11 +15,11 @@ from typing import Any
 import polars as pl
 
 from medsim.builds.build import complete
-from medsim.builds.output import BUILD, CARD, pairs_of
+from medsim.builds.output import BUILD, CARD
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import CONTROL, InputError, OptionError, listed
 from medsim.core.files import digest_of, write_file
-from medsim.core.manifest import MANIFEST, Output
+from medsim.core.manifest import MANIFEST, Output, combined
 from medsim.core.opened import Opened, class_of, open_output, reading_output
 from medsim.core.options import call, declared, folder_of, public, several
 from medsim.core.output import check_file_free, check_free, check_not_input
@@ -169,7 +169,8 @@ def _facts(outputs: Sequence[Opened[Any]]) -> dict[str, Any]:
             facts[output.kind.name] = {
                 "options": _options(output),
                 "pairs": {
-                    name: _content(pairs_of(of.manifest.outputs)) for name, of in of_part.items()
+                    name: _content(combined(of.manifest.outputs, "pairs/"))
+                    for name, of in of_part.items()
                 },
             }
     facts[output.kind.name]["tables"] = {

@@ -94,7 +94,7 @@ class Diff(Opened[DiffManifest]):
 
     def _summary(self) -> Summary:
         rows = [counted(self._rows_below(f"{name}.parquet"), name) for name in DIFF_TABLES]
-        return self._summarized(rows, [".summary()", '.table("concept")'], self.summary)
+        return Summary(rows, [".summary()", '.table("concept")'], self.summary)
 
     def summary(self) -> pl.DataFrame:
         """Return the number of changes of each kind, the rows of ``SUMMARY``."""

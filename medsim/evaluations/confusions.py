@@ -9,8 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from medsim.builds.output import PAIR, Build
-from medsim.builds.positives import reload_names
-from medsim.builds.relations import relations_in
+from medsim.builds.positives import relations_in, reload_names
 from medsim.core.config import MINIMAL
 from medsim.core.errors import listed
 from medsim.core.store import Store

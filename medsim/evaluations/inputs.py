@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from medsim.builds.output import LANGUAGES, Build, pairs_of
+from medsim.builds.output import LANGUAGES, Build
 from medsim.builds.positives import linked_terms
 from medsim.builds.spelling import Spelling, spelling_of, strata_of_spelling
-from medsim.core.canonical import canonical_text
 from medsim.core.config import CROSS_LANGUAGE, MINIMAL, PARENT_CHILD, SET_COLUMNS
 from medsim.core.errors import InputError, OptionError, counted
-from medsim.core.manifest import fingerprint, medsim_version
+from medsim.core.manifest import combined, fingerprint, medsim_version
 from medsim.core.progress import Progress
 from medsim.core.terms import lowered_column
 from medsim.definitions.benchmark import known
@@ -494,7 +493,7 @@ def read_build(folder: Path, chosen: Sequence[Sequence[str]] = ((), (), ())) -> 
         provenance={
             "kind": "build",
             "path": str(folder),
-            "fingerprint": (digest := pairs_of(outputs).fingerprint),
+            "fingerprint": (digest := combined(outputs, "pairs/").fingerprint),
             "benchmark": known(digest),
             "redistributable": build.manifest.source.get("redistributable"),
             "source": build.manifest.source,
@@ -568,9 +567,9 @@ def _read_rated_file(
     frames = [pl.DataFrame(schema=SET_PAIRS.dtypes), whole, part_rows.select(whole.columns)]
     about_words = None if words is None else {"name": words.name, "sha256": words.digest}
     about_parts = {"words": about_words, **stratification.provenance()}
-    identity = f"{rated.sha256} {canonical_text(columns)}"
+    identity = f"{rated.sha256} {columns!a}"
     if columns is not None and columns.raters:
-        identity += f" {canonical_text(columns.raters)}"
+        identity += f" {columns.raters!a}"
     return EvaluationInput(
         name=_UNSAFE.sub("_", rated.name),
         rated=True,

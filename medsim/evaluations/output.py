@@ -103,7 +103,7 @@ class Evaluation(Opened[EvaluationManifest]):
             f'.chart("{statistic}")',
             "medsim.write_report(evaluation, …)",
         ]
-        return self._summarized(facts, calls, self._best, self.summary)
+        return Summary(facts, calls, self._best, self.summary)
 
     def summary(self) -> str:
         """Return the result in sentences, one per line, as ``medsim eval`` prints them."""

@@ -50,7 +50,7 @@ class Exported(Opened[ExportManifest]):
     def _summary(self) -> Summary:
         files = self.files()
         facts = [f"for {self.manifest.options.get('to')}", counted(files.height, "file")]
-        return self._summarized(facts, [".folder", ".files()"], lambda: files)
+        return Summary(facts, [".folder", ".files()"], lambda: files)
 
     def files(self) -> pl.DataFrame:
         """Return a row per file: its path in the folder and its rows."""

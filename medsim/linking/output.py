@@ -68,7 +68,7 @@ class Linking(Opened[LinkingManifest]):
 
     def _summary(self) -> Summary:
         facts = [str(self.manifest.terminology["name"]), *self.manifest.corpora]
-        return self._summarized(facts, [".results()", ".mentions()", ".links()"], self.results)
+        return Summary(facts, [".results()", ".mentions()", ".links()"], self.results)
 
     def results(self) -> pl.DataFrame:
         """Return a row per corpus, type, stratum, model and statistic."""

@@ -23,7 +23,7 @@ from medsim.core.options import (
     seed_field,
 )
 from medsim.corpora import ENGLISH
-from medsim.decisions.options import DECISIONS_OPTION
+from medsim.decisions import DECISIONS_OPTION
 from medsim.embeddings.options import EMBEDDINGS, EmbeddingLike
 from medsim.systems.options import PREDICTIONS_OPTION, SystemLike
 from medsim.terminologies.options import extensions_option

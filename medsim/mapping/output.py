@@ -67,7 +67,7 @@ class NameMapping(Opened[MappingManifest]):
         n_codes = counted(self._rows_below("local.parquet"), "code")
         facts = [str(self.manifest.standard["name"]), n_codes]
         calls = [".counts()", ".candidates()", ".mappings()"]
-        return self._summarized(facts, calls, self.counts)
+        return Summary(facts, calls, self.counts)
 
     def local(self) -> pl.DataFrame:
         """Return a row per local code: ``LOCAL``."""

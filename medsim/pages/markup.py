@@ -19,6 +19,7 @@ from medsim.core.files import write_file
 from medsim.core.manifest import medsim_version
 from medsim.core.output import check_file_free
 from medsim.core.progress import Progress, progress_of
+from medsim.core.reading import beginning_of
 from medsim.pages.page import NUMBER, Chart, Page, PageTable, any_of, format_value
 
 if TYPE_CHECKING:
@@ -196,7 +197,6 @@ def _short(value: object) -> object:
 
 
 _ENDINGS = (".html", ".htm")
-_HEAD = 512  # the bytes that identify a report
 
 
 def write_page(
@@ -221,7 +221,7 @@ def write_page(
         OutputError: ``out`` exists and is not a report of medsim, or cannot be written.
     """
     path, progress = Path(out), progress_of(progress)
-    check_file_free(path, overwrite=True, is_own=_is_report)
+    check_file_free(path, overwrite=True, is_own=lambda at: GENERATOR.encode() in beginning_of(at))
     if path.suffix.lower() not in _ENDINGS:
         raise OptionError(f"{path.name} must end in .html; .svg and .png are for charts of results")
     library = ""
@@ -246,8 +246,3 @@ def _library() -> str:
     version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
     script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
     return script.replace("</script", "<\\/script")
-
-
-def _is_report(path: Path) -> bool:
-    with path.open("rb") as stream:
-        return GENERATOR.encode() in stream.read(_HEAD)

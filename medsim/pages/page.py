@@ -11,10 +11,9 @@ from typing import Any, ClassVar, TypeAlias
 import polars as pl
 import polars.selectors as cs
 
-from medsim.core.canonical import canonical_digest
 from medsim.core.data import toml_of
 from medsim.core.errors import counted, listed
-from medsim.core.manifest import Manifest, RunManifest
+from medsim.core.manifest import Manifest, RunManifest, combined
 from medsim.core.shown import number
 
 MEANINGS: Mapping[str, str] = toml_of(__package__, "glossary.toml")
@@ -276,16 +275,6 @@ FINGERPRINT = 12
 """The number of digits of a fingerprint that are shown, as in signatures of results."""
 
 
-def content_digest(manifest: Manifest, below: str = "") -> str:
-    """Return a digest of the rows of an output's files, as an evaluation identifies a build."""
-    content = sorted(
-        (path, output.fingerprint)
-        for path, output in manifest.outputs.items()
-        if path.startswith(below)
-    )
-    return canonical_digest(content)[:FINGERPRINT]
-
-
 _NOTHING: tuple[object, ...] = (None, "", [], {})
 
 
@@ -361,7 +350,8 @@ def report(
     """
     seed = manifest.options.get("seed")
     options = page.signature or ("" if seed is None else f"seed {seed}")
-    made = f"medsim {manifest.medsim}, {name}@{content_digest(manifest, below)}"
+    digest = combined(manifest.outputs, below).fingerprint[:FINGERPRINT]
+    made = f"medsim {manifest.medsim}, {name}@{digest}"
     signature = f"{made}, {options}" if options else made
     if warnings := manifest.warnings:
         frame = pl.DataFrame({"warning": warnings}, schema={"warning": pl.String})

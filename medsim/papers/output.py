@@ -51,7 +51,7 @@ class Reproduction(Opened[ReproductionManifest]):
 
     def _summary(self) -> Summary:
         facts = [str(self.manifest.options["paper"])]
-        return self._summarized(facts, [".cells()", ".table(name)"], self.counts)
+        return Summary(facts, [".cells()", ".table(name)"], self.counts)
 
     def cells(self) -> pl.DataFrame:
         """Return all cells, the rows of ``CELL``."""

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.builds.positives import content_hashes, pair_distances, reload_names
-from medsim.builds.relations import relations_in
+from medsim.builds.positives import (
+    content_hashes,
+    pair_distances,
+    relations_in,
+    reload_names,
+)
 from medsim.core.progress import Progress
 from medsim.core.store import Store
 from medsim.core.terms import lowered_column, numbers_of

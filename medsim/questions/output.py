@@ -60,7 +60,7 @@ class Answers(Opened[AnswersManifest]):
 
     def _summary(self) -> Summary:
         facts = [*self.manifest.questions, *self.manifest.models]
-        return self._summarized(facts, [".results()", ".affirmed()"], self.results)
+        return Summary(facts, [".results()", ".affirmed()"], self.results)
 
     def results(self) -> pl.DataFrame:
         """Return a row per folder, way of asking, model and group: ``RESULTS``."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import polars as pl
 import polars.selectors as cs
@@ -19,6 +19,7 @@ from medsim.core.kinds import Column, Kind, declared_tables
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
 from medsim.core.shown import Summary
+from medsim.pages.readable import percent
 from medsim.splits.options import SPLIT_NAMES
 
 _SPLIT = {"split": Column(pl.String, f"Name of the split: {listed(SPLIT_NAMES, word='or')}.")}
@@ -43,15 +44,15 @@ class SplitsManifest(RunManifest):
         source: the terminology of the build that was split.
         build: SHA-256 of the fingerprints of the build's Parquet files.
         rule: inputs of the splitting rule, in addition to the options.
-        splits: for each split, numbers of groups, concepts and terms, the size of the largest
-            group, and for each dataset the number of positives and their share of all.
+        splits: for each split, numbers of groups, concepts and terms, and of positives of each
+            dataset.
     """
 
     kind: ClassVar[str] = "splits"
     source: dict[str, object]
     build: str
     rule: dict[str, object]
-    splits: dict[str, dict[str, object]]
+    splits: dict[str, dict[str, Any]]
 
 
 SPLITS = Kind(
@@ -69,7 +70,7 @@ class Splits(Opened[SplitsManifest]):
     kind = SPLITS
 
     def _summary(self) -> Summary:
-        return self._summarized([", ".join(self.names)], ['["test"]', ".sizes()"], self.sizes)
+        return Summary([", ".join(self.names)], ['["test"]', ".sizes()"], self.sizes)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -98,20 +99,17 @@ class Splits(Opened[SplitsManifest]):
             Rows for groups, concepts and terms, then one per dataset for its positives: count_of,
             the number in each split, and the share of each split, null if the total is zero.
         """
-        facts = self.manifest.splits
-        counted = {
-            kind: [facts[name][f"n_{kind}"] for name in self.names]
-            for kind in ("groups", "concepts", "terms")
+        options, kinds = self[self.names[0]].options, ("groups", "concepts", "terms")
+        datasets = queries.datasets(len(options.languages), hierarchy=options.hierarchy)
+        numbers = {
+            name: [
+                *(facts[f"n_{kind}"] for kind in kinds),
+                *(facts["positives"].get(dataset.name, 0) for dataset in datasets),
+            ]
+            for name, facts in self.manifest.splits.items()
         }
-        of_datasets = [facts[name]["positives"] for name in self.names]
-        options = self[self.names[0]].options
-        for dataset in queries.datasets(len(options.languages), hierarchy=options.hierarchy):
-            counted[dataset.name] = [positives.get(dataset.name, 0) for positives in of_datasets]  # type: ignore[attr-defined]  # of JSON
-        sizes = pl.DataFrame(
-            [(kind, *numbers) for kind, numbers in counted.items()],
-            schema={"count_of": pl.String, **dict.fromkeys(self.names, pl.Int64)},
-            orient="row",
-        )
+        rows = [*kinds, *(dataset.name for dataset in datasets)]
+        sizes = pl.DataFrame({"count_of": rows, **numbers})
         total = pl.sum_horizontal(self.names)
         return sizes.with_columns(
             pl.when(total > 0).then(pl.col(name) / total).alias(f"{name}_share")
@@ -121,5 +119,4 @@ class Splits(Opened[SplitsManifest]):
 
 def readable_sizes(sizes: pl.DataFrame) -> list[pl.DataFrame]:
     """Return the sizes of splits in a readable form, with shares in per cent."""
-    shares = cs.ends_with("_share") * 100
-    return [sizes.with_columns(shares.map_elements(lambda share: f"{share:.1f}%", pl.String))]
+    return [sizes.with_columns(map(percent, sizes.select(cs.ends_with("_share")).columns))]

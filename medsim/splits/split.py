@@ -457,15 +457,6 @@ class OutputPart(OutputFolder):
         self.outputs = {}
         self._job, self._digests = whole._job, whole._digests  # noqa: SLF001 — one note
 
-    def register_manifest(self) -> None:
-        """Record the manifest, which is written last, as a file of the outer output."""
-        digest = digest_of(self.folder / MANIFEST)
-        self._whole_output.outputs[self._prefix + MANIFEST] = Output(rows=1, fingerprint=digest)
-
-    def _register(self, name: str, output: Output) -> None:
-        super()._register(name, output)
-        self._whole_output.outputs[self._prefix + name] = output
-
     def _note_job(self) -> None:
         self._whole_output._note_job()  # noqa: SLF001 — one note
 
@@ -507,7 +498,9 @@ def _write_split(
         run = run.with_fingerprint(derived)
         write_terminology(run, part)
         write_build(run, derived, part)
-    part.register_manifest()
+    manifest_file = Output(rows=1, fingerprint=digest_of(part.folder / MANIFEST))
+    files = {**part.outputs, MANIFEST: manifest_file}
+    output.outputs |= {f"{name}/{path}": file for path, file in files.items()}
     progress.warnings += [f"{name}: {line}" for line in split_progress.warnings]
     progress.records += [replace(r, name=f"{name}: {r.name}") for r in split_progress.records]
     return part
@@ -543,21 +536,13 @@ def _write_tables(
 
 
 def _facts(name: str, partition: Partition, output: OutputFolder) -> dict[str, object]:
-    """Return the sizes of one split, and its share of the positives of each dataset."""
+    """Return the sizes of one split, and its number of positives of each dataset."""
     concepts = partition.concepts.filter(split=name)
-    whole, split_counts = (
-        sets.group_by("dataset").agg(pl.col("n_positives").sum())
-        for sets in (partition.positives, partition.positives.filter(split=name))
-    )
-    counts = dict(split_counts.iter_rows())
+    n_positives = pl.col("n_positives").filter(split=name).sum()
+    positives = partition.positives.group_by("dataset").agg(n_positives).sort("dataset")
     return {
         "n_groups": concepts["group_id"].n_unique(),
         "n_concepts": concepts.height,
-        "largest_group": concepts.group_by("group_id").len()["len"].max() or 0,
         "n_terms": output.outputs[f"{name}/terminology/term.parquet"].rows,
-        "positives": {dataset: counts.get(dataset, 0) for dataset in sorted(whole["dataset"])},
-        "shares": {
-            dataset: round(counts.get(dataset, 0) / total, 6)
-            for dataset, total in sorted(whole.iter_rows())
-        },
+        "positives": dict(positives.iter_rows()),
     }

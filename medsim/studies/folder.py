@@ -63,7 +63,7 @@ class Study(Opened[StudyManifest]):
             counted(len(annotators), "annotator"),
         ]
         calls = [".items()", ".assignment()", "medsim.score_study(study, answers)"]
-        return self._summarized(facts, calls, self._shares)
+        return Summary(facts, calls, self._shares)
 
     def _shares(self) -> pl.DataFrame:
         """Return the number of items of each annotator."""

@@ -68,7 +68,7 @@ class Scores(Shown):
     def _summary(self) -> Summary:
         facts = [f"study {self.study_id}", f"tables {', '.join(self.tables)}"]
         facts += [counted(len(self.warnings), "warning")] if self.warnings else []
-        return Summary(what="Scores", facts=facts, calls=[".table(name)"], table=self.table)
+        return Summary(facts, [".table(name)"], table=self.table)
 
     def table(self, name: str | None = None) -> pl.DataFrame:
         """Return a table, by default the first.

@@ -75,7 +75,7 @@ class WordPairs(Shown):
     def _summary(self) -> Summary:
         facts = [counted(self.frame.height, "pair"), counted(len(self.warnings), "warning")]
         calls = [".frame", '.write("pairs.csv")', 'medsim.grade_study("pairs.csv", …)']
-        return Summary(what="WordPairs", facts=facts, calls=calls, table=self.quarters)
+        return Summary(facts, calls, table=self.quarters)
 
     def quarters(self) -> pl.DataFrame:
         """Return a row per quarter: domain, associated, and its numbers of pairs and words."""

@@ -74,7 +74,7 @@ class Tagging(Opened[TaggingManifest]):
             f"{counted(len(embeddings), 'embedding')} ({listed(embeddings, _FEW)})",
         ]
         calls = [".results()", ".tasks()", "medsim.write_report(tagging, …)"]
-        return self._summarized(facts, calls, self.tasks)
+        return Summary(facts, calls, self.tasks)
 
     def results(self) -> pl.DataFrame:
         """Return a row per corpus, embedding, type and statistic: ``ENTITY_SCORES``."""

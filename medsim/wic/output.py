@@ -127,7 +127,7 @@ class Benchmark(Opened[WicManifest]):
             counted(len(self.manifest.corpora), "corpus", "corpora"),
         ]
         calls = ['.instances("test")', "medsim.evaluate_wic(benchmark, …)"]
-        return self._summarized(facts, calls, self._sizes)
+        return Summary(facts, calls, self._sizes)
 
     def _sizes(self) -> pl.DataFrame:
         """Return the number of instances of each label, by group and split."""
@@ -162,7 +162,7 @@ class WicScores(Opened[WicEvaluationManifest]):
 
     def _summary(self) -> Summary:
         calls = [".results()", ".predictions()"]
-        return self._summarized([*self.manifest.models], calls, self.results)
+        return Summary([*self.manifest.models], calls, self.results)
 
     @property
     def people(self) -> float | None:

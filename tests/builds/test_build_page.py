@@ -8,7 +8,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from medsim.builds.page import distance_section, length_section, result
+from medsim.builds.page import distance_section, result
+from medsim.core.manifest import Output
 
 pytest.importorskip("altair", reason="needs medsim[report]")
 
@@ -34,16 +35,17 @@ def sentences(
         source={"name": "mesh"},
         shortfall=0,
         warnings=[],
-        outputs={"pairs/a": SimpleNamespace(rows=4812), "stats": SimpleNamespace(rows=9)},
+        outputs={
+            "pairs/a": Output(rows=4812, fingerprint="a"),
+            "stats": Output(rows=9, fingerprint="b"),
+        },
     )
-    data: Any = SimpleNamespace(
-        sizes=pl.DataFrame(rows, schema=["dataset", "difficulty", "positives"], orient="row"),
-        distances=pl.DataFrame(
-            stats, schema=["dataset", "difficulty", "kind", "distance", "n"], orient="row"
-        ),
+    sizes = pl.DataFrame(rows, schema=["dataset", "difficulty", "positives"], orient="row")
+    counted = pl.DataFrame(
+        stats, schema=["dataset", "difficulty", "kind", "distance", "n"], orient="row"
     )
     vars(manifest).update(facts)
-    return list(result(manifest, data).result)
+    return list(result(manifest, sizes, counted).result)
 
 
 def test_the_summary_gives_the_distances_of_the_largest_hard_set() -> None:
@@ -109,8 +111,11 @@ def test_distances_are_shares_of_all_pairs_of_a_kind() -> None:
     assert (table["n"], table["mean"], table["median"], table["largest"]) == (4, 1.75, 1, 3)
 
 
-def test_long_terms_share_bins() -> None:
-    section = length_section(counts(list(range(1, 241)), unit="characters").rename({"x": "length"}))
+def test_many_distances_share_bins() -> None:
+    named = {"dataset": "fsn_syn", "difficulty": "hard", "kind": "positives"}
+    distances = counts(list(range(1, 241)), **named).rename({"x": "distance"})
+
+    section = distance_section(distances, ["positives"])
 
     assert section is not None
     [chart] = section.parts

@@ -34,7 +34,7 @@ def mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def command(monkeypatch: pytest.MonkeyPatch, code: str, path: Path) -> None:
-    monkeypatch.setattr(compiling, "_COMMAND", (sys.executable, "-c", code, str(path)))
+    monkeypatch.setattr(compiling, "_COMMAND", ("-c", code, str(path)))
 
 
 def numbers_of(path: Path) -> list[int]:
@@ -77,7 +77,7 @@ def test_compiling_processes_end_with_a_killed_build(tmp_path: Path) -> None:
         "from pathlib import Path\n"
         "from medsim.builds import compiling\n"
         "compiling.compiled_mark = lambda: Path(sys.argv[1]).parent / 'kernels' / 'compiled'\n"
-        f"compiling._COMMAND = (sys.executable, '-c', {WAITS!r}, sys.argv[1])\n"
+        f"compiling._COMMAND = ('-c', {WAITS!r}, sys.argv[1])\n"
         "with compiling.compile_in_background():\n"
         "    time.sleep(600)\n"
     )

@@ -22,7 +22,8 @@ from medsim.core.errors import InputError, OptionError, OutputError
 
 pytest.importorskip("altair", reason="needs medsim[report]")
 
-from medsim.builds.page import report_data_of as build_data_of
+from medsim.builds.page import distances_and_examples
+from medsim.builds.stats import table_2
 from medsim.evaluations.detail_sections import EvaluationReportData, evaluation_data
 from medsim.pages import markup
 from medsim.pages.markup import _library
@@ -250,15 +251,13 @@ def test_optional_tables_are_shown_if_present(
         assert similarities[0] == pytest.approx(0.929)
 
 
-def test_a_build_shows_the_distances_and_lengths_of_its_pairs(outputs: Path) -> None:
+def test_a_build_shows_the_distances_of_its_pairs(outputs: Path) -> None:
     build = medsim.open(outputs / "build")
     pairs = build.pairs()
 
-    profile = build_data_of(build)
+    distances, _ = distances_and_examples(build)
 
-    for (dataset, difficulty, kind), group in profile.distances.group_by(
-        "dataset", "difficulty", "kind"
-    ):
+    for (dataset, difficulty, kind), group in distances.group_by("dataset", "difficulty", "kind"):
         of_set = pairs.filter(dataset=dataset, difficulty=difficulty)
         if kind == "positives":
             values = of_set.filter(negatives="random", label=1)["distance"]
@@ -266,14 +265,6 @@ def test_a_build_shows_the_distances_and_lengths_of_its_pairs(outputs: Path) -> 
             values = of_set.filter(negatives=kind.split()[0], label=0)["distance"]
         expected = values.value_counts().sort("distance")
         assert group.sort("distance").select("distance", "n").rows() == expected.rows()
-    positives = pairs.filter(label=1)
-    terms = {*positives["term1"], *positives["term2"]}
-    for unit, length in (("characters", len), ("words", lambda term: len(term.split()))):
-        of_unit = profile.lengths.filter(unit=unit)
-        assert of_unit["n"].sum() == len(terms)
-        assert dict(of_unit.select("length", "n").rows()) == {
-            value: sum(length(term) == value for term in terms) for value in of_unit["length"]
-        }
 
 
 def test_errors_are_of_pairs_with_known_words(outputs: Path, tmp_path: Path) -> None:
@@ -310,12 +301,11 @@ def test_embedding_negatives_are_shown_with_their_similarity(outputs: Path, tmp_
         embedding=f"one={outputs / 'one.vec'}",
     )
 
-    profile = build_data_of(build)
+    distances, examples = distances_and_examples(build)
 
-    examples = profile.examples
-    kinds = profile.distances.filter(dataset="syn_syn", difficulty="hard")["kind"]
+    kinds = distances.filter(dataset="syn_syn", difficulty="hard")["kind"]
     assert set(kinds) == {"positives", "random negatives", "embedding negatives"}
-    assert "embedding" in profile.sizes.columns
+    assert "embedding" in table_2(build).columns
     hard = build.pairs(dataset="syn_syn", difficulty="hard", negatives="embedding")
     first = hard.filter(label=0).head(3).select("term1", "term2", "distance", "similarity")
     of_set = examples.filter(dataset="syn_syn", difficulty="hard")

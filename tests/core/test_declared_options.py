@@ -104,7 +104,7 @@ def _value_for(options: type[Options], name: str) -> object:
     option = declared(options).get(name)
     if option and option.least is not None:
         return option.least
-    return option.choices[0] if option and option.choices else "nowhere"
+    return next(iter(option.choices)) if option and option.choices else "nowhere"
 
 
 def test_number_out_of_range_is_refused_before_reading() -> None:

@@ -57,7 +57,7 @@ def test_result_shows_its_name_sizes_and_next_calls(result: Shown) -> None:
     assert second.startswith("  next: ")
     html = parsed(result._repr_html_())
     assert "table" in html.tags
-    assert result._summary().what in html.texts
+    assert result._name in html.texts
     for call in result._summary().calls:
         assert call in second
         assert call in html.texts
