@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
 from itertools import combinations, product
 from pathlib import Path
 from pkgutil import resolve_name
@@ -420,16 +418,12 @@ def summarize(run: EvaluationRun) -> None:
         run.write(table, frame)
     results, comparisons = (joined[table.files] for table in SUMMARIES[:2])
     write_result(run, results, comparisons, headlines)
+    outputs, threads = run.output.outputs, run.options.n_threads
     EvaluationManifest(
-        medsim=manifest.medsim_version(),
-        libraries=json.loads(run.metadata["libraries"]),
         inputs=run.inputs,
         embeddings=run.embeddings,
         options=run.options.recorded(),
-        threads=run.options.n_threads,
-        warnings=list(run.progress.warnings),
-        outputs=dict(sorted(run.output.outputs.items())),
-        stages=[asdict(record) for record in run.progress.records],
+        **manifest.run_facts(run.progress, outputs, threads, *manifest.ENCODERS),
     ).write(run.output.folder)
 
 
