@@ -18,10 +18,9 @@ from medsim.core.files import digest_of, write_file
 from medsim.core.kinds import TERM_COLUMNS
 from medsim.core.manifest import content_of
 from medsim.core.opened import read_damaged_rows
-from medsim.core.options import declared, public
+from medsim.core.options import public
 from medsim.core.output import claimed_by
 from medsim.core.progress import Progress, progress_of
-from medsim.core.tables import read_text
 from medsim.core.terms import lowered_column
 from medsim.definitions.benchmark import BENCHMARK
 from medsim.embeddings.embedded_terms import (
@@ -77,7 +76,9 @@ def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
         OutputError: ``out`` is taken, holds results that cannot be added to, or cannot be written.
     """
     if any(has_questions(Path(path)) for path in options.input_paths):
-        return _answers(options)
+        from medsim.evaluations.asking import ask_questions  # noqa: PLC0415 — brings asyncio
+
+        return ask_questions(options)
     if options.llms:
         raise OptionError("`llms` are asked questions; give folders of questions as `inputs`")
     for name in options.metrics or ():
@@ -139,44 +140,6 @@ def _has_all(
         if found != known.fingerprint:
             return False
     return True
-
-
-def _answers(options: EvaluateOptions) -> Answers:
-    """Return the answers of models to the questions of the inputs.
-
-    Raises:
-        OptionError: an option is given that does not apply to questions.
-    """
-    from medsim.questions.asking import Contenders, ask_questions  # noqa: PLC0415 — brings asyncio
-
-    given = ("inputs", "embeddings", "out", "llms", "predictions")
-    standard = EvaluateOptions(**{name: getattr(options, name) for name in given})
-    applicable = {"threads", "cache", "overwrite", "coverage", "sample"}
-    applicable |= {"prompt", "max_tokens_total", "yes"}
-    for name in sorted(declared(EvaluateOptions).keys() - applicable):
-        if getattr(options, name) != getattr(standard, name):
-            raise OptionError(f"`{name}` does not apply to questions; leave it out")
-    if options.sample is not None and options.predictions:
-        raise OptionError("`sample` does not apply to `predictions` on questions; leave it out")
-    contenders = Contenders(
-        llms=options.llms,
-        embeddings=options.specs,
-        systems=systems_of(options.predictions),
-        coverage=options.coverage,
-        cache=cache_folder(options.cache),
-        threads=options.n_threads,
-        sample=options.sample,
-        prompt=None if options.prompt is None else read_text(Path(options.prompt)).content.strip(),
-        max_tokens=None if options.yes else options.max_tokens_total,
-    )
-    return ask_questions(
-        list(map(Path, options.input_paths)),
-        Path(options.out),
-        contenders,
-        recorded=options.recorded(),
-        overwrite=options.overwrite,
-        progress=progress_of(options.progress),
-    )
 
 
 def _identified(
