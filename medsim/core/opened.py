@@ -180,7 +180,7 @@ class Opened(Shown, Generic[M]):
                 check_own_file(path)
         return paths
 
-    def _checked(self, path: str) -> pl.DataFrame:
+    def read_checked(self, path: str) -> pl.DataFrame:
         """Return the rows of a file after comparing them with the manifest's fingerprint."""
         frame = self.read(path)
         if fingerprint(frame) != self.manifest.outputs[path].fingerprint:
