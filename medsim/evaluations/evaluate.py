@@ -81,8 +81,6 @@ def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
         return ask_questions(options)
     if options.llms:
         raise OptionError("`llms` are asked questions; give folders of questions as `inputs`")
-    for name in options.metrics or ():
-        METRICS.get(name)
     progress = progress_of(options.progress)
     with claimed_by(options, output.EVALUATION) as folder:
         earlier = earlier_results(options)
