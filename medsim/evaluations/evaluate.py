@@ -469,18 +469,14 @@ def overlap_of(
     case, others by the terms that they cover. Returns ``OVERLAP``.
     """
     known_words = {
-        embedding: set(lowered_column(frame["word"])) for embedding, frame in words.items()
+        of: lowered_column(rows["word"]).unique().alias(of) for of, rows in words.items()
     }
-    known_terms = {
-        embedding: set(frame.filter("covered")["term"]) for embedding, frame in terms.items()
-    }
+    known_terms = {of: rows.filter("covered")["term"].alias(of) for of, rows in terms.items()}
     rows = []
     for first, second in combinations(terms, 2):
-        of_words = bool(known_words[first] and known_words[second])
-        vocabulary = known_words if of_words else known_terms
-        sizes = len(vocabulary[first]), len(vocabulary[second])
-        key = (name, "words" if of_words else "terms", first, second)
-        rows.append(_overlap(key, sizes, len(vocabulary[first] & vocabulary[second])))
+        of_words = len(known_words[first]) and len(known_words[second])
+        known = known_words if of_words else known_terms
+        rows.append(_overlap(name, "words" if of_words else "terms", known[first], known[second]))
     return pl.DataFrame(rows, schema=output.OVERLAP.dtypes, orient="row")
 
 
@@ -489,14 +485,13 @@ def overlap_of_vocabularies(vocabularies: Mapping[str, pl.DataFrame]) -> pl.Data
 
     Words are compared with their case. Returns ``OVERLAP`` without an input.
     """
-    rows = []
-    for first, second in combinations(vocabularies, 2):
-        both = vocabularies[first].join(vocabularies[second], on="word", how="semi").height
-        sizes = vocabularies[first].height, vocabularies[second].height
-        rows.append(_overlap((None, "vocabulary", first, second), sizes, both))
+    named = (frame["word"].alias(name) for name, frame in vocabularies.items())
+    rows = [_overlap(None, "vocabulary", *both) for both in combinations(named, 2)]
     return pl.DataFrame(rows, schema=output.OVERLAP.dtypes, orient="row")
 
 
-def _overlap(key: tuple[str | None, ...], sizes: tuple[int, int], n_both: int) -> tuple[Any, ...]:
-    """Return a row of ``OVERLAP``."""
-    return (*key, *sizes, n_both, *(n_both / size if size else None for size in sizes))
+def _overlap(name: str | None, of: str, first: pl.Series, second: pl.Series) -> tuple[Any, ...]:
+    """Return a row of ``OVERLAP`` for distinct items, named by their embeddings."""
+    sizes, n_both = (len(first), len(second)), first.is_in(second.implode()).sum()
+    shares = (n_both / size if size else None for size in sizes)
+    return (name, of, first.name, second.name, *sizes, n_both, *shares)
