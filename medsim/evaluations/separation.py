@@ -117,9 +117,8 @@ def categories_of(
         chosen = named_concepts(store, named or RF2_CATEGORIES, f"; {_ADVICE}")
         if len(chosen) == 1:
             raise OptionError(f"{chosen[0][0]!r} is the only category; {_ADVICE}")
-        rows = [(at, concept_id) for at, (_, concept_id) in enumerate(chosen)]
-        schema = {"category": pl.Int32, "concept_id": pl.String}
-        store.put("category", pl.DataFrame(rows, schema, orient="row"))
+        concepts = pl.DataFrame({"concept_id": [concept_id for _, concept_id in chosen]})
+        store.put("category", concepts.with_row_index("category"))
         store.run("evaluations/category_member")
         members = store.table("category_member")
         terms = store.frame("evaluations/category_term")

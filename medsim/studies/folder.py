@@ -82,11 +82,11 @@ class Study(Opened[StudyManifest]):
 
     def items(self) -> pl.DataFrame:
         """Return a row per pair, with the columns that annotators did not see."""
-        return self._checked(ITEMS)
+        return self.read_checked(ITEMS)
 
     def assignment(self) -> pl.DataFrame:
         """Return the pairs that each annotator sees, in order of annotator and position."""
-        return self._checked(ASSIGNED.files)
+        return self.read_checked(ASSIGNED.files)
 
     def sheets(self) -> Iterator[Sheet]:
         """Yield everything that each annotator sees."""

@@ -71,7 +71,8 @@ from medsim.studies.asking import read_pairs
 from medsim.studies.relations import read_lexicon
 from medsim.studies.sheets import JUDGEMENT, written_csv
 from medsim.studies.sheets.answers import StudyIdentity, read_answers
-from medsim.systems.predictions import number_column, read_by_role
+from medsim.systems.options import system_of
+from medsim.systems.predictions import number_column, predicted_table
 from medsim.tagging.corpus import read_conll
 from medsim.wic.dataset import read_wic
 from medsim.wic.models.predicted import read_predictions
@@ -328,7 +329,7 @@ def _predictions(path: Path) -> object:
 
 
 def _similarities(path: Path) -> object:
-    table = read_by_role(path, "ranker", ("term1", "term2", "similarity"))
+    table = predicted_table(system_of(path, "ranker"), ("term1", "term2", "similarity"))
     return number_column(table, "similarity")
 
 
