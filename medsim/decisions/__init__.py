@@ -21,7 +21,7 @@ DECISIONS = (*PREDICATES, "different", "no_match", "fix", "keep")
 """All decisions."""
 
 DECISIONS_OPTION = input_option(
-    "CSV or .xlsx of decisions, such as the page of the output saves. What is decided is not "
+    "CSV or .xlsx of decisions, such as the report page saves. What is decided is not "
     "asked again. Repeat it for several.",
     ("--decisions",),
     metavar="FILE",
