@@ -5,7 +5,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -93,19 +92,8 @@ class PackedTerms:
         return len(self.starts) - 1
 
 
-def pack(terms: Sequence[str] | pl.Series) -> PackedTerms:
-    """Return the terms as arrays; a lone surrogate, which columns cannot have, stays unchanged.
-
-    A column is packed in batches, without creating a Python object per term.
-    """
-    if isinstance(terms, pl.Series):
-        return _packed_column(terms)
-    lengths = np.fromiter(map(len, terms), np.int64, len(terms))
-    text = "".join(terms).encode("utf-32-le", "surrogatepass")
-    return PackedTerms(codes=np.frombuffer(text, np.uint32), starts=starts_of(lengths))
-
-
-def _packed_column(terms: pl.Series) -> PackedTerms:
+def pack(terms: pl.Series) -> PackedTerms:
+    """Return the terms as arrays, in batches, without creating a Python object per term."""
     starts = starts_of(terms.str.len_chars().to_numpy())
     codes = np.empty(starts[-1], np.uint32)
     first = 0
@@ -137,12 +125,6 @@ def trigrams_of(texts: pl.Series) -> tuple[Hashes, Starts]:
         trigrams = (trigrams << np.uint64(_CODE_BITS)) | np.roll(codes, -place)
     starts = packed.starts - (_TRIGRAM - 1) * np.arange(len(packed.starts))
     return trigrams[begins], starts
-
-
-def unpack(packed: PackedTerms) -> list[str]:
-    """Return the terms of packed arrays."""
-    text = packed.codes.tobytes().decode("utf-32-le", "surrogatepass")
-    return [text[begin:end] for begin, end in pairwise(packed.starts.tolist())]
 
 
 def is_multi_word(term: pl.Expr) -> pl.Expr:

@@ -135,7 +135,7 @@ class Quarters:
         seed: int,
         per_word: int,
     ) -> None:
-        packed = pack(words["word"].to_list())
+        packed = pack(words["word"])
         self._hashes: Hashes = term_hashes(packed.codes, packed.starts)
         self._related = related
         self._seed = np.uint64(seed)

@@ -373,5 +373,5 @@ def drawn_order(instances: pl.DataFrame, seed: int) -> Hashes:
 
 
 def _hashes(instances: pl.DataFrame) -> Hashes:
-    packed = pack(instances.select(pl.concat_str(IDENTITY, separator="\n")).to_series().to_list())
+    packed = pack(instances.select(pl.concat_str(IDENTITY, separator="\n")).to_series())
     return term_hashes(packed.codes, packed.starts)

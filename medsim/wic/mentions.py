@@ -182,7 +182,7 @@ def mention_hashes(mentions: pl.DataFrame) -> Hashes:
     """Return a hash of each mention's sentence, offsets in it and concept: uint64[n_mentions]."""
     columns = ("sentence", "start_at", "end_at", "concept_id")
     texts = ["\n".join(map(str, row)) for row in mentions.select(columns).iter_rows()]
-    packed = pack(texts)
+    packed = pack(pl.Series(texts, dtype=pl.String))
     return term_hashes(packed.codes, packed.starts)
 
 

@@ -96,7 +96,7 @@ def similar_label_pairs(
     """
     lengths = np.fromiter(map(len, terms), np.int64, len(terms))
     order = np.argsort(lengths, kind="stable")
-    packed = pack([terms[row] for row in order])
+    packed = pack(pl.Series([terms[row] for row in order], dtype=pl.String))
     characters, numbers = np.unique(packed.codes, return_inverse=True)
     codes = numbers.astype(np.uint32)
     laid = TermsByLength(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 
 from medsim.builds.negatives import SAMPLERS, NegativeSampler, PositiveSet, Sampling, TermIndex
 from medsim.builds.negatives.candidates import pool_of
@@ -28,7 +29,7 @@ def random_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampler:
         n_pairs = len(positives.term1_ids)
         stage.total(n_pairs)
         set_terms = np.concatenate([positives.term1_ids, positives.term2_ids])
-        name = pack([f"{sampling.seed} {positives.name}"])
+        name = pack(pl.Series([f"{sampling.seed} {positives.name}"]))
         salt = term_hashes(name.codes, name.starts)[0]
         first, second = index.hashes[set_terms[:n_pairs]], index.hashes[set_terms[n_pairs:]]
         own = set_terms if positives.language is None else positives.term2_ids
