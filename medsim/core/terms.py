@@ -107,6 +107,20 @@ def pack(terms: pl.Series) -> PackedTerms:
     return PackedTerms(codes=codes, starts=starts)
 
 
+_HASHED_TERMS = 1 << 20  # packed at a time
+
+
+def content_hashes(terms: pl.Series) -> Hashes:
+    """Return ``term_hashes`` of a column of terms."""
+    from medsim.kernels.packing import term_hashes  # noqa: PLC0415 — imports Numba
+
+    parts = [np.empty(0, np.uint64)]
+    for first in range(0, len(terms), _HASHED_TERMS):
+        exact = pack(terms.slice(first, _HASHED_TERMS))
+        parts.append(term_hashes(exact.codes, exact.starts))
+    return np.concatenate(parts)
+
+
 _TRIGRAM, _CODE_BITS = 3, 21  # bits of a code point
 
 
