@@ -15,6 +15,7 @@ from benchmarks.harness import BENCHMARKS, Measured, MismatchError, Settings
 from benchmarks.harness.apart import apart
 from benchmarks.harness.timing import timed
 from medsim.core.progress import Progress
+from medsim.statistics.options import Resampling
 from medsim.statistics.scores import SpearmanBootstrap
 from medsim.statistics.significance import Test
 
@@ -211,9 +212,7 @@ def _bootstrap(rated: Rated, sides: list[Values], threads: int) -> SpearmanBoots
     return SpearmanBootstrap(
         [side[order] for side in sides],
         rated.ratings[order],
-        seed=_SEED,
-        resamples=_RESAMPLES,
-        threads=threads,
+        Resampling(seed=_SEED, resamples=_RESAMPLES, threads=threads),
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from benchmarks.harness import BENCHMARKS, Measured, Settings
 from benchmarks.harness.timing import timed
 from medsim.statistics.estimates import Z95, Estimate
+from medsim.statistics.options import Resampling
 from medsim.statistics.scores import LabelledSample, SpearmanBootstrap, labelled_sample
 
 if TYPE_CHECKING:
@@ -228,8 +229,9 @@ def _bootstrap(
 ) -> SpearmanBootstrap:
     ratings = rng.normal(size=n_pairs)
     sides = [c * ratings + math.sqrt(1 - c * c) * rng.normal(size=n_pairs) for c in correlations]
-    seed, resamples = int(rng.integers(1 << 32)), job.resamples
-    return SpearmanBootstrap(sides, ratings, seed=seed, resamples=resamples, threads=job.threads)
+    seed = int(rng.integers(1 << 32))
+    resampling = Resampling(seed=seed, resamples=job.resamples, threads=job.threads)
+    return SpearmanBootstrap(sides, ratings, resampling)
 
 
 def _held(estimates: Iterable[Estimate], truth: float) -> float:

@@ -19,6 +19,7 @@ from benchmarks.harness.mesh_xml import write_mesh_xml
 from benchmarks.harness.timing import timed
 from medsim.core.progress import Progress
 from medsim.core.store import Store
+from medsim.corpora.documents import Problems
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import read_terminology
 from medsim.wic import GROUPS
@@ -122,10 +123,10 @@ def measure(settings: Settings) -> Measured:
 def race(job: Job) -> Race:
     """Return the times of both sides, after comparing their results in the sample."""
     progress = Progress()
-    corpora = read_mentions(job.corpora, threads=job.threads)
+    found, _ = read_mentions(job.corpora, Problems(), threads=job.threads)
     with Store(threads=job.threads) as store:
         read_terminology(str(job.mesh), store, ReadingOptions(), progress)
-        store.put("mention", corpora.mentions)
+        store.put("mention", found)
         store.run("wic/cited_code", vocabulary=_OWN)
         store.run("wic/linked_mention")
         linked = store.table("linked_mention")

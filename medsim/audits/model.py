@@ -70,9 +70,8 @@ def model_names(audited: Audited, model: EmbeddingLike, cache: str | Path | None
     )
     same = synonyms["similarity"].quantile(_SAME)
     unlinked = unlinked.filter(pl.col("similarity") > same)
-    between = DifferenceClassifier(()).between
     texts = [index.lower.gather(unlinked[f"term{side}_id"]) for side in _SIDES]
-    kinds = [between(*pair).kind for pair in zip(*texts, strict=True)]
+    kinds = DifferenceClassifier(()).kinds(*texts)
     is_plain = [kind == "other" or KINDS[kind].severity != "note" for kind in kinds]
     unlinked = unlinked.filter(pl.Series(is_plain, dtype=pl.Boolean))
     synonyms = synonyms.filter(pl.col("similarity") < random)

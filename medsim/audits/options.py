@@ -9,7 +9,7 @@ from typing import Annotated
 
 from medsim.audits import KINDS, SEVERITIES, FindingKind
 from medsim.builds.options import NEW_FOLDER
-from medsim.core.errors import OptionError, unknown_name
+from medsim.core.errors import OptionError
 from medsim.core.options import (
     NAMED_PATH,
     OVERWRITE,
@@ -142,14 +142,12 @@ class AuditCommandOptions(AuditOptions):
         "findings.",
         listed=True,
         lower=True,
-        suggested=_CHOICES,
+        choices=_CHOICES,
+        noun="kind of finding",
         metavar="KIND,...",
     )
 
     def check(self) -> None:
         """Raise OptionError for kinds that are unknown or can have no findings."""
         AuditOptions.check(self)
-        for name in self.fail_on:
-            if name not in _CHOICES:
-                raise OptionError(unknown_name("kind of finding", name, list(_CHOICES)))
         self._check_searched("fail_on", self.fail_on)

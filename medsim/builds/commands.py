@@ -47,9 +47,9 @@ def build(
     """Build sets of term pairs from a terminology, twenty by default, and print their sizes.
 
     Writes OUT with pairs/, terminology/, stats.parquet and manifest.json. An interrupted build
-    writes nothing to OUT; run the same command to resume it. With --shard, it writes one shard to
-    OUT.shards instead, and prints its size. --list prints the built-in terminologies and the
-    supported formats, how medsim recognises each, and where to get it.
+    leaves OUT as it was; the same command resumes it from .OUT.unfinished. With --shard, it writes
+    one shard to OUT.shards instead, and prints its size. --list prints the built-in terminologies
+    and the supported formats, how medsim recognises each, and where to get it.
 
     Example: medsim build hpo -o hpo
     """

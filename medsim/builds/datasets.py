@@ -16,12 +16,13 @@ from polars.io.plugins import register_io_source
 
 from medsim.builds.negatives import SAMPLERS, PositiveSet, Sampling, SearchResult
 from medsim.builds.output import LANGUAGES, PAIR
-from medsim.builds.positives import Derived, Positives, numbers_of, pair_distances
+from medsim.builds.positives import Derived, Positives, pair_distances
 from medsim.core import queries
 from medsim.core.checks import Finding
 from medsim.core.config import CROSS_LANGUAGE, DIFFICULTIES, MINIMAL, PARENT_CHILD
 from medsim.core.parquet import read_parquet
 from medsim.core.progress import Stage
+from medsim.core.terms import numbers_of
 from medsim.kernels.types import Hashes, Ids, Ranks, Rows
 
 if TYPE_CHECKING:

@@ -123,7 +123,7 @@ class Build(Opened[BuildManifest]):
 
     def terms(self) -> pl.DataFrame:
         """Return the terms that its pairs can have, the rows of ``TERM``."""
-        return self._checked(TERM.files)
+        return self.read_checked(TERM.files)
 
     @overload
     def pairs(

@@ -21,7 +21,7 @@ from medsim.core.errors import InputError, OptionError
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import Skipped
 from medsim.core.tables import read_table, unguarded
-from medsim.core.terms import content_hashes, lowered, numbered
+from medsim.core.terms import content_hashes, lowered, numbered, numbers_of
 from medsim.kernels.components import components
 from medsim.kernels.types import Ids
 
@@ -259,13 +259,6 @@ def named_concepts(store: Store, named: Sequence[str], advice: str = "") -> list
             )
         concepts.append((name, concept_id))
     return concepts
-
-
-def numbers_of(names: pl.Series, distinct: pl.Series) -> pl.Series:
-    """Return the rows of names among distinct names, null for other names: int32[n_names]."""
-    rows = pl.DataFrame({"name": distinct, "row": np.arange(len(distinct), dtype=np.int32)})
-    numbered = pl.DataFrame({"name": names})
-    return numbered.join(rows, on="name", how="left", maintain_order="left")["row"]
 
 
 def pair_distances(

@@ -248,7 +248,7 @@ _Quiet = Annotated[
     typer.Option(
         "--quiet",
         "-q",
-        help="Print warnings and errors; tables only with --format, or if nothing is written.",
+        help="Print only warnings and errors; tables only with --format, or if nothing is written.",
         rich_help_panel=_OUTPUT,
     ),
 ]

@@ -54,8 +54,8 @@ def _content(path: Path) -> Any:
     return json_lines(path, data)
 
 
-def check_terms(path: Path, instances: pl.DataFrame) -> None:
-    """Raise InputError if a term is not at its offsets in the sentence."""
+def checked_terms(path: Path, instances: pl.DataFrame) -> pl.DataFrame:
+    """Return instances; raise InputError if a term is not at its offsets in the sentence."""
     for number, row in enumerate(instances.iter_rows(named=True), start=1):
         for side in "12":
             start, end, term = row[f"start{side}"], row[f"end{side}"], row[f"term{side}"]
@@ -65,6 +65,7 @@ def check_terms(path: Path, instances: pl.DataFrame) -> None:
                     f"{path}: instance {number}: sentence{side} has {text[:60]!r} from {start} to "
                     f"{end}, not term{side}, {term[:60]!r}; medsim wic verify lists what is wrong"
                 )
+    return instances
 
 
 def _row(path: Path, number: int, instance: object) -> list[object]:

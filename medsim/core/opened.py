@@ -17,7 +17,7 @@ from medsim.core.addresses import local_path
 from medsim.core.config import TIMEOUT
 from medsim.core.data import toml_of
 from medsim.core.errors import InputError, OptionError, counted, listed, with_addresses
-from medsim.core.files import check_own_file
+from medsim.core.files import check_own_file, digest_of
 from medsim.core.kinds import Kind, inner_output_hint, read_manifest
 from medsim.core.manifest import MANIFEST, Manifest, combined, fingerprint, output_kind
 from medsim.core.parquet import read_parquet, scan_files, scan_of_users, scan_parquet
@@ -162,7 +162,7 @@ class Opened(Shown, Generic[M]):
                 check_own_file(path)
         return paths
 
-    def _checked(self, path: str) -> pl.DataFrame:
+    def read_checked(self, path: str) -> pl.DataFrame:
         """Return the rows of a file after comparing them with the manifest's fingerprint."""
         frame = self.read(path)
         if fingerprint(frame) != self.manifest.outputs[path].fingerprint:
@@ -208,6 +208,17 @@ def read_damaged_rows(path: Path) -> pl.DataFrame:
     with reading(path, hint=_AGAIN):
         check_own_file(path)
         return scan_of_users(path).collect()
+
+
+def file_fingerprint(path: Path) -> str:
+    """Return the fingerprint of a file of an output: Parquet by rows, all else by bytes.
+
+    Raises:
+        InputError: the file is damaged.
+        OSError: it cannot be read.
+    """
+    is_table = path.suffix == ".parquet"
+    return fingerprint(read_damaged_rows(path)) if is_table else digest_of(path)
 
 
 @contextmanager

@@ -144,3 +144,10 @@ def trigrams_of(texts: pl.Series) -> tuple[Hashes, Starts]:
 def is_multi_word(term: pl.Expr) -> pl.Expr:
     """Return booleans: whether each term has more than one word, that is, inner white space."""
     return term.str.contains(r"\S\s+\S")
+
+
+def numbers_of(names: pl.Series, distinct: pl.Series) -> pl.Series:
+    """Return the rows of names among distinct names, null for other names: int32[n_names]."""
+    rows = pl.DataFrame({"name": distinct, "row": np.arange(len(distinct), dtype=np.int32)})
+    numbered = pl.DataFrame({"name": names})
+    return numbered.join(rows, on="name", how="left", maintain_order="left")["row"]

@@ -51,7 +51,7 @@ _SHOWN = 60  # characters of a faulty text in messages
 _TEXT = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
 _FBK_LINE = re.compile(r"([^\t]+)\tT[0-9]+\t([^\t]+)\t([0-9]{1,9})\t([0-9]{1,9})\t(.*)", re.DOTALL)
 _OFFSET = re.compile(r"[0-9]{1,9}")
-_UNKNOWN_LINE = "line has an unknown format"
+_NOT_THERE = "mention is not in the text at its offsets"
 _MISPLACED = "line does not belong to the document above it"
 _NOTHING = {"", "-", "-1"}
 _FORMS = (
@@ -199,12 +199,7 @@ def _checked(draft: _Draft, path: Path, problems: Problems, *, linked: bool) -> 
         if columns[1:] and columns[1][:1].isalpha():
             problems.count("line states a relation")
             continue
-        parsed = _annotation(columns, text, linked=linked)
-        if isinstance(parsed, Annotation):
-            annotations.append(parsed)
-        else:
-            reason, value = parsed
-            problems.add(reason, f"{path}: line {number}", value)
+        annotations += _annotation(columns, text, f"{path}: line {number}", problems, linked=linked)
     return Document(
         document_id=draft.document_id,
         title=draft.title,
@@ -213,26 +208,36 @@ def _checked(draft: _Draft, path: Path, problems: Problems, *, linked: bool) -> 
     )
 
 
-def _annotation(columns: list[str], text: str, *, linked: bool) -> Annotation | tuple[str, str]:
+def _annotation(
+    columns: list[str], text: str, where: str, problems: Problems, *, linked: bool
+) -> list[Annotation]:
     """Return the annotation in a line of a text: its id, start, end, and the rest of the line.
 
-    If it is invalid, return the reason and the value.
+    An invalid one is left out and counted.
     """
     has_offsets = all(map(_OFFSET.fullmatch, columns[1:3]))
     if len(columns) < 4 or "\t" not in columns[3] or not has_offsets:  # noqa: PLR2004 — as the docstring says
-        return _UNKNOWN_LINE, repr("\t".join(columns)[:_SHOWN])
+        problems.add("line has an unknown format", where, repr("\t".join(columns)[:_SHOWN]))
+        return []
     _, first, last, rest = columns
     start, end = int(first), int(last)
     term = text[start:end]
     if not term or len(term) < end - start or not rest.startswith(f"{term}\t"):
         given = rest.partition("\t")[0][:_SHOWN]  # not split before, as a term may have a tab
-        difference = f"{given!r}, but the text has {term[:_SHOWN]!r}"
-        return "mention is not in the text at its offsets", difference
+        problems.add(_NOT_THERE, where, f"{given!r}, but the text has {term[:_SHOWN]!r}")
+        return []
     kind, _, others = rest[len(term) + 1 :].partition("\t")
-    column = others.partition("\t")[0]
-    if (codes := codes_of(column) if linked else ()) is None:
-        return "code has no vocabulary as its prefix", repr(column)
-    return Annotation(start=start, end=end, text=term, kind=kind, codes=codes)
+    return _linked(start, term, kind, others.partition("\t")[0] if linked else "", where, problems)
+
+
+def _linked(
+    start: int, term: str, kind: str, column: str, where: str, problems: Problems
+) -> list[Annotation]:
+    """Return the annotation of a term that is in the text, unless a code has an unknown form."""
+    if (codes := codes_of(column)) is None:
+        problems.add("code has no vocabulary as its prefix", where, repr(column))
+        return []
+    return [Annotation(start=start, end=start + len(term), text=term, kind=kind, codes=codes)]
 
 
 def codes_of(column: str) -> tuple[tuple[str, str], ...] | None:
@@ -373,16 +378,10 @@ def _document(raw: Any, number: int, where: str, problems: Problems, *, linked: 
                 begin, number = _start_of(term, whole, offset, length), 0
             if begin is None:
                 value = f"{term[:_SHOWN]!r} at {offset:,}"
-                problems.add("mention is not in the text at its offsets", where, value)
+                problems.add(_NOT_THERE, where, value)
                 continue
-            column = _column(infons) if linked else ""
-            if (codes := codes_of(column)) is None:
-                problems.add("code has no vocabulary as its prefix", where, repr(column))
-                continue
-            begin += starts[number]
-            kind = str(infons.get("type") or "")
-            end = begin + len(term)
-            annotations.append(Annotation(start=begin, end=end, text=term, kind=kind, codes=codes))
+            column, kind = _column(infons) if linked else "", str(infons.get("type") or "")
+            annotations += _linked(begin + starts[number], term, kind, column, where, problems)
     document_id = str(raw["id"] or number)
     "".join([document_id, whole, *(each.kind for each in annotations)]).encode()  # no surrogates
     return Document(

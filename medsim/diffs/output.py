@@ -98,13 +98,13 @@ class Diff(Opened[DiffManifest]):
 
     def summary(self) -> pl.DataFrame:
         """Return the number of changes of each kind, the rows of ``SUMMARY``."""
-        return self._checked(SUMMARY.files)
+        return self.read_checked(SUMMARY.files)
 
     def table(self, name: str) -> pl.DataFrame:
         """Return a table of changes: concept, name, association, is_a or pair."""
         if name not in DIFF_TABLES:
             raise OptionError(unknown_name("table", name, list(DIFF_TABLES)))
-        return self._checked(DIFF_TABLES[name].files)
+        return self.read_checked(DIFF_TABLES[name].files)
 
 
 def label(source: Mapping[str, Any]) -> str:

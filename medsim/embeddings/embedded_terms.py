@@ -18,6 +18,7 @@ from medsim.core.errors import InputError, OptionError, counted, needing
 from medsim.core.kinds import TERM_COLUMNS
 from medsim.core.progress import Progress, Stage
 from medsim.core.reading import reading
+from medsim.core.terms import numbers_of
 from medsim.embeddings import formats
 from medsim.embeddings.formats.model_folder import CONFIG, MODULES, read_object
 from medsim.embeddings.metrics import METRICS, Embedded, TermPoints, WordBags, Workers
@@ -234,10 +235,7 @@ def similarities_of(
 
 def term_rows(embedded: EmbeddedTerms, terms: pl.Series) -> Ids:
     """Return the positions of terms among those of an embedding: int32[n_terms]."""
-    rows = embedded.terms.select("term").with_row_index("row")
-    keys = terms.alias("term").to_frame()
-    matches = keys.join(rows, on="term", how="left", maintain_order="left")["row"]
-    return matches.to_numpy().astype(np.int32)
+    return numbers_of(terms, embedded.terms["term"]).to_numpy(writable=True)
 
 
 def check_finite(similarities: T, metric: str) -> T:

@@ -379,12 +379,20 @@ class Embedding:
     @property
     def location(self) -> str:
         """The object in a few words, for manifests and messages."""
-        kind = type(self.source)
-        named = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
-        if self.form == "function":
-            named = str(getattr(self.source, "__qualname__", named))
-            return f"Python function {named.rpartition('<locals>.')[2]}"
-        return f"Python object {named}"
+        return place_of(self.source, is_function=self.form == "function")
+
+
+def type_name(value: object) -> str:
+    """Return the name of a value's type, with its module."""
+    return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+
+
+def place_of(value: object, *, is_function: bool) -> str:
+    """Return an object or a function in a few words, for manifests and messages."""
+    if not is_function:
+        return f"Python object {type_name(value)}"
+    named = str(getattr(value, "__qualname__", type_name(value)))
+    return f"Python function {named.rpartition('<locals>.')[2]}"
 
 
 def embedding_spec(given: EmbeddingLike, name: str | None = None) -> EmbeddingSpec:
@@ -444,7 +452,7 @@ EMBEDDINGS = Option(
 
 def _form_of(source: Any, kind: str | None) -> str:
     """Return the kind of an object; raise OptionError if unsupported, or without words or terms."""
-    shown = f"{type(source).__module__}.{type(source).__qualname__}".removeprefix("builtins.")
+    shown = type_name(source)
     if kind is not None:
         if isinstance(source, (list, tuple)) or hasattr(source, "shape"):
             return "array"

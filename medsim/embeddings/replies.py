@@ -141,7 +141,12 @@ def noted(rows: Sequence[Mapping[str, Any]]) -> str:
     return ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(verdicts.items()))
 
 
-def unanswered(rows: Sequence[Mapping[str, Any]], model: str, max_tokens: int) -> list[str]:
+_ADVICE = "; try shots=5, or another model (all replies are in the view replies)"
+
+
+def unanswered(
+    rows: Sequence[Mapping[str, Any]], model: str, max_tokens: int, advice: str = _ADVICE
+) -> list[str]:
     """Return a warning if replies were cut before an answer, or if most have no answer."""
     without = [row for row in rows if row["prediction"] is None]
     if n_cut := sum(row["finish"] == "length" for row in without):
@@ -151,9 +156,8 @@ def unanswered(rows: Sequence[Mapping[str, Any]], model: str, max_tokens: int) -
         return []
     example = without[0]["refusal"] or without[0]["reply"]
     shown = repr(example[:_SHOWN]) if example else "an empty one"
-    such_as = f"such as {shown} (all are in the view replies)"
-    unclear = f"no clear answer in {len(without):,} of {len(rows):,} replies, {such_as}"
-    return [f"{model}: {unclear}; try shots=5, or another model"]
+    unclear = f"no clear answer in {len(without):,} of {len(rows):,} replies, such as {shown}"
+    return [f"{model}: {unclear}{advice}"]
 
 
 def parse_answer(text: str) -> bool | None:

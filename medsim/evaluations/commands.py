@@ -35,18 +35,18 @@ def evaluate(
 ) -> None:
     """Evaluate embeddings on builds and on files of rated pairs, and print their scores.
 
-    The first is the headline score, the AUC beyond spelling. Writes to OUT the scores, comparisons
-    and coverage as Parquet, the similarity of every pair, and manifest.json; with --retrieval and
-    --separation, their tables too. If OUT exists, only new results are computed. An interrupted run
-    does not change OUT; run the same command to continue. With --list-terms nothing is evaluated,
-    and the embeddings need not exist.
+    The first score is the headline score, the AUC beyond spelling. Writes to OUT the scores,
+    comparisons and coverage as Parquet, the similarity of every pair, and manifest.json; with
+    --retrieval and --separation, their tables too. If OUT exists, only new results are computed. An
+    interrupted run does not change OUT; run the same command to continue. With --list-terms nothing
+    is evaluated, and the embeddings need not exist.
 
     A table of --predictions has the columns term1, term2 and similarity. A predicted pair that is
     in no input is an error, unless --sample or a choice of sets leaves pairs out.
 
-    If INPUT is a folder of questions, from medsim export --choices, language models (--llm),
-    embeddings and systems answer them; a table of --predictions then has id and answer, or the
-    similarities of terms and names.
+    A folder of questions, from medsim export --choices, is answered by language models (--llm),
+    embeddings and systems. A table of --predictions then has the columns id and answer, or term1,
+    term2 and similarity.
 
     Example: medsim eval hpo -e glove=glove.6B.300d.txt -o results
     """
@@ -84,11 +84,11 @@ def evaluate(
 def compare(options: CompareOptions, *, form: Format = "table") -> None:
     """Compare embeddings: scores, metrics and significance.
 
-    Writes nothing. The table best has the score of each embedding on each set, with its best
-    metric. standings sums these up over all sets, all-auc has every metric, and article is made for
-    a publication. The headline score is the AUC beyond spelling. The page Evaluations of the
-    documentation describes all tables. If RESULTS has answers to questions, the scores of all
-    models are printed.
+    Writes nothing. The table "best" has the headline score, the AUC beyond spelling, and the score
+    of each embedding on each set, with the metric that is best there. "standings" sums these up
+    over all sets, "all-auc" has every metric, and "article" is made for a publication. The page
+    Evaluations of the documentation describes all tables. If RESULTS has answers to questions, the
+    scores of all models are printed.
 
     Each score has its metric, and how many other embeddings are significantly worse (+) or better
     (\u2212). A star marks the best embedding and all that are not significantly different from it.

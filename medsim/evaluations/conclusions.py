@@ -201,17 +201,6 @@ def with_standing(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def retrieval_at_best_metric(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of each embedding and index of an input at the metric of its highest MRR."""
-    best = (
-        rows.filter(pl.col("difficulty").is_null(), pl.col("length").is_null(), statistic="mrr")
-        .sort("value", "metric", descending=[True, False])
-        .unique(["embedding", "index"], keep="first", maintain_order=True)
-    )
-    on = ["embedding", "index", "metric"]
-    return rows.join(best.select(on), on=on, maintain_order="left")
-
-
 def _chosen(
     results: pl.DataFrame, statistics: Iterable[str], subset: str, *, baseline: bool = False
 ) -> pl.DataFrame:

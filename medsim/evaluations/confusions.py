@@ -6,8 +6,7 @@ Also the names with which a name is compared on the ladder from synonyms to unre
 from __future__ import annotations
 
 from collections import Counter
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from medsim.builds.output import PAIR, Build
 from medsim.builds.positives import relations_in, reload_names
@@ -17,6 +16,9 @@ from medsim.core.store import Store
 from medsim.core.terms import lowered_column
 from medsim.evaluations.sets import FEW, NEGATIVE_KINDS
 from medsim.neighbours.difference import DifferenceClassifier
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def kinds_of(negatives: pl.DataFrame, build: Build) -> pl.DataFrame:
@@ -36,9 +38,8 @@ def kinds_of(negatives: pl.DataFrame, build: Build) -> pl.DataFrame:
     with Store(threads=1) as store:
         names = reload_names(build, store)["lower_term"]
         relations = relations_in(store, lower)
-    classifier = DifferenceClassifier(names.unique())
-    kinds = [classifier.between(*pair).kind for pair in lower.select("lower1", "lower2").rows()]
-    differences = lower.select("pair_id", difference=pl.Series(kinds, dtype=pl.String))
+    kinds = DifferenceClassifier(names.unique()).kinds(lower["lower1"], lower["lower2"])
+    differences = lower.select("pair_id", kinds)
     return differences.join(relations, on="pair_id", how="left", maintain_order="left")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple
 from itertools import chain
 from pathlib import Path
@@ -13,10 +13,10 @@ import polars as pl
 
 from medsim.core.errors import InputError, OptionError, counted, listed, unknown_name
 from medsim.core.kinds import Columns, columns
-from medsim.core.opened import read_rows, reading_output
+from medsim.core.opened import reading_output
 from medsim.core.options import public
 from medsim.core.progress import Progress, progress_of
-from medsim.core.tables import TextTable, is_missing, is_parquet, number_in, read_table
+from medsim.core.tables import TextTable, is_missing, number_in, read_table, table_of_frame
 from medsim.evaluations.conclusions import best_metrics
 from medsim.evaluations.options import CorrelateOptions
 from medsim.evaluations.output import SET_COMPARISONS, Evaluation
@@ -205,70 +205,50 @@ def read_model_scores(table: str | Path | pl.DataFrame, progress: Progress) -> p
     """Return the scores of a table, column by column in its order.
 
     Args:
-        table: a frame, or a .parquet, .csv or .tsv file.
+        table: a frame, or a file that ``read_table`` reads.
         progress: receives warnings about columns without numbers, which are left out.
 
     Returns:
         ``SCORE_COLUMNS``, with ``statistic`` null.
     """
     if isinstance(table, pl.DataFrame):
-        return _scores("the table", table, progress)
-    path = Path(table)
-    if is_parquet(path):
-        return _scores(str(path), read_rows(path), progress)
-    text = read_table(path, extra=None)
+        text = table_of_frame(Path("the table"), table)
+    else:
+        text = read_table(Path(table), extra=None)
     progress.warn(*text.warnings)
-    models = _model_column(
-        text.frame,
-        lambda cells: any(not is_missing(cell) and number_in(cell) is None for cell in cells),
-    )
-    typed = [column if column.name == models else _column(text, column) for column in text.frame]
-    return _scores(str(path), pl.DataFrame(typed), progress)
-
-
-def _scores(where: str, frame: pl.DataFrame, progress: Progress) -> pl.DataFrame:
-    """Return the scores of a table with typed columns."""
-    model = _model_column(frame, lambda column: column.dtype == pl.String)
+    named = [name for name in text.frame.columns if name.strip().lower() == MODEL]
+    model = next(iter(named or [column.name for column in text.frame if _has_text(column)]), None)
     if model is None:
-        raise InputError(f"{where} has no column of models; name it {MODEL!r}")
-    models = frame[model].cast(pl.String).str.strip_chars()
-    nameless = models.is_null() | (models == "")
-    if nameless.any():
-        raise InputError(f"{where}: row {nameless.arg_true()[0] + 1} has no model")
-    if models.is_duplicated().any():
-        twice = models.filter(models.is_duplicated())[0]
-        raise InputError(f"{where} has model {twice!r} twice; each must have one row")
-    names = [c for c in frame.columns if c != model and frame[c].dtype.is_numeric()]
-    if not names:
-        raise InputError(f"{where} has no column of numbers beside {model!r}")
-    for column in frame.columns:
-        if column not in {model, *names}:
-            progress.warn(f"{where}: column {column!r} has no number and is left out")
+        raise InputError(f"{text.path} has no column of models; name it {MODEL!r}")
+    models = text.frame[model].alias("model")
+    text.refuse(models == "", model, "names no model")
+    text.refuse(~models.is_first_distinct(), model, "is there twice; each model must have one row")
+    others = [_numbers(text, name) for name in text.frame.columns if name != model]
+    numbers = [column for column in others if column.dtype != pl.String]
+    if not numbers:
+        raise InputError(f"{text.path} has no column of numbers beside {model!r}")
+    for column in others:
+        if column.dtype == pl.String:
+            progress.warn(f"{text.path}: column {column.name!r} has no number and is left out")
     return (
-        frame.select(models.alias("model"), pl.col(names).cast(pl.Float64).fill_nan(None))
+        pl.DataFrame([models, *numbers])
         .unpivot(index="model", variable_name="set", value_name="value")
         .with_columns(statistic=pl.lit(None, pl.String))
         .select(*SCORE_COLUMNS)
     )
 
 
-def _model_column(frame: pl.DataFrame, is_text: Callable[[pl.Series], bool]) -> str | None:
-    """Return the name of the column of models: ``MODEL`` in any case, or the first with text."""
-    named = [name for name in frame.columns if name.strip().lower() == MODEL]
-    return next(iter(named or [column.name for column in frame if is_text(column)]), None)
+def _has_text(cells: pl.Series) -> bool:
+    return any(not is_missing(cell) and number_in(cell) is None for cell in cells)
 
 
-def _column(table: TextTable, cells: pl.Series) -> pl.Series:
+def _numbers(table: TextTable, name: str) -> pl.Series:
     """Return a column as numbers if it has any, else as text."""
-    values = [number_in(cell) for cell in cells]
-    wrong = [
-        value is None and not is_missing(cell) for value, cell in zip(values, cells, strict=True)
-    ]
-    if any(wrong) and all(value is None for value in values):
+    cells = table.frame[name]
+    numbers = pl.Series(name, map(number_in, cells), pl.Float64)
+    if not numbers.count() and _has_text(cells):
         return cells
-    table.refuse(
-        pl.Series(wrong, dtype=pl.Boolean),
-        cells.name,
-        "is not a number such as 0.85; leave the cell empty if there is no score",
-    )
-    return pl.Series(cells.name, values, pl.Float64)
+    are_given = ~pl.Series(map(is_missing, cells), dtype=pl.Boolean)
+    expected = "is not a number such as 0.85; leave the cell empty if there is no score"
+    table.refuse(are_given & numbers.is_null(), name, expected)
+    return numbers

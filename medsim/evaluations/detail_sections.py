@@ -377,8 +377,8 @@ def retrieval(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
     """Return how often embeddings find a synonym."""
     parts = []
     for (name,), of_input in rows.drop_nulls("value").group_by("input", maintain_order=True):
-        at_best = conclusions.retrieval_at_best_metric(of_input.filter(subset="common"))
-        common = readable.with_contenders(readable.in_order_of(at_best, embeddings))
+        of_all = of_input.filter(subset="common")
+        common = readable.with_contenders(readable.in_order_of(of_all, embeddings))
         if common.height:
             parts.append(_by_difficulty(str(name), common, of_input))
     if not parts:

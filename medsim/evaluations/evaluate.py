@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
+from contextlib import suppress
 from itertools import combinations, product
 from pathlib import Path
 from pkgutil import resolve_name
@@ -16,14 +15,12 @@ import polars as pl
 from medsim.core import manifest
 from medsim.core.config import SET_COLUMNS
 from medsim.core.errors import InputError, OptionError, counted, listed
-from medsim.core.files import digest_of, write_file
+from medsim.core.files import write_file
 from medsim.core.kinds import TERM_COLUMNS
-from medsim.core.manifest import content_of
-from medsim.core.opened import read_damaged_rows
-from medsim.core.options import declared, public
+from medsim.core.opened import file_fingerprint
+from medsim.core.options import public
 from medsim.core.output import claimed_by
 from medsim.core.progress import Progress, progress_of
-from medsim.core.tables import read_text
 from medsim.core.terms import lowered_column
 from medsim.definitions.benchmark import BENCHMARK
 from medsim.embeddings.embedded_terms import (
@@ -79,11 +76,11 @@ def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
         OutputError: ``out`` is taken, holds results that cannot be added to, or cannot be written.
     """
     if any(has_questions(Path(path)) for path in options.input_paths):
-        return _answers(options)
+        from medsim.evaluations.asking import ask_questions  # noqa: PLC0415 — brings asyncio
+
+        return ask_questions(options)
     if options.llms:
         raise OptionError("`llms` are asked questions; give folders of questions as `inputs`")
-    for name in options.metrics or ():
-        METRICS.get(name)
     progress = progress_of(options.progress)
     with claimed_by(options, output.EVALUATION) as folder:
         earlier = earlier_results(options)
@@ -130,55 +127,10 @@ def _has_all(
         paths = _result_paths(options, input_, name, about.embeddings[name])
         if not paths or not about.outputs.keys() >= {*paths}:
             return False
-    for path, known in about.outputs.items():
-        try:
-            if path.endswith(".parquet"):
-                found = content_of(read_damaged_rows(folder / path)).fingerprint
-            else:
-                found = digest_of(folder / path)
-        except (InputError, OSError):
-            return False
-        if found != known.fingerprint:
-            return False
-    return True
-
-
-def _answers(options: EvaluateOptions) -> Answers:
-    """Return the answers of models to the questions of the inputs.
-
-    Raises:
-        OptionError: an option is given that does not apply to questions.
-    """
-    from medsim.questions.asking import Contenders, ask_questions  # noqa: PLC0415 — brings asyncio
-
-    given = ("inputs", "embeddings", "out", "llms", "predictions")
-    standard = EvaluateOptions(**{name: getattr(options, name) for name in given})
-    applicable = {"threads", "cache", "overwrite", "coverage", "sample"}
-    applicable |= {"prompt", "max_tokens_total", "yes"}
-    for name in sorted(declared(EvaluateOptions).keys() - applicable):
-        if getattr(options, name) != getattr(standard, name):
-            raise OptionError(f"`{name}` does not apply to questions; leave it out")
-    if options.sample is not None and options.predictions:
-        raise OptionError("`sample` does not apply to `predictions` on questions; leave it out")
-    contenders = Contenders(
-        llms=options.llms,
-        embeddings=options.specs,
-        systems=systems_of(options.predictions),
-        coverage=options.coverage,
-        cache=cache_folder(options.cache),
-        threads=options.n_threads,
-        sample=options.sample,
-        prompt=None if options.prompt is None else read_text(Path(options.prompt)).content.strip(),
-        max_tokens=None if options.yes else options.max_tokens_total,
-    )
-    return ask_questions(
-        list(map(Path, options.input_paths)),
-        Path(options.out),
-        contenders,
-        recorded=options.recorded(),
-        overwrite=options.overwrite,
-        progress=progress_of(options.progress),
-    )
+    with suppress(InputError, OSError):
+        files = about.outputs.items()
+        return all(file_fingerprint(folder / path) == known.fingerprint for path, known in files)
+    return False
 
 
 def _identified(
@@ -420,16 +372,12 @@ def summarize(run: EvaluationRun) -> None:
         run.write(table, frame)
     results, comparisons = (joined[table.files] for table in SUMMARIES[:2])
     write_result(run, results, comparisons, headlines)
+    outputs, threads = run.output.outputs, run.options.n_threads
     EvaluationManifest(
-        medsim=manifest.medsim_version(),
-        libraries=json.loads(run.metadata["libraries"]),
         inputs=run.inputs,
         embeddings=run.embeddings,
         options=run.options.recorded(),
-        threads=run.options.n_threads,
-        warnings=list(run.progress.warnings),
-        outputs=dict(sorted(run.output.outputs.items())),
-        stages=[asdict(record) for record in run.progress.records],
+        **manifest.run_facts(run.progress, outputs, threads, *manifest.ENCODERS),
     ).write(run.output.folder)
 
 
@@ -521,18 +469,14 @@ def overlap_of(
     case, others by the terms that they cover. Returns ``OVERLAP``.
     """
     known_words = {
-        embedding: set(lowered_column(frame["word"])) for embedding, frame in words.items()
+        of: lowered_column(rows["word"]).unique().alias(of) for of, rows in words.items()
     }
-    known_terms = {
-        embedding: set(frame.filter("covered")["term"]) for embedding, frame in terms.items()
-    }
+    known_terms = {of: rows.filter("covered")["term"].alias(of) for of, rows in terms.items()}
     rows = []
     for first, second in combinations(terms, 2):
-        of_words = bool(known_words[first] and known_words[second])
-        vocabulary = known_words if of_words else known_terms
-        sizes = len(vocabulary[first]), len(vocabulary[second])
-        key = (name, "words" if of_words else "terms", first, second)
-        rows.append(_overlap(key, sizes, len(vocabulary[first] & vocabulary[second])))
+        of_words = len(known_words[first]) and len(known_words[second])
+        known = known_words if of_words else known_terms
+        rows.append(_overlap(name, "words" if of_words else "terms", known[first], known[second]))
     return pl.DataFrame(rows, schema=output.OVERLAP.dtypes, orient="row")
 
 
@@ -541,14 +485,13 @@ def overlap_of_vocabularies(vocabularies: Mapping[str, pl.DataFrame]) -> pl.Data
 
     Words are compared with their case. Returns ``OVERLAP`` without an input.
     """
-    rows = []
-    for first, second in combinations(vocabularies, 2):
-        both = vocabularies[first].join(vocabularies[second], on="word", how="semi").height
-        sizes = vocabularies[first].height, vocabularies[second].height
-        rows.append(_overlap((None, "vocabulary", first, second), sizes, both))
+    named = (frame["word"].alias(name) for name, frame in vocabularies.items())
+    rows = [_overlap(None, "vocabulary", *both) for both in combinations(named, 2)]
     return pl.DataFrame(rows, schema=output.OVERLAP.dtypes, orient="row")
 
 
-def _overlap(key: tuple[str | None, ...], sizes: tuple[int, int], n_both: int) -> tuple[Any, ...]:
-    """Return a row of ``OVERLAP``."""
-    return (*key, *sizes, n_both, *(n_both / size if size else None for size in sizes))
+def _overlap(name: str | None, of: str, first: pl.Series, second: pl.Series) -> tuple[Any, ...]:
+    """Return a row of ``OVERLAP`` for distinct items, named by their embeddings."""
+    sizes, n_both = (len(first), len(second)), first.is_in(second.implode()).sum()
+    shares = (n_both / size if size else None for size in sizes)
+    return (name, of, first.name, second.name, *sizes, n_both, *shares)

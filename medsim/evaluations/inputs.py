@@ -19,8 +19,8 @@ from medsim.builds.output import LANGUAGES, Build
 from medsim.builds.positives import linked_terms
 from medsim.builds.spelling import Spelling, spelling_of, strata_of_spelling
 from medsim.core.config import CROSS_LANGUAGE, MINIMAL, PARENT_CHILD, SET_COLUMNS
-from medsim.core.errors import InputError, OptionError, counted
-from medsim.core.manifest import combined, fingerprint, medsim_version
+from medsim.core.errors import OptionError, counted
+from medsim.core.manifest import combined, medsim_version
 from medsim.core.progress import Progress
 from medsim.core.terms import lowered_column
 from medsim.definitions.benchmark import known
@@ -466,12 +466,7 @@ def read_build(folder: Path, chosen: Sequence[Sequence[str]] = ((), (), ())) -> 
         set_name = (named[column] for column in SET_COLUMNS)
         if any(names and name not in names for name, names in zip(set_name, chosen, strict=True)):
             continue
-        pairs = build.read(path)
-        if fingerprint(pairs) != outputs[path].fingerprint:
-            raise InputError(
-                f"{folder / path} does not hold the rows that the manifest records; run "
-                "medsim verify"
-            )
+        pairs = build.read_checked(path)
         set_columns = {column: pl.lit(named[column], pl.String) for column in SET_COLUMNS}
         absent = {name: pl.lit(None, SET_PAIRS.dtypes[name]) for name in ("rating", *_ADDED)}
         pairs = pairs.with_columns(**set_columns, **absent)

@@ -269,7 +269,7 @@ class EvaluateOptions(Options):
     )
     near: Sequence[str] = option_field(
         (),
-        "Top concept of a category; give two related ones to measure their separation. The "
+        "Top concept of a category; give two related ones, and unrelated ones with --far. The "
         "descendants of a top concept form its category. The terms of the first category are "
         "compared. For SNOMED CT the default is diagnostic and therapeutic procedures.",
         metavar="[NAME=]CONCEPT_ID",
@@ -289,8 +289,8 @@ class EvaluateOptions(Options):
     )
     words: str | Path | None = input_field(
         None,
-        "Table of words, to divide rated pairs into bins. Its columns are word, and count (in a "
-        "corpus), topics (the number of topics that use the word) or domain.",
+        "Table of words and their counts, to divide rated pairs into bins. Its columns are word, "
+        "and count (in a corpus), topics (the number of topics that use the word) or domain.",
     )
     bins: Annotated[Sequence[int], BINS] = ()
     topic_bins: Annotated[Sequence[int], TOPIC_BINS] = ()

@@ -123,7 +123,7 @@ class Evaluation(Opened[EvaluationManifest]):
 
     def results(self) -> pl.DataFrame:
         """Return a row per input, dataset, subset, embedding, metric and statistic."""
-        return self._checked("results.parquet")
+        return self.read_checked("results.parquet")
 
     def chart(self, statistic: str = "auc", *, subset: Subset = "common") -> Any:
         """Return a chart of a statistic, as an Altair object.
@@ -154,27 +154,27 @@ class Evaluation(Opened[EvaluationManifest]):
 
     def comparisons(self) -> pl.DataFrame:
         """Return a row per significance test between two embeddings, or two metrics of one."""
-        return self._checked("comparisons.parquet")
+        return self.read_checked("comparisons.parquet")
 
     def coverage(self) -> pl.DataFrame:
         """Return a row per dataset and embedding: terms and pairs without vectors."""
-        return self._checked("coverage.parquet")
+        return self.read_checked("coverage.parquet")
 
     def overlap(self) -> pl.DataFrame:
         """Return a row per two embeddings: how many words or terms they share."""
-        return self._checked("overlap.parquet")
+        return self.read_checked("overlap.parquet")
 
     def retrieval(self) -> pl.DataFrame:
         """Return a row per input, embedding, subset, difficulty, length and statistic."""
-        return self._checked("retrieval.parquet")
+        return self.read_checked("retrieval.parquet")
 
     def robustness(self) -> pl.DataFrame:
         """Return a row per input, embedding, kind of noise and statistic."""
-        return self._checked("robustness.parquet")
+        return self.read_checked("robustness.parquet")
 
     def separation(self) -> pl.DataFrame:
         """Return a row per input, embedding, metric and two categories."""
-        return self._checked("separation.parquet")
+        return self.read_checked("separation.parquet")
 
     def separated(self) -> pl.LazyFrame:
         """Return the overlap error of every term of the first near category, by far category."""

@@ -153,8 +153,7 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
     return report(
         Page(
             title="How well embeddings represent medical terms",
-            lead=f"{_counted(embeddings, 'embeddings')} on "
-            f"{_counted(list(manifest.inputs), 'inputs')}.",
+            lead=f"{listed(embeddings, _MAX_LISTED)} on {listed([*manifest.inputs], _MAX_LISTED)}.",
             sections=[section for section in sections if section is not None],
             notice=license_notice(manifest.inputs),
             signature=options,
@@ -165,10 +164,6 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
         parts=[Folded(summary="Inputs and embeddings", tables=recorded), _TO_CITE],
         commands=_COMMANDS,
     )
-
-
-def _counted(names: list[str], what: str) -> str:
-    return listed(names) if len(names) <= _MAX_LISTED else f"{len(names)} {what}"
 
 
 _FILLED = (

@@ -105,7 +105,7 @@ def _parse_pairs(text: Text, columns: RatedColumns) -> RatedPairs:
     upward = columns.higher_is_similar is not False
     agreement = None
     if raters.width:
-        agreement = rater_agreement(raters.filter(first).to_numpy().T, resamples=0)
+        agreement = rater_agreement(raters.filter(first).to_numpy().T)
     return RatedPairs(
         name=text.path.stem,
         layout=layout.name if layout else COLUMNS_AS_NAMED,

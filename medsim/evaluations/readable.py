@@ -368,15 +368,11 @@ def _of_errors(rows: pl.DataFrame) -> list[pl.DataFrame]:
     return frames
 
 
-def _of_similarities(rows: pl.DataFrame) -> list[pl.DataFrame]:
-    """Return mean similarities of categories, a table per input.
+def _similarities(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return mean similarities of the categories of an input.
 
     There is a row per embedding or, if no categories are near, per embedding and category.
     """
-    return [_similarities(of_input) for _, of_input in rows.group_by("input", maintain_order=True)]
-
-
-def _similarities(rows: pl.DataFrame) -> pl.DataFrame:
     statistic = str(rows["statistic"][0])
     index = ["input", "embedding", "metric", statistic]
     cells = (
@@ -467,7 +463,7 @@ _FORMS: Mapping[str, Callable[[pl.DataFrame], list[pl.DataFrame]]] = {
     "unaltered": lambda rows: readable_robustness(rows).partition_by("statistic"),
     "term": _of_terms,
     "far": _of_errors,
-    "mean_similarity": _of_similarities,
+    "mean_similarity": lambda rows: [*map(_similarities, rows.partition_by("input"))],
     "multi_word": _of_rated,
     "n_pairs_oov": lambda rows: [readable_coverage(rows), _without_empty(rows)],
     "share1": _of_overlap,

@@ -79,7 +79,7 @@ def family_rows(
     if baseline is not None:
         pairs = [(index, len(family)) for index in range(len(family))]
     tests = [statistic.test(samples[first], samples[second]) for first, second in pairs]
-    for two, test, columns in zip(pairs, tests, test_columns(tests), strict=True):
+    for two, columns in zip(pairs, test_columns(tests), strict=True):
         first, second = (members[index] for index in two)
         values = [score.estimates[statistic.name].value for score in (first, second)]
         yield {
@@ -93,8 +93,6 @@ def family_rows(
             "value2": defined(values[1]),
             "difference": defined(values[0] - values[1]),
             **columns,
-            "low": defined(test.low),
-            "high": defined(test.high),
             "n_pairs": first.n_pairs,
         }
 

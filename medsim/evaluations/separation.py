@@ -30,7 +30,7 @@ from medsim.evaluations.output import SEPARATED, SEPARATION, SEPARATION_PARTS, S
 from medsim.evaluations.statistic import STATISTICS
 from medsim.kernels.separation import n_not_below, sums_of_later
 from medsim.kernels.types import Counts, CountTable, FloatTable, Starts, Vectors
-from medsim.statistics.estimates import Estimate, defined, interval_of
+from medsim.statistics.estimates import Estimate, defined, interval_of, quotients
 
 if TYPE_CHECKING:
     from medsim.builds.output import Build
@@ -117,9 +117,8 @@ def categories_of(
         chosen = named_concepts(store, named or RF2_CATEGORIES, f"; {_ADVICE}")
         if len(chosen) == 1:
             raise OptionError(f"{chosen[0][0]!r} is the only category; {_ADVICE}")
-        rows = [(at, concept_id) for at, (_, concept_id) in enumerate(chosen)]
-        schema = {"category": pl.Int32, "concept_id": pl.String}
-        store.put("category", pl.DataFrame(rows, schema, orient="row"))
+        concepts = pl.DataFrame({"concept_id": [concept_id for _, concept_id in chosen]})
+        store.put("category", concepts.with_row_index("category"))
         store.run("evaluations/category_member")
         members = store.table("category_member")
         terms = store.frame("evaluations/category_term")
@@ -244,7 +243,7 @@ def _sum_by_category(
     np.fill_diagonal(n_pairs, sizes * (sizes - 1) // 2)
     totals = np.array([sums[begin:end].sum(axis=0) for begin, end in pairwise(starts)])
     totals += np.triu(totals, 1).T
-    mean = np.divide(totals, n_pairs, out=np.full_like(totals, np.nan), where=n_pairs > 0)
+    mean = quotients(totals, n_pairs)
     return Separation(
         n_triples=n_triples,
         n_errors=np.array([errors[begin:end].sum(axis=0) for begin, end in pairwise(starts)]),

@@ -89,10 +89,10 @@ def take_in_order(
 ) -> Rows:
     """Choose up to ``n_wanted`` allowed pairs in order, and return their rows.
 
-    A pair of mentions, int64[n_pairs, 2], is allowed if both mentions were chosen fewer than
+    A pair of mentions or words, int64[n_pairs, 2], is allowed if both were chosen fewer than
     ``max_uses`` times and its pair of terms is not used yet. ``forms`` are the pairs of terms, -1
-    for those that may be used again. Updates ``uses``, the counts of mentions, and ``used``, the
-    flags of term pairs.
+    for those that may be used again. Updates ``uses``, the counts of mentions or words, and
+    ``used``, the flags of term pairs.
     """
     chosen = np.empty(min(n_wanted, len(pairs)), np.int64)
     n_chosen = 0

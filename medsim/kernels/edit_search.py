@@ -1,4 +1,4 @@
-"""Exact search for the nearest terms by Levenshtein distance, and for all similar terms."""
+"""Exact search for the nearest terms by Levenshtein distance, and for all within a distance."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from medsim.kernels.edit_distance import (
     bounded_distance,
     clear_masks,
     set_masks,
-    words_of,
 )
 from medsim.kernels.instructions import popcount, prefetch
 from medsim.kernels.packing import key_of, tie_of
-from medsim.kernels.types import Codes, Hashes, Ids, Rows, Starts, Wide
+from medsim.kernels.types import Codes, Hashes, Ids, Starts, Wide
 
 SIGNATURE_WORDS = 4
 """The number of occurrences of a character that a signature can distinguish."""
@@ -323,89 +322,3 @@ class TermsByLength(NamedTuple):
     starts: Starts
     signatures: Hashes
     n_characters: int
-
-
-@kernel
-def _common_subsequence(
-    masks: Hashes, words: Hashes, codes: Codes, begin: int, end: int
-) -> np.int64:
-    """Return the length of the longest common subsequence of a query and ``codes[begin:end]``.
-
-    The bit-parallel algorithm of Hyyrö (2004): a cleared bit is a row of the query where the length
-    grows. ``masks`` are the query's, from ``set_masks``; ``words`` is overwritten.
-    """
-    n_words = len(words)
-    words[:] = ~_ZERO
-    for at in range(begin, end):
-        first = np.int64(codes[at]) * n_words
-        carry = _ZERO
-        for word in range(n_words):
-            row = words[word]
-            matched = row & masks[first + word]
-            total = row + matched
-            overflow = total < row
-            total += carry
-            overflow |= total < carry
-            words[word] = total | (row - matched)
-            carry = _ONE if overflow else _ZERO
-    common = np.int64(0)
-    for word in range(n_words):
-        common += popcount(~words[word])
-    return common
-
-
-@kernel
-def _fewest_edits(bits: Hashes, left: int, right: int) -> int:
-    """Return a lower bound of the insertions and deletions between two terms."""
-    edits = 0
-    for word in range(SIGNATURE_WORDS):
-        edits += popcount(
-            bits[left * SIGNATURE_WORDS + word] ^ bits[right * SIGNATURE_WORDS + word]
-        )
-    return edits
-
-
-@kernel
-def search_alike_pairs(
-    laid: TermsByLength,
-    limit: tuple[int, int],
-    first: int,
-    stop: int,
-    firsts: Rows,
-    seconds: Rows,
-) -> int:
-    """Return the number of similar pairs, and write as many as fit.
-
-    Two terms of lengths a and b are similar if (a + b - d) / (a + b) is above the ``limit`` n / m,
-    hence if m d < (m - n) (a + b), where d is the minimum number of insertions and deletions that
-    turn one into the other. As d is at least the difference of lengths, the shorter term has more
-    than n / (2 m - n) of the longer term's length. As d is also at least the number of bits in
-    which the signatures differ, only pairs that pass both tests are compared.
-
-    The longer terms of the pairs are those from ``first`` up to ``stop``. Their places, in order,
-    are written to ``firsts``, and the places of the similar terms before them to ``seconds``, both
-    int[n_room].
-    """
-    starts, (n, m) = laid.starts, limit
-    longest = starts[stop] - starts[stop - 1] if stop > first else 0
-    masks = np.zeros(laid.n_characters * words_of(longest), np.uint64)
-    n_pairs, nearest = 0, 0
-    for term in range(first, stop):
-        begin, end = starts[term], starts[term + 1]
-        length = end - begin
-        shortest = n * length // (2 * m - n)
-        while starts[nearest + 1] - starts[nearest] <= shortest and nearest < term:
-            nearest += 1
-        words = np.empty(words_of(length), np.uint64)
-        set_masks(laid.codes, begin, end, masks)
-        for other in range(nearest, term):
-            both = length + starts[other + 1] - starts[other]
-            if m * _fewest_edits(laid.signatures, term, other) >= (m - n) * both:
-                continue
-            common = _common_subsequence(masks, words, laid.codes, starts[other], starts[other + 1])
-            if m * (both - 2 * common) < (m - n) * both:
-                if n_pairs < len(firsts):
-                    firsts[n_pairs], seconds[n_pairs] = term, other
-                n_pairs += 1
-        clear_masks(laid.codes, begin, end, masks)
-    return n_pairs

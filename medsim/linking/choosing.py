@@ -7,25 +7,21 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import polars as pl
 
-from medsim.core.errors import OptionError, counted
+from medsim.core.errors import OptionError
 from medsim.embeddings.chats import LanguageModel
-from medsim.embeddings.replies import chat_of, noted
+from medsim.embeddings.replies import chat_of, noted, unanswered
 from medsim.questions.answers import parse_choice
 from medsim.questions.question import LETTERS
 from medsim.systems.ranked_lists import LISTING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from medsim.core.progress import Progress
-    from medsim.embeddings.replies import Reply
 
 _INSTRUCTION = (
     "A text mentions a medical concept. Choose the name that stands for the same concept as the "
     "mention. Answer with its letter only."
 )
 _NONE = "none of these"
-_SHOWN = 60  # characters of a reply in a warning
 
 
 class ChoosingModel(LanguageModel):
@@ -85,7 +81,7 @@ class ChoosingModel(LanguageModel):
                 )
             ]
             stage.note(noted(found))
-        progress.warn(*self._unclear(replies, found))
+        progress.warn(*unanswered(found, self.name, self.options.tokens, advice=""))
         chosen = [
             dict(zip(LETTERS, ids, strict=False)).get(str(row["prediction"]))
             for row, ids in zip(found, rows["concept_id"], strict=True)
@@ -97,17 +93,3 @@ class ChoosingModel(LanguageModel):
         rank = pl.int_range(1, pl.len() + 1).over("query_id")
         facts = pl.DataFrame({"reported_model": [reply.model or None for reply in replies]})
         return answers.with_columns(concept_rank=rank).select(*LISTING), self.recorded(facts)
-
-    def _unclear(
-        self, replies: Sequence[Reply], found: Sequence[Mapping[str, object]]
-    ) -> list[str]:
-        """Return a warning about replies without a clear answer, if any."""
-        unclear = [
-            reply.content
-            for reply, row in zip(replies, found, strict=True)
-            if row["prediction"] is None
-        ]
-        if not unclear:
-            return []
-        n_unclear = f"{counted(len(unclear), 'reply', 'replies')} of {len(found):,}"
-        return [f"{self.name}: {n_unclear} without a clear answer, such as {unclear[0][:_SHOWN]!r}"]

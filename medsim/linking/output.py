@@ -72,20 +72,20 @@ class Linking(Opened[LinkingManifest]):
 
     def results(self) -> pl.DataFrame:
         """Return a row per corpus, type, stratum, model and statistic."""
-        return self._checked(RANKING_TABLES["results"].files)
+        return self.read_checked(RANKING_TABLES["results"].files)
 
     def comparisons(self) -> pl.DataFrame:
         """Return a row per corpus, statistic and two models."""
-        return self._checked(RANKING_TABLES["comparison"].files)
+        return self.read_checked(RANKING_TABLES["comparison"].files)
 
     def curves(self) -> pl.DataFrame:
         """Return a row per corpus, stratum, model and threshold."""
-        return self._checked(RANKING_TABLES["curve"].files)
+        return self.read_checked(RANKING_TABLES["curve"].files)
 
     def mentions(self) -> pl.DataFrame:
         """Return a row per mention: ``MENTION``."""
-        return self._checked(MENTION.files)
+        return self.read_checked(MENTION.files)
 
     def links(self) -> pl.DataFrame:
         """Return the rank of each mention's concept by each model: ``LINK``."""
-        return self._checked(LINK.files)
+        return self.read_checked(LINK.files)

@@ -14,9 +14,9 @@ def map_local(options: MapOptions, *, form: Format = "table") -> None:
 
     Writes OUT with candidates and mappings as tables, manifest.json, and files for other programs:
     CSV, .xlsx, SSSOM, OMOP and FHIR. Probabilities are learned from names of the standard, not from
-    decisions, so check a sample of mappings. Decide on the page or in the workbook, and run the
-    command again with --decisions. With --gold, the mapping and other systems are scored against a
-    gold mapping.
+    decisions, so check a sample of mappings. Decide in the workbook or on the page of medsim
+    report, and run the command again with --decisions. With --gold, the mapping and other systems
+    are scored against a gold mapping.
 
     Example: medsim map wards.xlsx hpo -o mapped
     """

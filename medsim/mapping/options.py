@@ -71,7 +71,7 @@ class MapOptions(Options):
     decisions: Annotated[Sequence[str | Path], DECISIONS_OPTION] = ()
     accept: float | None = main_field(
         None,
-        "Take undecided first candidates of at least this probability as mappings too.",
+        "Also accept undecided first candidates of at least this probability.",
         least=0.5,
         most=1,
         key="accept",

@@ -71,23 +71,23 @@ class NameMapping(Opened[MappingManifest]):
 
     def local(self) -> pl.DataFrame:
         """Return a row per local code: ``LOCAL``."""
-        return self._checked(LOCAL.files)
+        return self.read_checked(LOCAL.files)
 
     def candidates(self) -> pl.DataFrame:
         """Return a row per local code and candidate: ``CANDIDATE``."""
-        return self._checked(CANDIDATE.files)
+        return self.read_checked(CANDIDATE.files)
 
     def mappings(self) -> pl.DataFrame:
         """Return a row per local code and concept that it is mapped to: ``MAPPING``."""
-        return self._checked(MAPPING.files)
+        return self.read_checked(MAPPING.files)
 
     def open_decisions(self) -> pl.DataFrame:
         """Return a row per decision that does not hold: ``OPEN_DECISION``."""
-        return self._checked(OPEN_DECISION.files)
+        return self.read_checked(OPEN_DECISION.files)
 
     def standard_names(self) -> pl.DataFrame:
         """Return a row per name of a concept of the standard: ``STANDARD_NAME``."""
-        return self._checked(STANDARD_NAME.files)
+        return self.read_checked(STANDARD_NAME.files)
 
     @property
     def is_scored(self) -> bool:
@@ -112,7 +112,9 @@ class NameMapping(Opened[MappingManifest]):
 
     def _scores(self, name: str) -> pl.DataFrame:
         table = _TABLES[name]
-        return self._checked(table.files) if self.is_scored else pl.DataFrame(schema=table.dtypes)
+        return (
+            self.read_checked(table.files) if self.is_scored else pl.DataFrame(schema=table.dtypes)
+        )
 
     def counts(self) -> pl.DataFrame:
         """Return the number of codes by status, those undecided by probability.

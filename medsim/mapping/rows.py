@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import polars as pl
-from rapidfuzz.distance import Levenshtein
-from rapidfuzz.process import cpdist
 
+from medsim.builds.positives import pair_distances
 from medsim.core.terms import lowered_column
 from medsim.mapping.decided import NO_MATCH, Decided
 from medsim.mapping.names import main_names
@@ -75,17 +74,13 @@ def tables_of(
 
 def _described(rows: pl.DataFrame, every_name: Iterable[str], threads: int) -> pl.DataFrame:
     """Return candidates with how the two names differ, and their distance."""
-    same = rows["local_name"] == rows["matched_name"]
-    local, matched = (lowered_column(rows[side]) for side in ("local_name", "matched_name"))
-    between = DifferenceClassifier(lowered_column(pl.Series(every_name, dtype=pl.String))).between
-    kinds = [
-        "same" if is_same else "case" if one == other else between(one, other).kind
-        for is_same, one, other in zip(same, local, matched, strict=True)
-    ]
-    distances = cpdist(
-        local.to_list(), matched.to_list(), scorer=Levenshtein.distance, workers=threads
-    )
-    return rows.with_columns(difference=pl.Series(kinds, dtype=pl.String), distance=distances)
+    lower = [lowered_column(rows[side]) for side in ("local_name", "matched_name")]
+    classifier = DifferenceClassifier(lowered_column(pl.Series(every_name, dtype=pl.String)))
+    kinds = pl.when(lower[0] == lower[1]).then(pl.lit("case")).otherwise(classifier.kinds(*lower))
+    same = pl.when(pl.col("local_name") == pl.col("matched_name")).then(pl.lit("same"))
+    first = pl.int_range(rows.height, eager=True)
+    distances = pair_distances(pl.concat(lower), first, first + rows.height, threads)
+    return rows.with_columns(distances, difference=same.otherwise(kinds))
 
 
 def _with_status(

@@ -66,6 +66,11 @@ class DifferenceClassifier:
         )
         return NameDifference(self._kind(*parts), *parts)
 
+    def kinds(self, names1: Iterable[str], names2: Iterable[str]) -> pl.Series:
+        """Return the kinds of the differences of pairs of names; any kind for equal names."""
+        found = [self.between(*pair).kind for pair in zip(names1, names2, strict=True)]
+        return pl.Series("difference", found, pl.String)
+
     def _kinds(self, part1: str, part2: str) -> Iterator[str]:
         """Yield the kinds that apply, the most specific first."""
         words1, words2 = _WORD.findall(part1), _WORD.findall(part2)
@@ -304,12 +309,8 @@ def minimal_pairs(lower: pl.Series, components: Ids, threads: int) -> pl.DataFra
     pairs = pl.concat([exchanged, near]).unique().filter(pl.col("row1") < pl.col("row2"))
     is_linked = np.equal(*(components[pairs[row].to_numpy()] for row in _ROWS))
     pairs = pairs.filter(~pl.Series(is_linked)).sort(_ROWS)
-    between = DifferenceClassifier(lower).between
-    texts = (lower.gather(pairs[row]).to_list() for row in _ROWS)
-    kinds = [between(*pair).kind for pair in zip(*texts, strict=True)]
-    return pairs.with_columns(difference=pl.Series(kinds, dtype=pl.String)).filter(
-        pl.col("difference").is_in(MINIMAL_KINDS)
-    )
+    kinds = DifferenceClassifier(lower).kinds(*(lower.gather(pairs[row]) for row in _ROWS))
+    return pairs.with_columns(kinds).filter(pl.col("difference").is_in(MINIMAL_KINDS))
 
 
 def _keys(lower: pl.Series) -> Iterator[tuple[int, str, bool]]:

@@ -30,7 +30,7 @@ from medsim.core.tables import (
     read_text,
     table_of,
 )
-from medsim.core.terms import MAX_NAME, TOO_LONG, lowered_column
+from medsim.core.terms import MAX_NAME, TOO_LONG, lowered_column, numbers_of
 from medsim.kernels.best import FAR
 from medsim.kernels.near_pairs import MATCH, QUERY
 from medsim.kernels.types import Ids
@@ -346,14 +346,7 @@ class Pool:
     def _pairs_with(self, asked: pl.Series, max_distance: int) -> pl.DataFrame:
         """Return the pairs of distinct queries and names within a distance: row, id, distance."""
         keys = pl.concat([self._keys, asked]).unique().sort()
-        rows, ids = (
-            keys.to_frame("key")
-            .join(
-                side.to_frame("key").with_row_index(), on="key", how="left", maintain_order="left"
-            )["index"]
-            .cast(pl.Int32)
-            for side in (asked, self._keys)
-        )
+        rows, ids = (numbers_of(keys, side) for side in (asked, self._keys))
         sides = rows.is_not_null().cast(pl.UInt8) * QUERY + ids.is_not_null().cast(pl.UInt8) * MATCH
         found = pairs_within(keys, max_distance, sides=sides.to_numpy(), threads=self._threads)
         same = np.arange(len(keys), dtype=np.int32)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.builds.positives import numbers_of, pair_distances, relations_in, reload_names
+from medsim.builds.positives import pair_distances, relations_in, reload_names
 from medsim.core.progress import Progress
 from medsim.core.store import Store
-from medsim.core.terms import content_hashes, lowered_column
+from medsim.core.terms import content_hashes, lowered_column, numbers_of
 from medsim.kernels.components import components
 from medsim.kernels.drawing import pair_seeds
 from medsim.kernels.types import Ids, Ranks, Rows
@@ -112,8 +112,7 @@ def _with_choices(
     ids[is_right], ids[~is_right] = right, wrong.ravel()
     both_ids = np.repeat(asked, shape[1]), ids.ravel()
     compared = (lower.gather(of_side) for of_side in both_ids)
-    between = DifferenceClassifier(lower).between
-    kinds = [between(*both).kind for both in zip(*compared, strict=True)]
+    kinds = DifferenceClassifier(lower).kinds(*compared)
     learned = scores.of(*both_ids)[-1].astype(np.float64)
     term = names["term"].gather(asked)
     questions = pairs.with_columns(
@@ -125,7 +124,7 @@ def _with_choices(
         label=pl.Series([*LETTERS]).gather(answer),
         distance=pair_distances(lower, pl.Series(asked), pl.Series(right), threads),
         tier=pl.Series([*TIERS]).gather(tiers),
-        differences=pl.Series(kinds, dtype=pl.String).reshape(shape).arr.to_list(),
+        differences=kinds.reshape(shape).arr.to_list(),
         spelling=pl.Series(learned.round(4)).reshape(shape).arr.to_list(),
     )
     return questions.select(name for name in QUESTION.columns if name in questions.columns)

@@ -64,12 +64,12 @@ class Answers(Opened[AnswersManifest]):
 
     def results(self) -> pl.DataFrame:
         """Return a row per folder, way of asking, model and group: ``RESULTS``."""
-        return self._checked(RESULTS.files)
+        return self.read_checked(RESULTS.files)
 
     def chosen(self) -> pl.DataFrame:
         """Return how often models chose wrong names of each kind: ``CHOSEN_KINDS``."""
-        return self._checked(CHOSEN_KINDS.files)
+        return self.read_checked(CHOSEN_KINDS.files)
 
     def affirmed(self) -> pl.DataFrame:
         """Return the wrong names that language models take for synonyms: ``AFFIRMED``."""
-        return self._checked(AFFIRMED.files)
+        return self.read_checked(AFFIRMED.files)

@@ -7,10 +7,9 @@ import polars as pl
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from medsim.builds.positives import numbers_of
 from medsim.builds.spelling import SpellingFeatures
 from medsim.core.data import toml_of
-from medsim.core.terms import lowered_column
+from medsim.core.terms import lowered_column, numbers_of
 from medsim.kernels.types import Flags, Ids, Ranks, Values, Vectors
 from medsim.statistics.boosting import CrossFitted
 

@@ -90,7 +90,7 @@ class Splits(Opened[SplitsManifest]):
 
     def stats(self) -> pl.DataFrame:
         """Return the rows of ``SPLIT_STATS``."""
-        return self._checked(SPLIT_STATS.files)
+        return self.read_checked(SPLIT_STATS.files)
 
     def sizes(self) -> pl.DataFrame:
         """Return the sizes of the splits and their shares.

@@ -15,9 +15,8 @@ from medsim.builds.verify import verify_build, with_seed
 from medsim.core.checks import Finding, Verification, findings_table
 from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
-from medsim.core.files import digest_of
-from medsim.core.manifest import MANIFEST, Output, fingerprint
-from medsim.core.opened import open_output, reading_output
+from medsim.core.manifest import MANIFEST, Output
+from medsim.core.opened import file_fingerprint, open_output, reading_output
 from medsim.core.options import folder_of, public
 from medsim.core.output import own_files, unknown_files
 from medsim.core.progress import Progress, progress_of
@@ -123,9 +122,7 @@ def check_files(splits: Splits) -> list[Finding]:
         if path not in promised or not (splits.folder / path).is_file():
             wrong.append(path)
             continue
-        is_table = path in tables
-        actual = fingerprint(splits.read(path)) if is_table else digest_of(splits.folder / path)
-        if actual != promised[path].fingerprint:
+        if file_fingerprint(splits.folder / path) != promised[path].fingerprint:
             changed.append(path)
     for name in splits.names:
         if f"{name}/{MANIFEST}" not in (*wrong, *changed):

@@ -6,12 +6,16 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from medsim.core.config import in_threads
 from medsim.kernels.types import Flags, FlagTable, Values
 from medsim.statistics.estimates import Z95, Estimate, normal_share, wilson
+
+if TYPE_CHECKING:
+    from medsim.statistics.options import Resampling
 
 _NORMAL = NormalDist()
 _ROUNDING = 1e-12
@@ -149,12 +153,12 @@ def _shares_at_zero(resampled: Values) -> tuple[float, float]:
 
 
 def in_tasks(
-    compute: Callable[[int, int], np.ndarray], resamples: int, a_task: int, threads: int
+    compute: Callable[[int, int], np.ndarray], resampling: Resampling, a_task: int
 ) -> np.ndarray:
     """Return ``compute(first, stop)`` of all resamples as rows; threads do ``a_task`` at a time."""
-    firsts = range(0, resamples, a_task)
-    stops = [min(first + a_task, resamples) for first in firsts]
-    return np.concatenate(in_threads(threads, compute, firsts, stops))
+    firsts = range(0, resampling.resamples, a_task)
+    stops = [min(first + a_task, resampling.resamples) for first in firsts]
+    return np.concatenate(in_threads(resampling.threads, compute, firsts, stops))
 
 
 def accuracy_of(correct: Flags | FlagTable) -> Estimate:

@@ -6,16 +6,18 @@ import math
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.core.config import checked_threads
 from medsim.kernels.resampling import resampled_pairs, shared_spearman
 from medsim.kernels.types import Flags, FloatTable, Places, Ranks, Values
 from medsim.statistics.bca import bca_estimate, in_tasks
 from medsim.statistics.estimates import Estimate, quotients
-from medsim.statistics.options import RESAMPLES
 from medsim.statistics.ranks import leave_one_out_spearman, ranked, without_rounding_errors
+
+if TYPE_CHECKING:
+    from medsim.statistics.options import Resampling
 
 FEWEST_SHARED = 10
 """The minimum number of items: a correlation of 2 items is always 1 or -1."""
@@ -45,22 +47,15 @@ class RaterAgreement:
 
 
 def rater_agreement(
-    ratings: FloatTable,
-    *,
-    fewest: int = FEWEST_SHARED,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-    threads: int | None = None,
+    ratings: FloatTable, resampling: Resampling | None = None, *, fewest: int = FEWEST_SHARED
 ) -> RaterAgreement:
     """Return the agreement of raters.
 
     Args:
         ratings: float64[n_raters, n_items], NaN where a rating is missing; at most 3,000,000 items.
+        resampling: the bootstrap of intervals, which takes time O(n_raters^2 n_items) for each
+            resample; None or without resamples for no intervals.
         fewest: minimum number of items rated by both sides for a correlation to be defined.
-        seed: random seed, from 0 to 2**64 - 1.
-        resamples: number of resamples, at least 100; 0 for no intervals. Each takes time
-            O(n_raters^2 n_items).
-        threads: number of threads; results do not depend on it.
     """
     n_raters = len(ratings)
     ranks = np.vstack([_ranks(ratings), _ranks(_means_of_others(ratings))])  # raters, then means
@@ -69,9 +64,9 @@ def rater_agreement(
     two_raters = pairs[:, 1] < n_raters
     observed = _correlations(ranks, pairs, fewest)
     resampled = left_out = np.empty((0, len(pairs)))
-    if resamples and ranks.shape[1]:
-        correlations = partial(resampled_pairs, ranks, pairs, np.uint64(seed))
-        resampled = in_tasks(correlations, resamples, _RESAMPLES_A_TASK, checked_threads(threads))
+    if resampling and resampling.resamples and ranks.shape[1]:
+        correlations = partial(resampled_pairs, ranks, pairs, np.uint64(resampling.seed))
+        resampled = in_tasks(correlations, resampling, _RESAMPLES_A_TASK)
         left_out = _left_out(ranks, pairs, observed)
         resampled[:, np.isnan(observed)] = np.nan
         left_out[:, np.isnan(observed)] = np.nan

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.core.config import checked_threads
 from medsim.kernels.resampling import resampled_spearman, weighted_spearman
 from medsim.kernels.types import Counts, Flags, FloatTable, Ids, Rows, Values
 from medsim.statistics import estimates
 from medsim.statistics.bca import Distribution, acceleration, bca_interval, bca_p, in_tasks
 from medsim.statistics.estimates import Estimate
-from medsim.statistics.options import RESAMPLES, Resampling
+from medsim.statistics.matched import MatchedPairs
 from medsim.statistics.ranks import counts_by_label, kendall, leave_one_out_spearman, ranked
 from medsim.statistics.significance import Test, clustered_test, mcnemar
+
+if TYPE_CHECKING:
+    from medsim.statistics.options import Resampling
 
 _RESAMPLES_A_TASK = 16  # at least
 _RANKS_A_TASK = 1 << 18
@@ -46,26 +49,15 @@ class SpearmanBootstrap:
         sides: similarities, float64[n_pairs] each; may be infinite. With more than 3,000,000 pairs,
             sums of squared ranks could leave 64 bits.
         ratings: float64[n_pairs].
-        seed: random seed, from 0 to 2**64 - 1.
-        resamples: number of resamples, at least 100. Each takes time O(n_pairs).
-        threads: number of threads, by default all; results do not depend on it. Each needs 12 bytes
-            per pair.
+        resampling: at least 100 resamples. Each takes time O(n_pairs), and each thread 12 bytes per
+            pair.
     """
 
-    def __init__(
-        self,
-        sides: Sequence[Values],
-        ratings: Values,
-        *,
-        seed: int = 0,
-        resamples: int = RESAMPLES,
-        threads: int | None = None,
-    ) -> None:
-        self._seed, self._threads = seed, checked_threads(threads)
+    def __init__(self, sides: Sequence[Values], ratings: Values, resampling: Resampling) -> None:
         self._ratings = ranked(ratings).ranks
         self._sides = np.array([ranked(side).ranks for side in sides], np.int32)
         self._jackknifed: dict[int, Values] = {}
-        self._resampled = self._drawn(resamples)
+        self._resampled = self._drawn(resampling)
 
     def correlation(self, side: int) -> Test:
         """Return the correlation of one of the similarities with its interval and test against 0.
@@ -131,14 +123,14 @@ class SpearmanBootstrap:
             self._jackknifed[side] = leave_one_out_spearman(self._sides[side], self._ratings)
         return self._jackknifed[side]
 
-    def _drawn(self, resamples: int) -> FloatTable:
+    def _drawn(self, resampling: Resampling) -> FloatTable:
         """Return the correlations of all sides in all resamples, in order."""
         if len(self._ratings) < _FEWEST_PAIRS or not len(self._sides):
             return np.empty((0, len(self._sides)))
-        seed = np.uint64(self._seed)
+        seed = np.uint64(resampling.seed)
         correlations = partial(resampled_spearman, self._sides, self._ratings, seed)
         a_task = max(_RESAMPLES_A_TASK, _RANKS_A_TASK // self._sides.size)
-        return in_tasks(correlations, resamples, a_task, self._threads)
+        return in_tasks(correlations, resampling, a_task)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,7 +273,7 @@ def rated_samples(
     sides: Sequence[Values], ratings: Values, resampling: Resampling
 ) -> list[RatedSample]:
     """Return the samples of several similarities of the same pairs, float64[n_pairs] each."""
-    bootstrap = _bootstrap(sides, ratings, resampling)
+    bootstrap = SpearmanBootstrap(sides, ratings, resampling)
     samples = []
     for at, side in enumerate(sides):
         spearman = bootstrap.correlation(at)
@@ -299,13 +291,6 @@ def rated_samples(
     return samples
 
 
-def _bootstrap(
-    sides: Sequence[Values], ratings: Values, resampling: Resampling
-) -> SpearmanBootstrap:
-    seed, resamples, threads = resampling.seed, resampling.resamples, resampling.threads
-    return SpearmanBootstrap(sides, ratings, seed=seed, resamples=resamples, threads=threads)
-
-
 def redrawn(samples: Sequence[RatedSample], resampling: Resampling) -> Sequence[RatedSample]:
     """Return samples of one bootstrap with enough resamples to compare every two of them."""
     n_comparisons = math.comb(len(samples), 2)
@@ -313,7 +298,7 @@ def redrawn(samples: Sequence[RatedSample], resampling: Resampling) -> Sequence[
     if not n_comparisons or larger.resamples <= resampling.resamples:
         return samples
     sides = [sample.similarities for sample in samples]
-    bootstrap = _bootstrap(sides, samples[0].ratings, larger)
+    bootstrap = SpearmanBootstrap(sides, samples[0].ratings, larger)
     return [replace(sample, bootstrap=bootstrap, side=at) for at, sample in enumerate(samples)]
 
 
@@ -381,8 +366,8 @@ class RocArea:
         labels: bool[n_pairs].
         clusters: int[n_pairs], see ``roc_area``.
         effective: the effective number of clusters, of the class with fewer; NaN without clusters.
-        left_out: float64[n_clusters], the area without each cluster; None without clusters, or
-            with too few.
+        left_out: float64[n_clusters], the area without each cluster, in order of their first
+            pairs; empty without clusters, or with too few.
     """
 
     auc: Estimate
@@ -390,7 +375,7 @@ class RocArea:
     labels: Flags
     clusters: Rows | None
     effective: float = math.nan
-    left_out: Values | None = None
+    left_out: Values = field(default_factory=lambda: np.empty(0))
 
 
 def roc_area(ranks: Ids, labels: Flags, clusters: Rows | None = None) -> RocArea:
@@ -414,11 +399,12 @@ def roc_area(ranks: Ids, labels: Flags, clusters: Rows | None = None) -> RocArea
     placements = np.where(labels, below[ranks], above[ranks])
     halves = int((n_positive * (2 * np.cumsum(n_negative) - n_negative)).sum())
     auc = Estimate(value=halves / (2 * n_positives * n_negatives))
-    effective, left_out = math.nan, None
+    effective, left_out = math.nan, np.empty(0)
     if clusters is not None:
-        effective = estimates.effective_of_labels(clusters, labels)
-        if effective >= estimates.FEWEST_CLUSTERS:
-            left_out = _areas_without_each(halves, placements, ranks, labels, clusters)
+        in_one_stratum = MatchedPairs(labels, np.zeros_like(clusters), clusters)
+        sample = in_one_stratum.sample(ranks.astype(np.float64))
+        effective, left_out = sample.effective, sample.left_out
+        if len(left_out):
             auc = estimates.clustered_estimate(auc.value, left_out, len(ranks), effective)
     elif not math.isnan(variance := _variance(placements, labels)):
         reach = estimates.Z95 * math.sqrt(variance)
@@ -435,28 +421,6 @@ def roc_area(ranks: Ids, labels: Flags, clusters: Rows | None = None) -> RocArea
     )
 
 
-def _areas_without_each(
-    halves: int, placements: Values, ranks: Ids, labels: Flags, clusters: Rows
-) -> Values:
-    """Return the area without each cluster, float64[n_clusters]; no cluster has a whole class.
-
-    ``halves`` is twice the number of (positive, negative) whose positive is more similar. Removing
-    a cluster removes all that have one of its pairs; those within the cluster would count twice.
-    """
-    positives, negatives = counts_by_label(clusters, labels)
-    n_positives, n_negatives = positives.sum(), negatives.sum()
-    weights = np.where(labels, n_negatives, n_positives)
-    won = np.bincount(clusters, placements * weights)
-    n_ranks = int(ranks.max()) + 1
-    keys, at = np.unique(clusters.astype(np.int64) * n_ranks + ranks, return_inverse=True)
-    cluster, n_tied = keys // n_ranks, np.bincount(at, ~labels)
-    before = (np.cumsum(negatives) - negatives)[cluster]
-    won -= np.bincount(cluster, np.bincount(at, labels) * (np.cumsum(n_tied) - n_tied / 2 - before))
-    n_left = (n_positives - positives) * (n_negatives - negatives)
-    areas: Values = ((halves / 2 - won) / n_left)[positives + negatives > 0]
-    return areas
-
-
 def delong(first: RocArea, second: RocArea) -> Test:
     """Test whether the AUCs of two similarities of the same pairs differ.
 
@@ -468,9 +432,7 @@ def delong(first: RocArea, second: RocArea) -> Test:
     """
     labels = first.labels
     if first.clusters is not None:
-        left_out = np.empty(0)
-        if first.left_out is not None and second.left_out is not None:
-            left_out = first.left_out - second.left_out
+        left_out = first.left_out - second.left_out
         return clustered_test("delong_clusters", first.auc, second.auc, left_out, first.effective)
     difference = first.auc.value - second.auc.value
     error = math.sqrt(_variance(first.placements - second.placements, labels))

@@ -244,6 +244,7 @@ def test_columns(tests: Sequence[Test]) -> list[dict[str, Any]]:
     names = ("p", "p_bonferroni", "p_holm")
     return [
         {"test": test.method, "statistic": estimates.defined(test.statistic)}
+        | {"low": estimates.defined(test.low), "high": estimates.defined(test.high)}
         | dict(zip(names, values, strict=True))
         for test, values in zip(tests, corrected, strict=True)
     ]

@@ -13,7 +13,7 @@ import polars as pl
 from medsim.kernels.resampling import drawn_rows
 from medsim.kernels.types import Counts, FloatTable, Values
 from medsim.statistics.bca import bca_estimate, in_tasks
-from medsim.statistics.estimates import Estimate, defined
+from medsim.statistics.estimates import Estimate, defined, quotients
 
 if TYPE_CHECKING:
     from medsim.statistics.options import Resampling
@@ -65,7 +65,7 @@ def over_units(
         ]
         return statistic(np.array(counts) @ features)
 
-    statistics = in_tasks(resampled, resampling.resamples, _RESAMPLES_A_TASK, resampling.threads)
+    statistics = in_tasks(resampled, resampling, _RESAMPLES_A_TASK)
     return bca_estimate(estimate, statistics, left_out)
 
 
@@ -165,10 +165,7 @@ def _alpha(sums: FloatTable) -> Values:
     counts, disagreement = sums[:, :-1], sums[:, -1]
     n = counts.sum(axis=1)
     expected = n * n - (counts * counts).sum(axis=1)
-    alphas = np.full(len(sums), np.nan)
-    defined = expected > 0
-    alphas[defined] = 1 - (n - 1)[defined] * disagreement[defined] / expected[defined]
-    return alphas
+    return 1 - quotients((n - 1) * disagreement, expected)
 
 
 def cohens_kappa(table: Judgements, n_values: int, resampling: Resampling) -> Estimate:
@@ -215,17 +212,12 @@ def _kappa(sums: FloatTable) -> Values:
     alike, (first, second) = sums[:, 0], np.split(sums[:, 1:], 2, axis=1)
     n = first.sum(axis=1)
     by_chance = (first * second).sum(axis=1)
-    kappas = np.full(len(sums), np.nan)
-    np.divide(n * alike - by_chance, n * n - by_chance, out=kappas, where=n * n > by_chance)
-    return kappas
+    return quotients(n * alike - by_chance, n * n - by_chance)
 
 
 def _mean_share(sums: FloatTable) -> Values:
     """Return the mean accuracy of each row of sums: counts of right answers, then of all."""
-    right, answered = np.split(sums, 2, axis=1)
-    shares = np.full(right.shape, np.nan)
-    np.divide(right, answered, out=shares, where=answered > 0)
-    means: Values = shares.mean(axis=1)
+    means: Values = quotients(*np.split(sums, 2, axis=1)).mean(axis=1)
     return means
 
 

@@ -15,7 +15,7 @@ from medsim.builds.datasets import set_keys
 from medsim.builds.output import PAIR, Build
 from medsim.core.config import SET_COLUMNS
 from medsim.core.errors import InputError, OptionError, counted
-from medsim.core.instances import check_terms, file_of, published_instances
+from medsim.core.instances import checked_terms, file_of, published_instances
 from medsim.core.manifest import fingerprint
 from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
@@ -40,7 +40,6 @@ from medsim.studies.options import (
     InspectOptions,
     InstancesOptions,
     SampleOptions,
-    StudyOptions,
     annotators_of,
 )
 from medsim.studies.output import (
@@ -80,11 +79,30 @@ def sample_study(options: SampleOptions) -> Study:
     progress = progress_of(options.progress)
     scale = asked_scale(JUDGEMENT, options.question, options.answer_words)  # before slow steps
     if options.is_table:
-        path = Path(folder_of(options.pairs))
+        path, licence = Path(folder_of(options.pairs)), ""
         with progress.stage(f"read {path.name}"):
             table = read_pairs(path, progress, _TAKEN_OF_JUDGED)
             items = _labelled(table, scale, options.seed)
-        return _write_judged(items, _source("pairs", path, table.sha256), options, progress)
+        source = _source("pairs", path, table.sha256)
+    else:
+        items, source, licence = _of_build(options, progress)
+    return write_study(
+        JUDGEMENT,
+        items,
+        _shares(items, options.names, options.per_item, options.seed),
+        options,
+        progress,
+        source=source,
+        notice=" ".join(filter(None, [licence, options.notice])) or None,
+        question=options.question,
+        answer_words=list(options.answer_words) or None,
+    )
+
+
+def _of_build(
+    options: SampleOptions, progress: Progress
+) -> tuple[pl.DataFrame, dict[str, object], str]:
+    """Return the pairs that are drawn of a build, their source, and a notice on its licence."""
     per_class = options.per_class or PER_CLASS
     build = Build(folder_of(options.pairs))
     with reading_output(build), progress.stage("draw pairs") as stage:
@@ -109,30 +127,7 @@ def sample_study(options: SampleOptions) -> Study:
         "redistributable": source.get("redistributable"),
         "name": source.get("name"),
     }
-    return _write_judged(items, recorded, options, progress, licence)
-
-
-def _write_judged(
-    items: pl.DataFrame,
-    source: dict[str, object],
-    options: SampleOptions,
-    progress: Progress,
-    licence: str = "",
-) -> Study:
-    """Return the study of pairs that it writes to ``out``; the notice begins with the licence."""
-    with progress.stage("write sheets") as stage:
-        shares = _shares(items, options.names, options.per_item, options.seed)
-        stage.note(f"up to {max(map(len, shares.values())):,} pairs for each of {len(shares)}")
-        presentations = [
-            presentations_of(options.seed, name, share) for name, share in shares.items()
-        ]
-        manifest_fields = {
-            "source": source,
-            "notice": " ".join(filter(None, [licence, options.notice])) or None,
-            "question": options.question,
-            "answer_words": list(options.answer_words) or None,
-        }
-        return write_study(JUDGEMENT, items, presentations, options, progress, **manifest_fields)
+    return items, recorded, licence
 
 
 def _shares(
@@ -245,7 +240,7 @@ def grade_study(options: GradeOptions) -> Study:
     """
     raters = options.names
     path, progress = Path(options.pairs), progress_of(options.progress)
-    with progress.stage("share pairs out") as stage:
+    with progress.stage("share pairs out"):
         table = read_pairs(path, progress)
         n_pairs, consistency = table.frame.height, options.consistency or 0
         if n_pairs - consistency < options.groups:
@@ -266,23 +261,16 @@ def grade_study(options: GradeOptions) -> Study:
         sizes: dict[int, int] = dict(items["group"].value_counts().iter_rows())
         n_seen = sizes.pop(0, 0) + max(sizes.values()) + options.duplicates  # of the largest group
         n_pages = math.ceil(n_seen / options.page_size) if options.page_size else 1
-        presentations = []
-        for n_earlier, rater in enumerate(raters):
-            # Groups are as equal as possible.
-            number = n_earlier * options.groups // len(raters) + 1
-            shown = items.filter(pl.col("group").is_in([0, number]))
-            presentations.append(
-                presentations_of(options.seed, rater, shown, options.duplicates, n_pages)
-            )
-        max_pairs = max(shown.height for shown in presentations)
-        stage.note(f"{items.height:,} pairs, up to {max_pairs:,} for each of {len(raters)}")
-    with progress.stage("write sheets"):
-        manifest_fields = {
-            "source": _source("pairs", path, table.sha256),
-            "notice": options.notice,
-            "page_size": math.ceil(n_seen / n_pages) if options.page_size else 0,
-        }
-        return write_study(GRADED, items, presentations, options, progress, **manifest_fields)
+    return write_study(
+        GRADED,
+        items,
+        _in_groups(items, raters, options.groups),
+        options,
+        progress,
+        (options.duplicates, n_pages),
+        source=_source("pairs", path, table.sha256),
+        page_size=math.ceil(n_seen / n_pages) if options.page_size else 0,
+    )
 
 
 @public(AddOptions)
@@ -378,7 +366,6 @@ def _check_properties(table: TextTable) -> None:
 
 
 _TARGETS = [f"{what}{side}" for side in "12" for what in ("sentence", "start", "end")]
-_MARKED = ("marked1", "marked2")
 _PLAIN = str.maketrans(dict(zip(MARKS, "[]", strict=True)))
 _INSPECTED = {"domain": BIOMEDICAL, "associated": "yes"}
 """The values of pairs to inspect, if a file has these columns."""
@@ -404,12 +391,12 @@ def instances_study(options: InstancesOptions) -> Study:
         if not path.exists():
             raise InputError(f"{path.parent} has no test.json; give a folder with one, or a file")
     with progress.stage("draw instances") as stage:
-        instances = published_instances(path)
-        check_terms(path, instances)
+        instances = checked_terms(path, published_instances(path))
         items = _drawn_instances(path, instances, options)
         stage.note(f"{items.height:,} of {instances.height:,}")
     source = _source("instances", path, fingerprint(instances))
-    return _write_asked(CONTEXT, items, _MARKED, source, options, progress)
+    seen = _in_groups(items, options.names, len(options.names))
+    return write_study(CONTEXT, items, seen, options, progress, source=source)
 
 
 @public(DomainsOptions)
@@ -447,7 +434,8 @@ def domains_study(options: DomainsOptions) -> Study:
         )
         stage.note(f"{items.height:,} of {words.height:,} words")
     source = _source("words", path, fingerprint(words))
-    return _write_asked(DOMAIN, items, ("word",), source, options, progress)
+    seen = dict.fromkeys(options.names, items)
+    return write_study(DOMAIN, items, seen, options, progress, source=source)
 
 
 @public(InspectOptions)
@@ -475,7 +463,8 @@ def inspect_study(options: InspectOptions) -> Study:
         stage.note(f"{pairs.height:,} of {table.frame.height:,} pairs to inspect")
     items = _with_ids(pairs, options.seed, _SIDES).sort("item_id")
     source = _source("pairs", path, table.sha256)
-    return _write_asked(ASSOCIATION, items, _SIDES, source, options, progress)
+    seen = dict.fromkeys(options.names, items)
+    return write_study(ASSOCIATION, items, seen, options, progress, source=source)
 
 
 def shown_counts(study: Study) -> pl.DataFrame:
@@ -533,30 +522,9 @@ def _with_ids(frame: pl.DataFrame, seed: int, columns: Sequence[str]) -> pl.Data
     return frame.select(pl.Series("item_id", ids, pl.String), pl.all())
 
 
-def _write_asked(
-    scale: Scale,
-    items: pl.DataFrame,
-    shown: Sequence[str],
-    source: dict[str, object],
-    options: StudyOptions,
-    progress: Progress,
-) -> Study:
-    """Return the study of items that it writes to ``out``.
-
-    Args:
-        scale: scale of the study.
-        items: items in order of item_id; if they have a group, annotators see group 0 and their
-            own group, numbered from 1.
-        shown: the columns of items that annotators see.
-        source: source of the items, for the manifest.
-        options: options of the study.
-        progress: receives the stage.
-    """
-    with progress.stage("write sheets") as stage:
-        presentations = []
-        for number, name in enumerate(options.names, start=1):
-            given = items.filter(pl.col("group").is_in([0, number])) if "group" in items else items
-            presentations.append(presentations_of(options.seed, name, given, shown=shown))
-        stage.note(f"{items.height:,} {scale.noun}s for {len(options.names)} annotators")
-        manifest_fields = {"source": source, "notice": options.notice}
-        return write_study(scale, items, presentations, options, progress, **manifest_fields)
+def _in_groups(items: pl.DataFrame, names: Sequence[str], n_groups: int) -> dict[str, pl.DataFrame]:
+    """Return the items of group 0 and of each annotator's group; groups are nearly equal."""
+    return {
+        name: items.filter(pl.col("group").is_in([0, n_earlier * n_groups // len(names) + 1]))
+        for n_earlier, name in enumerate(names)
+    }

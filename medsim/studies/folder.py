@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,6 @@ from medsim.studies.output import ASSIGNED, ITEMS, STUDY, StudyManifest
 from medsim.studies.sheets import (
     SCALES,
     SHEET_LANGUAGES,
-    Entry,
     Scale,
     Sheet,
     label_studio_config,
@@ -83,11 +82,11 @@ class Study(Opened[StudyManifest]):
 
     def items(self) -> pl.DataFrame:
         """Return a row per pair, with the columns that annotators did not see."""
-        return self._checked(ITEMS)
+        return self.read_checked(ITEMS)
 
     def assignment(self) -> pl.DataFrame:
         """Return the pairs that each annotator sees, in order of annotator and position."""
-        return self._checked(ASSIGNED.files)
+        return self.read_checked(ASSIGNED.files)
 
     def sheets(self) -> Iterator[Sheet]:
         """Yield everything that each annotator sees."""
@@ -97,9 +96,10 @@ class Study(Opened[StudyManifest]):
 def write_study(
     scale: Scale,
     items: pl.DataFrame,
-    presentations: Iterable[pl.DataFrame],
+    seen: Mapping[str, pl.DataFrame],
     options: StudyOptions,
     progress: Progress,
+    repeats: tuple[int, int] = (0, 1),
     **manifest_fields: Any,
 ) -> Study:
     """Write a study and return it; the folder appears complete or not at all.
@@ -107,37 +107,39 @@ def write_study(
     Args:
         scale: scale of the study.
         items: a row per item, with item_id; annotators must not see it.
-        presentations: ``ASSIGNED`` of each annotator, in order of position.
+        seen: the items that each annotator sees.
         options: options of the command.
-        progress: its warnings are kept in the manifest.
+        progress: receives the stage; its warnings are kept in the manifest.
+        repeats: the number of items to show twice, and of pages, see ``presentations_of``.
         manifest_fields: the source, notice, page_size, question and answer_words of
             ``StudyManifest``.
     """
-    assignment = pl.concat(presentations)
     question, words = (manifest_fields.get(name) for name in ("question", "answer_words"))
-    content = [scale.name, fingerprint(items), fingerprint(assignment), *filter(None, [question])]
-    content += words or []
     asked = asked_scale(scale, question, words)
-    study_id = canonical_digest(content)[:_ID_LENGTH]
-    metadata = {"study": study_id}
-    with claimed_by(options, STUDY) as output:
+    with progress.stage("write sheets") as stage, claimed_by(options, STUDY) as output:
+        presentations = [
+            presentations_of(options.seed, name, given, *repeats, scale.shown)
+            for name, given in seen.items()
+        ]
+        n_seen = max(map(len, presentations))
+        stage.note(f"{counted(items.height, scale.noun)}, up to {n_seen:,} for each of {len(seen)}")
+        assignment = pl.concat(presentations)
+        content = [scale.name, fingerprint(items), fingerprint(assignment)]
+        content += [*filter(None, [question]), *(words or [])]
         manifest = StudyManifest(
             medsim=medsim_version(),
-            study_id=study_id,
+            study_id=canonical_digest(content)[:_ID_LENGTH],
             scale=scale.name,
             title=options.title or question or SHEET_LANGUAGES[asked.language]["title"],
-            instructions=list(instructions_of(asked, options.instructions, is_own=bool(question))),
-            annotators=assignment["annotator"].unique(maintain_order=True).to_list(),
+            instructions=instructions_of(asked, options.instructions, is_own=bool(question)),
+            annotators=[*seen],
             options=options.recorded(),
             warnings=list(progress.warnings),
             outputs={},
-            **manifest_fields,
+            **{"notice": options.notice, **manifest_fields},
         )
-        output.write(ITEMS, items, metadata)
-        output.write(ASSIGNED.files, assignment, metadata)
-        _write_sheets(output, manifest, assignment)
-        replace(manifest, outputs=dict(sorted(output.outputs.items()))).write(output.folder)
-        output.publish()
+        output.write(ITEMS, items, {"study": manifest.study_id})
+        _write_sheets(output, manifest, assignment, assignment)
     return Study(options.out)
 
 
@@ -153,10 +155,7 @@ def add_to_study(study: Study, presentation: pl.DataFrame) -> Study:
         names = {path.relative_to(study.folder).as_posix() for path in files}
         kept = sorted(names - {MANIFEST, ASSIGNED.files})
         output.carry_over({name: manifest.outputs.get(name) for name in kept})
-        output.write(ASSIGNED.files, assignment, {"study": manifest.study_id})
-        _write_sheets(output, manifest, presentation)
-        replace(manifest, outputs=dict(sorted(output.outputs.items()))).write(output.folder)
-        output.publish()
+        _write_sheets(output, manifest, assignment, presentation)
     return Study(study.folder)
 
 
@@ -236,14 +235,20 @@ def _asked(manifest: StudyManifest) -> Scale:
     return asked_scale(SCALES[manifest.scale], manifest.question, manifest.answer_words)
 
 
-def _write_sheets(output: OutputFolder, manifest: StudyManifest, assignment: pl.DataFrame) -> None:
-    for sheet in _sheets(manifest, assignment):
+def _write_sheets(
+    output: OutputFolder, manifest: StudyManifest, assignment: pl.DataFrame, given: pl.DataFrame
+) -> None:
+    """Write all presentations, the sheets of those that are given now, and the manifest."""
+    output.write(ASSIGNED.files, assignment, {"study": manifest.study_id})
+    for sheet in _sheets(manifest, given):
         folder = f"annotators/{sheet.annotator}"
         for name, text in _files_of(sheet).items():
-            output.write_text(f"{folder}/{name}", text, len(sheet.entries))
+            output.write_text(f"{folder}/{name}", text, sheet.entries.height)
         name = f"{folder}/sheet-{sheet.annotator}.xlsx"
         output.write_file(name, partial(write_sheet, sheet))
         output.register_existing(name, table_to_fill_in(sheet))  # its bytes have the time
+    replace(manifest, outputs=dict(sorted(output.outputs.items()))).write(output.folder)
+    output.publish()
 
 
 def _sheets(manifest: StudyManifest, assignment: pl.DataFrame) -> Iterator[Sheet]:
@@ -256,10 +261,7 @@ def _sheets(manifest: StudyManifest, assignment: pl.DataFrame) -> Iterator[Sheet
             scale=scale,
             instructions=manifest.instructions,
             notice=manifest.notice,
-            entries=[
-                Entry(entry_id=entry_id, left=left, right=right)
-                for entry_id, left, right in rows.select("entry_id", "left", "right").iter_rows()
-            ],
+            entries=rows,
             page_size=manifest.page_size,
         )
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from medsim.core.errors import OptionError
 from medsim.kernels.types import Flags, FloatTable, Rows, Values
-from medsim.statistics.estimates import defined
+from medsim.statistics.estimates import defined, quotients
 from medsim.statistics.ranks import without_rounding_errors
 from medsim.statistics.rater_agreement import (
     FEWEST_SHARED,
@@ -96,12 +96,7 @@ def _agreement(
         for raters, chosen in (("all", rated_any), ("accepted", rated_any & accepted)):
             if row is None or (chosen != rated_any).any():
                 rated = group_ratings[chosen]
-                agreement = rater_agreement(
-                    rated,
-                    seed=resampling.seed,
-                    resamples=resampling.resamples if len(rated) >= _FEWEST else 0,
-                    threads=resampling.threads,
-                )
+                agreement = rater_agreement(rated, resampling if len(rated) >= _FEWEST else None)
                 n_pairs = int((~np.isnan(rated)).any(axis=0).sum())
                 row = {"pairs": pairs, "raters": raters, "n_raters": len(rated), "n_pairs": n_pairs}
                 row |= estimate_columns("iaa1", agreement.iaa1) | estimate_columns(
@@ -140,7 +135,7 @@ def _raters(
     standings: Standings,
     accepted: Flags,
 ) -> pl.DataFrame:
-    agreement = rater_agreement(ratings, resamples=0)
+    agreement = rater_agreement(ratings)
     rows: list[ScoreRow] = []
     for number, name in enumerate(names):
         own_answers = answers.filter(annotator=name).sort("position")
@@ -200,12 +195,9 @@ def scaled_means(ratings: FloatTable) -> pl.DataFrame:
     rated = ~np.isnan(ratings)
     n_ratings = rated.sum(axis=0, dtype=np.int32)
     scaled = np.where(rated, ratings, 0.0) * _SCALED_TO / _HIGHEST
-    none = np.full(ratings.shape[1], np.nan)
-    mean = without_rounding_errors(
-        np.divide(scaled.sum(axis=0), n_ratings, out=none.copy(), where=n_ratings > 0)
-    )
+    mean = without_rounding_errors(quotients(scaled.sum(axis=0), n_ratings))
     squares = (np.where(rated, scaled - mean, 0.0) ** 2).sum(axis=0)
-    variance = np.divide(squares, n_ratings - 1, out=none, where=n_ratings > 1)
+    variance = quotients(squares, n_ratings - 1)
     deviation = pl.Series(np.sqrt(variance)).fill_nan(None)
     return pl.DataFrame({"rating": mean, "deviation": deviation, "n_ratings": n_ratings})
 

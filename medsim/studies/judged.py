@@ -87,24 +87,20 @@ def judged_tables(
     table, n_late = _table(items, answers, names), Counter(late["item_id"])
     n_missing = np.array([n_late[item_id] for item_id in items["item_id"]], np.int64)
     truth = majority(table, (table != NONE).sum(axis=1) + n_missing)
-    is_known = pl.col("truth") != NO_TRUTH
-    items = items.with_columns(pl.Series("truth", truth)).with_columns(
-        pl.Series("judged", _named(JUDGEMENT, truth), pl.String),
-        wrong=(is_known & (pl.col("truth") != pl.col("label"))).fill_null(False),
+    verdicts = {"truth": truth, "judged": pl.Series(_named(JUDGEMENT, truth), dtype=pl.String)}
+    votes = {f"n_{name}": (table == at).sum(axis=1) for at, name in enumerate(JUDGEMENT.answers)}
+    items = items.with_columns(
+        pl.DataFrame({**verdicts, **votes, "n_missing": n_missing}).get_columns()
     )
-    votes = [
-        pl.Series(f"n_{answer}", (table == value).sum(axis=1), pl.Int64)
-        for value, answer in enumerate(JUDGEMENT.answers)
-    ]
-    votes.append(pl.Series("n_missing", n_missing))
-    items = items.with_columns(votes)
-    judged = ("term1", "term2", "judged", *(column.name for column in votes))
+    is_wrong = (pl.col("truth") != NO_TRUTH) & (pl.col("truth") != pl.col("label"))
+    items = items.with_columns(wrong=is_wrong.fill_null(False))
+    judged = SCORE_TABLES[JUDGEMENT.name]["judged"].dtypes
     dropped = {"item_id", "truth", "wrong", *judged}
     tables = {
         "agreement": _agreement(JUDGEMENT, table, names, resampling),
         "annotators": _judges(table, truth, Counter(late["annotator"]), names),
         "judged": _known(items.select(*judged, pl.exclude(dropped)).sort("term1", "term2")),
-        "disagreements": _misjudged(items, table, names),
+        "disagreements": _known(_misjudged(items, table, names)),
     }
     numbered = items.with_row_index("row")
     if (parts := _quality(_by_column(numbered, asked.columns), table, resampling)).height > 1:
@@ -153,7 +149,7 @@ def compared_tables(
         "annotators": score_table(
             [{"annotator": name, **_counts(scale, a)} for name, a in by_name]
         ),
-        "disagreements": _disagreements(scale, items, table, names),
+        "disagreements": _contested(scale, items, table, names),
     }
 
 
@@ -218,6 +214,7 @@ def _quality(groups: Iterable[_Group], table: Judgements, resampling: Resampling
     rows: list[ScoreRow] = []
     for named, group in groups:
         judgements = table[group["row"].to_numpy().astype(np.int64)]
+        settings = _for_units(resampling, _n_shared(judgements))
         judged = group.filter(pl.col("truth") != NO_TRUTH)
         decided = judged.drop_nulls("label")
         positive, same = decided["label"] == 1, decided["truth"] == SAME
@@ -225,7 +222,7 @@ def _quality(groups: Iterable[_Group], table: Judgements, resampling: Resampling
         shares = {
             "same": share_of(int((judged["truth"] == SAME).sum()), judged.height),
             "no_ground_truth": share_of(group.height - judged.height, group.height),
-            "alpha": _alpha(judgements, len(JUDGEMENT), resampling),
+            "alpha": nominal_alpha(judgements, len(JUDGEMENT), settings),
             "accuracy": share_of(int((positive == same).sum()), decided.height),
             "recall": share_of(n_found, int(same.sum())),
             "precision": share_of(n_found, int(positive.sum())),
@@ -273,10 +270,6 @@ def _n_shared(table: Judgements) -> int:
     return int(((table != NONE).sum(axis=1) > 1).sum())
 
 
-def _alpha(table: Judgements, n_values: int, resampling: Resampling) -> Estimate:
-    return nominal_alpha(table, n_values, _for_units(resampling, _n_shared(table)))
-
-
 def _for_units(resampling: Resampling, n_units: int) -> Resampling:
     """Return a resampling without intervals for few units."""
     return resampling if n_units >= FEWEST_PAIRS else replace(resampling, resamples=0)
@@ -290,19 +283,16 @@ def _counts(scale: Scale, column: Rows) -> dict[str, int]:
 
 def _misjudged(items: pl.DataFrame, table: Judgements, names: Sequence[str]) -> pl.DataFrame:
     """Return pairs whose judgement contradicts the label or is not unanimous."""
-    answered = np.ma.masked_equal(table, NONE)
-    names_of_labels = {1: "positive", 0: "negative"}
-    label = pl.col("label").replace_strict(names_of_labels, return_dtype=pl.String)
-    reasons: dict[str, pl.Expr | pl.Series] = {
-        "contradicts the label": pl.col("wrong"),
-        "no ground truth": pl.col("judged").is_null(),
-        "not unanimous": pl.Series(np.asarray(answered.min(axis=1) != answered.max(axis=1))),
+    lowest, highest = _ends(table)
+    labels = {1: "positive", 0: "negative"}
+    label = pl.col("label").replace_strict(labels, return_dtype=pl.String)
+    reasons = {
+        "contradicts the label": items["wrong"],
+        "no ground truth": items["judged"].is_null(),
+        "not unanimous": pl.Series(lowest != highest),
     }
-    truth = pl.col("judged").alias("truth")
-    comments = ["comments"] if "comments" in items.columns else []
-    shown = [pl.col("term1", "term2"), label, truth, pl.col(*SET_COLUMNS, "pair_id", *comments)]
-    listed = _listed(items, shown, reasons, _answers_of(JUDGEMENT, table, names))
-    return _known(listed.sort("why", *_ORDER))
+    shown = items.with_columns(label, truth="judged")
+    return _disagreements(JUDGEMENT, shown, reasons, table, names).sort("why", *_ORDER)
 
 
 def _known(table: pl.DataFrame) -> pl.DataFrame:
@@ -336,9 +326,8 @@ def _accuracy(
 
 def _agreed(scale: Scale, items: pl.DataFrame, table: Judgements) -> pl.DataFrame:
     """Return the words with the same domain, or the pairs associated, in all their answers."""
-    answered = np.ma.masked_equal(table, NONE)
-    first = answered.min(axis=1).filled(NONE)
-    alike = first == answered.max(axis=1).filled(NONE)
+    first, last = _ends(table)
+    alike = first == last
     if scale is ASSOCIATION:
         return items.filter(alike & (first == ASSOCIATED)).drop("item_id").sort("term1", "term2")
     domain = pl.Series("domain", _named(scale, first), pl.String)
@@ -349,42 +338,40 @@ def _agreed(scale: Scale, items: pl.DataFrame, table: Judgements) -> pl.DataFram
     )
 
 
-def _disagreements(
+def _contested(
     scale: Scale, items: pl.DataFrame, table: Judgements, names: Sequence[str]
 ) -> pl.DataFrame:
     """Return items with different answers, and instances whose answer contradicts the label."""
-    answered = np.ma.masked_equal(table, NONE)
-    lowest, highest = answered.min(axis=1).filled(NONE), answered.max(axis=1).filled(NONE)
-    _, *columns = SCORE_TABLES[scale.name]["disagreements"].dtypes  # without why
-    shown, contradicted = items.select(columns), np.zeros(len(table), np.bool_)
+    lowest, highest = _ends(table)
+    reasons = {"not unanimous": pl.Series(lowest != highest)}
     if scale is CONTEXT:
         labels = items["label"].to_numpy()
-        contradicted = (lowest != NONE) & (highest != labels)
-        shown = shown.with_columns(pl.Series("label", _named(scale, labels)))
-    reasons = {
-        "not unanimous": pl.Series(lowest != highest),
-        "contradicts the label": pl.Series(contradicted),
-    }
-    listed = _listed(shown, shown.columns, reasons, _answers_of(scale, table, names))
-    return listed.sort("why", *shown.columns)
+        reasons["contradicts the label"] = pl.Series((lowest != NONE) & (highest != labels))
+        items = items.with_columns(pl.Series("label", _named(scale, labels)))
+    listed = _disagreements(scale, items, reasons, table, names)
+    return listed.sort(listed.columns[: -len(names)])
 
 
-def _listed(
+def _disagreements(
+    scale: Scale,
     items: pl.DataFrame,
-    shown: Iterable[str | pl.Expr],
-    reasons: Mapping[str, pl.Expr | pl.Series],
-    answers: pl.DataFrame,
+    reasons: Mapping[str, pl.Series],
+    table: Judgements,
+    names: Sequence[str],
 ) -> pl.DataFrame:
-    """Return the items with a reason, with the first reason, the texts shown, and the answers."""
+    """Return the items with a reason: the first one, what the table declares, and all answers."""
+    _, *declared = SCORE_TABLES[scale.name]["disagreements"].columns  # without why
     why = pl.coalesce(pl.when(which).then(pl.lit(text)) for text, which in reasons.items())
-    return items.select(why.alias("why"), *shown).hstack(answers).drop_nulls("why")
-
-
-def _answers_of(scale: Scale, table: Judgements, names: Sequence[str]) -> pl.DataFrame:
-    """Return a column with the answers of each annotator."""
     by_name = zip(names, table.T, strict=True)
-    columns = {f"answer of {name}": _named(scale, column) for name, column in by_name}
-    return pl.DataFrame(columns, dict.fromkeys(columns, pl.String))
+    answers = {f"answer of {name}": _named(scale, column) for name, column in by_name}
+    shown = items.select(why.alias("why"), *(name for name in declared if name in items.columns))
+    return shown.hstack(pl.DataFrame(answers, dict.fromkeys(answers, pl.String))).drop_nulls("why")
+
+
+def _ends(table: Judgements) -> tuple[Rows, Rows]:
+    """Return the lowest and the highest answer to each unit."""
+    answered = np.ma.masked_equal(table, NONE)
+    return answered.min(axis=1).filled(NONE), answered.max(axis=1).filled(NONE)
 
 
 def _named(scale: Scale, values: np.ndarray) -> list[str | None]:

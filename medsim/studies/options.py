@@ -24,7 +24,6 @@ from medsim.core.options import (
     output_field,
     output_option,
     seed_field,
-    several,
 )
 from medsim.statistics.options import (
     BINS,
@@ -395,13 +394,6 @@ N_QUARTERS = 4
 MAX_PAIRS = 10_000
 """The maximum number of word pairs, more than people ever rated."""
 
-Paths: TypeAlias = str | Path | Sequence[str | Path] | None
-
-
-def path_list(paths: Paths) -> list[Path]:
-    """Return the paths of an option that takes any number of them."""
-    return list(map(Path, several(paths or ())))
-
 
 @dataclass(frozen=True, slots=True)
 class PairsOptions(Options):
@@ -410,21 +402,19 @@ class PairsOptions(Options):
     words: FrequencyTable
     _: KW_ONLY
     word_class: WordClass = None
-    terminology: Paths = main_field(
+    terminology: Sequence[str | Path] | None = main_field(
         None,
         "Builds whose synonyms count as associated. So do their siblings.",
         metavar="BUILD",
-        many=True,
     )
-    lexicon: Paths = input_field(
-        None, "SPECIALIST Lexicon, for variants of names.", metavar="FILE", many=True
+    lexicon: Sequence[str | Path] | None = input_field(
+        None, "SPECIALIST Lexicon, for variants of names.", metavar="FILE"
     )
-    norms: Paths = main_field(
+    norms: Sequence[str | Path] | None = main_field(
         None,
         "Association norms of words. The format is the one of USF, or tables with cue, target and "
         "strength.",
         metavar="FILE",
-        many=True,
     )
     norm_participants: int = option_field(
         NORM_PARTICIPANTS, "Minimum participants for the cue of a norm.", least=0
@@ -486,7 +476,7 @@ class PairsOptions(Options):
             raise OptionError(
                 "say which words are biomedical: add `biomedical`, `general` or `domains`"
             )
-        if not path_list(self.terminology) and not path_list(self.norms) and self.confirmed is None:
+        if not self.terminology and not self.norms and self.confirmed is None:
             raise OptionError(
                 "say which words are associated: add `terminology`, `norms` or `confirmed`"
             )

@@ -59,7 +59,7 @@ def scores_page(opened: ScoresFolder) -> Page:
             parts=[
                 Folded(
                     summary=f"{_spaced(key)}, {counted(table.height, 'row')}",
-                    tables=[PageTable(caption=_spaced(key), frame=table.rename(_spaced))],
+                    tables=[PageTable(caption=_spaced(key), frame=_headed(table))],
                 )
                 for key, table in others.items()
             ],
@@ -126,13 +126,19 @@ def _section(name: str, estimates: pl.DataFrame, table: pl.DataFrame) -> Section
             names=("estimate", "of"),
         ),
         rows=estimates,
-        table=PageTable(caption=title, frame=table.rename(_spaced)),
+        table=PageTable(caption=title, frame=_headed(table)),
     )
     return Section(title=title, parts=[chart])
 
 
 def _spaced(name: str) -> str:
     return name.removeprefix("n_").replace("_", " ")
+
+
+def _headed(table: pl.DataFrame) -> pl.DataFrame:
+    """Return a table under its headings; a count says so if another column has its name."""
+    counts = {f"n_{name}": f"number of {name}" for name in table.columns}
+    return table.rename(lambda name: counts.get(name, _spaced(name)))
 
 
 def score_sentences(tables: Mapping[str, pl.DataFrame]) -> list[str]:

@@ -13,9 +13,10 @@ from medsim.builds.output import Build
 from medsim.builds.positives import reload_names
 from medsim.core.errors import InputError
 from medsim.core.store import Store
-from medsim.core.tables import TextTable, lines_of, read_table, read_text, unguarded
+from medsim.core.tables import lines_of, read_table, read_text, unguarded
 from medsim.core.terms import lowered
 from medsim.studies.words import Forms, has_white_space
+from medsim.systems.predictions import number_column
 
 _FILES = {"LRAGR": (6, 1, 5), "LRSPL": (3, 1, 2), "LRNOM": (6, 1, 4)}
 """The number of fields of a file, and the positions of a word and of its base.
@@ -46,7 +47,7 @@ class Lexicon:
         return bases | _all_of(self.forms, bases)
 
 
-def read_lexicon(paths: Sequence[Path]) -> Lexicon:
+def read_lexicon(paths: Sequence[str | Path]) -> Lexicon:
     """Return the variants in files of the SPECIALIST Lexicon: LRAGR, LRNOM and LRSPL.
 
     Fields are separated by bars, as in the files of the relational format in the UMLS Reference
@@ -59,7 +60,7 @@ def read_lexicon(paths: Sequence[Path]) -> Lexicon:
         InputError: a file cannot be read, has another name, or has a line with too few fields.
     """
     lexicon = Lexicon()
-    for path in paths:
+    for path in map(Path, paths):
         files = sorted(path.iterdir()) if path.is_dir() else [path]
         kinds = [(file.name.split(".")[0].upper(), file) for file in files]
         lexicon_files = [(kind, file) for kind, file in kinds if kind in _FILES]
@@ -102,7 +103,7 @@ _PARTICIPANTS, _ANSWERS, _BACKWARD = "#g", "#p", "bsg"
 
 
 def read_norms(
-    paths: Sequence[Path], *, participants: int, answers: int = 0, one_way: bool
+    paths: Sequence[str | Path], *, participants: int, answers: int = 0, one_way: bool
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Return the associations of files of norms, and a warning for each missing column.
 
@@ -129,22 +130,24 @@ def read_norms(
         _PARTICIPANTS: ("norm_participants", participants),
         _ANSWERS: ("norm_answers", answers),
     }
-    for path in paths:
+    for path in map(Path, paths):
         table = read_table(path, _SIDES, (*_STRENGTHS, *limits, _BACKWARD))
         frame = table.frame
         for side in _SIDES:
             table.refuse(frame[side] == "", side, "is empty; give a word, or leave the row out")
         column = next((name for name in _STRENGTHS if name in frame.columns), "")
-        strengths = _numbers(table, column)
+        missing = pl.repeat(None, frame.height, dtype=pl.Float64, eager=True)
+        strengths = number_column(table, column) if column else missing
         counts = pl.repeat(value=True, n=frame.height, eager=True)
         for name, (option, least) in limits.items():
             if least > 0 and name in frame.columns:
-                counts &= _numbers(table, name).fill_null(0) >= least
+                counts &= number_column(table, name).fill_null(0) >= least
             elif least > 0:
                 unknown = f"`{option}` {least} is not applied"
                 warnings.append(f"{path.name} has no column {name.upper()}, so {unknown}")
         if not one_way and _BACKWARD in frame.columns:
-            backward = frame[_BACKWARD].cast(pl.Float64, strict=False).fill_nan(None)
+            with_points = frame[_BACKWARD].str.replace(",", ".")
+            backward = with_points.cast(pl.Float64, strict=False).fill_nan(None)
             counts &= (strengths.fill_null(0) > 0) & (backward.fill_null(0) > 0)
         elif not one_way:
             warnings.append(f"{path.name} has no column BSG, so norms that go one way count")
@@ -208,16 +211,6 @@ def read_confirmed(path: Path, forms: Forms, words: pl.DataFrame) -> pl.DataFram
     ).with_columns(strength=pl.lit(None, pl.Float64), name=pl.lit(None, pl.String), counts=True)
     confirmed = associated(pairs, forms, words).drop("counts")
     return confirmed.with_columns(reason=pl.lit("confirmed by people"))
-
-
-def _numbers(table: TextTable, column: str) -> pl.Series:
-    """Return the numbers of a column, null for empty cells or without the column."""
-    frame = table.frame
-    texts = frame[column] if column else pl.repeat("", frame.height, eager=True)
-    numbers = texts.replace("", None).cast(pl.Float64, strict=False)
-    wrong = (numbers.is_null() & (texts != "")) | ~numbers.fill_null(0).is_finite()
-    table.refuse(wrong, column, "is not a number")
-    return numbers
 
 
 def listed_words(

@@ -23,10 +23,10 @@ from medsim.core.progress import progress_of
 from medsim.core.shown import Shown, Summary
 from medsim.core.store import Store
 from medsim.core.terms import content_hashes
-from medsim.kernels.drawing import pair_seeds
+from medsim.kernels.drawing import pair_seeds, take_in_order
 from medsim.kernels.packing import mixed, tie_hashes
 from medsim.kernels.types import Counts, Hashes, Ids
-from medsim.studies.options import N_QUARTERS, PairsOptions, path_list
+from medsim.studies.options import N_QUARTERS, PairsOptions
 from medsim.studies.output import WORD_PAIRS
 from medsim.studies.relations import (
     Lexicon,
@@ -156,13 +156,13 @@ class Quarters:
         Returns:
             word1_id, word2_id, reason; no pair is repeated.
         """
-        uses_left = np.full(len(self._hashes), self._per_word)
+        uses = np.zeros(len(self._hashes), np.int64)
         quarters = {
-            (domain, True): self._take(frame, n_pairs, uses_left)
+            (domain, True): self._take(frame, n_pairs, uses)
             for domain, frame in self._associated.items()
         }
         for domain, ids in self._ids.items():
-            pairs = self._take(self.unassociated(ids, n_pairs), n_pairs, uses_left)
+            pairs = self._take(self.unassociated(ids, n_pairs), n_pairs, uses)
             quarters[domain, False] = pairs.with_columns(pl.lit(_RANDOM).alias("reason"))
         return quarters
 
@@ -192,21 +192,15 @@ class Quarters:
         pairs = pl.DataFrame([sampled[side] for side in sides], WORD_IDS)
         return pairs.join(self._related, on=WORD_IDS, how="anti", maintain_order="left")
 
-    def _take(self, pairs: pl.DataFrame, n_pairs: int, uses_left: Counts) -> pl.DataFrame:
-        """Return at most ``n_pairs``, and reduce the remaining uses of their words.
+    def _take(self, pairs: pl.DataFrame, n_pairs: int, uses: Counts) -> pl.DataFrame:
+        """Return at most ``n_pairs``, and count the uses of their words.
 
         Pairs are distinct, and are chosen in order of the hash of (seed, first word, second word).
         """
         ordered = pairs[self._order(pairs, self._seed)]
-        rows: list[int] = []
-        for row, (first, second) in enumerate(ordered.select(WORD_IDS).iter_rows()):
-            if len(rows) == n_pairs:
-                break
-            if uses_left[first] and uses_left[second]:
-                uses_left[first] -= 1
-                uses_left[second] -= 1
-                rows.append(row)
-        return ordered[rows]
+        words = ordered.select(pl.col(WORD_IDS).cast(pl.Int64)).to_numpy(order="c")
+        forms, used = np.full(len(words), -1, np.int32), np.empty(0, np.bool_)
+        return ordered[take_in_order(words, forms, uses, self._per_word, used, n_pairs)]
 
     def _order(self, pairs: pl.DataFrame, seed: np.uint64) -> np.ndarray:
         """Return the rows of pairs in order of their hashes."""
@@ -234,11 +228,11 @@ def choose_pairs(options: PairsOptions) -> WordPairs:
         OptionError: an option is out of range, or a quarter has too few pairs.
     """
     threads, progress = checked_threads(options.threads), progress_of(options.progress)
-    lexicon_files, general = path_list(options.lexicon), None
+    general = None
     with progress.stage(f"read {Path(options.words).name}"):
         subjects = None if options.documents is None else read_subjects(Path(options.documents))
         candidates = kept_words(options, subjects)
-        lexicon = read_lexicon(lexicon_files) if lexicon_files else None
+        lexicon = read_lexicon(options.lexicon) if options.lexicon else None
         if options.general is not None:
             rows = read_frequencies(Path(options.general), candidates.word_class)
             general = merged(rows, candidates.forms.with_lemmas_of(rows))
@@ -303,7 +297,7 @@ def _related(
     by_domain: dict[str, pl.DataFrame] = {}
     related: list[pl.DataFrame] = []
     warnings: tuple[str, ...] = ()
-    for build in path_list(options.terminology):
+    for build in options.terminology or ():
         with Store(threads=threads) as store:
             components = node_components(Build(build), store, threads)
             related += relations(store, single_words(store, forms, lexicon), words, components)
@@ -318,9 +312,9 @@ def _related(
         by_domain[BIOMEDICAL] = either.join(
             related[-1], on=WORD_IDS, how="semi", maintain_order="left"
         )
-    if norm_files := path_list(options.norms):
+    if options.norms:
         norms, warnings = read_norms(
-            norm_files,
+            options.norms,
             participants=options.norm_participants,
             answers=options.norm_answers,
             one_way=options.one_way,

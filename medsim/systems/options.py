@@ -12,7 +12,7 @@ from medsim.core.data import toml_of
 from medsim.core.errors import OptionError, unknown_name
 from medsim.core.options import main_option
 from medsim.core.reading import expanded
-from medsim.embeddings.options import OBJECT, check_name, parse_named
+from medsim.embeddings.options import OBJECT, check_name, parse_named, place_of, type_name
 
 ROLES: Mapping[str, str] = toml_of(__package__, "columns.toml")["roles"]
 """The usual names of columns, by what they contain."""
@@ -60,12 +60,7 @@ class System:
         """The system in a few words, for manifests and messages."""
         if self.form == "file":
             return str(self.source)
-        kind = type(self.source)
-        named = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
-        if self.form in {"pair", "function"}:
-            named = str(getattr(self.source, "__qualname__", named))
-            return f"Python function {named.rpartition('<locals>.')[2]}"
-        return f"Python object {named}"
+        return place_of(self.source, is_function=self.form in {"pair", "function"})
 
     def provenance(self, digest: str) -> dict[str, object]:
         """Return the place, format, fingerprint and columns of its predictions, for manifests."""
@@ -97,10 +92,9 @@ def _form_of(given: Any) -> Form:
         return "predict"
     if callable(given) and not isinstance(given, type):
         return "pair" if _n_needed(given) == _N_OF_PAIR else "function"
-    shown = f"{type(given).__module__}.{type(given).__qualname__}".removeprefix("builtins.")
     raise OptionError(
-        f"{shown} is not a system; accepted: paths and frames of predictions, objects with a "
-        "method predict, and functions"
+        f"{type_name(given)} is not a system; accepted: paths and frames of predictions, objects "
+        "with a method predict, and functions"
     )
 
 

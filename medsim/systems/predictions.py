@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -40,40 +39,27 @@ _MAX_TITLES = 1000  # lines above the header; mappings in SSSOM have many
 def predicted_table(
     system: System, needed: Sequence[str], optional: Sequence[str] = ()
 ) -> TextTable:
-    """Return the columns of a system's table, with its fingerprint; see ``read_by_role``."""
-    table = read_by_role(system.source, system.name, needed, optional, system.columns)
-    return replace(table, sha256=table.sha256 or fingerprint(table.frame))
-
-
-def read_by_role(
-    source: Any,
-    label: str,
-    needed: Sequence[str],
-    optional: Sequence[str] = (),
-    given: Mapping[str, str] | None = None,
-) -> TextTable:
-    """Return columns of a table as text, named by their roles; missing cells are empty.
+    """Return columns of a system's table as text, named by their roles; missing cells are empty.
 
     A file is delimited text, a workbook, JSON lines or Parquet. Lines above the header, such as
-    the comments of SSSOM, are skipped.
+    the comments of SSSOM, are skipped. The table has its fingerprint.
 
     Args:
-        source: path of a file, or a frame of Polars or pandas.
-        label: what the table is, for messages about a frame.
+        system: its source is the path of a file, or a frame of Polars or pandas; names of columns
+            that it gives replace the usual ones.
         needed: roles that the table must have, names of ``ROLES``.
         optional: roles that are read if the table has them.
-        given: names of columns by role, instead of the usual ones.
 
     Raises:
         InputError: the file cannot be read, or lacks a column that is needed or given.
     """
-    given, wanted = given or {}, [*needed, *optional]
+    source, given, wanted = system.source, system.columns, [*needed, *optional]
     if isinstance(source, Path):
         table = _read_file(source, needed, given)
     else:
-        with reading(label, "a table"):
+        with reading(system.name, "a table"):
             frame = source if isinstance(source, pl.DataFrame) else pl.from_pandas(source)
-        table = table_of_frame(Path(label), frame)
+        table = table_of_frame(Path(system.name), frame)
     if others := [role for role in given if role not in wanted]:
         raise OptionError(f"{others[0]}= does not apply to {table.path}; {listed(wanted)} do")
     places = _places(table.frame.columns, wanted, given)
@@ -88,7 +74,8 @@ def read_by_role(
     kept = pl.when(~missing).then(pl.col(values)).otherwise(pl.lit(""))
     cells = cells.with_columns(kept)
     numbered = [name for name in _NUMBERED if name in cells]
-    return replace(table, frame=cells.with_columns(map(_whole_numbers, cells.select(numbered))))
+    cells = cells.with_columns(map(_whole_numbers, cells.select(numbered)))
+    return replace(table, frame=cells, sha256=table.sha256 or fingerprint(cells))
 
 
 def _whole_numbers(cells: pl.Series) -> pl.Series:

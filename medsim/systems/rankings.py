@@ -155,7 +155,7 @@ def _comparisons(samples: Mapping[str, RankSample]) -> Iterator[dict[str, Any]]:
     pairs = [*combinations(samples, 2)]
     for statistic, test in _TESTS.items():
         tests: list[Test] = [test(samples[one], samples[other]) for one, other in pairs]
-        for (one, other), found, columns in zip(pairs, tests, test_columns(tests), strict=True):
+        for (one, other), columns in zip(pairs, test_columns(tests), strict=True):
             values = [_ACCURACIES[statistic](samples[model]).value for model in (one, other)]
             yield {
                 "statistic": statistic,
@@ -164,9 +164,7 @@ def _comparisons(samples: Mapping[str, RankSample]) -> Iterator[dict[str, Any]]:
                 "value1": defined(values[0]),
                 "value2": defined(values[1]),
                 "difference": defined(values[0] - values[1]),
-                "low": defined(found.low),
-                "high": defined(found.high),
-                **{name: columns[name] for name in ("p", "p_bonferroni", "p_holm")},
+                **{name: columns[name] for name in ("low", "high", "p", "p_bonferroni", "p_holm")},
                 "n_items": len(samples[one].ranks),
             }
 

@@ -6,7 +6,7 @@ import hashlib
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -82,20 +82,6 @@ def entities_of(tags: Sequence[str]) -> list[Entity]:
     return entities
 
 
-def tags_of(entities: Iterable[Entity], n_words: int) -> list[str]:
-    """Return the tags of a sentence in the scheme BIO: B for the first word of each entity.
-
-    Args:
-        entities: of the sentence, which share no word.
-        n_words: of the sentence.
-    """
-    tags = [OUTSIDE] * n_words
-    for kind, start, end in entities:
-        tags[start] = f"B-{kind}"
-        tags[start + 1 : end] = [f"I-{kind}"] * (end - start - 1)
-    return tags
-
-
 _DOCUMENT = "-DOCSTART-"
 _TAG = re.compile(rf"{OUTSIDE}|[{''.join(PREFIXES)}]-\S+")
 
@@ -116,8 +102,12 @@ class Sentence:
 
     @property
     def tags(self) -> list[str]:
-        """The tag of each word, in the scheme BIO."""
-        return tags_of(self.entities, len(self.words))
+        """The tag of each word in the scheme BIO: B for the first word of each entity."""
+        tags = [OUTSIDE] * len(self.words)
+        for kind, start, end in self.entities:
+            tags[start] = f"B-{kind}"
+            tags[start + 1 : end] = [f"I-{kind}"] * (end - start - 1)
+        return tags
 
 
 def read_conll(file: HashedReader, path: Path) -> list[Sentence]:
@@ -197,24 +187,12 @@ class Corpus:
         splits: the sentences by name of the split, see ``medsim.corpora.CORPUS_SPLITS``.
         files: of each split, or of the ``_WHOLE``, its path and the SHA-256 of its bytes.
         skipped: the numbers of mentions and documents left out, with reasons.
-        warnings: a line for each kind of fault in the files.
     """
 
     name: str
     splits: Mapping[str, tuple[Sentence, ...]]
     files: Mapping[str, dict[str, str]]
     skipped: tuple[Skipped, ...]
-    warnings: tuple[str, ...]
-
-    def merge_types(self) -> Corpus:
-        """Return the corpus with all its entities of one type, ``ONE_TYPE``."""
-
-        def merge(sentence: Sentence) -> Sentence:
-            entities = tuple(entity._replace(kind=ONE_TYPE) for entity in sentence.entities)
-            return replace(sentence, entities=entities)
-
-        splits = {split: tuple(map(merge, each)) for split, each in self.splits.items()}
-        return replace(self, splits=splits)
 
     def facts(self) -> dict[str, object]:
         """Return the provenance and the sizes of the corpus, as plain JSON."""
@@ -255,16 +233,16 @@ def read_corpora(options: TagOptions, progress: Progress) -> list[Corpus]:
     paths = [path if path.name not in {"", ".."} else path.resolve() for path in given]
     for path, name in zip(paths, corpus_names(paths), strict=True):
         with progress.stage(f"read {name}") as stage:
-            corpus = _read_corpus(path, name, options)
-            corpus = corpus.merge_types() if options.one_type else corpus
+            corpus, warnings = _read_corpus(path, name, options)
             sizes = (f"{len(corpus.splits[split]):,} {split}" for split in CORPUS_SPLITS)
             stage.note(f"{', '.join(sizes)} sentences of {', '.join(corpus.kinds())}")
-        progress.warn(*corpus.warnings)
+        progress.warn(*warnings)
         corpora.append(corpus)
     return corpora
 
 
-def _read_corpus(path: Path, name: str, options: TagOptions) -> Corpus:
+def _read_corpus(path: Path, name: str, options: TagOptions) -> tuple[Corpus, list[str]]:
+    """Return a corpus, and a warning for each kind of fault in its files."""
     problems = Problems()
     splits: dict[str, list[Sentence]] = {split: [] for split in CORPUS_SPLITS}
     files: dict[str, dict[str, str]] = {}
@@ -285,7 +263,7 @@ def _read_corpus(path: Path, name: str, options: TagOptions) -> Corpus:
             files[split] = {"path": str(file), "sha256": corpus_digest(stream, file)}
         for sentence in sentences:
             chosen = hashed_split(sentence.document_id, options) if split == _WHOLE else split
-            splits[chosen].append(sentence)
+            splits[chosen].append(_merged(sentence) if options.one_type else sentence)
     for split, sentences in splits.items():
         if not any(sentence.entities for sentence in sentences):
             raise InputError(f"{path} has no entity in its {split} split, so nothing can be scored")
@@ -297,13 +275,19 @@ def _read_corpus(path: Path, name: str, options: TagOptions) -> Corpus:
             f"{name}: {counted(len(shared), 'document is', 'documents are')} in several splits, "
             f"{shared[0]} first; this data leakage makes scores too high"
         )
-    return Corpus(
+    corpus = Corpus(
         name=name,
         splits={split: tuple(sentences) for split, sentences in splits.items()},
         files=files,
         skipped=problems.skipped(),
-        warnings=tuple(warnings),
     )
+    return corpus, warnings
+
+
+def _merged(sentence: Sentence) -> Sentence:
+    """Return a sentence whose entities are of one type, ``ONE_TYPE``."""
+    entities = tuple(entity._replace(kind=ONE_TYPE) for entity in sentence.entities)
+    return replace(sentence, entities=entities)
 
 
 def _files_of(path: Path) -> dict[str, Path]:

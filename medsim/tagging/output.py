@@ -78,15 +78,15 @@ class Tagging(Opened[TaggingManifest]):
 
     def results(self) -> pl.DataFrame:
         """Return a row per corpus, embedding, type and statistic: ``ENTITY_SCORES``."""
-        return self._checked(ENTITY_SCORES.files)
+        return self.read_checked(ENTITY_SCORES.files)
 
     def trials(self) -> pl.DataFrame:
         """Return a row per corpus, embedding and trial: ``TRIALS``."""
-        return self._checked(TRIALS.files)
+        return self.read_checked(TRIALS.files)
 
     def tasks(self) -> pl.DataFrame:
         """Return F1 of all entities, a row per embedding and a column per corpus.
 
         It is the extrinsic side of ``medsim.correlate``.
         """
-        return self._checked(TASKS.files)
+        return self.read_checked(TASKS.files)

@@ -187,7 +187,7 @@ def _predict(
             "sentence": range(1, len(sentences) + 1),
             "word": [list(range(1, len(sentence.words) + 1)) for sentence in sentences],
             "gold": [sentence.tags for sentence in sentences],
-            "predicted": list(tags),
+            "predicted": tags,
         }
     )
     return frame.explode("word", "gold", "predicted").cast(pl.Schema(PREDICTION.dtypes))
@@ -206,7 +206,9 @@ def _write_scores(run: _Run, names: Sequence[str]) -> None:
                 trials.append(trials_of(corpus, name, stops, counts[name]))
             results.append(tagger_scores(corpus, kinds, counts, run.options.seed))
     scores = pl.concat(results)
-    tables = {"results": scores, "trials": pl.concat(trials), "tasks": tasks_of(scores)}
+    f1 = scores.filter(type=ALL_TYPES, statistic="f1").rename({"embedding": TASK_MODEL})
+    tasks = f1.pivot("corpus", index=TASK_MODEL, values="value")
+    tables = {"results": scores, "trials": pl.concat(trials), "tasks": tasks}
     for name, frame in tables.items():
         run.output.write(f"{name}.parquet", frame)
     for data in run.corpora if run.options.conll else ():
@@ -302,13 +304,6 @@ def tagger_scores(
                     }
                 )
     return pl.DataFrame(rows, ENTITY_SCORES.dtypes)
-
-
-def tasks_of(results: pl.DataFrame) -> pl.DataFrame:
-    """Return F1 of all entities: a row per embedding, a column per corpus."""
-    f1 = results.filter(type=ALL_TYPES, statistic="f1").select("corpus", "embedding", "value")
-    table = f1.pivot("corpus", index="embedding", values="value")
-    return table.rename({"embedding": TASK_MODEL})
 
 
 def readable_f1(results: pl.DataFrame) -> pl.DataFrame:

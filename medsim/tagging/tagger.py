@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -312,13 +312,11 @@ class EncodedCorpus:
     tags: tuple[str, ...]
     splits: Mapping[str, Words]
 
-    def tags_by_sentence(self, split: str, tag_ids: Ids) -> Iterator[list[str]]:
-        """Yield the tags of each sentence of a split, given those of its words, int32[n_words]."""
-        start = 0
-        for sentence in self.corpus.splits[split]:
-            end = start + len(sentence.words)
-            yield [self.tags[tag] for tag in tag_ids[start:end].tolist()]
-            start = end
+    def tags_by_sentence(self, split: str, tag_ids: Ids) -> list[list[str]]:
+        """Return the tags of each sentence of a split, given those of its words, int32[n_words]."""
+        ends = np.cumsum([len(sentence.words) for sentence in self.corpus.splits[split]])
+        tags = np.array(self.tags)[tag_ids]
+        return [part.tolist() for part in np.split(tags, ends[:-1])]
 
     def f1(self, split: str, tag_ids: Ids) -> float:
         """Return F1 of the entities in the tags of a split's words, int32[n_words]."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -17,12 +19,12 @@ from medsim.core.output import claimed_by
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
 from medsim.corpora import CORPUS_SPLITS
+from medsim.corpora.documents import Problems
 from medsim.corpora.sentences import check_language
 from medsim.terminologies.mappings import cite_codes
 from medsim.terminologies.sources import Terminology, find_source, read_terminology, source_paths
 from medsim.wic import GROUPS
 from medsim.wic.mentions import (
-    Corpora,
     chosen_mentions,
     codes_of_corpora,
     forms_with_relations,
@@ -68,70 +70,59 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
             vocabularies = ", ".join(codes["vocabulary"].unique().sort()) or "no vocabulary"
             stage.note(f"{codes.height:,} codes of {vocabularies}")
         terminology = read_terminology(source, store, options, progress)
-        if not _n_known(store, codes, terminology.vocabulary):
+        store.put("corpus_code", codes)
+        cite_codes(store, terminology.vocabulary)  # leaves the table cited_code
+        if not store.frame("wic/known_code")["n_codes"].item():  # before sentences, which are slow
             raise InputError(
                 f"no mention is linked to a concept of {terminology.name}; the corpora have codes "
                 f"of {vocabularies}, so use a terminology with these ids or codes"
             )
-        corpora, mentions, unlinked = _linked_mentions(store, options, threads, progress)
+        facts, mentions, left_out = _linked_mentions(store, options, threads, progress)
         instances = _instances(store, options, mentions, terminology.vocabulary, threads, progress)
         quotas = _quotas(instances, progress)
         for split in CORPUS_SPLITS:
             rows = instances.filter(split=split)
             output.write_text(f"{split}.json", instances_text(rows) + "\n", rows.height)
-        metadata = _metadata(options, corpora, terminology)
+        metadata = _metadata(options, facts, terminology)
         output.write(INSTANCE.files, instances, metadata)
         output.write(CHOSEN_MENTION.files, benchmark_mentions(mentions), metadata)
         output.write(NAME.files, store.frame("wic/benchmark_name"), metadata)
         output.write(RELATED.files, store.table("related_concept"), metadata)
         if (types := store.frame("wic/semantic_type")).height:
             output.write(SEMANTIC_TYPE.files, types, metadata)
-        skipped = (*terminology.skipped, *corpora.skipped, *unlinked)
         WicManifest(
-            corpora=list(corpora.facts),
+            corpora=facts,
             terminology=terminology.to_json(),
             options=options.recorded(),
             quotas=quotas,
-            skipped=[asdict(item) for item in skipped],
+            skipped=[asdict(item) for item in (*terminology.skipped, *left_out)],
             **run_facts(progress, output.outputs, threads, "pysbd", "simplemma"),
         ).write(output.folder)
         output.publish()
     return Benchmark(options.out)
 
 
-def _n_known(store: Store, codes: pl.DataFrame, vocabulary: str | None) -> int:
-    """Return the number of the corpora's codes that are linked to a concept of the terminology.
-
-    This runs before the slowest step, splitting into sentences, and leaves the table cited_code.
-    """
-    store.put("corpus_code", codes)
-    cite_codes(store, vocabulary)
-    n_known: int = store.frame("wic/known_code")["n_codes"].item()
-    store.drop("corpus_code")
-    return n_known
-
-
 def _linked_mentions(
     store: Store, options: WicBuildOptions, threads: int, progress: Progress
-) -> tuple[Corpora, pl.DataFrame, tuple[Skipped, ...]]:
-    """Return corpora, one mention of each sentence with its concept, and the number without one."""
-    paths = [Path(path) for path in options.corpora]
+) -> tuple[list[dict[str, Any]], pl.DataFrame, tuple[Skipped, ...]]:
+    """Return facts on corpora, one mention of each sentence with its concept, and omissions."""
+    paths, problems = [Path(path) for path in options.corpora], Problems()
     with progress.stage("read corpora") as stage:
-        corpora = read_mentions(
-            paths, language=options.language, threads=threads, advance=stage.advance
+        found, facts = read_mentions(
+            paths, problems, language=options.language, threads=threads, advance=stage.advance
         )
-        n_sentences = sum(facts["n_sentences"] for facts in corpora.facts)
-        stage.note(f"{corpora.mentions.height:,} mentions in {n_sentences:,} sentences")
-    progress.warn(*corpora.warnings)
+        n_sentences = sum(each["n_sentences"] for each in facts)
+        stage.note(f"{found.height:,} mentions in {n_sentences:,} sentences")
+    progress.warn(*problems.warnings())
     with progress.stage("link mentions to concepts") as stage:
-        store.put("mention", corpora.mentions)
+        store.put("mention", found)
         store.run("wic/linked_mention")
         unlinked = store.frame("wic/unlinked_mention")
         mentions = chosen_mentions(store.table("linked_mention"), options.seed)
         n_concepts = mentions["concept_id"].n_unique()
         stage.note(f"{mentions.height:,} sentences with one of {n_concepts:,} concepts")
-    skipped = tuple(Skipped(reason=why, n_rows=n) for why, n in unlinked.iter_rows())
-    return corpora, mentions, skipped
+    skipped = (Skipped(reason=why, n_rows=n) for why, n in unlinked.iter_rows())
+    return facts, mentions, (*problems.skipped(), *skipped)
 
 
 def _instances(
@@ -185,14 +176,14 @@ def _quotas(instances: pl.DataFrame, progress: Progress) -> dict[str, dict[str, 
 
 
 def _metadata(
-    options: WicBuildOptions, corpora: Corpora, terminology: Terminology
+    options: WicBuildOptions, corpora: Sequence[dict[str, Any]], terminology: Terminology
 ) -> dict[str, str]:
     """Return the provenance for every Parquet file, and whether it may be redistributed.
 
     Corpora do not say whether they may, so the permission of a terminology is not enough.
     """
     return {
-        "corpora": json.dumps(sorted(facts["name"] for facts in corpora.facts)),
+        "corpora": json.dumps(sorted(facts["name"] for facts in corpora)),
         "terminology": terminology.name,
         "options": json.dumps(options.recorded()),
         "redistributable": "false" if terminology.redistributable is False else "null",

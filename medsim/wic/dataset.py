@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.errors import InputError
-from medsim.core.instances import check_terms
+from medsim.core.instances import checked_terms
 from medsim.core.kinds import WIC_COLUMNS
 from medsim.core.manifest import fingerprint
 from medsim.core.reading import reading
@@ -176,11 +176,8 @@ def read_dataset(
     of WiC; the latter are only for fitting, in every round.
     """
     files = _files(data, train, dev)
-    frames = {
-        split: _read_training(path) if split == "train" else _read_checked(path)
-        for split, path in files.items()
-    }
-    more = [(path, _read_training(path)) for path in map(Path, more_train)]
+    frames = {split: _instances(path, split) for split, path in files.items()}
+    more = [(path, _instances(path, "train")) for path in map(Path, more_train)]
     if not frames["test"].height:
         raise InputError(f"{files['test']} has no instance")
     crossed = data.is_file() and train is None and dev is None
@@ -221,16 +218,10 @@ def _files(data: Path, train: str | Path | None, dev: str | Path | None) -> dict
     return {split: files[split] for split in CORPUS_SPLITS if split in files}
 
 
-def _read_training(path: Path) -> pl.DataFrame:
-    """Return the instances of a training file, which may be a file of WiC."""
-    return read_wic(path) if path.name.endswith(_DATA) else _read_checked(path)
-
-
-def _read_checked(path: Path) -> pl.DataFrame:
-    """Return the instances of a file after checking that every term is at its offsets."""
-    instances = read_instances(path)
-    check_terms(path, instances)
-    return instances
+def _instances(path: Path, split: str) -> pl.DataFrame:
+    """Return the instances of a file; one of the training split may be a file of WiC."""
+    is_of_wic = split == "train" and path.name.endswith(_DATA)
+    return read_wic(path) if is_of_wic else checked_terms(path, read_instances(path))
 
 
 def _folded_rounds(benchmark: pl.DataFrame, order: Rows, seed: int) -> tuple[Round, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +21,8 @@ from medsim.wic.output import MENTION_COLUMNS
 from medsim.wic.rules import initials_of, lemma_of
 
 if TYPE_CHECKING:
-    from medsim.core.manifest import Skipped
     from medsim.core.store import Store
 
-
-_ROWS_A_FRAME = 1 << 14
 
 _Row = tuple[str, str, int, str, int, int, str, str, str, str]
 """The values of ``MENTION_COLUMNS``."""
@@ -34,39 +30,26 @@ _Row = tuple[str, str, int, str, int, int, str, str, str, str]
 _NO_QUERY = np.uint64(0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Corpora:
-    """All corpora of a benchmark.
-
-    Attributes:
-        mentions: ``MENTION_COLUMNS``, in the order of the files.
-        facts: the facts on each corpus and its file, for the manifest.
-        skipped: the numbers of items left out of all corpora, with reasons.
-        warnings: a line for each kind of fault in the files.
-    """
-
-    mentions: pl.DataFrame
-    facts: list[dict[str, Any]]
-    skipped: tuple[Skipped, ...]
-    warnings: tuple[str, ...]
-
-
 def read_mentions(
     paths: Sequence[Path],
+    problems: Problems,
     *,
     language: str = ENGLISH,
     threads: int,
     advance: Callable[[int], None] = lambda _n: None,
-) -> Corpora:
-    """Return the mentions of corpora, each in its sentence.
+) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
+    """Return the mentions of corpora, each in its sentence, and the facts on each corpus.
 
     Args:
         paths: at least one; corpora are named after them, see ``corpus_names``.
+        problems: counts what is left out.
         language: of the sentences, one of ``medsim.corpora.sentences``.
         threads: the number of processes that split sentences; the result does not depend on it.
         advance: receives the number of documents read since the last call.
+
+    Returns:
+        ``MENTION_COLUMNS``, in the order of the files; and the facts for the manifest.
     """
-    problems = Problems()
     mentions, facts = [], []
     for path, corpus in zip(paths, corpus_names(paths), strict=True):
         with open_corpus(path) as file:
@@ -83,12 +66,7 @@ def read_mentions(
         values = of_corpus.select(pl.col("vocabulary", "kind").unique().sort().implode())
         vocabularies, kinds = values.row(0)
         facts.append(about | counts | {"vocabularies": vocabularies, "kinds": kinds})
-    return Corpora(
-        mentions=pl.concat(mentions),
-        facts=facts,
-        skipped=problems.skipped(),
-        warnings=problems.warnings(),
-    )
+    return pl.concat(mentions), facts
 
 
 def codes_of_corpora(paths: Sequence[Path]) -> pl.DataFrame:
@@ -120,7 +98,6 @@ def mentions_in_sentences(
     Also return the numbers of documents that were split into sentences, of their sentences, of
     sentences with a mention that has at most one code, and of their mentions, kept or not.
     """
-    frames = [pl.DataFrame(schema=MENTION_COLUMNS)]
     rows: list[_Row] = []
     counts = Counter(n_documents=0, n_sentences=0, n_annotated=0, n_mentions=0)
     short = short_enough(documents, corpus, problems)
@@ -131,11 +108,7 @@ def mentions_in_sentences(
         annotated: set[int] = set()
         rows.extend(_rows(document, sentences, corpus, problems, annotated))
         counts["n_annotated"] += len(annotated)
-        if len(rows) >= _ROWS_A_FRAME:
-            frames.append(pl.DataFrame(rows, schema=MENTION_COLUMNS, orient="row"))
-            rows = []
-    frames.append(pl.DataFrame(rows, schema=MENTION_COLUMNS, orient="row"))
-    return pl.concat(frames), dict(counts)
+    return pl.DataFrame(rows, schema=MENTION_COLUMNS, orient="row"), dict(counts)
 
 
 def _rows(

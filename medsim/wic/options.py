@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from medsim.builds.options import NEW_FOLDER
 from medsim.core.config import MAX_SEED, MAX_THREADS
@@ -127,6 +127,13 @@ class WicStatsOptions(BenchmarkFilesOptions):
     threads: Threads = None
 
 
+def _wrapped(models: Any, where: str) -> object:
+    """Return models, each from ``wrap``; raise OptionError if one is not an embedding."""
+    if isinstance(models, Mapping):
+        return {name: wrap(model, f"{where} {name!r}") for name, model in models.items()}
+    return tuple(wrap(model, where) for model in models)
+
+
 @dataclass(frozen=True, slots=True)
 class WicEvaluateOptions(Options):
     """The options of ``medsim wic eval``."""
@@ -150,6 +157,7 @@ class WicEvaluateOptions(Options):
         "and vectors, each a medsim.Embedding with a name, or a dict of them by name.",
         ("--model", "-m"),
         metavar="NAME=PATH",
+        read=_wrapped,
     )
     predictions: Sequence[str] = main_field(
         (),
@@ -206,15 +214,7 @@ class WicEvaluateOptions(Options):
             return None
 
     def check(self) -> None:
-        """Raise OptionError if a model is not an embedding, or the accuracy is out of range."""
-        models = self.models
-        object.__setattr__(
-            self,
-            "models",
-            {name: wrap(model, f"`models` {name!r}") for name, model in models.items()}
-            if isinstance(models, Mapping)
-            else tuple(wrap(model, "`models`") for model in models),
-        )
+        """Raise OptionError if the accuracy is out of range."""
         accuracy = self.accuracy_of_people
         if accuracy is not None and not 0 <= accuracy <= 1:
             raise OptionError(f"`people` {self.people} is not an accuracy between 0 and 1")

@@ -35,9 +35,9 @@ def group_of(
 ) -> str | None:
     """Return the group of two terms: the first of ``medsim.wic.GROUPS`` that applies.
 
-    It shares no code with the search that builds a benchmark, so it can check the search. Groups
-    and their order are as in Rouhizadeh et al. (2024). ``share_concept`` says whether both terms
-    are names of one concept of the terminology, ignoring case; if it is None, synonyms are
+    It shares only RapidFuzz with the search that builds a benchmark, so it can check the search.
+    Groups and their order are as in Rouhizadeh et al. (2024). ``share_concept`` says whether both
+    terms are names of one concept of the terminology, ignoring case; if it is None, synonyms are
     skipped. Labels with a ratio above ``similarity`` are similar. The order of the two terms does
     not matter.
     """

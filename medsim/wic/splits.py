@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import polars as pl
+from rapidfuzz.distance import Indel
+from rapidfuzz.process import cdist
 
-from medsim.core.config import in_threads
-from medsim.core.terms import pack
 from medsim.kernels.drawing import pairs_between, take_in_order
-from medsim.kernels.edit_search import TermsByLength, search_alike_pairs, signatures
 from medsim.kernels.packing import tie_hashes
-from medsim.kernels.types import Counts, Flags, Hashes, Places, Rows
+from medsim.kernels.types import Counts, Flags, Hashes, Places
 from medsim.wic import GROUPS, MAX_REPEATS, SIMILARITY
 from medsim.wic.output import CHOSEN_MENTION, INSTANCE
 
@@ -24,8 +22,7 @@ if TYPE_CHECKING:
     from medsim.core.store import Store
 
 
-_ROOM = 1 << 12
-_TERMS_A_TASK = 256
+_TERMS_AT_ONCE = 128
 
 
 _RUNS = ("begin1", "end1", "begin2", "end2")
@@ -57,7 +54,14 @@ def blocks_of(
     alike = similar_label_pairs(terms, similarity, threads=threads).astype(np.int32)
     store.put("alike", pl.DataFrame({"form1": alike[:, 0], "form2": alike[:, 1]}))
     store.run("wic/form_pair")
-    store.put("cell", _cells(mentions, forms))
+    # Cells are the runs of mentions of one form and one concept.
+    numbered = mentions.join(
+        forms.select("lower_term", "form_id"), on="lower_term", maintain_order="left"
+    ).with_row_index("row")
+    cells = numbered.group_by("form_id", "concept_id").agg(
+        begin_row=pl.col("row").min().cast(pl.Int64), end_row=pl.col("row").max().cast(pl.Int64) + 1
+    )
+    store.put("cell", cells.sort("begin_row").with_row_index("cell_id"))
     n_first, n_second = (pl.col(f"end{run}") - pl.col(f"begin{run}") for run in (1, 2))
     is_within = pl.col("begin1") == pl.col("begin2")
     within = n_first * (n_first - 1) // 2
@@ -70,60 +74,34 @@ def blocks_of(
     )
 
 
-def _cells(mentions: pl.DataFrame, forms: pl.DataFrame) -> pl.DataFrame:
-    """Return the runs of mentions of one form and one concept, with their starts and ends."""
-    numbered = mentions.join(
-        forms.select("lower_term", "form_id"), on="lower_term", maintain_order="left"
-    ).with_row_index("row")
-    cells = numbered.group_by("form_id", "concept_id").agg(
-        begin_row=pl.col("row").min().cast(pl.Int64), end_row=pl.col("row").max().cast(pl.Int64) + 1
-    )
-    return cells.sort("begin_row").with_row_index("cell_id")
-
-
 def similar_label_pairs(
     terms: Sequence[str], similarity: float = SIMILARITY, *, threads: int = 1
 ) -> Places:
     """Return all pairs of distinct terms in lower case whose ratio is above ``similarity``.
 
     The ratio is (|a| + |b| - d) / (|a| + |b|), lengths in code points, where d counts insertions
-    and deletions, and a substitution is one of each (Rouhizadeh et al. 2024). Every pair above it
-    is found: pairs that are not compared cannot reach it. Threads never change the result.
+    and deletions, and a substitution is one of each (Rouhizadeh et al. 2024). So it is above n / m
+    if m d < (m - n) (|a| + |b|). As d is at least the difference of lengths, the shorter term then
+    has more than n / (2 m - n) of the longer term's length, and only such pairs are compared.
 
     Returns:
-        int64[n_pairs, 2], rows of terms, the smaller first, in order. Time O(n_terms^2) for
-        signatures of 32 bytes; the remaining pairs are compared in O(length).
+        int64[n_pairs, 2], rows of terms, the smaller first, in order. Threads never change them.
     """
+    n, m = Fraction(str(similarity)).as_integer_ratio()
     lengths = np.fromiter(map(len, terms), np.int64, len(terms))
     order = np.argsort(lengths, kind="stable")
-    packed = pack(pl.Series([terms[row] for row in order], dtype=pl.String))
-    characters, numbers = np.unique(packed.codes, return_inverse=True)
-    codes = numbers.astype(np.uint32)
-    laid = TermsByLength(
-        codes=codes,
-        starts=packed.starts,
-        signatures=signatures(codes, packed.starts),
-        n_characters=len(characters),
-    )
-    tasks = range(int(np.count_nonzero(lengths == 0)), len(terms), _TERMS_A_TASK)
-    search = partial(_search, laid, Fraction(str(similarity)).as_integer_ratio())
-    parts = in_threads(threads, search, tasks)
-    rows = np.concatenate(parts) if parts else np.empty((0, 2), np.int64)
-    pairs = np.sort(order[rows], axis=1)
-    return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
-
-
-def _search(laid: TermsByLength, limit: tuple[int, int], first: int) -> Places:
-    """Return the pairs of one task, int64[n_pairs, 2]; repeated if the buffer was too small."""
-    stop = min(first + _TERMS_A_TASK, len(laid.starts) - 1)
-    room = _ROOM
-    while True:
-        firsts: Rows = np.empty(room, np.int64)
-        seconds: Rows = np.empty(room, np.int64)
-        n_found = search_alike_pairs(laid, limit, first, stop, firsts, seconds)
-        if n_found <= room:
-            return np.stack([firsts[:n_found], seconds[:n_found]], axis=1)
-        room = n_found
+    by_length, lengths = [terms[row] for row in order], lengths[order]
+    found = [np.empty((0, 2), np.int64)]
+    for begin in range(0, len(terms), _TERMS_AT_ONCE):
+        end = min(begin + _TERMS_AT_ONCE, len(terms))
+        first = int(np.searchsorted(lengths, n * lengths[begin] // (2 * m - n), side="right"))
+        longer, shorter = by_length[begin:end], by_length[first:end]
+        edits = cdist(longer, shorter, scorer=Indel.distance, dtype=np.int64, workers=threads)
+        both = lengths[begin:end, None] + lengths[first:end]
+        pairs = np.add(np.argwhere(m * edits < (m - n) * both), (begin, first))
+        found.append(pairs[pairs[:, 1] < pairs[:, 0]])
+    rows = np.sort(order[np.concatenate(found)], axis=1)
+    return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
 
 
 _DRAWS = 1 << 64

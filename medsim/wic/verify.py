@@ -14,9 +14,8 @@ from medsim.core.checks import Finding, Verification, findings_table
 from medsim.core.config import available_threads
 from medsim.core.data import toml_of
 from medsim.core.errors import InputError
-from medsim.core.files import digest_of
 from medsim.core.kinds import columns
-from medsim.core.manifest import Output, fingerprint
+from medsim.core.opened import file_fingerprint
 from medsim.core.options import public
 from medsim.core.progress import progress_of
 from medsim.core.store import Store
@@ -38,6 +37,8 @@ from medsim.wic.output import (
 )
 
 if TYPE_CHECKING:
+    from medsim.core.manifest import Output
+
     Keys: TypeAlias = Callable[["Instance"], Sequence[Hashable]]
     Splits: TypeAlias = Mapping[str, Sequence["Instance"]]
 
@@ -490,8 +491,7 @@ def _fault(build: Benchmark, path: str, output: Output | None) -> str:
     if output is None:
         return f"{path} is not in the manifest"
     try:
-        is_table = path.endswith(".parquet")
-        actual = fingerprint(build.read(path)) if is_table else digest_of(build.folder / path)
+        actual = file_fingerprint(build.folder / path)
     except (InputError, OSError) as error:
         return f"{path} cannot be read ({error})"
     return "" if actual == output.fingerprint else f"{path} differs from the manifest"

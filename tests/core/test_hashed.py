@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from medsim.core.files import HashedReader, open_hashed
 from medsim.core.store import Store
 from medsim.core.tables import read_table
+from medsim.corpora.documents import Problems
 from medsim.evaluations import rated_parts
 from medsim.evaluations.rated_parts import read_words
 from medsim.terminologies.options import ReadingOptions
@@ -81,10 +82,12 @@ def test_replaced_corpus_has_the_digest_of_the_parsed_bytes(
     path = tmp_path / "corpus.txt"
     path.write_bytes(data)
 
-    result = read_mentions([path], threads=1, advance=lambda _n: path.write_bytes(OTHER) and None)
+    mentions, facts = read_mentions(
+        [path], Problems(), threads=1, advance=lambda _n: path.write_bytes(OTHER) and None
+    )
 
-    assert result.mentions["term"].to_list() == ["Zirel fever"]
-    assert [facts["sha256"] for facts in result.facts] == [digest(data)]
+    assert mentions["term"].to_list() == ["Zirel fever"]
+    assert [each["sha256"] for each in facts] == [digest(data)]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])

@@ -187,8 +187,8 @@ def test_a_readable_table_has_a_row_per_set_and_a_column_per_task() -> None:
     ("text", "message"),
     [
         ("model,ner\na,1\nb,good\nc,2\n", "line 3: ner 'good' is not a number such as 0.85"),
-        ("model,ner\na,1\na,2\nb,3\n", "has model 'a' twice"),
-        ("model,ner\na,1\n,2\nb,3\n", "row 2 has no model"),
+        ("model,ner\na,1\na,2\nb,3\n", "line 3: model 'a' is there twice; each model must"),
+        ("model,ner\na,1\n,2\nb,3\n", "line 3: model '' names no model"),
         ("size,ner\n1,1\n2,2\n", "has no column of models; name it 'model'"),
         ("model,note\na,x\nb,y\n", "has no column of numbers beside 'model'"),
         ("model,ner\n", "0 models have both"),

@@ -391,7 +391,7 @@ def test_a_build_whose_rows_do_not_match_its_manifest_is_refused(
     shutil.copytree(data / "build", build)
     path = next(build.glob("pairs/dataset=syn_syn/difficulty=hard/negatives=random/*.parquet"))
     pl.read_parquet(path, hive_partitioning=False).head(3).write_parquet(path)
-    with pytest.raises(medsim.MedsimError, match="does not hold the rows that the manifest record"):
+    with pytest.raises(medsim.MedsimError, match=r"data\.parquet was changed; run medsim build"):
         run(data, tmp_path / "out", "one", inputs=build)
     path.write_bytes(b"x")
     with pytest.raises(medsim.MedsimError, match=r"data\.parquet cannot be read"):

@@ -174,7 +174,7 @@ def sentences(scores: dict, p: dict, n: int = 100, half: float = 0.05, **of) -> 
     ]
     tests = [
         comparison(HARD | {"dataset": name} | of, *two, gap, 1, low=gap - 0.02, high=gap + 0.02)
-        | {"p_bonferroni": p, "of": kind["statistic"]}
+        | {"p": p and p / len(by_pair), "p_bonferroni": p, "of": kind["statistic"]}
         | ({"between": "baseline"} if "baseline" in two else {})
         for name, by_pair in p.items()
         for two, p in by_pair.items()
@@ -402,7 +402,7 @@ def test_the_result_is_above_a_chart_of_the_same_numbers(full, page: Page) -> No
     assert first.result[0] == (
         "No model leads on the 188 hard pairs of dataset_0 (invented) with Levenshtein negatives: "
         "two has the highest AUC, 0.650 (95% CI 0.630 to 0.670), but cannot be distinguished from "
-        "one (difference 0.050, 95% CI 0.010 to 0.100, p = 1.000)."
+        "one (difference 0.050, 95% CI 0.010 to 0.100, corrected p = 1.000)."
     )
     [chart] = charts(first)
     assert chart.rows.select("y", "value").rows() == [("two", 0.65), ("one", 0.6)]

@@ -127,8 +127,7 @@ def test_a_small_build_has_rare_trigrams_for_spelling_and_says_so(
     exported: dict[int, medsim.Exported],
 ) -> None:
     assert any(
-        "too few pairs for a spelling classifier" in each
-        for each in exported[3].manifest.warnings
+        "too few pairs for a spelling classifier" in each for each in exported[3].manifest.warnings
     )
     for row in lines_of(exported[3]):
         assert all(0 <= score <= 1 for score in row["spelling"])

@@ -50,7 +50,7 @@ from medsim.builds.positives import read_corrections
 from medsim.cli import app
 from medsim.core.console import read_option_file
 from medsim.core.errors import ServiceError
-from medsim.core.instances import check_terms
+from medsim.core.instances import checked_terms
 from medsim.core.opened import open_output
 from medsim.core.reading import open_file, parsed_json
 from medsim.corpora.documents import Problems, corpus_digest, documents_of, open_corpus
@@ -71,7 +71,8 @@ from medsim.studies.asking import read_pairs
 from medsim.studies.relations import read_lexicon
 from medsim.studies.sheets import JUDGEMENT, written_csv
 from medsim.studies.sheets.answers import StudyIdentity, read_answers
-from medsim.systems.predictions import number_column, read_by_role
+from medsim.systems.options import system_of
+from medsim.systems.predictions import number_column, predicted_table
 from medsim.tagging.corpus import read_conll
 from medsim.wic.dataset import read_wic
 from medsim.wic.models.predicted import read_predictions
@@ -314,9 +315,7 @@ def _answers(path: Path) -> object:
 
 
 def _instances(path: Path) -> object:
-    rows = read_instances(path)
-    check_terms(path, rows)
-    return rows
+    return checked_terms(path, read_instances(path))
 
 
 def _general(folder: Path) -> Path:
@@ -330,7 +329,7 @@ def _predictions(path: Path) -> object:
 
 
 def _similarities(path: Path) -> object:
-    table = read_by_role(path, "ranker", ("term1", "term2", "similarity"))
+    table = predicted_table(system_of(path, "ranker"), ("term1", "term2", "similarity"))
     return number_column(table, "similarity")
 
 
@@ -347,7 +346,7 @@ def _opened(path: Path) -> object:
     return open_output(path).manifest
 
 
-_VALUES = {entry.entry_id: at % 3 for at, entry in enumerate(SHEET.entries)}
+_VALUES = {entry: at % 3 for at, entry in enumerate(SHEET.entries["entry_id"])}
 _RATED = "term1,term2,rating\nheart,asthma,3.5\npain,acute fever,1\nheart attack,infarction,4\n"
 _SENTENCES = '{"sentence1": "A heart.", "sentence2": "The heart", "score": 4.5}\n' * 2
 _BY_RATERS = (

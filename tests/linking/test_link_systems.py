@@ -223,6 +223,19 @@ def test_a_language_model_chooses_among_candidates(places: dict[str, Path], tmp_
     assert linked.manifest.systems["llm"]["model"] == "m"
 
 
+def test_replies_without_an_answer_are_a_warning(places: dict[str, Path], tmp_path: Path) -> None:
+    service = LocalService()
+    service.chat = lambda _: says("Perhaps.")
+    given = [places["corpus"]], places["ontology"], {}, tmp_path / "out"
+    with service.running():
+        linked = medsim.link(*given, llms=[f"llm=api:{service.url},model=m"], cache="none")
+
+    warnings = [warning for warning in linked.manifest.warnings if warning.startswith("llm: ")]
+    assert re.fullmatch(
+        r"llm: no clear answer in (\d+) of \1 replies, such as 'Perhaps.'", *warnings
+    )
+
+
 def test_options_that_do_not_fit_are_refused(places: dict[str, Path], tmp_path: Path) -> None:
     given = [places["corpus"]], places["ontology"], {}, tmp_path / "out"
     with pytest.raises(OptionError, match=r"first search.*levenshtein"):

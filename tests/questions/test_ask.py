@@ -414,8 +414,8 @@ def test_the_command_prints_the_result(
 
 
 CUT = "m0: tokens=16 cuts 60 of 60 replies before an answer; raise it"
-UNCLEAR = "m0: no clear answer in 60 of 60 replies, such as 'Perhaps.' (all are in the view"
-REFUSED = "m0: no clear answer in 60 of 60 replies, such as 'Not \\x1b allowed.' (all are in the"
+UNCLEAR = "m0: no clear answer in 60 of 60 replies, such as 'Perhaps.'; try shots=5, or another"
+REFUSED = "m0: no clear answer in 60 of 60 replies, such as 'Not \\x1b allowed.'; try shots=5"
 
 
 @pytest.mark.some(3)
@@ -425,9 +425,9 @@ REFUSED = "m0: no clear answer in 60 of 60 replies, such as 'Not \\x1b allowed.'
         (lambda _: says("<think>The names are all", finish="length"), CUT),
         (lambda _: says(None, finish="length"), CUT),
         (lambda _: says("Perhaps."), UNCLEAR),
-        (lambda _: says("Perhaps." * 99), f"such as {'Perhaps.' * 7 + 'Perh'!r} (all are"),
+        (lambda _: says("Perhaps." * 99), f"such as {'Perhaps.' * 7 + 'Perh'!r}; try"),
         (lambda _: says("", refusal="Not \x1b allowed."), REFUSED),
-        (lambda _: says(None), "such as an empty one (all are in the view replies); try shots=5"),
+        (lambda _: says(None), "such as an empty one; try shots=5, or another model (all replies"),
         (lambda _: says("A, because the names are", finish="length"), None),
         (reply_with(lambda row: "A" if int(row["id"][-2:]) % 2 else "Perhaps.", ROWS), None),
         (

@@ -39,12 +39,16 @@ def naive_acceleration(left: np.ndarray, right: np.ndarray) -> float:
     return float((from_mean**3).sum() / (6 * (from_mean**2).sum() ** 1.5))
 
 
+def resampling(resamples: int = 10_000, seed: int = 0, threads: int = 1) -> Resampling:
+    return Resampling(seed=seed, resamples=resamples, threads=threads)
+
+
 def bca_spearman(left, right, **options) -> Test:
-    return SpearmanBootstrap([left], right, **options).correlation(0)
+    return SpearmanBootstrap([left], right, resampling(**options)).correlation(0)
 
 
 def bca_spearman_difference(left, other, right, **options) -> Test:
-    return SpearmanBootstrap([left, other], right, **options).difference(0, 1)
+    return SpearmanBootstrap([left, other], right, resampling(**options)).difference(0, 1)
 
 
 def test_interval_matches_scipy_for_the_same_resamples() -> None:
@@ -116,7 +120,7 @@ def test_differences_use_the_same_resamples() -> None:
 
     result = bca_spearman_difference(near, far, right, threads=1)
 
-    alone = [bca_spearman(side, right, threads=1) for side in (near, far)]
+    alone = [bca_spearman(side, right) for side in (near, far)]
     assert result.statistic == alone[0].statistic - alone[1].statistic
     assert result.low < result.statistic < result.high
     assert result.high - result.low < 0.7 * (alone[0].high - alone[0].low)
@@ -130,7 +134,7 @@ def test_number_of_resamples_limits_p_and_zeros_count_on_neither_side() -> None:
     ):
         result = Distribution(estimate=estimate, resampled=values, acceleration=0.0)
         assert bca_p(result) == pytest.approx(p)
-    assert 0.0005 <= bca_spearman(*correlated(300, seed=1), resamples=4000, threads=1).p < 0.001
+    assert 0.0005 <= bca_spearman(*correlated(300, seed=1), resamples=4000).p < 0.001
 
 
 def test_difference_matches_scipy_within_resampling_error() -> None:
@@ -157,7 +161,7 @@ def test_difference_matches_scipy_within_resampling_error() -> None:
 
 def test_sides_that_rank_alike_do_not_differ() -> None:
     left = np.arange(20.0)
-    alike = SpearmanBootstrap([left, np.exp(left)], left, resamples=999, threads=1)
+    alike = SpearmanBootstrap([left, np.exp(left)], left, resampling(999))
 
     differ = alike.difference(0, 1)
 
@@ -170,7 +174,7 @@ def test_sides_that_rank_alike_do_not_differ() -> None:
 def test_few_pairs_that_rank_alike_prove_little(n: int, low: float, verdict: str) -> None:
     is_significant = verdict == "significant"
     pairs = np.arange(float(n))
-    sides = SpearmanBootstrap([pairs, -pairs], pairs, resamples=999, threads=1)
+    sides = SpearmanBootstrap([pairs, -pairs], pairs, resampling(999))
 
     alike, reversed_, differ = sides.correlation(0), sides.correlation(1), sides.difference(0, 1)
 
@@ -185,7 +189,7 @@ def test_few_pairs_that_rank_alike_prove_little(n: int, low: float, verdict: str
 def test_interval_of_few_pairs_includes_the_analytic_interval(n: int) -> None:
     left = np.arange(float(n))
     right = np.array([*left[:-2], left[-1], left[-2]])
-    result = bca_spearman(left, right, resamples=400, threads=1)
+    result = bca_spearman(left, right, resamples=400)
     z, error = math.atanh(result.statistic), math.sqrt((1 + result.statistic**2 / 2) / (n - 3))
 
     assert result.low <= math.tanh(z - stats.norm.ppf(0.975) * error) + 1e-12
@@ -195,7 +199,7 @@ def test_interval_of_few_pairs_includes_the_analytic_interval(n: int) -> None:
 
 def test_interval_of_thirty_pairs_is_the_bootstrap_interval() -> None:
     left, right = correlated(30, seed=3)
-    bootstrap = SpearmanBootstrap([left], right, resamples=400, threads=1)
+    bootstrap = SpearmanBootstrap([left], right, resampling(400))
     distribution = Distribution(
         estimate=spearman(left, right),
         resampled=np.sort(bootstrap._resampled[:, 0]),
@@ -220,7 +224,7 @@ def test_interval_of_few_pairs_covers_the_truth(n: int, levels: int | None) -> N
         return left, right if levels is None else np.clip(np.round(1.2 * right + 2), 0, levels - 1)
 
     truth = stats.spearmanr(*sample(200_000)).statistic
-    result = [bca_spearman(*sample(n), resamples=300, threads=1) for _ in range(200)]
+    result = [bca_spearman(*sample(n), resamples=300) for _ in range(200)]
     defined = [test for test in result if not math.isnan(test.statistic)]
 
     covering = [test.low <= truth <= test.high for test in defined]
@@ -255,7 +259,7 @@ def test_too_few_pairs_or_a_constant_side_have_no_interval(
     left: list[float], right: list[float], statistic: float
 ) -> None:
     sides = [np.array(left)] * 2
-    bootstrap = SpearmanBootstrap(sides, np.array(right), resamples=100, threads=1)
+    bootstrap = SpearmanBootstrap(sides, np.array(right), resampling(100))
 
     assert bootstrap.correlation(0).statistic == pytest.approx(statistic, nan_ok=True)
     for result in (bootstrap.correlation(0), bootstrap.difference(0, 1)):
@@ -267,7 +271,7 @@ def test_acceleration_ignores_undefined_correlations() -> None:
     left_out = leave_one_out_spearman(ranked(left).ranks, ranked(right).ranks)
     assert np.isnan(left_out).tolist() == [False, False, False, True]
 
-    result = bca_spearman(left, right, resamples=200, threads=1)
+    result = bca_spearman(left, right, resamples=200)
 
     assert result.low <= result.statistic <= result.high
 
@@ -276,15 +280,15 @@ def test_results_do_not_depend_on_the_other_similarities() -> None:
     rng = np.random.default_rng(8)
     ratings = np.sort(rng.integers(0, 9, 40)).astype(float)
     sides = [np.round(ratings + rng.normal(size=40), 1) for _ in range(3)]
-    options = {"seed": 5, "resamples": 300, "threads": 2}
+    settings = resampling(300, seed=5, threads=2)
 
-    together = SpearmanBootstrap(sides, ratings, **options)
+    together = SpearmanBootstrap(sides, ratings, settings)
 
     for side in range(3):
-        alone = SpearmanBootstrap([sides[side]], ratings, **options)
+        alone = SpearmanBootstrap([sides[side]], ratings, settings)
         assert together.correlation(side) == alone.correlation(0)
         other = (side + 1) % 3
-        pair = SpearmanBootstrap([sides[side], sides[other]], ratings, **options)
+        pair = SpearmanBootstrap([sides[side], sides[other]], ratings, settings)
         assert together.difference(side, other) == pair.difference(0, 1)
     forward, other = together.difference(0, 1), together.difference(1, 0)
     mirrored = (-other.statistic, -other.high, -other.low)
@@ -320,7 +324,7 @@ def test_default_smallest_p_stays_below_alpha_for_any_number_of_comparisons(
 
 
 def test_fixed_number_of_resamples_does_not_grow() -> None:
-    fixed = Resampling(seed=0, resamples=10_000, threads=1)
+    fixed = resampling()
     assert fixed.for_comparisons(253) == fixed
     assert fixed.least_p(253) > 0.05
     assert [fewest_for(n, 0.05) for n in (1, 3, 253)] == [40, 120, 10_120]

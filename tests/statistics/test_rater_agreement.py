@@ -14,6 +14,7 @@ from hypothesis.extra import numpy as arrays
 from scipy import stats
 
 from medsim.statistics import rater_agreement as module
+from medsim.statistics.options import Resampling
 from medsim.statistics.rater_agreement import rater_agreement
 
 Ratings = arrays.arrays(
@@ -21,6 +22,10 @@ Ratings = arrays.arrays(
     st.tuples(st.integers(2, 5), st.integers(1, 12)),
     elements=st.sampled_from([math.nan, 0.0, 1.0, 2.0, 5.0, 6.0]),
 )
+
+
+def resampling(resamples: int, seed: int = 0, threads: int = 1) -> Resampling:
+    return Resampling(seed=seed, resamples=resamples, threads=threads)
 
 
 def iaa(ratings: np.ndarray) -> tuple[float, float]:
@@ -34,7 +39,7 @@ def iaa(ratings: np.ndarray) -> tuple[float, float]:
 
 @given(Ratings)
 def test_agreement_matches_scipy_over_shared_items(ratings: np.ndarray) -> None:
-    result = rater_agreement(ratings, fewest=2, resamples=0)
+    result = rater_agreement(ratings, fewest=2)
 
     expected = iaa(ratings)
     assert (result.iaa1.value, result.iaa2.value) == pytest.approx(expected, abs=1e-12, nan_ok=True)
@@ -65,7 +70,7 @@ def test_correlations_without_an_item_match_scipy(ratings, monkeypatch) -> None:
     samples = []
     monkeypatch.setattr(module, "bca_estimate", lambda *parts: samples.append(parts))
 
-    rater_agreement(ratings, fewest=2, resamples=100)
+    rater_agreement(ratings, resampling(100), fewest=2)
 
     n_items = ratings.shape[1]
     expected = np.array([iaa(np.delete(ratings, item, axis=1)) for item in range(n_items)])
@@ -84,7 +89,7 @@ def test_intervals_are_near_scipy_with_other_resamples() -> None:
         rng=np.random.default_rng(0),
     ).confidence_interval
 
-    result = rater_agreement(ratings, seed=1)
+    result = rater_agreement(ratings, resampling(10_000, seed=1))
 
     for at, estimate in enumerate((result.iaa1, result.iaa2)):
         ends = expected.low[at], expected.high[at]
@@ -95,29 +100,29 @@ def test_intervals_are_near_scipy_with_other_resamples() -> None:
 def test_results_do_not_depend_on_threads() -> None:
     ratings = with_gaps(rated(4, 30, seed=4), seed=5)
 
-    single = rater_agreement(ratings, resamples=200, threads=1)
+    single = rater_agreement(ratings, resampling(200))
 
-    assert repr(rater_agreement(ratings, resamples=200, threads=4)) == repr(single)
-    assert rater_agreement(ratings, resamples=200, seed=9).iaa1 != single.iaa1
+    assert repr(rater_agreement(ratings, resampling(200, threads=4))) == repr(single)
+    assert rater_agreement(ratings, resampling(200, seed=9)).iaa1 != single.iaa1
 
 
 def test_raters_who_share_no_items_have_no_agreement() -> None:
     ratings = np.array([[1, 2, math.nan, math.nan], [math.nan, math.nan, 3, 4]])
 
-    result = rater_agreement(ratings, resamples=100)
+    result = rater_agreement(ratings, resampling(100))
 
     assert math.isnan(result.iaa1.value)
     assert math.isnan(result.iaa1.low)
-    assert math.isnan(rater_agreement(np.empty((3, 0)), resamples=100).iaa2.value)
+    assert math.isnan(rater_agreement(np.empty((3, 0)), resampling(100)).iaa2.value)
 
 
 def test_raters_with_too_few_shared_items_change_nothing() -> None:
     good = rated(4, 120, seed=5)
     few = np.full((2, 120), np.nan)
     few[0, [3, 90]], few[1, [3, 90]] = (6, 0), (0, 6)
-    alone = rater_agreement(good, resamples=200)
+    alone = rater_agreement(good, resampling(200))
 
-    result = rater_agreement(np.vstack([good, few]), resamples=200)
+    result = rater_agreement(np.vstack([good, few]), resampling(200))
 
     assert repr(result.iaa1) == repr(alone.iaa1)
     assert result.with_others[:4].tolist() == alone.with_others.tolist()
@@ -127,7 +132,7 @@ def test_raters_with_too_few_shared_items_change_nothing() -> None:
 
 def test_the_order_of_raters_does_not_untie_means() -> None:
     whole = np.random.default_rng(0).integers(1, 6, (6, 40)).astype(float)
-    expected = rater_agreement(whole, resamples=0).iaa2.value
+    expected = rater_agreement(whole).iaa2.value
     for order in (range(6), range(5, -1, -1), [3, 0, 5, 1, 4, 2]):
         tenths = (whole / 10)[list(order)]
-        assert rater_agreement(tenths, resamples=0).iaa2.value == pytest.approx(expected)
+        assert rater_agreement(tenths).iaa2.value == pytest.approx(expected)

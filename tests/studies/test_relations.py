@@ -254,6 +254,17 @@ def test_norms_need_enough_participants_and_both_directions(
         assert [pair[:2] for pair in pairs(path, rule=OF_THE_PAPER)] == [(0, 3)]
 
 
+def test_strengths_may_have_decimal_commas(tmp_path: Path) -> None:
+    rows = "cat;dog;11;0,2;0,1\ndog;fox;11;0,2;0,0\ncat;fox;11;0,0;0,1\n"
+
+    norms, _ = read_norms(
+        [put(tmp_path, "norms.csv", "cue;target;#G;FSG;BSG\n" + rows)], **OF_THE_PAPER
+    )
+
+    assert norms["strength"].to_list() == [0.2, 0.2, 0.0]
+    assert norms["counts"].to_list() == [True, False, False]
+
+
 def test_all_rows_of_a_plain_table_count_with_warnings(tmp_path: Path) -> None:
     path = put(tmp_path, "plain.csv", "cue,target\nfox,Cats\ncats,dog\n")
 
@@ -278,11 +289,11 @@ def test_all_rows_of_a_plain_table_count_with_warnings(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("cue,target,FSG\na,b,often\n", "line 2: fsg 'often' is not a number"),
-        ("cue,target,strength\na,b,1\nb,c,nan\n", "line 3: strength 'nan' is not a number"),
+        ("cue,target,FSG\na,b,often\n", "line 2: fsg 'often' is not a finite number"),
+        ("cue,target,strength\na,b,1\nb,c,nan\n", "line 3: strength 'nan' is not a finite number"),
         ("cue,target\n,cat\ndog,\n", "line 2: cue '' is empty; give a word"),
         ("cue,target\ncat,fox\ndog,\n", "line 3: target '' is empty; give a word"),
-        ("cue,target,#G\na,b,some\n", "line 2: #g 'some' is not a number"),
+        ("cue,target,#G\na,b,some\n", "line 2: #g 'some' is not a finite number"),
         ("word,target\na,b\n", "no column 'cue'"),
     ],
 )

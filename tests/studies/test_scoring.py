@@ -16,6 +16,8 @@ import medsim
 from medsim.cli import app
 from medsim.core.errors import OutputError
 from medsim.evaluations.ratings import read_rated
+from medsim.studies.output import ScoresFolder
+from medsim.studies.page import scores_page
 
 pytestmark = pytest.mark.slow
 
@@ -46,6 +48,17 @@ def test_manifests_have_digests_of_inputs_and_random_raters_are_reported(
     ]
 
 
+def test_scores_of_ratings_have_a_report(pairs: Path, tmp_path: Path) -> None:
+    study = medsim.grade_study(pairs, tmp_path / "study", raters=4, groups=1, duplicates=0)
+    rate(study, tmp_path / "answers", frozenset(study.manifest.annotators))
+    medsim.score_study(study, [tmp_path / "answers"], tmp_path / "scores", resamples=100)
+
+    page = scores_page(ScoresFolder(tmp_path / "scores"))
+
+    (chart,) = next(each.parts for each in page.sections if each.title == "Agreement")
+    assert {"raters", "number of raters", "iaa1 low"} <= {*chart.table.frame.columns}
+
+
 def test_unanswered_items_are_reported_and_count_as_missing(
     shared_build: medsim.Build, tmp_path: Path
 ) -> None:
@@ -54,9 +67,8 @@ def test_unanswered_items_are_reported_and_count_as_missing(
     items = dict(study.assignment().select("entry_id", "item_id").iter_rows())
     left_out = set(study.items()["item_id"].head(4))
     for sheet in study.sheets():
-        values = {
-            entry.entry_id: 1 for entry in sheet.entries if items[entry.entry_id] not in left_out
-        }
+        ids = sheet.entries["entry_id"]
+        values = {entry: 1 for entry in ids if items[entry] not in left_out}
         few = dict(list(values.items())[:5]) if sheet.annotator == "eva" else values
         (tmp_path / f"{sheet.annotator}.jsonl").write_text(written_jsonl(sheet, few))
 

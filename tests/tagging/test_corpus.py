@@ -23,7 +23,6 @@ from medsim.tagging.corpus import (
     read_conll,
     read_corpora,
     tagged_sentences,
-    tags_of,
 )
 from medsim.tagging.options import TagOptions
 
@@ -55,8 +54,8 @@ def tagged(source: Document) -> tuple[list[str], dict[str, int]]:
     return lines, {each.reason: each.n_rows for each in problems.skipped()}
 
 
-def one_corpus(path: Path) -> Corpus:
-    return read_corpora(replace(OPTIONS, corpora=path), Progress())[0]
+def one_corpus(path: Path, progress: Progress | None = None, **options: bool) -> Corpus:
+    return read_corpora(replace(OPTIONS, corpora=path, **options), progress or Progress())[0]
 
 
 def pubtator(path: Path, *ids: int) -> Path:
@@ -119,7 +118,8 @@ def test_documents_are_split_only_by_their_ids(tmp_path: Path) -> None:
     ],
 )
 def test_splits_are_recognised_by_file_names(tmp_path: Path, monkeypatch, names) -> None:
-    corpus = one_corpus(folder(tmp_path / "velp", *names))
+    progress = Progress()
+    corpus = one_corpus(folder(tmp_path / "velp", *names), progress)
     monkeypatch.chdir(tmp_path / "velp")
     assert one_corpus(Path()).name == "velp"
 
@@ -127,7 +127,7 @@ def test_splits_are_recognised_by_file_names(tmp_path: Path, monkeypatch, names)
     sizes = {split: len(sentences) for split, sentences in corpus.splits.items()}
     assert sizes == {"train": 1, "dev": 1, "test": 1}
     assert [Path(file["path"]).name for file in corpus.files.values()] == list(names[:3])
-    assert corpus.warnings == ()  # numbers of documents, which splits in CoNLL's layout share
+    assert progress.warnings == []  # numbers of documents, which splits in CoNLL's layout share
 
 
 def test_files_of_splits_may_be_in_pubtator_format(tmp_path: Path) -> None:
@@ -146,8 +146,10 @@ def test_a_document_in_two_splits_gives_a_warning(tmp_path: Path) -> None:
     for name, ids in (("train", (1, 2)), ("dev", (3, 2)), ("test", (4, 1, 2))):
         pubtator(tmp_path / "cdr" / f"{name}.txt", *ids)
 
-    (warning,) = one_corpus(tmp_path / "cdr").warnings
+    progress = Progress()
+    one_corpus(tmp_path / "cdr", progress)
 
+    (warning,) = progress.warnings
     assert "2 documents are in several splits, 1 first" in warning
 
 
@@ -170,7 +172,7 @@ def test_types_can_be_merged_into_one(tmp_path: Path) -> None:
     path = folder(tmp_path / "velp", "train.tsv", "dev.tsv", "test.tsv")
     (path / "dev.tsv").write_text("Orl\tB-Y\ndup\tI-Y\nrose\tB-X\n")
 
-    merged = one_corpus(path).merge_types()
+    merged = one_corpus(path, one_type=True)
 
     assert merged.kinds() == ["entity"]
     assert merged.splits["dev"][0].tags == ["B-entity", "I-entity", "B-entity"]
@@ -295,7 +297,8 @@ def test_entities_match_seqeval(tags: list[str]) -> None:
 def test_tags_in_bio_have_the_same_entities(tags: list[str]) -> None:
     entities = entities_of(tags)
 
-    again = tags_of(entities, len(tags))
+    words = tuple(map(str, range(len(tags))))
+    again = Sentence(document_id="1", words=words, entities=tuple(entities)).tags
 
     assert entities_of(again) == entities
     assert {tag[0] for tag in again} <= set("BIO")

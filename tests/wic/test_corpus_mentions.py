@@ -12,7 +12,6 @@ from polars.testing import assert_frame_equal
 
 from medsim.corpora import Annotation, Document, sentences
 from medsim.corpora.documents import Problems
-from medsim.wic import mentions
 from medsim.wic.mentions import mentions_in_sentences, read_mentions
 from medsim.wic.output import MENTION_COLUMNS
 
@@ -91,7 +90,6 @@ def test_a_document_that_is_too_long_is_left_out_and_named(monkeypatch) -> None:
 @pytest.mark.slow
 def test_processes_make_no_difference(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(sentences, "_DOCUMENTS_A_BATCH", 3)
-    monkeypatch.setattr(mentions, "_ROWS_A_FRAME", 50)
     names = invented_names(3, 40)
     for name, seed in (("orl.txt", 3), ("dup.txt.gz", 4)):
         text = pubtator_text(names, seed=seed, n_documents=70)
@@ -99,19 +97,21 @@ def test_processes_make_no_difference(tmp_path: Path, monkeypatch) -> None:
     paths = [tmp_path / "orl.txt", tmp_path / "dup.txt.gz"]
     done: list[int] = []
 
-    single = read_mentions(paths, threads=1, advance=done.append)
-    several = read_mentions(paths, threads=2)
+    problems, same_problems = Problems(), Problems()
+    single, facts = read_mentions(paths, problems, threads=1, advance=done.append)
+    several, _ = read_mentions(paths, same_problems, threads=2)
 
-    assert_frame_equal(single.mentions, several.mentions)
-    assert (single.skipped, single.warnings) == (several.skipped, several.warnings)
+    assert_frame_equal(single, several)
+    assert problems.skipped() == same_problems.skipped()
+    assert problems.warnings() == same_problems.warnings()
     assert sum(done) == 140
-    assert single.mentions["corpus"].unique(maintain_order=True).to_list() == ["orl", "dup"]
-    assert single.mentions["document_id"].unique().len() == 70
-    for row in single.mentions.iter_rows(named=True):
+    assert single["corpus"].unique(maintain_order=True).to_list() == ["orl", "dup"]
+    assert single["document_id"].unique().len() == 70
+    for row in single.iter_rows(named=True):
         assert row["sentence"][row["start"] : row["end"]] == row["term"]
     n_left_out = sum(
         each.n_rows
-        for each in single.skipped
+        for each in problems.skipped()
         if each.reason.startswith("mention ") and "offsets" not in each.reason
     )
-    assert sum(facts["n_mentions"] for facts in single.facts) == single.mentions.height + n_left_out
+    assert sum(each["n_mentions"] for each in facts) == single.height + n_left_out

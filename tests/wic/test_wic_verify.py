@@ -61,7 +61,7 @@ def with_values(split: str, number: int, **values: object) -> Callable[[WicFolde
     return lambda folder: replaced(folder.splits[split], number, **values)
 
 
-def with_terms(split: str, number: int, *terms: str | None) -> Callable[[WicFolder], None]:
+def checked_terms(split: str, number: int, *terms: str | None) -> Callable[[WicFolder], None]:
     """Return a change that gives an instance other terms; None keeps a term."""
 
     def change(folder: WicFolder) -> None:
@@ -141,7 +141,7 @@ def leaks_a_sentence(folder: WicFolder) -> None:
     replaced(folder.splits["train"], 6, **first, **side(2, "zirelo fever", 90, "c"))
 
 
-leaks_terms = with_terms("dev", 2, "ZOTOW", "zirel of the outer wall")
+leaks_terms = checked_terms("dev", 2, "ZOTOW", "zirel of the outer wall")
 
 
 def test_a_sentence_may_be_in_train_a_hundred_times(tmp_path: Path) -> None:
@@ -287,10 +287,10 @@ OF_FILES = [
     (with_values("dev", 0, start1=9, end1=9), ["offsets", "term"]),
     (with_values("test", 0, start2=10, end2=20), ["term"]),
     (has_one_sentence_twice, ["two_sentences", "one_mention"]),
-    (with_terms("train", 4, "WLAB", "wet lung after brin"), ["group"]),
-    (with_terms("test", 0, None, "zirel feverish"), ["lemma"]),
-    (with_terms("test", 6, "chronic zirelitis cell", "chronic zirelitis cells"), ["lemma"]),
-    (with_terms("dev", 6, "telo", "telx"), ["similarity"]),
+    (checked_terms("train", 4, "WLAB", "wet lung after brin"), ["group"]),
+    (checked_terms("test", 0, None, "zirel feverish"), ["lemma"]),
+    (checked_terms("test", 6, "chronic zirelitis cell", "chronic zirelitis cells"), ["lemma"]),
+    (checked_terms("dev", 6, "telo", "telx"), ["similarity"]),
     (has_more_true_instances, ["balance"]),
     (has_more_than_published, ["quota"]),
     (has_another_mention_elsewhere, ["one_mention"]),
@@ -301,7 +301,7 @@ OF_FILES = [
     (has_terms_twice, ["repeated_pair", "repeated_lemma_pair"]),
     (leaks_a_sentence, ["leaked_sentence"]),
     (leaks_terms, ["leaked_pair", "leaked_lemma_pair"]),
-    (with_terms("dev", 2, "zotow", "zirel of the outer walls"), ["leaked_lemma_pair"]),
+    (checked_terms("dev", 2, "zotow", "zirel of the outer walls"), ["leaked_lemma_pair"]),
 ]
 OF_FOLDERS = [
     (labels_one_concept_false, ["label"]),

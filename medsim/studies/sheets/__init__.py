@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Sequence
@@ -32,7 +30,6 @@ MARKS = ("\u27e6", "\u27e7")
 """The signs around the target of a sentence; they do not occur in the sentence itself."""
 
 
-_BYTE_ORDER_MARK = "\ufeff"  # without it Excel does not read UTF-8
 _RATING = re.compile(r"([0-9]+)[.,]0+", re.ASCII)
 _INSIGNIFICANT = re.compile("[\\s_.'\u2018\u2019\u02bc`\u00b4\\-\u2010-\u2015\u2212]+")
 _UNANSWERED_KEY = "u"  # of the page
@@ -69,6 +66,7 @@ class Scale:
         choices: the answers in the order in which they are shown.
         instructions: paragraphs for annotators by default, separated by empty lines.
         parts: the columns of sheets with an entry's texts: one for a word, two for a pair.
+        shown: the columns of items with these texts.
         noun: noun for an entry in sentences.
         graded: whether answers are ratings, which are numbers in files.
         marked: whether texts are sentences with a target between ``MARKS``.
@@ -81,6 +79,7 @@ class Scale:
     choices: Sequence[Answer]
     instructions: str
     parts: Sequence[str] = ("left", "right")
+    shown: Sequence[str] = ("term1", "term2")
     noun: str = "pair"
     graded: bool = False
     marked: bool = False
@@ -179,30 +178,12 @@ JUDGEMENT, GRADED, CONTEXT, DOMAIN, ASSOCIATION = SCALES.values()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """A pair or a word in one presentation to one annotator.
-
-    Attributes:
-        entry_id: identifier of this presentation to this annotator; it reveals nothing.
-        right: empty if the scale has only one text.
-    """
-
-    entry_id: str
-    left: str
-    right: str = ""
-
-    def texts(self, scale: Scale) -> dict[str, str]:
-        """Return the texts by columns of sheets."""
-        return dict(zip(scale.parts, (self.left, self.right), strict=False))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
     """All entries of one annotator, and the instructions.
 
     Attributes:
         notice: notice about sharing the sheet; None without one.
-        entries: entries in the order for this annotator.
+        entries: ``ASSIGNED`` of this annotator, in order of position.
         page_size: number of entries per page; 0 without pages.
     """
 
@@ -212,8 +193,14 @@ class Sheet:
     scale: Scale
     instructions: Sequence[str]
     notice: str | None
-    entries: Sequence[Entry]
+    entries: pl.DataFrame
     page_size: int = 0
+
+    @property
+    def texts(self) -> pl.DataFrame:
+        """The identifiers and texts of the entries, with the columns of sheets."""
+        names = zip(self.scale.columns, ("entry_id", *self.scale.sides), strict=False)
+        return self.entries.select(**dict(names))
 
 
 def rendered_sheet(sheet: Sheet) -> str:
@@ -246,7 +233,7 @@ def rendered_sheet(sheet: Sheet) -> str:
         "instructions": list(sheet.instructions),
         "notice": sheet.notice,
         "page_size": sheet.page_size,
-        "entries": [[entry.entry_id, *entry.texts(scale).values()] for entry in sheet.entries],
+        "entries": sheet.texts.rows(),
     }
     embedded = f'<script type="application/json" id="sheet">{embedded_json(content)}</script>\n'
     return document(
@@ -264,13 +251,9 @@ def table_to_fill_in(sheet: Sheet) -> pl.DataFrame:
 
     The last column has the answers that are allowed.
     """
-    columns = sheet.scale.columns[:-1]
-    rows = [(entry.entry_id, *entry.texts(sheet.scale).values()) for entry in sheet.entries]
     empty = (ANSWER, COMMENT) if sheet.scale.commented else (ANSWER,)
     allowed = pl.lit(", ".join(sheet.scale.allowed))
-    return pl.DataFrame(rows, dict.fromkeys(columns, pl.String), orient="row").with_columns(
-        **dict.fromkeys(empty, pl.lit("")), allowed=allowed
-    )
+    return sheet.texts.with_columns(**dict.fromkeys(empty, pl.lit("")), allowed=allowed)
 
 
 def written_csv(sheet: Sheet) -> str:
@@ -279,29 +262,22 @@ def written_csv(sheet: Sheet) -> str:
     It begins with a byte order mark, and lines end with CR LF (RFC 4180). A cell that a spreadsheet
     would read as a formula, a number or a date begins with an apostrophe.
     """
-    text, table = io.StringIO(), table_to_fill_in(sheet)
-    n_texts = len(sheet.scale.columns) - 1
-    text.write(_BYTE_ORDER_MARK)
-    writer = csv.writer(text)
-    writer.writerow(table.columns)
-    writer.writerows([*map(guarded, row[:n_texts]), *row[n_texts:]] for row in table.iter_rows())
-    return text.getvalue()
+    table = table_to_fill_in(sheet).with_columns(pl.col(pl.String).replace("", None))
+    texts = pl.col(sheet.texts.columns).map_elements(guarded, pl.String)
+    return table.with_columns(texts).write_csv(include_bom=True, line_terminator="\r\n")
 
 
 def write_sheet(sheet: Sheet, path: Path) -> int:
     """Write a sheet as a workbook that offers the allowed answers; return the number of entries."""
     write_workbook(path, {"answers": table_to_fill_in(sheet)}, {ANSWER: sheet.scale.allowed})
-    return len(sheet.entries)
+    return sheet.entries.height
 
 
 def label_studio_tasks(sheet: Sheet) -> str:
     """Return a sheet as tasks for Label Studio, in JSON, one line per task."""
     shared = {"study": sheet.study_id, "annotator": sheet.annotator}
-    records = (
-        {"data": {**shared, "entry": entry.entry_id, **entry.texts(sheet.scale)}}
-        for entry in sheet.entries
-    )
-    lines = (json.dumps(task, ensure_ascii=False, separators=(",", ":")) for task in records)
+    tasks = ({"data": shared | texts} for texts in sheet.texts.iter_rows(named=True))
+    lines = (json.dumps(task, ensure_ascii=False, separators=(",", ":")) for task in tasks)
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 

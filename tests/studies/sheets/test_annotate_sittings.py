@@ -62,7 +62,7 @@ def test_whole_sitting_by_keyboard_exports_a_valid_file(sit, tmp_path: Path) -> 
     path = tmp_path / download.value.suggested_filename
     download.value.save_as(path)
     assert path.name == f"{STUDY_ID}-Dr_Zoë_script_7.jsonl"
-    values = dict(zip((entry.entry_id for entry in data.entries), (1, 0, 2, 0, 1), strict=True))
+    values = dict(zip(data.entries["entry_id"], (1, 0, 2, 0, 1), strict=True))
     assert path.read_text(encoding="utf-8") == written_jsonl(data, values)
     assert sitting.complaints == []
     assert sitting.requests == [sitting.page.url]

@@ -48,8 +48,8 @@ def refused(*paths: Path) -> str:
 
 
 def values_of(of_sheet: Sheet, *values: int | None) -> dict[str, int]:
-    pairs = zip(of_sheet.entries, values, strict=False)
-    return {entry.entry_id: value for entry, value in pairs if value is not None}
+    pairs = zip(of_sheet.entries["entry_id"], values, strict=False)
+    return {entry: value for entry, value in pairs if value is not None}
 
 
 def put_jsonl(folder: Path, name: str, of_sheet: Sheet, *values: int | None) -> Path:
@@ -61,8 +61,7 @@ def put_csv(folder: Path, name: str, *rows: str) -> Path:
 
 
 def row(of_sheet: Sheet, at: int, answer: str) -> str:
-    entry = of_sheet.entries[at]
-    return f"{entry.entry_id},{entry.left},{entry.right},{answer}"
+    return ",".join([*of_sheet.entries.row(at), answer])
 
 
 def test_answers_of_all_formats_are_in_order_of_annotator_and_position(tmp_path):
@@ -129,7 +128,7 @@ def test_a_later_file_of_an_annotator_replaces_the_earlier_answers(tmp_path):
 
 def test_an_entry_that_is_unknown_or_of_another_annotator_is_named(tmp_path):
     path = put_csv(tmp_path, "a.csv", row(ADA, 0, "n"), "\x1b[2Jx,a,b,same")
-    forged = replace(BEN, entries=[BEN.entries[0], ADA.entries[0]])
+    forged = replace(BEN, entries=pl.concat([BEN.entries.head(1), ADA.entries.head(1)]))
 
     assert refused(path) == rf"{path}: line 3: entry '\x1b[2Jx' is not of this study"
     assert refused(put_jsonl(tmp_path, "b.jsonl", forged, SAME, SAME)).endswith(
@@ -163,7 +162,7 @@ def test_answers_to_another_study_and_edited_terms_are_refused(tmp_path):
     page = put_jsonl(tmp_path, "p.jsonl", sheet(annotator="ada", study_id="00000000000000aa"), SAME)
     cells = put_csv(tmp_path, "c.csv", row(sheet(annotator="zoe"), 0, "same"))
     edit = put_csv(tmp_path, "e.csv", row(ADA, 1, "n").replace("Chill", "Chills\u202e"))
-    swap = put_csv(tmp_path, "s.csv", f"{ADA.entries[1].entry_id},Chill,Fever,same")
+    swap = put_csv(tmp_path, "s.csv", f"{entry_id('ada', 2)},Chill,Fever,same")
 
     assert refused(page) == f"{page} is of study '00000000000000aa', not of '{STUDY_ID}'"
     assert refused(cells) == (
@@ -179,7 +178,7 @@ def test_answers_to_another_study_and_edited_terms_are_refused(tmp_path):
 
 def test_white_space_changed_by_a_spreadsheet_is_not_an_edit(tmp_path):
     shown_sheet = sheet([("a\r\nb  c", "d")])
-    path = put_csv(tmp_path, "a.csv", f'{shown_sheet.entries[0].entry_id},"a\nb c ",d,same')
+    path = put_csv(tmp_path, "a.csv", f'{entry_id("ada", 1)},"a\nb c ",d,same')
 
     assert answered(answers_in(path, assignment=assignment_of([shown_sheet]))).height == 1
 
@@ -273,7 +272,7 @@ def comments_of(answers: StudyAnswers) -> dict[str, str]:
 
 
 def test_a_comment_without_an_answer_is_kept(tmp_path):
-    ids = [entry.entry_id for entry in ADA.entries]
+    ids = ADA.entries["entry_id"].to_list()
     header = "entry,left,right,answer,comment"
     rows = [row(ADA, 0, "same") + ",", row(ADA, 1, "") + ",which chill?", row(ADA, 2, " ,  ")]
     sheet_file = put(tmp_path, "ada.csv", "\n".join([header, *rows]))
@@ -292,7 +291,7 @@ def test_a_comment_without_an_answer_is_kept(tmp_path):
 
 
 def test_a_later_comment_replaces_the_earlier_one_and_an_answer_joins_a_comment(tmp_path):
-    ids = [entry.entry_id for entry in ADA.entries]
+    ids = ADA.entries["entry_id"].to_list()
     header = "entry,left,right,answer,comment"
     first = [row(ADA, 0, "same") + ",", row(ADA, 1, "") + ",unsure", row(ADA, 2, "n") + ",one"]
     second = [row(ADA, 0, "same") + ",a sign", row(ADA, 1, "d") + ",", row(ADA, 2, "n") + ",two"]
@@ -332,7 +331,7 @@ def test_errors_in_workbooks_name_the_row(tmp_path, monkeypatch):
 
 def test_a_sign_that_windows_1252_lacks_may_be_a_question_mark(tmp_path):
     shown = sheet([("TNF-\u03b1 \u2265 5 \u00b5g", "d")])
-    begin = f"entry;left;right;answer\n{shown.entries[0].entry_id};"
+    begin = f"entry;left;right;answer\n{entry_id('ada', 1)};"
     reduced, edited = (
         put(tmp_path, f"{at}.csv", f"{begin}{term};d;same".encode("cp1252"))
         for at, term in enumerate(("TNF-? ? 5 \u00b5g", "TNF-? ? 5 ?g"))

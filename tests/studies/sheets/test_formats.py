@@ -69,7 +69,7 @@ def read_page(text: str, scale: Scale = JUDGEMENT) -> list[GivenAnswer]:
 )
 def test_answers_round_trip(scale: Scale, annotator: str, values: list[int | None]) -> None:
     of_all = sheet([("a", "b")] * len(values), annotator=annotator, scale=scale)
-    pairs = zip((entry.entry_id for entry in of_all.entries), values, strict=True)
+    pairs = zip(of_all.entries["entry_id"], values, strict=True)
     expected = [(entry_id, value) for entry_id, value in pairs if value is not None]
 
     text = written_jsonl(of_all, dict(expected))
@@ -160,7 +160,7 @@ def test_terms_and_answers_round_trip_through_any_spreadsheet(
     result = read_sheet(filled(written_csv(sheet_of_all), answers, **form))
 
     assert [row.texts for row in result] == pairs
-    assert [row.entry_id for row in result] == [entry.entry_id for entry in sheet_of_all.entries]
+    assert [row.entry_id for row in result] == sheet_of_all.entries["entry_id"].to_list()
     assert [row.value for row in result] == ([SAME, NOT_SAME, DONT_KNOW] * 2)[: len(pairs)]
 
 
@@ -283,15 +283,15 @@ def test_annotated_tasks_are_read_as_the_same_answers(
     pairs: list[tuple[str, str]], scale: Scale, values: list[int | None]
 ) -> None:
     of_all = sheet(pairs, scale=scale)
-    given_values = zip(of_all.entries, values[: len(pairs)], strict=True)
+    given_values = zip(of_all.entries.rows(), values[: len(pairs)], strict=True)
     expected = {entry: value for entry, value in given_values if value is not None}
 
-    by_id = {entry.entry_id: value for entry, value in expected.items()}
+    by_id = {entry_id: value for (entry_id, *_), value in expected.items()}
     result = read_tasks(annotated_tasks(of_all, by_id), scale)
 
     assert [(row.entry_id, row.texts, row.value, row.annotator) for row in result] == [
-        (entry.entry_id, (entry.left, entry.right), value, "ada")
-        for entry, value in expected.items()
+        (entry_id, (left, right), value, "ada")
+        for (entry_id, left, right), value in expected.items()
     ]
 
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from medsim.core import manifest
 from medsim.core.errors import OptionError, check_unique, listed
 from medsim.core.manifest import output_kind
+from medsim.core.options import declared
 from medsim.core.output import claimed
-from medsim.core.progress import Progress
-from medsim.core.tables import write_csv
+from medsim.core.progress import Progress, progress_of
+from medsim.core.tables import read_text, write_csv
 from medsim.embeddings.embedded_terms import embedded_by
+from medsim.embeddings.encoders import cache_folder
+from medsim.evaluations.options import EvaluateOptions
 from medsim.questions.answers import (
     AskedModel,
     answers_again,
@@ -37,48 +38,10 @@ from medsim.questions.output import (
 from medsim.questions.question import Questions, read_questions
 from medsim.questions.rules import RULES
 from medsim.questions.scores import affirmed_of, chosen_of, results_of
-
-if TYPE_CHECKING:
-    from medsim.embeddings.options import Coverage, EmbeddingSpec
-    from medsim.systems.options import System
+from medsim.systems.options import systems_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contenders:
-    """The models that answer questions, and how names are embedded.
-
-    Attributes:
-        llms: language models, as texts for ``AskedModel.parse``.
-        embeddings: embeddings with their options.
-        systems: systems without vectors.
-        coverage: whether a name needs vectors for all its words.
-        cache: folder for cached vectors and replies; None for no cache.
-        threads: number of threads.
-        sample: number of questions to ask of each folder; None for all.
-        prompt: instruction for language models; None for the usual one.
-        max_tokens: maximum estimated tokens of chats and replies; None for no limit.
-    """
-
-    llms: Sequence[str]
-    embeddings: Sequence[EmbeddingSpec]
-    systems: Sequence[System]
-    coverage: Coverage
-    cache: Path | None
-    threads: int
-    sample: int | None
-    prompt: str | None
-    max_tokens: int | None
-
-
-def ask_questions(
-    folders: Sequence[Path],
-    out: Path,
-    contenders: Contenders,
-    *,
-    recorded: dict[str, object],
-    overwrite: bool,
-    progress: Progress,
-) -> Answers:
+def ask_questions(options: EvaluateOptions) -> Answers:
     """Ask models multiple-choice questions on names, and return their answers in ``out``.
 
     Language models choose the name that means the same as a term, or judge each of the names with
@@ -86,30 +49,27 @@ def ask_questions(
     with a cosine above a threshold. Systems use their similarities, or choose names. No answer is
     a wrong answer. The baselines are rules of spelling. The first of equal scores counts.
 
-    Args:
-        folders: folders of questions.
-        out: folder to write.
-        contenders: the models.
-        recorded: the options for the manifest.
-        overwrite: whether ``out`` is replaced.
-        progress: receives the stages.
-
     Raises:
         InputError: a folder has no questions, or an embedding or a table cannot be read.
-        OptionError: two models have the same name, or there are too few examples or tokens.
+        OptionError: an option is given that does not apply to questions, two models have the same
+            name, or there are too few examples or tokens.
     """
-    llms = list(map(AskedModel.parse, contenders.llms))
-    names = [*(llm.name for llm in llms), *(spec.name for spec in contenders.embeddings)]
-    names += [system.name for system in contenders.systems]
+    _check_applicable(options)
+    out, folders = Path(options.out), [*map(Path, options.input_paths)]
+    progress, recorded = progress_of(options.progress), options.recorded()
+    llms = list(map(AskedModel.parse, options.llms))
+    names = [*(llm.name for llm in llms), *options.embeddings, *(options.predictions or ())]
     check_unique("models", [*names, *RULES])
-    earlier = None if overwrite or output_kind(out) != Answers.kind.name else Answers(out)
-    overwrite |= earlier is not None
+    earlier = None
+    if not options.overwrite and output_kind(out) == Answers.kind.name:
+        earlier = Answers(out)
+    overwrite = options.overwrite or earlier is not None
     with claimed(out, Answers.kind, overwrite=overwrite, input_folders=folders) as output:
-        inputs = [read_questions(folder, contenders.sample) for folder in folders]
+        inputs = [read_questions(folder, options.sample) for folder in folders]
         check_unique("folders of questions", [each.name for each in inputs])
         frames, kept = _of_earlier(earlier, inputs, names, recorded) if earlier else ([], {})
-        frames += _of_llms(contenders, llms, inputs, earlier, progress)
-        of_others, about = _of_others(contenders, inputs, progress)
+        frames += _of_llms(options, llms, inputs, earlier, progress)
+        of_others, about = _of_others(options, inputs, progress)
         _check_same(earlier, about)
         frames, about = [*frames, *of_others], kept | about
         if any(frame["ask"][0] == "choice" for frame in frames):
@@ -126,10 +86,23 @@ def ask_questions(
             questions={each.name: each.provenance for each in inputs},
             models=about,
             options=recorded,
-            **manifest.run_facts(progress, output.outputs, contenders.threads, *manifest.ENCODERS),
+            **manifest.run_facts(progress, output.outputs, options.n_threads, *manifest.ENCODERS),
         ).write(output.folder)
         output.publish()
     return Answers(out)
+
+
+def _check_applicable(options: EvaluateOptions) -> None:
+    """Raise OptionError for an option that does not apply to questions."""
+    given = ("inputs", "embeddings", "out", "llms", "predictions")
+    standard = EvaluateOptions(**{name: getattr(options, name) for name in given})
+    applicable = {"threads", "cache", "overwrite", "coverage", "sample"}
+    applicable |= {"prompt", "max_tokens_total", "yes"}
+    for name in sorted(declared(EvaluateOptions).keys() - applicable):
+        if getattr(options, name) != getattr(standard, name):
+            raise OptionError(f"`{name}` does not apply to questions; leave it out")
+    if options.sample is not None and options.predictions:
+        raise OptionError("`sample` does not apply to `predictions` on questions; leave it out")
 
 
 def _of_earlier(
@@ -171,7 +144,7 @@ def _check_same(earlier: Answers | None, models: Mapping[str, Mapping[str, objec
 
 
 def _of_llms(
-    contenders: Contenders,
+    options: EvaluateOptions,
     llms: Sequence[AskedModel],
     inputs: Sequence[Questions],
     earlier: Answers | None,
@@ -188,20 +161,21 @@ def _of_llms(
     n_examples = min(each.examples.height for each in inputs)
     if (n_shots := max((llm.options.shots for llm in llms), default=0)) > n_examples:
         raise OptionError(f"shots={n_shots} needs as many questions of train; export splits")
-    prompt, cache = contenders.prompt, contenders.cache
+    cache = cache_folder(options.cache)
+    prompt = None if options.prompt is None else read_text(Path(options.prompt)).content.strip()
     asked = [(llm, each) for each in inputs for llm in llms]
     n_tokens = sum(llm.n_tokens(llm.chats(each, prompt)[1], cache) for llm, each in asked)
-    if contenders.max_tokens is not None and n_tokens > contenders.max_tokens:
+    if n_tokens > options.max_tokens_total and not options.yes:
         raise OptionError(
             f"the chats and replies need an estimated {n_tokens:,} tokens, more than "
-            f"`max_tokens_total` {contenders.max_tokens:,}; add `yes` to send them, or "
+            f"`max_tokens_total` {options.max_tokens_total:,}; add `yes` to send them, or "
             "`sample` for fewer questions"
         )
     return [llm.answers(each, prompt, cache, progress) for llm, each in asked]
 
 
 def _of_others(
-    contenders: Contenders, inputs: Sequence[Questions], progress: Progress
+    options: EvaluateOptions, inputs: Sequence[Questions], progress: Progress
 ) -> tuple[list[pl.DataFrame], dict[str, dict[str, object]]]:
     """Return the answers of embeddings and systems, and facts about these by name."""
     texts = [each.asked[name].explode() for each in inputs for name in ("term", "choices")]
@@ -209,18 +183,18 @@ def _of_others(
     frames: list[pl.DataFrame] = []
     about = {}
     for named, embedded in embedded_by(
-        contenders.embeddings,
+        options.specs,
         terms,
         progress,
-        threads=contenders.threads,
-        cache=contenders.cache,
-        coverage=contenders.coverage,
+        threads=options.n_threads,
+        cache=cache_folder(options.cache),
+        coverage=options.coverage,
     ):
         name = named.spec.name
         for each in inputs:
             frames += answers_by_similarity(each.asked, name, embedded)
         about[name] = named.provenance()
-    for system in contenders.systems:
+    for system in systems_of(options.predictions):
         digest, answers = answers_of(system, inputs, progress)
         frames += answers
         about[system.name] = system.provenance(digest)
