@@ -17,8 +17,7 @@ from benchmarks.harness.mining import has_miner, mine, nearest_by_numpy
 from benchmarks.harness.timing import timed
 from medsim.builds.negatives import SAMPLERS, IndexedVectors, PositiveSet, Sampling, TermIndex
 from medsim.core.progress import Progress
-from medsim.core.terms import pack
-from medsim.kernels.packing import term_hashes
+from medsim.core.terms import content_hashes
 
 if TYPE_CHECKING:
     from medsim.kernels.types import Ids, Ranks, Vectors
@@ -146,10 +145,9 @@ def _positives(sizes: Sizes, families: Ids) -> PositiveSet:
 def _negatives(vectors: Vectors, families: Ids, positives: PositiveSet, threads: int) -> Ranks:
     every = np.arange(len(vectors), dtype=np.int32)
     names = pl.Series(every).cast(pl.String)
-    packed = pack(names)
     space = TermIndex(
         lower=names,
-        hashes=term_hashes(packed.codes, packed.starts),
+        hashes=content_hashes(names),
         components=families,
         groups=families,
         pool=every,

@@ -21,10 +21,9 @@ from medsim.core.errors import InputError, OptionError
 from medsim.core.kinds import CANONICAL_TABLES
 from medsim.core.manifest import Skipped
 from medsim.core.tables import read_table, unguarded
-from medsim.core.terms import lowered, numbered, numbers_of, pack
+from medsim.core.terms import content_hashes, lowered, numbered, numbers_of
 from medsim.kernels.components import components
-from medsim.kernels.packing import term_hashes
-from medsim.kernels.types import Hashes, Ids
+from medsim.kernels.types import Ids
 
 if TYPE_CHECKING:
     from medsim.core.store import Store
@@ -278,9 +277,6 @@ def pair_distances(
     return pl.Series("distance", distances)
 
 
-_HASHED_TERMS = 1 << 20  # packed at a time
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Derived:
     """The positives of a terminology and the terms that they link."""
@@ -368,15 +364,6 @@ def index_terms(positives: Positives, store: Store, options: SearchOptions) -> T
         pool=shared if options.pool == "terminology" else None,
         translations=pools,
     )
-
-
-def content_hashes(terms: pl.Series) -> Hashes:
-    """Return ``term_hashes`` of a column of terms."""
-    parts = [np.empty(0, np.uint64)]
-    for first in range(0, len(terms), _HASHED_TERMS):
-        exact = pack(terms.slice(first, _HASHED_TERMS))
-        parts.append(term_hashes(exact.codes, exact.starts))
-    return np.concatenate(parts)
 
 
 def reload(build: Build, store: Store, threads: int, *, in_first_language: bool = False) -> Derived:

@@ -10,8 +10,8 @@ import polars as pl
 from rapidfuzz.distance import LCSseq, Levenshtein, Postfix, Prefix
 from rapidfuzz.process import cpdist
 
-from medsim.builds.positives import content_hashes, pair_distances
-from medsim.core.terms import lowered_column, numbers_of, trigrams_of
+from medsim.builds.positives import pair_distances
+from medsim.core.terms import content_hashes, lowered_column, numbers_of, trigrams_of
 from medsim.kernels.components import components
 from medsim.kernels.drawing import pair_seeds
 from medsim.kernels.packing import tie_hashes

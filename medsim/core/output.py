@@ -6,7 +6,6 @@ import errno
 import hashlib
 import json
 import os
-import re
 import shutil
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -14,7 +13,6 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 import polars as pl
 from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
@@ -194,10 +192,10 @@ class OutputFolder:
         """Make the folder, or take over the folder of an interrupted run.
 
         Raises:
-            OutputError: the folder there is not medsim's, or its note cannot be read; it stays.
+            OutputError: a folder there is not medsim's, or its note cannot be read; it stays.
         """
-        with suppress(FileNotFoundError):
-            _replaced_name(self._out).lstat()  # fails now, not after hours, if it is too long
+        if os.path.lexists(aside := _replaced_name(self._out)):  # it would fail after hours
+            raise OutputError(f"cannot write {self._out}: {aside} is in the way; move it away")
         try:
             self.folder.mkdir()
             self._note = {}
@@ -484,7 +482,7 @@ def _locked(path: Path) -> BaseFileLock:
 
 def _replaced_name(out: Path) -> Path:
     """Return a temporary name for an earlier output."""
-    return out.with_name(f".{out.name}.{uuid4().hex[:8]}.replaced")
+    return out.with_name(f".{out.name}.replaced")
 
 
 def finish_replacing(out: Path, kind: Kind[Any]) -> None:
@@ -492,26 +490,16 @@ def finish_replacing(out: Path, kind: Kind[Any]) -> None:
 
     The manifest, which marks a folder as an output of medsim, is removed last.
     """
-    for folder in _replaced_folders(out):
-        is_free = not out.exists() or (out.is_dir() and not any(out.iterdir()))
-        if is_free and own_files(folder, kind):
-            folder.rename(out)
-    is_replaced = output_kind(out) == kind.name
-    for folder in _replaced_folders(out):
-        with suppress(OSError):
-            if is_replaced and own_files(folder, kind):
-                for path in folder.iterdir():
-                    if path.name != MANIFEST:
-                        remove(path)
-                remove(folder)
-            folder.rmdir()  # fails if not empty, so files of the user stay
-
-
-def _replaced_folders(out: Path) -> list[Path]:
-    """Return the folders next to an output with a name from ``_replaced_name``, newest first."""
-    name = re.compile(rf"\.{re.escape(out.name)}\.[0-9a-f]{{8}}\.replaced")
-    with suppress(OSError):  # a folder may be writable and not readable
-        paths = [folder for folder in out.parent.iterdir() if name.fullmatch(folder.name)]
-        plain = [folder for folder in paths if folder.is_dir() and not folder.is_symlink()]
-        return sorted(plain, key=lambda one: one.stat().st_mtime_ns, reverse=True)
-    return []
+    replaced = _replaced_name(out)
+    if replaced.is_symlink():
+        return
+    is_free = not out.exists() or (out.is_dir() and not any(out.iterdir()))
+    if is_free and own_files(replaced, kind):
+        replaced.rename(out)
+    with suppress(OSError):
+        if output_kind(out) == kind.name and own_files(replaced, kind):
+            for path in replaced.iterdir():
+                if path.name != MANIFEST:
+                    remove(path)
+            remove(replaced)
+        replaced.rmdir()  # fails if not empty, so files of the user stay

@@ -5,7 +5,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -93,19 +92,8 @@ class PackedTerms:
         return len(self.starts) - 1
 
 
-def pack(terms: Sequence[str] | pl.Series) -> PackedTerms:
-    """Return the terms as arrays; a lone surrogate, which columns cannot have, stays unchanged.
-
-    A column is packed in batches, without creating a Python object per term.
-    """
-    if isinstance(terms, pl.Series):
-        return _packed_column(terms)
-    lengths = np.fromiter(map(len, terms), np.int64, len(terms))
-    text = "".join(terms).encode("utf-32-le", "surrogatepass")
-    return PackedTerms(codes=np.frombuffer(text, np.uint32), starts=starts_of(lengths))
-
-
-def _packed_column(terms: pl.Series) -> PackedTerms:
+def pack(terms: pl.Series) -> PackedTerms:
+    """Return the terms as arrays, in batches, without creating a Python object per term."""
     starts = starts_of(terms.str.len_chars().to_numpy())
     codes = np.empty(starts[-1], np.uint32)
     first = 0
@@ -117,6 +105,20 @@ def _packed_column(terms: pl.Series) -> PackedTerms:
         else:
             room[:] = np.frombuffer(str(text, "utf-8").encode("utf-32-le"), np.uint32)
     return PackedTerms(codes=codes, starts=starts)
+
+
+_HASHED_TERMS = 1 << 20  # packed at a time
+
+
+def content_hashes(terms: pl.Series) -> Hashes:
+    """Return ``term_hashes`` of a column of terms."""
+    from medsim.kernels.packing import term_hashes  # noqa: PLC0415 — imports Numba
+
+    parts = [np.empty(0, np.uint64)]
+    for first in range(0, len(terms), _HASHED_TERMS):
+        exact = pack(terms.slice(first, _HASHED_TERMS))
+        parts.append(term_hashes(exact.codes, exact.starts))
+    return np.concatenate(parts)
 
 
 _TRIGRAM, _CODE_BITS = 3, 21  # bits of a code point
@@ -137,12 +139,6 @@ def trigrams_of(texts: pl.Series) -> tuple[Hashes, Starts]:
         trigrams = (trigrams << np.uint64(_CODE_BITS)) | np.roll(codes, -place)
     starts = packed.starts - (_TRIGRAM - 1) * np.arange(len(packed.starts))
     return trigrams[begins], starts
-
-
-def unpack(packed: PackedTerms) -> list[str]:
-    """Return the terms of packed arrays."""
-    text = packed.codes.tobytes().decode("utf-32-le", "surrogatepass")
-    return [text[begin:end] for begin, end in pairwise(packed.starts.tolist())]
 
 
 def is_multi_word(term: pl.Expr) -> pl.Expr:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from medsim.builds.positives import content_hashes
 from medsim.core.config import DIFFICULTIES
 from medsim.core.progress import Stage
+from medsim.core.terms import content_hashes
 from medsim.embeddings.embedded_terms import EmbeddedTerms, term_rows
 from medsim.embeddings.lookup import INDEXES, CosineSearch, Neighbours
 from medsim.embeddings.metrics import Workers

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 import numpy as np
 import polars as pl
 
-from medsim.builds.positives import content_hashes, reload_names
+from medsim.builds.positives import reload_names
 from medsim.core.data import toml_of
 from medsim.core.store import Store
-from medsim.core.terms import lowered, lowered_column
+from medsim.core.terms import content_hashes, lowered, lowered_column
 from medsim.embeddings.embedded_terms import EmbeddedTerms, term_rows
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.evaluations.options import EvaluateOptions, Noise

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 
 from medsim.builds.spelling import spelling_of, strata_of_spelling
-from medsim.core.terms import pack
+from medsim.core.terms import content_hashes
 from medsim.evaluations.sets import ALL_KINDS, HEADLINE_NEGATIVES, IN_HEADLINE
-from medsim.kernels.packing import term_hashes, tie_hashes
+from medsim.kernels.packing import tie_hashes
 
 _DRAW = np.uint64(0x5A4D504C45)  # tells these hashes from others of the same seed
 
@@ -31,8 +31,8 @@ def sampled(frame: pl.DataFrame, n_positives: int, seed: int) -> pl.DataFrame:
         n_positives: the number of positives of each dataset.
         seed: random seed.
     """
-    packed = pack(terms := frame["term1"].unique().sort())
-    hashes = tie_hashes(np.uint64(seed), _DRAW, term_hashes(packed.codes, packed.starts))
+    terms = frame["term1"].unique().sort()
+    hashes = tie_hashes(np.uint64(seed), _DRAW, content_hashes(terms))
     draws = pl.DataFrame({"term1": terms, "draw": hashes})
     positives = frame.filter(label=1).unique(["dataset", "pair_id"])
     drawn = (

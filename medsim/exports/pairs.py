@@ -13,13 +13,12 @@ from medsim.builds.cards import licence_of
 from medsim.builds.datasets import TERM_IDS, with_term_ids
 from medsim.builds.embedded import check_same, embedding_of
 from medsim.builds.output import PAIR, Build
-from medsim.builds.positives import content_hashes
 from medsim.core import queries
 from medsim.core.config import DIFFICULTIES, MINIMAL, PARENT_CHILD, Strategy
 from medsim.core.errors import OptionError, counted
 from medsim.core.manifest import Skipped
 from medsim.core.store import Store
-from medsim.core.terms import lowered_column
+from medsim.core.terms import content_hashes, lowered_column
 from medsim.embeddings.embedded_terms import embed_terms, with_fingerprint
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.metrics import Workers

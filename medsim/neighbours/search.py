@@ -13,7 +13,7 @@ import polars as pl
 from numba import config
 
 from medsim.core.config import in_threads
-from medsim.core.terms import PackedTerms, pack
+from medsim.core.terms import PackedTerms, content_hashes, pack
 from medsim.kernels.best import FAR, empty_slots, filled_slots
 from medsim.kernels.edit_distance import Workspace
 from medsim.kernels.edit_search import (
@@ -68,10 +68,9 @@ class Terms:
             components: int32[n_terms], equal for linked terms; by default, no terms are linked.
         """
         column = pl.Series(terms, dtype=pl.String)
-        packed = pack(column)
         linked = np.arange(len(terms)) if components is None else components
-        hashes = term_hashes(packed.codes, packed.starts)
-        return cls(terms=column, components=np.asarray(linked, np.int32), hashes=hashes)
+        components = np.asarray(linked, np.int32)
+        return cls(terms=column, components=components, hashes=content_hashes(column))
 
 
 def by_length(terms: pl.Series) -> tuple[Ids, PackedTerms, Codes, Starts]:

@@ -106,7 +106,6 @@ CHANCE = 0.5
 _LOW, _MIDDLE, _HIGH = "#f3f7fb", "#f4f4f4", "#62afe0"  # dark text can be read on each
 _NEGATIVE = "#eda566"
 _CELL_TEXT = "#10151a"
-_SIZE = 10  # height of the text that says how many pairs a row is of
 _ROW, _CELL = 26, 68  # height and least width of a cell, in pixels
 _LABELS = 120  # width that the names of rows may well need, in pixels
 _BARE: dict[str, Any] = {"ticks": False, "domain": False, "grid": False, "labelOverlap": False}
@@ -168,7 +167,7 @@ def dots(
         y: the names of the rows, from top to bottom.
         panels: their names in order; none for one panel.
         names: what contenders and rows are; empty where it goes without saying.
-        sized: whether each row shows the largest number of pairs of its points.
+        sized: whether the tooltip of a point shows n, its number of pairs.
     """
     colour = coloured(alt.Color, "contender", contenders)
     base = alt.Chart().encode(*row_axes(y, contenders), color=colour)
@@ -197,31 +196,8 @@ def dots(
     ]
     if x.line is not None:
         layers.insert(0, reference(x.line))
-    height = row_height(contenders)
-    if sized:
-        height += _SIZE
-        layers.append(_sizes(row_axes(y, contenders)[0], height))
-    return in_panels(alt.layer(*layers).properties(height=len(y) * height), panels)
-
-
-def _sizes(y: alt.Y, height: float) -> alt.Chart:
-    """Return the texts above the points of rows that say how many pairs these are of."""
-    text: alt.Chart = (
-        alt.Chart()
-        .mark_text(
-            align="left",
-            baseline="top",
-            dx=3,
-            dy=1 - height / 2,
-            fontSize=10,
-            color="var(--quiet)",
-            tooltip=False,
-        )
-        .transform_aggregate(n="max(n)", groupby=["y", "panel"])
-        .transform_calculate(n="'n = ' + format(datum.n, ',')")
-        .encode(x=alt.value(0), y=y, text="n:N")
-    )
-    return text
+    height = len(y) * row_height(contenders)
+    return in_panels(alt.layer(*layers).properties(height=height), panels)
 
 
 def ranking(names: Sequence[str], x: ValueAxis) -> Spec:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medsim.builds.positives import content_hashes
 from medsim.builds.spelling import Fragments
 from medsim.core.progress import Progress
+from medsim.core.terms import content_hashes
 from medsim.kernels.balance import MAX_CLASS, balanced_sets
 from medsim.kernels.drawing import pair_seeds
 from medsim.kernels.types import Ids, Ranks, Starts, starts_of

@@ -8,15 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from medsim.builds.positives import (
-    content_hashes,
-    pair_distances,
-    relations_in,
-    reload_names,
-)
+from medsim.builds.positives import pair_distances, relations_in, reload_names
 from medsim.core.progress import Progress
 from medsim.core.store import Store
-from medsim.core.terms import lowered_column, numbers_of
+from medsim.core.terms import content_hashes, lowered_column, numbers_of
 from medsim.kernels.components import components
 from medsim.kernels.drawing import pair_seeds
 from medsim.kernels.types import Ids, Ranks, Rows

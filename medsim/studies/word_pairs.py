@@ -22,9 +22,9 @@ from medsim.core.output import check_file_free
 from medsim.core.progress import progress_of
 from medsim.core.shown import Shown, Summary
 from medsim.core.store import Store
-from medsim.core.terms import pack
+from medsim.core.terms import content_hashes
 from medsim.kernels.drawing import pair_seeds, take_in_order
-from medsim.kernels.packing import mixed, term_hashes, tie_hashes
+from medsim.kernels.packing import mixed, tie_hashes
 from medsim.kernels.types import Counts, Hashes, Ids
 from medsim.studies.options import N_QUARTERS, PairsOptions
 from medsim.studies.output import WORD_PAIRS
@@ -135,8 +135,7 @@ class Quarters:
         seed: int,
         per_word: int,
     ) -> None:
-        packed = pack(words["word"].to_list())
-        self._hashes: Hashes = term_hashes(packed.codes, packed.starts)
+        self._hashes: Hashes = content_hashes(words["word"])
         self._related = related
         self._seed = np.uint64(seed)
         self._per_word = per_word

@@ -16,10 +16,10 @@ from medsim.core.kinds import WIC_COLUMNS
 from medsim.core.manifest import fingerprint
 from medsim.core.reading import reading
 from medsim.core.tables import read_text
-from medsim.core.terms import pack
+from medsim.core.terms import content_hashes
 from medsim.corpora import CORPUS_SPLITS
 from medsim.kernels.components import components
-from medsim.kernels.packing import term_hashes, tie_hashes
+from medsim.kernels.packing import tie_hashes
 from medsim.kernels.types import Flags, Hashes, Ids, Rows
 from medsim.wic.output import read_instances, split_files
 from medsim.wic.rules import term_pair
@@ -364,5 +364,4 @@ def drawn_order(instances: pl.DataFrame, seed: int) -> Hashes:
 
 
 def _hashes(instances: pl.DataFrame) -> Hashes:
-    packed = pack(instances.select(pl.concat_str(IDENTITY, separator="\n")).to_series().to_list())
-    return term_hashes(packed.codes, packed.starts)
+    return content_hashes(instances.select(pl.concat_str(IDENTITY, separator="\n")).to_series())

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from medsim.core.terms import lowered_column, pack
+from medsim.core.terms import content_hashes, lowered_column
 from medsim.corpora import ENGLISH, Document, corpus_names
 from medsim.corpora.documents import Problems, corpus_digest, documents_of, open_corpus
 from medsim.corpora.sentences import Spans, cut_documents, short_enough
-from medsim.kernels.packing import term_hashes, tie_hashes
+from medsim.kernels.packing import tie_hashes
 from medsim.kernels.types import Hashes
 from medsim.wic.output import MENTION_COLUMNS
 from medsim.wic.rules import initials_of, lemma_of
@@ -153,9 +153,9 @@ def chosen_mentions(linked: pl.DataFrame, seed: int) -> pl.DataFrame:
 
 def mention_hashes(mentions: pl.DataFrame) -> Hashes:
     """Return a hash of each mention's sentence, offsets in it and concept: uint64[n_mentions]."""
-    columns = ("sentence", "start_at", "end_at", "concept_id")
-    packed = pack(mentions.select(pl.concat_str(columns, separator="\n")).to_series())
-    return term_hashes(packed.codes, packed.starts)
+    columns = pl.col("sentence", "start_at", "end_at", "concept_id")
+    texts = pl.concat_str(columns.cast(pl.String).fill_null("None"), separator="\n")
+    return content_hashes(mentions.select(texts).to_series())
 
 
 def term_forms(terms: Iterable[str], language: str) -> pl.DataFrame:

@@ -20,7 +20,7 @@ def test_parts_of_a_column_have_all_its_texts(
     n_texts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     column = pl.Series(TEXTS, dtype=pl.String)
-    whole, packed = fingerprint(pl.DataFrame({"text": column})), pack(TEXTS)
+    whole, packed = fingerprint(pl.DataFrame({"text": column})), pack(column)
     monkeypatch.setattr(module, "_TEXTS", n_texts)
     assert not list(text_parts(pl.Series([], dtype=pl.String)))
     result = [

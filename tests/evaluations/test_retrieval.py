@@ -14,8 +14,8 @@ from fixtures.embeddings import write_words
 from fixtures.release import random_release
 
 import medsim
-from medsim.builds.positives import content_hashes
 from medsim.core.progress import Stage
+from medsim.core.terms import content_hashes
 from medsim.embeddings.embedded_terms import EmbeddedTerms
 from medsim.embeddings.lookup import CosineSearch
 from medsim.embeddings.metrics import TermPoints

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,7 +21,7 @@ Seeds = st.integers(0, (1 << 63) - 1)
 
 
 def hashes_of(terms: list[str]) -> list[int]:
-    packed = pack(terms)
+    packed = pack(pl.Series(terms, dtype=pl.String))
     return [int(word) for word in term_hashes(packed.codes, packed.starts)]
 
 

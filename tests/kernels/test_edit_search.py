@@ -443,7 +443,7 @@ def _of_first_two(bits):  # noqa: ANN202 — inner kernels need the compiler
 
 
 def bound_of_signatures(left: str, right: str) -> int:
-    packed = pack([left, right])
+    packed = pack(pl.Series([left, right]))
     return int(_of_first_two(signatures(packed.codes, packed.starts)))
 
 

@@ -62,10 +62,11 @@ def screened(query: str, terms: list[str], bounds: list[int]) -> tuple[list[int]
 
     The terms are in order of length; all are shorter than the query, or none is.
     """
-    packed = pack([query, *terms])
+    texts = pl.Series([query, *terms])
+    packed = pack(texts)
     pool = layout.lay_out(
         layout.Terms(
-            terms=pl.Series([query, *terms]),
+            terms=texts,
             components=np.arange(len(packed), dtype=np.int32),
             hashes=term_hashes(packed.codes, packed.starts),
         )

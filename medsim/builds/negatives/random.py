@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 
 from medsim.builds.negatives import SAMPLERS, NegativeSampler, PositiveSet, Sampling, TermIndex
 from medsim.builds.negatives.candidates import pool_of
 from medsim.core.progress import Stage
-from medsim.core.terms import pack
-from medsim.kernels.packing import term_hashes
+from medsim.core.terms import content_hashes
 from medsim.kernels.serving import draw_random, used_pairs
 from medsim.kernels.types import Ids, Ranks, Rows
 
@@ -28,8 +28,7 @@ def random_negatives(index: TermIndex, sampling: Sampling) -> NegativeSampler:
         n_pairs = len(positives.term1_ids)
         stage.total(n_pairs)
         set_terms = np.concatenate([positives.term1_ids, positives.term2_ids])
-        name = pack([f"{sampling.seed} {positives.name}"])
-        salt = term_hashes(name.codes, name.starts)[0]
+        salt = content_hashes(pl.Series([f"{sampling.seed} {positives.name}"]))[0]
         first, second = index.hashes[set_terms[:n_pairs]], index.hashes[set_terms[n_pairs:]]
         own = set_terms if positives.language is None else positives.term2_ids
         seconds = draw_random(

@@ -14,13 +14,14 @@ import numpy as np
 import polars as pl
 
 from medsim.builds.cards import CITATION, licence_of
-from medsim.builds.positives import content_hashes, linked_terms
+from medsim.builds.positives import linked_terms
 from medsim.core.config import PARENT_CHILD, SET_COLUMNS
 from medsim.core.data import toml_of
 from medsim.core.errors import OptionError, counted
 from medsim.core.kinds import declared_tables
 from medsim.core.manifest import Skipped, medsim_version
 from medsim.core.parquet import write_lazily
+from medsim.core.terms import content_hashes
 from medsim.embeddings.encoders import cache_folder
 from medsim.evaluations.inputs import read_build, with_strata
 from medsim.evaluations.layouts import LAYOUTS, parse_rated
