@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import polars as pl
 
-from medsim.kernels.resampling import drawn_rows
 from medsim.kernels.types import Counts, FloatTable, Values
-from medsim.statistics.bca import bca_estimate, in_tasks
+from medsim.statistics.bca import bca_estimate
 from medsim.statistics.estimates import Estimate, defined, quotients
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ NONE = -1
 
 _PAIRABLE = 2
 _ROUNDING = 1e-12
-_RESAMPLES_A_TASK = 64
+_RESAMPLES_A_STEP = 10_000
 
 
 def over_units(
@@ -47,25 +46,18 @@ def over_units(
         n_units: int64[n_kinds], the number of units of each kind.
         statistic: takes sums, float64[n, n_features], and returns float64[n], NaN if undefined;
             such resamples are left out.
-        resampling: 0 resamples give no interval. Each takes time O(n_units), each thread 4 bytes
-            per unit.
+        resampling: 0 resamples give no interval. Each takes time O(n_kinds).
     """
     sums = n_units @ features
     estimate = float(statistic(sums[None, :])[0])
     if not resampling.resamples or np.isnan(estimate):
         return Estimate(value=estimate)
     left_out = np.repeat(statistic(sums - features), n_units)
-    n_drawn, seed = int(n_units.sum()), np.uint64(resampling.seed)
-    starts = np.cumsum(n_units) - n_units
-
-    def resampled(first: int, stop: int) -> Values:
-        counts = [
-            np.add.reduceat(drawn_rows(n_drawn, seed, np.uint64(resample)), starts)
-            for resample in range(first, stop)
-        ]
-        return statistic(np.array(counts) @ features)
-
-    statistics = in_tasks(resampled, resampling, _RESAMPLES_A_TASK)
+    n_drawn, draw = int(n_units.sum()), np.random.default_rng(resampling.seed)
+    firsts = range(0, resampling.resamples, _RESAMPLES_A_STEP)
+    sizes = (min(_RESAMPLES_A_STEP, resampling.resamples - first) for first in firsts)
+    drawn = (draw.multinomial(n_drawn, n_units / n_drawn, size) for size in sizes)
+    statistics = np.concatenate([statistic(counts @ features) for counts in drawn])
     return bca_estimate(estimate, statistics, left_out)
 
 
@@ -82,7 +74,7 @@ def nominal_alpha(table: Judgements, n_values: int, resampling: Resampling) -> E
 
     Args:
         table: values from 0 to ``n_values`` - 1, or -1 if missing.
-        n_values: the number of possible values; (n_annotators + 1) ** n_values is below 2 ** 63.
+        n_values: the number of possible values.
         resampling: settings of the interval; its draws do not depend on the order of units or of
             annotators.
 
@@ -99,16 +91,14 @@ def nominal_alpha(table: Judgements, n_values: int, resampling: Resampling) -> E
 def _kinds(table: Judgements, n_values: int, least: int) -> tuple[Counts, Counts]:
     """Return the counts of values of units with at least some, and the number of such units.
 
-    Units with the same count of each value are one kind; kinds are ordered by number.
+    Units with the same count of each value are one kind; kinds are in order of their counts.
 
     Returns:
         int64[n_kinds, n_values] and int64[n_kinds].
     """
     counts = np.column_stack([(table == value).sum(axis=1) for value in range(n_values)])
-    counts = counts[counts.sum(axis=1) >= least]
-    numbers = counts @ (table.shape[1] + 1) ** np.arange(n_values)
-    _, first, n_units = np.unique(numbers, return_index=True, return_counts=True)
-    return counts[first], n_units
+    kinds, n_units = np.unique(counts[counts.sum(axis=1) >= least], axis=0, return_counts=True)
+    return kinds, n_units
 
 
 def agreements(table: Judgements, n_values: int, resampling: Resampling) -> dict[str, Estimate]:

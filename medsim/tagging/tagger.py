@@ -258,7 +258,6 @@ class _Adam:
         self._weights = network.layers(network.values)
         self._gradient, self._mean, self._square = np.zeros((3, len(network.values)), np.float32)
         self._slopes = network.layers(self._gradient)
-        self._buffer = np.empty_like(self._gradient)
         self._n_steps = 0
 
     def step(self, inputs: Vectors, tags: Ids) -> None:
@@ -279,21 +278,12 @@ class _Adam:
         np.matmul(hidden.T, errors, out=slopes2)
         np.sum(errors, axis=0, out=slopes_biases2)
         self._n_steps += 1
-        gradient, buffer = self._gradient, self._buffer
-        self._mean += np.multiply(
-            np.subtract(gradient, self._mean, out=buffer), 1 - _DECAY1, out=buffer
-        )
-        np.multiply(gradient, gradient, out=gradient)
-        self._square += np.multiply(
-            np.subtract(gradient, self._square, out=buffer), 1 - _DECAY2, out=buffer
-        )
+        gradient = self._gradient
+        self._mean += (gradient - self._mean) * (1 - _DECAY1)
+        self._square += (gradient * gradient - self._square) * (1 - _DECAY2)
         correction = np.sqrt(1 - _DECAY2**self._n_steps)
-        rate = _RATE * correction / (1 - _DECAY1**self._n_steps)
-        np.sqrt(self._square, out=buffer)
-        buffer += _TINY
-        np.divide(self._mean, buffer, out=buffer)
-        buffer *= np.float32(rate)
-        self._values -= buffer
+        rate = np.float32(_RATE * correction / (1 - _DECAY1**self._n_steps))
+        self._values -= self._mean / (np.sqrt(self._square) + _TINY) * rate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
