@@ -20,6 +20,7 @@ from benchmarks.harness.timing import timed
 from medsim.core.progress import Progress
 from medsim.core.store import Store
 from medsim.corpora.documents import Problems
+from medsim.terminologies.mappings import cite_codes
 from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import read_terminology
 from medsim.wic import GROUPS
@@ -127,7 +128,7 @@ def race(job: Job) -> Race:
     with Store(threads=job.threads) as store:
         read_terminology(str(job.mesh), store, ReadingOptions(), progress)
         store.put("mention", found)
-        store.run("wic/cited_code", vocabulary=_OWN)
+        cite_codes(store, _OWN)
         store.run("wic/linked_mention")
         linked = store.table("linked_mention")
         mentions = chosen_mentions(linked, 0)
