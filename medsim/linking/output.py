@@ -12,9 +12,8 @@ import polars as pl
 
 from medsim.core.kinds import Column, Kind, declared_tables
 from medsim.core.manifest import RunManifest
-from medsim.core.opened import Opened
 from medsim.core.shown import Summary
-from medsim.systems.rankings import RANKING_TABLES
+from medsim.systems.rankings import RANKING_TABLES, RankedOutput
 
 DEPTH = 100
 """The number of names that each search returns."""
@@ -61,7 +60,7 @@ LINKING = Kind(
 )
 
 
-class Linking(Opened[LinkingManifest]):
+class Linking(RankedOutput[LinkingManifest]):
     """Scores of entity linking, as ``medsim link`` writes them; tables are read when needed."""
 
     kind = LINKING
@@ -69,18 +68,6 @@ class Linking(Opened[LinkingManifest]):
     def _summary(self) -> Summary:
         facts = [str(self.manifest.terminology["name"]), *self.manifest.corpora]
         return Summary(facts, [".results()", ".mentions()", ".links()"], self.results)
-
-    def results(self) -> pl.DataFrame:
-        """Return a row per corpus, type, stratum, model and statistic."""
-        return self.read_checked(RANKING_TABLES["results"].files)
-
-    def comparisons(self) -> pl.DataFrame:
-        """Return a row per corpus, statistic and two models."""
-        return self.read_checked(RANKING_TABLES["comparison"].files)
-
-    def curves(self) -> pl.DataFrame:
-        """Return a row per corpus, stratum, model and threshold."""
-        return self.read_checked(RANKING_TABLES["curve"].files)
 
     def mentions(self) -> pl.DataFrame:
         """Return a row per mention: ``MENTION``."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def linking_page(linking: Linking) -> Page:
     """Return the report of entity linking: scores of all models, and how much they can answer."""
-    manifest, results = linking.manifest, linking.results()
+    manifest = linking.manifest
     models = (manifest.embeddings | manifest.systems).items()
     terminology = manifest.terminology
     n_mentions = counted(linking.mentions().height, "mention")
@@ -22,7 +22,7 @@ def linking_page(linking: Linking) -> Page:
         Page(
             title=f"Entity linking to {terminology['name']}",
             lead=f"{n_mentions} looked up among the names of {terminology['name']}.",
-            sections=[ranking_section(results, linking.comparisons(), linking.curves(), "mention")],
+            sections=[ranking_section(linking, "mention")],
             notice=license_notice({str(terminology["name"]): terminology}),
         ),
         manifest,

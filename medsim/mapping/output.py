@@ -10,9 +10,8 @@ import polars as pl
 from medsim.core.errors import counted
 from medsim.core.kinds import Kind, declared_tables
 from medsim.core.manifest import RunManifest
-from medsim.core.opened import Opened
 from medsim.core.shown import Summary
-from medsim.systems.rankings import RANKING_TABLES
+from medsim.systems.rankings import RANKING_TABLES, RankedOutput
 
 _TABLES = declared_tables(__package__, model={"model": RANKING_TABLES["results"].columns["model"]})
 _TABLES |= {name: replace(table, optional=True) for name, table in RANKING_TABLES.items()}
@@ -58,7 +57,7 @@ NAME_MAPPING = Kind(
 )
 
 
-class NameMapping(Opened[MappingManifest]):
+class NameMapping(RankedOutput[MappingManifest]):
     """A finished mapping; its tables are read when needed."""
 
     kind = NAME_MAPPING
@@ -94,27 +93,9 @@ class NameMapping(Opened[MappingManifest]):
         """Whether it was scored against a gold mapping."""
         return self.manifest.gold is not None
 
-    def results(self) -> pl.DataFrame:
-        """Return a row per type, stratum, model and statistic; none without a gold mapping."""
-        return self._scores("results")
-
-    def comparisons(self) -> pl.DataFrame:
-        """Return a row per statistic and two models; none without a gold mapping."""
-        return self._scores("comparison")
-
-    def curves(self) -> pl.DataFrame:
-        """Return a row per stratum, model and threshold; none without a gold mapping."""
-        return self._scores("curve")
-
     def scored(self) -> pl.DataFrame:
         """Return a row per model and code of the gold mapping; none without a gold mapping."""
-        return self._scores("scored")
-
-    def _scores(self, name: str) -> pl.DataFrame:
-        table = _TABLES[name]
-        return (
-            self.read_checked(table.files) if self.is_scored else pl.DataFrame(schema=table.dtypes)
-        )
+        return self._scored("scored")
 
     def counts(self) -> pl.DataFrame:
         """Return the number of codes by status, those undecided by probability.

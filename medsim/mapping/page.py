@@ -86,8 +86,7 @@ def _scores(mapping: NameMapping) -> list[Section]:
         return []
     from medsim.systems.page import ranking_section  # noqa: PLC0415 — needs an extra
 
-    tables = (mapping.results(), mapping.comparisons(), mapping.curves())
-    return [ranking_section(*tables, "code", mapping.scored())]
+    return [ranking_section(mapping, "code", mapping.scored())]
 
 
 def _asked_codes(mapping: NameMapping) -> LongTable:

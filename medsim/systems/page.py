@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 
@@ -10,7 +12,7 @@ from medsim.pages.page import Chart, PageTable, Section, distinct
 from medsim.pages.readable import headed
 from medsim.pages.sentences import p_shown
 from medsim.statistics.selective import AnswerSample
-from medsim.systems.rankings import ranking_sentences, readable_rankings
+from medsim.systems.rankings import RankedOutput, ranking_sentences, readable_rankings
 
 _FEW_POINTS = 20  # of a curve, which are drawn
 _CAPTIONS = {
@@ -22,29 +24,23 @@ _CAPTIONS = {
 
 
 def ranking_section(
-    results: pl.DataFrame,
-    comparisons: pl.DataFrame,
-    curves: pl.DataFrame,
-    items: str,
-    scored: pl.DataFrame | None = None,
+    ranked: RankedOutput[Any], items: str, scored: pl.DataFrame | None = None
 ) -> Section:
     """Return the section on scores of ranked lists: who leads, and how much can be answered.
 
     Args:
-        results: table of results.
-        comparisons: table of comparisons.
-        curves: table of curves.
+        ranked: the output.
         items: what is looked up, such as "mention".
         scored: model, rank and score of each item, if some models have probabilities.
     """
-    tables = []
+    results, comparisons, tables = ranked.results(), ranked.comparisons(), []
     for frame in readable_rankings(results):
         caption = next(said for column, said in _CAPTIONS.items() if column in frame.columns)
         tables.append(PageTable(caption=caption, frame=headed(frame, pl.all())))
     tests = headed(comparisons.with_columns(p_shown("p", "p_bonferroni", "p_holm")), pl.all())
     tables.append(PageTable(caption="Paired comparisons", frame=tests, view="comparison"))
     models = distinct(results["model"])
-    parts = [_coverage(curves, models)]
+    parts = [_coverage(ranked.curves(), models)]
     if scored is not None:
         calibrated = results.filter(statistic="calibration_error")["model"].implode()
         parts.append(_calibration(scored.filter(pl.col("model").is_in(calibrated)), models))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
 
 from medsim.core.errors import counted
 from medsim.core.kinds import declared_tables
+from medsim.core.manifest import Manifest
+from medsim.core.opened import Opened
 from medsim.core.shown import MISSING, number
 from medsim.pages.sentences import leader_sentence, ordered_differences
 from medsim.statistics.estimates import Estimate, clustered_mean, defined, interval_of
@@ -20,6 +22,31 @@ from medsim.statistics.significance import Test, test_columns
 
 RANKING_TABLES = declared_tables(__package__)
 """The tables of scores of ranked lists: results, comparison and curve."""
+
+M = TypeVar("M", bound=Manifest)
+
+
+class RankedOutput(Opened[M]):
+    """An output with scores of ranked lists."""
+
+    def results(self) -> pl.DataFrame:
+        """Return a row per corpus, type, stratum, model and statistic; none without scores."""
+        return self._scored("results")
+
+    def comparisons(self) -> pl.DataFrame:
+        """Return a row per corpus, statistic and two models; none without scores."""
+        return self._scored("comparison")
+
+    def curves(self) -> pl.DataFrame:
+        """Return a row per corpus, stratum, model and threshold; none without scores."""
+        return self._scored("curve")
+
+    def _scored(self, name: str) -> pl.DataFrame:
+        table = self.kind.views[name]
+        if table.optional and table.files not in self.manifest.outputs:
+            return pl.DataFrame(schema=table.dtypes)
+        return self.read_checked(table.files)
+
 
 ALL = "all"
 """The type of all items, and the stratum of all items of one known concept."""

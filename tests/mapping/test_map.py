@@ -82,6 +82,12 @@ def test_probabilities_and_distances_fit(plain: medsim.NameMapping) -> None:
     assert rows.group_by("code").len()["len"].max() <= 5
 
 
+def test_tables_of_scores_are_empty_without_a_gold_mapping(plain: medsim.NameMapping) -> None:
+    tables = (plain.results(), plain.comparisons(), plain.curves(), plain.scored())
+    assert [table.height for table in tables] == [0, 0, 0, 0]
+    assert all("model" in table.columns or "model1" in table.columns for table in tables)
+
+
 def test_decisions_hold_conflict_and_change(
     plain: medsim.NameMapping, places: dict[str, Path]
 ) -> None:
