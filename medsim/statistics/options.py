@@ -14,7 +14,10 @@ BINS = Option(
     "Lower bounds of bins of counts in a corpus; default: powers of ten.", (), "N,N,…", listed=True
 )
 TOPIC_BINS = Option(
-    "Lower bounds of bins of topic counts; default: 1,2,5.", (), "N,N,…", listed=True
+    "Lower bounds of bins by the number of topics of a word; default: 1,2,5.",
+    (),
+    "N,N,…",
+    listed=True,
 )
 EQUAL_PARTS = Option(
     "Use this many bins of equal size, instead of --bins and --topic-bins. Each has about equally "
