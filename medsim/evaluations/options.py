@@ -269,7 +269,7 @@ class EvaluateOptions(Options):
     )
     near: Sequence[str] = option_field(
         (),
-        "Top concept of a category; repeat it for two related ones, to compare with --far. The "
+        "Top concept of a category; repeat it for a related one, and give others with --far. The "
         "descendants of a top concept form its category. The terms of the first category are "
         "compared. For SNOMED CT the default is diagnostic and therapeutic procedures.",
         metavar="[NAME=]CONCEPT_ID",

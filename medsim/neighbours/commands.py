@@ -14,9 +14,9 @@ def nearest(options: NearestCommandOptions, *, form: Format = "table") -> None:
     """Find the nearest names of each query by Levenshtein distance, exactly.
 
     Writes rows to OUT, or prints them: the query, the rank of the match from 1, the match, and
-    their distance. Without POOL, QUERIES is compared with itself. Names are compared in lower case,
-    and equal names count once, unless --keep keeps columns of their rows. --max-distance without
-    --k finds all pairs within the distance.
+    their distance. Without POOL, QUERIES is compared with itself. Case is ignored, and equal
+    names count once, except with --keep. --max-distance without --k finds all pairs within the
+    distance.
 
     Example: medsim nearest queries.txt hpo -k 3 -o nearest.parquet
     """
