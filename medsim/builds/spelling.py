@@ -13,7 +13,6 @@ from rapidfuzz.process import cpdist
 from medsim.builds.positives import pair_distances
 from medsim.core.terms import content_hashes, lowered_column, numbers_of, trigrams_of
 from medsim.kernels.components import components
-from medsim.kernels.drawing import pair_seeds
 from medsim.kernels.packing import tie_hashes
 from medsim.kernels.sparse import set_overlaps, sort_sets
 from medsim.kernels.types import (
@@ -243,7 +242,7 @@ def learned_scores(spelling: Spelling, labels: Flags, halves: Flags, seed: int =
     """
     features, first, second = SpellingFeatures(spelling.terms), spelling.first, spelling.second
     hashes = content_hashes(spelling.terms)
-    order = np.argsort(pair_seeds(np.uint64(seed), hashes, first, second), kind="stable")
+    order = np.argsort(tie_hashes(np.uint64(seed), hashes[first], hashes[second]), kind="stable")
     scores = np.empty(len(order))
     fitted = None
     for begin in range(0, len(order), _AT_ONCE):

@@ -24,7 +24,8 @@ from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import points_of
 from medsim.exports.options import BALANCED
-from medsim.kernels.drawing import draw_distinct, pair_seeds
+from medsim.kernels.drawing import draw_distinct
+from medsim.kernels.packing import tie_hashes
 from medsim.kernels.types import Flags, Ids, Ranks, Rows
 from medsim.neighbours.search import NearestSearch, Terms
 from medsim.questions.balanced import choose_balanced
@@ -249,7 +250,7 @@ def with_negatives(
 
         def negatives(batch: slice) -> Ranks:
             seed = np.uint64(run.options.seed)
-            seeds = pair_seeds(seed, pool.hashes, firsts[batch], seconds[batch])
+            seeds = tie_hashes(seed, pool.hashes[firsts[batch]], pool.hashes[seconds[batch]])
             return draw_distinct(firsts[batch], seeds, pool.components, n_wanted)
     else:
         anchors, numbers = np.unique(firsts, return_inverse=True)
@@ -276,7 +277,7 @@ def _with_changed(
     changed = with_term_ids(_changed(build).lazy(), numbered)
     ends = changed.select(TERM_IDS).drop_nulls().collect().cast(pl.Int32).to_numpy().T
     anchors, ids = np.concatenate([ends, ends[::-1]], axis=1)
-    drawn = pair_seeds(np.uint64(run.options.seed), hashes, anchors, ids)
+    drawn = tie_hashes(np.uint64(run.options.seed), hashes[anchors], hashes[ids])
     anchors, ids = np.stack([anchors, ids])[:, np.lexsort((ids, drawn, anchors))]
     firsts = pairs["term1_id"].to_numpy()
     begins, ends = (np.searchsorted(anchors, firsts, side) for side in ("left", "right"))

@@ -10,15 +10,6 @@ from medsim.kernels.types import Counts, Flags, Hashes, Ids, Places, Ranks, Rows
 
 
 @kernel
-def pair_seeds(seed: np.uint64, hashes: Hashes, firsts: Ids, seconds: Ids) -> Hashes:
-    """Return a hash of the seed and both terms for each pair: uint64[n_pairs]."""
-    seeds = np.empty(len(firsts), np.uint64)
-    for pair in range(len(firsts)):
-        seeds[pair] = tie_of(seed, hashes[firsts[pair]], hashes[seconds[pair]])
-    return seeds
-
-
-@kernel
 def draw_distinct(firsts: Ids, seeds: Hashes, components: Ids, n_wanted: int) -> Ranks:
     """Return distinct terms for each pair, drawn uniformly from other components.
 

@@ -52,12 +52,14 @@ def tie_of(seed: np.uint64, query: np.uint64, candidate: np.uint64) -> np.uint64
 
 
 @kernel
-def tie_hashes(seed: np.uint64, query: np.uint64, candidates: Hashes) -> Hashes:
-    """Return ``tie_of`` for the hash of each candidate: uint64[n_candidates]."""
-    ties = np.empty(len(candidates), np.uint64)
-    first = mixed(seed ^ query)
+def tie_hashes(seed: np.uint64, queries: np.uint64 | Hashes, candidates: Hashes) -> Hashes:
+    """Return ``tie_of`` for the hash of each candidate: uint64[n_candidates].
+
+    ``queries`` is the hash of the query of all candidates, or of each: uint64[n_candidates].
+    """
+    ties, of_each = np.empty_like(candidates), np.broadcast_to(queries, candidates.shape)
     for at in range(len(candidates)):
-        ties[at] = mixed(first ^ candidates[at])
+        ties[at] = tie_of(seed, of_each[at], candidates[at])
     return ties
 
 

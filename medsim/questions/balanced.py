@@ -10,7 +10,7 @@ from medsim.builds.spelling import Fragments
 from medsim.core.progress import Progress
 from medsim.core.terms import content_hashes
 from medsim.kernels.balance import MAX_CLASS, balanced_sets
-from medsim.kernels.drawing import pair_seeds
+from medsim.kernels.packing import tie_hashes
 from medsim.kernels.types import Ids, Ranks, Starts, starts_of
 from medsim.neighbours.rankers import largest_dot_products, term_counts
 from medsim.neighbours.search import NearestSearch, Terms
@@ -53,7 +53,8 @@ def choose_balanced(
         often, or with too few names.
     """
     asked, right = (positives[end].to_numpy() for end in ("term1_id", "term2_id"))
-    draws = pair_seeds(np.uint64(seed), content_hashes(names["term"]), asked, right)
+    hashes = content_hashes(names["term"])
+    draws = tie_hashes(np.uint64(seed), hashes[asked], hashes[right])
     with progress.stage(f"find similar names for {len(asked):,} questions"):
         candidates = _candidates(names, asked, right, max(_N_EACH, n_wrong), threads)
     sizes, n_cells = np.zeros(len(TIERS), np.int32), max(n_wrong, 2 * MAX_CLASS) + 1

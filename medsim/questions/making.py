@@ -13,7 +13,7 @@ from medsim.core.progress import Progress
 from medsim.core.store import Store
 from medsim.core.terms import content_hashes, lowered_column, numbers_of
 from medsim.kernels.components import components
-from medsim.kernels.drawing import pair_seeds
+from medsim.kernels.packing import tie_hashes
 from medsim.kernels.types import Ids, Ranks, Rows
 from medsim.neighbours.difference import DifferenceClassifier, folded
 from medsim.questions.output import QUESTION, TIERS
@@ -98,14 +98,14 @@ def _with_choices(
     n_wrong, shape = wrong.shape[1], (len(pairs), wrong.shape[1] + 1)
     asked, right = (pairs[end].to_numpy() for end in _ENDS)
     hashes, each = content_hashes(names["term"]), np.repeat(asked, n_wrong)
-    drawn = pair_seeds(np.uint64(seed), hashes, each, wrong.ravel()).reshape(wrong.shape)
+    drawn = tie_hashes(np.uint64(seed), hashes[each], hashes[wrong.ravel()]).reshape(wrong.shape)
     wrong = np.take_along_axis(wrong, drawn.argsort(axis=1), axis=1)
     lower = names["lower_term"]
     distances = pair_distances(lower, pl.Series(each), pl.Series(wrong.ravel()), threads)
     smallest = distances.to_numpy().reshape(wrong.shape).min(axis=1)
     tiers = np.searchsorted([*filter(None, TIERS.values())], smallest)
     answer = np.empty(len(pairs), np.int64)
-    by_tier = np.lexsort((pair_seeds(np.uint64(seed), hashes, asked, right), tiers))
+    by_tier = np.lexsort((tie_hashes(np.uint64(seed), hashes[asked], hashes[right]), tiers))
     answer[by_tier] = np.arange(len(pairs)) % shape[1]
     is_right = np.arange(shape[1]) == answer[:, None]
     ids = np.empty(shape, np.int32)

@@ -23,7 +23,7 @@ from medsim.core.progress import progress_of
 from medsim.core.shown import Shown, Summary
 from medsim.core.store import Store
 from medsim.core.terms import content_hashes
-from medsim.kernels.drawing import pair_seeds, take_in_order
+from medsim.kernels.drawing import take_in_order
 from medsim.kernels.packing import mixed, tie_hashes
 from medsim.kernels.types import Counts, Hashes, Ids
 from medsim.studies.options import N_QUARTERS, PairsOptions
@@ -204,8 +204,8 @@ class Quarters:
 
     def _order(self, pairs: pl.DataFrame, seed: np.uint64) -> np.ndarray:
         """Return the rows of pairs in order of their hashes."""
-        firsts, seconds = (pairs[side].to_numpy(writable=True) for side in WORD_IDS)
-        return np.argsort(pair_seeds(seed, self._hashes, firsts, seconds), kind="stable")
+        firsts, seconds = (self._hashes[pairs[side].to_numpy()] for side in WORD_IDS)
+        return np.argsort(tie_hashes(seed, firsts, seconds), kind="stable")
 
 
 _NAMES = {True: "associated", False: "unassociated"}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracles.hashing import MASK, mixed, term_hash, tie_hash
 
 from medsim.core.terms import pack
-from medsim.kernels.drawing import draw_distinct, pair_seeds
+from medsim.kernels.drawing import draw_distinct
 from medsim.kernels.packing import term_hashes, tie_hashes
 
 pytestmark = pytest.mark.kernels
@@ -116,8 +116,7 @@ def test_draws_are_uniform_and_differ_by_pair() -> None:
 def test_seeds_are_hashes_of_both_texts() -> None:
     terms = ["asthma", "croup", "cough"]
     hashes = np.array([term_hash(term) for term in terms], np.uint64)
-    firsts, seconds = np.array([0, 2], np.int32), np.array([1, 0], np.int32)
 
-    seeds = pair_seeds(np.uint64(7), hashes, firsts, seconds)
+    seeds = tie_hashes(np.uint64(7), hashes[[0, 2]], hashes[[1, 0]])
 
     assert seeds.tolist() == [tie_hash(7, "asthma", "croup"), tie_hash(7, "cough", "asthma")]
