@@ -44,7 +44,7 @@ SENTENCE, TARGET_WORD, QUOTED = "sentence", "target", "quoted"
 """The input of a model: the words of a sentence; only the target (within its sentence if the model
 reads that); or the sentence with its target in quotes."""
 
-_OPTIONS = ("input", "network", "tune", "loss", "epochs", "rate", "batch")
+_OPTIONS = ("input", "network", "tune", "epochs", "rate", "batch")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,22 +151,17 @@ class TrainedModel(EmbeddedModel):
 
     Attributes:
         default: the options of training by default.
-        losses: the names of the losses to choose from, the default first; empty if it has only one.
-        loss: the chosen loss, or "".
     """
 
     is_fitted: ClassVar[bool] = True
     needs: ClassVar[tuple[str, ...]] = ("train", "dev")
     default: ClassVar[Training]
-    losses: ClassVar[tuple[str, ...]] = ()
 
     training: Training
-    loss: str = ""
 
     def recorded(self, answers: ModelAnswers, context: Context) -> dict[str, Any]:
         """Return the facts that decide its answers, and its path, for the manifest."""
         about = EmbeddedModel.recorded(self, answers, context)
-        about["options"] |= {"loss": self.loss} if self.loss else {}
         about["options"] |= {name: str(value) for name, value in asdict(self.training).items()}
         return about
 
@@ -247,11 +242,10 @@ def _embedded_model(name: str, given: Any, options: dict[str, str]) -> EmbeddedM
         )
     if not issubclass(chosen, TrainedModel):
         return chosen(name=name, reads=reads, embedding=embedding)
-    losses, defaults = chosen.losses, asdict(chosen.default)
-    loss = _choice("loss", settings.get("loss", losses[0]), losses) if losses else ""
+    defaults = asdict(chosen.default)
     wanted = {name: settings.get(name, str(value)) for name, value in defaults.items()}
     training = parse(wanted, Training, "option of training")
-    return chosen(name=name, reads=reads, embedding=embedding, training=training, loss=loss)
+    return chosen(name=name, reads=reads, embedding=embedding, training=training)
 
 
 def _choice(name: str, value: str, choices: Sequence[str]) -> str:

@@ -135,8 +135,6 @@ def cosines(vectors: Vectors, first: Ids, second: Ids, threads: int) -> Values:
 TUNABLE = (SENTENCE_TRANSFORMERS, "transformers")
 """The formats of embeddings that can be fine-tuned."""
 
-ONLINE_CONTRASTIVE, COSINE = "online-contrastive", "cosine"  # losses
-
 _MARGIN = 0.5  # cosine distance of two meanings without loss, as Rouhizadeh et al. (2024) have it
 _TEXTS_A_RUN = 16
 
@@ -159,10 +157,9 @@ class TunedModel(TrainedModel):
 
     way: ClassVar[str] = "fine-tuned"
     gives: ClassVar[str] = TERMS
-    accepts: ClassVar[tuple[str, ...]] = ("input", "tune", "loss", *TRAINING_OPTIONS)
+    accepts: ClassVar[tuple[str, ...]] = ("input", "tune", *TRAINING_OPTIONS)
     inputs: ClassVar[tuple[str, ...]] = (QUOTED,)
     default: ClassVar[Training] = Training(epochs=10, rate=2e-5, batch=32)
-    losses: ClassVar[tuple[str, ...]] = (ONLINE_CONTRASTIVE, COSINE)
 
     @classmethod
     def readable(cls, source: VectorSource) -> tuple[str, ...]:
@@ -194,7 +191,6 @@ class TunedModel(TrainedModel):
                     encoder,
                     train,
                     pairs_of(round_.held_back),
-                    self.loss,
                     self.training,
                     seed=context.seed,
                     advance=stage.advance,
@@ -223,7 +219,6 @@ def tune(
     encoder: SentenceEncoder,
     pairs: TextPairs,
     held_back: TextPairs,
-    loss: str,
     training: Training,
     *,
     seed: int,
@@ -231,19 +226,16 @@ def tune(
 ) -> int:
     """Fit an encoder on pairs in place, and return the epoch whose weights are kept, from 1.
 
-    See ``contrastive_loss`` and ``cosine_loss`` for the losses, and
-    ``medsim.wic.models.training.train`` for the rest.
+    See ``contrastive_loss`` for the loss, and ``medsim.wic.models.training.train`` for the rest.
     """
     import torch  # noqa: PLC0415 — comes with an extra
-
-    loss_of_cosines = {ONLINE_CONTRASTIVE: contrastive_loss, COSINE: cosine_loss}[loss]
 
     def loss_of(rows: Rows) -> Any:
         chosen = rows.tolist()
         texts = [side[row] for side in (pairs.left, pairs.right) for row in chosen]
         left, right = _embed(encoder, texts).split(len(chosen))
         labels = torch.tensor(pairs.labels[rows].tolist(), device=left.device)
-        return loss_of_cosines(torch.nn.functional.cosine_similarity(left, right), labels)
+        return contrastive_loss(torch.nn.functional.cosine_similarity(left, right), labels)
 
     def quality() -> float:
         left, right = (encoder.encode(side) for side in (held_back.left, held_back.right))
@@ -274,16 +266,6 @@ def contrastive_loss(cosines: Any, labels: Any) -> Any:
     near = unlike[unlike < (alike.max() if len(alike) else unlike.mean())]
     far = alike[alike > (unlike.min() if len(unlike) else alike.mean())]
     return far.square().sum() + (_MARGIN - near).clamp(min=0).square().sum()
-
-
-def cosine_loss(cosines: Any, labels: Any) -> Any:
-    """Return the mean squared difference of cosines from 1 or 0 (Reimers and Gurevych 2019).
-
-    Args:
-        cosines: float tensor[n_pairs].
-        labels: bool tensor[n_pairs], whether a pair has one meaning.
-    """
-    return (cosines - labels.to(cosines.dtype)).square().mean()
 
 
 def _embed(encoder: SentenceEncoder, texts: Sequence[str]) -> Any:
