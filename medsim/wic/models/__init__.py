@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -159,12 +159,48 @@ class TrainedModel(EmbeddedModel):
 
     training: Training
 
+    @abstractmethod
+    def fitting(self, dataset: WicDataset, context: Context) -> tuple[Flags, Fit]:
+        """Return which instances can be used, and a function that fits the model in a round.
+
+        The function takes a round, and is given a function that counts trained instances. It
+        returns float64[n_held_back + n_test], and the epoch whose weights were kept, from 1.
+        """
+
+    def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:
+        """Return the answers of the model, which is fitted in every round, by a threshold.
+
+        Both the epoch and the threshold are chosen on instances that it was not fitted on.
+        """
+        covered, fit = self.fitting(dataset, context)
+
+        def scores_in(round_: Round) -> Values:
+            train = round_.train[~np.isin(round_.train, round_.held_back)]
+            train, held_back, test = (
+                rows[covered[rows]] for rows in (train, round_.held_back, round_.test)
+            )
+            scores = np.full(len(covered), np.nan)
+            if not len(train):
+                return scores
+            name = self.name if round_.fold is None else f"{self.name} for fold {round_.fold}"
+            with context.progress.stage(f"fit {name}") as stage:
+                stage.total(self.training.epochs * len(train))
+                used = replace(round_, train=train, held_back=held_back, test=test)
+                scores[np.concatenate([held_back, test])], epoch = fit(used, stage.advance)
+                stage.note(f"{len(train):,} instances, epoch {epoch} kept")
+            return scores
+
+        return threshold_answers(dataset, scores_in, lambda round_: round_.held_back)
+
     def recorded(self, answers: ModelAnswers, context: Context) -> dict[str, Any]:
         """Return the facts that decide its answers, and its path, for the manifest."""
         about = EmbeddedModel.recorded(self, answers, context)
         about["options"] |= {name: str(value) for name, value in asdict(self.training).items()}
         return about
 
+
+Fit: TypeAlias = Callable[[Round, Callable[[int], None]], tuple[Values, int]]
+"""A function that fits a model, see ``TrainedModel.fitting``."""
 
 MODELS: Registry[type[WicModel]] = Registry("model of words in context", "medsim.wic.models")
 """The classes of models by method."""
@@ -290,11 +326,6 @@ def threshold_answers(
     return ModelAnswers(
         positive=positive, scores=scores, covered=~np.isnan(scores), thresholds=thresholds
     )
-
-
-def round_name(name: str, round_: Round) -> str:
-    """Return the name of a model in a round, for the progress."""
-    return name if round_.fold is None else f"{name} for fold {round_.fold}"
 
 
 def frequent_label(labels: Flags) -> bool:

@@ -24,14 +24,13 @@ from medsim.wic.models import (
     TARGET_WORD,
     EmbeddedModel,
     TrainedModel,
-    round_name,
     threshold_answers,
 )
 from medsim.wic.models.training import TRAINING_OPTIONS, Training, precision_of, train
 
 if TYPE_CHECKING:
     from medsim.wic.dataset import Round, WicDataset
-    from medsim.wic.models import Context, ModelAnswers
+    from medsim.wic.models import Context, Fit, ModelAnswers
 
 T = TypeVar("T")
 
@@ -168,11 +167,10 @@ class TunedModel(TrainedModel):
             raise OptionError(f"tune=yes needs {' or '.join(TUNABLE)}, not {source.describes}")
         return cls.inputs
 
-    def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:
-        """Return the answers by cosine and threshold.
+    def fitting(self, dataset: WicDataset, context: Context) -> tuple[Flags, Fit]:
+        """Return that all instances can be used, and a function that tunes an encoder.
 
-        It reads the sentence with its target in double quotes. Thresholds are chosen on instances
-        that it was not fitted on.
+        Scores are cosines. It reads the sentence with its target in double quotes.
         """
         named = context.embeddings[self.name]
         path, labels = path_of(named.source), dataset.labels
@@ -182,34 +180,26 @@ class TunedModel(TrainedModel):
             sides = [[side[row] for row in rows] for side in (left, right)]
             return TextPairs(left=sides[0], right=sides[1], labels=labels[rows])
 
-        def scores_in(round_: Round) -> Values:
+        def fit(round_: Round, advance: Callable[[int], None]) -> tuple[Values, int]:
             encoder = SentenceEncoder(path, named.spec.options, context.threads)
-            train = pairs_of(round_.train[~np.isin(round_.train, round_.held_back)])
-            with context.progress.stage(f"fine-tune {round_name(self.name, round_)}") as stage:
-                stage.total(self.training.epochs * len(train.labels))
-                epoch = tune(
-                    encoder,
-                    train,
-                    pairs_of(round_.held_back),
-                    self.training,
-                    seed=context.seed,
-                    advance=stage.advance,
-                )
-                stage.note(f"{len(train.labels):,} instances, epoch {epoch} kept")
-            rows = np.concatenate([round_.held_back, round_.test])
+            epoch = tune(
+                encoder,
+                pairs_of(round_.train),
+                pairs_of(round_.held_back),
+                self.training,
+                seed=context.seed,
+                advance=advance,
+            )
+            scored = pairs_of(np.concatenate([round_.held_back, round_.test]))
             texts, first, second = distinct_items(
-                [left[row] for row in rows],
-                [right[row] for row in rows],
-                lambda text: (len(text), text),
+                scored.left, scored.right, lambda text: (len(text), text)
             )
             parts = [
                 encoder.encode(texts[at : at + A_BATCH]) for at in range(0, len(texts), A_BATCH)
             ]
-            scores = np.full(len(labels), np.nan)
-            scores[rows] = cosines(np.concatenate(parts), first, second, context.threads)
-            return scores
+            return cosines(np.concatenate(parts), first, second, context.threads), epoch
 
-        return threshold_answers(dataset, scores_in, lambda round_: round_.held_back)
+        return np.ones(len(labels), np.bool_), fit
 
 
 MODELS.register(TunedModel.way, TunedModel)
