@@ -151,10 +151,10 @@ class WicEvaluateOptions(Options):
     models: Sequence[EmbeddingLike] | Mapping[str, EmbeddingLike] = main_field(
         (),
         "random, or an embedding as for medsim eval, then options: ,input= ,network= ,tune= "
-        ",loss= ,epochs= ,rate= ,batch=. input=target, sentence or quoted; network=perceptron or "
-        "bilstm, on word vectors; tune=yes and loss=online-contrastive or cosine, to fine-tune "
-        "transformers; epochs=N, rate=N and batch=N of training. In Python also functions, models "
-        "and vectors, each a medsim.Embedding with a name, or a dict of them by name.",
+        ",epochs= ,rate= ,batch=. input=target, sentence or quoted; network=perceptron or bilstm, "
+        "on word vectors; tune=yes, to fine-tune transformers; epochs=N, rate=N and batch=N of "
+        "training. In Python also functions, models and vectors, each a medsim.Embedding with a "
+        "name, or a dict of them by name.",
         ("--model", "-m"),
         metavar="NAME=PATH",
         read=_wrapped,

@@ -227,7 +227,7 @@ def _check_all(
         findings += check_instances(split, instances, concepts, language, similarity)
         findings += together[split]
         if provenance is not None:
-            findings += check_provenance(split, benchmark.splits[split], provenance)
+            findings += check_provenance(split, provenance)
     return findings
 
 
@@ -497,29 +497,12 @@ def _fault(build: Benchmark, path: str, output: Output | None) -> str:
     return "" if actual == output.fingerprint else f"{path} differs from the manifest"
 
 
-def check_provenance(
-    split: str, frame: pl.DataFrame, provenance: _Provenance
-) -> list[SplitFinding]:
-    """Return the checks of a split's JSON file against the provenance."""
+def check_provenance(split: str, provenance: _Provenance) -> list[SplitFinding]:
+    """Return the checks of a split's instances against their concepts."""
     rows = provenance[INSTANCE.files].filter(split=split)
     instances = instances_of(rows)
-    breaches = [
-        actual.breach("it differs in instances.parquet")
-        for actual, expected in zip(instances_of(frame), instances, strict=False)
-        if actual != expected
-    ]
-    if frame.height != rows.height:
-        text = f"{frame.height:,} instances, but {rows.height:,} in instances.parquet"
-        breaches.append(Breach(text))
     related = {frozenset(pair): relation for *pair, relation in provenance[RELATED.files].rows()}
     concepts = rows.select("concept1", "concept2").rows()
-    mentions = set(provenance[CHOSEN_MENTION.files].rows())
-    names = [name.removesuffix("_id") for name in CHOSEN_MENTION.dtypes]
-    sides = [rows.select(f"{name}{side}" for name in names).rows() for side in (1, 2)]
-
-    def unknown(instance: Instance) -> str:
-        wrong = [n for n, side in enumerate(sides, 1) if side[instance.number - 1] not in mentions]
-        return f"mention {wrong[0]} is not in {CHOSEN_MENTION.files}" if wrong else ""
 
     def wrong_label(instance: Instance) -> str:
         concept1, concept2 = concepts[instance.number - 1]
@@ -533,8 +516,6 @@ def check_provenance(
         return f"{concept1} and {concept2} are related: {relation}" if relation else ""
 
     return [
-        finding(split, "rows", frame.height, breaches),
-        check_each(split, "mention", instances, unknown),
         check_each(split, "label", instances, wrong_label),
         check_each(split, "excluded", instances, left_out),
     ]

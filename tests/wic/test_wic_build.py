@@ -221,6 +221,15 @@ def test_files_have_their_columns_and_terms_of_use(built: Benchmark) -> None:
             assert json.loads(facts["corpora"]) == ["one", "two"]
 
 
+def test_both_mentions_of_an_instance_are_kept_with_their_concepts(built: Benchmark) -> None:
+    mentions = set(built.mentions().rows())
+    names = [name.removesuffix("_id") for name in CHOSEN_MENTION.dtypes]
+    for side in (1, 2):
+        rows = built.instances().select(f"{name}{side}" for name in names).rows()
+        assert rows
+        assert mentions.issuperset(rows)
+
+
 def test_the_manifest_lists_corpora_and_skipped_mentions(built: Benchmark) -> None:
     manifest = built.manifest
     assert [item["name"] for item in manifest.corpora] == ["one", "two"]

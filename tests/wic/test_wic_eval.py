@@ -459,7 +459,7 @@ def test_fine_tuning_uses_no_instance_for_testing_or_thresholds(
         n_right = [((alike >= at) == labels).sum() for at in (-np.inf, 0.5, np.inf)]
         cut = (-np.inf, 0.5, np.inf)[int(np.argmax(n_right))]
         assert (thresholds[round_.test] == cut).all()
-        assert model.tuning == ("online-contrastive", training, 0)
+        assert model.tuning == (training, 0)
         assert model.held_back.labels.tolist() == labels.tolist()
         fitted = set(round_.train) - set(round_.held_back)
         rows = benchmark.instances[sorted(fitted)]
@@ -559,7 +559,6 @@ def test_the_manifest_records_data_models_and_options(scored: WicScores) -> None
         ("words={}/kinds.txt,tune=maybe", "unknown tune 'maybe'"),
         ("words={}/kinds.txt,epochs=3", "epochs=3 does not fit; accepted: input, network"),
         ("words={}/kinds.txt,network=gru", "unknown network 'gru'"),
-        ("words={}/kinds.txt,network=bilstm,loss=cosine", "loss=cosine does not fit; accepted"),
         (
             "words={}/kinds.txt,network=bilstm,rate=2",
             "`rate` 2.0 is out of range; 1e-09 to 1 are",
@@ -569,8 +568,7 @@ def test_the_manifest_records_data_models_and_options(scored: WicScores) -> None
             "`batch` 0 is out of range; 1 to 100000 are",
         ),
         ("onnx={}/encoder,network=bilstm", "network=bilstm does not fit; accepted: input, tune"),
-        ("a={tunable},tune=yes,loss=triplet", "unknown loss 'triplet'"),
-        ("a={tunable},loss=cosine", "loss=cosine does not fit; accepted: input, tune"),
+        ("a={tunable},epochs=3", "epochs=3 does not fit; accepted: input, tune"),
         ("words={}/kinds.txt,inputs=target", "unknown option of models 'inputs'"),
         ("onnx={}/encoder,input=sentence", r"input=sentence does not fit.*target, quoted"),
         ("words={}/kinds.txt,keys=terms", "does not fit|embeds whole terms"),

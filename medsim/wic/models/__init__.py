@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -44,7 +44,7 @@ SENTENCE, TARGET_WORD, QUOTED = "sentence", "target", "quoted"
 """The input of a model: the words of a sentence; only the target (within its sentence if the model
 reads that); or the sentence with its target in quotes."""
 
-_OPTIONS = ("input", "network", "tune", "loss", "epochs", "rate", "batch")
+_OPTIONS = ("input", "network", "tune", "epochs", "rate", "batch")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,25 +151,56 @@ class TrainedModel(EmbeddedModel):
 
     Attributes:
         default: the options of training by default.
-        losses: the names of the losses to choose from, the default first; empty if it has only one.
-        loss: the chosen loss, or "".
     """
 
     is_fitted: ClassVar[bool] = True
     needs: ClassVar[tuple[str, ...]] = ("train", "dev")
     default: ClassVar[Training]
-    losses: ClassVar[tuple[str, ...]] = ()
 
     training: Training
-    loss: str = ""
+
+    @abstractmethod
+    def fitting(self, dataset: WicDataset, context: Context) -> tuple[Flags, Fit]:
+        """Return which instances can be used, and a function that fits the model in a round.
+
+        The function takes a round, and is given a function that counts trained instances. It
+        returns float64[n_held_back + n_test], and the epoch whose weights were kept, from 1.
+        """
+
+    def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:
+        """Return the answers of the model, which is fitted in every round, by a threshold.
+
+        Both the epoch and the threshold are chosen on instances that it was not fitted on.
+        """
+        covered, fit = self.fitting(dataset, context)
+
+        def scores_in(round_: Round) -> Values:
+            train = round_.train[~np.isin(round_.train, round_.held_back)]
+            train, held_back, test = (
+                rows[covered[rows]] for rows in (train, round_.held_back, round_.test)
+            )
+            scores = np.full(len(covered), np.nan)
+            if not len(train):
+                return scores
+            name = self.name if round_.fold is None else f"{self.name} for fold {round_.fold}"
+            with context.progress.stage(f"fit {name}") as stage:
+                stage.total(self.training.epochs * len(train))
+                used = replace(round_, train=train, held_back=held_back, test=test)
+                scores[np.concatenate([held_back, test])], epoch = fit(used, stage.advance)
+                stage.note(f"{len(train):,} instances, epoch {epoch} kept")
+            return scores
+
+        return threshold_answers(dataset, scores_in, lambda round_: round_.held_back)
 
     def recorded(self, answers: ModelAnswers, context: Context) -> dict[str, Any]:
         """Return the facts that decide its answers, and its path, for the manifest."""
         about = EmbeddedModel.recorded(self, answers, context)
-        about["options"] |= {"loss": self.loss} if self.loss else {}
         about["options"] |= {name: str(value) for name, value in asdict(self.training).items()}
         return about
 
+
+Fit: TypeAlias = Callable[[Round, Callable[[int], None]], tuple[Values, int]]
+"""A function that fits a model, see ``TrainedModel.fitting``."""
 
 MODELS: Registry[type[WicModel]] = Registry("model of words in context", "medsim.wic.models")
 """The classes of models by method."""
@@ -247,11 +278,10 @@ def _embedded_model(name: str, given: Any, options: dict[str, str]) -> EmbeddedM
         )
     if not issubclass(chosen, TrainedModel):
         return chosen(name=name, reads=reads, embedding=embedding)
-    losses, defaults = chosen.losses, asdict(chosen.default)
-    loss = _choice("loss", settings.get("loss", losses[0]), losses) if losses else ""
+    defaults = asdict(chosen.default)
     wanted = {name: settings.get(name, str(value)) for name, value in defaults.items()}
     training = parse(wanted, Training, "option of training")
-    return chosen(name=name, reads=reads, embedding=embedding, training=training, loss=loss)
+    return chosen(name=name, reads=reads, embedding=embedding, training=training)
 
 
 def _choice(name: str, value: str, choices: Sequence[str]) -> str:
@@ -296,11 +326,6 @@ def threshold_answers(
     return ModelAnswers(
         positive=positive, scores=scores, covered=~np.isnan(scores), thresholds=thresholds
     )
-
-
-def round_name(name: str, round_: Round) -> str:
-    """Return the name of a model in a round, for the progress."""
-    return name if round_.fold is None else f"{name} for fold {round_.fold}"
 
 
 def frequent_label(labels: Flags) -> bool:

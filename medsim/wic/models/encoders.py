@@ -24,14 +24,13 @@ from medsim.wic.models import (
     TARGET_WORD,
     EmbeddedModel,
     TrainedModel,
-    round_name,
     threshold_answers,
 )
 from medsim.wic.models.training import TRAINING_OPTIONS, Training, precision_of, train
 
 if TYPE_CHECKING:
     from medsim.wic.dataset import Round, WicDataset
-    from medsim.wic.models import Context, ModelAnswers
+    from medsim.wic.models import Context, Fit, ModelAnswers
 
 T = TypeVar("T")
 
@@ -135,8 +134,6 @@ def cosines(vectors: Vectors, first: Ids, second: Ids, threads: int) -> Values:
 TUNABLE = (SENTENCE_TRANSFORMERS, "transformers")
 """The formats of embeddings that can be fine-tuned."""
 
-ONLINE_CONTRASTIVE, COSINE = "online-contrastive", "cosine"  # losses
-
 _MARGIN = 0.5  # cosine distance of two meanings without loss, as Rouhizadeh et al. (2024) have it
 _TEXTS_A_RUN = 16
 
@@ -159,10 +156,9 @@ class TunedModel(TrainedModel):
 
     way: ClassVar[str] = "fine-tuned"
     gives: ClassVar[str] = TERMS
-    accepts: ClassVar[tuple[str, ...]] = ("input", "tune", "loss", *TRAINING_OPTIONS)
+    accepts: ClassVar[tuple[str, ...]] = ("input", "tune", *TRAINING_OPTIONS)
     inputs: ClassVar[tuple[str, ...]] = (QUOTED,)
     default: ClassVar[Training] = Training(epochs=10, rate=2e-5, batch=32)
-    losses: ClassVar[tuple[str, ...]] = (ONLINE_CONTRASTIVE, COSINE)
 
     @classmethod
     def readable(cls, source: VectorSource) -> tuple[str, ...]:
@@ -171,11 +167,10 @@ class TunedModel(TrainedModel):
             raise OptionError(f"tune=yes needs {' or '.join(TUNABLE)}, not {source.describes}")
         return cls.inputs
 
-    def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:
-        """Return the answers by cosine and threshold.
+    def fitting(self, dataset: WicDataset, context: Context) -> tuple[Flags, Fit]:
+        """Return that all instances can be used, and a function that tunes an encoder.
 
-        It reads the sentence with its target in double quotes. Thresholds are chosen on instances
-        that it was not fitted on.
+        Scores are cosines. It reads the sentence with its target in double quotes.
         """
         named = context.embeddings[self.name]
         path, labels = path_of(named.source), dataset.labels
@@ -185,35 +180,26 @@ class TunedModel(TrainedModel):
             sides = [[side[row] for row in rows] for side in (left, right)]
             return TextPairs(left=sides[0], right=sides[1], labels=labels[rows])
 
-        def scores_in(round_: Round) -> Values:
+        def fit(round_: Round, advance: Callable[[int], None]) -> tuple[Values, int]:
             encoder = SentenceEncoder(path, named.spec.options, context.threads)
-            train = pairs_of(round_.train[~np.isin(round_.train, round_.held_back)])
-            with context.progress.stage(f"fine-tune {round_name(self.name, round_)}") as stage:
-                stage.total(self.training.epochs * len(train.labels))
-                epoch = tune(
-                    encoder,
-                    train,
-                    pairs_of(round_.held_back),
-                    self.loss,
-                    self.training,
-                    seed=context.seed,
-                    advance=stage.advance,
-                )
-                stage.note(f"{len(train.labels):,} instances, epoch {epoch} kept")
-            rows = np.concatenate([round_.held_back, round_.test])
+            epoch = tune(
+                encoder,
+                pairs_of(round_.train),
+                pairs_of(round_.held_back),
+                self.training,
+                seed=context.seed,
+                advance=advance,
+            )
+            scored = pairs_of(np.concatenate([round_.held_back, round_.test]))
             texts, first, second = distinct_items(
-                [left[row] for row in rows],
-                [right[row] for row in rows],
-                lambda text: (len(text), text),
+                scored.left, scored.right, lambda text: (len(text), text)
             )
             parts = [
                 encoder.encode(texts[at : at + A_BATCH]) for at in range(0, len(texts), A_BATCH)
             ]
-            scores = np.full(len(labels), np.nan)
-            scores[rows] = cosines(np.concatenate(parts), first, second, context.threads)
-            return scores
+            return cosines(np.concatenate(parts), first, second, context.threads), epoch
 
-        return threshold_answers(dataset, scores_in, lambda round_: round_.held_back)
+        return np.ones(len(labels), np.bool_), fit
 
 
 MODELS.register(TunedModel.way, TunedModel)
@@ -223,7 +209,6 @@ def tune(
     encoder: SentenceEncoder,
     pairs: TextPairs,
     held_back: TextPairs,
-    loss: str,
     training: Training,
     *,
     seed: int,
@@ -231,19 +216,16 @@ def tune(
 ) -> int:
     """Fit an encoder on pairs in place, and return the epoch whose weights are kept, from 1.
 
-    See ``contrastive_loss`` and ``cosine_loss`` for the losses, and
-    ``medsim.wic.models.training.train`` for the rest.
+    See ``contrastive_loss`` for the loss, and ``medsim.wic.models.training.train`` for the rest.
     """
     import torch  # noqa: PLC0415 — comes with an extra
-
-    loss_of_cosines = {ONLINE_CONTRASTIVE: contrastive_loss, COSINE: cosine_loss}[loss]
 
     def loss_of(rows: Rows) -> Any:
         chosen = rows.tolist()
         texts = [side[row] for side in (pairs.left, pairs.right) for row in chosen]
         left, right = _embed(encoder, texts).split(len(chosen))
         labels = torch.tensor(pairs.labels[rows].tolist(), device=left.device)
-        return loss_of_cosines(torch.nn.functional.cosine_similarity(left, right), labels)
+        return contrastive_loss(torch.nn.functional.cosine_similarity(left, right), labels)
 
     def quality() -> float:
         left, right = (encoder.encode(side) for side in (held_back.left, held_back.right))
@@ -274,16 +256,6 @@ def contrastive_loss(cosines: Any, labels: Any) -> Any:
     near = unlike[unlike < (alike.max() if len(alike) else unlike.mean())]
     far = alike[alike > (unlike.min() if len(unlike) else alike.mean())]
     return far.square().sum() + (_MARGIN - near).clamp(min=0).square().sum()
-
-
-def cosine_loss(cosines: Any, labels: Any) -> Any:
-    """Return the mean squared difference of cosines from 1 or 0 (Reimers and Gurevych 2019).
-
-    Args:
-        cosines: float tensor[n_pairs].
-        labels: bool tensor[n_pairs], whether a pair has one meaning.
-    """
-    return (cosines - labels.to(cosines.dtype)).square().mean()
 
 
 def _embed(encoder: SentenceEncoder, texts: Sequence[str]) -> Any:

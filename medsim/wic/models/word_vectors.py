@@ -24,8 +24,6 @@ from medsim.wic.models import (
     TrainedModel,
     fixed_answers,
     frequent_label,
-    round_name,
-    threshold_answers,
 )
 from medsim.wic.models.training import (
     TRAINING_OPTIONS,
@@ -37,7 +35,7 @@ from medsim.wic.models.training import (
 
 if TYPE_CHECKING:
     from medsim.wic.dataset import Round, WicDataset
-    from medsim.wic.models import Context, ModelAnswers
+    from medsim.wic.models import Context, Fit, ModelAnswers
 
 _N_HIDDEN = 128
 """Units of the hidden layer (Rouhizadeh et al. 2024)."""
@@ -173,35 +171,16 @@ class BilstmModel(TrainedModel):
     inputs: ClassVar[tuple[str, ...]] = (SENTENCE, TARGET_WORD)
     default: ClassVar[Training] = Training(epochs=20, rate=1e-3, batch=32)
 
-    def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:
-        """Return the answers of a BiLSTM that is fitted in every round, by a threshold.
+    def fitting(self, dataset: WicDataset, context: Context) -> tuple[Flags, Fit]:
+        """Return which instances have a known word on both sides, and a function that fits it.
 
-        Both the epoch and the threshold are chosen on instances that it was not fitted on. An
-        instance with a side without known words is not covered and not used for fitting. Rouhizadeh
-        et al. (2024) do not say how they trained theirs.
+        Rouhizadeh et al. (2024) do not say how they trained theirs.
         """
         prepare_torch("a BiLSTM over word vectors", context.threads)
         words, covered = embedded_sides(self, dataset, context)
-
-        def scores_in(round_: Round) -> Values:
-            train = round_.train[~np.isin(round_.train, round_.held_back)]
-            train, held_back, test = (
-                rows[covered[rows]] for rows in (train, round_.held_back, round_.test)
-            )
-            covered_round = replace(round_, train=train, held_back=held_back, test=test)
-            scores = np.full(len(covered), np.nan)
-            if not len(train):
-                return scores
-            with context.progress.stage(f"fit {round_name(self.name, round_)}") as stage:
-                stage.total(self.training.epochs * len(train))
-                log_odds, epoch = bilstm_scores(
-                    words, dataset.labels, covered_round, self.training, context.seed, stage.advance
-                )
-                stage.note(f"{len(train):,} instances, epoch {epoch} kept")
-            scores[np.concatenate([held_back, test])] = log_odds
-            return scores
-
-        return threshold_answers(dataset, scores_in, lambda round_: round_.held_back)
+        return covered, lambda round_, advance: bilstm_scores(
+            words, dataset.labels, round_, self.training, context.seed, advance
+        )
 
 
 MODELS.register(BilstmModel.way, BilstmModel)
