@@ -24,10 +24,10 @@ from medsim.evaluations.confusions import rare_kinds
 from medsim.evaluations.inputs import EvaluationInput
 from medsim.evaluations.layouts import LAYOUTS
 from medsim.evaluations.options import SEPARATION_TABLES, CompareOptions
-from medsim.evaluations.output import SCORES, SET_COMPARISONS, SET_PAIRS, Evaluation, TableRow
+from medsim.evaluations.output import SCORES, SET_COMPARISONS, SET_PAIRS, Evaluation
 from medsim.evaluations.readable import LABELS, apart, set_name
 from medsim.evaluations.run import resampling_of
-from medsim.evaluations.scoring import ScoredModel, fixed_comparisons, warn_of_reach
+from medsim.evaluations.scoring import ScoredModel, score_sets, warn_of_reach
 from medsim.evaluations.sentences import (
     confusion_sentences,
     result_sentences,
@@ -227,13 +227,12 @@ def comparisons_at(
     """Return comparisons of embeddings at one metric each, by the tests of ``evaluate``.
 
     ``fixed`` are results on common pairs, with each embedding once per set and statistic; their
-    sets, statistics, embeddings and metrics are used. Returns ``SET_COMPARISONS``.
+    sets, embeddings and metrics are used. Returns ``SET_COMPARISONS``.
     """
     resampling = resampling_of(evaluation.manifest.options, threads)
-    rows: list[TableRow] = []
+    frames = [pl.DataFrame(schema=SET_COMPARISONS.dtypes)]
     for (name,), of_input in fixed.group_by("input", maintain_order=True):
         input_ = stored_input(evaluation, str(name))
-        common = common_pairs(evaluation, input_)
         chosen = of_input.select("embedding", "metric").unique().sort("embedding")
         models = [
             ScoredModel(
@@ -245,23 +244,13 @@ def comparisons_at(
             )
             for embedding, metric in chosen.iter_rows()
         ]
-        statistics = set(of_input["statistic"])
-        set_keys = set(of_input.select(SET_COLUMNS).iter_rows())
-        pair_sets = [
-            pair_set
-            for pair_set in input_.sets
-            if tuple(pair_set.key_columns().values()) in set_keys
-        ]
+        keys = {*of_input.select(SET_COLUMNS).iter_rows()}
+        pair_sets = [each for each in input_.sets if tuple(each.key_columns().values()) in keys]
         if input_.rated:
             warn_of_reach(models, resampling, progress)
         with progress.stage(f"compare embeddings on {name}") as stage:
-            stage.total(len(pair_sets))
-            for pair_set in pair_sets:
-                where: TableRow = {"input": input_.name, **pair_set.key_columns()}
-                tests = fixed_comparisons(pair_set, common, models, statistics, resampling)
-                rows += (where | row for row in tests)
-                stage.advance()
-    return pl.DataFrame(rows, schema=SET_COMPARISONS.dtypes, orient="row")
+            frames.append(score_sets(input_, pair_sets, models, resampling, stage)[1])
+    return pl.concat(frames)
 
 
 def separation_table(evaluation: Evaluation, name: str) -> pl.DataFrame:

@@ -399,7 +399,9 @@ def _of_pairs(run: EvaluationRun, name: str) -> dict[str, pl.DataFrame]:
     resampling = resampling_of(options, run.options.n_threads)
     with progress.stage(f"score {name}") as stage:
         every = [*models, *scoring.baseline_models(input_, run.signature)]
-        results, comparisons, headlines = scoring.score_sets(input_, every, resampling, stage)
+        results, comparisons, headlines = scoring.score_sets(
+            input_, input_.scored_sets, every, resampling, stage
+        )
         stage.note(f"{results.height:,} results, {comparisons.height:,} comparisons")
     empty = results.filter(pl.col("subset") == "common", pl.col("n_covered") == 0)
     for of_set in empty.select(SET_COLUMNS).unique(maintain_order=True).iter_rows():

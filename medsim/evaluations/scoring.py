@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -117,9 +117,13 @@ class ScoredModel:
 
 
 def score_sets(
-    input_: EvaluationInput, models: Sequence[ScoredModel], resampling: Resampling, stage: Stage
+    input_: EvaluationInput,
+    pair_sets: Sequence[PairSet],
+    models: Sequence[ScoredModel],
+    resampling: Resampling,
+    stage: Stage,
 ) -> tuple[pl.DataFrame, pl.DataFrame, list[Score]]:
-    """Return the scores of all models on every set of an input, and their comparisons.
+    """Return the scores of all models on sets of an input, and their comparisons.
 
     Every model is scored on the pairs that its embedding covers ("own"), and on those that all
     embeddings cover ("common"); comparisons use the common pairs. A baseline is left out of sets in
@@ -136,8 +140,8 @@ def score_sets(
     results: list[TableRow] = []
     comparisons: list[TableRow] = []
     headlines: list[Score] = []
-    stage.total(sum(len(pair_set.rows) for pair_set in input_.scored_sets))
-    for pair_set in input_.scored_sets:
+    stage.total(sum(len(pair_set.rows) for pair_set in pair_sets))
+    for pair_set in pair_sets:
         where: TableRow = {"input": input_.name, **pair_set.key_columns()}
         compared = [
             model
@@ -308,27 +312,6 @@ def _comparison_rows(
         yield from family_rows("embeddings", statistic, best, resampling)
         if baselines:
             yield from family_rows("baseline", statistic, best, resampling, baselines[0])
-
-
-def fixed_comparisons(
-    pair_set: PairSet,
-    common: Flags,
-    models: Sequence[ScoredModel],
-    statistics: Collection[str],
-    resampling: Resampling,
-) -> Iterator[TableRow]:
-    """Yield comparisons of models, one per embedding, on the pairs of a set that all cover.
-
-    ``common`` is a mask of these pairs, bool[n_pairs] over the pairs of the input. Statistics for
-    another kind of pairs are skipped.
-    """
-    tested = [s for s in statistics_of(pair_set.kind, tested=True) if s.name in statistics]
-    if not tested:
-        return
-    resampling = resampling.for_comparisons(math.comb(len(models), 2))
-    scores = _scores(pair_set, common, models, np.zeros(len(common), np.bool_), resampling)
-    for statistic in tested:
-        yield from family_rows("embeddings", statistic, scores, resampling)
 
 
 def warn_of_reach(

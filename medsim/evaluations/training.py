@@ -118,7 +118,9 @@ class TermSimilarityEvaluator:
         values = similarities_of(embedded, _METRIC, first, second, Workers(threads=threads))
         scored = ScoredModel(embedding=_MODEL, metric=_METRIC, similarities=values)
         models = [scored, *self._baselines]
-        results, comparisons, _ = score_sets(self._input, models, self._resampling, Stage(_MODEL))
+        results, comparisons, _ = score_sets(
+            self._input, self._input.scored_sets, models, self._resampling, Stage(_MODEL)
+        )
         of_model = results.filter(embedding=_MODEL)
         headline = of_model.filter(statistic=HEADLINE)["value"].item()
         gain = comparisons.filter(between=BASELINE, of=HEADLINE)["difference"].item()
