@@ -186,6 +186,8 @@ class SearchOptions(ReadingOptions):
             )
         object.__setattr__(self, "negatives", ordered)
         rules = get_args(PublishedRule) if self.as_published else self.published_rules
+        if self.published_rules and {*rules} != {*self.published_rules}:
+            raise OptionError("give `as_published`, for all rules, or `published_rules`, not both")
         object.__setattr__(self, "published_rules", tuple(sorted({*rules})))
         if self.hierarchy and ordered == (MINIMAL,):
             raise OptionError("`hierarchy` does not apply to minimal `negatives`; leave it out")

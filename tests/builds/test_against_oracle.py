@@ -320,3 +320,8 @@ def test_an_obo_file_gives_positives_by_its_own_rules(tmp_path: Path) -> None:
     )
     pairs = wider.pairs("fsn_syn").select("term1", "term2").rows()
     assert ("Alder (red)", "Alders") in pairs
+
+
+def test_all_published_rules_and_some_of_them_exclude_each_other(tmp_path: Path) -> None:
+    with pytest.raises(medsim.OptionError, match="not both"):
+        medsim.build("hpo", tmp_path / "out", as_published=True, published_rules=["history"])

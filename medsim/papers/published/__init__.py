@@ -93,14 +93,18 @@ def check_results(folder: Path, inputs: Sequence[str | Path], options: Reproduce
 
 
 def files_of(*paths: str | Path | None) -> Facts:
-    """Return the facts about files and folders that no evaluation reads, by name."""
+    """Return the facts about files and folders that no evaluation reads, by name.
+
+    The name of a folder ends in a slash, since it may be that of a rated file.
+    """
     facts: Facts = {}
     for path in (Path(path) for path in paths if path is not None):
         files = [file for file in sorted(path.rglob("*")) if file.is_file()] or [path]
         digests = [digest_of(file) for file in files if file.is_file()]
         if path.is_dir():
             digests = [sha256("".join(digests).encode()).hexdigest()]
-        facts[path.name] = {"path": str(path), "fingerprint": digests[0]}
+        name = f"{path.name}/" if path.is_dir() else path.name
+        facts[name] = {"path": str(path), "fingerprint": digests[0]}
     return facts
 
 
