@@ -16,6 +16,7 @@ from oracles import pairs as oracle
 from oracles.hashing import tie_hash
 
 import medsim
+from medsim.core.errors import OptionError
 
 pytestmark = pytest.mark.slow
 
@@ -323,5 +324,5 @@ def test_an_obo_file_gives_positives_by_its_own_rules(tmp_path: Path) -> None:
 
 
 def test_all_published_rules_and_some_of_them_exclude_each_other(tmp_path: Path) -> None:
-    with pytest.raises(medsim.OptionError, match="not both"):
+    with pytest.raises(OptionError, match="not both"):
         medsim.build("hpo", tmp_path / "out", as_published=True, published_rules=["history"])
