@@ -38,7 +38,7 @@ READS = {  # of a command, the views that it must read
     "verify": {*FILES},
     "sql": {*FILES},
     "audit": {"concept", "description"},
-    "nearest": {"term"},
+    "nearest": {"concept", "description"},
 }
 
 
