@@ -12,13 +12,9 @@ from medsim.builds.options import NEW_FOLDER
 from medsim.core.errors import OptionError
 from medsim.core.options import (
     NAMED_PATH,
-    OVERWRITE,
-    Cache,
+    ModelOptions,
     Option,
-    Options,
     PathOrOutput,
-    Reporting,
-    Threads,
     declared,
     main_field,
     output_field,
@@ -35,7 +31,7 @@ MAX_DISTANCE = 4
 
 
 @dataclass(frozen=True, slots=True)
-class AuditOptions(Options):
+class AuditOptions(ModelOptions):
     """The options of ``medsim audit``."""
 
     source: Annotated[
@@ -102,10 +98,6 @@ class AuditOptions(Options):
         key="candidate_mappings",
         kept_empty=False,
     )
-    cache: Cache = None
-    threads: Threads = None
-    overwrite: Annotated[bool, OVERWRITE] = False
-    progress: Reporting = None
 
     @property
     def kinds(self) -> dict[str, FindingKind]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -356,7 +356,8 @@ def _write_sets(
 ) -> pl.DataFrame:
     """Write the datasets and check their rules; return their statistics."""
     key, store, rows = run_key(run), run.store, []
-    checked = CheckedPairs(store, derived.positives, run.options)
+    folder = Path(mkdtemp(dir=output.spill))
+    checked = CheckedPairs(store, derived.positives, run.options, folder)
     for strategy in run.options.negatives:
         if strategy == "levenshtein":
             run.compiled(run.progress)

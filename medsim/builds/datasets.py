@@ -20,7 +20,8 @@ from medsim.builds.positives import Derived, Positives, pair_distances
 from medsim.core import queries
 from medsim.core.checks import Finding
 from medsim.core.config import CROSS_LANGUAGE, DIFFICULTIES, MINIMAL, PARENT_CHILD
-from medsim.core.parquet import read_parquet
+from medsim.core.errors import OutputError
+from medsim.core.parquet import read_parquet, write_parquet
 from medsim.core.progress import Stage
 from medsim.core.terms import numbers_of
 from medsim.kernels.types import Hashes, Ids, Ranks, Rows
@@ -364,7 +365,6 @@ _COLUMNS = {
     **dict.fromkeys(LANGUAGES, pl.Int8),
     **dict.fromkeys(("has_equal_terms", "is_linked"), pl.Boolean),
 }
-_MAX_WAITING = 100_000  # pairs in memory; an insertion takes as long as some thousand of them
 _NUMBERED = (  # tables for checks, made once
     "numbered_name",
     "numbered_association",
@@ -377,10 +377,14 @@ class CheckedPairs:
     """The pairs of all sets of a build, for the checks of ``sql/builds/checks``.
 
     The store has the canonical tables, dataset, term, term_component, pool and bearer. If links are
-    two steps long, positives may link the terms of a negative.
+    two steps long, positives may link the terms of a negative. The pairs of each set are a file in
+    a folder, which has no others.
     """
 
-    def __init__(self, store: Store, positives: Positives, options: SearchOptions) -> None:
+    def __init__(
+        self, store: Store, positives: Positives, options: SearchOptions, folder: Path
+    ) -> None:
+        self._folder = folder
         self._store, is_short = store, "two_steps" in options.published_rules
         self._left_out = {"linked_negative"} if is_short else set[str]()
         components = store.table("term_component").sort("term_id")["component_id"]
@@ -389,7 +393,6 @@ class CheckedPairs:
         ids = np.arange(len(positives.bearers), dtype=np.int32)
         bearers = pl.DataFrame({"term_id": ids, "concept_number": positives.bearers})
         store.put("numbered_bearer", bearers)
-        self._waiting = [pl.DataFrame(schema=_COLUMNS)]
 
     def add(self, key: SetKey, numbers: pl.DataFrame, file: Path) -> None:
         """Add the pairs of a set.
@@ -401,8 +404,6 @@ class CheckedPairs:
             file: file with the ids, read if a pair violates a rule.
         """
         self._sets.append((key, file))
-        if numbers.is_empty():
-            return
         first, second = (numbers[side] for side in TERM_IDS)
         numbered = numbers.with_columns(
             *(
@@ -413,17 +414,15 @@ class CheckedPairs:
             row=pl.int_range(pl.len()),
         )
         columns = (pl.col(name).cast(dtype) for name, dtype in _COLUMNS.items())
-        self._waiting.append(numbered.select(columns))
-        if sum(frame.height for frame in self._waiting) > _MAX_WAITING:
-            self._append()
-
-    def _append(self) -> None:
-        self._store.append("numbered_pair", pl.concat(self._waiting))
-        self._waiting = [pl.DataFrame(schema=_COLUMNS)]
+        path = self._folder / f"{len(self._sets)}.parquet"
+        try:
+            write_parquet(numbered.select(columns), path, {})
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise OutputError(f"cannot write {path}: {' '.join(str(error).split())}") from error
 
     def findings(self) -> list[Finding]:
         """Return a finding for each file of ``sql/builds/checks``."""
-        self._append()
+        self._store.view_files(self._folder, {"numbered_pair": "*.parquet"})
         names = [list(asdict(key).values()) for key, _ in self._sets]
         sets = pl.DataFrame(names, schema=PAIR.folder_columns(), orient="row")
         self._store.put("pair_set", sets.with_row_index("set_id"))
@@ -442,5 +441,5 @@ class CheckedPairs:
                 wrong += [" ".join([*asdict(key).values(), str(pair)]) for pair in ids]
             promise = queries.query(name).sentence
             findings.append(Finding(name.rpartition("/")[2], promise, sorted(wrong)))
-        self._store.drop("pair_set", "numbered_pair", "numbered_bearer", *_NUMBERED[:2])
+        self._store.drop("pair_set", "numbered_bearer", *_NUMBERED[:2])
         return findings

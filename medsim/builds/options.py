@@ -22,6 +22,7 @@ from medsim.core.errors import OptionError
 from medsim.core.options import (
     OVERWRITE,
     Cache,
+    MakingOptions,
     Option,
     Options,
     PathOrOutput,
@@ -271,7 +272,7 @@ class ShardOptions(SearchOptions):
 
 
 @dataclass(frozen=True, slots=True)
-class MergeOptions(Options):
+class MergeOptions(MakingOptions):
     """The options of ``medsim merge``."""
 
     to_address = "resumed"
@@ -284,9 +285,6 @@ class MergeOptions(Options):
     extensions: Annotated[
         Sequence[str | Path], extensions_option("the source, if they were moved")
     ] = ()
-    threads: Threads = None
-    overwrite: Annotated[bool, OVERWRITE] = False
-    progress: Reporting = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from zlib import crc32
 
@@ -135,8 +137,8 @@ def _check_content(
             promise = "The components and difficulties of terms are correct."
             of_terms = Finding("terms", promise, [] if same_terms else [TERM.files])
             findings = [_check_positives(recomputed), of_terms]
-        with progress.stage("check the guarantees"):
-            checked = CheckedPairs(store, derived.positives, build.options)
+        with TemporaryDirectory() as folder, progress.stage("check the guarantees"):
+            checked = CheckedPairs(store, derived.positives, build.options, Path(folder))
             for key, pairs in recomputed.pairs.items():
                 checked.add(key, with_numbers(pairs, derived.positives), build.folder / key.path)
             findings += checked.findings()

@@ -221,11 +221,6 @@ def read_manifest(folder: Path, kind: Kind[M]) -> M:
             raise InputError(f"{folder} was made by medsim {version}; run {kind.command} again")
         outputs = {name: Output(**output) for name, output in content.pop("outputs").items()}
         manifest = kind.manifest(**content, outputs=outputs)
-    except (FileNotFoundError, NotADirectoryError) as error:
-        fault = f"{folder} is not a finished {kind.noun}: it has no {MANIFEST}"
-        if not folder.is_dir():
-            fault = f"there is no folder {folder}"
-        raise InputError(f"{fault}; {kind.command} makes one") from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
             f"{path} cannot be read as a manifest of medsim ({reason(error)}); rebuild the "

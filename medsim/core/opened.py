@@ -50,12 +50,7 @@ class Opened(Shown, Generic[M]):
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = local_path(folder)
-        other = class_of(output_kind(self.folder))
-        if other is not None and other.kind.name != self.kind.name:
-            raise InputError(
-                f"{self.folder} is {other.kind.with_article}, not {self.kind.with_article}; "
-                f"{self.kind.command} makes one{inner_output_hint(self.folder, self.kind.name)}"
-            )
+        check_output(self.folder, type(self))
         self.manifest: M = read_manifest(self.folder, self.kind)
         self._views = {
             name: view.files
@@ -250,24 +245,31 @@ def reading_output(opened: O) -> Iterator[O]:
 def open_output(folder: str | Path, *accepted: type[O]) -> O:
     """Return the finished output in a folder."""
     path = local_path(folder)
-    expected = listed([cls.kind.with_article for cls in accepted], word="or")
-    expected = expected or "an output of medsim"
+    output_class: type[Any] = check_output(path, *accepted)
+    opened: O = output_class(path)
+    return opened
+
+
+def check_output(path: Path, *accepted: type[Opened[Any]]) -> type[Opened[Any]]:
+    """Return the class of the finished output in a folder; InputError if it is not accepted."""
+    kinds = [cls.kind for cls in accepted]
+    expected = listed([kind.with_article for kind in kinds], word="or") or "an output of medsim"
+    commands = listed([kind.command for kind in kinds], word="or")
+    remedy = f"; {commands} makes one" if commands else ""
+    if not path.exists():
+        raise InputError(f"there is no folder {path}{remedy}")
     if not path.is_dir():
         raise InputError(f"{path} is not a folder; give the folder of {expected}")
     if not (path / MANIFEST).exists():
-        nouns = listed([cls.kind.noun for cls in accepted], word="or") or "output of medsim"
-        commands = listed([cls.kind.command for cls in accepted], word="or")
-        remedy = f"; make one with {commands}" if commands else ""
+        nouns = listed([kind.noun for kind in kinds], word="or") or "output of medsim"
         raise InputError(f"{path} is not a finished {nouns}: it has no {MANIFEST}{remedy}")
-    first = accepted[0] if accepted else None
-    actual: type[Any] | None = class_of(output_kind(path)) or first
+    actual = class_of(output_kind(path)) or next(iter(accepted), None)
     if actual is None:
         raise InputError(f"{path / MANIFEST} cannot be read as a manifest of medsim; {_AGAIN}")
-    if accepted and actual not in accepted:
-        such_as = inner_output_hint(path, *(cls.kind.name for cls in accepted))
-        raise InputError(f"{path} is {actual.kind.with_article}, not {expected}{such_as}")
-    opened: O = actual(path)
-    return opened
+    if kinds and actual.kind.name not in (names := [kind.name for kind in kinds]):
+        such_as = inner_output_hint(path, *names)
+        raise InputError(f"{path} is {actual.kind.with_article}, not {expected}{remedy}{such_as}")
+    return actual
 
 
 def class_of(name: str | None) -> type[Opened[Any]] | None:

@@ -300,6 +300,22 @@ OVERWRITE = output_option("Replace OUT if it exists.")
 """The option that replaces an earlier output."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakingOptions(Options):
+    """The options of every command that writes a folder."""
+
+    threads: Threads = None
+    overwrite: Annotated[bool, OVERWRITE] = False
+    progress: Reporting = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOptions(MakingOptions):
+    """The options of every command that writes a folder with the help of models."""
+
+    cache: Cache = None
+
+
 def _declared(options: type[Options]) -> Mapping[str, Option]:
     hints = get_type_hints(options, include_extras=True)
     of_fields = {field.name: field.metadata.get("option") for field in fields(options)}

@@ -14,7 +14,6 @@ from itertools import chain, count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, Self
-from uuid import uuid4
 
 import duckdb
 
@@ -77,7 +76,6 @@ class Store:
         self.parameters: dict[str, Any] = {}
         self._links, self._linked = ExitStack(), dict[Path, str]()
         self._spill = None if spill is None else self._plain_path(spill)
-        self._parts: dict[str, list[str]] = {}  # files of each table that rows are appended to
         if memory is None and spill is not None:
             memory = min(max(_ROOM, threads * _ROOM_OF_THREAD), available_memory() // 2)
         limit = {} if memory is None else {"memory_limit": f"{memory}B"}
@@ -97,8 +95,6 @@ class Store:
 
     def __exit__(self, *_raised: object) -> None:
         self._connection.close()
-        for table in list(self._parts):
-            self._remove_files(table)
         self._links.close()
 
     def run(self, name: str, **params: Parameter) -> None:
@@ -145,32 +141,10 @@ class Store:
 
     def put(self, table: str, frame: pl.DataFrame) -> None:
         """Write ``frame`` as the table named ``table``, replacing an existing one."""
-        if table in self._parts:
-            self.drop(table)
         with _named_errors(f"the table {table}"), self.frame_as("incoming_frame", frame):
             self._connection.execute(
                 f"create or replace table {identifier(table)} as from incoming_frame"
             )
-
-    def append(self, table: str, frame: pl.DataFrame) -> None:
-        """Append rows to a table, creating it if needed; if rows may spill, they go to files.
-
-        All frames of a table have the same columns and types.
-        """
-        target, parts = identifier(table), self._parts.get(table)
-        if self._spill is None:
-            into = f"create table {target} as" if parts is None else f"insert into {target} by name"
-            steps, parts = [f"{into} from incoming_frame"], []
-        else:
-            parts = [*(parts or []), f"{self._spill}/{uuid4().hex}.parquet"]
-            quoted = [part.replace("'", "''") for part in parts]
-            files = ", ".join(f"'{part}'" for part in quoted)
-            view = f"create or replace view {target} as from read_parquet([{files}])"
-            steps = [f"copy incoming_frame to '{quoted[-1]}'", view]
-        with _named_errors(f"the table {table}"), self.frame_as("incoming_frame", frame):
-            for step in steps:
-                self._connection.execute(step)
-        self._parts[table] = parts
 
     @contextmanager
     def frame_as(self, table: str, frame: pl.DataFrame) -> Iterator[None]:
@@ -199,15 +173,8 @@ class Store:
     def drop(self, *tables: str) -> None:
         """Drop tables that are no longer needed."""
         for table in tables:
-            kind = "view" if self._parts.get(table) else "table"
             with _interruptible():
-                self._connection.execute(f"drop {kind} if exists {identifier(table)}")
-            self._remove_files(table)
-
-    def _remove_files(self, table: str) -> None:
-        for part in self._parts.pop(table, []):
-            with suppress(OSError):
-                Path(part).unlink(missing_ok=True)
+                self._connection.execute(f"drop table if exists {identifier(table)}")
 
     def view_files(
         self, folder: Path, views: Mapping[str, str], derived: Iterable[str] = ()

@@ -36,7 +36,7 @@ class DefineOptions(Options):
 
 
 @dataclass(frozen=True, slots=True)
-class RebuildOptions(Options):
+class RebuildOptions(core.ModelOptions):
     """The options of ``medsim rebuild``."""
 
     definition: Annotated[str | Path, Option(_NAMED, argument=True, or_name=True)]
@@ -47,7 +47,3 @@ class RebuildOptions(Options):
     corrections: Annotated[str | Path | Sequence[Correction], _OF_BUILDS["corrections"]] = ()
     since: Annotated[PathOrOutput | None, _OF_SPLITS["since"]] = None
     embedding: Annotated[EmbeddingLike | None, MOVED_EMBEDDING] = None
-    cache: core.Cache = None
-    threads: core.Threads = None
-    overwrite: Annotated[bool, OVERWRITE] = False
-    progress: core.Reporting = None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from medsim.builds.options import NEW_FOLDER
-from medsim.core.options import OVERWRITE, Option, Options, PathOrOutput, Reporting, Threads
+from medsim.core.options import MakingOptions, Option, PathOrOutput
 from medsim.terminologies.options import extensions_option
 
 
@@ -21,7 +21,7 @@ def _release(which: str, metavar: str) -> Option:
 
 
 @dataclass(frozen=True, slots=True)
-class DiffOptions(Options):
+class DiffOptions(MakingOptions):
     """The options of ``medsim diff``."""
 
     old: Annotated[PathOrOutput, _release("earlier", "OLD")]
@@ -29,6 +29,3 @@ class DiffOptions(Options):
     out: Annotated[str | Path, NEW_FOLDER]
     _: KW_ONLY
     extensions: Annotated[Sequence[str | Path], extensions_option("NEW")] = ()
-    threads: Threads = None
-    overwrite: Annotated[bool, OVERWRITE] = False
-    progress: Reporting = None

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from medsim.core.config import MINIMAL, DatasetName, Difficulty, Strategy, checked_threads
 from medsim.core.errors import OptionError, check_unique, unknown_name
 from medsim.core.options import (
-    OVERWRITE,
-    Cache,
+    ModelOptions,
     Option,
     Options,
     PathOrOutput,
@@ -174,7 +173,7 @@ SUBSET = Option(
 
 
 @dataclass(frozen=True, slots=True)
-class EvaluateOptions(Options):
+class EvaluateOptions(ModelOptions):
     """The options of ``medsim eval``."""
 
     to_address = "resumed"
@@ -246,8 +245,6 @@ class EvaluateOptions(Options):
         "default labelled pairs that share terms form clusters and intervals are wider.",
         key="independent_pairs",
     )
-    threads: Threads = None
-    cache: Cache = None
     retrieval: bool = main_field(False, "Also rank each term's synonyms among all terms.")
     index: Index = option_field(
         "flat", "Index for --retrieval. flat is exact, ivf and hnsw are approximate and faster."
@@ -302,8 +299,6 @@ class EvaluateOptions(Options):
     negatives: Annotated[Sequence[Strategy], _sets("Negatives; default: all.", "negatives")] = ()
     submitter: str | None = output_field(None, "Submitter to name in result.json.")
     date: dt.date | None = output_field(None, "Date to give in result.json.")
-    overwrite: Annotated[bool, OVERWRITE] = False
-    progress: Reporting = None
 
     @property
     def input_paths(self) -> list[str | Path]:

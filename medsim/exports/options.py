@@ -11,13 +11,9 @@ from medsim.builds.options import MOVED_EMBEDDING, NEW_FOLDER
 from medsim.core.config import DatasetName, Difficulty, Strategy
 from medsim.core.errors import OptionError
 from medsim.core.options import (
-    OVERWRITE,
-    Cache,
+    ModelOptions,
     Option,
-    Options,
     PathOrOutput,
-    Reporting,
-    Threads,
     input_field,
     main_field,
     output_field,
@@ -31,7 +27,7 @@ BALANCED = "balanced"
 
 
 @dataclass(frozen=True, slots=True)
-class ExportOptions(Options):
+class ExportOptions(ModelOptions):
     """The options of ``medsim export``."""
 
     to_address = "whole"
@@ -96,13 +92,9 @@ class ExportOptions(Options):
     )
     seed: int = seed_field(0, "Random seed. It decides the order of rows and random negatives.")
     embedding: Annotated[EmbeddingLike | None, MOVED_EMBEDDING] = None
-    cache: Cache = None
     private: bool = output_field(
         False, "Also export content that may not be shared.", key="private", kept_empty=False
     )
-    threads: Threads = None
-    overwrite: Annotated[bool, OVERWRITE] = False
-    progress: Reporting = None
 
     def check(self) -> None:
         """Raise OptionError if no strategy needs `embedding`."""

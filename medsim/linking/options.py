@@ -10,13 +10,9 @@ from typing import Annotated
 from medsim.builds.options import NEW_FOLDER
 from medsim.core.errors import OptionError, check_unique, unknown_name
 from medsim.core.options import (
-    OVERWRITE,
-    Cache,
+    ModelOptions,
     Option,
-    Options,
     PathOrOutput,
-    Reporting,
-    Threads,
     input_field,
     main_field,
     option_field,
@@ -34,7 +30,7 @@ MAX_OFFERED = 25
 
 
 @dataclass(frozen=True, slots=True)
-class LinkOptions(Options):
+class LinkOptions(ModelOptions):
     """The options of ``medsim link``."""
 
     corpora: Annotated[
@@ -77,10 +73,6 @@ class LinkOptions(Options):
     )
     language: str = input_field(ENGLISH, "Language code of names.", key="language")
     extensions: Annotated[Sequence[str | Path], extensions_option("the terminology")] = ()
-    threads: Threads = None
-    cache: Cache = None
-    overwrite: Annotated[bool, OVERWRITE] = False
-    progress: Reporting = None
 
     def check(self) -> None:
         """Raise OptionError if two models have the same name, or the first search is unknown."""

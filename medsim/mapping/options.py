@@ -10,13 +10,9 @@ from typing import Annotated
 from medsim.builds.options import NEW_FOLDER
 from medsim.core.errors import OptionError, check_unique
 from medsim.core.options import (
-    OVERWRITE,
-    Cache,
+    ModelOptions,
     Option,
-    Options,
     PathOrOutput,
-    Reporting,
-    Threads,
     input_field,
     main_field,
     output_field,
@@ -38,7 +34,7 @@ _SCHEMES = ("https://", "http://", "urn:")
 
 
 @dataclass(frozen=True, slots=True)
-class MapOptions(Options):
+class MapOptions(ModelOptions):
     """The options of ``medsim map``."""
 
     to_address = "whole"
@@ -118,10 +114,6 @@ class MapOptions(Options):
         key="prefix",
     )
     seed: int = seed_field(0, "Random seed.")
-    threads: Threads = None
-    cache: Cache = None
-    overwrite: Annotated[bool, OVERWRITE] = False
-    progress: Reporting = None
 
     def check(self) -> None:
         """Raise OptionError if the prefix is malformed, or predictions cannot be scored."""

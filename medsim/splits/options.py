@@ -12,13 +12,9 @@ from typing import Annotated, Literal
 from medsim.builds.options import MOVED_EMBEDDING, NEW_FOLDER, VerifyOptions
 from medsim.core.errors import OptionError
 from medsim.core.options import (
-    OVERWRITE,
-    Cache,
+    ModelOptions,
     Option,
-    Options,
     PathOrOutput,
-    Reporting,
-    Threads,
     input_field,
     main_field,
     option_field,
@@ -36,7 +32,7 @@ _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 
 
 @dataclass(frozen=True, slots=True)
-class SplitOptions(Options):
+class SplitOptions(ModelOptions):
     """The options of ``medsim split``."""
 
     to_address = "resumed"
@@ -73,13 +69,9 @@ class SplitOptions(Options):
         or_name=True,
     )
     embedding: Annotated[EmbeddingLike | None, MOVED_EMBEDDING] = None
-    cache: Cache = None
     seed: int = seed_field(
         0, "Random seed. It is used by the rule; negatives keep the seed of the build."
     )
-    threads: Threads = None
-    overwrite: Annotated[bool, OVERWRITE] = False
-    progress: Reporting = None
 
     def check(self) -> None:
         """Raise OptionError for options that do not fit each other."""

@@ -453,7 +453,7 @@ class OutputPart(OutputFolder):
 
     def __init__(self, whole: OutputFolder, name: str) -> None:
         self._whole_output, self._prefix = whole, f"{name}/"
-        self.folder = whole.folder / name
+        self.folder, self.spill = whole.folder / name, whole.spill
         self.outputs = {}
         self._job, self._digests = whole._job, whole._digests  # noqa: SLF001 — one note
 

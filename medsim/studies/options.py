@@ -12,6 +12,7 @@ from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
 from medsim.core.options import (
     OVERWRITE,
+    MakingOptions,
     Option,
     Options,
     PathOrOutput,
@@ -248,7 +249,7 @@ class AddOptions(Options):
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreOptions(Options):
+class ScoreOptions(MakingOptions):
     """The options of ``medsim study score``."""
 
     study: StudyFolder
@@ -284,9 +285,6 @@ class ScoreOptions(Options):
     resamples: int = option_field(
         10_000, "Bootstrap resamples; 0 for none.", least=0, most=MAX_RESAMPLES, key="resamples"
     )
-    threads: Threads = None
-    overwrite: Annotated[bool, OVERWRITE] = False
-    progress: Reporting = None
 
     @property
     def resampling(self) -> Resampling:

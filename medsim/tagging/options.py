@@ -11,12 +11,8 @@ from typing import Annotated
 from medsim.builds.options import NEW_FOLDER
 from medsim.core.errors import OptionError
 from medsim.core.options import (
-    OVERWRITE,
-    Cache,
+    ModelOptions,
     Option,
-    Options,
-    Reporting,
-    Threads,
     input_field,
     input_option,
     main_field,
@@ -35,7 +31,7 @@ _share = partial(input_option, least=0.01, most=0.49)
 
 
 @dataclass(frozen=True, slots=True)
-class TagOptions(Options):
+class TagOptions(ModelOptions):
     """The options of ``medsim tag``."""
 
     corpora: Annotated[
@@ -92,10 +88,6 @@ class TagOptions(Options):
         "Also write the splits in CoNLL format. They contain the text of the corpora and are at "
         "OUT/conll/CORPUS/*.tsv.",
     )
-    threads: Threads = None
-    cache: Cache = None
-    overwrite: Annotated[bool, OVERWRITE] = False
-    progress: Reporting = None
 
     def check(self) -> None:
         """Raise OptionError if no embedding is named, or one has the name of random vectors."""

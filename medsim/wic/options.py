@@ -12,7 +12,7 @@ from medsim.core.config import MAX_SEED, MAX_THREADS
 from medsim.core.errors import OptionError
 from medsim.core.options import (
     OVERWRITE,
-    Cache,
+    ModelOptions,
     Option,
     Options,
     PathOrOutput,
@@ -135,7 +135,7 @@ def _wrapped(models: Any, where: str) -> object:
 
 
 @dataclass(frozen=True, slots=True)
-class WicEvaluateOptions(Options):
+class WicEvaluateOptions(ModelOptions):
     """The options of ``medsim wic eval``."""
 
     data: Annotated[
@@ -201,9 +201,6 @@ class WicEvaluateOptions(Options):
         least=1,
         most=MAX_THREADS,
     )
-    cache: Cache = None
-    overwrite: Annotated[bool, OVERWRITE] = False
-    progress: Reporting = None
 
     @property
     def accuracy_of_people(self) -> float | None:

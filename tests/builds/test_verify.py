@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from fixtures.builds import alter, first_replaced, nearest_made_far, row_replaced, run, tampered
+from fixtures.disks import disk_that_is_full_after
 from fixtures.release import random_release
 from rapidfuzz.distance import Levenshtein
 
@@ -19,7 +20,7 @@ from medsim.builds import verify as verifying
 from medsim.builds.options import SearchOptions, VerifyOptions
 from medsim.builds.output import TERM
 from medsim.builds.verify import statistics_agree, with_seed
-from medsim.core.errors import MedsimError
+from medsim.core.errors import MedsimError, OutputError
 from medsim.core.options import Option, declared
 from medsim.core.store import Store
 from medsim.evaluations.separation import categories_of
@@ -253,6 +254,11 @@ def test_wrong_rows_of_terms_are_found(copy: Path, changed) -> None:
 
 
 STATS = pl.DataFrame({"dataset": ["d1", "d2"], "n": [3, 0], "mean": [1 / 3, None]})
+
+
+def test_a_full_disk_is_not_called_damage(pristine: Path) -> None:
+    with disk_that_is_full_after(2_000), pytest.raises(OutputError, match="cannot write"):
+        medsim.verify(pristine, sample=1, threads=1)
 
 
 def test_statistics_agree_up_to_rounding() -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medsim.builds.output import BUILD, BuildManifest
+from medsim.builds.output import BUILD, Build, BuildManifest
 from medsim.core import canonical
 from medsim.core.errors import InputError
 from medsim.core.kinds import read_manifest
@@ -63,9 +63,9 @@ def test_manifest_round_trips_and_replaces_an_earlier_one(tmp_path: Path) -> Non
 
 def test_folder_without_a_manifest_is_not_a_finished_build(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"is not a finished build: it has no manifest\.json"):
-        read_manifest(tmp_path, BUILD)
+        Build(tmp_path)
     with pytest.raises(InputError, match=r"there is no folder .*nowhere; medsim build makes one"):
-        read_manifest(tmp_path / "nowhere", BUILD)
+        Build(tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize(

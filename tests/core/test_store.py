@@ -49,51 +49,23 @@ def test_frames_round_trip(store: Store) -> None:
     assert store.select("show tables").is_empty()
 
 
-@pytest.mark.parametrize("spills", [False, True])
-def test_a_table_grows_in_memory_or_in_files_until_it_is_dropped(
-    tmp_path: Path, *, spills: bool
-) -> None:
-    folder = tmp_path / "it's [here] * a=b"
-    folder.mkdir()
-    with Store(threads=1, spill=folder if spills else None) as store:
-        for _ in range(2):
-            store.append("some table", FRAME.clear())
-            assert store.table("some table").equals(FRAME.clear())
-            store.append("some table-1", FRAME)
-            for _ in range(12):
-                store.append("some table", FRAME.head(1))
-                store.append("some table", FRAME.select("text", "x"))
-            assert store.table("some table").equals(pl.concat(12 * [FRAME.head(1), FRAME]))
-            assert len(list(folder.iterdir())) == (26 if spills else 0)
-            store.put("some table", FRAME)
-            assert store.table("some table").equals(FRAME)
-            store.drop("some table", "some table-1")
-            assert not list(folder.iterdir())
-            with pytest.raises(duckdb.CatalogException):
-                store.table("some table")
-        store.append("some table", FRAME)
-    assert not list(folder.iterdir())
-
-
 def test_a_table_that_does_not_fit_is_named() -> None:
     wide = pl.DataFrame({"number": range(1_000_000)})
     with Store(threads=1, memory=1 << 20) as store:
         with pytest.raises(OutputError, match="the table wide needs more memory or disk"):
             store.put("wide", wide)
-        store.append("narrow", wide.head(10))
-        with pytest.raises(OutputError, match="the table narrow needs more memory or disk"):
-            store.append("narrow", wide)
+        store.put("narrow", wide.head(10))
         assert store.n_rows("narrow") == 10
 
 
 def test_full_disk_is_one_line(tmp_path: Path) -> None:
     numbers = pl.DataFrame({"number": range(1_000_000)})
     with (
-        Store(threads=1, spill=tmp_path) as store,
+        Store(threads=1, memory=1 << 20, spill=tmp_path) as store,
         disk_that_is_full_after(10_000),
         pytest.raises(OutputError, match=r"^the table wide needs more disk than available$"),
     ):
-        store.append("wide", numbers)
+        store.put("wide", numbers)
 
 
 def test_interrupt_while_duckdb_reads_a_frame_is_an_interrupt(

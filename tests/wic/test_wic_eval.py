@@ -329,7 +329,7 @@ def test_human_accuracy_comes_from_a_study_of_the_same_instances(
     [
         (80, OptionError, "`people` 80 is not an accuracy between 0 and 1"),
         ("nan", OptionError, "`people` nan is not an accuracy"),
-        ("nowhere", InputError, "nowhere is not a folder"),
+        ("nowhere", InputError, "there is no folder nowhere"),
         ("scored", InputError, "has no scores of medsim study instances"),
     ],
 )
