@@ -194,10 +194,7 @@ class TunedModel(TrainedModel):
             texts, first, second = distinct_items(
                 scored.left, scored.right, lambda text: (len(text), text)
             )
-            parts = [
-                encoder.encode(texts[at : at + A_BATCH]) for at in range(0, len(texts), A_BATCH)
-            ]
-            return cosines(np.concatenate(parts), first, second, context.threads), epoch
+            return cosines(encoder.encode(texts), first, second, context.threads), epoch
 
         return np.ones(len(labels), np.bool_), fit
 
