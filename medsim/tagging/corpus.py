@@ -174,6 +174,8 @@ _WHOLE = "all"
 ONE_TYPE = "entity"
 """The type of entities if all types are merged."""
 
+_TEST_SHARE, _DEV_SHARE = 0.2, 0.1  # of the documents of a single file
+
 _WORD = re.compile(r"[^\W_]+|\S")
 _NAMES = {"train": "train", "dev": "dev", "valid": "dev", "test": "test"}  # within files' names
 
@@ -217,13 +219,13 @@ class Corpus:
         return sorted({entity.kind for sentence in sentences for entity in sentence.entities})
 
 
-def hashed_split(document_id: str, options: TagOptions) -> str:
+def hashed_split(document_id: str) -> str:
     """Return the split of a document, by a hash of its id: adding others never moves it."""
     digest = hashlib.sha256(document_id.encode()).digest()
     drawn = int.from_bytes(digest[:8], "big") / (1 << 64)
-    if drawn < options.test_share:
+    if drawn < _TEST_SHARE:
         return "test"
-    return "dev" if drawn < options.test_share + options.dev_share else "train"
+    return "dev" if drawn < _TEST_SHARE + _DEV_SHARE else "train"
 
 
 def read_corpora(options: TagOptions, progress: Progress) -> list[Corpus]:
@@ -262,7 +264,7 @@ def _read_corpus(path: Path, name: str, options: TagOptions) -> tuple[Corpus, li
                 sentences = read_conll(stream, file)
             files[split] = {"path": str(file), "sha256": corpus_digest(stream, file)}
         for sentence in sentences:
-            chosen = hashed_split(sentence.document_id, options) if split == _WHOLE else split
+            chosen = hashed_split(sentence.document_id) if split == _WHOLE else split
             splits[chosen].append(_merged(sentence) if options.one_type else sentence)
     for split, sentences in splits.items():
         if not any(sentence.entities for sentence in sentences):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +13,6 @@ from medsim.core.options import (
     ModelOptions,
     Option,
     input_field,
-    input_option,
     main_field,
     option_field,
     output_field,
@@ -25,9 +23,6 @@ from medsim.embeddings.options import EMBEDDINGS, EmbeddingLike
 
 RANDOM = "random"
 """The name of random vectors in the results."""
-
-
-_share = partial(input_option, least=0.01, most=0.49)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +68,6 @@ class TagOptions(ModelOptions):
     one_type: bool = option_field(
         False, "Merge all entity types into one. This is usual for NCBI Disease.", key="one_type"
     )
-    dev_share: Annotated[
-        float, _share("Share of documents in dev. It applies to single files.", key="dev_share")
-    ] = 0.1
-    test_share: Annotated[
-        float, _share("Share of documents in test. It applies to single files.", key="test_share")
-    ] = 0.2
     language: str = input_field(
         ENGLISH, "Language code. It applies to PubTator files.", key="language"
     )

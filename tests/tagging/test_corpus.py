@@ -26,7 +26,7 @@ from medsim.tagging.corpus import (
 )
 from medsim.tagging.options import TagOptions
 
-OPTIONS = TagOptions("c", {}, "out", random=1, dev_share=0.2, test_share=0.3, threads=1)
+OPTIONS = TagOptions("c", {}, "out", random=1, threads=1)
 CONLL = "Orl\tB-X\ndup\tO\n\n"
 
 
@@ -103,7 +103,7 @@ def test_documents_are_split_only_by_their_ids(tmp_path: Path) -> None:
     def ids(corpus: Corpus, split: str) -> set[str]:
         return {sentence.document_id for sentence in corpus.splits[split]}
 
-    for split, share in (("train", 0.5), ("dev", 0.2), ("test", 0.3)):
+    for split, share in (("train", 0.7), ("dev", 0.1), ("test", 0.2)):
         assert ids(few, split) <= ids(all_of_them, split)
         assert len(ids(all_of_them, split)) == pytest.approx(400 * share, abs=40)
     assert sum(len(ids(all_of_them, split)) for split in all_of_them.splits) == 400

@@ -23,7 +23,7 @@ from medsim.tagging.corpus import entities_of
 
 pytestmark = pytest.mark.slow
 
-OPTIONS = {"trials": 2, "epochs": 10, "test_share": 0.3, "dev_share": 0.2, "threads": 1}
+OPTIONS = {"trials": 2, "epochs": 10, "threads": 1}
 
 
 @pytest.fixture(scope="module")
@@ -243,7 +243,7 @@ def test_the_command_prints_percent_for_readers_and_values_for_programs(
         ({"embeddings": {}}, "name at least one embedding"),
         ({"embeddings": {"random": "x.txt"}, "random": 5}, "takes the name random; rename"),
         ({"trials": 0}, "`trials` 0 is out of range"),
-        ({"test_share": 0.9}, "`test_share` 0.9 is out of range"),
+        ({"epochs": 0}, "`epochs` 0 is out of range"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(tmp_path: Path, options, fault: str) -> None:
