@@ -40,8 +40,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from medsim.core.terms import lowered, spaced
-from medsim.kernels.packing import gather
-from medsim.kernels.types import Flags, Ids, Starts, starts_of
+from medsim.kernels.types import Flags, Ids, Starts, gathered, starts_of
 
 if TYPE_CHECKING:
     from medsim.embeddings.formats import WordVectors
@@ -153,7 +152,8 @@ def find_words(
 
     of_tokens = np.array(flat, np.int32)
     term_starts = starts_of(n_tokens)
-    word_ids, token_starts = gather(np.array(read_ids, np.uint32), starts_of(n_read_ids), of_tokens)
+    n_ids = np.array(n_read_ids, np.int64)
+    token_starts, slots = gathered(starts_of(n_ids)[of_tokens], n_ids[of_tokens])
     starts = token_starts[term_starts]
     n_found = np.diff(starts)
     n_words = np.diff(starts_of(np.array(n_read, np.int32)[of_tokens])[term_starts])
@@ -161,7 +161,7 @@ def find_words(
     if all_needed:
         covered &= n_found == n_words
     return TermWords(
-        word_ids=word_ids.view(np.int32),
+        word_ids=np.array(read_ids, np.int32)[slots],
         starts=starts,
         covered=covered,
         n_words=n_words.astype(np.int32),

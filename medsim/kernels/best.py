@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from medsim.kernels.compiler import inner_kernel
-from medsim.kernels.types import Hashes, Ids, Singles, Starts, starts_of
+from medsim.kernels.types import Hashes, Ids, Rows, Singles, Starts, gathered, starts_of
 
 FAR = 1 << 40
 """A number beyond any distance."""
@@ -48,11 +48,9 @@ def empty_slots(sizes: Ids, distance: type[np.int32 | np.float32], limit: int = 
     )
 
 
-def filled_slots(best: Best) -> tuple[Starts, Starts]:
+def filled_slots(best: Best) -> tuple[Starts, Rows]:
     """Return the start of each query's candidates, and the slots that are filled."""
-    starts = starts_of(best.counts)
-    filled = np.repeat(best.starts[:-1] - starts[:-1], best.counts) + np.arange(starts[-1])
-    return starts, filled
+    return gathered(best.starts[:-1], best.counts)
 
 
 @inner_kernel

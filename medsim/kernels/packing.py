@@ -1,26 +1,11 @@
-"""Packed terms: selections, and hashes that make draws independent of row order."""
+"""Hashes that make draws independent of row order, and sort keys."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from medsim.kernels.compiler import inner_kernel, kernel
-from medsim.kernels.types import Codes, Hashes, Rows, Starts
-
-
-@kernel
-def gather(codes: Codes, starts: Starts, rows: Rows) -> tuple[Codes, Starts]:
-    """Pack the terms of some rows in that order: uint32[n_code_points] and int64[n_rows + 1]."""
-    new_starts = np.zeros(len(rows) + 1, np.int64)
-    for at in range(len(rows)):
-        new_starts[at + 1] = new_starts[at] + starts[rows[at] + 1] - starts[rows[at]]
-    new_codes = np.empty(new_starts[-1], np.uint32)
-    for at in range(len(rows)):
-        # Numba checks a signed index for being negative.
-        first, to = np.uint64(starts[rows[at]]), np.uint64(new_starts[at])
-        for offset in range(np.uint64(new_starts[at + 1]) - to):
-            new_codes[to + offset] = codes[first + offset]
-    return new_codes, new_starts
+from medsim.kernels.types import Codes, Hashes, Starts
 
 
 @kernel

@@ -83,3 +83,17 @@ def starts_of(sizes: Sequence[int] | NDArray[Any]) -> Starts:
     starts = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes, out=starts[1:])
     return starts
+
+
+def gathered(begins: NDArray[Any], sizes: NDArray[Any]) -> tuple[Starts, Rows]:
+    """Return where groups start if they follow each other, and the places of all members.
+
+    Args:
+        begins: int64[n_groups], the place of the first member of each group.
+        sizes: int64[n_groups], the number of members, whose places follow each other.
+
+    Returns:
+        int64[n_groups + 1] and int64[n_members].
+    """
+    starts = starts_of(sizes)
+    return starts, np.repeat(begins - starts[:-1], sizes) + np.arange(starts[-1])

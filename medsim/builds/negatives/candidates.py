@@ -11,7 +11,7 @@ import numpy as np
 from medsim.builds.negatives import NegativeSampler, PositiveSet, SearchResult, TermIndex
 from medsim.core.progress import Stage
 from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
-from medsim.kernels.types import Flags, Ids, Ranks, Rows, starts_of
+from medsim.kernels.types import Flags, Ids, Ranks, Rows, gathered, starts_of
 from medsim.neighbours.search import Nearest, NearestSearch, Terms
 
 if TYPE_CHECKING:
@@ -131,8 +131,7 @@ class CandidateSource:
             stage.total(len(lacking))
             self.add(self.search(self.first_ids[lacking], requested[lacking], stage.advance))
         counts = self._counts[rows]
-        starts = starts_of(counts)
-        slots = np.arange(starts[-1]) + np.repeat(self._begins[rows] - starts[:-1], counts)
+        starts, slots = gathered(self._begins[rows], counts)
         return SearchResult(
             pool=self.name,
             term1_ids=term1_ids,
@@ -350,9 +349,7 @@ def served_negatives(
             sizes[too_short] = 3 * lists.sizes[too_short]
         on_set_done(positives.name)
         # The nearest negative of a first term belongs to its first positive.
-        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        begin = np.searchsorted(positives.term1_ids, firsts)
-        rows = np.repeat(begin, counts) + within
-        return rows, ids[np.repeat(starts[:-1], counts) + within]
+        _, rows = gathered(np.searchsorted(positives.term1_ids, firsts), counts)
+        return rows, ids[gathered(starts[:-1], counts)[1]]
 
     return negatives_of

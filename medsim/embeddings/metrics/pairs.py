@@ -29,7 +29,7 @@ from medsim.kernels.bags import (
     positive_maxima,
     word_pairs,
 )
-from medsim.kernels.types import FloatTable, Ids, Rows, Values, Vectors, starts_of
+from medsim.kernels.types import FloatTable, Ids, Rows, Values, Vectors, gathered
 from medsim.kernels.vectors import centred_products, overlap_table
 
 _ROWS_A_TASK = 2048
@@ -39,8 +39,7 @@ _FREQUENT = 384  # words whose similarities are kept between slices of terms
 def bags_of(bags: WordBags, terms: Ids) -> WordBags:
     """Return some terms, int32[n_terms], as bags with the vectors of only their words."""
     sizes = np.diff(bags.starts)[terms]
-    starts = starts_of(sizes)
-    tokens = np.repeat(bags.starts[terms] - starts[:-1], sizes) + np.arange(starts[-1])
+    starts, tokens = gathered(bags.starts[terms], sizes)
     used, words = np.unique(bags.words[tokens], return_inverse=True)
     return WordBags(vectors=bags.vectors[used], words=words.astype(np.int32), starts=starts)
 
