@@ -13,12 +13,13 @@ import numpy as np
 from benchmarks.harness import MismatchError
 from benchmarks.harness.brute_force import BruteForce, distances
 from medsim.core.progress import Progress
-from medsim.neighbours.search import Nearest, NearestSearch, Terms
+from medsim.neighbours.search import NearestSearch, Terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchmarks.harness.corpora import Corpus
+    from medsim.kernels.best import Nearest
     from medsim.kernels.types import Ids
 
 SEED = 0

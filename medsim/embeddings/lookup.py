@@ -15,7 +15,7 @@ import numpy as np
 from medsim.core.config import in_threads, thread_pool
 from medsim.core.errors import OptionError
 from medsim.embeddings.metrics import slices_of
-from medsim.kernels.best import Best, empty_slots, filled_slots
+from medsim.kernels.best import Best, empty_slots, nearest_of
 from medsim.kernels.cosine_search import (
     Candidates,
     Points,
@@ -350,9 +350,8 @@ class CosineSearch:
                     advance(1)
         else:
             self._ask(queries, left, np.minimum(asked, n_distinct), nearest, advance)
-        starts, filled = filled_slots(nearest)
-        cosines = -nearest.distances[filled].astype(np.float32, copy=False)
-        return Neighbours(starts=starts, ids=nearest.ids[filled], similarities=cosines)
+        starts, ids, distances = nearest_of(nearest)
+        return Neighbours(starts=starts, ids=ids, similarities=np.asarray(-distances, np.float32))
 
     def count_as_similar(
         self,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from medsim.kernels.compiler import inner_kernel
-from medsim.kernels.types import Hashes, Ids, Rows, Singles, Starts, gathered, starts_of
+from medsim.kernels.types import Hashes, Ids, Singles, Starts, gathered, starts_of
 
 FAR = 1 << 40
 """A number beyond any distance."""
@@ -48,9 +48,24 @@ def empty_slots(sizes: Ids, distance: type[np.int32 | np.float32], limit: int = 
     )
 
 
-def filled_slots(best: Best) -> tuple[Starts, Rows]:
-    """Return the start of each query's candidates, and the slots that are filled."""
-    return gathered(best.starts[:-1], best.counts)
+class Nearest(NamedTuple):
+    """The results of a search, nearest first.
+
+    Attributes:
+        starts: int64[n_queries + 1], start of each query's slots.
+        ids: int32[n_slots], rows of terms.
+        distances: int32[n_slots], or float32.
+    """
+
+    starts: Starts
+    ids: Ids
+    distances: Ids | Singles
+
+
+def nearest_of(best: Best) -> Nearest:
+    """Return the candidates of each query, without empty slots."""
+    starts, filled = gathered(best.starts[:-1], best.counts)
+    return Nearest(starts, best.ids[filled], best.distances[filled])
 
 
 @inner_kernel

@@ -40,8 +40,9 @@ from medsim.neighbours.search import NearestSearch, Terms, pairs_within, part_of
 from medsim.terminologies.sources.table import cell_text, table_values
 
 if TYPE_CHECKING:
+    from medsim.kernels.best import Nearest
     from medsim.kernels.edit_search import Queries
-    from medsim.neighbours.search import Advance, Nearest
+    from medsim.neighbours.search import Advance
 
 
 USUAL_COLUMNS = ("term", "name", "label", "synonym", "text", "query", "match")

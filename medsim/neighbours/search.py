@@ -14,7 +14,7 @@ from numba import config
 
 from medsim.core.config import in_threads
 from medsim.core.terms import PackedTerms, content_hashes, pack
-from medsim.kernels.best import FAR, empty_slots, filled_slots
+from medsim.kernels.best import FAR, Nearest, empty_slots, nearest_of
 from medsim.kernels.edit_distance import Workspace
 from medsim.kernels.edit_search import (
     Queries,
@@ -260,21 +260,6 @@ S = TypeVar("S")
 P = TypeVar("P")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Nearest:
-    """The results of a search, nearest first.
-
-    Attributes:
-        starts: int64[n_queries + 1], start of each query's slots.
-        ids: int32[n_slots], rows of terms.
-        distances: int32[n_slots].
-    """
-
-    starts: Starts
-    ids: Ids
-    distances: Ids
-
-
 def _ignore(_n: int) -> None:
     """Report no progress."""
 
@@ -354,11 +339,8 @@ class NearestSearch:
         ]
         _in_threads(spaces, range(len(limits)), fill)
         keys = np.concatenate([np.empty(0, np.int64), *found])
-        return Nearest(
-            starts=starts_of([len(part) for part in found]),
-            ids=(keys & MOST).astype(np.int32),
-            distances=(keys >> 32).astype(np.int32),
-        )
+        ids, distances = (keys & MOST).astype(np.int32), (keys >> 32).astype(np.int32)
+        return Nearest(starts_of([len(part) for part in found]), ids, distances)
 
     def find(
         self, queries: Queries, wanted: Ids, limit: int = FAR, advance: Advance = _ignore
@@ -398,12 +380,7 @@ class NearestSearch:
             _in_threads(spaces, groups(task, self._threads), complete_group)
         else:
             _in_threads(works, starts, complete)
-        filled_starts, filled = filled_slots(best)
-        return Nearest(
-            starts=filled_starts,
-            ids=best.ids[filled],
-            distances=best.distances[filled].astype(np.int32),
-        )
+        return nearest_of(best)
 
 
 def _in_threads(spaces: list[S], parts: Iterable[P], run: Callable[[P, S], None]) -> None:

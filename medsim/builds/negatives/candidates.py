@@ -12,10 +12,11 @@ from medsim.builds.negatives import NegativeSampler, PositiveSet, SearchResult, 
 from medsim.core.progress import Stage
 from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
 from medsim.kernels.types import Flags, Ids, Ranks, Rows, gathered, starts_of
-from medsim.neighbours.search import Nearest, NearestSearch, Terms
+from medsim.neighbours.search import NearestSearch, Terms
 
 if TYPE_CHECKING:
     from medsim.embeddings.lookup import CosineSearch, Neighbours
+    from medsim.kernels.best import Nearest
 
 PoolSearch: TypeAlias = "Callable[[Ids, Ids, Callable[[int], None]], Nearest | Neighbours]"
 """A function that returns the nearest candidates of first terms, as rows of a pool."""
