@@ -22,7 +22,7 @@ from medsim.kernels.best import empty_slots
 from medsim.kernels.compiler import compiled_mark
 from medsim.kernels.components import components
 from medsim.kernels.edit_search import Search
-from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
+from medsim.kernels.serving import serve_nearest, used_pairs
 from medsim.kernels.sliced import search_group
 from medsim.neighbours.search import NearestSearch, Terms, lay_out, queries_in, slate, workspace
 
@@ -121,7 +121,7 @@ def compile_others() -> None:
     with Progress().stage("compile") as stage:
         sampler(positives, np.empty((2, 0), np.int32), stage)
     starts, table = np.zeros(2, np.int64), used_pairs(_NONE, _NONE, 1)
-    serve_nearest(_ONE, starts, _NONE, table, Chosen(starts=starts, counts=_ONE.copy(), ids=_NONE))
+    serve_nearest(_ONE, starts, _NONE, table, starts)
     # A query for no candidates is compared with its neighbours, but not searched by blocks.
     NearestSearch(candidates, seed=0, threads=1).nearest(_ONE, np.zeros(1, np.int32))
 

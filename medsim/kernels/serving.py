@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from medsim.kernels.compiler import inner_kernel, kernel
+from medsim.kernels.compiler import array_kernel, inner_kernel, kernel
 from medsim.kernels.packing import mixed
 from medsim.kernels.types import Hashes, Ids, Starts
 
 _FREE = np.uint64(0xFFFFFFFFFFFFFFFF)
 _ONE = np.uint64(1)
 _DRAWS = 128  # uniform draws before the allowed terms are counted out
-
-
-class Chosen(NamedTuple):
-    """The negatives of each query.
-
-    Attributes:
-        starts: int64[n_queries + 1], the slots of each query, one for each requested negative.
-        counts: int32[n_queries], how many of them are filled.
-        ids: int32[n_slots], the second terms.
-    """
-
-    starts: Starts
-    counts: Ids
-    ids: Ids
 
 
 @inner_kernel
@@ -64,23 +48,27 @@ def used_pairs(left: Ids, right: Ids, n_more: int) -> Hashes:
 
 @kernel
 def serve_nearest(
-    queries: Ids, found_starts: Starts, found_ids: Ids, used: Hashes, chosen: Chosen
-) -> None:
+    queries: Ids, found_starts: Starts, found_ids: Ids, used: Hashes, starts: Starts
+) -> tuple[Ids, Ids]:
     """Give each query its first candidates whose pairs are not used yet.
 
     Queries are served in order of text, and their candidates are tried nearest first, so the result
-    is that of the greedy rule for every query with enough candidates. Fills ``chosen``, and adds
-    the pairs to ``used``.
+    is that of the greedy rule for every query with enough candidates. Adds the pairs to ``used``.
 
     Args:
         queries: int32[n_queries], in order of text.
         found_starts: int64[n_queries + 1], the candidates of each.
         found_ids: int32[n_candidates], nearest first.
         used: hash set of ``used_pairs``.
-        chosen: room for the result.
+        starts: int64[n_queries + 1], the slots of each query, one for each requested negative.
+
+    Returns:
+        int32[n_queries], how many slots of each query are filled, and int32[n_slots], the second
+        terms.
     """
+    counts, ids = np.zeros(len(queries), np.int32), np.empty(starts[-1], np.int32)
     for query in range(len(queries)):
-        begin, end = chosen.starts[query], chosen.starts[query + 1]
+        begin, end = starts[query], starts[query + 1]
         at = begin
         for slot in range(found_starts[query], found_starts[query + 1]):
             if at == end:
@@ -89,9 +77,10 @@ def serve_nearest(
             place = _place(used, key)
             if used[place] == _FREE:
                 used[place] = key
-                chosen.ids[at] = found_ids[slot]
+                ids[at] = found_ids[slot]
                 at += 1
-        chosen.counts[query] = at - begin
+        counts[query] = at - begin
+    return counts, ids
 
 
 @inner_kernel
@@ -102,23 +91,17 @@ def _allowed(first: int, second: int, components: Ids, used: Hashes) -> bool:
     return used[_place(used, _pair_key(first, second))] == _FREE
 
 
-@inner_kernel
+@array_kernel
 def _counted_out(
     first: int, draw: np.uint64, drawn_from: Ids, components: Ids, used: Hashes
 ) -> int:
     """Return a term drawn uniformly from the allowed occurrences, -1 if there are none."""
-    n_allowed = 0
-    for at in range(len(drawn_from)):
-        n_allowed += _allowed(first, drawn_from[at], components, used)
-    if n_allowed == 0:
-        return -1
-    rest = np.int64(draw % np.uint64(n_allowed))
+    allowed, n_allowed = np.empty_like(drawn_from), 0
     for at in range(len(drawn_from)):
         if _allowed(first, drawn_from[at], components, used):
-            if rest == 0:
-                return drawn_from[at]
-            rest -= 1
-    return -1
+            allowed[n_allowed] = drawn_from[at]
+            n_allowed += 1
+    return allowed[np.int64(draw % np.uint64(n_allowed))] if n_allowed else -1
 
 
 @kernel

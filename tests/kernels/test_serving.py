@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.hashing import mixed
 
-from medsim.kernels.serving import Chosen, draw_random, serve_nearest, used_pairs
+from medsim.kernels.serving import draw_random, serve_nearest, used_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,18 +76,13 @@ def serve_plainly(
 
 def serve(
     queries: list[int], candidates: list[list[int]], wanted: list[int], used: Pairs
-) -> tuple[Chosen, np.ndarray]:
-    chosen = Chosen(
-        starts=starts_of(wanted),
-        counts=np.zeros(len(queries), np.int32),
-        ids=np.full(sum(wanted), -7, np.int32),
-    )
-    table = table_of(used, sum(wanted))
+) -> tuple[list[list[int]], np.ndarray]:
+    table, starts = table_of(used, sum(wanted)), starts_of(wanted)
     flat = [candidate for nearest in candidates for candidate in nearest]
-    serve_nearest(
-        ids(queries), starts_of([len(nearest) for nearest in candidates]), ids(flat), table, chosen
-    )
-    return chosen, table
+    found_starts = starts_of([len(nearest) for nearest in candidates])
+    counts, seconds = serve_nearest(ids(queries), found_starts, ids(flat), table, starts)
+    slots = zip(starts[:-1], counts, strict=True)
+    return [seconds[at : at + count].tolist() for at, count in slots], table
 
 
 @st.composite
@@ -107,10 +102,9 @@ def test_queries_are_served_as_by_plain_python(
     plain_used = {frozenset(pair) for pair in used}
     expected = serve_plainly(queries, candidates, wanted, plain_used)
 
-    chosen, table = serve(queries, candidates, wanted, used)
+    served, table = serve(queries, candidates, wanted, used)
 
-    slots = zip(chosen.starts[:-1], chosen.counts, strict=True)
-    assert [chosen.ids[at : at + count].tolist() for at, count in slots] == expected
+    assert served == expected
     assert keys_in(table) == sorted((min(pair) << 32) | max(pair) for pair in plain_used)
 
 

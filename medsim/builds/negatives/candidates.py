@@ -10,7 +10,7 @@ import numpy as np
 
 from medsim.builds.negatives import NegativeSampler, PositiveSet, SearchResult, TermIndex
 from medsim.core.progress import Stage
-from medsim.kernels.serving import Chosen, serve_nearest, used_pairs
+from medsim.kernels.serving import serve_nearest, used_pairs
 from medsim.kernels.types import Flags, Ids, Ranks, Rows, gathered, starts_of
 from medsim.neighbours.search import NearestSearch, Terms
 
@@ -340,10 +340,8 @@ def served_negatives(
         sizes, starts = n_wanted.copy(), starts_of(n_wanted)
         while True:
             lists = source.lists(firsts, sizes, stage)
-            counts, ids = np.zeros(len(firsts), np.int32), np.empty(starts[-1], np.int32)
-            chosen = Chosen(starts=starts, counts=counts, ids=ids)
-            table = used_pairs(used[0], used[1], len(ids))
-            serve_nearest(firsts, lists.starts, lists.term2_ids, table, chosen)
+            table = used_pairs(used[0], used[1], int(starts[-1]))
+            counts, ids = serve_nearest(firsts, lists.starts, lists.term2_ids, table, starts)
             too_short = (counts < n_wanted) & (np.diff(lists.starts) >= lists.sizes)
             if not too_short.any():
                 break
