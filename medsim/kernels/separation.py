@@ -80,7 +80,7 @@ def n_not_below(bits: CodeTable, starts: Starts, categories: Rows, first: int) -
         for digit in range(_N_DIGITS - 1):
             _count_digits(tagged[:n_tagged], digit, places[digit])
         for digit in range(_N_DIGITS):
-            _begin(places[digit])
+            places[digit] = np.cumsum(places[digit]) - places[digit]
         _put_in_order(tagged[:n_tagged], 0, places[0], ordered)
         _put_in_order(ordered[:n_tagged], 1, places[1], tagged)
         _count_before(tagged[:n_tagged], inner, places[2], counts[row])
@@ -105,16 +105,6 @@ def _count_digits(tagged: Hashes, digit: int, counts: Codes) -> None:
     for at in range(len(tagged)):
         key = tagged[at] & np.uint64(0xFFFFFFFF)
         counts[(key >> shift) & _DIGIT] += np.uint32(1)
-
-
-@kernel
-def _begin(counts: Codes) -> None:
-    """Replace each count by the sum of the counts before it."""
-    total = np.uint32(0)
-    for value in range(len(counts)):
-        count = counts[value]
-        counts[value] = total
-        total += count
 
 
 @kernel
