@@ -35,6 +35,14 @@ def words_of(length: int) -> int:
     return max(1, (length + _WORD - 1) // _WORD)
 
 
+@kernel
+def new_workspace(n_characters: int, longest: int) -> Workspace:
+    """Return a workspace for queries of up to ``longest`` characters, of ``n_characters`` kinds."""
+    n_words = words_of(longest)
+    masks = np.zeros(n_characters * n_words, np.uint64)
+    return Workspace(masks, np.zeros(n_words, np.uint64), np.zeros(n_words, np.uint64))
+
+
 @inner_kernel
 def set_masks(codes: Codes, begin: int, end: int, masks: Hashes) -> None:
     """Set the bits of the characters of the query ``codes[begin:end]`` in ``masks``.

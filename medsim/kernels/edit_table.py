@@ -17,7 +17,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
@@ -26,8 +25,8 @@ from medsim.kernels.compiler import array_kernel, inner_kernel, whole
 from medsim.kernels.instructions import (
     LANES,
     N_WORDS,
+    UINT32_BYTES,
     VECTOR_BYTES,
-    WORD,
     ZEROS,
     Loop,
     full_sum,
@@ -37,6 +36,7 @@ from medsim.kernels.instructions import (
     plus,
     store,
     sum_of_four,
+    uint32_at,
 )
 from medsim.kernels.packing import first_of, key_of, second_of, sort
 from medsim.kernels.types import Hashes, Ids, Offsets, Plan, Starts
@@ -312,7 +312,6 @@ LENGTH, LOWEST, BEYOND = range(3)
 """How far windows are filled: the length of the queries, 0 if they are empty; the first diagonal
 (row less column); the diagonal after the last."""
 
-_OFFSET_BYTES = 4
 _ALL = ~np.uint64(0)
 
 
@@ -330,22 +329,17 @@ def _rules_out(
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         b, (windows, offsets, n_steps, preset, ruled_out) = builder, arguments
 
-        def missing(offset: Any, at: int) -> Any:
-            narrow = ir.IntType(8 * _OFFSET_BYTES)
-            pointer = b.inttoptr(plus(b, offset, _OFFSET_BYTES * at), narrow.as_pointer())
-            return load(b, b.add(windows, b.zext(b.load(pointer), WORD)))
-
         counters = [load(b, plus(b, preset, plane * VECTOR_BYTES)) for plane in range(N_PLANES)]
         loop = Loop(b, n_steps, [offsets, ZEROS, *counters])
         offset, overflown, *counters = loop.values
-        looks = [missing(offset, at) for at in range(STEP)]
+        looks = [load(b, b.add(windows, uint32_at(b, offset, at))) for at in range(STEP)]
         counters[:2], left = sum_of_four(b, counters[:2], looks[:4])
         counters[:2], right = sum_of_four(b, counters[:2], looks[4:])
         counters[2], carry = full_sum(b, counters[2], left, right)
         for plane in range(3, N_PLANES):
             counters[plane], carry = half_sum(b, counters[plane], carry)
         overflown = b.or_(overflown, carry)
-        following = plus(b, offset, _OFFSET_BYTES * STEP)
+        following = plus(b, offset, UINT32_BYTES * STEP)
         _, overflown, *_ = loop.close([following, overflown, *counters], is_full(b, overflown))
         store(b, overflown, ruled_out)
         return is_full(b, overflown)

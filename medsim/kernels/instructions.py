@@ -200,7 +200,7 @@ PASS_BYTES = 8 * N_FIELDS
 FOUR_COUNTED, FOUR_PLAIN, ONE_COUNTED, ONE_PLAIN = range(4)
 """Kinds of passes: the number of rows they compute, and whether they count."""
 
-_CODE_BYTES = 4
+UINT32_BYTES = 4
 
 
 def _run_pass(
@@ -226,7 +226,7 @@ def _run_pass(
         b = builder
         planned, query, equals, states, counts, ruled_out = arguments
         fields = [_word(b, plus(b, planned, 8 * field)) for field in range(N_FIELDS)]
-        query = b.add(query, b.mul(fields[ROW], ir.Constant(WORD, _CODE_BYTES)))
+        query = b.add(query, b.mul(fields[ROW], ir.Constant(WORD, UINT32_BYTES)))
         first = b.add(equals, fields[EQUALS])
         done = b.function.append_basic_block("passed")
         kinds = [b.function.append_basic_block(f"kind{kind}") for kind in range(4)]
@@ -236,7 +236,7 @@ def _run_pass(
             switch.add_case(ir.Constant(WORD, kind), block)
             b.position_at_end(block)
             rows = [
-                b.add(first, b.mul(_code(b, plus(b, query, _CODE_BYTES * row)), fields[ROW_BYTES]))
+                b.add(first, b.mul(uint32_at(b, query, row), fields[ROW_BYTES]))
                 for row in range(4 if kind in {FOUR_COUNTED, FOUR_PLAIN} else 1)
             ]
             overflown = _compute(b, kind, fields, rows, states, counts)
@@ -350,9 +350,11 @@ def _word(builder: Any, address: Any) -> Any:
     return builder.load(builder.inttoptr(address, WORD.as_pointer()))
 
 
-def _code(builder: Any, address: Any) -> Any:
-    code = ir.IntType(8 * _CODE_BYTES)
-    return builder.zext(builder.load(builder.inttoptr(address, code.as_pointer())), WORD)
+def uint32_at(builder: Any, address: Any, at: int) -> Any:
+    """Return one of the uint32, such as characters, from an address on, as a word."""
+    narrow = ir.IntType(8 * UINT32_BYTES)
+    pointer = builder.inttoptr(plus(builder, address, UINT32_BYTES * at), narrow.as_pointer())
+    return builder.zext(builder.load(pointer), WORD)
 
 
 run_pass: Any = intrinsic(_run_pass)

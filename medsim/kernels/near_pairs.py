@@ -17,8 +17,8 @@ from medsim.kernels.edit_distance import (
     Workspace,
     bounded_distance,
     clear_masks,
+    new_workspace,
     set_masks,
-    words_of,
 )
 from medsim.kernels.edit_search import TermsByLength, distance_bound
 from medsim.kernels.packing import mixed
@@ -80,12 +80,7 @@ def near_pairs_of(task: Join, length: int, begin: int, end: int) -> Ranks:
     first, stop = task.lengths[length], task.lengths[length + 1]
     table = _segments_of(task, length)
     longest = min(length + limit, len(task.lengths) - 2)
-    n_words = words_of(longest)
-    work = Workspace(
-        np.zeros(laid.n_characters * n_words, np.uint64),
-        np.zeros(n_words, np.uint64),
-        np.zeros(n_words, np.uint64),
-    )
+    work = new_workspace(laid.n_characters, longest)
     pairs, n_pairs = np.empty((3, 0), np.int32), 0
     for other in range(begin, min(end, task.lengths[longest + 1])):
         if n_pairs + stop - first > pairs.shape[1]:

@@ -15,7 +15,7 @@ from numba import config
 from medsim.core.config import in_threads
 from medsim.core.terms import PackedTerms, content_hashes, pack
 from medsim.kernels.best import FAR, Nearest, empty_slots, nearest_of
-from medsim.kernels.edit_distance import Workspace
+from medsim.kernels.edit_distance import Workspace, new_workspace
 from medsim.kernels.edit_search import (
     Queries,
     Search,
@@ -172,12 +172,7 @@ def workspace(pool: SearchPool, longest: int = 0) -> Workspace:
 
     ``longest`` is the number of characters of the longest query that may be longer than all terms.
     """
-    n_words = -(-max(1, longest, len(pool.length_starts) - 2) // 64)
-    return Workspace(
-        masks=np.zeros(pool.n_characters * n_words, np.uint64),
-        plus=np.zeros(n_words, np.uint64),
-        minus=np.zeros(n_words, np.uint64),
-    )
+    return new_workspace(pool.n_characters, max(longest, len(pool.length_starts) - 2))
 
 
 def slate(pool: SearchPool, longest: int = 0) -> Slate:
