@@ -200,19 +200,17 @@ def consider(task: Search, query: int, candidate: int, slot: int, work: Workspac
 
 
 @inner_kernel
-def search_places(
-    task: Search, query: int, first: int, stop: int, slot: int, work: Workspace
-) -> None:
-    """Consider every term between two places of the pool, except those ruled out by signatures.
-
-    ``work`` holds the query's masks.
-    """
-    lefts, rights = task.queries.signatures, task.pool.signatures
-    bound = bound_of(task.best, slot)
+def search_places(task: Search, slot: int, first: int, stop: int, work: Workspace) -> None:
+    """Consider every term between two places of the pool, except those ruled out by signatures."""
+    queries, rights = task.queries, task.pool.signatures
+    query, bound = whole(queries.places[slot]), bound_of(task.best, slot)
+    begin, end = queries.starts[query], queries.starts[query + 1]
+    set_masks(queries.codes, begin, end, work.masks)
     for candidate in range(first, stop):
-        if distance_bound(lefts, query, rights, candidate) <= bound:
+        if distance_bound(queries.signatures, query, rights, candidate) <= bound:
             consider(task, query, candidate, slot, work)
             bound = bound_of(task.best, slot)
+    clear_masks(queries.codes, begin, end, work.masks)
 
 
 @inner_kernel
@@ -266,9 +264,7 @@ def search(task: Search, first: int, stop: int, work: Workspace) -> None:
     max_length = len(pool.length_starts) - 2
     for slot in range(first, stop):
         query = whole(queries.places[slot])
-        begin, end = queries.starts[query], queries.starts[query + 1]
-        length = end - begin
-        set_masks(queries.codes, begin, end, work.masks)
+        length = queries.starts[query + 1] - queries.starts[query]
         for difference in range(max(length, max_length - length) + 1):
             if difference > bound_of(task.best, slot):
                 break
@@ -276,8 +272,7 @@ def search(task: Search, first: int, stop: int, work: Workspace) -> None:
                 other = length - difference if side == 0 else length + difference
                 if 0 <= other <= max_length:
                     first_place, stop_place = pool.length_starts[other : other + 2]
-                    search_places(task, query, first_place, stop_place, slot, work)
-        clear_masks(queries.codes, begin, end, work.masks)
+                    search_places(task, slot, first_place, stop_place, work)
 
 
 @kernel

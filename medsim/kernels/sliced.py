@@ -17,13 +17,12 @@ similar lengths (``instructions.run_pass``). Four rules save work:
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from medsim.kernels.best import bound_of, enter
 from medsim.kernels.compiler import array_kernel, inlined_kernel, inner_kernel, kernel, whole
-from medsim.kernels.edit_distance import Workspace, clear_masks, set_masks
 from medsim.kernels.edit_search import Search, SearchPool, search_places
 from medsim.kernels.edit_table import (
     KEPT_PASSES,
@@ -56,6 +55,9 @@ from medsim.kernels.instructions import (
 )
 from medsim.kernels.packing import MOST, first_of, key_of, second_of, sort, tie_of
 from medsim.kernels.types import Hashes, Ids, Offsets, Plan, Starts
+
+if TYPE_CHECKING:
+    from medsim.kernels.edit_distance import Workspace
 
 _LARGE = 128  # smaller bounds are sorted by counting
 
@@ -311,19 +313,13 @@ def _search_plainly(
     task: Search, order: QueryOrder, first: int, stop: int, work: Workspace
 ) -> None:
     """Compare the queries that admit a block's lengths with its terms one by one."""
-    pool, queries = task.pool, task.queries
-    shortest, longest = length_at(pool, first), length_at(pool, stop - 1)
+    shortest, longest = length_at(task.pool, first), length_at(task.pool, stop - 1)
     for at in range(len(order.slots)):
-        if not admits(order, at, shortest, longest):
-            continue
-        slot = whole(order.slots[at])
-        query = whole(queries.places[slot])
-        begin, end = queries.starts[query], queries.starts[query + 1]
-        before = bound_of(task.best, slot)
-        set_masks(queries.codes, begin, end, work.masks)
-        search_places(task, query, first, stop, slot, work)
-        clear_masks(queries.codes, begin, end, work.masks)
-        order.state[N_FALLEN] += bound_of(task.best, slot) < before
+        if admits(order, at, shortest, longest):
+            slot = whole(order.slots[at])
+            before = bound_of(task.best, slot)
+            search_places(task, slot, first, stop, work)
+            order.state[N_FALLEN] += bound_of(task.best, slot) < before
 
 
 @inlined_kernel
