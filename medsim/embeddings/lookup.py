@@ -23,11 +23,9 @@ from medsim.kernels.cosine_search import (
     count_between,
     keep_nearest,
     keep_nearest_of_all,
-    lengths,
     most_similar_linked,
-    similarities,
-    vector_hashes,
 )
+from medsim.kernels.packing import term_hashes
 from medsim.kernels.types import (
     Counts,
     Flags,
@@ -40,6 +38,7 @@ from medsim.kernels.types import (
     Vectors,
     starts_of,
 )
+from medsim.kernels.vectors import lengths
 
 INDEXES = ("flat", "ivf", "hnsw")
 """Indexes: flat compares with every point, ivf with the points of the nearest cells, hnsw with the
@@ -256,7 +255,9 @@ def distinct_rows(vectors: Vectors) -> Rows:
     Distinct rows are numbered by first occurrence. Rows are equal if all their bits are; rows with
     the same hash are compared.
     """
-    _, first, same = np.unique(vector_hashes(vectors), return_index=True, return_inverse=True)
+    starts = np.arange(len(vectors) + 1) * vectors.shape[1]
+    hashes = term_hashes(vectors.view(np.uint32).ravel(), starts)
+    _, first, same = np.unique(hashes, return_index=True, return_inverse=True)
     likeness = first[same]
     for block in slices_of(len(vectors), POINTS_AT_ONCE):
         bits, others = (rows.view(np.uint32) for rows in (vectors[block], vectors[likeness[block]]))
@@ -308,7 +309,8 @@ class CosineSearch:
         of_candidates = self._row_of[:n_candidates]  # the first distinct rows
         members = np.argsort(of_candidates, kind="stable").astype(np.int32)
         starts = starts_of(np.bincount(of_candidates))
-        self._points = Points(vectors, lengths(vectors), groups, hashes, members, starts)
+        centres = np.zeros(len(vectors))
+        self._points = Points(vectors, lengths(vectors, centres), groups, hashes, members, starts)
         n_groups = int(groups.max(initial=-1)) + 1
         self._group_sizes = np.bincount(groups[:n_candidates], minlength=n_groups)[groups]
         self._seed = np.uint64(seed)
@@ -390,19 +392,19 @@ class CosineSearch:
         members = np.argsort(components, kind="stable").astype(np.int32)
         starts = starts_of(np.bincount(components))
 
-        def find(rows: slice) -> Ids:
-            part = queries[rows]
-            return most_similar_linked(self._points, part, components, members, starts)
+        linked, highest = np.full(len(queries), -1, np.int32), np.full(len(queries), -2, np.float32)
 
-        parts = in_threads(self._threads, find, slices_of(len(queries), _BATCH))
-        linked = np.concatenate([np.empty(0, np.int32), *parts])
-        return linked, similarities(self._points, queries, linked)
+        def find(rows: slice) -> None:
+            results = linked[rows], highest[rows]
+            most_similar_linked(self._points, queries[rows], components, members, starts, *results)
+
+        in_threads(self._threads, find, slices_of(len(queries), _BATCH))
+        return linked, highest
 
     def _units(self, distinct: Rows | slice) -> Vectors:
         """Return distinct vectors scaled to length 1; zeros stay zeros."""
         points = self._first_of_row[distinct]
-        scale = self._points.lengths[points]
-        units = self._points.vectors[points] / np.where(scale > 0, scale, 1)[:, None]
+        units = self._points.vectors[points] / self._points.lengths[points][:, None]
         return np.asarray(units, np.float32, order="C")
 
     def _ask(

@@ -7,14 +7,13 @@ similar tie even if their last digits differ. Points with equal vectors are comp
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from medsim.kernels.best import Best, enter
 from medsim.kernels.compiler import kernel
-from medsim.kernels.packing import mixed, tie_of
+from medsim.kernels.packing import tie_of
 from medsim.kernels.types import Counts, Hashes, Ids, Places, Rows, Singles, Starts, Values, Vectors
 
 
@@ -23,7 +22,7 @@ class Points(NamedTuple):
 
     Attributes:
         vectors: float32[n_points, n_dimensions].
-        lengths: float64[n_points], from ``lengths``.
+        lengths: float64[n_points], infinite for vectors of zeros, so that their cosines are 0.
         groups: int32[n_points]; points of the same group are never each other's candidates.
         hashes: uint64[n_points], hashes of the terms' content.
         members: int32[n_points], the points of each distinct vector, ascending.
@@ -55,51 +54,14 @@ class Candidates(NamedTuple):
 
 
 @kernel
-def vector_hashes(vectors: Vectors) -> Hashes:
-    """Return a hash of the bits of each row: uint64[n_rows]."""
-    hashes = np.empty(len(vectors), np.uint64)
-    for row in range(len(vectors)):
-        bits = vectors[row].view(np.uint32)
-        word = np.uint64(0)
-        for at in range(len(bits)):
-            word = mixed(word ^ np.uint64(bits[at]))
-        hashes[row] = word
-    return hashes
-
-
-@kernel
-def lengths(vectors: Vectors) -> Values:
-    """Return the Euclidean length of each row: float64[n_rows]."""
-    results = np.empty(len(vectors))
-    for row in range(len(vectors)):
-        square = 0.0
-        for at in range(vectors.shape[1]):
-            value = np.float64(vectors[row, at])
-            square += value * value
-        results[row] = sqrt(square)
-    return results
-
-
-@kernel
 def similarity(points: Points, first: int, second: int) -> np.float32:
     """Return the cosine of two points as in ``vectors.centred_cosines``, rounded."""
-    if points.lengths[first] == 0 or points.lengths[second] == 0:
-        return np.float32(0)
     a, b = points.vectors[first], points.vectors[second]
     product = 0.0
     for at in range(len(a)):
         product += np.float64(a[at]) * np.float64(b[at])
     cosine = product / (points.lengths[first] * points.lengths[second])
     return np.float32(min(1.0, max(-1.0, cosine)))
-
-
-@kernel
-def similarities(points: Points, first: Ids, second: Ids) -> Singles:
-    """Return the similarity of each pair of points: float32[n_pairs]."""
-    results = np.empty(len(first), np.float32)
-    for pair in range(len(first)):
-        results[pair] = similarity(points, first[pair], second[pair])
-    return results
 
 
 @kernel
@@ -155,24 +117,28 @@ def keep_nearest_of_all(
 
 @kernel
 def most_similar_linked(
-    points: Points, queries: Ids, components: Ids, members: Ids, starts: Starts
-) -> Ids:
-    """Return the most similar other point of each query's component, the first in case of ties.
+    points: Points,
+    queries: Ids,
+    components: Ids,
+    members: Ids,
+    starts: Starts,
+    best: Ids,
+    highest: Singles,
+) -> None:
+    """Find the most similar other point of each query's component, the first in case of ties.
 
     ``members`` are the points of each component in ascending order, and ``starts`` says where each
-    component begins. Returns int32[n_queries], -1 where a component has no other point.
+    component begins. The points are written to ``best``, int32[n_queries], and their similarities
+    to ``highest``, float32[n_queries], which is below -1 before.
     """
-    best = np.full(len(queries), -1, np.int32)
     for row in range(len(queries)):
         query = queries[row]
         component = components[query]
-        highest = np.float32(-2)
         for other in members[starts[component] : starts[component + 1]]:
             if other != query:
                 alike = similarity(points, query, other)
-                if alike > highest:
-                    best[row], highest = other, alike
-    return best
+                if alike > highest[row]:
+                    best[row], highest[row] = other, alike
 
 
 @kernel

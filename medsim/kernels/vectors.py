@@ -238,8 +238,8 @@ def cosine_table(
     Returns float64[n_left, n_right] from -1 to 1; 0 where all values of a row equal its centre.
     """
     table = centred_products(left, left_centres, right, right_centres)
-    left_lengths = _lengths(left, left_centres)
-    right_lengths = _lengths(right, right_centres)
+    left_lengths = lengths(left, left_centres)
+    right_lengths = lengths(right, right_centres)
     for row in range(len(left)):
         cosines = table[row] / (left_lengths[row] * right_lengths)
         table[row] = np.minimum(1.0, np.maximum(-1.0, cosines))
@@ -247,19 +247,19 @@ def cosine_table(
 
 
 @kernel
-def _lengths(vectors: Vectors, centres: Values) -> Values:
+def lengths(vectors: Vectors, centres: Values) -> Values:
     """Return the length of each row after subtracting its centre: float64[n_rows].
 
     A row whose values all equal its centre gets an infinite length, so that its cosines are 0.
     """
-    lengths = np.empty(len(vectors))
+    results = np.empty(len(vectors))
     for row in range(len(vectors)):
         square = 0.0
         for at in range(vectors.shape[1]):
             value = vectors[row, at] - centres[row]
             square += value * value
-        lengths[row] = sqrt(square) if square > 0 else np.inf
-    return lengths
+        results[row] = sqrt(square) if square > 0 else np.inf
+    return results
 
 
 @kernel

@@ -163,7 +163,8 @@ def test_rows_with_equal_bits_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = np.array([[2, 1], [0.0, 1], [2, 1], [-0.0, 1], [3, 1], [0.0, 1]], np.float32)
     assert distinct_rows(vectors).tolist() == [0, 1, 0, 2, 3, 1]
     monkeypatch.setattr(
-        "medsim.embeddings.lookup.vector_hashes", lambda rows: np.zeros(len(rows), np.uint64)
+        "medsim.embeddings.lookup.term_hashes",
+        lambda _bits, starts: np.zeros(len(starts) - 1, np.uint64),
     )
     by_chance = np.array([[1, 1], [2, 2], [1, 1], [3, 3]], np.float32)  # all share one hash
     assert distinct_rows(by_chance).tolist() == [0, 1, 0, 2]
