@@ -158,7 +158,7 @@ _ARTICLE = tuple(
     name for name, one in STATISTICS.items() if one.kind in {"matched", "labelled", "rated"}
 )
 _SHOWN_SETS = "With --table article: sets to show besides the headline; default: none."
-_REFERENCE = "With --table article: compare the others with this embedding; default: the best."
+_REFERENCE = "With --table article: embedding to compare the others with; default: the best."
 
 
 def _sets(text: str, key: str | None = None, *, lower: bool = True) -> Option:
@@ -194,8 +194,8 @@ class EvaluateOptions(ModelOptions):
     _: KW_ONLY
     llms: Sequence[str] = main_field(
         (),
-        "Language model to ask multiple-choice questions, with ,model=M after the URL and, if you "
-        "like, ,shots=N ,tokens=N ,ask=choice or ,ask=pairs. For example "
+        "Language model to ask multiple-choice questions. Append ,model=M to the URL and, if you "
+        "like, ,shots=N ,tokens=N and ,ask=choice or ,ask=pairs. For example "
         "llama=api:http://localhost:8000/v1,model=llama. ask=choice shows all names of a "
         "question, ask=pairs the term with one name at a time; shots=N puts N examples from train "
         "before each.",
@@ -206,7 +206,7 @@ class EvaluateOptions(ModelOptions):
         None, "Text file with the instruction for language models.", key="prompt", kept_empty=False
     )
     max_tokens_total: int = option_field(
-        1_000_000, "Maximum estimated tokens to send to language models and receive.", least=1
+        1_000_000, "Maximum tokens to and from language models, as estimated.", least=1
     )
     yes: bool = option_field(False, "Send more tokens than the maximum to language models.")
     predictions: Annotated[Mapping[str, SystemLike] | None, PREDICTIONS_OPTION] = None
@@ -266,7 +266,7 @@ class EvaluateOptions(ModelOptions):
     )
     near: Sequence[str] = option_field(
         (),
-        "Top concept of a category; repeat it for a related one, and give others with --far. The "
+        "Top concept of a category; repeat for related ones, and give others with --far. The "
         "descendants of a top concept form its category. The terms of the first category are "
         "compared. For SNOMED CT the default is diagnostic and therapeutic procedures.",
         metavar="[NAME=]CONCEPT_ID",

@@ -89,8 +89,8 @@ class NearestOptions(Options):
     match_case: bool = option_field(False, "Distinguish upper and lower case.")
     ties: Ties = option_field(
         "first",
-        "'all' adds the other names at the distance of the last one. 'first' takes --k names, at "
-        "equal distances the first ones in order of text.",
+        "'all' adds the names that tie for the last place. 'first' takes --k names, at equal "
+        "distances the first ones in order of text.",
     )
     threads: Threads = None
     progress: Reporting = None

@@ -14,7 +14,7 @@ BINS = Option(
     "Lower bounds of bins of counts in a corpus; default: powers of ten.", (), "N,N,…", listed=True
 )
 TOPIC_BINS = Option(
-    "Lower bounds of bins by the number of topics of a word; default: 1,2,5.",
+    "Lower bounds of bins by the number of topics in which a word occurs; default: 1,2,5.",
     (),
     "N,N,…",
     listed=True,
