@@ -179,6 +179,25 @@ def test_decisions_in_a_workbook_hold_for_codes_and_names_with_line_breaks(tmp_p
     ]
 
 
+def test_both_sides_have_a_language_of_their_own(tmp_path: Path) -> None:
+    for name, rows in {
+        "local": ["A,Heart attack,en", "A,Crise,fr", "B,Asthme,fr"],
+        "standard": ["S1,Herzinfarkt,de", "S1,Heart attack,en", "S2,Asthma,de"],
+    }.items():
+        table = "\n".join(["code,name,language", *rows])
+        (tmp_path / f"{name}.csv").write_text(table, encoding="utf-8")
+    given = (tmp_path / "local.csv", tmp_path / "standard.csv", tmp_path / "out")
+
+    found = medsim.map_names(*given, language="de", local_language="en")
+
+    assert found.local().select("code", "names").rows() == [("A", "Heart attack")]
+    assert found.standard_names()["term"].to_list() == ["Herzinfarkt", "Asthma"]
+    lost = "left out 1 code of LOCAL without a name in 'en'; `local_language` chooses another"
+    assert found.manifest.warnings[0] == f"{lost} language"
+    with pytest.raises(InputError, match="no active descriptions in language 'de'"):
+        medsim.map_names(*given, language="de", overwrite=True)
+
+
 def check_files(decided: medsim.NameMapping) -> None:
     """Read what is written for other programs with other programs."""
     mappings, folder = decided.mappings(), decided.folder
