@@ -143,11 +143,8 @@ def _beyond_chance(by_chance: Callable[[FloatTable], Values], sums: FloatTable) 
     """Return the agreement of each row of sums; see ``agreements`` for the columns."""
     shares, alike, n_pairable = sums[:, :-2], sums[:, -2], sums[:, -1]
     expected = by_chance(shares / np.maximum(shares.sum(axis=1, keepdims=True), 1))
-    result = np.full(len(sums), np.nan)
-    is_defined = (n_pairable > 0) & (expected < 1 - _ROUNDING)
-    np.divide(alike, n_pairable, out=result, where=is_defined)
-    np.divide(result - expected, 1 - expected, out=result, where=is_defined)
-    return result
+    beyond = np.where(expected < 1 - _ROUNDING, 1 - expected, 0)
+    return quotients(quotients(alike, n_pairable) - expected, beyond)
 
 
 def _alpha(sums: FloatTable) -> Values:
@@ -215,10 +212,9 @@ def answer_table(items: pl.DataFrame, answers: pl.DataFrame, names: Sequence[str
     """Return float64[n_annotators, n_items]: mean values of answers, NaN without answers."""
     table = np.full((len(names), items.height), np.nan)
     means = answers.group_by("annotator", "item_id").agg(pl.col("value").mean())
-    column_of = {item_id: column for column, item_id in enumerate(items["item_id"])}
-    row_of = {name: row for row, name in enumerate(names)}
-    for name, item_id, value in means.iter_rows():
-        table[row_of[name], column_of[item_id]] = value
+    rows = means["annotator"].replace_strict(names, range(len(names)))
+    columns = means["item_id"].replace_strict(items["item_id"], range(items.height))
+    table[rows.to_numpy(), columns.to_numpy()] = means["value"].to_numpy()
     return table
 
 

@@ -26,11 +26,7 @@ from medsim.core.options import (
     output_option,
     seed_field,
 )
-from medsim.statistics.options import (
-    MAX_RESAMPLES,
-    MIN_RESAMPLES,
-    Resampling,
-)
+from medsim.statistics.options import MAX_RESAMPLES, MIN_RESAMPLES, Resampling
 
 CountOrNames: TypeAlias = int | str | Sequence[str]
 """A number of people, or their names, as a sequence or separated by commas."""

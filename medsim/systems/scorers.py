@@ -34,7 +34,6 @@ SIMILARITIES = (*PAIR_TERMS, "similarity")
 """The columns of a table of similarities."""
 
 _BATCH = 512
-_PROBED_FIRST, _PROBED_LAST = 3, 16  # pairs that are scored again, of the first and of all batches
 _SAME = 1e-2  # of the range of the scores of a batch; rounding is less, even in half precision
 _ROUNDING = 1e-5
 
@@ -131,8 +130,7 @@ def pair_scores(
 ) -> Values:
     """Return the score of each pair of texts by a Python object: float64[n_pairs], NaN for none.
 
-    Three pairs of the first batch are scored again, and at the end 16 pairs of all batches, each
-    time the last ones first.
+    The last, middle and first pairs of each batch are scored again, in this order.
 
     Args:
         system: an object with ``predict``, or a function.
@@ -146,19 +144,14 @@ def pair_scores(
     scores = np.empty(len(pairs))
     for part in slices_of(len(pairs), _BATCH):
         scores[part] = _answers_to(system, pairs[part])
-        if part.start == 0:
-            _check_repeated(system, pairs[part], scores[part], _PROBED_FIRST)
+        _check_repeated(system, pairs[part], scores[part])
         advance(part.stop - part.start)
-    if len(pairs) > _BATCH:
-        _check_repeated(system, pairs, scores, _PROBED_LAST)
     return scores
 
 
-def _check_repeated(
-    system: System, pairs: Sequence[tuple[str, str]], scores: Values, n_probed: int
-) -> None:
-    """Raise InputError if one of some pairs has another score in another batch."""
-    probed = np.unique(np.linspace(0, len(pairs) - 1, n_probed).astype(np.int64))[::-1]
+def _check_repeated(system: System, pairs: Sequence[tuple[str, str]], scores: Values) -> None:
+    """Raise InputError if a pair has another score in another batch."""
+    probed = [*dict.fromkeys([len(pairs) - 1, len(pairs) // 2, 0])]
     again = _answers_to(system, [pairs[at] for at in probed])
     near = _SAME * np.ptp(np.nan_to_num(scores))
     is_same = np.isclose(again, scores[probed], _ROUNDING, near, equal_nan=True)
