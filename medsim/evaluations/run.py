@@ -170,11 +170,8 @@ def begin_run(
         }
     )
     if earlier is not None:
-        files = (path for path in earlier.folder.rglob("*") if path.is_file())
-        names = {path.relative_to(earlier.folder).as_posix() for path in files}
-        written = {manifest.MANIFEST, RESULT, RESULT_VALUES, *(table.files for table in SUMMARIES)}
-        to_keep = sorted(names - written)
-        output.carry_over({name: earlier.manifest.outputs.get(name) for name in to_keep})
+        written = {RESULT, RESULT_VALUES, *(table.files for table in SUMMARIES)}
+        output.carry_over(earlier.manifest.outputs, written)
     return run
 
 

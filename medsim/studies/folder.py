@@ -13,7 +13,7 @@ import polars as pl
 
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import counted
-from medsim.core.manifest import MANIFEST, fingerprint, medsim_version
+from medsim.core.manifest import fingerprint, medsim_version
 from medsim.core.opened import Opened
 from medsim.core.output import OutputFolder, claimed, claimed_by
 from medsim.core.progress import Progress
@@ -151,10 +151,7 @@ def add_to_study(study: Study, presentation: pl.DataFrame) -> Study:
     people, added = ([*earlier, name] for earlier in (before.annotators, before.added))
     manifest = replace(before, annotators=people, added=added)
     with claimed(study.folder, replace(STUDY, grows=True), overwrite=False) as output:
-        files = (path for path in study.folder.rglob("*") if path.is_file())
-        names = {path.relative_to(study.folder).as_posix() for path in files}
-        kept = sorted(names - {MANIFEST, ASSIGNED.files})
-        output.carry_over({name: manifest.outputs.get(name) for name in kept})
+        output.carry_over(manifest.outputs, {ASSIGNED.files})
         _write_sheets(output, manifest, assignment, presentation)
     return Study(study.folder)
 
