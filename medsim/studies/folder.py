@@ -203,14 +203,11 @@ def presentations_of(
         .with_columns((pl.col("page") + n_pages // 2) % n_pages)
     )
     both = pl.concat([once.drop("twice"), again.drop("twice")]).sort("page", "order")
-    showings = both.select(
-        "item_id", pl.int_range(1, pl.len() + 1).over("item_id").alias("showing")
-    )
-    texts_of = {item_id: texts for item_id, *texts in items.select("item_id", *shown).iter_rows()}
+    showings = both.select("item_id", showing=pl.int_range(1, pl.len() + 1).over("item_id"))
+    showings = showings.join(items.select("item_id", *shown), on="item_id", maintain_order="left")
     rows: list[tuple[object, ...]] = []
-    for item_id, showing in showings.iter_rows():
+    for item_id, showing, *texts in showings.iter_rows():
         entry_id = draw_id(seed, "entry", annotator, item_id, showing)
-        texts = list(texts_of[item_id])
         if int(draw_id(seed, "side", entry_id), 16) % 2:
             texts.reverse()
         left, right = (*texts, "")[:2]

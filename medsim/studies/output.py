@@ -194,10 +194,7 @@ STUDY_SCORES = Kind(
     noun="set of scores",
     command="medsim study score",
     manifest=ScoresManifest,
-    views={
-        **{name: _view(name) for tables in SCORE_TABLES.values() for name in tables},
-        **EVERY,
-    },
+    views={**{name: _view(name) for tables in SCORE_TABLES.values() for name in tables}, **EVERY},
 )
 
 
