@@ -240,6 +240,7 @@ def test_cover_sheets_merged_cells_totals_and_empty_files_are_read_or_named(tmp_
     folder.mkdir()
     book = openpyxl.Workbook()
     book.active.append(["entry", "note"])
+    book.active.append([rows_of(study, "ada")[0][0], "difficult"])
     sheet = book.create_sheet("Bogen")
     sheet.append(["Nr", "links", "rechts", "Antwort"])
     for cells in rows_of(study, "ada"):

@@ -163,16 +163,13 @@ def _answers_of(
 ) -> list[GivenAnswer]:
     """Return the answers in a file, and add its warnings and facts; empty files may be in folders.
 
-    Of a workbook, the sheet with all headings of a sheet is read, or else with an entry.
+    Of a workbook, the sheet is read that has the row with most headings, or most cells of an entry.
     """
-
-    def fits(cells: Sequence[str]) -> int:
-        names = {*map(str.lower, cells)}
-        return 2 * names.issuperset(study.scale.columns) + (not names.isdisjoint(entries))
-
+    sides = [entry[side] for entry in entries.values() for side in study.scale.sides]
+    known = {*study.scale.columns, *entries, *map(str.lower, filter(None, sides))}
     try:
         with reading(path, "answers"):
-            text = read_text(path, fits=fits)
+            text = read_text(path, fits=lambda row: len(known.intersection(map(str.lower, row))))
             answers = _checked(text, entries, study, notes)
     except EmptyFileError:
         if is_named:
