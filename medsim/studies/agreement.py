@@ -212,9 +212,10 @@ def answer_table(items: pl.DataFrame, answers: pl.DataFrame, names: Sequence[str
     """Return float64[n_annotators, n_items]: mean values of answers, NaN without answers."""
     table = np.full((len(names), items.height), np.nan)
     means = answers.group_by("annotator", "item_id").agg(pl.col("value").mean())
-    rows = means["annotator"].replace_strict(names, range(len(names)))
-    columns = means["item_id"].replace_strict(items["item_id"], range(items.height))
-    table[rows.to_numpy(), columns.to_numpy()] = means["value"].to_numpy()
+    column_of = {item_id: column for column, item_id in enumerate(items["item_id"])}
+    row_of = {name: row for row, name in enumerate(names)}
+    for name, item_id, value in means.iter_rows():
+        table[row_of[name], column_of[item_id]] = value
     return table
 
 
