@@ -69,6 +69,10 @@ class InputError(MedsimError):
     """The input is invalid: a file is missing, damaged, or not as expected."""
 
 
+class EmptyFileError(InputError):
+    """A file has no content."""
+
+
 class OptionError(MedsimError):
     """An option, or a combination of options, is invalid."""
 

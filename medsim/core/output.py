@@ -336,14 +336,18 @@ class OutputFolder:
             self.register_existing(name, rows)
         return name in self.outputs
 
-    def carry_over(self, files: Mapping[str, Output | None]) -> None:
-        """Take over files of an earlier output at the same path.
+    def carry_over(self, outputs: Mapping[str, Output], written: Collection[str]) -> None:
+        """Take over the files of the earlier output, except those that are written again.
 
-        They are hard-linked if the file system supports it, else copied.
+        They are hard-linked if the file system supports it, else copied. ``outputs`` are those of
+        its manifest, which is written again too.
         """
-        self._carried.update(files)
-        for name, output in files.items():
-            source, target = self._out / name, self.folder / name
+        for source in sorted(self._out.rglob("*"), key=Path.as_posix):
+            name = source.relative_to(self._out).as_posix()
+            if name in {MANIFEST, *written} or not source.is_file():
+                continue
+            self._carried.add(name)
+            target = self.folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.unlink(missing_ok=True)
             try:
@@ -351,8 +355,8 @@ class OutputFolder:
             except OSError:
                 shutil.copy2(source, target)
                 sync_file(target)
-            if output is not None:
-                self.outputs[name] = output
+            if name in outputs:
+                self.outputs[name] = outputs[name]
 
     def publish(self) -> None:
         """Move the folder to its final path, and remove an earlier output there.

@@ -27,7 +27,7 @@ _PANIC = "PanicException"  # from libraries in Rust; not an Exception, and not i
 _LONGEST_REASON = 200
 _OF_CODE = re.compile(  # in texts of errors that say nothing to users, as in f(name=…) or int()
     r"[a-z](Error|Exception|Forbidden)\b|\w\(\w+=|\w\(\)|<[\w.]+ (object|at) |NoneType|to unpack|"
-    r"infer_schema"
+    r"infer_schema|is not a zip file"
 )
 _HARMLESS = MIB  # content up to this size is harmless at any compression ratio
 _MAGIC_BYTES = 10  # that identify a packed file

@@ -16,7 +16,7 @@ from textwrap import shorten
 
 import polars as pl
 
-from medsim.core.errors import InputError, counted
+from medsim.core.errors import EmptyFileError, InputError, counted
 from medsim.core.files import open_hashed
 from medsim.core.parquet import frame_of_parquet
 from medsim.core.reading import (
@@ -25,6 +25,7 @@ from medsim.core.reading import (
     LARGEST_FILE,
     UTF_16,
     WORKBOOK,
+    ZIP,
     Text,
     file_kind,
     json_columns,
@@ -71,8 +72,9 @@ def decoded_text(
 ) -> Text:
     """Return the text of the bytes of a file, see ``read_text``."""
     kind = file_kind(data[:BEGINNING])
-    if kind is WORKBOOK:
-        return replace(read_sheet(path, data, fits, sheet), sha256=sha256)
+    if kind is WORKBOOK or (kind is ZIP and path.suffix.lower() == ".xlsx"):
+        with reading(path, "a workbook", "copy it again, or save it as .xlsx or CSV again"):
+            return replace(read_sheet(path, data, fits, sheet), sha256=sha256)
     if kind is not None and kind.is_binary:
         raise InputError(f"{path} {kind}" + ("" if kind.advice else "; expected text"))
     encoding = "UTF-16" if kind is UTF_16 else "UTF-8"
@@ -90,7 +92,7 @@ def decoded_text(
         line = len(LINE_END.findall(content, 0, control.start())) + 1
         raise InputError(f"{path} is not text: line {line} has the character {control[0]!r}")
     if not content.strip():
-        raise InputError(f"{path} is empty")
+        raise EmptyFileError(f"{path} is empty")
     if kind is HTML:
         if (page := _WRAPPED.match(content)) is None:
             raise InputError(f"{path} {HTML}")

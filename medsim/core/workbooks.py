@@ -16,11 +16,11 @@ from zipfile import ZipFile
 
 import polars as pl
 
-from medsim.core.errors import InputError, counted, listed
+from medsim.core.errors import EmptyFileError, InputError, counted, listed
 from medsim.core.reading import LARGEST_FILE, Text
 
-Fits = Callable[[Sequence[str]], bool]
-"""Whether the cells of a row are the header that a reader needs."""
+Fits = Callable[[Sequence[str]], int]
+"""How well the cells of a row are the header that a reader needs; 0 or False if they are not."""
 
 _HEAD_ROWS = 50  # with cells, in which the header is
 _LINE_END = re.compile(r"[\r\n]|_x000[AD]_", re.IGNORECASE)  # as Excel may write them
@@ -37,8 +37,8 @@ _WIDTH_ROWS = 1_000  # whose texts decide the width of a column
 def read_sheet(path: Path, data: bytes, fits: Fits | None = None, name: str = "") -> Text:
     """Return a sheet of a workbook as CSV, with one line per row and no line ends in cells.
 
-    It is the first sheet with a header that fits, visible sheets before hidden ones. If none fits,
-    it is the first sheet with a cell, and its header is the first row with more than half as many
+    It is the first sheet with the header that fits best, visible sheets before hidden ones. If none
+    fits, it is the first with a cell, and its header is the first row with more than half as many
     filled cells as the fullest row. Rows above the header and cells beside it are left out, with a
     warning.
 
@@ -49,7 +49,7 @@ def read_sheet(path: Path, data: bytes, fits: Fits | None = None, name: str = ""
     Args:
         path: path of the file, for messages.
         data: its bytes.
-        fits: whether a row is the header; None if any may be.
+        fits: how well a row fits as the header; None if any may be.
         name: name of the sheet to read; empty for any.
 
     Raises:
@@ -73,10 +73,11 @@ def read_sheet(path: Path, data: bytes, fits: Fits | None = None, name: str = ""
         titles = {sheet.title: sheet for sheet in heads}
         if not heads or (name and name not in titles):
             fault = f"has no sheet {name!r}; it has {listed(list(map(repr, titles)), most=40)}"
-            raise InputError(f"{path} {fault if heads else 'is empty'}")
+            raise InputError(f"{path} {fault}") if heads else EmptyFileError(f"{path} is empty")
         searched = [titles[name]] if name else [*heads]
-        found = [(each, row) for each in searched for row in heads[each] if fits and fits(row)]
-        sheet, header = found[0] if found else (searched[0], _header_of(heads[searched[0]]))
+        rows_of = ((each, row) for each in searched for row in heads[each])
+        sheet, header = max(rows_of, key=lambda each: fits(each[1]) if fits else 0)
+        header = header if fits and fits(header) else _header_of(heads[sheet])
         content, n_beside = _content(path, sheet, header)
     n_merged, n_empty = _lost_cells(data, sheet._worksheet_path)  # noqa: SLF001 — it has no other
     others = [repr(title) for title, each in titles.items() if each is not sheet and not name]

@@ -41,14 +41,10 @@ from medsim.embeddings.options import (
 )
 from medsim.evaluations.statistic import BASELINE, STATISTICS, tabulated_names
 from medsim.statistics.options import (
-    BINS,
-    EQUAL_PARTS,
     MAX_RESAMPLES,
     MIN_RESAMPLES,
     RESAMPLES,
     RESAMPLES_A_COMPARISON,
-    TOPIC_BINS,
-    check_bins,
 )
 from medsim.systems.options import PREDICTIONS_OPTION, SystemLike
 
@@ -153,6 +149,7 @@ FIXABLE = ("best", "standings", "parts", *tabulated_names())
 """The tables that can compare embeddings at fixed metrics."""
 
 _N_NEAR = 2
+_COUNT = re.compile(r"[1-9][0-9]{0,17}")
 
 _ARTICLE = tuple(
     name for name, one in STATISTICS.items() if one.kind in {"matched", "labelled", "rated"}
@@ -289,9 +286,25 @@ class EvaluateOptions(ModelOptions):
         "Table of words and their counts, to divide rated pairs into bins. Its columns are word, "
         "and count (in a corpus), topics (the number of topics that use the word) or domain.",
     )
-    bins: Annotated[Sequence[int], BINS] = ()
-    topic_bins: Annotated[Sequence[int], TOPIC_BINS] = ()
-    equal_parts: Annotated[int | None, EQUAL_PARTS] = None
+    bins: Sequence[int] = option_field(
+        (),
+        "Lower bounds of bins of counts in a corpus; default: powers of ten.",
+        listed=True,
+        metavar="N,N,…",
+    )
+    topic_bins: Sequence[int] = option_field(
+        (),
+        "Lower bounds of bins by the number of topics in which a word occurs; default: 1,2,5.",
+        listed=True,
+        metavar="N,N,…",
+    )
+    equal_parts: int | None = option_field(
+        None,
+        "Use this many bins of equal size, instead of --bins and --topic-bins. Each has about "
+        "equally many pairs; Chiu et al. (2018) use three.",
+        least=2,
+        most=20,
+    )
     datasets: Annotated[Sequence[DatasetName], _sets("Datasets; default: all.", "datasets")] = ()
     difficulty: Annotated[
         Sequence[Difficulty], _sets("Difficulty of pairs; default: both.", "difficulty")
@@ -344,7 +357,22 @@ class EvaluateOptions(ModelOptions):
             raise OptionError(
                 "leave out `difficulty`: minimal negatives have easy and hard positives together"
             )
-        check_bins(self)
+        self._check_bins()
+
+    def _check_bins(self) -> None:
+        """Make bins integers, which the command line gives as text, or raise OptionError."""
+        if self.equal_parts is not None and (self.bins or self.topic_bins):
+            raise OptionError(
+                "`equal_parts` replaces `bins` and `topic_bins`; give one or the other"
+            )
+        for name in ("bins", "topic_bins"):
+            texts = ",".join(map(str, getattr(self, name)))
+            bins = tuple(sorted({int(text) for text in texts.split(",") if _COUNT.fullmatch(text)}))
+            if ",".join(map(str, bins)) != texts:
+                raise OptionError(
+                    f"`{name}` {texts} must be ascending counts from 1, such as 5,50,500"
+                )
+            object.__setattr__(self, name, bins)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,9 @@ RESULT = "result.json"
 RESULT_VALUES = "result.npz"
 """The file beside it with the values without each cluster, if these are large."""
 
+SUBMITTED = ("submitter", "date")
+"""The options of an evaluation that the file repeats if they are given."""
+
 SUMMARIES = (SET_RESULTS, SET_COMPARISONS, COVERAGE, OVERLAP, RETRIEVAL, ROBUSTNESS, SEPARATION)
 """The tables that every run writes again from all results."""
 

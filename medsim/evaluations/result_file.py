@@ -21,7 +21,7 @@ from medsim.embeddings.metrics import WordBags
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.embeddings.options import HUB, SERVICE
 from medsim.evaluations.baselines import DEFINITION
-from medsim.evaluations.output import RESULT, RESULT_VALUES
+from medsim.evaluations.output import RESULT, RESULT_VALUES, SUBMITTED
 from medsim.evaluations.sets import HEADLINE, WHOLE_SUBSET
 from medsim.evaluations.statistic import BASELINE, SampleKind, statistics_of
 from medsim.pages.page import format_value
@@ -59,9 +59,6 @@ the effective number of clusters, and changes are those of the headline score wi
 of pairs in turn, in units of 1e-9, in order of the clusters' first pairs. They are in the file
 beside it if together they are large. Scores are on the pairs that the model covers.
 """
-
-SUBMITTED = ("submitter", "date")
-"""The options of an evaluation that the file repeats if they are given."""
 
 _HEADLINE = {"statistic": HEADLINE, "version": DEFINITION}
 _DECIDING = ("coverage", "independent_pairs")  # options that change a headline score
@@ -154,8 +151,7 @@ def write_result(
     parts = {"schema": str(SCHEMA), "headline": json.dumps(_HEADLINE)}
     parts |= {"medsim": json.dumps(run.metadata["medsim"]), "libraries": run.metadata["libraries"]}
     parts["options"] = json.dumps(run.options.recorded())
-    given = {name: getattr(run.options, name) for name in SUBMITTED}
-    parts |= {name: json.dumps(str(value)) for name, value in given.items() if value}
+    parts |= {name: json.dumps(value) for name, value in run.submitted.items()}
     parts |= {name: _lines(_table(name, of_part)) for name, of_part in rows.items()}
     if sum(map(len, parts.values())) > _MAX_TEXT:
         table = _table("headlines", rows["headlines"])

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from medsim.core import manifest
 from medsim.core.errors import InputError, OutputError
 from medsim.core.progress import Progress
+from medsim.core.reading import read_json
 from medsim.embeddings.options import VECTORS_USED
-from medsim.evaluations.output import RESULT, RESULT_VALUES, SUMMARIES, Evaluation
+from medsim.evaluations.output import RESULT, RESULT_VALUES, SUBMITTED, SUMMARIES, Evaluation
 from medsim.statistics.options import RESAMPLES, Resampling
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class EvaluationRun:
         options: options of this run; the recorded ones are the same in earlier runs.
         inputs: provenance by name.
         embeddings: provenance by name; sizes and metrics are added when an embedding is read.
+        submitted: submitter and date of the result, if they are given now or were earlier.
         metadata: written into every file.
         output: the folder that is written.
         progress: receives every stage.
@@ -43,6 +45,7 @@ class EvaluationRun:
     options: EvaluateOptions
     inputs: Provenance
     embeddings: Provenance
+    submitted: dict[str, str]
     metadata: dict[str, str]
     output: OutputFolder
     progress: Progress
@@ -129,14 +132,19 @@ def begin_run(
         OutputError: an earlier input or embedding has the same name and other content.
     """
     before: tuple[Provenance, Provenance] = ({}, {})
+    submitted = {name: str(value) for name in SUBMITTED if (value := getattr(options, name))}
     if earlier is not None:
         before = earlier.manifest.inputs, earlier.manifest.embeddings
+        if RESULT in earlier.manifest.outputs:
+            known = read_json(earlier.folder / RESULT)
+            submitted = {name: known[name] for name in SUBMITTED if name in known} | submitted
     all_inputs = _joined(options.out, "input", before[0], inputs)
     redistributable = [record.get("redistributable") for record in all_inputs.values()]
     run = EvaluationRun(
         options=options,
         inputs=all_inputs,
         embeddings=_joined(options.out, "embedding", before[1], embeddings),
+        submitted=submitted,
         metadata={
             "medsim": manifest.medsim_version(),
             "libraries": json.dumps(manifest.library_versions(*manifest.ENCODERS)),
@@ -162,11 +170,8 @@ def begin_run(
         }
     )
     if earlier is not None:
-        files = (path for path in earlier.folder.rglob("*") if path.is_file())
-        names = {path.relative_to(earlier.folder).as_posix() for path in files}
-        written = {manifest.MANIFEST, RESULT, RESULT_VALUES, *(table.files for table in SUMMARIES)}
-        to_keep = sorted(names - written)
-        output.carry_over({name: earlier.manifest.outputs.get(name) for name in to_keep})
+        written = {RESULT, RESULT_VALUES, *(table.files for table in SUMMARIES)}
+        output.carry_over(earlier.manifest.outputs, written)
     return run
 
 

@@ -52,7 +52,9 @@ def decided_of(files: Sequence[str | Path], codes: pl.DataFrame, store: Store) -
         codes: the local codes with their names: code and names.
         store: the store of the standard, which knows what became of its concepts.
     """
-    every = read_decisions(files)
+    every, code = read_decisions(files), codes["code"]
+    known_as = dict(zip(_in_one_line(code), code, strict=True)) | dict(zip(code, code, strict=True))
+    every = every.with_columns(pl.col("subject_id").replace(known_as))
     is_known = every["subject_id"].is_in(codes["code"].implode())
     columns = {"subject_id": "code", "object_id": "concept_id", "object_label": "concept_name"}
     known, pair = every.filter(is_known).rename(columns), ["code", "concept_id"]
@@ -101,6 +103,12 @@ def _with_changes(rows: pl.DataFrame, codes: pl.DataFrame, store: Store) -> pl.D
         changes = store.frame("mapping/target")
     rows = rows.join(changes, on=["concept_id", "concept_name"], how="left", maintain_order="left")
     names = codes.select("code", "names").explode("names")
-    named = names.select("code", lowered_column(names["names"]).alias("label"), is_named=True)
-    rows = rows.with_columns(lowered_column(rows["subject_label"]).alias("label"))
+    label = lowered_column(_in_one_line(names["names"])).alias("label")
+    named = names.select("code", label, is_named=True)
+    rows = rows.with_columns(lowered_column(_in_one_line(rows["subject_label"])).alias("label"))
     return rows.join(named.unique(), on=["code", "label"], how="left", maintain_order="left")
+
+
+def _in_one_line(texts: pl.Series) -> pl.Series:
+    """Return texts as workbooks give them back, with a space in place of line breaks."""
+    return texts.str.replace_all(r"\s*[\r\n]\s*", " ")

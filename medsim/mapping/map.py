@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from medsim.builds.build import is_output, paths_of
+from medsim.builds.build import paths_of
 from medsim.core import manifest
 from medsim.core.config import checked_threads
 from medsim.core.errors import counted, listed
@@ -24,7 +24,7 @@ from medsim.mapping.candidates import PairSearch, comparable
 from medsim.mapping.decided import Decided, decided_of
 from medsim.mapping.files import MAX_IN_WORKBOOK, write_files
 from medsim.mapping.gold import read_gold
-from medsim.mapping.names import LocalReading, local_codes, read_names
+from medsim.mapping.names import read_codes, read_names
 from medsim.mapping.options import MapOptions
 from medsim.mapping.output import NAME_MAPPING, MappingManifest, NameMapping
 from medsim.mapping.probability import drawn_lists, likely_concepts
@@ -59,10 +59,7 @@ def map_names(options: MapOptions) -> NameMapping:
     inputs = [*paths_of(options.local), *paths_of(options.standard), *map(Path, options.decisions)]
     with claimed_by(options, NAME_MAPPING, inputs) as output:
         with Store(threads=threads, spill=output.spill) as store:
-            how = LocalReading(language=options.language, columns=options.columns)
-            local_facts, local_names = read_names(options.local, how, store, progress)
-            is_table = not is_output(options.local) and local_facts["source"] == "table"
-            codes = local_codes(local_names, store, with_columns=is_table)
+            local_facts, codes = read_codes(options, store, progress)
         reading = ReadingOptions(
             language=options.language,
             extensions=options.extensions,

@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from medsim.builds.build import fill_tables
-from medsim.core.errors import InputError, OptionError
+from medsim.builds.build import fill_tables, is_output
+from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.progress import Progress
 from medsim.terminologies.options import ReadingOptions
 
 if TYPE_CHECKING:
     from medsim.core.options import PathOrOutput
     from medsim.core.store import Store
+    from medsim.mapping.options import MapOptions
 
 _CHOSEN = {"category": pl.String}
 _LOCAL_ROW = pl.Schema({"concept_id": pl.String, "frequency": pl.Int64, "kept": pl.String})
 
 
-class LocalReading(ReadingOptions):
+class _LocalReading(ReadingOptions):
     """How local names are read: with the columns that have no role."""
 
     keeps_columns: ClassVar[bool] = True
@@ -54,25 +55,28 @@ def read_names(
     return facts, names
 
 
-def local_codes(names: pl.DataFrame, store: Store, *, with_columns: bool) -> pl.DataFrame:
-    """Return a row per local code with its names, without status and probabilities.
-
-    Args:
-        names: the rows of ``read_names`` for LOCAL.
-        store: the store of LOCAL.
-        with_columns: whether the store has the columns without a role.
-    """
+def read_codes(
+    options: MapOptions, store: Store, progress: Progress
+) -> tuple[dict[str, Any], pl.DataFrame]:
+    """Return the facts about LOCAL, and a row per code with its names; see ``read_names``."""
+    language = options.local_language or options.language
+    reading = _LocalReading(language=language, columns=options.columns)
+    facts, names = read_names(options.local, reading, store, progress)
     rows = pl.DataFrame(schema=_LOCAL_ROW)
-    if with_columns:
+    if not is_output(options.local) and facts["source"] == "table":
         rows = store.table("local_row").select(*_LOCAL_ROW).cast(_LOCAL_ROW)
     codes = main_names(names).join(
         names.group_by("concept_id").agg(pl.col("term").alias("names"), pl.first("category")),
         on="concept_id",
     )
+    if n_unnamed := int(store.table("concept")["active"].sum()) - len(codes):
+        lost = f"{counted(n_unnamed, 'code')} of LOCAL without a name in {language!r}"
+        progress.warn(f"left out {lost}; `local_language` chooses another language")
     codes = codes.join(rows, on="concept_id", how="left").rename({"concept_id": "code"})
-    return codes.rename({"main_name": "name"}).sort(
+    codes = codes.rename({"main_name": "name"}).sort(
         pl.col("frequency"), "code", descending=[True, False], nulls_last=True
     )
+    return facts, codes
 
 
 def main_names(names: pl.DataFrame) -> pl.DataFrame:

@@ -90,6 +90,13 @@ class MapOptions(ModelOptions):
         kept_empty=False,
     )
     language: str = input_field(ENGLISH, "Language code of names.", key="language")
+    local_language: str | None = input_field(
+        None,
+        "Language code of names of LOCAL, if it is another. A table without a column of languages "
+        "is read whole.",
+        key="local_language",
+        kept_empty=False,
+    )
     extensions: Annotated[Sequence[str | Path], extensions_option("STANDARD")] = ()
     vocabularies: Sequence[str] = input_field(
         (),

@@ -35,7 +35,7 @@ def tables_of(
     """Return the tables of a mapping by name.
 
     Args:
-        codes: the rows of ``local_codes``.
+        codes: the rows of ``read_codes``.
         names: the names of the standard.
         every: the candidates of each code with their probability, and none as the last.
         decided: what is decided.

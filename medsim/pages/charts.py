@@ -334,7 +334,9 @@ def curves(
     )
     layers = [coin, lines] if diagonal else [lines]
     if with_points:  # a contender may have only one
-        layers.append(lines.mark_point(size=40, filled=True).transform_filter("datum.is_point"))
+        points = lines.mark_point(size=40, filled=True).transform_filter("datum.is_point")
+        shape = coloured(alt.Shape, "contender", contenders)
+        layers.append(points.encode(shape=shape, strokeDash=alt.value([1, 0])))
     spec = with_choice(finished(alt.layer(*layers).properties(height=380)), choices)
     if spec.pop("transform", None):  # on the whole chart it would leave the diagonal out
         for layer in spec["layer"][diagonal:]:

@@ -233,20 +233,23 @@ function decisionsOn(settings, columns, table, { links, redraw, turn }) {
     const [heading, ...lines] = rows.map((cells) => cells.map((cell) => unguarded(cell.trim())));
     const at = Object.fromEntries(heading.map((name, place) => [renamed(name.toLowerCase()), place]));
     const entries = new Map();
-    let n_others = 0;
+    let [n_known, n_others] = [0, 0];
     for (const cells of lines) {
       const entry = Object.fromEntries(COLUMNS.map((name) => [name, cells[at[name]] ?? ""]));
       entry.decision = renamed(entry.decision.toLowerCase());
       entry.date = entry.date.replace(/^(\d+)\.(\d+)\.(\d{4})$/, "$3-$2-$1");
       const id = hashed(COLUMNS.slice(0, settings.object_columns.length ? 4 : 2).map((name) => entry[name]).join("\t"));
       const isKnown = rowOf.has(id) && Object.hasOwn(choicesOf(rowOf.get(id)), entry.decision);
+      n_known += isKnown ? 1 : 0;
       if (!isKnown) n_others += entry.decision ? 1 : 0;
       else if ((entries.get(id) ?? kept.of(id))?.date > entry.date) continue;
       else entries.set(id, settings.object_columns.length ? { ...entry, object_id: "", object_label: "" } : entry);
     }
     keep(entries);
+    const n_more = n_known - entries.size; // of other reviewers, other concepts of a code, or earlier ones
+    const more = n_more ? `, not ${count(n_more)} more on the same rows, so keep the file` : "";
     const others = n_others ? `, ${count(n_others)} others are on no row of this page` : "";
-    status.textContent = `Read ${count(entries.size)} decisions${others}; ${status.textContent}`;
+    status.textContent = `Read ${count(entries.size)} decisions${more}${others}; ${status.textContent}`;
     redraw();
   }
 

@@ -132,7 +132,7 @@ def _position_p(answers: pl.DataFrame) -> float | None:
 
 def affirmed_of(replies: pl.DataFrame) -> pl.DataFrame:
     """Return the wrong names that several language models affirm, or the only one: ``AFFIRMED``."""
-    models = pl.col("model").unique(maintain_order=True)
+    models = pl.col("model").unique().sort()
     return (
         replies.filter(~pl.col("is_correct"), pl.col("prediction") != "no")
         .group_by(pair=pl.concat_list("term", "name").list.sort())

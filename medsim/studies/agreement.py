@@ -143,11 +143,8 @@ def _beyond_chance(by_chance: Callable[[FloatTable], Values], sums: FloatTable) 
     """Return the agreement of each row of sums; see ``agreements`` for the columns."""
     shares, alike, n_pairable = sums[:, :-2], sums[:, -2], sums[:, -1]
     expected = by_chance(shares / np.maximum(shares.sum(axis=1, keepdims=True), 1))
-    result = np.full(len(sums), np.nan)
-    is_defined = (n_pairable > 0) & (expected < 1 - _ROUNDING)
-    np.divide(alike, n_pairable, out=result, where=is_defined)
-    np.divide(result - expected, 1 - expected, out=result, where=is_defined)
-    return result
+    beyond = np.where(expected < 1 - _ROUNDING, 1 - expected, 0)
+    return quotients(quotients(alike, n_pairable) - expected, beyond)
 
 
 def _alpha(sums: FloatTable) -> Values:

@@ -13,7 +13,7 @@ import polars as pl
 
 from medsim.core.canonical import canonical_digest
 from medsim.core.errors import counted
-from medsim.core.manifest import MANIFEST, fingerprint, medsim_version
+from medsim.core.manifest import fingerprint, medsim_version
 from medsim.core.opened import Opened
 from medsim.core.output import OutputFolder, claimed, claimed_by
 from medsim.core.progress import Progress
@@ -151,10 +151,7 @@ def add_to_study(study: Study, presentation: pl.DataFrame) -> Study:
     people, added = ([*earlier, name] for earlier in (before.annotators, before.added))
     manifest = replace(before, annotators=people, added=added)
     with claimed(study.folder, replace(STUDY, grows=True), overwrite=False) as output:
-        files = (path for path in study.folder.rglob("*") if path.is_file())
-        names = {path.relative_to(study.folder).as_posix() for path in files}
-        kept = sorted(names - {MANIFEST, ASSIGNED.files})
-        output.carry_over({name: manifest.outputs.get(name) for name in kept})
+        output.carry_over(manifest.outputs, {ASSIGNED.files})
         _write_sheets(output, manifest, assignment, presentation)
     return Study(study.folder)
 
@@ -206,14 +203,11 @@ def presentations_of(
         .with_columns((pl.col("page") + n_pages // 2) % n_pages)
     )
     both = pl.concat([once.drop("twice"), again.drop("twice")]).sort("page", "order")
-    showings = both.select(
-        "item_id", pl.int_range(1, pl.len() + 1).over("item_id").alias("showing")
-    )
-    texts_of = {item_id: texts for item_id, *texts in items.select("item_id", *shown).iter_rows()}
+    showings = both.select("item_id", showing=pl.int_range(1, pl.len() + 1).over("item_id"))
+    showings = showings.join(items.select("item_id", *shown), on="item_id", maintain_order="left")
     rows: list[tuple[object, ...]] = []
-    for item_id, showing in showings.iter_rows():
+    for item_id, showing, *texts in showings.iter_rows():
         entry_id = draw_id(seed, "entry", annotator, item_id, showing)
-        texts = list(texts_of[item_id])
         if int(draw_id(seed, "side", entry_id), 16) % 2:
             texts.reverse()
         left, right = (*texts, "")[:2]

@@ -37,7 +37,6 @@ _SCALED_TO = 10  # the highest mean, as in rated sets
 _FEWEST = 2  # raters that can agree
 _GROUP = "group "
 _NUMBERED = ("count", "topics")
-_BY_DEFAULT = Stratification()
 
 
 def graded_tables(
@@ -47,7 +46,7 @@ def graded_tables(
     resampling: Resampling,
     *,
     outlier_share: float = OUTLIER_SHARE,
-    stratification: Stratification = _BY_DEFAULT,
+    equal_parts: int | None = None,
 ) -> dict[str, pl.DataFrame]:
     """Return tables of a graded study.
 
@@ -81,7 +80,7 @@ def graded_tables(
         "agreement": _agreement(items, ratings, accepted, resampling),
         "raters": _raters(names, ratings, answers, standings, accepted),
         "rated": rated,
-        "parts": _parts_of(rated, stratification),
+        "parts": _parts_of(rated, equal_parts),
     }
 
 
@@ -202,7 +201,7 @@ def scaled_means(ratings: FloatTable) -> pl.DataFrame:
     return pl.DataFrame({"rating": mean, "deviation": deviation, "n_ratings": n_ratings})
 
 
-def _parts_of(rated: pl.DataFrame, stratification: Stratification) -> pl.DataFrame:
+def _parts_of(rated: pl.DataFrame, equal_parts: int | None) -> pl.DataFrame:
     """Return ratings and deviations of all pairs, and of parts by columns of the file.
 
     Parts by counts and by numbers of topics have the pairs whose words are both in the same bin
@@ -216,10 +215,10 @@ def _parts_of(rated: pl.DataFrame, stratification: Stratification) -> pl.DataFra
         },
         schema_overrides=dict.fromkeys(PAIR_PROPERTIES, pl.Float64),
     )
-    if stratification != _BY_DEFAULT and not properties.columns:
+    if equal_parts and not properties.columns:
         raise OptionError(
-            "`bins`, `topic_bins` and `equal_parts` need the columns count1, count2, topics1 or "
-            "topics2, which the pairs of this study lack"
+            "`equal_parts` needs the columns count1, count2, topics1 or topics2, which the pairs "
+            "of this study lack"
         )
     in_bins = (
         part.with_columns(
@@ -227,7 +226,7 @@ def _parts_of(rated: pl.DataFrame, stratification: Stratification) -> pl.DataFra
             pl.col("part").alias("of"),
             pl.col("part_value").str.extract(r"^([0-9.]+)").cast(pl.Float64).alias("begin"),
         )
-        for part in parts_of(properties, stratification).values()
+        for part in parts_of(properties, Stratification(equal_parts=equal_parts)).values()
     )
     described = [
         name for name in rated.columns[len(RATING_COLUMNS) :] if name not in properties.columns

@@ -26,15 +26,7 @@ from medsim.core.options import (
     output_option,
     seed_field,
 )
-from medsim.statistics.options import (
-    BINS,
-    EQUAL_PARTS,
-    MAX_RESAMPLES,
-    MIN_RESAMPLES,
-    TOPIC_BINS,
-    Resampling,
-    check_bins,
-)
+from medsim.statistics.options import MAX_RESAMPLES, MIN_RESAMPLES, Resampling
 
 CountOrNames: TypeAlias = int | str | Sequence[str]
 """A number of people, or their names, as a sequence or separated by commas."""
@@ -227,12 +219,6 @@ class GradeOptions(SheetsOptions):
             )
 
 
-def _of_graded(option: Option, key: str) -> Option:
-    """Return an option of evaluations as an option of scoring graded studies."""
-    text = f"{option.help} It applies to graded studies."
-    return replace(option, help=text, key=key, kept_empty=False)
-
-
 StudyFolder = Annotated[PathOrOutput, Option("Folder of a study.", argument=True)]
 _ANSWERS = Option("Files that annotators sent back, or folders.", argument=True)
 
@@ -278,9 +264,15 @@ class ScoreOptions(MakingOptions):
         most=1,
         key="outlier_share",
     )
-    bins: Annotated[Sequence[int], _of_graded(BINS, "bins")] = ()
-    topic_bins: Annotated[Sequence[int], _of_graded(TOPIC_BINS, "topic_bins")] = ()
-    equal_parts: Annotated[int | None, _of_graded(EQUAL_PARTS, "equal_parts")] = None
+    equal_parts: int | None = option_field(
+        None,
+        "Number of parts by frequency and by topics, with about equally many pairs; Chiu et al. "
+        "(2018) use three. It applies to graded studies.",
+        least=2,
+        most=20,
+        key="equal_parts",
+        kept_empty=False,
+    )
     seed: int = seed_field(0, "Random seed.")
     resamples: int = option_field(
         10_000, "Bootstrap resamples; 0 for none.", least=0, most=MAX_RESAMPLES, key="resamples"
@@ -293,14 +285,13 @@ class ScoreOptions(MakingOptions):
         return Resampling(seed=self.seed, resamples=self.resamples, threads=threads)
 
     def check(self) -> None:
-        """Raise OptionError for bins that are not ascending, or too few resamples."""
+        """Raise OptionError for too few resamples, or no answers."""
         if 0 < self.resamples < MIN_RESAMPLES:
             raise OptionError(
                 f"`resamples` {self.resamples} is too few; use {MIN_RESAMPLES} or more, or 0"
             )
         if not self.answers:
             raise OptionError("give at least one file or folder of answers")
-        check_bins(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,25 +182,19 @@ STUDY = Kind(
     },
 )
 
+
+def _view(name: str) -> Table:
+    """Return a table of scores of several scales."""
+    of = {scale: tables[name] for scale, tables in SCORE_TABLES.items() if name in tables}
+    about = next(iter(of.values())).about
+    return Table(f"{name}.csv", about, optional=True, variants=of)
+
+
 STUDY_SCORES = Kind(
     noun="set of scores",
     command="medsim study score",
     manifest=ScoresManifest,
-    views={
-        **{
-            name: Table(
-                f"{name}.csv",
-                next(tables[name].about for tables in SCORE_TABLES.values() if name in tables),
-                optional=True,
-                variants={
-                    scale: tables[name] for scale, tables in SCORE_TABLES.items() if name in tables
-                },
-            )
-            for tables in SCORE_TABLES.values()
-            for name in tables
-        },
-        **EVERY,
-    },
+    views={**{name: _view(name) for tables in SCORE_TABLES.values() for name in tables}, **EVERY},
 )
 
 

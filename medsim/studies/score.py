@@ -17,7 +17,7 @@ from medsim.core.progress import progress_of
 from medsim.core.shown import MISSING, Shown, Summary, readable_text, texts
 from medsim.core.tables import guarded, harmless
 from medsim.pages.readable import with_ends
-from medsim.statistics.strata import PAIR_PROPERTIES, Stratification
+from medsim.statistics.strata import PAIR_PROPERTIES
 from medsim.studies.folder import Study
 from medsim.studies.graded import MIN_AGREEMENT, OUTLIERS, graded_tables
 from medsim.studies.judged import compared_tables, judged_tables
@@ -162,7 +162,7 @@ def _tables(
             options.leave_out,
             resampling,
             outlier_share=options.outlier_share,
-            stratification=Stratification(options.bins, options.topic_bins, options.equal_parts),
+            equal_parts=options.equal_parts,
         )
     remaining = asked.drop_nulls("value")
     if remaining.is_empty():

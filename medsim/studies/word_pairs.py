@@ -245,8 +245,7 @@ def choose_pairs(options: PairsOptions) -> WordPairs:
         stage.note(", ".join(f"{f.height:,} {domain} pairs" for domain, f in by_domain.items()))
     with progress.stage("draw pairs"):
         draws = {"seed": options.seed, "per_word": options.per_word}
-        quarters = Quarters(chosen, by_domain, related, **draws)
-        pairs = _draw_quarters(quarters, options)
+        pairs = _draw_quarters(Quarters(chosen, by_domain, related, **draws), options)
     options_of = {BIOMEDICAL: "`terminology`", GENERAL: "`norms`"}.items()
     without = [
         f"no associated {domain} pairs without {option}; the set has three quarters"

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from medsim.pages import charts
 from medsim.pages.page import Chart, PageTable, Section, distinct
 from medsim.pages.readable import headed
 from medsim.pages.sentences import p_shown
-from medsim.statistics.selective import AnswerSample
-from medsim.systems.rankings import RankedOutput, ranking_sentences, readable_rankings
+from medsim.systems.rankings import (
+    RankedOutput,
+    answer_sample,
+    ranking_sentences,
+    readable_rankings,
+)
 
 _FEW_POINTS = 20  # of a curve, which are drawn
 _CAPTIONS = {
@@ -81,11 +84,7 @@ def _coverage(curves: pl.DataFrame, models: list[str]) -> Chart:
 def _calibration(scored: pl.DataFrame, models: list[str]) -> Chart:
     rows = []
     for (model,), of_model in scored.group_by("model", maintain_order=True):
-        sample = AnswerSample(
-            scores=of_model["score"].fill_null(np.nan).to_numpy(),
-            right=of_model["rank"].eq_missing(1).to_numpy(),
-            clusters=np.arange(of_model.height),
-        )
+        sample = answer_sample(of_model.with_columns(cluster=pl.int_range(pl.len())))
         rows += [(model, *point) for point in zip(*sample.calibration(), strict=True)]
     columns = {"model": pl.String, **dict.fromkeys(("score", "right", "answers"), pl.Float64)}
     table = pl.DataFrame(rows, columns, orient="row").with_columns(pl.col("answers").cast(pl.Int64))

@@ -108,10 +108,9 @@ def table_of_linker(
     for text, found in lists.items():
         rows += ((text, concept, at, score) for at, (concept, score) in enumerate(found, start=1))
         rows += [(text, "", 1, None)] * (not found)
-    with_scores = any(score is not None for *_, score in rows)
     columns = {"text": pl.String, "concept": pl.String, "rank": pl.Int64, "score": pl.Float64}
     frame = pl.DataFrame(rows, columns, orient="row")
-    frame = frame if with_scores else frame.drop("score")
+    frame = frame if frame["score"].count() else frame.drop("score")
     return replace(table_of_frame(Path(system.name), frame), sha256=fingerprint(frame))
 
 

@@ -115,8 +115,11 @@ def ranking_tables(
             scored = members.join(rows, on="item_id", how="left", maintain_order="left")
             estimates = _estimates(part["stratum"], scored, has_hierarchy=has_hierarchy)
             if is_whole and part["stratum"] in {ALL, WITH_NO_MATCH}:
-                answers = _answers(scored)
-                estimates |= _at_thresholds(answers, is_calibrated=model in calibrated)
+                answers = answer_sample(scored)
+                at_thresholds = answers.at_thresholds(_PRECISION)
+                estimates |= dict(zip(("coverage_at_95", "aurc"), at_thresholds, strict=True))
+                if model in calibrated:
+                    estimates["calibration_error"] = answers.calibration_error()
                 named = of_corpus | {"stratum": part["stratum"], "model": model}
                 tables["curve"] += (named | point for point in _points(answers))
                 samples[model] = _ranks(scored)
@@ -143,7 +146,7 @@ def _parts(
 
 def _estimates(stratum: str, scored: pl.DataFrame, *, has_hierarchy: bool) -> dict[str, Estimate]:
     """Return the statistics of a model on the items of a stratum that need no threshold."""
-    answers, is_none = _answers(scored), scored.select(_IS_NONE).to_series()
+    answers, is_none = answer_sample(scored), scored.select(_IS_NONE).to_series()
     estimates = {"answered": answers.answered()}
     if is_none.all():  # or there are no items
         return estimates
@@ -158,13 +161,6 @@ def _estimates(stratum: str, scored: pl.DataFrame, *, has_hierarchy: bool) -> di
             found = hits.cast(pl.Float64).to_numpy()
             estimates[name] = clustered_mean(found, sample.clusters)
     return {name: compute(sample) for name, compute in _ACCURACIES.items()} | estimates
-
-
-def _at_thresholds(answers: AnswerSample, *, is_calibrated: bool) -> dict[str, Estimate]:
-    estimates = dict(
-        zip(("coverage_at_95", "aurc"), answers.at_thresholds(_PRECISION), strict=True)
-    )
-    return estimates | ({"calibration_error": answers.calibration_error()} if is_calibrated else {})
 
 
 def _points(answers: AnswerSample) -> Iterator[dict[str, float]]:
@@ -205,7 +201,8 @@ def _ranks(scored: pl.DataFrame) -> RankSample:
     return RankSample(ranks=ranks, clusters=_clusters(scored))
 
 
-def _answers(scored: pl.DataFrame) -> AnswerSample:
+def answer_sample(scored: pl.DataFrame) -> AnswerSample:
+    """Return answers as a sample, from their rank, score and cluster."""
     return AnswerSample(
         scores=scored["score"].cast(pl.Float64).fill_null(np.nan).to_numpy(),
         right=scored["rank"].eq_missing(1).to_numpy(),

@@ -130,7 +130,7 @@ def pair_scores(
 ) -> Values:
     """Return the score of each pair of texts by a Python object: float64[n_pairs], NaN for none.
 
-    The last, middle and first pairs of the first batch are scored again, in this order.
+    The last, middle and first pairs of each batch are scored again, in this order.
 
     Args:
         system: an object with ``predict``, or a function.
@@ -144,8 +144,7 @@ def pair_scores(
     scores = np.empty(len(pairs))
     for part in slices_of(len(pairs), _BATCH):
         scores[part] = _answers_to(system, pairs[part])
-        if part.start == 0:
-            _check_repeated(system, pairs[part], scores[part])
+        _check_repeated(system, pairs[part], scores[part])
         advance(part.stop - part.start)
     return scores
 

@@ -57,7 +57,7 @@ class ReadingOptions(Options):
     Attributes:
         keeps_columns: whether a table of names also fills the table ``local_row``, with a row per
             concept: concept_id; frequency, the sum over its rows, null if none has one; and kept,
-            a JSON object with the first row's columns without a role, as text.
+            a JSON object with the distinct values of its columns without a role, as text.
     """
 
     keeps_columns: ClassVar[bool] = False

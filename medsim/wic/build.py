@@ -13,6 +13,7 @@ import polars as pl
 
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
+from medsim.core.kinds import WIC_COLUMNS
 from medsim.core.manifest import Skipped, run_facts
 from medsim.core.options import public
 from medsim.core.output import claimed_by
@@ -41,7 +42,6 @@ from medsim.wic.output import (
     WIC,
     Benchmark,
     WicManifest,
-    instances_text,
 )
 from medsim.wic.rules import QUOTAS
 from medsim.wic.splits import Splitter, benchmark_mentions, blocks_of, instance_rows
@@ -81,8 +81,9 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
         instances = _instances(store, options, mentions, terminology.vocabulary, threads, progress)
         quotas = _quotas(instances, progress)
         for split in CORPUS_SPLITS:
-            rows = instances.filter(split=split)
-            output.write_text(f"{split}.json", instances_text(rows) + "\n", rows.height)
+            rows = instances.filter(split=split).select(list(WIC_COLUMNS))
+            text = json.dumps(rows.to_dicts(), ensure_ascii=False, indent=1)
+            output.write_text(f"{split}.json", f"{text}\n", rows.height)
         metadata = _metadata(options, facts, terminology)
         output.write(INSTANCE.files, instances, metadata)
         output.write(CHOSEN_MENTION.files, benchmark_mentions(mentions), metadata)

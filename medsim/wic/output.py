@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -17,7 +16,7 @@ import polars as pl
 
 from medsim.core.errors import InputError, OptionError, counted, unknown_name
 from medsim.core.instances import file_of, published_instances
-from medsim.core.kinds import WIC_COLUMNS, Column, Columns, Kind, columns, declared_tables
+from medsim.core.kinds import Column, Columns, Kind, columns, declared_tables
 from medsim.core.manifest import MANIFEST, RunManifest
 from medsim.core.opened import Opened, reading_output
 from medsim.core.options import folder_of
@@ -198,11 +197,6 @@ def read_instances(path: Path) -> pl.DataFrame:
                 f"{path}: instance {number}: unknown cat {cat!r}; known: {', '.join(GROUPS)}"
             )
     return instances
-
-
-def instances_text(instances: pl.DataFrame) -> str:
-    """Return instances as the text of a JSON file in the published layout."""
-    return json.dumps(instances.select(list(WIC_COLUMNS)).to_dicts(), ensure_ascii=False, indent=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

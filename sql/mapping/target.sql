@@ -43,7 +43,8 @@ where
         where
             d.concept_id = s.concept_id
             and d.active
-            and lower(trim(d.term)) = lower(trim(s.concept_name))
+            and lower(trim(regexp_replace(d.term, '\s+', ' ', 'g')))
+            = lower(trim(regexp_replace(s.concept_name, '\s+', ' ', 'g')))
     )
 order by
     s.concept_id,

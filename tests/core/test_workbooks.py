@@ -144,10 +144,14 @@ def packed(name: str) -> bytes:
     [
         (b"\xd0\xcf\x11\xe0 old", r"is an old Office file such as \.xls, or has a password; save"),
         (packed("mimetype"), r"is an OpenDocument file; save the sheet as \.xlsx"),
-        (packed("[Content_Types].xml"), r"cannot be read as a table \("),
-        (packed("word/document.xml"), "is a zip; unpack it"),
+        (packed("[Content_Types].xml"), r"cannot be read as a workbook \(File contains no valid"),
+        (
+            packed("[Content_Types].xml")[:-9],
+            r"its content is not as expected\); copy it again, or",
+        ),
+        (packed("word/document.xml"), r"cannot be read as a workbook \(its content is not as"),
     ],
-    ids=["old", "ods", "not a workbook", "docx"],
+    ids=["old", "ods", "not a workbook", "cut", "docx"],
 )
 def test_other_office_files_are_refused_in_one_line(
     tmp_path: Path, content: bytes, message: str

@@ -443,13 +443,13 @@ def test_embeddings_stand_in_all_charts_as_in_the_standings(page: Page) -> None:
 
 def test_no_two_embeddings_look_alike() -> None:
     names = [f"model {at}" for at in range(23)]
-    spec = marks.dots(names, x=marks.ValueAxis(title="AUC"), y=["a"])
+    dots = marks.dots(names, x=marks.ValueAxis(title="AUC"), y=["a"])
+    curves = marks.curves(names, (), with_points=True)  # a curve may be a single point
 
-    channels = spec["layer"][1]["encoding"]
-    looks = zip(
-        channels["fill"]["scale"]["range"], channels["shape"]["scale"]["range"], strict=True
-    )
-    assert len(set(looks)) == 23
+    for spec in (dots, curves):
+        channels = spec["layer"][-1]["encoding"]
+        ranges = (channels[name]["scale"]["range"] for name in ("color", "shape"))
+        assert len(set(zip(*ranges, strict=True))) == 23
 
 
 def test_every_word_on_the_page_that_needs_it_is_explained() -> None:

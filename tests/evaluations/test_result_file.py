@@ -243,6 +243,11 @@ def test_the_file_says_who_submitted_it_when_and_how_large_the_model_is(
     assert (row["submitter"], row["date"], row["address"]) == ("Ada", "2026-01-02", None)
     before = json.loads((evaluation.folder / "result.json").read_text(encoding="utf-8"))
     assert not {"submitter", "date"} & {*before}
+    more = {"three": f"{inputs / 'one.vec'},trained_on=news 2020"}
+    medsim.evaluate(inputs / "build", more, tmp_path / "results", coverage="any", submitter="Ben")
+    models = read_result(tmp_path / "results" / "result.json")["models"]
+    assert {*models.select("submitter", "date").rows()} == {("Ben", "2026-01-02")}
+    assert models.height == 3
 
 
 def test_large_changes_are_in_a_file_beside(

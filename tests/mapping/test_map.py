@@ -156,6 +156,48 @@ def test_decisions_hold_conflict_and_change(
     check_files(decided)
 
 
+def test_decisions_in_a_workbook_hold_for_codes_and_names_with_line_breaks(tmp_path: Path) -> None:
+    table = {"code": ["A\n1", "A 2", "B \r\n 2"], "name": ["fever", "ache", "sore\nthroat"]}
+    standard = pl.DataFrame({"id": ["S1", "S2", "S3"], "name": ["fever", "ache", "sore\nthroat"]})
+    pl.DataFrame(table).write_csv(tmp_path / "local.csv")
+    standard.write_csv(tmp_path / "standard.csv")
+    given = (tmp_path / "local.csv", tmp_path / "standard.csv")
+    asked = medsim.map_names(*given, tmp_path / "asked")
+    book = load_workbook(asked.folder / "candidates.xlsx")
+    for row in book.active.iter_rows(min_row=2):
+        if row[1].value == row[3].value:
+            row[4].value = "exact"
+    book.save(tmp_path / "decided.xlsx")
+
+    found = medsim.map_names(*given, tmp_path / "out", decisions=[tmp_path / "decided.xlsx"])
+
+    assert found.manifest.warnings == ["STANDARD has only 3 names, so probabilities are rough"]
+    assert found.mappings().select("code", "concept_id").rows() == [
+        ("A\n1", "S1"),
+        ("A 2", "S2"),
+        ("B \r\n 2", "S3"),
+    ]
+
+
+def test_both_sides_have_a_language_of_their_own(tmp_path: Path) -> None:
+    for name, rows in {
+        "local": ["A,Heart attack,en", "A,Crise,fr", "B,Asthme,fr"],
+        "standard": ["S1,Herzinfarkt,de", "S1,Heart attack,en", "S2,Asthma,de"],
+    }.items():
+        table = "\n".join(["code,name,language", *rows])
+        (tmp_path / f"{name}.csv").write_text(table, encoding="utf-8")
+    given = (tmp_path / "local.csv", tmp_path / "standard.csv", tmp_path / "out")
+
+    found = medsim.map_names(*given, language="de", local_language="en")
+
+    assert found.local().select("code", "names").rows() == [("A", "Heart attack")]
+    assert found.standard_names()["term"].to_list() == ["Herzinfarkt", "Asthma"]
+    lost = "left out 1 code of LOCAL without a name in 'en'; `local_language` chooses another"
+    assert found.manifest.warnings[0] == f"{lost} language"
+    with pytest.raises(InputError, match="no active descriptions in language 'de'"):
+        medsim.map_names(*given, language="de", overwrite=True)
+
+
 def check_files(decided: medsim.NameMapping) -> None:
     """Read what is written for other programs with other programs."""
     mappings, folder = decided.mappings(), decided.folder

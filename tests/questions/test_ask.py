@@ -23,7 +23,7 @@ from medsim.cli import app
 from medsim.core.errors import InputError, OptionError, ServiceError
 from medsim.questions.answers import INSTRUCTIONS, parse_choice
 from medsim.questions.output import AFFIRMED
-from medsim.questions.scores import answer_sentences
+from medsim.questions.scores import affirmed_of, answer_sentences
 from medsim.statistics.estimates import clustered_mean
 from medsim.statistics.significance import holm, marginal_homogeneity, mcnemar
 
@@ -267,6 +267,15 @@ def test_an_unbiased_model_shows_no_position_bias(
     answers = run(service, questions, tmp_path / "out", "")
     assert scores(answers)["position_p"] == 1
     assert answers.affirmed().is_empty()
+
+
+def test_affirmed_names_list_models_in_alphabetical_order() -> None:
+    replies = pl.DataFrame({"model": ["b", "a", "c", "a"], "name": ["x", "x", "x", "y"]})
+    replies = replies.with_columns(
+        term=pl.lit("t"), concept1=pl.lit("C1"), is_correct=False, prediction=pl.lit("A")
+    )
+
+    assert affirmed_of(replies)["models"].to_list() == ["a|b|c"]
 
 
 def test_pairs_are_asked_one_by_one(service: LocalService, questions: Path, tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def publish(out: Path, *, carried: bool = False) -> None:
     with claimed(out, BUILD, overwrite=True) as output:
         output.resume({})
         if carried:
-            output.carry_over({"label/notes.txt": None})
+            output.carry_over({}, {"pairs/a=1/data.parquet"})
         output.write("pairs/a=1/data.parquet", pl.DataFrame({"a": [1]}), {})
         output.write_text("label/notes.txt" if not carried else "other.txt", "text", 1)
         MADE.write(output.folder)

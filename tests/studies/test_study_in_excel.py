@@ -239,7 +239,8 @@ def test_cover_sheets_merged_cells_totals_and_empty_files_are_read_or_named(tmp_
     folder = tmp_path / "answers"
     folder.mkdir()
     book = openpyxl.Workbook()
-    book.active.append(["Studie der Klinik"])
+    book.active.append(["entry", "note"])
+    book.active.append([rows_of(study, "ada")[0][0], "difficult"])
     sheet = book.create_sheet("Bogen")
     sheet.append(["Nr", "links", "rechts", "Antwort"])
     for cells in rows_of(study, "ada"):
@@ -248,6 +249,8 @@ def test_cover_sheets_merged_cells_totals_and_empty_files_are_read_or_named(tmp_
     sheet.merge_cells("D3:D4")
     book.save(folder / "ada.xlsx")
     (folder / "ben.csv").touch()
+    (folder / "cy.csv").write_bytes(b"\xef\xbb\xbf")
+    openpyxl.Workbook().save(folder / "dan.xlsx")
 
     scores = medsim.score_study(study, [folder], resamples=0)
 
@@ -255,7 +258,7 @@ def test_cover_sheets_merged_cells_totals_and_empty_files_are_read_or_named(tmp_
     said = "\n".join(scores.warnings)
     assert "row 16 ('Summe 14 Paare 14 ja') has no entry; left out" in said
     assert "1 cell is merged over rows; the first has it" in said
-    assert "no answers in ben.csv; left out" in said
+    assert "no answers in ben.csv, cy.csv, dan.xlsx; left out" in said
     assert "parts leaves out columns with more than 12 values: age" in said
     for name in ("ben", "cy"):
         put(folder, f"{name}.csv", f"entry,left,right,answer\n{'0' * 16},a1,b1,odd\n".encode())

@@ -15,7 +15,6 @@ from scipy.stats import spearmanr
 
 from medsim.core.errors import OptionError
 from medsim.statistics.options import Resampling
-from medsim.statistics.strata import Stratification
 from medsim.studies.graded import graded_tables, scaled_means, standings_of
 from medsim.studies.judged import judged_tables
 from medsim.studies.output import ASSIGNED, GRADED_ITEMS, JUDGED_ITEMS
@@ -264,12 +263,11 @@ def test_deviations_are_averaged_by_frequency_and_by_number_of_topics() -> None:
         for name in ("count1", "count2", "topics1", "topics2")
     )
     answers = simulated_ratings(items, bad="none")
-    bins = {"count": (1, 10, 500), "topics": (1, 50)}
+    bins = {"count": (1, 10, 100), "topics": (2, 5)}
 
-    cut = Stratification(bins=bins["count"], topic_bins=bins["topics"])
-    result = graded_tables(items, answers, (), RESAMPLING, stratification=cut)
+    result = graded_tables(items, answers, (), RESAMPLING)
 
-    names = {"count": ["1-9", "10-499", "500+"], "topics": ["1-49", "50+"]}
+    names = {"count": ["1-9", "10-99", "100-999"], "topics": ["2-4", "5+"]}
     rated = result["rated"].to_dicts()
     parts = result["parts"].rows_by_key("part", named=True, unique=True)
     for part, begins in bins.items():
@@ -290,11 +288,10 @@ def test_deviations_are_averaged_by_frequency_and_by_number_of_topics() -> None:
             )
     assert [part for part in parts if "count" in part] == [f"count={n}" for n in names["count"]]
     assert parts["all"]["n_pairs"] == 140
-    cut = Stratification(equal_parts=2)
-    equal = graded_tables(items, answers, (), RESAMPLING, stratification=cut)
+    equal = graded_tables(items, answers, (), RESAMPLING, equal_parts=2)
     assert equal["parts"].filter(pl.col("part").str.starts_with("count=")).height == 2
     with pytest.raises(OptionError, match="the pairs of this study lack"):
-        graded_tables(graded_items(140), answers, (), RESAMPLING, stratification=cut)
+        graded_tables(graded_items(140), answers, (), RESAMPLING, equal_parts=2)
 
 
 def test_equal_sums_of_ratings_tie() -> None:

@@ -124,6 +124,19 @@ def test_objects_and_functions_score_pairs() -> None:
     assert asked(lengths, []) == []
 
 
+def test_scores_that_differ_only_in_later_batches_are_refused() -> None:
+    sizes = list[int]()
+
+    def drifting(pairs: list[tuple[str, str]]) -> list[float]:
+        sizes.append(len(pairs))
+        return [len(b) + 100.0 * (len(sizes) == 5) for _, b in pairs]
+
+    many = [(f"{at}", "x" * (at % 9)) for at in range(1200)]
+    with pytest.raises(InputError, match=r"returned a different score for .* in another batch"):
+        asked(drifting, many)
+    assert sizes == [512, 3, 512, 3, 176, 3]
+
+
 def test_none_and_nan_are_no_score() -> None:
     answers = asked(lambda a, b: None if a == "None" else 1 if b == "eye" else np.nan)
     assert np.array_equal(answers, [np.nan, np.nan, 1, np.nan], equal_nan=True)

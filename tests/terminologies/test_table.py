@@ -405,7 +405,7 @@ id;name;Count;ward;ward;
 
 def test_frequencies_are_added_up_and_other_columns_are_kept(tmp_path: Path) -> None:
     expected = [
-        ("007", 1235, {"ward": "A", "ward (5)": "B", "column6": "x"}),
+        ("007", 1235, {"ward": "A; C", "ward (5)": "B; D", "column6": "x"}),
         ("2", None, {"ward": "01", "ward (5)": None, "column6": 'say "x" y'}),
         ("3", 12, {"ward": None, "ward (5)": None, "column6": None}),
     ]
@@ -420,6 +420,15 @@ def test_frequencies_are_added_up_and_other_columns_are_kept(tmp_path: Path) -> 
     assert n_skipped(facts) == {}
 
 
+def test_values_of_all_rows_of_a_concept_are_kept_once_in_order(tmp_path: Path) -> None:
+    wards = ["b", "", "a", "b"]
+    rows = [f"1,fever,{ward},w{at}" for at, ward in enumerate([*wards, *["a"] * 20])]
+    path = put(tmp_path / "local.csv", "\n".join(["id,name,ward,bed", *rows]))
+
+    beds = "; ".join(f"w{at}" for at in range(20))
+    assert local_rows(path) == [("1", None, {"ward": "b; a", "bed": f"{beds}; …"})]
+
+
 def test_values_of_other_formats_are_kept_as_text(tmp_path: Path) -> None:
     rows = {"id": [1, 2, 1], "name": ["a", "b", "c"], "n": [1.0, None, 3.0]}
     others = {"tags": [["x", "y"], [], None], "price": [1.5, 2.0, None], "on": [True, None, False]}
@@ -427,7 +436,7 @@ def test_values_of_other_formats_are_kept_as_text(tmp_path: Path) -> None:
     in_sqlite(tmp_path / "a.db", {"a": pl.DataFrame(rows)})
 
     assert local_rows(tmp_path / "a.parquet") == [
-        ("1", 4, {"tags": "x; y", "price": "1.5", "on": "true"}),
+        ("1", 4, {"tags": "x; y", "price": "1.5", "on": "true; false"}),
         ("2", None, {"tags": None, "price": "2", "on": None}),
     ]
     assert local_rows(tmp_path / "a.db") == [("1", 4, {}), ("2", None, {})]
@@ -446,7 +455,7 @@ def test_a_column_that_counts_nothing_is_no_frequency_unless_the_user_says_so(
         local_rows(path, "frequency=frequency")
     headless = put(tmp_path / "b.tsv", "1\ta\t5\tx\n1\tb\t6\ty\n")
     given = ("concept=1", "term=2", "frequency=3")
-    assert local_rows(headless, *given) == [("1", 11, {"4": "x"})]
+    assert local_rows(headless, *given) == [("1", 11, {"4": "x; y"})]
     for wrong in ("-1", "1.5", "many"):
         bad = put(tmp_path / "c.csv", f"id,name,n\n1,a,{wrong}\n")
         with pytest.raises(InputError, match="write a whole number"):

@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from medsim.core.errors import InputError, listed
+from medsim.core.errors import EmptyFileError, InputError, listed
 from medsim.core.reading import Text, is_left_behind, parsed_json, reading
 from medsim.core.tables import (
     SEPARATORS,
@@ -163,14 +163,18 @@ def _answers_of(
 ) -> list[GivenAnswer]:
     """Return the answers in a file, and add its warnings and facts; empty files may be in folders.
 
-    Of a workbook, the sheet with the headings of a sheet or with an entry of the study is read.
+    Of a workbook, the sheet is read that has the row with most headings, or most cells of an entry.
     """
-    if not is_named and not path.stat().st_size:
+    sides = [entry[side] for entry in entries.values() for side in study.scale.sides]
+    known = {*study.scale.columns, *entries, *map(str.lower, filter(None, sides))}
+    try:
+        with reading(path, "answers"):
+            text = read_text(path, fits=lambda row: len(known.intersection(map(str.lower, row))))
+            answers = _checked(text, entries, study, notes)
+    except EmptyFileError:
+        if is_named:
+            raise
         return []
-    with reading(path, "answers"):
-        names = {study.scale.columns[0], *entries}
-        text = read_text(path, fits=lambda cells: not names.isdisjoint(map(str.lower, cells)))
-        answers = _checked(text, entries, study, notes)
     notes += text.warnings
     if answers:
         annotator = entries[answers[0].entry_id]["annotator"]

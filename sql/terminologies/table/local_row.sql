@@ -2,37 +2,73 @@
 --
 -- reads   given, kept_row, kept_column
 -- writes  local_row: a row per concept, key concept_id; frequency is the sum over its rows, null if
---         none has one; kept has the columns without a role of its first row, as a JSON object
+--         none has one; kept has the distinct values of its rows in each column without a role,
+--         with semicolons between them, as a JSON object; of more than 20 values the first, and …
 
 create or replace table local_row as
 
-with own as (
+with kept_cell as (
+    select
+        place,
+        generate_subscripts(kept, 1) as number,
+        nullif(replace(table_cell(unnest(kept), null), chr(31), '; '), '') as value
+    from kept_row
+),
+
+distinct_value as (
+    select
+        g.concept as concept_id,
+        c.number,
+        c.value,
+        min(g.place) as place
+    from given as g
+    inner join kept_cell as c on g.place = c.place
+    where g.concept <> ''
+    group by
+        g.concept,
+        c.number,
+        c.value
+),
+
+kept_text as (
+    select
+        concept_id,
+        number,
+        list(value order by place) filter (value is not null) as texts
+    from distinct_value
+    group by
+        concept_id,
+        number
+),
+
+kept as (
+    select
+        t.concept_id,
+        map(
+            list(c.name order by t.number),
+            list(
+                array_to_string(t.texts[:20], '; ') || if(len(t.texts) > 20, '; …', '')
+                order by t.number
+            )
+        ) as texts
+    from kept_text as t
+    inner join kept_column as c on t.number = c.rowid + 1
+    group by t.concept_id
+),
+
+own as (
     select
         concept as concept_id,
-        min(place) as place,
         try_cast(sum(table_count(frequency)) as bigint) as frequency
     from given
     where concept <> ''
     group by concept
-),
-
-kept_cell as (
-    select
-        place,
-        list_transform(kept, lambda cell: replace(table_cell(cell, null), chr(31), '; ')) as cells
-    from kept_row
-),
-
-kept_name as (
-    select list(name order by rowid) as names
-    from kept_column
 )
 
 select
     o.concept_id,
     o.frequency,
-    coalesce(to_json(map(n.names, c.cells))::varchar, '{}') as kept
+    coalesce(to_json(k.texts)::varchar, '{}') as kept
 from own as o
-left join kept_cell as c on o.place = c.place
-cross join kept_name as n
+left join kept as k on o.concept_id = k.concept_id
 order by o.concept_id;

@@ -322,9 +322,12 @@ def test_errors_in_workbooks_name_the_row(tmp_path, monkeypatch):
 
     message = f"{path}: row 4: answer 'perhaps' is not one of same, not same, don\u2019t know"
     assert refused(path) == message
-    assert refused(put(tmp_path, "zip.xlsx", b"PK\x03\x04")).endswith("is a zip; unpack it")
-    damaged = put(tmp_path, "part.xlsx", path.read_bytes()[:-300])
-    assert refused(damaged).startswith(f"{damaged} cannot be read as answers (")
+    for damaged in (b"PK\x03\x04", path.read_bytes()[:-300]):
+        part = put(tmp_path, "part.xlsx", damaged)
+        assert refused(part) == (
+            f"{part} cannot be read as a workbook (its content is not as expected); copy it again, "
+            "or save it as .xlsx or CSV again"
+        )
     monkeypatch.setattr("medsim.core.workbooks.LARGEST_FILE", 1000)
     assert refused(path).startswith(f"{path} unpacks to more than the limit of")
 
