@@ -95,12 +95,11 @@ class CosineModel(EmbeddedModel):
             stage.total(len(targets))
             parts = []
             for at in range(0, len(targets), A_BATCH):
-                parts.append(encoder.encode_targets(targets[at : at + A_BATCH]))
-                stage.advance(len(parts[-1].covered))
-            vectors = np.concatenate([part.vectors for part in parts])
-            covered = np.concatenate([part.covered for part in parts])
+                parts.append(encoder.encode_targets(batch := targets[at : at + A_BATCH]))
+                stage.advance(len(batch))
+            vectors, covered, cut = (np.concatenate(each) for each in zip(*parts, strict=True))
             stage.note(f"{np.count_nonzero(covered):,} covered, {vectors.shape[1]} dimensions")
-        if n_cut := sum(int(part.cut.sum()) for part in parts):
+        if n_cut := int(cut.sum()):
             progress.warn(f"{self.name} truncates {n_cut:,} targets")
         return vectors, covered
 
