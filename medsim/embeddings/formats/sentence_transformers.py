@@ -88,8 +88,6 @@ class SentenceEncoder:
         self.before = options.prefix or settings.prompt
         self._normalize = options.normalize == "yes"
         self._prompt = options.prefix or None  # without one, the model's own is put before terms
-        # The name of the library's method differs between versions.
-        self.n_dimensions = self.encode([""]).shape[1]
 
     def encode(self, terms: Sequence[str]) -> Vectors:
         """Return the vectors of a batch; see ``medsim.embeddings.encoders.Encoder``."""
