@@ -42,15 +42,14 @@ _ROWS = np.array([CHANCES["histories"][fate.name] for fate in Fate])
 _FATES = CHANCES["fates"]
 _CHANGING = (Fate.CHANGED, Fate.CHANGED_THEN_RETIRED)
 
-# Six periods of seven half-yearly releases.
+RELEASE_DATE = date(2026, 1, 1)
+LATER_DATE = date(2026, 7, 1)
+
+# Six periods of seven half-yearly releases, and their dates as YYYYMMDD.
 _N_PERIODS, _PER_PERIOD, _DAYS_PER_RELEASE = 6, 7, 182
-
-
-def releases_until(release_date: date) -> Ints:
-    """Return the dates of all releases of a history as YYYYMMDD, int64[n_releases]."""
-    ages = reversed(range(_N_PERIODS * _PER_PERIOD))
-    days = (release_date - timedelta(days=_DAYS_PER_RELEASE * age) for age in ages)
-    return np.array([int(f"{day:%Y%m%d}") for day in days])
+_AGES = reversed(range(_N_PERIODS * _PER_PERIOD))
+_DAYS = (RELEASE_DATE - timedelta(days=_DAYS_PER_RELEASE * age) for age in _AGES)
+_RELEASES = np.array([int(f"{day:%Y%m%d}") for day in _DAYS])
 
 
 def dated(
@@ -72,7 +71,7 @@ def dated(
     moment = components["concept"].to_numpy()[component] * _N_PERIODS + period
     release = period * _PER_PERIOD + outline.draws.choose("release", moment, _PER_PERIOD)
     return components[component].with_columns(
-        effectiveTime=pl.Series(outline.releases[release]),
+        effectiveTime=pl.Series(_RELEASES[release]),
         active=pl.Series(_ROWS[fate[component], event]),
         changes_later=pl.Series(np.isin(fate[component], _CHANGING) & (event == 0)),
     )
@@ -474,9 +473,6 @@ def later_rows(table: str, newest: pl.DataFrame, outline: Outline, day: date) ->
     return added.with_columns(_ACTIVE.cast(pl.Int64), effectiveTime=time)
 
 
-DEFAULT_DATE = date(2026, 1, 1)
-LATER_DATE = date(2026, 7, 1)
-
 _ORIGIN = {
     "origin": "synthetic",
     "redistributable": True,
@@ -501,7 +497,6 @@ def write_synthetic(
     *,
     concepts: int,
     seed: int,
-    release_date: date = DEFAULT_DATE,
     later: date | None = None,
     overwrite: bool = False,
 ) -> dict[ReleaseType, dict[str, int]]:
@@ -509,15 +504,15 @@ def write_synthetic(
 
     Returns the number of rows of each file, by type of release. The content depends only on the
     arguments. Memory does not grow with ``concepts``. With ``later``, it is the release of that
-    date, which follows the release of ``release_date`` and adds rows to it.
+    date, which follows the release of ``RELEASE_DATE`` and adds rows to it.
     """
-    draws, releases = Draws(seed), releases_until(release_date)
-    outline = Outline(n_active=concepts, draws=draws, names=ConceptNames(draws), releases=releases)
+    draws = Draws(seed)
+    outline = Outline(n_active=concepts, draws=draws, names=ConceptNames(draws))
     n_concepts = outline.n_clinical + len(Model)
     starts = range(0, n_concepts, _CHUNK)
     n_rows: dict[ReleaseType, dict[str, int]] = {"Full": {}, "Snapshot": {}}
     with release_writer(
-        path, release_date=later or release_date, origin=_ORIGIN, overwrite=overwrite
+        path, release_date=later or RELEASE_DATE, origin=_ORIGIN, overwrite=overwrite
     ) as writer:
         for release_type, table in product(n_rows, _MAKERS):
             parts = (np.arange(at, min(at + _CHUNK, n_concepts)) for at in starts)
