@@ -77,7 +77,7 @@ class OntologyRows:
     _tag: dict[str, str] = field(default_factory=dict)
     _n_names: Counter[str] = field(default_factory=Counter)
     _named: set[tuple[str, str]] = field(default_factory=set)
-    _description: RowBuffer = field(
+    description: RowBuffer = field(
         default_factory=lambda: RowBuffer(CANONICAL_TABLES["description"].dtypes)
     )
     _code: dict[tuple[str, str, str], None] = field(default_factory=dict)
@@ -95,9 +95,9 @@ class OntologyRows:
             for why, n in self._skipped.items()
         )
 
-    def skip(self, reason: str, first: str = "") -> None:
-        """Count a skipped row, and record where each reason first occurs."""
-        self._skipped[reason] += 1
+    def skip(self, reason: str, first: str = "", n_rows: int = 1) -> None:
+        """Count skipped rows, and record where each reason first occurs."""
+        self._skipped[reason] += n_rows
         self._first.setdefault(reason, first)
 
     def is_deprecated(self, concept_id: str, values: Iterable[str]) -> bool:
@@ -132,7 +132,7 @@ class OntologyRows:
         if term := text.strip():
             self._n_names[concept_id] += 1
             own_id = f"{concept_id}/{self._n_names[concept_id]}"
-            self._description.add(own_id, concept_id, term, kind, True, language)
+            self.description.add(own_id, concept_id, term, kind, True, language)
         else:
             self.skip("description is empty")
 
@@ -155,7 +155,7 @@ class OntologyRows:
             dtypes = CANONICAL_TABLES[table].dtypes
             frame = pl.DataFrame(list(of_table), dtypes, orient="row")
             store.put(table, frame.sort(*dtypes))
-        store.put("description", self._description.frame())
+        store.put("description", self.description.frame())
 
 
 def day_in(version: str) -> date | None:
