@@ -58,8 +58,7 @@ def read_mesh(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         _read_file(file, rows)
     rows.fill(store)
     store.put("mesh_tree", pl.DataFrame(rows.tree, _TREE, orient="row"))
-    for table in ("is_a", "description"):
-        store.run(f"terminologies/mesh/{table}")
+    store.run_each("terminologies/mesh", "is_a", "description")
     skipped = skipped_rows(store, "mesh")
     store.drop("mesh_tree")
     # MeSH is valid from the first day of the year in its file names.
