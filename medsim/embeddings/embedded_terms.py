@@ -256,9 +256,6 @@ def read_vectors(
             words = forms(request.terms, options).union(request.words)
             vectors = named.source.read(replace(request, words=words, options=options))
     kind = "word" if isinstance(vectors, formats.WordVectors) else "term"
-    if vectors.n_repeated:
-        rows = counted(vectors.n_repeated, f"repeated row of {kind}s", f"repeated rows of {kind}s")
-        progress.warn(f"{named.spec.name} has {rows}, with the same vectors; the first are used")
     is_zero = ~np.asarray(vectors.vectors.any(axis=1))
     if isinstance(vectors, formats.TermVectors):
         is_zero &= vectors.covered
