@@ -29,7 +29,6 @@ _NAME = ("conceptId", "languageCode", "typeId", "term", "caseSignificanceId")
 COLUMNS = {
     "concept": (*_EVERY_ROW, "definitionStatusId"),
     "description": (*_EVERY_ROW, *_NAME),
-    "text_definition": (*_EVERY_ROW, *_NAME),
     "relationship": (
         *_EVERY_ROW,
         "sourceId",
@@ -51,7 +50,6 @@ ORIGIN_FILE = "medsim-origin.json"
 _FILES = {
     "concept": "Terminology/sct2_Concept_{}",
     "description": "Terminology/sct2_Description_{}-en",
-    "text_definition": "Terminology/sct2_TextDefinition_{}-en",
     "relationship": "Terminology/sct2_Relationship_{}",
     "association": "Refset/Content/der2_cRefset_Association{}",
     "language": "Refset/Language/der2_cRefset_Language{}-en",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date, timedelta
 from enum import IntEnum
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TypeAlias, cast
@@ -158,11 +157,8 @@ def description_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
     )
 
 
-def description_components(numbers: Ints, outline: Outline, *, apart: bool) -> pl.DataFrame:
-    """Return the descriptions of concepts with their fates; some are text definitions.
-
-    With ``apart``, these are the text definitions that are in the separate file for them.
-    """
+def description_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
+    """Return the descriptions of concepts with their fates; some are text definitions."""
     concepts = pl.DataFrame({"item": numbers, "concept": numbers})
     fsn_fates = fates("fsn", concepts, outline)
     parts = draw_components("name", numbers, outline.draws)
@@ -173,8 +169,8 @@ def description_components(numbers: Ints, outline: Outline, *, apart: bool) -> p
     among = outline.draws.chance("among", concept)
     exists = (slot != _OLD_FSN) | (fsn_fate == Fate.LATE)
     exists &= (concept < outline.n_clinical) | (slot <= _PREFERRED)
-    is_apart = (slot == _DEFINITION) & ~among
-    return parts.with_columns(fate=pl.Series(fate)).filter(exists & (is_apart == apart))
+    exists &= (slot != _DEFINITION) | among
+    return parts.with_columns(fate=pl.Series(fate)).filter(exists)
 
 
 def _terms(rows: pl.DataFrame, outline: Outline) -> pl.Series:
@@ -452,8 +448,6 @@ def later_rows(table: str, newest: pl.DataFrame, outline: Outline, day: date) ->
 
     Rows have the columns of RF2 and of components.
     """
-    if table not in _RULES:
-        return newest.clear()
     n_earlier, concept, item = outline.n_clinical + len(Model), newest["concept"], newest["item"]
     targets = newest["target" if table == "relationship" else "concept"].to_numpy()
     items = item + n_earlier * _N_SLOTS.get(table, 1)
@@ -485,8 +479,7 @@ _CHUNK = 20_000  # concepts
 # function gives these RF2's columns.
 _MAKERS: dict[str, tuple[Make, Finish]] = {
     "concept": (concept_components, concept_rows),
-    "description": (partial(description_components, apart=False), description_rows),
-    "text_definition": (partial(description_components, apart=True), description_rows),
+    "description": (description_components, description_rows),
     "relationship": (relationship_components, relationship_rows),
     "association": (association_components, association_rows),
 }
