@@ -197,10 +197,9 @@ def _add_record(record: Element, kind: str, tag: str, rows: _Rows) -> str:
     if concept_id in rows.active:
         raise ValueError(f"two records are {concept_id!r}")
     rows.add_term(concept_id, obsolete=False, tag=tag)
-    add_description = rows.description.add
     for language, name in names.items():
         own_id = concept_id if language == _ENGLISH else f"{concept_id}/{language}"
-        add_description(own_id, concept_id, name, "fsn", True, language)
+        rows.add_description(own_id, concept_id, name, "fsn", language)
     texts: set[tuple[str, str]] = set()
     n_terms: Counter[str] = Counter()
     for term in _terms(record, rows):
@@ -216,7 +215,7 @@ def _add_record(record: Element, kind: str, tag: str, rows: _Rows) -> str:
                 n_terms[term_id] += 1  # a term and its permutations have one identifier
                 place = f"/{n_terms[term_id]}" if n_terms[term_id] > 1 else ""
                 own_id = f"{concept_id}/{term_id}{place}"
-                add_description(own_id, concept_id, text, "synonym", True, language)
+                rows.add_description(own_id, concept_id, text, "synonym", language)
             texts.add(named)
             rows.translated |= language != _ENGLISH
     return concept_id
