@@ -59,4 +59,4 @@ class StaticEncoder:
         return np.asarray(vectors, np.float32)
 
 
-FORMAT = register_encoder(NAME, _DESCRIBES, StaticEncoder, lambda path, _options: model_files(path))
+FORMAT = register_encoder(NAME, _DESCRIBES, StaticEncoder, model_files)

@@ -179,8 +179,11 @@ def settings_files(folder: Path) -> list[Path]:
     return [folder / name for name in names if (folder / name).is_file()]
 
 
-def model_files(folder: Path) -> list[Path]:
-    """Return the weights, tokenizer and settings in a folder and in those of its modules."""
+def model_files(folder: Path, _options: object) -> list[Path]:
+    """Return the weights, tokenizer and settings in a folder and in those of its modules.
+
+    See ``formats.EmbeddingFormat.files``; no option decides them.
+    """
     return [
         file
         for file in sorted(folder.rglob("*"))

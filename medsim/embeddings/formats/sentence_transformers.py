@@ -127,7 +127,7 @@ def _check_runs_no_code(path: Path) -> None:
             )
 
 
-def plain_files(folder: Path) -> list[Path]:
+def plain_files(folder: Path, _options: EmbeddingOptions) -> list[Path]:
     """Return the weights, settings and tokenizer of a plain folder of transformers.
 
     Raises:
@@ -183,15 +183,5 @@ def _quiet(transformers: Any) -> Iterator[None]:
             bars.enable_progress_bar()
 
 
-FORMAT = register_encoder(
-    NAME,
-    "folder of sentence-transformers",
-    SentenceEncoder,
-    lambda path, _options: model_files(path),
-)
-register_encoder(
-    "transformers",
-    "folder of transformers",
-    SentenceEncoder,
-    lambda path, _options: plain_files(path),
-)
+FORMAT = register_encoder(NAME, "folder of sentence-transformers", SentenceEncoder, model_files)
+register_encoder("transformers", "folder of transformers", SentenceEncoder, plain_files)
