@@ -192,7 +192,7 @@ def _linked(job: Job, n_queries: int) -> pl.DataFrame:
 
 
 def _embedded(vectors: Vectors) -> EmbeddedTerms:
-    n_terms, n_dimensions = vectors.shape
+    n_terms = len(vectors)
     terms = pl.DataFrame({"term": _terms(n_terms), "covered": True}).with_columns(
         pl.lit(None).alias("n_words"), pl.lit(None).alias("n_unknown_words")
     )
@@ -201,7 +201,6 @@ def _embedded(vectors: Vectors) -> EmbeddedTerms:
         covered=np.ones(n_terms, np.bool_),
         terms=terms.cast(pl.Schema(TERM_COLUMNS)),
         words=None,
-        n_dimensions=n_dimensions,
         n_vocabulary=None,
     )
 

@@ -426,8 +426,7 @@ class CheckedPairs:
         names = [list(asdict(key).values()) for key, _ in self._sets]
         sets = pl.DataFrame(names, schema=PAIR.folder_columns(), orient="row")
         self._store.put("pair_set", sets.with_row_index("set_id"))
-        for table in _NUMBERED:
-            self._store.run(f"builds/pairs/{table}")
+        self._store.run_each("builds/pairs", *_NUMBERED)
         findings = []
         absent = {dataset.name for dataset in queries.datasets()}.difference(sets["dataset"])
         absent |= self._left_out

@@ -15,7 +15,7 @@ from medsim.core.errors import InputError, OptionError
 from medsim.core.progress import Progress
 from medsim.embeddings.embedded_terms import NamedEmbedding, embed_terms, identify, with_fingerprint
 from medsim.embeddings.metrics import Workers
-from medsim.embeddings.metrics.averages import COMPARISONS, compare_rows, points_of
+from medsim.embeddings.metrics.averages import cosines, points_of
 from medsim.embeddings.objects import KnownVectors
 from medsim.embeddings.options import OBJECT, embedding_spec, parse_options, wrap
 from medsim.kernels.types import Ids
@@ -148,12 +148,8 @@ def pair_cosines(
     """Return the cosine of each pair of terms, both int32[n_pairs]; null without a vector."""
     left, right = embedding.rows[left_ids], embedding.rows[right_ids]
     have_vectors = (left >= 0) & (right >= 0)
-    cosines = np.full(len(left), np.nan, np.float32)
-    cosines[have_vectors] = compare_rows(
-        COMPARISONS["cos"],
-        lambda rows: embedding.vectors[rows],
-        left[have_vectors],
-        right[have_vectors],
-        Workers(threads=threads),
+    similarity = np.full(len(left), np.nan, np.float32)
+    similarity[have_vectors] = cosines(
+        embedding.vectors, left[have_vectors], right[have_vectors], threads
     )
-    return pl.Series("similarity", cosines, pl.Float32).fill_nan(None)
+    return pl.Series("similarity", similarity, pl.Float32).fill_nan(None)

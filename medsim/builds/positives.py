@@ -163,8 +163,7 @@ def derive_positives(
     terms = derive_names(store, options, rf2_rules=rf2_rules)
     store.run("builds/terms/bearer")
     store.drop("named")
-    store.run("builds/terms/substitution")
-    store.run("builds/terms/substitutions")
+    store.run_each("builds/terms", "substitution", "substitutions")
     store.run("builds/pairs/described_concept")
     concepts = store.table("described_concept").sort("concept_number")["concept_id"]
     bearers = numbers_of(store.table("bearer").sort("term_id")["concept_id"], concepts)
@@ -219,9 +218,7 @@ def derive_names(store: Store, options: SearchOptions, *, rf2_rules: bool) -> pl
     store.run("builds/terms/substitution_name", rf2_rules=rf2_rules)
     terms = numbered(store.frame("builds/terms/spelling")["term"])
     store.put("term", terms)
-    store.run("builds/terms/named")
-    store.run("builds/terms/name")
-    store.run("builds/terms/translation")
+    store.run_each("builds/terms", "named", "name", "translation")
     max_names = options.max_names or MAX_NAMES
     crowded = store.frame("builds/terms/over_max_names", max_names=max_names)
     for concept, n_names in crowded.iter_rows():

@@ -102,6 +102,11 @@ class Store:
         with _named_errors(f"sql/{name}.sql"):
             self._connection.execute(self._text(name), self._values(name, params))
 
+    def run_each(self, folder: str, *names: str, **params: Parameter) -> None:
+        """Run queries of a folder in order, given their names in it."""
+        for name in names:
+            self.run(f"{folder}/{name}", **params)
+
     def frame(self, name: str, **params: Parameter) -> pl.DataFrame:
         """Return the rows of the query named ``name``."""
         with _named_errors(f"sql/{name}.sql"):

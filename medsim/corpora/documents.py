@@ -200,12 +200,15 @@ def _checked(draft: _Draft, path: Path, problems: Problems, *, linked: bool) -> 
             problems.count("line states a relation")
             continue
         annotations += _annotation(columns, text, f"{path}: line {number}", problems, linked=linked)
-    return Document(
-        document_id=draft.document_id,
-        title=draft.title,
-        abstract=abstract,
-        annotations=tuple(sorted(annotations, key=lambda item: (item.start, item.end))),
-    )
+    return _annotated(draft.document_id, draft.title, abstract, annotations)
+
+
+def _annotated(
+    document_id: str, title: str, abstract: str, annotations: list[Annotation]
+) -> Document:
+    """Return a document with its annotations in order."""
+    ordered = tuple(sorted(annotations, key=lambda item: (item.start, item.end)))
+    return Document(document_id=document_id, title=title, abstract=abstract, annotations=ordered)
 
 
 def _annotation(
@@ -384,12 +387,7 @@ def _document(raw: Any, number: int, where: str, problems: Problems, *, linked: 
             annotations += _linked(begin + starts[number], term, kind, column, where, problems)
     document_id = str(raw["id"] or number)
     "".join([document_id, whole, *(each.kind for each in annotations)]).encode()  # no surrogates
-    return Document(
-        document_id=document_id,
-        title=title,
-        abstract=abstract,
-        annotations=tuple(sorted(annotations, key=lambda item: (item.start, item.end))),
-    )
+    return _annotated(document_id, title, abstract, annotations)
 
 
 def _number(holder: Any, key: str) -> int:

@@ -112,8 +112,7 @@ def changes_between(old: Build, new: Build, store: Store, threads: int) -> dict[
         files = {f"{prefix}_{name}": table.files for name, table in views.items()}
         store.view_files(build.folder, files)
     language = new.options.languages[0]
-    store.run("diffs/release_concept", language=language)
-    store.run("diffs/release_name", language=language)
+    store.run_each("diffs", "release_concept", "release_name", language=language)
     tables = {name: store.frame(f"diffs/{name}") for name in DIFF_TABLES}
     tables["name"] = with_changed(tables["name"], threads)
     return {name: table.select(*DIFF_TABLES[name].dtypes) for name, table in tables.items()}

@@ -64,11 +64,11 @@ class LanguageModel:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Return the model that a text such as "m=api:https://host/v1,model=M" names."""
-        named = parse_named(text, "`llms`", cls.example)
-        if not named.path.startswith(SERVICE):
-            raise OptionError(f"`llms` {named.name}= is not a service; begin it with {SERVICE}")
-        options = parse(named.options, cls.option_type, "option of LLMs")
-        return cls(name=named.name, service=open_service(named.path, options), options=options)
+        name, address, given = parse_named(text, "`llms`", cls.example)
+        if not address.startswith(SERVICE):
+            raise OptionError(f"`llms` {name}= is not a service; begin it with {SERVICE}")
+        options = parse(given, cls.option_type, "option of LLMs")
+        return cls(name=name, service=open_service(address, options), options=options)
 
     def replies(
         self, chats: Sequence[Messages], cache_folder: Path | None, stage: Stage

@@ -21,7 +21,7 @@ from medsim.core.reading import reading
 from medsim.core.terms import numbers_of
 from medsim.embeddings import formats
 from medsim.embeddings.formats.model_folder import CONFIG, MODULES, read_object
-from medsim.embeddings.metrics import METRICS, Embedded, TermPoints, WordBags, Workers
+from medsim.embeddings.metrics import METRICS, Embedded, TermPoints, Workers
 from medsim.embeddings.options import HUB, SERVICE, EmbeddingOptions, EmbeddingSpec
 from medsim.embeddings.tokens import find_words, fitted, forms, phrases_of
 from medsim.kernels.types import Flags, Ids, Singles
@@ -80,7 +80,6 @@ class EmbeddedTerms:
         covered: whether each term has a vector.
         terms: ``TERM_COLUMNS``; words are not counted if the embedding takes whole terms.
         words: the word of each row of word vectors; None if the embedding takes whole terms.
-        n_dimensions: the number of dimensions of the vectors.
         n_vocabulary: the number of its words or terms; None if it can embed any text.
         vocabulary: all its distinct words, in order of code points; None if it takes whole terms.
     """
@@ -89,7 +88,6 @@ class EmbeddedTerms:
     covered: Flags
     terms: pl.DataFrame
     words: pl.Series | None
-    n_dimensions: int
     n_vocabulary: int | None
     vocabulary: pl.Series | None = None
 
@@ -170,27 +168,23 @@ def embed_terms(
         embedded: Embedded = TermPoints(vectors=vectors.vectors)
         words = n_words = n_unknown = vocabulary = None
         if isinstance(vectors, formats.WordVectors):
-            bags = find_words(terms, vectors, named.spec.options, coverage)
-            embedded = WordBags(vectors=vectors.vectors, words=bags.word_ids, starts=bags.starts)
+            embedded, covered, n_words = find_words(terms, vectors, named.spec.options, coverage)
+            n_unknown = (n_words - np.diff(embedded.starts)).astype(np.int32)
             words = pl.Series("word", vectors.words, pl.String)
             # bytes that are not UTF-8 are written as escapes
             text = pl.Series("word", [vectors.vocabulary.decode("utf-8", "backslashreplace")])
             vocabulary = text.str.split("\n").explode().unique().sort()
             vocabulary = vocabulary.filter(vocabulary != "")
-            covered, n_words = bags.covered, bags.n_words
-            n_unknown = (n_words - np.diff(bags.starts)).astype(np.int32)
         else:
             covered = vectors.covered
-        n_dimensions = vectors.vectors.shape[1]
         n_covered = int(np.count_nonzero(covered))
-        stage.note(f"{n_covered:,} covered, {n_dimensions} dimensions")
+        stage.note(f"{n_covered:,} covered, {vectors.vectors.shape[1]} dimensions")
     columns = {"term": terms, "covered": covered, "n_words": n_words, "n_unknown_words": n_unknown}
     return EmbeddedTerms(
         embedded=embedded,
         covered=covered,
         terms=pl.DataFrame(columns, schema=TERM_COLUMNS),
         words=words,
-        n_dimensions=n_dimensions,
         n_vocabulary=vectors.n_vocabulary,
         vocabulary=vocabulary,
     )
@@ -262,9 +256,6 @@ def read_vectors(
             words = forms(request.terms, options).union(request.words)
             vectors = named.source.read(replace(request, words=words, options=options))
     kind = "word" if isinstance(vectors, formats.WordVectors) else "term"
-    if vectors.n_repeated:
-        rows = counted(vectors.n_repeated, f"repeated row of {kind}s", f"repeated rows of {kind}s")
-        progress.warn(f"{named.spec.name} has {rows}, with the same vectors; the first are used")
     is_zero = ~np.asarray(vectors.vectors.any(axis=1))
     if isinstance(vectors, formats.TermVectors):
         is_zero &= vectors.covered

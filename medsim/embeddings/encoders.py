@@ -18,8 +18,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from medsim.core.errors import InputError, OutputError
-from medsim.core.files import put_in_place
-from medsim.core.reading import open_file
+from medsim.core.files import digest_of, put_in_place
 from medsim.core.surroundings import user_cache
 from medsim.embeddings import formats
 from medsim.embeddings.formats.model_folder import kind
@@ -32,12 +31,10 @@ if TYPE_CHECKING:
         """A model that embeds any term.
 
         Attributes:
-            n_dimensions: the number of dimensions of its vectors.
             identity: everything that decides its vectors besides the content of its files, as text
                 by name.
         """
 
-        n_dimensions: int
         identity: dict[str, str]
 
         def encode(self, terms: Sequence[str]) -> Vectors:
@@ -71,48 +68,41 @@ EncodedBatch: TypeAlias = "tuple[Sequence[str], Vectors]"
 """Terms and their vectors, which are computed and written together."""
 
 
-class VectorCache:
-    """The vectors of one encoder; several processes may read and write them at the same time.
+def cached_parts(folder: Path, wanted: Container[str] | None = None) -> Iterator[EncodedBatch]:
+    """Yield the requested vectors of every intact part of a cache, and remove damaged parts.
 
-    The name of a part is the SHA-256 of its bytes, given once it is on the disk. So a killed
+    The cache has the vectors of one encoder; several processes may read and write it at the same
+    time. The name of a part is the SHA-256 of its bytes, given once it is on the disk. So a killed
     process leaves no incomplete part under a final name, and a changed part is detected.
+
+    The bytes of a part are checked against its name once per process. Then its terms are read, and
+    its vectors only if one of its terms is requested.
     """
+    for path in sorted(folder.glob(f"*{_PART}")):
+        part = None
+        with suppress(OSError):  # another process may have removed it
+            try:
+                part = _read_part(path, wanted)
+            except (SafetensorError, ValueError, KeyError):  # damaged, or in another format
+                path.unlink()
+        if part is not None:
+            yield part
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
 
-    def parts(self, wanted: Container[str] | None = None) -> Iterator[EncodedBatch]:
-        """Yield the requested vectors of every intact part, and remove damaged parts.
-
-        The bytes of a part are checked against its name once per process. Then its terms are read,
-        and its vectors only if one of its terms is requested.
-        """
-        for path in sorted(self._folder.glob(f"*{_PART}")):
-            part = None
-            with suppress(OSError):  # another process may have removed it
-                try:
-                    part = _read_part(path, wanted)
-                except (SafetensorError, ValueError, KeyError):  # damaged, or in another format
-                    path.unlink()
-            if part is not None:
-                yield part
-
-    def add(self, part: EncodedBatch) -> None:
-        """Write a part; it is on the disk when this returns."""
-        terms = np.frombuffer(json.dumps(list(part[0])).encode("ascii"), np.uint8)
-        content = save({"terms": terms, "vectors": np.ascontiguousarray(part[1], np.float32)})
-        partial = self._folder / _PARTIAL
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            with FileLock(self._folder / "lock"):  # files of a killed process are overwritten
-                partial.unlink(missing_ok=True)
-                partial.write_bytes(content)
-                put_in_place(
-                    partial, self._folder / f"{hashlib.sha256(content).hexdigest()}{_PART}"
-                )
-        except OSError as error:
-            fault = error.strerror or error
-            raise OutputError(f"cannot cache vectors in {self._folder}: {fault}") from error
+def cache_part(folder: Path, part: EncodedBatch) -> None:
+    """Write a part of a cache; it is on the disk when this returns."""
+    terms = np.frombuffer(json.dumps(list(part[0])).encode("ascii"), np.uint8)
+    content = save({"terms": terms, "vectors": np.ascontiguousarray(part[1], np.float32)})
+    partial, name = folder / _PARTIAL, f"{hashlib.sha256(content).hexdigest()}{_PART}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder / "lock"):  # files of a killed process are overwritten
+            partial.unlink(missing_ok=True)
+            partial.write_bytes(content)
+            put_in_place(partial, folder / name)
+    except OSError as error:
+        fault = error.strerror or error
+        raise OutputError(f"cannot cache vectors in {folder}: {fault}") from error
 
 
 def _read_part(path: Path, wanted: Container[str] | None) -> EncodedBatch | None:
@@ -137,8 +127,7 @@ def _read_part(path: Path, wanted: Container[str] | None) -> EncodedBatch | None
 def _was_whole(path: Path, state: tuple[int, ...]) -> bool:
     """Return whether a file's bytes matched its name in this state of the file."""
     del state
-    with open_file(path) as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest() == path.stem
+    return digest_of(path) == path.stem
 
 
 _CHARACTERS_A_BATCH = 1 << 13  # about 250 terms, or a second of a small model
@@ -161,14 +150,13 @@ def encode_terms(encoder: Encoder, request: formats.Request, files: str) -> form
         for batch in batches(terms):
             yield batch, encoder.encode(batch)
 
-    return collect(request, cache_key(encoder, files), embed, encoder.n_dimensions)
+    return collect(request, cache_key(encoder, files), embed)
 
 
 def collect(
     request: formats.Request,
     identity: str,
     embed: Callable[[Sequence[str]], Iterable[EncodedBatch]],
-    n_dimensions: int | None = None,
 ) -> formats.TermVectors:
     """Return the vectors of the request's terms, from the cache or from ``embed``.
 
@@ -178,15 +166,14 @@ def collect(
         request: the terms, in any order.
         identity: identifies everything that decides the vectors; the name of their cache folder.
         embed: yields parts with the terms that the cache lacks.
-        n_dimensions: the number of dimensions; None if the first vector decides.
 
     Raises:
         InputError: a vector is not finite, or its number of dimensions differs from the others.
     """
-    cache = None if request.cache is None else VectorCache(request.cache / identity)
+    cache = request.cache and request.cache / identity
     rows = {term: row for row, term in enumerate(request.terms)}
     done = np.zeros(len(rows), np.bool_)
-    vectors = None if n_dimensions is None else _matrix(len(rows), n_dimensions, request.cache)
+    vectors: Vectors | None = None
     request.stage.total(len(rows))
 
     def filled(terms: Sequence[str], part: Vectors) -> Vectors:
@@ -198,7 +185,7 @@ def collect(
         done[places] = True
         return target
 
-    for terms, part in cache.parts(rows) if cache else ():
+    for terms, part in cached_parts(cache, rows) if cache else ():
         if vectors is None or part.shape[1] == vectors.shape[1]:
             vectors = filled(terms, part)
     for terms, part in embed([term for term, row in rows.items() if not done[row]]):
@@ -210,7 +197,7 @@ def collect(
         if (at := formats.first_not_finite(part)) is not None:
             raise InputError(f"the vector of {terms[at]!r} is not finite; is the model damaged?")
         if cache:
-            cache.add((terms, part))
+            cache_part(cache, (terms, part))
         vectors = filled(terms, part)
     if vectors is None:  # no terms
         vectors = _matrix(0, 1, None)

@@ -16,7 +16,7 @@ from medsim.core.canonical import canonical_digest
 from medsim.core.errors import InputError, counted
 from medsim.core.reading import reading
 from medsim.embeddings import formats
-from medsim.embeddings.encoders import VectorCache, cache_key, encode_terms, unit
+from medsim.embeddings.encoders import cache_key, cached_parts, collect, encode_terms, unit
 from medsim.embeddings.formats.tables import FITTING, Keys, look_up
 from medsim.embeddings.metrics import slices_of
 from medsim.embeddings.options import OBJECT, VECTORS_USED
@@ -138,15 +138,12 @@ class ModelSource(ObjectSource):
         """
         self.options.check_fit(self.describes, "normalize", "prefix")
         if not request.terms:
-            none = np.zeros((0, 1), np.float32)
-            return formats.TermVectors(
-                vectors=none, covered=np.zeros(0, np.bool_), n_vocabulary=None
-            )
+            return collect(request, "", lambda _terms: ())
         encoder, digest = _ObjectEncoder(self, request.terms), self.fingerprint()
         if not digest:
             request = replace(request, cache=None)
-        kept = request.cache and VectorCache(request.cache / cache_key(encoder, digest))
-        if kept and (part := next(kept.parts(), None)):
+        kept = request.cache and request.cache / cache_key(encoder, digest)
+        if kept and (part := next(cached_parts(kept), None)):
             terms, vectors = part[0][:_N_PROBED], part[1][:_N_PROBED]
             if not _are_same(encoder.encode(terms), vectors):
                 raise InputError(

@@ -207,20 +207,10 @@ class EmbeddingSpec:
     options: EmbeddingOptions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedPath:
-    """A path with a name before it and options after it."""
-
-    name: str
-    path: str
-    options: dict[str, str]
-
-
 def parse_embedding(text: str) -> EmbeddingSpec:
     """Return the embedding that a text such as "bert=models/bert,pooling=cls" names."""
-    named = parse_named(text, "embedding", "glove=glove.6B.300d.txt")
-    options = parse_options(named.options)
-    return EmbeddingSpec(name=named.name, place=parse_place(named.path), options=options)
+    name, path, given = parse_named(text, "embedding", "glove=glove.6B.300d.txt")
+    return EmbeddingSpec(name=name, place=parse_place(path), options=parse_options(given))
 
 
 def parse_place(text: str) -> Path | str:
@@ -228,8 +218,8 @@ def parse_place(text: str) -> Path | str:
     return text if text.startswith((HUB, SERVICE)) else expanded(text)
 
 
-def parse_named(text: str, noun: str, example: str) -> NamedPath:
-    """Return the path of a text such as "bert=models/bert,pooling=cls".
+def parse_named(text: str, noun: str, example: str) -> tuple[str, str, dict[str, str]]:
+    """Return the name, path and options of a text such as "bert=models/bert,pooling=cls".
 
     Options are at the end, ``,NAME=VALUE`` each; a comma before other text is part of the path.
     """
@@ -243,7 +233,7 @@ def parse_named(text: str, noun: str, example: str) -> NamedPath:
     if not equals or not rest:
         raise OptionError(f"{noun} {text!r} is not NAME=PATH, such as {example}")
     check_name(name, f"{noun} {text!r}")
-    return NamedPath(name=name, path=rest, options=given)
+    return name, rest, given
 
 
 def check_name(name: str, where: str) -> None:

@@ -435,7 +435,6 @@ class ServiceSource(VectorSource):
             request,
             canonical_digest([LAYOUT, NAME, self.fingerprint()]),
             lambda terms: _request_parts(self, terms, request) if terms else (),
-            self.options.dimensions,
         )
 
 

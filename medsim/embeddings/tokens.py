@@ -33,14 +33,15 @@ import re
 import unicodedata
 from array import array
 from collections.abc import Container, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, compress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from medsim.core.terms import lowered, spaced
-from medsim.kernels.types import Flags, Ids, Starts, gathered, starts_of
+from medsim.embeddings.metrics import WordBags
+from medsim.kernels.types import Flags, Ids, gathered, starts_of
 
 if TYPE_CHECKING:
     from medsim.embeddings.formats import WordVectors
@@ -64,25 +65,6 @@ class _Spaced(dict[int, int]):
 
 
 _SPACED = _Spaced()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TermWords:
-    """The words of terms, as rows of word vectors.
-
-    Attributes:
-        word_ids: int32[n_found], the words that have a vector, term by term, in the order of the
-            term's text; repeated words are repeated.
-        starts: int64[n_terms + 1]; term ``i`` has ``word_ids[starts[i]:starts[i + 1]]``.
-        covered: bool[n_terms], whether a term counts as covered, which needs one word with a vector
-            or, with ``coverage=all``, a vector for every word. A term without words is not covered.
-        n_words: int32[n_terms], the number of words of each term, with or without a vector.
-    """
-
-    word_ids: Ids
-    starts: Starts
-    covered: Flags
-    n_words: Ids
 
 
 def forms(terms: Iterable[str], options: EmbeddingOptions) -> frozenset[str]:
@@ -122,10 +104,20 @@ def unseen_forms(
 
 def find_words(
     terms: Iterable[str], vectors: WordVectors, options: EmbeddingOptions, coverage: str = "any"
-) -> TermWords:
+) -> tuple[WordBags, Flags, Ids]:
     """Return the words of each term, given the embedding's vectors of their forms.
 
-    ``coverage`` decides which terms count as covered if the options do not.
+    Args:
+        terms: the terms.
+        vectors: the vectors, among them those of ``forms``.
+        options: how words are looked up.
+        coverage: which terms count as covered if the options do not say.
+
+    Returns:
+        The words with a vector as bags, in the order of the term's text, with repeats; whether each
+        term is covered, bool[n_terms]: if one word has a vector or, with ``coverage=all``, every
+        word, and never without words; and the number of words of each term, with or without a
+        vector, int32[n_terms].
     """
     rows = {word: row for row, word in enumerate(vectors.words)}
     known = set(compress(vectors.words, vectors.in_vocabulary))
@@ -160,12 +152,9 @@ def find_words(
     covered = n_found > 0
     if all_needed:
         covered &= n_found == n_words
-    return TermWords(
-        word_ids=np.array(read_ids, np.int32)[slots],
-        starts=starts,
-        covered=covered,
-        n_words=n_words.astype(np.int32),
-    )
+    word_ids = np.array(read_ids, np.int32)[slots]
+    bags = WordBags(vectors=vectors.vectors, words=word_ids, starts=starts)
+    return bags, covered, n_words.astype(np.int32)
 
 
 def _read(token: str, known: Container[str], options: EmbeddingOptions) -> list[str]:

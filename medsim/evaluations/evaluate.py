@@ -249,7 +249,7 @@ def _measure(run: EvaluationRun, named: NamedEmbedding, inputs: Sequence[Evaluat
             write_separation(run, input_.name, input_.categories, name, embedded, metrics)
     about |= {
         "metrics": list(metrics_of(type(embedded.embedded))),
-        "n_dimensions": embedded.n_dimensions,
+        "n_dimensions": embedded.embedded.vectors.shape[1],
         "n_vocabulary": embedded.n_vocabulary,
     }
 

@@ -109,8 +109,7 @@ def _read(
         corpora = read_linked_mentions(options.corpora, store, problems, progress)
     progress.warn(*problems.warnings())
     terminology, dictionary = _read_names(options, store, progress)
-    for query in ("name", "bearer", "gold", "mention"):
-        store.run(f"linking/{query}")
+    store.run_each("linking", "name", "bearer", "gold", "mention")
     if not store.n_rows("gold"):
         cited, own = store.frame("linking/code_example").row(0)
         raise InputError(

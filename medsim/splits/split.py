@@ -201,8 +201,7 @@ def find_groups(store: Store) -> pl.DataFrame:
     Args:
         store: store with the canonical tables and the tables of ``index_terms``.
     """
-    store.run("splits/numbered_concept")
-    store.run("splits/concept_term")
+    store.run_each("splits", "numbered_concept", "concept_term")
     links = store.frame("splits/link")
     concept_ids = store.table("numbered_concept").sort("concept_number")["concept_id"]
     n_nodes = store.n_rows("term")
@@ -258,8 +257,7 @@ def find_left_out(store: Store) -> pl.DataFrame:
         description_id, concept_id, split.
     """
     store.put("other_text", other_texts(store))
-    store.run("splits/term_split")
-    store.run("splits/left_out")
+    store.run_each("splits", "term_split", "left_out")
     store.drop("other_text")
     return store.table("left_out")
 
@@ -478,8 +476,7 @@ def _write_split(
             store.view_files(build.folder, whole)
             store.put("concept_split", partition.concepts.filter(split=name))
             store.put("left_out", partition.left_out.filter(split=name))
-            for table_name in CANONICAL_TABLES:
-                store.run(f"splits/tables/{table_name}")
+            store.run_each("splits/tables", *CANONICAL_TABLES)
             stage.note(f"{store.n_rows('concept'):,} concepts")
         facts = {"name": name, **options.recorded(), "build": build.manifest.digest}
         if "split" in build.manifest.options:

@@ -77,11 +77,11 @@ def system_of(given: SystemLike, name: str) -> System:
     """
     check_name(name, f"system {name!r}")
     if isinstance(given, (str, Path)):
-        named = parse_named(f"{name}={given}", "`predictions`", _EXAMPLE)
-        for role in named.options:
+        _, path, columns = parse_named(f"{name}={given}", "`predictions`", _EXAMPLE)
+        for role in columns:
             if role not in ROLES:
                 raise OptionError(unknown_name("column of predictions", role, [*ROLES]))
-        return System(name=name, source=expanded(named.path), columns=named.options, form="file")
+        return System(name=name, source=expanded(path), columns=columns, form="file")
     return System(name=name, source=given, columns={}, form=_form_of(given))
 
 

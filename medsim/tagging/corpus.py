@@ -151,23 +151,6 @@ def read_conll(file: HashedReader, path: Path) -> list[Sentence]:
     ]
 
 
-def conll_text(sentences: Sequence[Sentence]) -> str:
-    """Return sentences in CoNLL's layout: word, tab, tag in the scheme BIO.
-
-    Documents of several sentences begin with a line -DOCSTART-.
-    """
-    parts, before = [], None
-    has_documents = len({sentence.document_id for sentence in sentences}) < len(sentences)
-    for sentence in sentences:
-        if has_documents and sentence.document_id != before:
-            before = sentence.document_id
-            parts.append(f"{_DOCUMENT}\t{OUTSIDE}\n\n")
-        pairs = zip(sentence.words, sentence.tags, strict=True)
-        parts += [f"{word}\t{tag}\n" for word, tag in pairs]
-        parts.append("\n")
-    return "".join(parts)
-
-
 _WHOLE = "all"
 """The name of the only file of a corpus that medsim splits."""
 

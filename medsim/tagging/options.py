@@ -15,7 +15,6 @@ from medsim.core.options import (
     input_field,
     main_field,
     option_field,
-    output_field,
     seed_field,
 )
 from medsim.corpora import ENGLISH
@@ -72,11 +71,6 @@ class TagOptions(ModelOptions):
         ENGLISH, "Language code. It applies to PubTator files.", key="language"
     )
     seed: int = seed_field(0, "Random seed.")
-    conll: bool = output_field(
-        False,
-        "Also write the splits in CoNLL format. They contain the text of the corpora and are at "
-        "OUT/conll/CORPUS/*.tsv.",
-    )
 
     def check(self) -> None:
         """Raise OptionError if no embedding is named, or one has the name of random vectors."""

@@ -24,7 +24,7 @@ from medsim.kernels.types import Vectors
 from medsim.statistics.entity_scores import ENTITY_STATISTICS, EntityCounts, estimates_of
 from medsim.statistics.estimates import defined, interval_of
 from medsim.tagging import tagger
-from medsim.tagging.corpus import conll_text, entities_of, read_corpora
+from medsim.tagging.corpus import entities_of, read_corpora
 from medsim.tagging.options import RANDOM, TagOptions
 from medsim.tagging.output import (
     ALL_TYPES,
@@ -194,7 +194,7 @@ def _predict(
 
 
 def _write_scores(run: _Run, names: Sequence[str]) -> None:
-    """Write the scores of all embeddings, and the corpora if requested."""
+    """Write the scores of all embeddings."""
     trials, results = [], []
     with run.progress.stage("score"):
         for data in run.corpora:
@@ -211,10 +211,6 @@ def _write_scores(run: _Run, names: Sequence[str]) -> None:
     tables = {"results": scores, "trials": pl.concat(trials), "tasks": tasks}
     for name, frame in tables.items():
         run.output.write(f"{name}.parquet", frame)
-    for data in run.corpora if run.options.conll else ():
-        for split, sentences in data.corpus.splits.items():
-            path = f"conll/{data.corpus.name}/{split}.tsv"
-            run.output.write_text(path, conll_text(sentences), len(sentences))
 
 
 def _paths(data: tagger.EncodedCorpus, embedding: str) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from medsim.core.progress import Progress
 from medsim.embeddings.embedded_terms import NamedEmbedding, read_vectors, request_of
 from medsim.embeddings.formats import Request, WordVectors
-from medsim.embeddings.metrics import WordBags, Workers, slices_of
+from medsim.embeddings.metrics import Workers, slices_of
 from medsim.embeddings.metrics.averages import points_of
 from medsim.embeddings.tokens import find_words
 from medsim.kernels.types import Flags, FlagTable, Ids, Vectors
@@ -135,13 +135,11 @@ def _rows(words: Iterable[str]) -> dict[str, int]:
 
 def _word_vectors(embedded: WordVectors, request: Request) -> tuple[Vectors, Flags]:
     """Return the vector of each word, and whether there is one."""
-    words = find_words(request.terms, embedded, request.options)
-    bags = WordBags(vectors=embedded.vectors, words=words.word_ids, starts=words.starts)
+    bags, covered, n_words = find_words(request.terms, embedded, request.options)
     every = np.arange(len(request.terms), dtype=np.int32)
     vectors = points_of(bags, every, Workers(threads=request.threads)).astype(np.float32)
-    covered = words.covered.copy()
     rows = _rows(embedded.words)
-    for at in np.flatnonzero(words.n_words == 0).tolist():
+    for at in np.flatnonzero(n_words == 0).tolist():
         row = rows.get(request.terms[at])
         if row is not None and embedded.in_vocabulary[row]:
             vectors[at], covered[at] = embedded.vectors[row], True

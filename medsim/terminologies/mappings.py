@@ -90,8 +90,7 @@ def add_mappings(
         store.run("terminologies/mappings/sssom/mapping")
     put_prefixes(store)
     store.run("terminologies/mappings/mapped", vocabulary=vocabulary)
-    for table in ("association", "code"):
-        store.run(f"terminologies/mappings/{table}")
+    store.run_each("terminologies/mappings", "association", "code")
     skipped = store.frame("terminologies/mappings/skipped", place=place).to_dicts()
     warnings = store.frame("terminologies/mappings/unused", place=place)["warning"].to_list()
     store.drop("concept_map", "sssom", "mapping", "mapped", *_FORMS)

@@ -135,14 +135,12 @@ class SynthOptions(Options):
 
     out: Annotated[str | Path, _ZIP]
     _: KW_ONLY
-    concepts: Annotated[
-        int,
-        main_option(
-            "Number of active concepts. A quarter more are retired.",
-            least=1,
-            most=9_000_000,  # limited by the identifiers of RF2
-        ),
-    ] = 10_000
+    concepts: int = main_field(
+        10_000,
+        "Number of active concepts. A quarter more are retired.",
+        least=1,
+        most=9_000_000,  # limited by the identifiers of RF2
+    )
     then: str | Path | None = main_field(
         None,
         "Zip file for a second release, half a year later, with changes in concepts, names and "

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import date
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
@@ -29,7 +29,6 @@ _NAME = ("conceptId", "languageCode", "typeId", "term", "caseSignificanceId")
 COLUMNS = {
     "concept": (*_EVERY_ROW, "definitionStatusId"),
     "description": (*_EVERY_ROW, *_NAME),
-    "text_definition": (*_EVERY_ROW, *_NAME),
     "relationship": (
         *_EVERY_ROW,
         "sourceId",
@@ -51,7 +50,6 @@ ORIGIN_FILE = "medsim-origin.json"
 _FILES = {
     "concept": "Terminology/sct2_Concept_{}",
     "description": "Terminology/sct2_Description_{}-en",
-    "text_definition": "Terminology/sct2_TextDefinition_{}-en",
     "relationship": "Terminology/sct2_Relationship_{}",
     "association": "Refset/Content/der2_cRefset_Association{}",
     "language": "Refset/Language/der2_cRefset_Language{}-en",
@@ -91,7 +89,8 @@ def release_writer(
         writer = ReleaseWriter(archive, f"{release_date:%Y%m%d}", edition)
         facts = {**origin, "writer": f"medsim {medsim_version()}"}
         text = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
-        writer.write_entry(ORIGIN_FILE, [text.encode()])
+        with writer.entry(ORIGIN_FILE) as entry:
+            entry.write(text.encode())
         yield writer
 
 
@@ -121,25 +120,18 @@ class ReleaseWriter:
         Each frame has the file's columns under their RF2 names, in any order, and may have others.
         Dates are written as YYYYMMDD, booleans as 0 and 1.
         """
-        n_rows = 0
-
-        def texts() -> Iterator[bytes]:
-            nonlocal n_rows
-            yield ("\t".join(COLUMNS[table]) + "\r\n").encode()
+        n_rows, name = 0, _FILES[table].format(release_type)
+        with self.entry(f"{release_type}/{name}{self._name_end}") as entry:
+            entry.write(("\t".join(COLUMNS[table]) + "\r\n").encode())
             for frame in frames:
+                entry.write(_rf2_text(frame.select(COLUMNS[table])))
                 n_rows += frame.height
-                yield _rf2_text(frame.select(COLUMNS[table]))
-
-        name = _FILES[table].format(release_type)
-        self.write_entry(f"{release_type}/{name}{self._name_end}", texts())
         return n_rows
 
-    def write_entry(self, name: str, texts: Iterable[bytes]) -> None:
-        """Write one entry of the zip, in pieces."""
+    def entry(self, name: str) -> IO[bytes]:
+        """Return an entry of the zip to write."""
         # An entry opened by name is dated with zip's first day, not with today.
-        with self._archive.open(f"{self._root}/{name}", "w", force_zip64=True) as entry:
-            for text in texts:
-                entry.write(text)
+        return self._archive.open(f"{self._root}/{name}", "w", force_zip64=True)
 
 
 def _rf2_text(rows: pl.DataFrame) -> bytes:

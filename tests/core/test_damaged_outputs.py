@@ -21,7 +21,7 @@ from medsim.core.kinds import read_manifest
 from medsim.core.manifest import MANIFEST
 from medsim.core.opened import open_output, read_rows, reading_output
 from medsim.embeddings.chats import ReplyCache
-from medsim.embeddings.encoders import VectorCache
+from medsim.embeddings.encoders import cached_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,7 +116,7 @@ def test_pipe_in_a_cache_does_not_block(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"replies\.jsonl is a pipe"):
         ReplyCache(tmp_path)
     with pytest.raises(InputError, match=r"0\.vectors is a pipe"):
-        list(VectorCache(tmp_path).parts())
+        list(cached_parts(tmp_path))
 
 
 def test_page_that_crashes_polars_is_detected(damaged: Path) -> None:

@@ -17,14 +17,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medsim.core.errors import InputError, OutputError
-from medsim.core.reading import open_file
+from medsim.core.files import digest_of
 from medsim.embeddings import encoders
-from medsim.embeddings.encoders import VectorCache, encode_terms, unit
+from medsim.embeddings.encoders import cached_parts, encode_terms, unit
 
 TERMS = sorted({f"{word} {number}" for word in ("a", "ab", "Ödem") for number in range(40)})
 
 
-@given(st.lists(st.text("abä\n\u4e00\U0001f600", max_size=9), unique=True), st.integers(1, 40))
+@given(
+    st.lists(st.text("abä\n\u4e00\U0001f600", max_size=9), min_size=1, unique=True),
+    st.integers(1, 40),
+)
 def test_vectors_are_in_the_order_of_the_request_with_or_without_a_cache(
     terms: list[str], n_characters: int
 ) -> None:
@@ -103,7 +106,7 @@ def test_a_killed_run_loses_only_the_batch_in_flight(tmp_path: Path) -> None:
     second = CountingEncoder()
 
     with small_batches(100):
-        kept = sum(len(terms) for terms, _ in VectorCache(folder).parts())
+        kept = sum(len(terms) for terms, _ in cached_parts(folder))
         result = encode_terms(second, asked(TERMS, tmp_path), "")
 
     assert kept > 0
@@ -144,7 +147,7 @@ def test_a_damaged_file_of_the_cache_is_encoded_again(tmp_path: Path, damage: st
         encode_terms(CountingEncoder(), asked(TERMS, tmp_path), "")
     files = sorted(tmp_path.glob("*/*.vectors"))
     content = files[0].read_bytes()
-    lost = len(next(VectorCache(files[0].parent).parts())[0])
+    lost = len(next(cached_parts(files[0].parent))[0])
     if damage == "renamed":
         files[0].rename(files[0].with_name("00.vectors"))
     else:
@@ -163,7 +166,7 @@ def test_a_part_is_compared_with_its_name_once_and_again_after_it_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[Path] = []
-    monkeypatch.setattr(encoders, "open_file", lambda path: opened.append(path) or open_file(path))
+    monkeypatch.setattr(encoders, "digest_of", lambda path: opened.append(path) or digest_of(path))
     with small_batches(200):
         encode_terms(CountingEncoder(), asked(TERMS, tmp_path), "")
     files = sorted(tmp_path.glob("*/*.vectors"))

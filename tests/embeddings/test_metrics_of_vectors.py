@@ -116,6 +116,7 @@ def test_metrics_report_progress(name: str, monkeypatch: pytest.MonkeyPatch) -> 
     embedded = bags if name in OF_WORDS else TermPoints(vectors=bags.vectors)
     first, second = (draw.integers(0, 30, 600).astype(np.int32) for _ in range(2))
     monkeypatch.setattr(metrics, "_ROWS_A_TASK", 50)
+    monkeypatch.setattr(paired, "WORD_PAIRS_AT_ONCE", 300)
     advanced: list[int] = []
 
     METRICS.get(name).similarities(

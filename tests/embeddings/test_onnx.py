@@ -223,7 +223,7 @@ def test_a_term_without_tokens_has_a_zero_vector(folder: Path) -> None:
     result = load(folder, asked(["", "pain"]))
 
     assert result.vectors.any(axis=1).tolist() == [False, True]
-    assert load(folder, asked([])).vectors.shape == (0, 6)
+    assert load(folder, asked([])).vectors.shape == (0, 1)
 
 
 def test_an_option_that_changes_vectors_has_a_separate_cache(folder: Path, tmp_path) -> None:

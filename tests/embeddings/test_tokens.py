@@ -41,8 +41,8 @@ def embedding(words: Iterable[str], made: Iterable[str] = ()) -> WordVectors:
 def read(term: str, *words: str, made: Iterable[str] = (), **options: str) -> list[str]:
     """Return the forms in which a term's words are found."""
     made_vectors = embedding(words, made)
-    result = find_words([term], made_vectors, EmbeddingOptions(**options))
-    return [made_vectors.words[row] for row in result.word_ids]
+    bags, _, _ = find_words([term], made_vectors, EmbeddingOptions(**options))
+    return [made_vectors.words[row] for row in bags.words]
 
 
 def is_punctuation(character: str) -> bool:
@@ -162,10 +162,11 @@ def test_a_term_may_be_a_phrase(
 
 
 def test_punctuation_alone_is_not_a_word() -> None:
-    result = find_words(["-", "heart - lung", ""], embedding(["heart", "-"]), EmbeddingOptions())
+    terms, vectors = ["-", "heart - lung", ""], embedding(["heart", "-"])
+    _, covered, n_words = find_words(terms, vectors, EmbeddingOptions())
 
-    assert result.covered.tolist() == [False, True, False]
-    assert result.n_words.tolist() == [0, 2, 0]
+    assert covered.tolist() == [False, True, False]
+    assert n_words.tolist() == [0, 2, 0]
 
 
 def test_a_known_form_is_preferred_then_known_parts_then_a_vector_made_of_the_whole() -> None:
@@ -186,17 +187,17 @@ def test_words_agree_with_a_plain_reading_of_the_rules(
     known, made = some_of(forms(terms, options), data), some_of(forms(terms, options), data)
     vectors = embedding(known, [form for form in made if form not in known])
 
-    result = find_words(terms, vectors, options)
+    bags, covered, n_words = find_words(terms, vectors, options)
 
-    assert len(result.starts) - 1 == len(result.covered) == len(result.n_words) == len(terms)
-    assert result.word_ids.dtype == result.n_words.dtype == np.int32
+    assert len(bags.starts) - 1 == len(covered) == len(n_words) == len(terms)
+    assert bags.words.dtype == n_words.dtype == np.int32
     for at, term in enumerate(terms):
-        expected, n_words = slowly(term, vectors, options)
-        rows = result.word_ids[result.starts[at] : result.starts[at + 1]]
+        expected, n_expected = slowly(term, vectors, options)
+        rows = bags.words[bags.starts[at] : bags.starts[at + 1]]
         assert [vectors.words[row] for row in rows] == expected
-        assert result.n_words[at] == n_words
-        needed = n_words if options.coverage == "all" else 1
-        assert result.covered[at] == (0 < len(expected) >= needed)
+        assert n_words[at] == n_expected
+        needed = n_expected if options.coverage == "all" else 1
+        assert covered[at] == (0 < len(expected) >= needed)
 
 
 @given(Terms, Options, st.data())
@@ -207,9 +208,9 @@ def test_every_word_has_a_vector_if_unseen_words_are_embedded(
     known = some_of(every, data)
 
     made = unseen_forms(terms, known, options)
-    result = find_words(terms, embedding(known, made), options)
+    bags, _, n_words = find_words(terms, embedding(known, made), options)
 
     assert made <= every - set(known)
-    assert np.array_equal(result.n_words, np.diff(result.starts))
-    read_ids = set(result.word_ids.tolist())
+    assert np.array_equal(n_words, np.diff(bags.starts))
+    read_ids = set(bags.words.tolist())
     assert read_ids >= set(range(len(known), len(known) + len(made)))

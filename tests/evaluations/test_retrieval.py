@@ -289,7 +289,6 @@ def test_an_approximate_index_gives_the_rank_of_the_first_linked_term_that_it_fi
         covered=np.ones(600, np.bool_),
         terms=pl.DataFrame({"term": terms, "covered": True}),
         words=None,
-        n_dimensions=5,
         n_vocabulary=None,
     )
     hashes, rows = content_hashes(linked["term"]), np.arange(600, dtype=np.int32)

@@ -19,7 +19,7 @@ from medsim.core.errors import OutputError
 from medsim.core.files import new_file, sync_folder, whole_file
 from medsim.core.manifest import MANIFEST
 from medsim.core.output import claimed
-from medsim.embeddings.encoders import VectorCache
+from medsim.embeddings.encoders import cache_part
 from medsim.studies.output import StudyManifest
 
 MADE = StudyManifest(
@@ -169,7 +169,7 @@ def test_single_file_is_synced_with_its_name(
     with whole_file(tmp_path / "page.html", tmp_path / "page.partial") as partial:
         partial.write_text("page")
     assert disk.keeps(tmp_path)
-    VectorCache(tmp_path / "cache").add((["a"], np.ones((1, 1), np.float32)))
+    cache_part(tmp_path / "cache", (["a"], np.ones((1, 1), np.float32)))
 
     assert disk.lost == []
     assert disk.keeps(next((tmp_path / "cache").glob("*.vectors")))

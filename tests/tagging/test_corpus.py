@@ -16,9 +16,7 @@ from medsim.corpora import Annotation, Document
 from medsim.corpora.documents import Problems, open_corpus
 from medsim.tagging.corpus import (
     Corpus,
-    Entity,
     Sentence,
-    conll_text,
     entities_of,
     read_conll,
     read_corpora,
@@ -221,19 +219,6 @@ def test_documents_may_be_separated_only_by_lines(tmp_path: Path) -> None:
     content = f"a\tO\n\nb\tO\n{between}c\tO\n\nd\tB-X\n{between}e\tO\n"
     parsed = sentences(tmp_path / "t", content)
     assert [sentence.document_id for sentence in parsed] == ["0", "0", "1", "1", "2"]
-
-
-def test_sentences_of_a_document_are_written_and_read_unchanged(tmp_path: Path) -> None:
-    written = [
-        Sentence(document_id="17", words=("Orl", "dup"), entities=(Entity("X", 0, 2),)),
-        Sentence(document_id="17", words=("Seen",), entities=()),
-        Sentence(document_id="4", words=("b\u00e9", "\U0001f600"), entities=(Entity("Y", 1, 2),)),
-    ]
-
-    parsed = sentences(tmp_path / "dev.tsv", conll_text(written))
-
-    assert words_and_tags(parsed) == words_and_tags(written)
-    assert [sentence.document_id for sentence in parsed] == ["1", "1", "2"]
 
 
 @pytest.mark.parametrize(

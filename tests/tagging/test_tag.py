@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,8 @@ from medsim.cli import app
 from medsim.core.errors import InputError, OptionError, OutputError
 from medsim.core.progress import Progress
 from medsim.tagging import tag as tag_module
-from medsim.tagging.corpus import entities_of
+from medsim.tagging.corpus import entities_of, read_corpora
+from medsim.tagging.options import TagOptions
 
 pytestmark = pytest.mark.slow
 
@@ -49,9 +51,7 @@ def vectors(corpus: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def tagging(corpus: Path, vectors: Path) -> medsim.Tagging:
-    return medsim.tag(
-        corpus, {"own": vectors}, corpus.with_name("tags"), random=6, conll=True, **OPTIONS
-    )
+    return medsim.tag(corpus, {"own": vectors}, corpus.with_name("tags"), random=6, **OPTIONS)
 
 
 def f1_of(predictions: pl.DataFrame) -> float:
@@ -170,12 +170,23 @@ def test_the_report_has_the_scores(tagging: medsim.Tagging, tmp_path: Path, monk
     assert "Scores of each tagger" in page
 
 
-def test_the_written_corpus_gives_the_same_scores(
-    tagging: medsim.Tagging, vectors: Path, tmp_path: Path
+def test_the_corpus_in_the_layout_of_conll_gives_the_same_scores(
+    tagging: medsim.Tagging, corpus: Path, vectors: Path, tmp_path: Path
 ) -> None:
-    corpus, options = tagging.folder / "conll" / "velps", OPTIONS | {"threads": 2}
+    options = TagOptions(corpora=corpus, embeddings={}, out=tmp_path, random=6)
+    (velps,) = read_corpora(options, Progress())
+    (tmp_path / "velps").mkdir()
+    for split, sentences in velps.splits.items():
+        lines = []
+        for document, group in groupby(sentences, lambda sentence: sentence.document_id):
+            lines += [f"-DOCSTART- {document} O", ""]
+            for sentence in group:
+                lines += [*map("\t".join, zip(sentence.words, sentence.tags, strict=True)), ""]
+        (tmp_path / "velps" / f"{split}.tsv").write_text("\n".join(lines))
 
-    again = medsim.tag(corpus, {"own": vectors}, tmp_path / "t", **options)
+    again = medsim.tag(
+        tmp_path / "velps", {"own": vectors}, tmp_path / "t", **OPTIONS | {"threads": 2}
+    )
 
     expected = tagging.results().filter(embedding="own")
     assert_frame_equal(again.results(), expected)

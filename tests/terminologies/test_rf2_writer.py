@@ -62,7 +62,6 @@ def test_every_table_has_its_standard_place_and_header(tmp_path: Path) -> None:
         for file, text in {
             "Terminology/sct2_Concept_{}": row + "definitionStatusId\r\n",
             "Terminology/sct2_Description_{}-en": name,
-            "Terminology/sct2_TextDefinition_{}-en": name,
             "Terminology/sct2_Relationship_{}": f"{row}sourceId\tdestinationId\t{ends}",
             "Refset/Content/der2_cRefset_Association{}": member + "targetComponentId\r\n",
             "Refset/Language/der2_cRefset_Language{}-en": member + "acceptabilityId\r\n",

@@ -76,7 +76,6 @@ class WordVectors:
         in_vocabulary: bool[n_words]; False if the vector was made from parts of the word.
         n_vocabulary: the number of all words of the embedding.
         vocabulary: all of them in UTF-8, one per line.
-        n_repeated: the number of rows of the words that repeat an earlier row, with equal vectors.
     """
 
     words: Sequence[str]
@@ -84,7 +83,6 @@ class WordVectors:
     in_vocabulary: Flags
     n_vocabulary: int
     vocabulary: bytes | bytearray = b""
-    n_repeated: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,13 +94,11 @@ class TermVectors:
             order; zeros for a term without a vector. May be mapped from a file.
         covered: bool[n_terms], whether a term has a vector.
         n_vocabulary: the number of all terms of the embedding; None if it can embed any text.
-        n_repeated: the number of rows of the terms that repeat an earlier row, with equal vectors.
     """
 
     vectors: Vectors
     covered: Flags
     n_vocabulary: int | None
-    n_repeated: int = 0
 
 
 LoadVectors: TypeAlias = Callable[[Path, Request], WordVectors | TermVectors]

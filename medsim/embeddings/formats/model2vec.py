@@ -38,7 +38,6 @@ class StaticEncoder:
             import tokenizers  # noqa: PLC0415 — comes with it
         with reading(path, _DESCRIBES):
             self._model = model2vec.StaticModel.from_pretrained(path, force_download=False)
-            self.n_dimensions = int(self._model.dim)
         self._normalize = options.scales(default=bool(self._model.normalize))
         self._prefix = options.prefix
         self._path = path
@@ -60,4 +59,4 @@ class StaticEncoder:
         return np.asarray(vectors, np.float32)
 
 
-FORMAT = register_encoder(NAME, _DESCRIBES, StaticEncoder, lambda path, _options: model_files(path))
+FORMAT = register_encoder(NAME, _DESCRIBES, StaticEncoder, model_files)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -110,11 +111,8 @@ def find_all(path: Path, text: bytes, n_after: int = 0) -> Iterator[bytes]:
         if not path.stat().st_size:  # an empty file cannot be mapped
             return
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            at = content.find(text)
-            while at >= 0:
-                begin = at + len(text)
-                yield content[begin : begin + n_after]
-                at = content.find(text, begin)
+            for match in re.finditer(re.escape(text), content):
+                yield content[match.end() : match.end() + n_after]
 
 
 def onnx_weights(model: Path) -> list[str]:
@@ -181,8 +179,11 @@ def settings_files(folder: Path) -> list[Path]:
     return [folder / name for name in names if (folder / name).is_file()]
 
 
-def model_files(folder: Path) -> list[Path]:
-    """Return the weights, tokenizer and settings in a folder and in those of its modules."""
+def model_files(folder: Path, _options: object) -> list[Path]:
+    """Return the weights, tokenizer and settings in a folder and in those of its modules.
+
+    See ``formats.EmbeddingFormat.files``; no option decides them.
+    """
     return [
         file
         for file in sorted(folder.rglob("*"))

@@ -40,35 +40,7 @@ class Target:
     end: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """The tokens of a sentence that a model reads.
-
-    Attributes:
-        tokens: the encoding of the library tokenizers, with ``ids`` and ``type_ids``.
-        within: bool[n_tokens], whether a token has a character of the target; all False if the
-            tokenizer drops the whole target.
-        is_cut: whether the target is longer than the model's limit, so that its end is missing.
-    """
-
-    tokens: Any
-    within: Flags
-    is_cut: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetVectors:
-    """Vectors of targets, zeros for those without a token.
-
-    Targets with a token are ``covered``; those longer than the model's limit are ``cut``.
-    """
-
-    vectors: Vectors
-    covered: Flags
-    cut: Flags
-
-
-def read_target(tokenizer: Any, prefix: str, target: Target) -> Reading:
+def read_target(tokenizer: Any, prefix: str, target: Target) -> tuple[Any, Flags, bool]:
     """Return the tokens of a sentence, or of a window around the target if it is too long.
 
     If the model's limit would cut off part of the target, the sentence is cut to a window with the
@@ -76,6 +48,11 @@ def read_target(tokenizer: Any, prefix: str, target: Target) -> Reading:
 
     The tokenizer is from the library tokenizers. It counts code points and truncates to the model's
     limit with a stride of 0, so that no token is in two parts of its output.
+
+    Returns:
+        The tokenizer's encoding; whether each of its tokens has a character of the target,
+        bool[n_tokens], all False if the tokenizer drops the whole target; and whether the target is
+        longer than the model's limit, so that its end is missing.
     """
     shift = len(prefix)
     whole = tokenizer.encode(prefix + target.sentence)
@@ -86,14 +63,14 @@ def read_target(tokenizer: Any, prefix: str, target: Target) -> Reading:
     n_before = sum(span[1] <= shift for span in spans)  # tokens of the prefix, which stays
     n_read = len(_spans(whole)) - n_before
     if within.sum() == len(of_target) or n_read < 1:
-        return Reading(tokens=whole, within=within, is_cut=bool(within.sum() < len(of_target)))
+        return whole, within, bool(within.sum() < len(of_target))
     middle = (of_target[0] + of_target[-1] + 1 - n_read) // 2
     first = max(n_before, min(middle, of_target[0], len(spans) - n_read))
     window = spans[first : first + n_read]
     moved = max(0, window[0][0] - shift)
     cut = tokenizer.encode(prefix + target.sentence[moved : window[-1][1] - shift])
     within = _within(cut, begin - moved, end - moved)
-    return Reading(tokens=cut, within=within, is_cut=bool(within.sum() < len(of_target)))
+    return cut, within, bool(within.sum() < len(of_target))
 
 
 def _spans(part: Any) -> list[tuple[int, int]]:
@@ -200,13 +177,17 @@ class OnnxEncoder:
         vectors = self._vectors(tokens, pooled)
         return unit(vectors) if self._normalize else vectors
 
-    def encode_targets(self, targets: Sequence[Target]) -> TargetVectors:
-        """Return the mean of the last layer's vectors of the tokens of each target."""
+    def encode_targets(self, targets: Sequence[Target]) -> tuple[Vectors, Flags, Flags]:
+        """Return the mean of the last layer's vectors of the tokens of each target.
+
+        Also return whether each target has a token, without which its vector is zeros, and whether
+        it is longer than the model's limit.
+        """
         if not self._of_tokens:
             raise OptionError("the model gives one vector per text, not vectors of its tokens")
         with reading(self._tokenizer_path, _TOKENIZER_FORM):
             readings = [read_target(self._tokenizer, self._prefix, target) for target in targets]
-        within = [sentence.within for sentence in readings]
+        tokens, within, is_cut = zip(*readings, strict=True)
 
         def means(outputs: Outputs, rows: Rows) -> Vectors:
             weights = np.array([within[row] for row in rows], np.float32)
@@ -214,11 +195,8 @@ class OnnxEncoder:
             n_tokens: Vectors = np.maximum(weights.sum(axis=1, keepdims=True), 1)
             return sums / n_tokens
 
-        return TargetVectors(
-            vectors=self._vectors([sentence.tokens for sentence in readings], means),
-            covered=np.array([tokens.any() for tokens in within], np.bool_),
-            cut=np.array([sentence.is_cut for sentence in readings], np.bool_),
-        )
+        covered = np.array([mask.any() for mask in within], np.bool_)
+        return self._vectors(list(tokens), means), covered, np.array(is_cut, np.bool_)
 
     def _vectors(self, tokens: list[Any], pool: Callable[[Outputs, Rows], Vectors]) -> Vectors:
         """Return a vector per text, given its tokens and a function that pools outputs."""

@@ -88,8 +88,6 @@ class SentenceEncoder:
         self.before = options.prefix or settings.prompt
         self._normalize = options.normalize == "yes"
         self._prompt = options.prefix or None  # without one, the model's own is put before terms
-        # The name of the library's method differs between versions.
-        self.n_dimensions = self.encode([""]).shape[1]
 
     def encode(self, terms: Sequence[str]) -> Vectors:
         """Return the vectors of a batch; see ``medsim.embeddings.encoders.Encoder``."""
@@ -129,7 +127,7 @@ def _check_runs_no_code(path: Path) -> None:
             )
 
 
-def plain_files(folder: Path) -> list[Path]:
+def plain_files(folder: Path, _options: EmbeddingOptions) -> list[Path]:
     """Return the weights, settings and tokenizer of a plain folder of transformers.
 
     Raises:
@@ -185,15 +183,5 @@ def _quiet(transformers: Any) -> Iterator[None]:
             bars.enable_progress_bar()
 
 
-FORMAT = register_encoder(
-    NAME,
-    "folder of sentence-transformers",
-    SentenceEncoder,
-    lambda path, _options: model_files(path),
-)
-register_encoder(
-    "transformers",
-    "folder of transformers",
-    SentenceEncoder,
-    lambda path, _options: plain_files(path),
-)
+FORMAT = register_encoder(NAME, "folder of sentence-transformers", SentenceEncoder, model_files)
+register_encoder("transformers", "folder of transformers", SentenceEncoder, plain_files)

@@ -95,7 +95,6 @@ def look_up(
         in_vocabulary=np.ones(len(first), np.bool_),
         n_vocabulary=len(keys.values),
         vocabulary=b"\n".join(encoded),
-        n_repeated=len(rows) - len(first),
     )
 
 
@@ -124,10 +123,7 @@ def _terms(
     _, taken = _distinct(keys, rows, take)
     vectors = np.zeros((len(terms), taken.shape[1]), np.float32)
     vectors[covered] = taken[np.searchsorted(rows, row_of[covered])]
-    n_repeated = len(exact_rows) - len(exact)
-    return formats.TermVectors(
-        vectors=vectors, covered=covered, n_vocabulary=len(keys.values), n_repeated=n_repeated
-    )
+    return formats.TermVectors(vectors=vectors, covered=covered, n_vocabulary=len(keys.values))
 
 
 def _distinct(

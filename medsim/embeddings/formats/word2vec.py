@@ -56,7 +56,6 @@ class _WantedWords:
         self._unit = unit
         self._rows: dict[bytes, int] = {}
         self._vectors: dict[bytes, bytes] = {}
-        self._n_repeated = 0
 
     def add(self, word: bytes, row: int, vector: bytes) -> None:
         """Keep the vector of a wanted word: its numbers as float32, low byte first."""
@@ -64,7 +63,6 @@ class _WantedWords:
             text = word.decode("utf-8", "surrogatepass")
             places = f"{self._unit} {self._rows[word]:,} and again in {self._unit} {row:,}"
             raise InputError(f"{self.path}: {text!r} is in {places}")
-        self._n_repeated += word in self._rows
         self._rows.setdefault(word, row)
 
     def result(self, n_dimensions: int, n_vocabulary: int) -> formats.WordVectors:
@@ -80,7 +78,6 @@ class _WantedWords:
             in_vocabulary=np.ones(len(words), np.bool_),
             n_vocabulary=n_vocabulary,
             vocabulary=self.vocabulary,
-            n_repeated=self._n_repeated,
         )
 
 

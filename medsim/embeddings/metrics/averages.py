@@ -107,6 +107,19 @@ def compare_rows(
     return similarities
 
 
+def cosines(vectors: Vectors, first: Ids, second: Ids, threads: int) -> Values:
+    """Return the cosine of each pair of vectors: float64[n_pairs].
+
+    Args:
+        vectors: float32[n_items, n_dimensions].
+        first: int32[n_pairs], the row of the first vector.
+        second: int32[n_pairs], of the second.
+        threads: the number of threads.
+    """
+    workers = Workers(threads=threads)
+    return compare_rows(COMPARISONS["cos"], lambda rows: vectors[rows], first, second, workers)
+
+
 def _blocks(first: Ids, second: Ids, n_rows: int) -> Iterator[Rows]:
     """Yield the pairs in blocks with a limited number of different rows."""
     if len(np.union1d(first, second)) <= n_rows:

@@ -183,24 +183,14 @@ def _means(
     """Return the mean over pairs of words; each pair of words is compared once."""
     every, starts = word_pairs(bags.words, bags.starts, first, second)
     distinct, at = np.unique(every, return_inverse=True)
-    n_compared = n_told = 0
-
-    def advance(n_more: int) -> None:
-        """Report the number of pairs of terms for pairs of words."""
-        nonlocal n_compared, n_told
-        n_compared += n_more
-        n_done = len(first) * n_compared // len(distinct)
-        workers.advance(n_done - n_told)
-        n_told = n_done
-
     similarities = compare_rows(
         comparison,
         lambda words: bags.vectors[words],
         (distinct >> 32).astype(np.int32),
         (distinct & _LOW_BITS).astype(np.int32),
-        Workers(threads=workers.threads, advance=advance),
+        Workers(threads=workers.threads),
     )
-    workers.advance(len(first) - n_told)
+    workers.advance(len(first))
     return group_means(similarities, at, starts)
 
 

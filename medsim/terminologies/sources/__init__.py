@@ -267,8 +267,7 @@ def with_main_names(terminology: Terminology, store: Store, language: str) -> Te
 
     Extensions with translated synonyms have no fully specified names in their language.
     """
-    for query in ("main_name", "description"):
-        store.run(f"terminologies/main_name/{query}", language=language)
+    store.run_each("terminologies/main_name", "main_name", "description", language=language)
     counts = store.table("main_name")["origin"].value_counts().sort("origin").rows()
     taken = " and ".join(f"{n:,} {names}" for names, n in counts)
     warning = f"no concept has a fully specified name in {language!r}; main names are {taken}"

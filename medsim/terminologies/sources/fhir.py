@@ -42,8 +42,7 @@ def read_fhir(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     url, content, terms = (str(system.get(key) or "") for key in ("url", "content", "copyright"))
     name = f"the code system {url or system.get('name') or 'without url'}"
     store.put("fhir_code_system", pl.DataFrame({"system": [strict_json(system)]}))
-    for table in _TABLES.split():
-        store.run(f"terminologies/fhir/{table}")
+    store.run_each("terminologies/fhir", *_TABLES.split())
     if content == "supplement" or not store.n_rows("concept"):
         raise InputError(
             f"{file.path}: {name} has no concepts of its own (its content is "

@@ -17,11 +17,9 @@ import polars as pl
 from defusedxml import ElementTree as strict  # noqa: N813 — the unsafe one is also used
 
 from medsim.core.errors import InputError
-from medsim.core.kinds import CANONICAL_TABLES
-from medsim.core.manifest import Skipped
 from medsim.core.reading import RDF_XML, XML, file_kind
 from medsim.terminologies.mappings import NAMES
-from medsim.terminologies.sources import Source, Terminology, Vocabulary
+from medsim.terminologies.sources import Source, Terminology, Vocabulary, skipped_rows
 from medsim.terminologies.sources.archive import (
     ReleaseFile,
     SourceFile,
@@ -31,7 +29,7 @@ from medsim.terminologies.sources.archive import (
     release_files,
     single_file,
 )
-from medsim.terminologies.sources.ontology_rows import RowBuffer
+from medsim.terminologies.sources.ontology_rows import OntologyRows
 
 if TYPE_CHECKING:
     from medsim.core.store import Store
@@ -55,15 +53,14 @@ _BEGINNING_BYTES = 1 << 20  # the outermost element begins within these
 def read_mesh(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     """Fill the canonical tables from MeSH's XML; see ``sources.LoadTables``."""
     files = _files(path)
-    rows = _Rows(scopes=frozenset(options.synonyms))
+    rows = _Rows(frozenset(options.synonyms), _REASONS)
     for file in files:
         _read_file(file, rows)
-    for table, buffer in rows.tables.items():
-        store.put(table, buffer.frame())
-    for table in ("is_a", "description"):
-        store.run(f"terminologies/mesh/{table}")
-    skipped = {**rows.skipped, **dict(store.frame("terminologies/mesh/skipped").iter_rows())}
-    store.drop("mesh_tree", "mesh_heading")
+    rows.fill(store)
+    store.put("mesh_tree", pl.DataFrame(rows.tree, _TREE, orient="row"))
+    store.run_each("terminologies/mesh", "is_a", "description")
+    skipped = skipped_rows(store, "mesh")
+    store.drop("mesh_tree")
     # MeSH is valid from the first day of the year in its file names.
     years = [int(named["year"]) for file in files if (named := _NAME.fullmatch(file.name))]
     return Terminology(
@@ -71,7 +68,7 @@ def read_mesh(path: Path, store: Store, options: ReadingOptions) -> Terminology:
         files=tuple(rows.files),
         redistributable=None if rows.translated else True,
         terms_of_use=f"{_TERMS_OF_USE}{_OF_TRANSLATIONS if rows.translated else ''}",
-        skipped=tuple(Skipped(reason=why, n_rows=n) for why, n in skipped.items()),
+        skipped=(*rows.skipped, *skipped),
     )
 
 
@@ -143,11 +140,7 @@ def _children(stream: IO[bytes]) -> Iterator[ET.Element]:
 
 _SCOPES = {"NRW": "narrow", "BRD": "broad", "REL": "related"}
 _INVERSE = {"narrow": "broad", "broad": "narrow", "related": "related"}
-_NAMED = ("concept", "description", "association")
-_SCHEMAS = {table: CANONICAL_TABLES[table].dtypes for table in _NAMED} | {
-    "mesh_tree": {"number": pl.String, "concept_id": pl.String},
-    "mesh_heading": CANONICAL_TABLES["is_a"].dtypes,
-}
+_TREE = {"number": pl.String, "concept_id": pl.String}
 
 
 _REASONS = (
@@ -157,29 +150,21 @@ _REASONS = (
 )
 
 
-@dataclass(slots=True, kw_only=True)
-class _Rows:
+@dataclass(slots=True)
+class _Rows(OntologyRows):
     """The rows of records.
 
     Attributes:
-        scopes: scopes of the synonyms to read.
-        skipped: number of skipped terms by reason.
         language: language of the file, such as eng.
         translated: whether there are names in other languages than English.
-        seen: identifiers of the records so far.
         files: the files that were read.
-        tables: the canonical tables except is_a, and the tables from which is_a is made.
+        tree: tree numbers and their headings, from which most of is_a is made.
     """
 
-    scopes: frozenset[str]
-    skipped: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(_REASONS, 0)))
     language: str = _ENGLISH
     translated: bool = False
-    seen: set[str] = field(default_factory=set)
     files: list[SourceFile] = field(default_factory=list)
-    tables: dict[str, RowBuffer] = field(
-        default_factory=lambda: {name: RowBuffer(schema) for name, schema in _SCHEMAS.items()}
-    )
+    tree: list[tuple[str, str]] = field(default_factory=list)
 
 
 def _read_descriptor(record: Element, rows: _Rows) -> None:
@@ -191,8 +176,7 @@ def _read_descriptor(record: Element, rows: _Rows) -> None:
     numbers = sorted(filter(None, map(_text, record.iterfind(".//TreeNumber"))))
     category = NAMES["mesh_categories"].get(numbers[0][0], "") if numbers else ""
     concept_id = _add_record(record, "Descriptor", category, rows)
-    for number in numbers:
-        rows.tables["mesh_tree"].add(number, concept_id)
+    rows.tree += [(number, concept_id) for number in numbers]
 
 
 def _read_supplement(record: Element, rows: _Rows) -> None:
@@ -202,7 +186,7 @@ def _read_supplement(record: Element, rows: _Rows) -> None:
     for heading in record.iterfind("HeadingMappedToList/*/DescriptorReferredTo/DescriptorUI"):
         # A star marks the heading for articles about the record.
         if parent_id := _text(heading).removeprefix("*"):
-            rows.tables["mesh_heading"].add(concept_id, parent_id)
+            rows.is_a[concept_id, parent_id] = None
 
 
 def _add_record(record: Element, kind: str, tag: str, rows: _Rows) -> str:
@@ -210,14 +194,12 @@ def _add_record(record: Element, kind: str, tag: str, rows: _Rows) -> str:
     concept_id, names = _text(record, f"{kind}UI"), _names(record.find(f"{kind}Name"), rows)
     if not concept_id or not names:
         raise ValueError(f"a record has no {kind}{'Name' if concept_id else 'UI'}")
-    if concept_id in rows.seen:
+    if concept_id in rows.active:
         raise ValueError(f"two records are {concept_id!r}")
-    rows.seen.add(concept_id)
-    rows.tables["concept"].add(concept_id, True, "", tag)
-    add_description = rows.tables["description"].add
+    rows.add_term(concept_id, obsolete=False, tag=tag)
     for language, name in names.items():
         own_id = concept_id if language == _ENGLISH else f"{concept_id}/{language}"
-        add_description(own_id, concept_id, name, "fsn", True, language)
+        rows.add_description(own_id, concept_id, name, "fsn", language)
     texts: set[tuple[str, str]] = set()
     n_terms: Counter[str] = Counter()
     for term in _terms(record, rows):
@@ -226,14 +208,14 @@ def _add_record(record: Element, kind: str, tag: str, rows: _Rows) -> str:
         for named in _strings(term, translated[1] if translated else _ENGLISH, rows):
             language, text = named
             if not text:
-                rows.skipped["description is empty"] += 1
+                rows.skip("description is empty")
             elif named in texts:
-                rows.skipped["term repeats a name of its record"] += 1
+                rows.skip("term repeats a name of its record")
             elif text != names.get(language):
                 n_terms[term_id] += 1  # a term and its permutations have one identifier
                 place = f"/{n_terms[term_id]}" if n_terms[term_id] > 1 else ""
                 own_id = f"{concept_id}/{term_id}{place}"
-                add_description(own_id, concept_id, text, "synonym", True, language)
+                rows.add_description(own_id, concept_id, text, "synonym", language)
             texts.add(named)
             rows.translated |= language != _ENGLISH
     return concept_id
@@ -298,7 +280,7 @@ def _terms(record: Element, rows: _Rows) -> list[Element]:
         if scope_of.get(_text(concept, "ConceptUI"), "related") in rows.scopes:
             counted += terms
         else:
-            rows.skipped["synonym has another scope"] += len(terms)
+            rows.skip("synonym has another scope", n_rows=len(terms))
     return counted
 
 

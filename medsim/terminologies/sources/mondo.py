@@ -6,11 +6,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from medsim.core.errors import InputError
 from medsim.core.files import open_hashed
 from medsim.core.identifiers import curie, identifier_of
+from medsim.core.reading import unpacked
 from medsim.terminologies.sources import Source, Terminology, package_folder
 from medsim.terminologies.sources.archive import SourceFile
 from medsim.terminologies.sources.ontology_rows import OntologyRows, day_in
@@ -43,10 +42,8 @@ def read_mondo(path: Path, store: Store, options: ReadingOptions) -> Terminology
     """
     rows = OntologyRows(frozenset({"exact"}))
     with open_hashed(path) as stream:
-        packed = pa.BufferReader(stream.read())
+        terms: dict[str, Any] = json.load(unpacked(stream, path, path.stat().st_size))
         file = SourceFile.read_by(stream, path.name)
-    terms: dict[str, dict[str, Any]]
-    terms = json.loads(pa.input_stream(packed, compression="zstd").read())
     for concept_id, term in terms.items():
         rows.add_term(concept_id, obsolete=bool(term.get("deprecated")))
         rows.add_name(concept_id, term.get("label") or "")

@@ -110,8 +110,7 @@ def _fill_tables(path: Path, store: Store, options: ReadingOptions) -> tuple[Ski
         vocabularies=",".join(options.vocabularies),
         standard=options.standard_concepts,
     )
-    for table in ("concept", "code", "description", "association", "is_a"):
-        store.run(f"terminologies/omop/{table}")
+    store.run_each("terminologies/omop", "concept", "code", "description", "association", "is_a")
     skipped = skipped_rows(store, "omop")
     store.drop("omop_concept", "omop_kept", "omop_synonym", "omop_relation", "omop_ancestor")
     return skipped

@@ -31,30 +31,7 @@ _REASONS = ("term has a second name", "description is empty", "synonym has anoth
 _NO_BOOLEAN = "owl:deprecated is not a boolean; the term is retired"
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _BATCH_ROWS = 100_000
-
-
-class RowBuffer:
-    """Rows that are packed when they are added, since tuples take several times the memory."""
-
-    def __init__(self, schema: dict[str, pl.DataType | type[pl.DataType]]) -> None:
-        self._schema = schema
-        self._frames = [pl.DataFrame(schema=schema)]
-        self._rows: list[tuple[object, ...]] = []
-
-    def add(self, *row: object) -> None:
-        """Add a row."""
-        self._rows.append(row)
-        if len(self._rows) == _BATCH_ROWS:
-            self._pack()
-
-    def frame(self) -> pl.DataFrame:
-        """Return all rows in order of their columns."""
-        self._pack()
-        return pl.concat(self._frames).sort(list(self._schema))
-
-    def _pack(self) -> None:
-        self._frames.append(pl.DataFrame(self._rows, schema=self._schema, orient="row"))
-        self._rows.clear()
+_NAMES = CANONICAL_TABLES["description"].dtypes
 
 
 @dataclass(slots=True)
@@ -77,9 +54,8 @@ class OntologyRows:
     _tag: dict[str, str] = field(default_factory=dict)
     _n_names: Counter[str] = field(default_factory=Counter)
     _named: set[tuple[str, str]] = field(default_factory=set)
-    _description: RowBuffer = field(
-        default_factory=lambda: RowBuffer(CANONICAL_TABLES["description"].dtypes)
-    )
+    _names: list[tuple[str, str, str, str, bool, str]] = field(default_factory=list)
+    _packed: list[pl.DataFrame] = field(default_factory=list)
     _code: dict[tuple[str, str, str], None] = field(default_factory=dict)
     _skipped: Counter[str] = field(default_factory=Counter)
     _first: dict[str, str] = field(default_factory=dict)
@@ -95,9 +71,9 @@ class OntologyRows:
             for why, n in self._skipped.items()
         )
 
-    def skip(self, reason: str, first: str = "") -> None:
-        """Count a skipped row, and record where each reason first occurs."""
-        self._skipped[reason] += 1
+    def skip(self, reason: str, first: str = "", n_rows: int = 1) -> None:
+        """Count skipped rows, and record where each reason first occurs."""
+        self._skipped[reason] += n_rows
         self._first.setdefault(reason, first)
 
     def is_deprecated(self, concept_id: str, values: Iterable[str]) -> bool:
@@ -132,9 +108,21 @@ class OntologyRows:
         if term := text.strip():
             self._n_names[concept_id] += 1
             own_id = f"{concept_id}/{self._n_names[concept_id]}"
-            self._description.add(own_id, concept_id, term, kind, True, language)
+            self.add_description(own_id, concept_id, term, kind, language)
         else:
             self.skip("description is empty")
+
+    def add_description(
+        self, description_id: str, concept_id: str, term: str, kind: str, language: str
+    ) -> None:
+        """Add a name with its identifier; names are packed, as tuples take far more memory."""
+        self._names.append((description_id, concept_id, term, kind, True, language))
+        if len(self._names) == _BATCH_ROWS:
+            self._pack()
+
+    def _pack(self) -> None:
+        self._packed.append(pl.DataFrame(self._names, _NAMES, orient="row"))
+        self._names.clear()
 
     def add_code(self, concept_id: str, prefix: str, local: str) -> None:
         """Add the code of a cross-reference, unless it is a web page."""
@@ -155,7 +143,8 @@ class OntologyRows:
             dtypes = CANONICAL_TABLES[table].dtypes
             frame = pl.DataFrame(list(of_table), dtypes, orient="row")
             store.put(table, frame.sort(*dtypes))
-        store.put("description", self._description.frame())
+        self._pack()
+        store.put("description", pl.concat(self._packed).sort(*_NAMES))
 
 
 def day_in(version: str) -> date | None:

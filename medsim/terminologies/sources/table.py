@@ -70,6 +70,7 @@ _WHOLE = re.compile(r"\.0$")
 _ROW_NUMBER = re.compile("[0-9]{1,18}")
 _COUNT = re.compile(r"[0-9]{1,15}(\.0+)?|[0-9]{1,3}([, '\u2019][0-9]{3}){1,4}")  # see table_count
 _MAX_COLUMNS = 10_000
+_TABLES = "name concept description reference association is_a unlike"
 _LOST = ("row has no concept", "description is empty")  # which lists of codes must not lose
 _KEPT_ROW: dict[str, Any] = {"place": pl.Int64, "kept": pl.List(pl.String)}
 
@@ -101,16 +102,14 @@ def read_table_of_names(path: Path, store: Store, options: ReadingOptions) -> Te
             place, data, fits=lambda row: _is_whole(_found(row, given)), sheet=sheet
         )
         layout, warnings = _load_text(text, given, store, keeps=keeps)
-    for query in ("marker", "given", "word", "separator"):
-        store.run(f"terminologies/table/{query}")
+    store.run_each("terminologies/table", "marker", "given", "word", "separator")
     layout |= dict(store.frame("terminologies/table/layout").iter_rows())
     for row, role, value, known in store.frame("terminologies/table/unknown_value").iter_rows():
         raise InputError(
             f"{file.path}: row {row:,}: {layout[role]} {value!r} is not known as a value of "
             f"{role}; write {known}, or add {role}= to `columns` to leave the column out"
         )
-    for query in ("name", "concept", "description", "reference", "association", "is_a", "unlike"):
-        store.run(f"terminologies/table/{query}")
+    store.run_each("terminologies/table", *_TABLES.split())
     if not store.n_rows("description"):
         raise InputError(f"{file.path}: no row has a concept and a name")
     skipped = skipped_rows(store, "table")

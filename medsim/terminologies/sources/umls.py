@@ -75,8 +75,7 @@ def read_umls(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     records = _load_files((_ATOMS, _RELATIONS, _TYPES, _RETIRED), path, everything, store)
     has_relations = bool(file_named(path, everything, _RELATIONS.name))
     skipped = _fill_tables(f"{path}: {_ATOMS.name}", store, options)
-    for table in ("association", "concept"):
-        store.run(f"terminologies/umls/retired/{table}")
+    store.run_each("terminologies/umls/retired", "association", "concept")
     store.drop("umls_retired")
     return Terminology(
         release_date=_release_date(everything),
@@ -124,12 +123,10 @@ def _fill_tables(atoms: str, store: Store, options: ReadingOptions) -> tuple[Ski
         raise InputError(f"{atoms} has several rows of the AUI {repeated!r}")
     known = store.frame("terminologies/umls/vocabulary")["vocabulary"].to_list()
     check_vocabularies(options.vocabularies, known)
-    store.run("terminologies/umls/concept")
-    store.run("terminologies/umls/code")
+    store.run_each("terminologies/umls", "concept", "code")
     store.run("terminologies/umls/umls_name", vocabularies=",".join(options.vocabularies))
     store.drop("umls_atom")
-    for table in ("description", "association", "is_a"):
-        store.run(f"terminologies/umls/{table}")
+    store.run_each("terminologies/umls", "description", "association", "is_a")
     skipped = skipped_rows(store, "umls")
     store.drop("umls_name", "umls_relation")
     return skipped
@@ -187,8 +184,7 @@ def read_rxnorm(path: Path, store: Store, options: ReadingOptions) -> Terminolog
     whole = [file for file in files if _SUBSET not in PurePosixPath(file.inner).parts]
     files = whole if any(is_named(file, _RXNCONSO) for file in whole) else files
     records = _load_files(_RXNORM_FILES, path, files, store)
-    store.run("terminologies/rxnorm/umls_atom")
-    store.run("terminologies/rxnorm/umls_relation")
+    store.run_each("terminologies/rxnorm", "umls_atom", "umls_relation")
     store.drop("archived_atom")
     return Terminology(
         release_date=_rxnorm_date(path, files),

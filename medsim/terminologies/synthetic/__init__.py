@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date, timedelta
 from enum import IntEnum
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TypeAlias, cast
@@ -42,15 +41,14 @@ _ROWS = np.array([CHANCES["histories"][fate.name] for fate in Fate])
 _FATES = CHANCES["fates"]
 _CHANGING = (Fate.CHANGED, Fate.CHANGED_THEN_RETIRED)
 
-# Six periods of seven half-yearly releases.
+RELEASE_DATE = date(2026, 1, 1)
+LATER_DATE = date(2026, 7, 1)
+
+# Six periods of seven half-yearly releases, and their dates as YYYYMMDD.
 _N_PERIODS, _PER_PERIOD, _DAYS_PER_RELEASE = 6, 7, 182
-
-
-def releases_until(release_date: date) -> Ints:
-    """Return the dates of all releases of a history as YYYYMMDD, int64[n_releases]."""
-    ages = reversed(range(_N_PERIODS * _PER_PERIOD))
-    days = (release_date - timedelta(days=_DAYS_PER_RELEASE * age) for age in ages)
-    return np.array([int(f"{day:%Y%m%d}") for day in days])
+_AGES = reversed(range(_N_PERIODS * _PER_PERIOD))
+_DAYS = (RELEASE_DATE - timedelta(days=_DAYS_PER_RELEASE * age) for age in _AGES)
+_RELEASES = np.array([int(f"{day:%Y%m%d}") for day in _DAYS])
 
 
 def dated(
@@ -72,7 +70,7 @@ def dated(
     moment = components["concept"].to_numpy()[component] * _N_PERIODS + period
     release = period * _PER_PERIOD + outline.draws.choose("release", moment, _PER_PERIOD)
     return components[component].with_columns(
-        effectiveTime=pl.Series(outline.releases[release]),
+        effectiveTime=pl.Series(_RELEASES[release]),
         active=pl.Series(_ROWS[fate[component], event]),
         changes_later=pl.Series(np.isin(fate[component], _CHANGING) & (event == 0)),
     )
@@ -159,11 +157,8 @@ def description_rows(rows: pl.DataFrame, outline: Outline) -> pl.DataFrame:
     )
 
 
-def description_components(numbers: Ints, outline: Outline, *, apart: bool) -> pl.DataFrame:
-    """Return the descriptions of concepts with their fates; some are text definitions.
-
-    With ``apart``, these are the text definitions that are in the separate file for them.
-    """
+def description_components(numbers: Ints, outline: Outline) -> pl.DataFrame:
+    """Return the descriptions of concepts with their fates; some are text definitions."""
     concepts = pl.DataFrame({"item": numbers, "concept": numbers})
     fsn_fates = fates("fsn", concepts, outline)
     parts = draw_components("name", numbers, outline.draws)
@@ -174,8 +169,8 @@ def description_components(numbers: Ints, outline: Outline, *, apart: bool) -> p
     among = outline.draws.chance("among", concept)
     exists = (slot != _OLD_FSN) | (fsn_fate == Fate.LATE)
     exists &= (concept < outline.n_clinical) | (slot <= _PREFERRED)
-    is_apart = (slot == _DEFINITION) & ~among
-    return parts.with_columns(fate=pl.Series(fate)).filter(exists & (is_apart == apart))
+    exists &= (slot != _DEFINITION) | among
+    return parts.with_columns(fate=pl.Series(fate)).filter(exists)
 
 
 def _terms(rows: pl.DataFrame, outline: Outline) -> pl.Series:
@@ -453,8 +448,6 @@ def later_rows(table: str, newest: pl.DataFrame, outline: Outline, day: date) ->
 
     Rows have the columns of RF2 and of components.
     """
-    if table not in _RULES:
-        return newest.clear()
     n_earlier, concept, item = outline.n_clinical + len(Model), newest["concept"], newest["item"]
     targets = newest["target" if table == "relationship" else "concept"].to_numpy()
     items = item + n_earlier * _N_SLOTS.get(table, 1)
@@ -474,9 +467,6 @@ def later_rows(table: str, newest: pl.DataFrame, outline: Outline, day: date) ->
     return added.with_columns(_ACTIVE.cast(pl.Int64), effectiveTime=time)
 
 
-DEFAULT_DATE = date(2026, 1, 1)
-LATER_DATE = date(2026, 7, 1)
-
 _ORIGIN = {
     "origin": "synthetic",
     "redistributable": True,
@@ -489,8 +479,7 @@ _CHUNK = 20_000  # concepts
 # function gives these RF2's columns.
 _MAKERS: dict[str, tuple[Make, Finish]] = {
     "concept": (concept_components, concept_rows),
-    "description": (partial(description_components, apart=False), description_rows),
-    "text_definition": (partial(description_components, apart=True), description_rows),
+    "description": (description_components, description_rows),
     "relationship": (relationship_components, relationship_rows),
     "association": (association_components, association_rows),
 }
@@ -501,7 +490,6 @@ def write_synthetic(
     *,
     concepts: int,
     seed: int,
-    release_date: date = DEFAULT_DATE,
     later: date | None = None,
     overwrite: bool = False,
 ) -> dict[ReleaseType, dict[str, int]]:
@@ -509,15 +497,15 @@ def write_synthetic(
 
     Returns the number of rows of each file, by type of release. The content depends only on the
     arguments. Memory does not grow with ``concepts``. With ``later``, it is the release of that
-    date, which follows the release of ``release_date`` and adds rows to it.
+    date, which follows the release of ``RELEASE_DATE`` and adds rows to it.
     """
-    draws, releases = Draws(seed), releases_until(release_date)
-    outline = Outline(n_active=concepts, draws=draws, names=ConceptNames(draws), releases=releases)
+    draws = Draws(seed)
+    outline = Outline(n_active=concepts, draws=draws, names=ConceptNames(draws))
     n_concepts = outline.n_clinical + len(Model)
     starts = range(0, n_concepts, _CHUNK)
     n_rows: dict[ReleaseType, dict[str, int]] = {"Full": {}, "Snapshot": {}}
     with release_writer(
-        path, release_date=later or release_date, origin=_ORIGIN, overwrite=overwrite
+        path, release_date=later or RELEASE_DATE, origin=_ORIGIN, overwrite=overwrite
     ) as writer:
         for release_type, table in product(n_rows, _MAKERS):
             parts = (np.arange(at, min(at + _CHUNK, n_concepts)) for at in starts)

@@ -347,13 +347,11 @@ class Outline:
         n_active: number of active clinical concepts.
         draws: the random choices.
         names: the names of concepts.
-        releases: int64[n_releases], the dates when rows may take effect, as YYYYMMDD.
     """
 
     n_active: int
     draws: Draws
     names: ConceptNames
-    releases: Ints
 
     @property
     def n_clinical(self) -> int:

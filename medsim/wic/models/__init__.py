@@ -233,9 +233,10 @@ def model_of(source: EmbeddingLike, name: str | None = None) -> WicModel:
         text = str(source) if name is None else f"{name}={source}"
         if text == _RANDOM:
             return CoinModel(name=_RANDOM)
-        named = parse_named(text, "`models`", f"minilm=model.onnx,input=quoted, or {_RANDOM}")
-        name, given, options = named.name, parse_place(named.path), named.options
-        if named.path == _RANDOM and not options:
+        example = f"minilm=model.onnx,input=quoted, or {_RANDOM}"
+        name, path, options = parse_named(text, "`models`", example)
+        given = parse_place(path)
+        if path == _RANDOM and not options:
             return CoinModel(name=name)
     else:
         given = as_embedding(source)

@@ -16,7 +16,7 @@ from medsim.embeddings.formats.onnx import NAME as ONNX
 from medsim.embeddings.formats.onnx import OnnxEncoder, Target
 from medsim.embeddings.formats.sentence_transformers import NAME as SENTENCE_TRANSFORMERS
 from medsim.embeddings.formats.sentence_transformers import SentenceEncoder
-from medsim.embeddings.metrics import METRICS, TermPoints, Workers
+from medsim.embeddings.metrics.averages import cosines
 from medsim.kernels.types import Flags, Ids, Rows, Values, Vectors
 from medsim.wic.models import (
     MODELS,
@@ -95,12 +95,11 @@ class CosineModel(EmbeddedModel):
             stage.total(len(targets))
             parts = []
             for at in range(0, len(targets), A_BATCH):
-                parts.append(encoder.encode_targets(targets[at : at + A_BATCH]))
-                stage.advance(len(parts[-1].covered))
-            vectors = np.concatenate([part.vectors for part in parts])
-            covered = np.concatenate([part.covered for part in parts])
+                parts.append(encoder.encode_targets(batch := targets[at : at + A_BATCH]))
+                stage.advance(len(batch))
+            vectors, covered, cut = (np.concatenate(each) for each in zip(*parts, strict=True))
             stage.note(f"{np.count_nonzero(covered):,} covered, {vectors.shape[1]} dimensions")
-        if n_cut := sum(int(part.cut.sum()) for part in parts):
+        if n_cut := int(cut.sum()):
             progress.warn(f"{self.name} truncates {n_cut:,} targets")
         return vectors, covered
 
@@ -116,19 +115,6 @@ def distinct_items(
     numbers = {item: number for number, item in enumerate(distinct)}
     first = np.array([numbers[item] for item in left], np.int32)
     return distinct, first, np.array([numbers[item] for item in right], np.int32)
-
-
-def cosines(vectors: Vectors, first: Ids, second: Ids, threads: int) -> Values:
-    """Return the cosine of each pair of vectors: float64[n_pairs].
-
-    Args:
-        vectors: float32[n_items, n_dimensions].
-        first: int32[n_pairs], the row of the first vector.
-        second: int32[n_pairs], of the second.
-        threads: the number of threads.
-    """
-    workers = Workers(threads=threads)
-    return METRICS.get("cos").similarities(TermPoints(vectors=vectors), first, second, workers)
 
 
 TUNABLE = (SENTENCE_TRANSFORMERS, "transformers")

@@ -62,13 +62,13 @@ class PredictedModel(WicModel):
     @classmethod
     def parse(cls, text: str) -> PredictedModel:
         """Return the model that a text such as "llm=answers.csv" names."""
-        named = parse_named(text, "`predictions`", "llm=answers.csv,dev=dev-answers.csv")
-        if unknown := [name for name in named.options if name != "dev"]:
-            raise OptionError(unknown_name("option of predictions", unknown[0], ["dev"]))
-        dev = named.options.get("dev")
-        return cls(
-            name=named.name, file=expanded(named.path), dev=None if dev is None else expanded(dev)
+        name, path, options = parse_named(
+            text, "`predictions`", "llm=answers.csv,dev=dev-answers.csv"
         )
+        if unknown := [option for option in options if option != "dev"]:
+            raise OptionError(unknown_name("option of predictions", unknown[0], ["dev"]))
+        dev = options.get("dev")
+        return cls(name=name, file=expanded(path), dev=None if dev is None else expanded(dev))
 
     def answers(self, dataset: WicDataset, context: Context) -> ModelAnswers:  # noqa: ARG002
         """Return the answers in the file, or the answers by a threshold on its scores."""

@@ -1,10 +1,10 @@
--- The broader headings of headings, by tree number, and the headings that supplementary records are
--- mapped to.
+-- The headings that supplementary records are mapped to, and the broader headings of headings, by
+-- tree number.
 --
 -- The tree number of the broader heading lacks the last part; a number without a dot is at the top.
 --
 -- reads   mesh_tree: number, concept_id, key (number, concept_id)
---         mesh_heading: child_id, parent_id
+--         is_a: a row per supplementary record and heading
 -- writes  is_a: a row per child and parent, key (child_id, parent_id)
 
 create or replace table is_a as
@@ -21,6 +21,6 @@ union
 select
     child_id,
     parent_id
-from mesh_heading
+from is_a
 where child_id <> parent_id
 order by all;
