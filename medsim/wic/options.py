@@ -69,8 +69,8 @@ class WicBuildOptions(ReadingOptions):
     )
     label_similarity: float = option_field(
         SIMILARITY,
-        "Terms of the group label_similarity have a ratio above this. The released BioWiC has "
-        "0.70, its paper 0.75.",
+        "Terms of the group label_similarity share more than this part of their characters, in "
+        "order. The released BioWiC has 0.70, its paper 0.75.",
         least=0.5,
         most=0.99,
         key="label_similarity",
