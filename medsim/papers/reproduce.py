@@ -39,8 +39,8 @@ def reproduce(options: ReproduceOptions) -> Reproduction:
 
     Raises:
         InputError: an input is missing, damaged or in an unknown format.
-        OptionError: an option is missing or does not fit the paper, or ``out`` has the build of
-            another release.
+        OptionError: an option is missing or does not fit the paper, or ``out`` was made with other
+            inputs.
         OutputError: ``out`` cannot be written.
     """
     progress, threads = progress_of(options.progress), checked_threads(options.threads)

@@ -21,7 +21,7 @@ from medsim.cli import app
 from medsim.core.kinds import read_manifest
 from medsim.papers.output import laid_out
 from medsim.papers.printed import first_number, printed_papers
-from medsim.papers.published import chiu_2018, rouhizadeh_2024
+from medsim.papers.published import chiu_2018, rouhizadeh_2024, schulz_2020
 from medsim.papers.reproduce import latex
 from medsim.statistics.options import Resampling
 from medsim.studies.folder import Study
@@ -162,6 +162,62 @@ def test_embeddings_with_a_name_of_the_paper_are_in_tables_that_lack_them(
         assert {"BioNLP PM", "mine"} <= {*computed.filter(table=table)["row"]}, table
     assert "Av" in {*computed.filter(table="A.2")["column"]}
     assert {*computed.filter(table="C.5")["row"]} == set()
+
+
+def test_cells_have_the_form_of_the_paper(reproduced: medsim.Reproduction) -> None:
+    score, counts = r"[-\u2212]?\d\.\d\d?", r"( [+-]\d+(/-\d+)?)?"  # the paper drops zeros: 0.6
+    forms = {
+        "4": score + counts,
+        "B.1": score + counts + r" \w+",
+        "5": r"\d+\.\d" + counts,
+        "C.1": r"\d+\.\d" + counts,
+        "C.2": score + counts,
+        "C.3": score + counts,
+        "6": r"\w+/\w+|\d+\.\d%/\d+\.\d%",
+        "D.1": rf"\w+/\w+|\d+\.\d%/\d+\.\d%|{score}/{score}",
+    }
+    cells = reproduced.cells().filter(pl.col("row") != "Subset Size")
+    for table, form in forms.items():
+        for kind in ("computed", "printed"):
+            texts = cells.filter(table=table)[kind].drop_nulls()
+            assert len(texts) > 0
+            assert [text for text in texts if not re.fullmatch(form, text)] == []
+    score = cells.filter(table="B.1", row="BioNLP PM", column="MayoSRS")["computed"].item()
+    evaluated = medsim.compare(reproduced.folder.parent / "results", table="B.1")
+    (best,) = evaluated.filter(embedding="BioNLP PM").iter_rows(named=True)
+    assert first_number(score) == pytest.approx(best["value"], abs=0.005)
+    share = reproduced.cells().filter(table="text 3.2", row="Multi-word terms")["computed"].item()
+    assert re.fullmatch(r"\d+%", share)
+
+
+def test_sizes_of_subsets_are_repeated_in_tables_of_metrics(
+    reproduced: medsim.Reproduction,
+) -> None:
+    sizes = reproduced.cells().filter(row="Subset Size")
+    columns = ["column", "computed", "printed", "difference", "missing"]
+    first = sizes.filter(table="B.1").select(columns)
+    assert first.filter(column="MayoSRS")["computed"].item() == "60/60"
+    for table in ("B.2", "B.3", "B.4", "B.5"):
+        assert_frame_equal(sizes.filter(table=table).select(columns), first)
+
+
+def test_reasons_are_of_the_cell() -> None:
+    cells = {("GloVe", "FSN-SYN. easy"): "0.5", ("GloVe", "MayoSRS"): "0.5"}
+    given = {"GloVe", "FSN-SYN. easy", "REPLACED-BY easy"}
+    expected = {
+        ("5", "GloVe", "SAME-AS easy"): "the build has no such pairs",
+        ("5", "Subset Size", "SAME-AS easy"): "the build has no such pairs",
+        ("5", "GloVe", "REPLACED-BY easy"): "too few of its pairs are covered",
+        ("5", "BERT", "FSN-SYN. easy"): "give an embedding of this name",
+        ("4", "GloVe", "Bio-SimLex"): "give this rated file",
+        ("A.1", "GloVe", "Size"): "it has no vocabulary",
+        ("A.2", "GloVe", "Av"): "give two embeddings",
+    }
+    for (table, row, column), reason in expected.items():
+        assert schulz_2020._why(table, cells, given, row, column).startswith(reason)
+    printed = {table.name: table for table in printed_papers()["schulz-2020"].tables}
+    assert printed["A.1"].missing["Date"] == "an embedding's file does not say it"
+    assert printed["A.2"].missing["LTL"].startswith("in the paper LTL stands for two embeddings")
 
 
 def test_metrics_are_listed_as_in_the_paper(reproduced: medsim.Reproduction) -> None:

@@ -54,11 +54,10 @@ def computed(options: ReproduceOptions, out: Path) -> published.Reproduced:
     numbers = _of_people(options.people)
     for path in map(Path, options.pairs):
         numbers |= _counted("pairs", path, rated_set(path.stem))
-    results = out / ("results" if options.words is None else "results-by-words")
     evaluation: Any = evaluate(
         options.input_paths,
         options.models,
-        results,
+        out / ("results" if options.words is None else "results-by-words"),
         metrics=_COSINES,
         words=options.words,
         equal_parts=None if options.words is None else 3,

@@ -67,7 +67,7 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
     inputs = files_of("split", *files)
     if benchmark is not None:
         about = benchmark.manifest
-        remarks["Terminology"] = name_and_date(source, about.options["as_of"])
+        remarks["Terminology"] = name_and_date(source, about.options.get("as_of"))
         inputs |= {str(corpus["name"]): {"kind": "corpus", **corpus} for corpus in about.corpora}
         digest = combined(about.outputs).fingerprint
         inputs["benchmark"] = {"kind": "benchmark", "options": about.options, "source": source}
@@ -201,8 +201,7 @@ def _cells(table: str, rows: pl.DataFrame) -> Cells:
 
 def _is_biowic(rows: pl.DataFrame) -> bool:
     """Return whether dev, test or both have as many terms of each length as those of BioWiC."""
-    cells = _cells("4", rows)
-    counts = {key: text for key, text in cells.items() if key[1] in ("Dev #", "Test #")}
+    counts = {at: n for at, n in _cells("4", rows).items() if at[1] in ("Dev #", "Test #")}
     return counts != {} and counts.items() <= _TERMS.printed.items()
 
 

@@ -79,7 +79,10 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
     other = "" if source["release_date"] == PUBLISHED.isoformat() else "another release"
     if source["source"] != "rf2" or source["redistributable"]:  # SNOMED CT is licensed
         other = "another terminology"
-    tables = {"2": Computed(cells := _of_build(table_2(built)), _MISSING["2"], other)}
+    sets = table_2(built)
+    share = {("Multi-word terms", "Value"): f"{sets['multi_word'][-1]:.0%}"}
+    tables = {"2": Computed(cells := _of_build(sets), _MISSING["2"], other)}
+    tables["text 3.2"] = Computed(share, other=other)
     given = {row for (row, column), text in cells.items() if column == "Size" and text != "0"}
     given |= {*map(_embedding, options.models)}
     if options.answers is None:
@@ -108,11 +111,10 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
             cells = _cells(name, rows)
             of_pairs = other if name[0] not in "14B" and name not in ("A.2", "figure B.1") else ""
             tables[name] = Computed(cells, partial(_why, name, cells, given), of_pairs)
-    about = evaluation.manifest
     return Reproduced(
         tables=tables,
         sources={str(source["name"]): {**source}},
-        inputs={**about.inputs, **about.embeddings},
+        inputs={**evaluation.manifest.inputs, **evaluation.manifest.embeddings},
         remarks=_remarks(built, other),
     )
 
@@ -125,7 +127,7 @@ def _remarks(built: Build, other: str) -> dict[str, str]:
     names = (name for name in {**standard, **made} if made.get(name) != standard.get(name))
     unlike = {name: made.get(name, "none") for name in names}
     return {
-        "Terminology": f"{name_and_date(source, made['as_of'])} ({other or 'as printed'})",
+        "Terminology": f"{name_and_date(source, made.get('as_of'))} ({other or 'as printed'})",
         "Build": f"not made as published: {format_value(unlike)}" if unlike else "as published",
         "Rules of the authors' code": ", ".join(built.options.published_rules) or "none applied",
     }
@@ -194,26 +196,23 @@ def _embedding(name: str) -> str:
 
 def _of_build(rows: pl.DataFrame) -> Cells:
     """Return table 2."""
-    columns = {"size": "Size", "distance": "Pos", "random_distance": "Neg-R"}
-    columns["levenshtein_distance"] = "Neg-L"
     return {
         (f"{_DATASETS[row['dataset']]} {row['difficulty']}", label): (
             f"{row[name]:,}" if name == "size" else f"{row[name]:.2f}"
         )
         for row in rows.filter(pl.col("dataset") != "all").iter_rows(named=True)
-        for name, label in columns.items()
+        for name, label in _PRINTED.labels["sizes"].items()
         if row[name] is not None
     }
 
 
 def _of_study(rows: pl.DataFrame) -> Cells:
     """Return table 3."""
-    measures = {"alpha": "IAA", "accuracy": "acc", "recall": "rec", "precision": "prec"}
     cells = {}
     for row in rows.drop_nulls("difficulty").iter_rows(named=True):
         column = f"{_DATASETS[row['dataset']]} {row['difficulty']} {row['negatives']}"
         cells["NaN", column] = f"{row['no_ground_truth']:.0%}"
-        for name, label in measures.items():
+        for name, label in _PRINTED.labels["measures"].items():
             if row[name] is not None:
                 cells[label, column] = f"{row[name]:.2f}"
     return cells
@@ -222,9 +221,12 @@ def _of_study(rows: pl.DataFrame) -> Cells:
 def _cells(table: str, values: pl.DataFrame) -> Cells:
     """Return a table of ``compare`` with the paper's labels and units."""
     if table in _ROUNDED:
-        values = values.with_columns(pl.col("value").round(2) + 0.0)  # no minus zero
+        values = values.with_columns(pl.col("value").round(2))
     values = values.drop_nulls("n_vocabulary") if table == "A.1" else values
     (frame, *_), rows = readable_tables(values), {*_TABLES[table].rows}
+    if table == "B.1" and "metric" in frame.columns:  # the best one is the same on all sets
+        metric = (pl.lit(" ") + pl.col("metric")).fill_null("")
+        frame = frame.with_columns(pl.exclude("embedding", "metric") + metric)
     if table == "1":
         scores = pl.concat_str("low", "high", separator="-").str.replace_all(",", "")
         names = {"size": "Size", "terminology": "Source", "multi_word": "MW"}
