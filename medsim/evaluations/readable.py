@@ -179,7 +179,7 @@ def _of_overlap(rows: pl.DataFrame) -> list[pl.DataFrame]:
 
 
 def _of_variance(rows: pl.DataFrame) -> list[pl.DataFrame]:
-    return [rows.with_columns(rounded(column, ".2g") for column in ("least", "median", "greatest"))]
+    return [rows.with_columns(rounded(column, ".6f") for column in ("least", "median", "greatest"))]
 
 
 def readable_correlations(rows: pl.DataFrame, p_column: str = "p_holm") -> pl.DataFrame:

@@ -54,7 +54,7 @@ class ReproduceOptions(Options):
         metavar="FILE",
     )
     words: str | Path | None = main_field(
-        None, "chiu-2018: a table of words, as for medsim eval, for figures 1 to 4.", metavar="FILE"
+        None, "chiu-2018: words with counts, for figures 1 to 4 and numbers.", metavar="FILE"
     )
     pairs: Sequence[str | Path] = main_field(
         (), "chiu-2018: pairs of medsim study pairs, a file named after each set.", metavar="FILE"

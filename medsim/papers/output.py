@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -25,8 +26,8 @@ class ReproductionManifest(RunManifest):
 
     Attributes:
         sources: the facts about the terminologies behind it, by name.
-        inputs: the facts about the builds, files, corpora and models behind it, with their options
-            and fingerprints, by name.
+        inputs: the facts about the builds, files, corpora and models behind it, by name, with
+            their fingerprints, ``options`` and ``input``: what it is, or what a model is given.
         remarks: what the inputs are and what differs from the paper, by subject.
     """
 
@@ -87,20 +88,17 @@ def laid_out(cells: pl.DataFrame) -> pl.DataFrame:
         the paper. A cell has the computed value, then in brackets the printed one and the
         difference.
     """
-    rows = [
-        {"row": row, "column": column, "cell": _cell(*values)}
-        for row, column, *values in cells.select(
-            "row", "column", "computed", "printed", "difference"
-        ).iter_rows()
-    ]
-    return pl.DataFrame(rows).pivot("column", index="row", values="cell", maintain_order=True)
+    both = pl.struct("computed", "printed", "difference")
+    cell = both.map_elements(lambda values: _cell(**values), pl.String)
+    shown = cells.select("row", "column", cell=cell)
+    return shown.pivot("column", index="row", values="cell", maintain_order=True)
 
 
 def _cell(computed: str | None, printed: str | None, difference: float | None) -> str:
     """Return a computed cell with the printed one and the difference in brackets."""
     if printed is None:
         return str(computed)
-    decimals = len(printed.split()[0].rstrip("%").partition(".")[2])
+    decimals = len(re.split("[ %/]", printed)[0].partition(".")[2])
     if decimals == 1 and abs(first_number(printed) or 0) <= 1:  # the paper drops zeros: 0.6 is 0.60
         decimals = 2
     shown = "" if difference is None else f"{round(difference, decimals) + 0.0:+.{decimals}f}"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from operator import attrgetter
+from typing import Any
 
 _NUMBER = re.compile(r"[-\u2212]?\d[\d,']*(?:\.\d+)?(?=$|[ %/])")
 
@@ -29,7 +30,9 @@ class PrintedTable:
         cells: the text of each cell, null where it is empty.
         note: what a reader should know about the printed numbers.
         blank: what an empty cell of the paper means; empty if the paper prints nothing there.
-        same: by row, the table, row and column of the same number in another table.
+        same: by row, the table, row and column of the same number in another table; an empty
+            column is the same one.
+        missing: why cells are missing, by row or column; that of "" is for all others.
     """
 
     name: str
@@ -41,6 +44,7 @@ class PrintedTable:
     note: str = ""
     blank: str = ""
     same: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def printed(self) -> Cells:
@@ -64,6 +68,9 @@ class PrintedPaper:
         options: the options of ``medsim reproduce`` that only this paper has.
         steps: what will be done, a line each.
         needs_embeddings: whether embeddings are needed; else models may have other options.
+        input_options: how its inputs are used, by their kinds.
+        counted: the cells that count distinct rows of inputs, by kind of input: by the table, row
+            and perhaps column of a cell, the file, its columns, and the values that the rows have.
         labels: the labels that the paper prints for names of medsim, by what they name.
         remarks: what the printed numbers are from and what medsim does otherwise, by subject.
         tables: in the order in which they are printed.
@@ -75,6 +82,8 @@ class PrintedPaper:
     options: Sequence[str] = ()
     steps: Sequence[str]
     needs_embeddings: bool = True
+    input_options: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    counted: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     remarks: Mapping[str, str] = field(default_factory=dict)
     tables: Sequence[PrintedTable]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import cast
 
@@ -24,7 +26,7 @@ from medsim.papers import output
 from medsim.papers.options import ReproduceOptions
 from medsim.papers.output import Reproduction, laid_out
 from medsim.papers.printed import PrintedTable, first_number, printed_papers
-from medsim.papers.published import NOT_COMPUTED, PAPERS, Computed
+from medsim.papers.published import PAPERS, Computed, Facts, files_of
 
 
 @public(ReproduceOptions)
@@ -37,8 +39,8 @@ def reproduce(options: ReproduceOptions) -> Reproduction:
 
     Raises:
         InputError: an input is missing, damaged or in an unknown format.
-        OptionError: an option is missing or does not fit the paper, or ``out`` has the build of
-            another release.
+        OptionError: an option is missing or does not fit the paper, or ``out`` was made with other
+            inputs.
         OutputError: ``out`` cannot be written.
     """
     progress, threads = progress_of(options.progress), checked_threads(options.threads)
@@ -55,7 +57,7 @@ def reproduce(options: ReproduceOptions) -> Reproduction:
         folder.write_text(output.LATEX, latex(cells), 0)
         output.ReproductionManifest(
             sources=made.sources,
-            inputs=made.inputs,
+            inputs=_described(options, made.inputs),
             remarks={**printed_papers()[options.paper].remarks, **made.remarks},
             options=options.recorded(),
             **manifest.run_facts(progress, folder.outputs, threads),
@@ -67,52 +69,58 @@ def reproduce(options: ReproduceOptions) -> Reproduction:
     return tables
 
 
+def _described(options: ReproduceOptions, inputs: Facts) -> Facts:
+    """Return the facts about all inputs, with ``input``, what they are, and their ``options``."""
+    kinds = {"answers": [options.answers], "tasks": [options.tasks], "words": [options.words]}
+    for kind, paths in {**kinds, "pairs": options.pairs, "people": options.people}.items():
+        inputs = inputs | files_of(kind, *paths)
+    known = printed_papers()[options.paper].input_options
+    return {
+        name: {"input": kind, "options": known.get(kind, {}), **about}
+        for name, about in inputs.items()
+        for kind in [str(about.get("kind", "embedding"))]
+    }
+
+
+_SIGNED_NUMBER = re.compile(r"^\u2212(?=[\d.,]+$)")
+"""A minus sign that becomes a hyphen; with it, other cells would be formulas in spreadsheets."""
+
+
 def cells_of(paper: str, computed: Mapping[str, Computed]) -> pl.DataFrame:
     """Return the cells of a paper's tables, the rows of ``CELL``."""
-    rows: list[Mapping[str, object]] = []
-    for table in printed_papers()[paper].tables:
-        rows += _rows(table, computed.get(table.name) or _same(table, computed))
-    return pl.DataFrame(rows, output.CELL.dtypes)
+    tables = {table.name: table for table in printed_papers()[paper].tables}
+    rows = [row for name in tables for row in _rows(name, tables, computed)]
+    columns = [name for name in output.CELL.dtypes if name != "difference"]
+    cells = pl.DataFrame(rows, dict.fromkeys(columns, pl.String), orient="row")
+    ours, theirs = (pl.col(of).map_elements(first_number, pl.Float64) for of in columns[5:7])
+    difference = pl.when(pl.col("other").is_null()).then((ours - theirs).round(6))  # no float noise
+    return cells.with_columns(difference=difference).select(*output.CELL.dtypes)
 
 
-def _same(table: PrintedTable, computed: Mapping[str, Computed]) -> Computed:
-    """Return the computed cells of other tables that a table of the text repeats."""
-    cells, missing, other = {}, {}, ""
-    for row, (name, *place) in table.same.items():
-        source = computed[name]
-        missing[row] = source.why(place[0], place[1])
-        if text := source.cells.get((place[0], place[1])):
-            cells[row, "Value"], other = text, source.other
-    return Computed(cells, lambda row, _: missing.get(row, NOT_COMPUTED), other)
+def _rows(
+    name: str, tables: Mapping[str, PrintedTable], computed: Mapping[str, Computed]
+) -> Iterator[tuple[str | None, ...]]:
+    """Yield a row for each cell that is printed or computed: those of ``CELL`` less difference."""
+    table, own = tables[name], computed.get(name, Computed()).cells
+    printed, about = table.printed, (name, table.section, f"{table.caption} {table.note}".rstrip())
+    rows = dict.fromkeys([*table.rows, *(row for row, _ in own)])
+    columns = dict.fromkeys([*table.columns, *(column for _, column in own)])
+    for row, column in product(rows, columns):
+        of, *place = table.same.get(row, (name, row, column))
+        at, source = (place[0], place[1] or column), computed.get(of, Computed())
+        theirs = printed.get((row, column))
+        if ours := source.cells.get(at):
+            ours, other = _SIGNED_NUMBER.sub("-", ours), source.other or None
+            yield *about, row, column, ours, theirs, other, None
+        elif theirs is not None:
+            why = _why(tables[of], source, *at) or table.missing[""]
+            yield *about, row, column, None, theirs, None, why
 
 
-def _rows(table: PrintedTable, computed: Computed) -> Iterator[Mapping[str, object]]:
-    """Yield a row for each cell that is printed or computed, the rows of ``CELL``."""
-    printed = table.printed
-    rows = dict.fromkeys([*table.rows, *(row for row, _ in computed.cells)])
-    columns = dict.fromkeys([*table.columns, *(column for _, column in computed.cells)])
-    for row in rows:
-        for column in columns:
-            ours, theirs = computed.cells.get((row, column)), printed.get((row, column))
-            ours = None if ours is None else ours.replace("\u2212", "-")  # as printed
-            number, reference = first_number(ours), first_number(theirs)
-            if ours is None and theirs is None:
-                continue
-            difference = None
-            if not (computed.other or number is None or reference is None):
-                difference = round(number - reference, 6)  # no cell has more decimals
-            yield {
-                "table": table.name,
-                "section": table.section,
-                "caption": f"{table.caption} {table.note}".rstrip(),
-                "row": row,
-                "column": column,
-                "computed": ours,
-                "printed": theirs,
-                "difference": difference,
-                "other": None if ours is None else computed.other or None,
-                "missing": None if ours is not None else computed.why(row, column),
-            }
+def _why(table: PrintedTable, computed: Computed, row: str, column: str) -> str:
+    """Return why a cell is missing; empty if that does not depend on what was given."""
+    known, why = table.missing.get(row) or table.missing.get(column), computed.missing
+    return known or (why if isinstance(why, str) else why(row, column)) or table.missing.get("", "")
 
 
 def latex(cells: pl.DataFrame) -> str:
@@ -128,7 +136,7 @@ _PROSE = (
     "first numbers. A dash stands for a value that was not computed. Counts such as +5/-2 say how "
     "many others are significantly worse and better. A row with a name of the paper stands beside "
     "its numbers, whichever model was given under that name. Cells that are computed on another "
-    "terminology, release or split than the paper's are not compared."
+    "terminology, release, benchmark or split than the paper's are not compared."
 )
 
 
@@ -172,9 +180,9 @@ def _inputs(manifest: output.ReproductionManifest) -> Section:
         path = Path(str(known.get("path") or known.get("file") or ""))
         digest = str(known.get("fingerprint") or known.get("sha256") or "")
         version = format_value({key: known.get(key) for key in _VERSION})
-        options = format_value(input_.get("options"))
-        rows.append([name, "/".join(path.parts[-2:]), version, options, digest[:12]])
-    columns = ["input", "file", "version", "options", "SHA-256"]
+        options, of = format_value(input_["options"]), str(input_["input"])
+        rows.append([name, of, "/".join(path.parts[-2:]), version, options, digest[:12]])
+    columns = ["name", "input", "file", "version", "options", "SHA-256"]
     return Section(
         title="Inputs and differences from the paper",
         parts=[

@@ -159,7 +159,7 @@ def seen_terms(files: BenchmarkFiles) -> pl.DataFrame:
     kinds = {"seen": n_seen > 0, "unseen": n_seen == 0, "both seen": n_seen == len(_SIDES)}
     for name, flags in kinds.items():
         table |= _with_shares(name, [int((group & flags).sum()) for group in groups], totals)
-    return pl.DataFrame({**table, _ALL: totals})
+    return pl.DataFrame({**table, **_with_shares(_ALL, totals, totals)})
 
 
 def types(benchmark: Benchmark) -> pl.DataFrame:

@@ -46,7 +46,39 @@ def counts(text: str) -> tuple[int, int]:
 
 
 def number(text: str | None) -> float:
-    return float((text or "").split()[0].replace(",", "").replace("'", ""))
+    plain = (text or "").translate(str.maketrans("\u2212", "-", ",'"))
+    return float(plain.split()[0])
+
+
+@pytest.mark.parametrize(
+    ("paper", "table"), TABLES, ids=[f"{paper}: {table['name']}" for paper, table in TABLES]
+)
+def test_what_is_missing_is_of_the_table(paper: str, table: dict) -> None:
+    tables = {table["name"]: table for table in PAPERS[paper]["tables"]}
+    missing = table.get("missing", {})
+    assert {*missing} <= {*table["rows"], *table["columns"], ""}
+    assert all(reason == reason.strip(". ") and reason[:1].islower() for reason in missing.values())
+    for row, (name, at, column) in table.get("same", {}).items():
+        assert row in table["rows"]
+        assert at in tables[name]["rows"]
+        assert column in {*tables[name]["columns"], ""}
+
+
+def test_counted_cells_are_printed() -> None:
+    tables = {table["name"]: table for table in PAPERS["chiu-2018"]["tables"]}
+    places = [place for of in PAPERS["chiu-2018"]["counted"].values() for place in of]
+    assert len(places) == 10
+    for place in places:
+        name, row, *column = place.split(": ")
+        assert row in tables[name]["rows"]
+        assert {*column} <= {*tables[name]["columns"]}
+
+
+def test_sizes_of_subsets_are_repeated() -> None:
+    repeated = cells(SCHULZ["B.1"])
+    for name in ("B.2", "B.3", "B.4", "B.5"):
+        found = {key: text for key, text in cells(SCHULZ[name]).items() if key[0] == "Subset Size"}
+        assert found == {key: text for key, text in repeated.items() if key in found}
 
 
 def test_every_paper_is_printed_computed_and_documented() -> None:
@@ -65,7 +97,7 @@ def test_tables_are_rectangular_and_their_names_unique(paper: str, table: dict) 
     assert [name for p, t in TABLES if p == paper and (name := t["name"]) == table["name"]] == [
         table["name"]
     ]
-    optional = {"note", "blank", "same"}
+    optional = {"note", "blank", "same", "missing"}
     assert set(table) - optional == {"name", "section", "caption", "columns", "rows", "cells"}
     assert len(table["cells"]) == len(set(table["rows"])) == len(table["rows"])
     assert {len(values) for values in table["cells"]} <= {len(set(table["columns"]))}

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from medsim.builds.build import is_output
 from medsim.core.errors import OptionError, listed
 from medsim.core.files import digest_of
-from medsim.core.manifest import MANIFEST
 from medsim.core.registry import Registry
 from medsim.evaluations.layouts import parse_rated
-from medsim.evaluations.output import Evaluation
+from medsim.terminologies.sources.rf2 import latest_date
 
 if TYPE_CHECKING:
-    from medsim.core.opened import Opened
     from medsim.papers.options import ReproduceOptions
     from medsim.papers.printed import Cells
 
 Facts = dict[str, dict[str, object]]
 """Facts about terminologies, other inputs or models by their name, as in manifests."""
-
-
-NOT_COMPUTED = "this command does not compute it"
-"""Why a table or a row of the paper is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +30,8 @@ class Computed:
 
     Attributes:
         cells: their texts, with the labels of the paper where it has them.
-        missing: why cells are missing, or a function that says so for a row and a column.
+        missing: why cells are missing, or a function that says so for a row and a column; empty
+            if it depends on nothing that was given, see ``PrintedTable``.
         other: what the cells are of, if their numbers cannot be compared with the paper's, such as
             "another terminology".
     """
@@ -42,10 +39,6 @@ class Computed:
     cells: Cells = field(default_factory=dict)
     missing: str | Callable[[str, str], str] = ""
     other: str = ""
-
-    def why(self, row: str, column: str) -> str:
-        """Return why a cell is missing."""
-        return self.missing if isinstance(self.missing, str) else self.missing(row, column)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,34 +58,34 @@ class Reproduced:
     remarks: Mapping[str, str] = field(default_factory=dict)
 
 
-def name_and_date(source: Mapping[str, object]) -> str:
-    """Return the name of a terminology with its date, if it has one."""
-    name, date = source["name"], source["release_date"]
-    return f"{name} of {date}" if date else f"{name}, without a date"
+def name_and_date(source: Mapping[str, Any], as_of: object = None) -> str:
+    """Return the name of a terminology with the dates of its release and of its selected state."""
+    files = (file["name"] for file in source["files"])
+    date = latest_date(files) if as_of else source["release_date"]  # that of the state
+    of = f"{source['name']} of {date}" if date else f"{source['name']}, without a date"
+    return f"{of}, as of {as_of}" if as_of else of
 
 
-def check_seed(made: Opened[Any], options: ReproduceOptions) -> None:
-    """Raise OptionError if an earlier run made an output with another seed."""
-    if (seed := made.manifest.options["seed"]) != options.seed:
-        raise OptionError(f"{made.folder} has `seed` {seed}; give it again, or name another `out`")
+def check_earlier(options: ReproduceOptions, out: Path) -> None:
+    """Record the inputs of a run in ``out``; raise OptionError if an earlier run had others.
 
-
-def check_results(folder: Path, inputs: Sequence[str | Path], options: ReproduceOptions) -> None:
-    """Raise OptionError if an earlier evaluation has inputs or options that are not given."""
-    if not (folder / MANIFEST).is_file():
-        return
-    check_seed(made := Evaluation(folder), options)
-    earlier = made.manifest
-    given = {*options.models, *(parse_rated(str(path))[0].resolve() for path in inputs)}
-    other = [name for name in earlier.embeddings if name not in given]
-    paths = (str(about["path"]) for about in earlier.inputs.values())
-    other += [path for path in paths if Path(path).resolve() not in given]
-    if other:
+    A run may have more, since finished steps are used again.
+    """
+    paths = [parse_rated(path)[0] for path in options.input_paths]
+    files = files_of("input", *paths, options.terminology)
+    given = {"seed": str(options.seed), **dict.fromkeys(options.models, "")}
+    given |= {name: str(about["fingerprint"]) for name, about in files.items()}
+    record = out / "inputs.json"
+    is_used = record.is_file() and any(is_output(folder) for folder in out.iterdir())
+    earlier = json.loads(record.read_text("utf-8")) if is_used else {}
+    if other := [name for name, digest in earlier.items() if given.get(name) != digest]:
         which = listed(other, most=3)
-        raise OptionError(f"{folder} has scores of {which}; give these too, or name another `out`")
+        raise OptionError(f"{out} was made with {which}; give these, or name another `out`")
+    out.mkdir(parents=True, exist_ok=True)
+    record.write_text(json.dumps(given), "utf-8")
 
 
-def files_of(*paths: str | Path | None) -> Facts:
+def files_of(kind: str, *paths: str | Path | None) -> Facts:
     """Return the facts about files and folders that no evaluation reads, by name.
 
     The name of a folder ends in a slash, since it may be that of a rated file.
@@ -100,11 +93,11 @@ def files_of(*paths: str | Path | None) -> Facts:
     facts: Facts = {}
     for path in (Path(path) for path in paths if path is not None):
         files = [file for file in sorted(path.rglob("*")) if file.is_file()] or [path]
-        digests = [digest_of(file) for file in files if file.is_file()]
+        digests = [digest_of(file) for file in files if file.is_file()] or [""]
         if path.is_dir():
             digests = [sha256("".join(digests).encode()).hexdigest()]
         name = f"{path.name}/" if path.is_dir() else path.name
-        facts[name] = {"path": str(path), "fingerprint": digests[0]}
+        facts[name] = {"kind": kind, "path": str(path), "fingerprint": digests[0]}
     return facts
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -11,7 +12,7 @@ import polars as pl
 
 from medsim.builds.build import is_output
 from medsim.core.errors import InputError, OptionError
-from medsim.core.files import digest_of
+from medsim.core.manifest import combined
 from medsim.core.tables import read_table
 from medsim.papers.printed import Cells, printed_papers
 from medsim.papers.published import (
@@ -19,7 +20,7 @@ from medsim.papers.published import (
     Computed,
     Paper,
     Reproduced,
-    check_seed,
+    check_earlier,
     files_of,
     name_and_date,
 )
@@ -35,8 +36,10 @@ if TYPE_CHECKING:
     from medsim.papers.options import ReproduceOptions
 
 _Table: TypeAlias = Literal["1", "3", "figure-3", "4", "5"]
+_ALWAYS: tuple[_Table, ...] = ("3", "4", "5")  # others need a folder of medsim wic build
 _PUBLISHED = (".json", ".jsonl", ".parquet")
 _LABELS = printed_papers()["rouhizadeh-2024"].labels
+_TERMS = next(of for of in printed_papers()["rouhizadeh-2024"].tables if of.name == "4")
 _CORPORA, _COLUMNS, _SEEN = (_LABELS[of] for of in ("corpora", "columns", "subsets"))
 
 
@@ -45,29 +48,30 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
     if len(options.people) > 1:
         raise OptionError("`people` is one folder of scores for this paper")
     models = {name: _trained(model, name, options) for name, model in options.models.items()}
-    data = _data(options, out / "wic")
+    data = _data(options, out)
     benchmark = data if isinstance(data, Benchmark) else None
     source = {} if benchmark is None else {**benchmark.manifest.terminology}
     other = "another terminology" if source and source["source"] != "umls" else ""
-    tables = dict.fromkeys(("6", "figure 5"), Computed(missing="no embeddings were given"))
-    for name in get_args(_Table):
-        label = name.replace("-", " ")
-        try:
-            rows = describe_wic(data, table=name, threads=options.threads)
-        except OptionError as error:
-            tables[label] = Computed(missing=str(error))
-        else:
-            of_pairs = "" if name == "1" else other
-            tables[label] = Computed(cells := _cells(name, rows), partial(_why, cells), of_pairs)
-    tables["text 4.2"] = Computed(missing="no scores of a study were given")
+    if not other and not _is_biowic(describe_wic(data, table="4")):
+        other = "another benchmark"
+    tables: dict[str, Computed] = {}
+    for name in _ALWAYS if benchmark is None else get_args(_Table):
+        with suppress(OptionError):  # table 5 needs train and test
+            cells = _cells(name, describe_wic(data, table=name, threads=options.threads))
+            why, of_pairs = partial(_why, name, cells), "" if name == "1" else other
+            tables[name.replace("-", " ")] = Computed(cells, why, of_pairs)
     if options.people:
-        tables["text 4.2"] = Computed(_of_people(Path(options.people[0])), "no such annotator")
-    remarks = {"Terminology": name_and_date(source)} if source else {}
+        tables["text 4.2"] = Computed(_of_people(Path(options.people[0])), other=other)
+    remarks = {"Benchmark": other or "BioWiC, by the numbers of its terms in table 4"}
     files = [] if benchmark else [*split_files(Path(str(data))).values()]
-    inputs = files_of(*options.people, *files)
+    inputs = files_of("split", *files)
     if benchmark is not None:
-        inputs |= {str(corpus["name"]): corpus for corpus in benchmark.manifest.corpora}
-        inputs["benchmark"] = {"options": benchmark.manifest.options, "source": source}
+        about = benchmark.manifest
+        remarks["Terminology"] = name_and_date(source, about.options.get("as_of"))
+        inputs |= {str(corpus["name"]): {"kind": "corpus", **corpus} for corpus in about.corpora}
+        digest = combined(about.outputs).fingerprint
+        inputs["benchmark"] = {"kind": "benchmark", "options": about.options, "source": source}
+        inputs["benchmark"] |= {"path": str(benchmark.folder), "fingerprint": digest}
     if models:
         scores = evaluate_wic(
             data if benchmark or len(files) > 1 else files[0],  # a single split is cross-fitted
@@ -80,9 +84,9 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
             overwrite=True,
             progress=options.progress,
         )
-        inputs |= scores.manifest.models
+        inputs |= {name: {"kind": "model", **of} for name, of in scores.manifest.models.items()}
         if "folds" in scores.manifest.fitted:
-            other = "another split than test, cross-fitted"
+            other = other or "another split than test, cross-fitted"
             remarks["Thresholds"] = "cross-fitted on the only split that was given."
         tables |= _of_models(scores, other)
     return Reproduced(
@@ -120,58 +124,56 @@ def _of_models(scores: WicScores, other: str) -> dict[str, Computed]:
     for summary in ("min", "mean", "median", "max"):
         value = whole.select(getattr(pl.col("accuracy"), summary)()).item()
         figure[f"{summary} of all models", "Accuracy"] = f"{value:.2f}"
-    missing = "no model of this name was fine-tuned or asked, or it needs the data of WiC"
-    return {name: Computed(of, missing, other) for name, of in (("6", cells), ("figure 5", figure))}
+    return {"6": Computed(cells, other=other), "figure 5": Computed(figure, other=other)}
 
 
 def _of_people(folder: Path) -> Cells:
     """Return the agreement and the accuracy of people, from the scores of their study."""
-    accuracies = read_table(folder / "accuracy.csv", ("annotator", "accuracy")).frame.rows()
+    columns = ("annotator", "accuracy", "n_instances")
+    *accuracies, mean = read_table(folder / "accuracy.csv", columns).frame.rows() or [()]
     if not accuracies:
         raise InputError(f"{folder / 'accuracy.csv'} has no rows; score the study again")
-    kappa = read_table(folder / "agreement.csv", ("kappa",)).frame["kappa"].drop_nulls()
-    texts = {f"Accuracy, annotator {n}": text for n, (_, text) in enumerate(accuracies[:-1], 1)}
-    texts |= {"Accuracy, mean": accuracies[-1][1], "Cohen's kappa": kappa[0] if len(kappa) else ""}
-    return {(row, "Value"): f"{float(text):.2f}" for row, text in texts.items() if text}
+    agreements = read_table(folder / "agreement.csv", ("kappa", "n_pairs")).frame.rows()
+    kappa, n_common = agreements[0] if agreements else ("", "")
+    texts = {f"Accuracy, annotator {n}": row[1] for n, row in enumerate(accuracies, 1)}
+    texts |= {"Accuracy, mean": mean[1], "Cohen's kappa": kappa}
+    cells = {(row, "Value"): f"{float(text):.2f}" for row, text in texts.items() if text}
+    cells["Annotators", "Value"] = str(len(accuracies))
+    counts = {"Instances per annotator": accuracies[0][2], "Instances in common": n_common}
+    return cells | {(row, "Value"): text for row, text in counts.items() if text}
 
 
-def _data(options: ReproduceOptions, folder: Path) -> str | Benchmark:
+def _data(options: ReproduceOptions, out: Path) -> str | Benchmark:
     """Return the published files or the benchmark that medsim built."""
     if options.terminology is None:
         published, *others = options.input_paths
         if others or (Path(published).is_file() and Path(published).suffix not in _PUBLISHED):
             raise OptionError("corpora need `terminology`; published files are one folder")
         return Benchmark(published) if is_output(published) else published
-    if is_output(folder):
-        check_seed(made := Benchmark(folder), options)
-        files = {corpus["sha256"] for corpus in made.manifest.corpora}
-        is_same = files == {*map(digest_of, map(Path, options.input_paths))}
-        if not is_same or made.manifest.terminology["name"] != Path(options.terminology).name:
-            raise OptionError(f"{folder} is of other corpora; name another `out`")
-        return made
+    check_earlier(options, out)
+    if is_output(out / "wic"):
+        return Benchmark(out / "wic")
     return build_wic(
         options.input_paths,
         options.terminology,
-        folder,
+        out / "wic",
         seed=options.seed,
         threads=options.threads,
         progress=options.progress,
     )
 
 
-def _why(cells: Cells, row: str, column: str) -> str:
+def _why(table: str, cells: Cells, row: str, column: str) -> str:
     """Return why a cell of a table of the benchmark is missing."""
     known = {*chain(*cells)}
     for split in ("Train", "Dev", "Test"):
         if split in (row, column[: len(split)]) and not {split, f"{split} #"} & known:
             return f"give {split.lower()}.json"
     if row in _CORPORA.values():
-        return f"the corpus {row} was not given"
-    if column.startswith(("Unique CUIs", "Unique semantic")):
-        return "it needs a benchmark built with UMLS"
-    if "All" in row + column and not {"Train", "Train #"} & known:
+        return f"give the corpus {row}"
+    if table in ("3", "4") and "All" in row + column:
         return "give all splits"
-    return "medsim does not compute it from what was given"
+    return "the benchmark has no such instances"
 
 
 def _cells(table: str, rows: pl.DataFrame) -> Cells:
@@ -187,14 +189,20 @@ def _cells(table: str, rows: pl.DataFrame) -> Cells:
         label_of_row = next(corpora, name) if table == "1" else name.capitalize()
         for column in columns:
             text = column.removesuffix(" %")
-            head = _COLUMNS.get(text, text.capitalize()) if table != "5" else text.capitalize()
+            head = _COLUMNS.get(text, text.capitalize())
             if has_shares:
                 head += " %" if column != text else " #"
-            if row[column] is not None:
-                is_whole = isinstance(row[column], int)
-                number = f"{row[column]:,}" if is_whole else row[column]
-                cells[label_of_row, head] = number if isinstance(number, str) else f"{number:.1f}"
+            if isinstance(row[column], float):
+                cells[label_of_row, head] = f"{row[column]:.{0 if has_shares else 1}f}"
+            elif row[column] is not None:
+                cells[label_of_row, head] = str(row[column])
     return cells
+
+
+def _is_biowic(rows: pl.DataFrame) -> bool:
+    """Return whether dev, test or both have as many terms of each length as those of BioWiC."""
+    counts = {at: n for at, n in _cells("4", rows).items() if at[1] in ("Dev #", "Test #")}
+    return counts != {} and counts.items() <= _TERMS.printed.items()
 
 
 PAPERS.register("rouhizadeh-2024", Paper(citation=ROUHIZADEH_2024, computed=computed))

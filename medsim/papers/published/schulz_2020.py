@@ -8,7 +8,6 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile, is_zipfile
 
 import polars as pl
 
@@ -17,7 +16,6 @@ from medsim.builds.options import BuildOptions
 from medsim.builds.output import Build
 from medsim.builds.stats import table_2
 from medsim.core.errors import InputError, OptionError
-from medsim.core.files import digest_of
 from medsim.core.shown import MISSING
 from medsim.embeddings.embedded_terms import open_source
 from medsim.embeddings.options import embedding_spec
@@ -32,14 +30,11 @@ from medsim.pages.readable import rounded
 from medsim.papers.options import PUBLISHED, ReproduceOptions
 from medsim.papers.printed import Cells, printed_papers
 from medsim.papers.published import (
-    NOT_COMPUTED,
     PAPERS,
     Computed,
     Paper,
     Reproduced,
-    check_results,
-    check_seed,
-    files_of,
+    check_earlier,
     name_and_date,
 )
 from medsim.studies.asking import sample_study
@@ -49,15 +44,15 @@ from medsim.terminologies.sources import find_source
 _PRINTED = printed_papers()["schulz-2020"]
 _DATASETS, _METRICS, _KINDS = (_PRINTED.labels[of] for of in ("datasets", "metrics", "ratings"))
 _RATED = ("Hliaoutakis", "MiniMayoSRS", "MayoSRS", "Bio-SimLex", "Bio-SimVerb")
-_SIMILARITIES = tuple(
-    f"sim({pair})" for pair in ("DP,TP", "DP,Org", "TP,Org", "DP,DP", "TP,TP", "Org,Org")
-)
+_CATEGORIES = "DP,TP DP,Org TP,Org DP,DP TP,TP Org,Org"  # of similarities
 _TABLES = {table.name: table for table in _PRINTED.tables}
 _NAMES = {row for name in ("5", "6", "A.1", "D.1") for row in _TABLES[name].rows}  # of embeddings
 _OF_COMPARE = [name for name in _TABLES if not name.startswith("text") and name not in ("2", "3")]
 _PERCENT = partial(re.compile(r"^0\.\d+|^1\.0+").sub, lambda score: f"{100 * float(score[0]):.1f}")
 _WHOLE = partial(re.compile(r"\d+\.\d+").sub, lambda share: f"{float(share[0]):.0f}")
-_UNITS = {"5": _PERCENT, "C.1": _PERCENT, "1": _WHOLE, "A.1": _WHOLE}
+_CENTS = partial(re.compile(r"(?<=\.\d\d)0\b").sub, "")
+_ROUNDED = dict.fromkeys(("4", "B.1", "C.2", "C.3"), _CENTS)  # correlations and AUC
+_UNITS = {"5": _PERCENT, "C.1": _PERCENT, "1": _WHOLE, "A.1": _WHOLE, **_ROUNDED}
 _STANDINGS = ("B.2", "B.3", "B.4", "B.5", "C.4", "C.5", "C.6", "C.7", "C.8")  # some embeddings each
 _WITH_OTHERS = ("B.2", "C.4")  # those of them with embeddings of other names
 _ORDER = "none pair_cos pair_r pair_rho pair_tau fJ mJ avg_cos avg_r avg_rho avg_tau cos r rho tau"
@@ -65,17 +60,18 @@ _SPELLINGS = {**_DATASETS, **_METRICS}
 _WORDS = re.compile("|".join(_SPELLINGS))
 _printed = partial(_WORDS.sub, lambda match: _SPELLINGS[match[0]])
 _SIZE = re.compile(r"([\d,]+) of ([\d,]+)")
-_COUNTS = re.compile(r" \+(\d+)\u2212(\d+)")
-_NO_CATEGORIES = "; evaluate with `separation`", ": the terminology lacks the paper's categories"
+_COUNTS = re.compile(r"((?<=\d) \w+)? \+(\d+)\u2212(\d+)")
+_MISSING = _PRINTED.labels["missing"]
+_NO_CATEGORIES = "; evaluate with `separation`", _MISSING["categories"]
 
 
 def computed(options: ReproduceOptions, out: Path) -> Reproduced:
     """Return what was computed."""
     release, *rated = options.input_paths
     check_rated(rated, options)
+    check_earlier(options, out)
     shared: dict[str, Any] = {"threads": options.threads, "progress": options.progress}
     built = _built(release, out / "build", options)
-    check_results(out / "results", [built.folder, *rated], options)
     concepts, study = built.read("terminology/concept.parquet", ["concept_id"]), out / "study"
     if not is_output(study):
         sample_study(built, study, seed=options.seed, progress=options.progress)
@@ -83,7 +79,12 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
     other = "" if source["release_date"] == PUBLISHED.isoformat() else "another release"
     if source["source"] != "rf2" or source["redistributable"]:  # SNOMED CT is licensed
         other = "another terminology"
-    tables = {"2": Computed(_of_build(table_2(built)), "the build has no such pairs", other)}
+    sets = table_2(built)
+    share = {("Multi-word terms", "Value"): f"{sets['multi_word'][-1]:.0%}"}
+    tables = {"2": Computed(cells := _of_build(sets), _MISSING["2"], other)}
+    tables["text 3.2"] = Computed(share, other=other)
+    given = {row for (row, column), text in cells.items() if column == "Size" and text != "0"}
+    given |= {*map(_embedding, options.models)}
     if options.answers is None:
         reason = f"no answers were given; have {study}/annotators judged, then use --answers"
         tables["3"] = Computed(missing=reason)
@@ -100,7 +101,6 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
         cache=options.cache,
         **shared,
     )
-    given = {*map(_embedding, options.models)}
     for name in _OF_COMPARE:
         try:
             rows = compare(evaluation, table=name, **shared)
@@ -111,11 +111,10 @@ def computed(options: ReproduceOptions, out: Path) -> Reproduced:
             cells = _cells(name, rows)
             of_pairs = other if name[0] not in "14B" and name not in ("A.2", "figure B.1") else ""
             tables[name] = Computed(cells, partial(_why, name, cells, given), of_pairs)
-    about = evaluation.manifest
     return Reproduced(
         tables=tables,
         sources={str(source["name"]): {**source}},
-        inputs={**about.inputs, **about.embeddings, **files_of(options.answers)},
+        inputs={**evaluation.manifest.inputs, **evaluation.manifest.embeddings},
         remarks=_remarks(built, other),
     )
 
@@ -128,59 +127,39 @@ def _remarks(built: Build, other: str) -> dict[str, str]:
     names = (name for name in {**standard, **made} if made.get(name) != standard.get(name))
     unlike = {name: made.get(name, "none") for name in names}
     return {
-        "Terminology": f"{name_and_date(source)} ({other or 'as printed'})",
+        "Terminology": f"{name_and_date(source, made.get('as_of'))} ({other or 'as printed'})",
         "Build": f"not made as published: {format_value(unlike)}" if unlike else "as published",
         "Rules of the authors' code": ", ".join(built.options.published_rules) or "none applied",
     }
 
 
 def _why(table: str, cells: Cells, given: Collection[str], row: str, column: str) -> str:
-    """Return why a cell of a table of ``compare`` is missing."""
-    if row == "Subset Size" and table in _STANDINGS:
-        return NOT_COMPUTED
+    """Return why a cell of a table of ``compare`` is missing; sets with pairs are given too."""
     known = {*chain(*cells), "Subset Size", *given}
+    if column in _TABLES["2"].rows and column not in known:
+        return _MISSING["2"]
     if table != "1" and (row not in known or (column in _NAMES and column not in known)):
-        return "no such embedding was given"
+        return "give an embedding of this name"
     if table[0] in "14B" and not {row, column} <= known:
-        return "no such rated file was given"
-    return "the file does not say it, or no model that was given covers such pairs"
+        return "give this rated file"
+    return _MISSING.get(table, _MISSING[""])
 
 
 def _built(release: str, folder: Path, options: ReproduceOptions) -> Build:
     """Return the build of a release; the release may be a build."""
     if is_output(release):
         return Build(release)
-    source, path = find_source(release)
-    if not is_output(folder):
-        return build(
-            release,
-            folder,
-            as_of=PUBLISHED if source.name == "rf2" else None,
-            as_published=True,
-            seed=options.seed,
-            threads=options.threads,
-            progress=options.progress,
-        )
-    check_seed(built := Build(folder), options)
-    name = built.manifest.source["name"]
-    if name not in (source.name, path.name):
-        raise OptionError(f"{folder} is a build of {name}; name another `out`")
-    if path.is_file() and not _is_read_from(built, path):
-        raise OptionError(f"{folder} is a build of another {path.name}; name another `out`")
-    return built
-
-
-def _is_read_from(built: Build, path: Path) -> bool:
-    """Return whether a build can be of a file or archive: whether these are its files."""
-    recorded: Any = built.manifest.source["files"]
-    files = {file["name"]: file for file in recorded}
-    if path.name in files:
-        return bool(files[path.name]["sha256"] == digest_of(path))
-    if not is_zipfile(path):
-        return True
-    with ZipFile(path) as archive:
-        sizes = {member.filename: member.file_size for member in archive.infolist()}
-    return {name: file["size"] for name, file in files.items()}.items() <= sizes.items()
+    if is_output(folder):
+        return Build(folder)
+    return build(
+        release,
+        folder,
+        as_of=PUBLISHED if find_source(release)[0].name == "rf2" else None,
+        as_published=True,
+        seed=options.seed,
+        threads=options.threads,
+        progress=options.progress,
+    )
 
 
 def check_rated(paths: Sequence[str], options: ReproduceOptions) -> None:
@@ -217,26 +196,23 @@ def _embedding(name: str) -> str:
 
 def _of_build(rows: pl.DataFrame) -> Cells:
     """Return table 2."""
-    columns = {"size": "Size", "distance": "Pos", "random_distance": "Neg-R"}
-    columns["levenshtein_distance"] = "Neg-L"
     return {
         (f"{_DATASETS[row['dataset']]} {row['difficulty']}", label): (
             f"{row[name]:,}" if name == "size" else f"{row[name]:.2f}"
         )
         for row in rows.filter(pl.col("dataset") != "all").iter_rows(named=True)
-        for name, label in columns.items()
+        for name, label in _PRINTED.labels["sizes"].items()
         if row[name] is not None
     }
 
 
 def _of_study(rows: pl.DataFrame) -> Cells:
     """Return table 3."""
-    measures = {"alpha": "IAA", "accuracy": "acc", "recall": "rec", "precision": "prec"}
     cells = {}
     for row in rows.drop_nulls("difficulty").iter_rows(named=True):
         column = f"{_DATASETS[row['dataset']]} {row['difficulty']} {row['negatives']}"
         cells["NaN", column] = f"{row['no_ground_truth']:.0%}"
-        for name, label in measures.items():
+        for name, label in _PRINTED.labels["measures"].items():
             if row[name] is not None:
                 cells[label, column] = f"{row[name]:.2f}"
     return cells
@@ -244,8 +220,13 @@ def _of_study(rows: pl.DataFrame) -> Cells:
 
 def _cells(table: str, values: pl.DataFrame) -> Cells:
     """Return a table of ``compare`` with the paper's labels and units."""
+    if table in _ROUNDED:
+        values = values.with_columns(pl.col("value").round(2))
     values = values.drop_nulls("n_vocabulary") if table == "A.1" else values
     (frame, *_), rows = readable_tables(values), {*_TABLES[table].rows}
+    if table == "B.1" and "metric" in frame.columns:  # the best one is the same on all sets
+        metric = (pl.lit(" ") + pl.col("metric")).fill_null("")
+        frame = frame.with_columns(pl.exclude("embedding", "metric") + metric)
     if table == "1":
         scores = pl.concat_str("low", "high", separator="-").str.replace_all(",", "")
         names = {"size": "Size", "terminology": "Source", "multi_word": "MW"}
@@ -263,7 +244,8 @@ def _cells(table: str, values: pl.DataFrame) -> Cells:
         frame = frame.rename({"average": "Av"})
     elif table in ("6", "D.1"):
         frame = frame.select("embedding", "metric", "overlap_error", pl.col("^sim.*$"))
-        heads = ["metric (best/worst)", "O (best/worst)", *_SIMILARITIES]
+        similarities = (f"sim({of})" for of in _CATEGORIES.split())
+        heads = ["metric (best/worst)", "O (best/worst)", *similarities]
         frame = frame.rename(dict(zip(frame.columns[1:], heads, strict=False)))
     frame = frame.drop("metric", "statistic", "n_sets", strict=False)
     label = rated_set if table == "1" else _embedding
@@ -295,8 +277,8 @@ def _as_printed(text: str, column: str) -> str:
     if size := _SIZE.fullmatch(text):
         n, n_all = (int(number.replace(",", "")) for number in size.groups())
         return f"{n / n_all:.1%}" if _WORDS.match(column) else f"{n}/{n_all}"
-    text = _COUNTS.sub(r" +\1/-\2", text)
-    return re.sub(r" \+0/-0| \*|(?<=\d)/-0|(?<= )\+0/", "", text)
+    text = _COUNTS.sub(r" +\2/-\3\1", text)
+    return re.sub(r" \+0/-0| \*|(?<=\d)/-0\b|(?<= )\+0/", "", text)
 
 
 def _column(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
@@ -60,17 +60,21 @@ def read_rf2(path: Path, store: Store, options: ReadingOptions) -> Terminology:
             store.run("terminologies/rf2/concept", as_of=as_of, language=language)
     store.drop("rf2_concept", "description_as_of")
     allowed, terms_of_use = zip(*map(_origin, releases.values()), strict=True)
-    names = "\n".join(file.name for files in files_of.values() for file in files)
-    days = (day_of(text, "%Y%m%d") for text in _DATE.findall(names))
-    dates = [options.as_of, max(filter(None, days), default=None)]
+    released = latest_date(file.name for files in files_of.values() for file in files)
     return Terminology(
-        release_date=min(filter(None, dates), default=None),
+        release_date=min(filter(None, (options.as_of, released)), default=None),
         files=tuple(records),
         rf2_rules=True,
         redistributable=False if False in allowed else None if None in allowed else True,
         terms_of_use="; ".join(dict.fromkeys(terms_of_use)),
         skipped=(*skipped, Skipped(reason="row occurs in several files", n_rows=n_repeated)),
     )
+
+
+def latest_date(names: Iterable[str]) -> date | None:
+    """Return the latest date in the names of a release's files; None if they have none."""
+    days = (day_of(text, "%Y%m%d") for text in _DATE.findall("\n".join(names)))
+    return max(filter(None, days), default=None)
 
 
 def _load(kind: RF2File, files: list[ReleaseFile], store: Store, records: list[SourceFile]) -> int:
