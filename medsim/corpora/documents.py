@@ -419,7 +419,7 @@ def _column(infons: dict[str, Any]) -> str:
     for key in [key for key in values if key in _NAMED_AFTER_VOCABULARIES]:
         for part in map(str.strip, re.split("[|+,;]", values[key])):
             is_whole = part in _NOTHING or identifier_of(part) != part or ":" in part
-            parts.append(part.replace(": ", ":") if is_whole else f"{key}:{part}")
+            parts.append(part.replace(": ", ":") if is_whole else f"{vocabulary_of(key)}:{part}")
     return "|".join(part for part in parts if part.strip() not in _NOTHING)
 
 

@@ -271,6 +271,8 @@ def test_a_faulty_file_is_refused(tmp_path: Path, content: str, message: str) ->
             [("HPO", "0001658"), ("UMLS", "C0027051")],
         ),
         ({"identifier": "-", "OMIM": ""}, []),
+        ({"NCBI Gene": "4221;8289"}, [("NCBIGENE", "4221"), ("NCBIGENE", "8289")]),
+        ({"NCBI Taxonomy": "10090"}, [("NCBITAXON", "10090")]),
         (
             {"SNOMEDCT": "22298006", "HPO": "HP:0001658", "NCIT": "C3113;C3114"},
             [("SNOMEDCT_US", "22298006"), ("HPO", "0001658"), ("NCI", "C3113"), ("NCI", "C3114")],
