@@ -290,7 +290,7 @@ def _bioc_documents(
 
     Passages, or their sentences, are joined by a space after the first and by line feeds. Offsets
     count code points, or bytes where the text of a mention is only found so. If the offset of a
-    passage is wrong, those of its mentions count from the beginning of the document.
+    passage is wrong, those of its mentions count from the beginning of the passage or document.
 
     ``problems`` counts everything that is left out: relations, mentions of several parts, the
     individual mentions of composite ones, and all that ``pubtator_documents`` leaves out. Codes are
@@ -357,6 +357,7 @@ def _document(raw: Any, number: int, where: str, problems: Problems, *, linked: 
     units = [unit for passage in passages for unit in passage.get("sentences") or [passage]]
     texts = [unit.get("text") or "" for unit in units]
     offsets = [_number(unit, "offset") for unit in units]
+    places = {id(unit): place for place, unit in enumerate(units)}
     starts = [0, *accumulate(len(text) + 1 for text in texts)]
     title, abstract = texts[0] if texts else "", "\n".join(texts[1:])
     whole = f"{title} {abstract}"
@@ -374,17 +375,19 @@ def _document(raw: Any, number: int, where: str, problems: Problems, *, linked: 
                 problems.count("mention has several parts, or is one of a composite mention")
                 continue
             offset, length = (_number(locations[0], key) for key in ("offset", "length"))
-            number = max(bisect_right(offsets, offset) - 1, 0)
+            at = places.get(id(holder), len(units) - 1)
+            if not 0 <= offset - offsets[at] < len(texts[at]):  # in another passage
+                at = max(bisect_right(offsets, offset) - 1, 0)
             term = given.get("text") or ""
-            begin = _start_of(term, texts[number], offset - offsets[number], length)
+            begin = _start_of(term, texts[at], offset - offsets[at], length)
             if begin is None:  # passages may have wrong offsets
-                begin, number = _start_of(term, whole, offset, length), 0
+                begin, at = _start_of(term, whole, offset, length), 0
             if begin is None:
                 value = f"{term[:_SHOWN]!r} at {offset:,}"
                 problems.add(_NOT_THERE, where, value)
                 continue
             column, kind = _column(infons) if linked else "", str(infons.get("type") or "")
-            annotations += _linked(begin + starts[number], term, kind, column, where, problems)
+            annotations += _linked(begin + starts[at], term, kind, column, where, problems)
     document_id = str(raw["id"] or number)
     "".join([document_id, whole, *(each.kind for each in annotations)]).encode()  # no surrogates
     return _annotated(document_id, title, abstract, annotations)
@@ -417,7 +420,7 @@ def _column(infons: dict[str, Any]) -> str:
     for key in [key for key in values if key in _NAMED_AFTER_VOCABULARIES]:
         for part in map(str.strip, re.split("[|+,;]", values[key])):
             is_whole = part in _NOTHING or identifier_of(part) != part or ":" in part
-            parts.append(part.replace(": ", ":") if is_whole else f"{key}:{part}")
+            parts.append(part.replace(": ", ":") if is_whole else f"{vocabulary_of(key)}:{part}")
     return "|".join(part for part in parts if part.strip() not in _NOTHING)
 
 

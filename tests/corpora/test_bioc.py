@@ -119,6 +119,24 @@ def test_mentions_of_passages_are_read(tmp_path: Path, form: str, pack) -> None:
     assert skipped(problems) == {"line states a relation": 3, "document occurs again": 1}
 
 
+@every
+def test_passages_may_all_begin_at_zero_and_documents_lack_an_id(tmp_path: Path, form: str) -> None:
+    terms = ["heart", "pain", "heart"]
+    passages = [{"offset": 0, "text": term, "annotations": [mention(term, 0)]} for term in terms]
+    path = write(tmp_path, form, *[{"id": "", "passages": passages}] * 2)
+
+    documents, problems = read(path)
+
+    assert [document.document_id for document in documents] == ["1", "2"]
+    for document in documents:
+        assert [(each.start, each.text) for each in document.annotations] == [
+            (0, "heart"),
+            (6, "pain"),
+            (11, "heart"),
+        ]
+    assert problems.warnings() == ()
+
+
 @pytest.mark.parametrize("form", ["xml", "json"])
 def test_a_corpus_in_bioc_has_the_mentions_of_pubtator(tmp_path: Path, form: str) -> None:
     plain = write_corpus(tmp_path, invented_names(1, 8), "corpus", 1, 4)
@@ -271,6 +289,8 @@ def test_a_faulty_file_is_refused(tmp_path: Path, content: str, message: str) ->
             [("HPO", "0001658"), ("UMLS", "C0027051")],
         ),
         ({"identifier": "-", "OMIM": ""}, []),
+        ({"NCBI Gene": "4221;8289"}, [("NCBIGENE", "4221"), ("NCBIGENE", "8289")]),
+        ({"NCBI Taxonomy": "10090"}, [("NCBITAXON", "10090")]),
         (
             {"SNOMEDCT": "22298006", "HPO": "HP:0001658", "NCIT": "C3113;C3114"},
             [("SNOMEDCT_US", "22298006"), ("HPO", "0001658"), ("NCI", "C3113"), ("NCI", "C3114")],

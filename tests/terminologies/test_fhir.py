@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 URL = "https://invented.example/CodeSystem/trees"
 PROPERTIES = "http://hl7.org/fhir/concept-properties#"
+STANDARDS_STATUS = "http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status"
 SYNONYM = {"system": "http://snomed.info/sct", "code": "900000000000013009"}
 MAIN = {"code": "preferredForLanguage"}
 
@@ -149,6 +150,24 @@ def test_every_part_of_a_code_system_is_read(tmp_path: Path) -> None:
         "description is empty": 1,
         "description is repeated": 1,
     }
+
+
+@pytest.mark.parametrize(
+    ("concept", "is_active"),
+    [
+        ({"property": [{"code": "status", "valueCode": "D"}]}, False),  # as HL7 v2 has it
+        ({"property": [{"code": "status", "valueCode": "R"}]}, False),
+        ({"property": [{"code": "status", "valueCode": "A"}]}, True),
+        ({"extension": [{"url": STANDARDS_STATUS, "valueCode": "deprecated"}]}, False),
+        ({"extension": [{"url": STANDARDS_STATUS, "valueCode": "trial-use"}]}, True),
+    ],
+)
+def test_a_status_retires_a_concept(
+    tmp_path: Path, concept: dict[str, Any], *, is_active: bool
+) -> None:
+    concepts = [{"code": "a", "display": "Alder"}, {"code": "b", "display": "Birch"} | concept]
+    _, tables = read_source(write(tmp_path / "trees.json", system(concept=concepts)))
+    assert tables["concept"]["active"].to_list() == [True, is_active]
 
 
 def test_the_language_and_the_hierarchy_are_those_of_the_code_system(tmp_path: Path) -> None:

@@ -197,6 +197,14 @@ def test_a_synonym_without_a_scope_has_that_of_its_type(tmp_path: Path) -> None:
         assert names(read_source(path, synonyms=(scope,))) == ["Blue fever", *result]
 
 
+def test_cross_references_of_version_1_0_are_read(tmp_path: Path) -> None:
+    text = TERM + "xref_analog: FMA:1\nxref_unknown: EMAP:2\nxref_analog: blue\n"
+    terminology, tables = read(tmp_path, text)[:2]
+    assert {("EMAP", "2"), ("FMA", "1")} <= set(tables["code"].select("vocabulary", "code").rows())
+    (reason,) = (why for why in n_skipped(terminology) if "malformed xref" in why)
+    assert reason.endswith("xref_analog: blue")
+
+
 def test_malformed_lines_of_the_header_are_skipped(tmp_path: Path) -> None:
     header = (
         "format-version: 1.2\n"

@@ -202,6 +202,7 @@ def test_a_thesaurus_has_names_in_its_languages(tmp_path: Path, form: str) -> No
     assert terminology.release_date == date(2026, 2, 3)
     assert terminology.terms_of_use == "as stated by the ontology: free"
     assert n_skipped(terminology) == {
+        "preferred label is not of a concept, first http://invented.example/t/x/2": 1,
         "term has a second name": 1,
         "is-a relationship is of an absent concept": 1,
     }
@@ -333,6 +334,29 @@ def test_addresses_and_nodes_are_no_names_and_roots_are_kept(tmp_path: Path, for
     assert sorted(tables["description"]["term"]) == ["alder", "birch", "leaf", "root"]
     assert tables["is_a"].rows() == [("IN:11", "IN:10")]
     assert n_skipped(terminology) == {"name is an IRI or a blank node": 4}
+
+
+def test_concepts_may_lack_a_type_and_other_names_are_counted(tmp_path: Path) -> None:
+    text = f"""{PREFIXES}
+    <http://x/1> skos:prefLabel "alder" ; skos:altLabel "alder tree" .
+    <http://x/2> skos:narrower <http://x/1> .
+    <http://x/3> a skos:Concept ; skos:prefLabel "cedar" ; <http://x/Synonym> "cedar tree" .
+    <http://x/4> a <http://x/Tree> ; skos:prefLabel "elder" .
+    <http://x/5> a skos:Collection ; skos:prefLabel "trees" .
+    <http://x/6> a skos:ConceptScheme ; skos:prefLabel "thesaurus" .
+    """
+    terminology, tables = read_source(written(tmp_path, "ttl", text))
+    names = tables["description"].select("concept_id", "kind", "term")
+    assert names.rows() == [
+        ("1", "fsn", "alder"),
+        ("1", "synonym", "alder tree"),
+        ("3", "fsn", "cedar"),
+    ]
+    assert tables["is_a"].rows() == [("1", "2")]
+    assert n_skipped(terminology) == {
+        "preferred label is not of a concept, first http://x/4": 2,
+        "synonym has another property, first http://x/Synonym": 1,
+    }
 
 
 @pytest.mark.parametrize(

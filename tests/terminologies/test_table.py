@@ -301,8 +301,8 @@ def test_one_table_of_a_database_is_read(tmp_path: Path) -> None:
         ("n.csv", "id,name\n1,a\n2,b,c\n", "line 3 has 3 cells, the first 2: an extra 'c'"),
         ("n.csv", "id,name\n1,a\n2\n", "line 3 has 1 cell, the first 2: no 'name'"),
         ("n.csv", "id,term,Term\n1,a,b\n", "has several columns named 'term'; rename them"),
-        ("n.csv", "id,name\n", "no row has a concept and a name"),
-        ("n.csv", "id,name\n,\n2,\n", "no row has a concept and a name"),
+        ("n.csv", "id,name\n", "no row has a concept in 'id' and a name"),
+        ("n.csv", "code,id,name\n1,,a\n", "no row has a concept in 'id' and a name; give other"),
         ("n.csv", f"id,name{',x' * 10_000}\n", "has more than 10,000 columns; remove some"),
         (
             "n.csv",

@@ -303,5 +303,8 @@ def test_retired_concepts_have_their_replacements_but_no_pairs(tmp_path: Path) -
         ("C9000001", "C0000002", "replaced_by", True),
         ("C9000002", "C0000003", "possibly_equivalent_to", True),
         ("C9000002", "C0000004", "possibly_equivalent_to", True),
+        ("C9000002", "C9999999", "possibly_equivalent_to", True),
     ]
+    terminology, _ = read_source(tmp_path / "META")
+    assert n_skipped(terminology)["association is of an absent concept"] == 1
     assert_frame_equal(build.pairs(), before.pairs())

@@ -98,7 +98,7 @@ def _read_term(place: str, frame: Frame, scopes: dict[str, str], rows: OntologyR
             rows.add_synonym(ids[0], text, scope.lower())
         elif tag == "is_a":
             rows.is_a[ids[0], text] = None
-        elif tag == "xref":
+        elif tag.startswith("xref"):
             rows.add_code(ids[0], text, unescaped(values[2]))
         elif tag in _ASSOCIATIONS:
             rows.association[ids[0], text, _ASSOCIATIONS[tag], True] = None
@@ -119,7 +119,7 @@ def _clauses(place: str, frame: Frame, rows: OntologyRows) -> Iterator[tuple[str
         values = FORMS[tag].fullmatch(text) if tag in FORMS else None
         if values:
             yield tag, values
-        elif known == "xref":
+        elif known.startswith("xref"):
             rows.skip("malformed xref", _place(line, whole))
         elif known in FORMS or not known:
             hint = f"; expected {DUE[known]}" if known in DUE else ""
@@ -152,6 +152,7 @@ _FORMS = {
     "consider": _ID,
 }
 _FORMS |= dict.fromkeys(SCOPED, rf"{_QUOTED}(?:[ \t]*+\[.*)?")
+_FORMS |= dict.fromkeys(("xref_analog", "xref_unk", "xref_unknown"), _FORMS["xref"])  # of 1.0
 _END = r"[ \t]*+(?:[{!].*)?"  # modifiers and a comment; no repetition can match in two ways
 SYNONYM_TYPE = re.compile(rf"[ \t]*+({_TYPE})[ \t]++{_QUOTED}(?:[ \t]++([A-Z]++))?{_END}")
 """The form of the text after the header's tag that declares a synonym type."""

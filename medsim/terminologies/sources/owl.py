@@ -221,7 +221,7 @@ def read_owl(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     rows = OntologyRows(frozenset(options.synonyms))
     records: list[SourceFile] = []
     file = single_file(path, _NAME if has_single(path, _NAME) else _DATABASE)
-    graph = _read_graph(file, records)
+    graph = _read_graph(file, records, rows)
     ids = _identifiers(graph)
     if not ids:
         raise InputError(
@@ -230,6 +230,9 @@ def read_owl(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     known = {own: own for own in ids.values()} | ids
     for iri in ids:
         _read_term(iri, graph, known, rows)
+    for iri in graph.statements:
+        if iri not in ids and "head" not in graph.types[iri] and graph.values(iri, "preferred"):
+            rows.skip("preferred label is not of a concept", f", first {iri}")
     rows.fill(store)
     heads = [iri for iri in graph.statements if "head" in graph.types[iri]]
     for address in (value for head in heads for value in graph.values(head, "import")):
@@ -244,7 +247,7 @@ def read_owl(path: Path, store: Store, options: ReadingOptions) -> Terminology:
     )
 
 
-def _read_graph(file: ReleaseFile, records: list[SourceFile]) -> _Graph:
+def _read_graph(file: ReleaseFile, records: list[SourceFile], rows: OntologyRows) -> _Graph:
     graph = _Graph()
     forms: dict[str, Statement] = {}  # of labels that are nodes, as in SKOS-XL
     for subject, predicate, value, language in read_triples(file, records):
@@ -255,8 +258,13 @@ def _read_graph(file: ReleaseFile, records: list[SourceFile]) -> _Graph:
             forms[subject] = (role, value, language)
         elif not subject.startswith("_:"):
             graph.statements[subject] += [(role, value, language)] if role else []
-    for statements in graph.statements.values() if forms else ():
-        statements[:] = [(each[0], *forms.get(each[1], each)[1:]) for each in statements]
+            if not role and language is not None and "ynonym" in predicate:
+                rows.skip("synonym has another property", f", first {predicate}")
+    for iri, statements in graph.statements.items():
+        if forms:
+            statements[:] = [(each[0], *forms.get(each[1], each)[1:]) for each in statements]
+        if not graph.types[iri] and any(role in {"preferred", "child"} for role, *_ in statements):
+            graph.types[iri].add("concept")
     return graph
 
 

@@ -111,7 +111,10 @@ def read_table_of_names(path: Path, store: Store, options: ReadingOptions) -> Te
         )
     store.run_each("terminologies/table", *_TABLES.split())
     if not store.n_rows("description"):
-        raise InputError(f"{file.path}: no row has a concept and a name")
+        raise InputError(
+            f"{file.path}: no row has a concept in {layout['concept']!r} and a name; give other "
+            "columns as `columns` concept=NAME,term=NAME"
+        )
     skipped = skipped_rows(store, "table")
     if keeps:
         store.run("terminologies/table/local_row")

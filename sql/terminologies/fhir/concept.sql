@@ -1,5 +1,7 @@
 -- Concepts; those that are inactive, retired, deprecated or withdrawn are not active.
 --
+-- Older tables of HL7 v2 abbreviate the status to R or D.
+--
 -- reads   fhir_concept, fhir_property
 -- writes  concept: key concept_id
 
@@ -9,7 +11,10 @@ with retired as (
     select distinct concept_id
     from fhir_property
     where
-        (meaning = 'status' and lower(value) in ('deprecated', 'inactive', 'retired', 'withdrawn'))
+        (
+            meaning in ('status', 'structuredefinitionstandardsstatus')
+            and lower(value) in ('d', 'deprecated', 'inactive', 'r', 'retired', 'withdrawn')
+        )
         or (meaning in ('inactive', 'deprecated') and lower(value) <> 'false')
 )
 

@@ -1,4 +1,4 @@
--- Associations, with those of retired concepts that have no names to concepts that have some.
+-- Associations, with those of retired concepts that have no names.
 --
 -- reads   association, umls_retired
 --         concept: concepts that have names
@@ -20,5 +20,5 @@ select
     true as active
 from umls_retired as r
 anti join concept as s on r.source_id = s.concept_id
-semi join concept as t on r.target_id = t.concept_id
+where r.target_id <> ''
 order by all;
