@@ -95,7 +95,7 @@ def verify(
 
     Writes nothing. Exit code 3 means that a guarantee does not hold.
 
-    Example: medsim wic verify biowic/dev.json --test biowic/test.json --list --format csv
+    Example: medsim wic verify biowic --list --format csv
     """
     from medsim.wic.verify import verify_wic as run
 

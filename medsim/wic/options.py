@@ -24,7 +24,7 @@ from medsim.core.options import (
     option_field,
     seed_field,
 )
-from medsim.corpora import ENGLISH, CorpusSplit
+from medsim.corpora import ENGLISH
 from medsim.embeddings.options import EmbeddingLike, wrap
 from medsim.terminologies.options import ReadingOptions, extensions_option
 from medsim.wic import MAX_REPEATS, SIMILARITY
@@ -103,14 +103,6 @@ class BenchmarkFilesOptions(Options):
         Option("A folder with train.json, dev.json, test.json, or one such file.", argument=True),
     ]
     _: KW_ONLY
-    split: CorpusSplit | None = input_field(
-        None,
-        "Split of DATA, if it is one file. It is needed if the file name lacks it.",
-        noun="split",
-    )
-    train: str | Path | None = input_field(None, "File of the train split.")
-    dev: str | Path | None = input_field(None, "File of the dev split.")
-    test: str | Path | None = input_field(None, "File of the test split.")
 
 
 @dataclass(frozen=True, slots=True)

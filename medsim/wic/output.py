@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import polars as pl
 
-from medsim.core.errors import InputError, OptionError, counted, unknown_name
+from medsim.core.errors import InputError, OptionError, counted, listed, unknown_name
 from medsim.core.instances import file_of, published_instances
 from medsim.core.kinds import Column, Columns, Kind, columns, declared_tables
 from medsim.core.manifest import MANIFEST, RunManifest
@@ -225,21 +225,12 @@ class BenchmarkFiles:
 
 
 def read_benchmark(options: BenchmarkFilesOptions) -> BenchmarkFiles:
-    """Return the benchmark in a folder or a file, and in the files of further splits."""
-    data, split = folder_of(options.data), options.split
-    paths = split_files(data)
-    if not data.is_dir():
-        paths = {split or _split_of(data): data}
-    elif split is not None:
-        raise OptionError(f"`split` {split} applies to a single file; {data} is a folder")
-    elif not paths:
+    """Return the benchmark in a folder or a file."""
+    data = folder_of(options.data)
+    paths = {_split_of(data): data} if data.is_file() else split_files(data)
+    if not paths:
         names = ", ".join(f"{name}.json" for name in CORPUS_SPLITS)
         raise InputError(f"{data} is not a benchmark of words in context: it has no {names}")
-    for name, path in options.values_for().items():
-        if name in CORPUS_SPLITS and path is not None:
-            if name in paths:
-                raise OptionError(f"`{name}` {path}: {paths[name]} is the {name} split already")
-            paths[name] = Path(path)
     splits = {name: read_instances(paths[name]) for name in CORPUS_SPLITS if name in paths}
     build = Benchmark(data) if (data / MANIFEST).exists() else None
     return BenchmarkFiles(name=data.name, splits=splits, build=build)
@@ -259,5 +250,5 @@ def _split_of(path: Path) -> str:
     """Return the split that the name of a file contains."""
     named = [split for split in CORPUS_SPLITS if split in _LETTERS.findall(path.stem.lower())]
     if len(named) != 1:
-        raise OptionError(f"the name of {path} has no split; add `split` {'|'.join(CORPUS_SPLITS)}")
+        raise InputError(f"the name of {path} has no {listed(CORPUS_SPLITS, word='or')}; rename it")
     return named[0]

@@ -177,49 +177,31 @@ def test_a_terminology_defines_the_synonyms(tmp_path: Path) -> None:
     assert breach["found"] == "in synonyms, by the rules in none"
 
 
-def test_the_split_of_a_file_comes_from_its_name_or_the_option(tmp_path: Path) -> None:
+def test_the_split_of_a_file_comes_from_its_name(tmp_path: Path) -> None:
     test = WicFolder().write_json(tmp_path / "out") / "test.json"
     named, unnamed = tmp_path / "BioWiC_Test-2.json", tmp_path / "latest.json"
     for path in (named, unnamed):
         path.write_bytes(test.read_bytes())
 
     assert set(verify(named).findings["split"]) == {"test"}
-    assert set(verify(unnamed, split="dev").findings["split"]) == {"dev"}
-    with pytest.raises(OptionError, match=r"latest\.json has no split; add"):
+    with pytest.raises(InputError, match=r"latest\.json has no train, dev or test; rename it"):
         verify(unnamed)
     with pytest.raises(InputError, match=r"it has no train\.json, dev\.json, test\.json"):
         verify(tmp_path)
 
 
-def test_further_splits_come_from_options(tmp_path: Path) -> None:
+def test_a_single_split_is_checked_alone(tmp_path: Path) -> None:
     folder = WicFolder()
     leaks_terms(folder)
     out = folder.write_json(tmp_path / "out")
 
-    alone, together = verify(out / "dev.json"), verify(out / "dev.json", test=out / "test.json")
+    alone, together = verify(out / "dev.json"), verify(out)
 
     assert alone.holds
     assert (
         alone.findings.filter(example="not checked: no test split")["checked"].to_list() == [0] * 3
     )
     assert together.broken == ["leaked_pair", "leaked_lemma_pair"]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"split": "tset"}, "did you mean test"),
-        ({"split": "dev"}, "applies to a single file"),
-        ({"dev": Path("other.json")}, "is the dev split already"),
-    ],
-)
-def test_options_that_do_not_fit_are_refused(
-    options: dict[str, object], message: str, tmp_path: Path
-) -> None:
-    out = WicFolder().write_json(tmp_path / "out")
-
-    with pytest.raises(OptionError, match=message):
-        verify(out, **options)
 
 
 def test_the_command_lists_violations_and_ends_with_3(tmp_path: Path) -> None:
