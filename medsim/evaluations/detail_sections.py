@@ -17,7 +17,6 @@ from medsim.core.shown import number
 from medsim.evaluations import conclusions, readable, sets
 from medsim.evaluations.compare import common_pairs, kept_similarities, stored_input
 from medsim.evaluations.confusions import rare_kinds
-from medsim.evaluations.options import PAPER
 from medsim.evaluations.output import COVERED_TERMS, RETRIEVED, SCORES, Evaluation
 from medsim.evaluations.sentences import confusion_sentences
 from medsim.evaluations.sets import SET
@@ -319,55 +318,6 @@ def _retrieval_errors(retrieved: pl.DataFrame) -> list[Folded]:
         )
         folded.append(Folded(summary=title, tables=[PageTable(caption=title, frame=frame)]))
     return folded
-
-
-def spread_of_metrics(results: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
-    """Return how much each embedding's scores vary with the metric."""
-    parts = [
-        chart
-        for at, table in PAPER.items()
-        if table.table.startswith("spread-")
-        and (chart := _spread(results, at, table.table.removeprefix("spread-"), embeddings))
-    ]
-    if not parts:
-        return None
-    return Section(
-        title="Variance between metrics",
-        prose="How much the choice of a metric matters: the variance of a score over the metrics "
-        "of an embedding, on one set.",
-        parts=parts,
-    )
-
-
-def _spread(results: pl.DataFrame, at: str, name: str, embeddings: Sequence[str]) -> Chart | None:
-    spread = conclusions.metric_spread(results, (name,))
-    if spread.is_empty():
-        return None
-    statistic = STATISTICS[name]
-    row = f"{statistic.kind} pairs"
-    rows = charts.points(
-        spread, y=pl.lit(row), value="median", ends=("least", "greatest"), contender="embedding"
-    )
-    table = headed(spread, pl.exclude("statistic"))
-    return Chart(
-        title=f"Variance of {statistic.label} between metrics",
-        says="Points are medians over the sets, and bars reach from the least to the greatest "
-        f"variance, as in {at.replace('-', ' ')} of Schulz and Juric (2020).",
-        spec=charts.dots(
-            embeddings,
-            x=charts.ValueAxis(
-                title=f"variance of {statistic.label}", scale={"zero": True}, digits=".2g"
-            ),
-            y=[row],
-            names=("embedding", ""),
-        ),
-        rows=rows,
-        table=PageTable(
-            caption=f"Variance of {statistic.label} over the metrics of an embedding",
-            frame=table,
-            formats=dict.fromkeys(("least", "median", "greatest"), ".2g"),
-        ),
-    )
 
 
 _RETRIEVED = {one.name: one.label for one in statistics_of("retrieval")}

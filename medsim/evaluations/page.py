@@ -140,7 +140,6 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
         detail_sections.roc_curves(data, embeddings),
         by_subset(data.parts),
         metrics(data, embeddings),
-        detail_sections.spread_of_metrics(data.results, embeddings),
         detail_sections.retrieval(data.retrieval, embeddings),
         detail_sections.robustness(data.robustness),
         detail_sections.category_separation(data.separation, embeddings),

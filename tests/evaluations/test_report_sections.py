@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 NAMES = ("one", "two")
 TITLES = (
     "Result|Worst errors|Standings|Significance|Accuracy|Distributions|ROC curves|Metrics|"
-    "Variance between metrics|Retrieval|Robustness|Category separation|Coverage|Provenance"
+    "Retrieval|Robustness|Category separation|Coverage|Provenance"
 )
 ALL = TITLES.split("|")
 
