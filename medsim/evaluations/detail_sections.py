@@ -23,8 +23,8 @@ from medsim.evaluations.sets import SET
 from medsim.evaluations.statistic import STATISTICS, statistics_of
 from medsim.kernels.types import Flags, Values
 from medsim.pages import charts
-from medsim.pages.page import Chart, Folded, PageTable, Section, distinct
-from medsim.pages.readable import headed, rounded
+from medsim.pages.page import Chart, Folded, PageTable, Section, SectionPart, distinct
+from medsim.pages.readable import headed
 from medsim.statistics.ranks import histogram, roc_curve
 
 if TYPE_CHECKING:
@@ -392,8 +392,6 @@ def _by_difficulty(name: str, common: pl.DataFrame, rows: pl.DataFrame) -> Chart
 
 
 _MEASURES = [one.name for one in statistics_of("separation")]
-_LARGEST = 20  # categories that a heat map shows
-_LABELLED = 6  # categories up to which its cells have room for numbers
 
 
 def category_separation(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
@@ -401,7 +399,7 @@ def category_separation(rows: pl.DataFrame, embeddings: Sequence[str]) -> Sectio
     overall = conclusions.overall_errors(rows)
     if overall.is_empty():
         return None
-    parts = []
+    parts: list[SectionPart] = []
     for (name,), of_input in overall.group_by("input", maintain_order=True):
         parts.append(_errors(str(name), of_input, rows.filter(input=name), embeddings))
         among = rows.drop_nulls("category1").join(
@@ -411,7 +409,10 @@ def category_separation(rows: pl.DataFrame, embeddings: Sequence[str]) -> Sectio
             maintain_order="left",
         )
         if among.height:
-            parts.append(_means(str(name), among, embeddings))
+            columns = ("embedding", "metric", "category1", "category2", "mean_similarity")
+            caption = f"Mean similarities of {name}, at the metric with the smallest error"
+            frame = headed(readable.in_order_of(among, embeddings), columns)
+            parts.append(PageTable(caption=caption, frame=frame, view="separation"))
     return Section(
         title="Category separation",
         prose="Whether terms of one category, or of near categories, are nearer to each other than "
@@ -444,46 +445,4 @@ def _errors(
         ),
         rows=drawn,
         table=PageTable(caption=f"Category separation on {name}", frame=table),
-    )
-
-
-def _means(name: str, among: pl.DataFrame, embeddings: Sequence[str]) -> Chart:
-    sizes = among.group_by("category1").agg(pl.col("n_terms1").max())
-    largest = sizes.sort("n_terms1", "category1", descending=[True, False]).head(_LARGEST)
-    named = among["category1"].unique(maintain_order=True)
-    categories = named.filter(named.is_in(largest["category1"].implode())).to_list()
-    shown = among.filter(
-        pl.col("category1").is_in(categories), pl.col("category2").is_in(categories)
-    )
-    drawn = (
-        readable.in_order_of(shown, embeddings)
-        .drop_nulls("mean_similarity")
-        .select(
-            panel=pl.format("{}, {}", "embedding", "metric"),
-            y="category1",
-            x="category2",
-            value="mean_similarity",
-            label=rounded("mean_similarity") if len(categories) <= _LABELLED else pl.lit(""),
-        )
-    )
-    left_out = f" Of {len(sizes)} categories, the {_LARGEST} largest are shown."
-    names = {"panel": "embedding, metric", "y": "category", "x": "other category"}
-    return Chart(
-        title=f"Mean similarity within and across categories of {name}",
-        says="The mean over all pairs of terms of two categories, for each embedding at the metric "
-        "with its smallest error; darker is more similar; each chart has its own scale. The "
-        f"diagonal should stand out.{left_out if len(sizes) > len(categories) else ''}",
-        spec=charts.heat(
-            x=categories,
-            y=categories,
-            value="mean similarity",
-            names=("category", "other category"),
-            panels=distinct(drawn["panel"]),
-        ),
-        rows=drawn,
-        table=PageTable(
-            caption=f"Mean similarities of {name}",
-            frame=headed(drawn, [*names, "value"], **names, value="mean similarity"),
-            view="separation",
-        ),
     )

@@ -349,12 +349,11 @@ def heat(
     value: str,
     names: tuple[str, str],
     middle: float | None = None,
-    panels: Sequence[str] = (),
     choices: Sequence[str] = (),
 ) -> Spec:
     """Return a heat map; every cell is light enough for dark text.
 
-    It draws x, y, value, label (the text of a cell) and, where there are any, panel and choice.
+    It draws x, y, value, label (the text of a cell) and, where there are choices, choice.
 
     Args:
         x: names of the columns, from the left.
@@ -362,7 +361,6 @@ def heat(
         value: the title of the values that colours show.
         names: what rows and columns are.
         middle: value at which the hue of the colours changes; None for one hue.
-        panels: names of panels.
         choices: choices of the reader; the first is the default.
     """
     reach: dict[str, Any] = {"range": [_LOW, _HIGH]}
@@ -371,10 +369,7 @@ def heat(
     few, short = 4, 14  # names of columns that fit beside each other
     angle = 0 if len(x) <= few and max(map(len, x), default=0) <= short else -40
     base = alt.Chart().encode(
-        x=alt.X("x:N")
-        .title(None)
-        .sort(list(x))
-        .axis(orient="bottom" if panels else "top", labelAngle=angle, **_BARE),
+        x=alt.X("x:N").title(None).sort(list(x)).axis(orient="top", labelAngle=angle, **_BARE),
         y=alt.Y("y:N").title(None).sort(list(y)).axis(**_BARE),
     )
     cells = base.mark_rect(stroke="var(--paper)", strokeWidth=2).encode(
@@ -384,11 +379,8 @@ def heat(
     n_lines = 1 if middle is None else 2
     texts = base.mark_text(color=_CELL_TEXT, lineBreak="\n", dy=7 - 7 * n_lines)
     texts = texts.encode(text="label:N", tooltip=alt.value(None))
-    spec = in_panels(alt.layer(cells, texts).properties(height=len(y) * _ROW * n_lines), panels)
-    if panels:
-        spec["spacing"] = {"row": 150, "column": 32}
-        spec["resolve"] = {"scale": {"color": "independent"}, "axis": {"x": "independent"}}
-    return with_choice(spec, choices)
+    drawn = alt.layer(cells, texts, data=_DATA).properties(height=len(y) * _ROW * n_lines)
+    return with_choice(finished(drawn), choices)
 
 
 def heat_width(n_columns: int) -> int:

@@ -143,23 +143,20 @@ def test_a_cell_of_differences_has_signs_and_a_p_that_is_rounded(page: Page) -> 
     assert all(re.fullmatch(r".\d\.\d{3}\np (= \d\.\d{3}|< 0\.001)", text) for text in texts)
 
 
-def test_a_heat_map_shows_the_largest_categories() -> None:
-    frame = invented_profile(("one",), n_datasets=1).separation
-    template = frame.drop_nulls("category1").head(1)
-    rows = [
-        template.with_columns(
-            *(pl.lit(f"category {at:02}").alias(column) for column in ("category1", "category2")),
-            n_terms1=pl.lit(at, pl.Int64),
-        )
-        for at in range(30)
-    ]
-    overall = frame.filter(pl.col("category1").is_null())
+def test_mean_similarities_are_those_of_each_embedding_at_its_best_metric(
+    full: EvaluationReportData,
+) -> None:
+    better = {"category_error": pl.lit(0.1), "mean_similarity": pl.lit(0.7)}
+    is_better = pl.col("metric") == "pearson"
+    rows = full.separation.with_columns(
+        pl.when(is_better).then(value).otherwise(name).alias(name) for name, value in better.items()
+    )
 
-    found = category_separation(pl.concat([overall, *rows]), ["one"])
+    table = category_separation(rows, NAMES).parts[1].frame
 
-    shown = charts(found)[1]
-    assert sorted(set(shown.rows["y"])) == [f"category {at:02}" for at in range(10, 30)]
-    assert "Of 30 categories, the 20 largest are shown." in shown.says
+    assert table.height == len(NAMES) * 3 * 3  # of three categories
+    assert {*table["metric"]} == {"pearson"}
+    assert {*table["mean similarity"]} == {0.7}
 
 
 def sentences(scores: dict, p: dict, n: int = 100, half: float = 0.05, **of) -> str:
