@@ -208,23 +208,6 @@ def ranking(names: Sequence[str], x: ValueAxis) -> Spec:
     return dots([""], x=x, y=names, names=("", "embedding"))
 
 
-def strips(contenders: Sequence[str], *, x: str, y: Sequence[str]) -> Spec:
-    """Return a chart with several values of each contender, and a bar across at their mean.
-
-    It draws y, contender, value and name, the dataset of a value.
-    """
-    colour = coloured(alt.Color, "contender", contenders)
-    base = alt.Chart(_DATA).encode(*row_axes(y, contenders), color=colour)
-    points = base.mark_point(size=55, strokeWidth=1.5, opacity=1).encode(
-        x=alt.X("value:Q").title(x).scale(zero=False),
-        shape=coloured(alt.Shape, "contender", contenders),
-        tooltip=tooltips(contender=("embedding", ""), name=("set", ""), value=(x, ".3f")),
-    )
-    means = base.mark_tick(thickness=3, size=16).encode(x="mean(value):Q")
-    layers = alt.layer(reference(CHANCE), points, means, data=_DATA)
-    return finished(layers.properties(height=len(y) * row_height(contenders)))
-
-
 def histograms(
     kinds: Sequence[str],
     *,

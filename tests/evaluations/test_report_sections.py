@@ -111,7 +111,7 @@ def test_rated_pairs_are_named_by_their_file_and_where_there_are_several_by_thei
 def test_every_chart_draws_the_columns_that_it_names(page: Page) -> None:
     for section in page.sections:
         for chart in charts(section):
-            assert drawn(chart.spec) - {"x"} <= set(chart.rows.columns) | {"mean"}, chart.title
+            assert drawn(chart.spec) - {"x"} <= set(chart.rows.columns), chart.title
 
 
 def drawn(spec) -> set[str]:
