@@ -36,7 +36,7 @@ from medsim.evaluations.sentences import (
 from medsim.evaluations.sets import FEW, SET
 from medsim.evaluations.statistic import BASELINE, tabulated_names
 from medsim.kernels.types import Flags, Values
-from medsim.pages.readable import percent, rounded, with_ends, with_half_width
+from medsim.pages.readable import percent, with_ends
 from medsim.pages.sentences import ALPHA
 
 _SUMMARIZED = {"best", "standings"}  # tables that open with the result in sentences
@@ -457,25 +457,22 @@ def _headings_of(rows: pl.DataFrame) -> pl.Series:
     return rows.select(name.alias("set")).to_series()
 
 
-def article_table(rows: pl.DataFrame, *, narrow: bool = False) -> pl.DataFrame:
+def article_table(rows: pl.DataFrame) -> pl.DataFrame:
     """Return ``article_rows`` for reading: a row per embedding, a column per set.
 
     The best of each set is bold if it is not known to be no better than the best baseline, and a
     dagger marks embeddings that do not differ significantly from the best. Each headline, or else
-    the first set, also has columns with the coverage and the differences. With ``narrow`` half the
-    width of an interval is after the value, and differences have none.
+    the first set, also has columns with the coverage and the differences.
     """
-    show = with_half_width if narrow else with_ends
     mark = pl.when(pl.col("among_best") & ~pl.col("best")).then(pl.lit("\N{DAGGER}"))
     bold = pl.when(pl.col("best") & pl.col("above_baseline").fill_null(True)).then(pl.lit(BOLD))
     cell = pl.concat_str(
         bold.otherwise(pl.lit("")),
-        show("value", "low", "high").fill_null(MISSING),
+        with_ends("value", "low", "high").fill_null(MISSING),
         mark.otherwise(pl.lit("")),
     )
-    between = with_ends("difference", "difference_low", "difference_high")
-    difference = (rounded("difference") if narrow else between).fill_null(MISSING)
-    named = rows.with_columns(cell=cell, difference=difference, set=_headings_of(rows))
+    between = with_ends("difference", "difference_low", "difference_high").fill_null(MISSING)
+    named = rows.with_columns(cell=cell, difference=between, set=_headings_of(rows))
     named = named.with_columns(apart("set", ["model"]), percent("coverage"))
     table = named.select("embedding").unique(maintain_order=True)
     is_main = _HEADLINE & (pl.col("statistic") == sets.HEADLINE)

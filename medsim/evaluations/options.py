@@ -379,9 +379,6 @@ class CompareOptions(Options):
         listed=True,
         choices=_ARTICLE,
     )
-    narrow: bool = option_field(
-        False, "With --table article: show half the width of intervals, after \N{PLUS-MINUS SIGN}."
-    )
     baseline: str | None = option_field(None, _REFERENCE, metavar="NAME")
     subset: Annotated[Subset, SUBSET] = "common"
     correction: PValueCorrection = option_field(
@@ -403,7 +400,7 @@ class CompareOptions(Options):
             raise OptionError(
                 f"`metrics` is for the tables {', '.join((*FIXABLE, *fixed))}, not for {self.table}"
             )
-        for option in ("datasets", "difficulty", "negatives", "statistics", "narrow", "baseline"):
+        for option in ("datasets", "difficulty", "negatives", "statistics", "baseline"):
             if getattr(self, option) and name != "article":
                 raise OptionError(f"`{option}` is for the table article, not for {self.table}")
         standings = name == "article" or name.startswith("standings")
