@@ -6,6 +6,7 @@ import csv
 import inspect
 import io
 import re
+import sys
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -213,7 +214,7 @@ def command(
             if quiet and is_made and _source_of(context, "form") == "DEFAULT":
                 extra_values["form"] = ""
             wording = partial(_shown_line, flags)
-            progress = Progress.to_stderr(wording, quiet=quiet, verbose=verbose)
+            progress = Progress(sys.stderr, wording, quiet=quiet, verbose=verbose)
             values |= {"progress": progress} if "progress" in fields else {}
             if from_file:
                 progress.detail(f"options: {from_file}")
