@@ -99,23 +99,15 @@ def evaluation_data(evaluation: Evaluation) -> EvaluationReportData:
 
 def _retrieved(evaluation: Evaluation) -> pl.DataFrame:
     """Return a few terms whose nearest term is not linked to them, the nearest first."""
-    named = {"input": pl.String, "embedding": pl.String, "index": pl.String}
-    frames = [pl.DataFrame(schema={**named, **RETRIEVED.dtypes})]
-    for path in sorted(evaluation.manifest.outputs):
-        if not path.startswith("retrieval/"):
-            continue
-        keys = dict(part.split("=", 1) for part in path.split("/") if "=" in part)
-        wrong = (
-            evaluation.read(path, list(RETRIEVED.dtypes))
-            .filter(pl.col("nearest_linked").not_())
-            .drop_nulls("nearest_similarity")
-            .sort("nearest_similarity", "term", descending=[True, False])
-            .head(_WORST_TERMS)
-        )
-        frames.append(
-            wrong.select(*(pl.lit(keys.get(n), pl.String).alias(n) for n in named), pl.all())
-        )
-    return pl.concat(frames)
+    key = ("input", "embedding", "index")
+    if not evaluation.retrieval().height:
+        return pl.DataFrame(schema={**dict.fromkeys(key, pl.String), **RETRIEVED.dtypes})
+    wrong = evaluation.retrieved().filter(~pl.col("nearest_linked"))
+    ordered = wrong.drop_nulls("nearest_similarity").sort(
+        *key, pl.col("nearest_similarity").neg(), "term"
+    )
+    of_each = ordered.group_by(key, maintain_order=True).head(_WORST_TERMS)
+    return of_each.select(*key, *RETRIEVED.dtypes).collect()
 
 
 _WORST_PAIRS = 5  # pairs of each kind
