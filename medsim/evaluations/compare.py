@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.config import DIFFICULTIES, SET_COLUMNS, checked_threads
-from medsim.core.errors import InputError, OptionError, unknown_name
+from medsim.core.errors import InputError, OptionError, check_known, unknown_name
 from medsim.core.kinds import Columns, columns
 from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
@@ -427,9 +427,7 @@ def _shown_sets(rows: pl.DataFrame, options: CompareOptions) -> pl.DataFrame:
     """
     rated_names = rows.filter(_RATED)["input"]
     known = sorted({*rows.filter(~_RATED)["dataset"], *rated_names})
-    for name in options.datasets:
-        if name not in known:
-            raise OptionError(unknown_name("dataset", name, known))
+    check_known("dataset", known, *options.datasets)
     chosen = (
         pl.col("dataset").is_in(options.datasets or [sets.HEADLINE_DATASET])
         & pl.col("difficulty").is_in(options.difficulty or DIFFICULTIES)

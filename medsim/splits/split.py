@@ -29,7 +29,7 @@ from medsim.builds.positives import reload, reload_names
 from medsim.core import manifest
 from medsim.core.canonical import canonical_digest
 from medsim.core.config import PARENT_CHILD, checked_threads
-from medsim.core.errors import InputError, OptionError, counted, unknown_name, with_addresses
+from medsim.core.errors import InputError, OptionError, check_known, counted, with_addresses
 from medsim.core.files import digest_of
 from medsim.core.kinds import CANONICAL_TABLES, read_manifest
 from medsim.core.manifest import MANIFEST, Output, Skipped
@@ -320,9 +320,7 @@ def deal_categories(
     Raises:
         OptionError: a category is unknown.
     """
-    for category in of_test:
-        if category not in sizes:
-            raise OptionError(unknown_name("category", category, sorted(filter(None, sizes))))
+    check_known("category", sorted(filter(None, sizes)), *of_test)
     dealt: dict[str, list[str]] = {name: [] for name in shares}
     dealt[_TEST] += set(of_test)
     rest = {name: size for name, size in sizes.items() if name not in of_test}

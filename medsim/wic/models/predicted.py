@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import polars as pl
 
-from medsim.core.errors import InputError, OptionError, unknown_name
+from medsim.core.errors import InputError, OptionError, check_known
 from medsim.core.reading import expanded, reading
 from medsim.core.tables import TextTable, read_table
 from medsim.embeddings.options import parse_named
@@ -63,8 +63,7 @@ class PredictedModel(WicModel):
     def parse(cls, text: str) -> PredictedModel:
         """Return the model that a text such as "llm=answers.csv" names."""
         named = parse_named(text, "`predictions`", "llm=answers.csv,dev=dev-answers.csv")
-        if unknown := [name for name in named.options if name != "dev"]:
-            raise OptionError(unknown_name("option of predictions", unknown[0], ["dev"]))
+        check_known("option of predictions", ["dev"], *named.options)
         dev = named.options.get("dev")
         return cls(
             name=named.name, file=expanded(named.path), dev=None if dev is None else expanded(dev)
