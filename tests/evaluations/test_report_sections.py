@@ -194,8 +194,6 @@ NONE = "No model is significantly better than chance (0.5) on PLACE: a has the h
 GAP = "0.100, 95% CI 0.080 to 0.120"
 OTHERS = f"{LEADS}, corrected p = 0.010) above b, the next best. On the same pairs,"
 SETS = "sets with at least 30 pairs"
-ORDER = "significantly reverses the order of two models."
-ORDER_OF_SETS = ORDER.replace("reverses", "reverse")
 MANY = f"{OTHERS} 2 of the 3 comparisons of other models are"
 
 
@@ -260,24 +258,24 @@ def test_a_model_does_not_lead_on_sets_without_a_model_above_chance() -> None:
 @pytest.mark.parametrize(
     ("others", "p", "of_two", "of_three"),
     [
-        ([0.8], 0.01, f"each of the 2 {SETS}.", f"each of the 2 {SETS}. No set {ORDER}"),
+        ([0.8], 0.01, f"each of the 2 {SETS}.", f"each of the 2 {SETS}."),
         (
             [0.6],
             0.06,
             f"1 of 2 {SETS}, and significantly worse on none.",
-            f"1 of 2 {SETS} and is among the best on 2. No set {ORDER}",
+            f"1 of 2 {SETS} and is among the best on 2.",
         ),
         (
             [0.6],
             0.01,
             f"1 of 2 {SETS}, and significantly worse on 1.",
-            f"1 of 2 {SETS} and is among the best on 1. 1 set {ORDER}",
+            f"1 of 2 {SETS} and is among the best on 1.",
         ),
         (
             [0.6, 0.6],
             0.01,
             f"1 of 3 {SETS}, and significantly worse on 2.",
-            f"1 of 3 {SETS} and is among the best on 1, b on 2. 2 sets {ORDER_OF_SETS}",
+            f"1 of 3 {SETS} and is among the best on 1, b on 2.",
         ),
     ],
 )
