@@ -404,7 +404,8 @@ def category_separation(rows: pl.DataFrame, embeddings: Sequence[str]) -> Sectio
             columns = ("embedding", "metric", "category1", "category2", "mean_similarity")
             caption = f"Mean similarities of {name}, at the metric with the smallest error"
             frame = headed(readable.in_order_of(among, embeddings), columns)
-            parts.append(PageTable(caption=caption, frame=frame, view="separation"))
+            table = PageTable(caption=caption, frame=frame, view="separation")
+            parts.append(Folded(summary=caption, tables=[table]))
     return Section(
         title="Category separation",
         prose="Whether terms of one category, or of near categories, are nearer to each other than "

@@ -152,7 +152,7 @@ def test_mean_similarities_are_those_of_each_embedding_at_its_best_metric(
         pl.when(is_better).then(value).otherwise(name).alias(name) for name, value in better.items()
     )
 
-    table = category_separation(rows, NAMES).parts[1].frame
+    table = category_separation(rows, NAMES).parts[1].tables[0].frame
 
     assert table.height == len(NAMES) * 3 * 3  # of three categories
     assert {*table["metric"]} == {"pearson"}
