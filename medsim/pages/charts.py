@@ -43,17 +43,6 @@ def coloured(channel: type[Any], field: str, names: Sequence[str]) -> Any:
     return encoded if any(names) else encoded.legend(None)
 
 
-def row_axes(names: Sequence[str], contenders: Sequence[str]) -> tuple[alt.Y, alt.YOffset]:
-    """Return an axis with a row per name, the first on top, and positions for contenders."""
-    axis = alt.Y("y:N").title(None).sort(list(names)).axis(grid=True, ticks=False, domain=False)
-    return axis, alt.YOffset("contender:N").sort(list(contenders))
-
-
-def row_height(contenders: Sequence[str]) -> int:
-    """Return the height, in pixels, of a row with a position for each contender."""
-    return 12 * len(contenders) + 12
-
-
 def reference(value: float) -> alt.Chart:
     """Return a line across a chart at a value."""
     rule: alt.Chart = alt.Chart().mark_rule(color="var(--quiet)", strokeDash=[3, 3], tooltip=False)
@@ -169,8 +158,11 @@ def dots(
         names: what contenders and rows are; empty where it goes without saying.
         sized: whether the tooltip of a point shows n, its number of pairs.
     """
-    colour = coloured(alt.Color, "contender", contenders)
-    base = alt.Chart().encode(*row_axes(y, contenders), color=colour)
+    base = alt.Chart().encode(
+        alt.Y("y:N").title(None).sort(list(y)).axis(grid=True, ticks=False, domain=False),
+        alt.YOffset("contender:N").sort(list(contenders)),
+        color=coloured(alt.Color, "contender", contenders),
+    )
     scaled = dict(x.scale)
     powers: dict[str, Any] = {"values": [10**power for power in range(10)]}
     axis = powers if scaled.get("type") == "log" else {}
@@ -196,7 +188,7 @@ def dots(
     ]
     if x.line is not None:
         layers.insert(0, reference(x.line))
-    height = len(y) * row_height(contenders)
+    height = len(y) * (12 * len(contenders) + 12)  # in pixels
     return in_panels(alt.layer(*layers).properties(height=height), panels)
 
 
