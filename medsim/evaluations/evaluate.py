@@ -50,7 +50,7 @@ from medsim.evaluations.run import (
 )
 from medsim.evaluations.training_data import warnings_of_leaks
 from medsim.kernels.types import Flags
-from medsim.questions.question import has_questions
+from medsim.questions.question import question_files
 from medsim.systems.options import systems_of
 from medsim.systems.scorers import PAIR_TERMS, PREDICTED, ScoredPairs, score_pairs
 
@@ -75,7 +75,7 @@ def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
         ServiceError: a service cannot be reached, or gives an invalid answer.
         OutputError: ``out`` is taken, holds results that cannot be added to, or cannot be written.
     """
-    if any(has_questions(Path(path)) for path in options.input_paths):
+    if any(question_files(Path(path)) for path in options.input_paths):
         from medsim.evaluations.asking import ask_questions  # noqa: PLC0415 — brings asyncio
 
         return ask_questions(options)
