@@ -25,7 +25,7 @@ from medsim.core.tables import (
     read_table,
     read_text,
 )
-from medsim.core.terms import MAX_NAME, TOO_LONG, lowered
+from medsim.core.terms import MAX_NAME, TOO_LONG, lowered_column
 from medsim.evaluations.layouts import HOW_TO_NAME, LAYOUTS, Layout, RatedColumns
 from medsim.statistics.ranks import without_rounding_errors
 from medsim.statistics.rater_agreement import RaterAgreement, rater_agreement
@@ -140,10 +140,10 @@ def _first_of_repeats(frame: pl.DataFrame, raters: pl.DataFrame) -> pl.Series:
 def _warnings(frame: pl.DataFrame, *, upward: bool) -> Iterator[str]:
     if not upward:
         yield "ratings were reversed, since higher means less similar"
-    sides = {"term1": lowered(frame["term1"].to_list()), "term2": lowered(frame["term2"].to_list())}
+    sides = {name: lowered_column(frame[name]) for name in ("term1", "term2")}
     pair = (pl.min_horizontal(*sides).alias("least"), pl.max_horizontal(*sides).alias("greatest"))
     n_ratings = pl.struct(frame.columns[2:]).n_unique().alias("n_ratings")
-    same = frame.with_columns(pl.Series(*side, pl.String) for side in sides.items()).group_by(pair)
+    same = frame.with_columns(**sides).group_by(pair)
     if n_pairs := same.agg(n_ratings).filter(pl.col("n_ratings") > 1).height:
         yield f"{counted(n_pairs, 'pair has', 'pairs have')} several ratings; all are kept"
     for rating in frame.columns[2:]:

@@ -39,7 +39,7 @@ from medsim.core.output import OutputFolder, claimed_by
 from medsim.core.parquet import read_parquet
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
-from medsim.core.terms import lowered
+from medsim.core.terms import lowered, lowered_column
 from medsim.embeddings.encoders import cache_folder
 from medsim.kernels.components import components
 from medsim.splits.options import SplitOptions, shares_of
@@ -242,7 +242,7 @@ def place_groups(
 def other_texts(store: Store) -> pl.DataFrame:
     """Return the texts of descriptions that are not terms: term, lower_term."""
     texts = store.frame("splits/other_text")["term"]
-    return pl.DataFrame([texts, pl.Series("lower_term", lowered(texts.to_list()), pl.String)])
+    return pl.DataFrame([texts, lowered_column(texts)])
 
 
 def find_left_out(store: Store) -> pl.DataFrame:
