@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from medsim.core.config import DIFFICULTIES, DatasetName, Difficulty, Strategy, available_threads
-from medsim.core.errors import OptionError, counted, unknown_name
+from medsim.core.errors import OptionError, check_known, counted
 from medsim.core.kinds import CANONICAL_TABLES, CanonicalTable, Kind, declared_tables
 from medsim.core.manifest import Output, RunManifest, combined
 from medsim.core.opened import Opened, show_views
@@ -181,9 +181,7 @@ class Build(Opened[BuildManifest]):
         for column, (values, known) in chosen.items():
             if values is not None and not several(values):
                 raise OptionError(f"`{column}` is empty; leave it out for all")
-            for value in several(values or ()):
-                if value not in known:
-                    raise OptionError(unknown_name(column, value, list(known)))
+            check_known(column, known, *several(values or ()))
             folders.append([f"{column}={value}" for value in several(values or "*")])
         rows = self._scan(*(f"pairs/{'/'.join(path)}/data.parquet" for path in product(*folders)))
         return rows if lazy else rows.collect()
@@ -206,8 +204,7 @@ class Build(Opened[BuildManifest]):
 
     def table(self, name: CanonicalTable) -> pl.LazyFrame:
         """Return a canonical table: concept, description, association, is_a or code."""
-        if name not in CANONICAL_TABLES:
-            raise OptionError(unknown_name("table", name, list(CANONICAL_TABLES)))
+        check_known("table", CANONICAL_TABLES, name)
         return self._scan(f"terminology/{name}.parquet")
 
 

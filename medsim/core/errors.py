@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 
@@ -105,6 +105,13 @@ def unknown_name(kind: str, name: object, names: list[str]) -> str:
     if near:
         return f"unknown {kind} {name!r}; did you mean {' or '.join(near)}?"
     return f"unknown {kind} {name!r}; known: {', '.join(names) or 'none'}"
+
+
+def check_known(kind: str, known: Collection[str], *names: object) -> None:
+    """Raise OptionError for a name that is not known."""
+    for name in names:
+        if name not in known:
+            raise OptionError(unknown_name(kind, name, list(known)))
 
 
 def check_unique(what: str, names: Sequence[object]) -> None:

@@ -15,15 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from medsim.core.console import completed
-from medsim.core.errors import (
-    CONTROL,
-    OptionError,
-    OutputError,
-    StatementError,
-    counted,
-    one_line,
-    unknown_name,
-)
+from medsim.core.errors import CONTROL, OutputError, StatementError, check_known, counted, one_line
 from medsim.core.progress import Progress, progress_of
 
 if TYPE_CHECKING:
@@ -48,8 +40,7 @@ FORMAT_NAMES = ("csv", "html", "json", "latex", "md", "table")
 
 def _known_format(name: str) -> str:
     """Return the name of a format, if it is one."""
-    if name not in FORMAT_NAMES:
-        raise OptionError(unknown_name("format", name, list(FORMAT_NAMES)))
+    check_known("format", FORMAT_NAMES, name)
     return name
 
 

@@ -138,17 +138,6 @@ class Progress:
         self.records: list[StageRecord] = []
         self.warnings: list[str] = []
 
-    @classmethod
-    def to_stderr(
-        cls,
-        wording: Callable[[str], str] | None = None,
-        *,
-        quiet: bool = False,
-        verbose: bool = False,
-    ) -> Progress:
-        """Return a progress that reports to standard error."""
-        return cls(sys.stderr, wording, quiet=quiet, verbose=verbose)
-
     def part(self, name: str) -> Progress:
         """Return a progress with its own records that reports to the same stream under a name."""
         return Progress(
@@ -242,7 +231,7 @@ def progress_of(progress: Progress | None) -> Progress:
     if progress is not None:
         return progress
     is_watched = _is_notebook(sys.stderr) or (sys.stderr is not None and sys.stderr.isatty())
-    return Progress.to_stderr() if is_watched else Progress()
+    return Progress(sys.stderr if is_watched else None)
 
 
 def _is_notebook(stream: TextIO | None) -> bool:

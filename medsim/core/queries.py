@@ -11,7 +11,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from medsim.core.config import CROSS_LANGUAGE, PARENT_CHILD
-from medsim.core.errors import OptionError, unknown_name
+from medsim.core.errors import check_known
 
 _FIELD = re.compile(  # a field may continue on lines with more indentation
     r"^-- (reads|writes|params|cites|order|contains) +(.*(?:\n--  +\S.*)*)", re.MULTILINE
@@ -99,8 +99,7 @@ def datasets(n_languages: int = 2, *, hierarchy: bool = True) -> tuple[Dataset, 
 def dataset(name: str) -> Dataset:
     """Return one registered dataset."""
     by_name = {dataset.name: dataset for dataset in datasets()}
-    if name not in by_name:
-        raise OptionError(unknown_name("dataset", name, list(by_name)))
+    check_known("dataset", by_name, name)
     return by_name[name]
 
 

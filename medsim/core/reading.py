@@ -386,7 +386,8 @@ def json_lines(name: object, data: bytes) -> list[Any]:
         InputError: a line is not JSON; the message begins with ``name`` and the line's number.
     """
     lines = enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1)
-    return [parsed_json(f"{name}: line {at:,}", line) for at, line in lines if line.strip()]
+    hint = "write one object per line, without brackets and commas around them"
+    return [parsed_json(f"{name}: line {at:,}", line, hint) for at, line in lines if line.strip()]
 
 
 def json_columns(source: object, data: bytes) -> dict[str, list[Any]]:

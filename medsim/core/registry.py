@@ -7,7 +7,7 @@ import pkgutil
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
-from medsim.core.errors import OptionError, unknown_name
+from medsim.core.errors import OptionError, check_known
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint, EntryPoints
@@ -81,8 +81,7 @@ class Registry(Generic[T]):
     def get(self, name: str) -> T:
         """Return the plug-in named ``name``."""
         entries = self.all()
-        if name not in entries:
-            raise OptionError(unknown_name(self._kind, name, list(entries)))
+        check_known(self._kind, entries, name)
         return entries[name]
 
     def _modules(self) -> list[str]:

@@ -13,7 +13,7 @@ import polars as pl
 
 from medsim.builds.output import PAIR
 from medsim.core.data import toml_of
-from medsim.core.errors import OptionError, counted, unknown_name
+from medsim.core.errors import check_known, counted
 from medsim.core.kinds import Column, Kind, Table, declared_columns, declared_table
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
@@ -102,8 +102,7 @@ class Diff(Opened[DiffManifest]):
 
     def table(self, name: str) -> pl.DataFrame:
         """Return a table of changes: concept, name, association, is_a or pair."""
-        if name not in DIFF_TABLES:
-            raise OptionError(unknown_name("table", name, list(DIFF_TABLES)))
+        check_known("table", DIFF_TABLES, name)
         return self.read_checked(DIFF_TABLES[name].files)
 
 

@@ -18,7 +18,7 @@ from typing import (
     get_args,
 )
 
-from medsim.core.errors import OptionError, unknown_name
+from medsim.core.errors import OptionError, check_known
 from medsim.core.options import Option, Options, option_field, types_of
 from medsim.core.reading import expanded
 
@@ -68,11 +68,9 @@ def parse(given: Mapping[str, str], kind: type[OptionsT], noun: str) -> OptionsT
         OptionError: an option is unknown, or a value is not accepted.
     """
     known, hints = [field.name for field in fields(kind)], types_of(kind)
-    values: dict[str, Any] = {}
+    check_known(noun, known, *given)
+    values: dict[str, Any] = {**given}
     for name, value in given.items():
-        if name not in known:
-            raise OptionError(unknown_name(noun, name, known))
-        values[name] = value
         if number := _NUMBERS.get(hints[name]):
             try:
                 values[name] = number(value)
@@ -465,9 +463,7 @@ def _as_text(options: Mapping[str, Any]) -> dict[str, str]:
     Raises:
         OptionError: an option is unknown.
     """
-    known = list(ObjectOptions.__annotations__)
-    if unknown := [name for name in options if name not in known]:
-        raise OptionError(unknown_name("option of medsim.Embedding", unknown[0], known))
+    check_known("option of medsim.Embedding", ObjectOptions.__annotations__, *options)
     return {
         name: ("yes" if value else "no") if isinstance(value, bool) else str(value)
         for name, value in options.items()

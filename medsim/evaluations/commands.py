@@ -108,7 +108,7 @@ def compare(options: CompareOptions, *, form: Format = "table") -> None:
     rows, sentences = compared(options)
     if options.table == "article":
         note = " ".join(("*:" if form == "table" else "Bold:", *sentences))
-        shown = [article_table(rows, narrow=options.narrow)]
+        shown = [article_table(rows)]
         print_table(rows, form, readable=lambda _: shown, note=note)
     else:
         note, opening = (" ".join(sentences), []) if options.numbered else ("", sentences)

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from medsim.core.config import DIFFICULTIES, SET_COLUMNS, checked_threads
-from medsim.core.errors import InputError, OptionError, unknown_name
+from medsim.core.errors import InputError, OptionError, check_known, unknown_name
 from medsim.core.kinds import Columns, columns
 from medsim.core.opened import reading_output
 from medsim.core.options import folder_of, public
@@ -36,7 +36,7 @@ from medsim.evaluations.sentences import (
 from medsim.evaluations.sets import FEW, SET
 from medsim.evaluations.statistic import BASELINE, tabulated_names
 from medsim.kernels.types import Flags, Values
-from medsim.pages.readable import percent, rounded, with_ends, with_half_width
+from medsim.pages.readable import percent, with_ends
 from medsim.pages.sentences import ALPHA
 
 _SUMMARIZED = {"best", "standings"}  # tables that open with the result in sentences
@@ -427,9 +427,7 @@ def _shown_sets(rows: pl.DataFrame, options: CompareOptions) -> pl.DataFrame:
     """
     rated_names = rows.filter(_RATED)["input"]
     known = sorted({*rows.filter(~_RATED)["dataset"], *rated_names})
-    for name in options.datasets:
-        if name not in known:
-            raise OptionError(unknown_name("dataset", name, known))
+    check_known("dataset", known, *options.datasets)
     chosen = (
         pl.col("dataset").is_in(options.datasets or [sets.HEADLINE_DATASET])
         & pl.col("difficulty").is_in(options.difficulty or DIFFICULTIES)
@@ -457,25 +455,22 @@ def _headings_of(rows: pl.DataFrame) -> pl.Series:
     return rows.select(name.alias("set")).to_series()
 
 
-def article_table(rows: pl.DataFrame, *, narrow: bool = False) -> pl.DataFrame:
+def article_table(rows: pl.DataFrame) -> pl.DataFrame:
     """Return ``article_rows`` for reading: a row per embedding, a column per set.
 
     The best of each set is bold if it is not known to be no better than the best baseline, and a
     dagger marks embeddings that do not differ significantly from the best. Each headline, or else
-    the first set, also has columns with the coverage and the differences. With ``narrow`` half the
-    width of an interval is after the value, and differences have none.
+    the first set, also has columns with the coverage and the differences.
     """
-    show = with_half_width if narrow else with_ends
     mark = pl.when(pl.col("among_best") & ~pl.col("best")).then(pl.lit("\N{DAGGER}"))
     bold = pl.when(pl.col("best") & pl.col("above_baseline").fill_null(True)).then(pl.lit(BOLD))
     cell = pl.concat_str(
         bold.otherwise(pl.lit("")),
-        show("value", "low", "high").fill_null(MISSING),
+        with_ends("value", "low", "high").fill_null(MISSING),
         mark.otherwise(pl.lit("")),
     )
-    between = with_ends("difference", "difference_low", "difference_high")
-    difference = (rounded("difference") if narrow else between).fill_null(MISSING)
-    named = rows.with_columns(cell=cell, difference=difference, set=_headings_of(rows))
+    between = with_ends("difference", "difference_low", "difference_high").fill_null(MISSING)
+    named = rows.with_columns(cell=cell, difference=between, set=_headings_of(rows))
     named = named.with_columns(apart("set", ["model"]), percent("coverage"))
     table = named.select("embedding").unique(maintain_order=True)
     is_main = _HEADLINE & (pl.col("statistic") == sets.HEADLINE)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import polars as pl
 
 from medsim.core.config import SET_COLUMNS
-from medsim.core.errors import OptionError, unknown_name
+from medsim.core.errors import OptionError, check_known
 from medsim.embeddings.metrics import METRICS
 from medsim.evaluations.options import CORRECTIONS
 from medsim.evaluations.sets import (
@@ -106,9 +106,7 @@ def at_metrics(results: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     for metric in (*shared, *metric_of.values()):
         if metric != PREDICTED:
             METRICS.get(metric)
-    for name in metric_of:
-        if name not in metrics_of:
-            raise OptionError(unknown_name("embedding", name, sorted(map(str, metrics_of))))
+    check_known("embedding", sorted(map(str, metrics_of)), *metric_of)
     chosen = []
     for name, known_metrics in metrics_of.items():
         candidates = known_metrics if known_metrics == [PREDICTED] else shared

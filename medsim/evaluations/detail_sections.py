@@ -17,15 +17,14 @@ from medsim.core.shown import number
 from medsim.evaluations import conclusions, readable, sets
 from medsim.evaluations.compare import common_pairs, kept_similarities, stored_input
 from medsim.evaluations.confusions import rare_kinds
-from medsim.evaluations.options import PAPER
 from medsim.evaluations.output import COVERED_TERMS, RETRIEVED, SCORES, Evaluation
 from medsim.evaluations.sentences import confusion_sentences
 from medsim.evaluations.sets import SET
 from medsim.evaluations.statistic import STATISTICS, statistics_of
 from medsim.kernels.types import Flags, Values
 from medsim.pages import charts
-from medsim.pages.page import Chart, Folded, PageTable, Section, distinct
-from medsim.pages.readable import headed, rounded
+from medsim.pages.page import Chart, Folded, PageTable, Section, SectionPart, distinct
+from medsim.pages.readable import headed
 from medsim.statistics.ranks import histogram, roc_curve
 
 if TYPE_CHECKING:
@@ -100,23 +99,15 @@ def evaluation_data(evaluation: Evaluation) -> EvaluationReportData:
 
 def _retrieved(evaluation: Evaluation) -> pl.DataFrame:
     """Return a few terms whose nearest term is not linked to them, the nearest first."""
-    named = {"input": pl.String, "embedding": pl.String, "index": pl.String}
-    frames = [pl.DataFrame(schema={**named, **RETRIEVED.dtypes})]
-    for path in sorted(evaluation.manifest.outputs):
-        if not path.startswith("retrieval/"):
-            continue
-        keys = dict(part.split("=", 1) for part in path.split("/") if "=" in part)
-        wrong = (
-            evaluation.read(path, list(RETRIEVED.dtypes))
-            .filter(pl.col("nearest_linked").not_())
-            .drop_nulls("nearest_similarity")
-            .sort("nearest_similarity", "term", descending=[True, False])
-            .head(_WORST_TERMS)
-        )
-        frames.append(
-            wrong.select(*(pl.lit(keys.get(n), pl.String).alias(n) for n in named), pl.all())
-        )
-    return pl.concat(frames)
+    key = ("input", "embedding", "index")
+    if not evaluation.retrieval().height:
+        return pl.DataFrame(schema={**dict.fromkeys(key, pl.String), **RETRIEVED.dtypes})
+    wrong = evaluation.retrieved().filter(~pl.col("nearest_linked"))
+    ordered = wrong.drop_nulls("nearest_similarity").sort(
+        *key, pl.col("nearest_similarity").neg(), "term"
+    )
+    of_each = ordered.group_by(key, maintain_order=True).head(_WORST_TERMS)
+    return of_each.select(*key, *RETRIEVED.dtypes).collect()
 
 
 _WORST_PAIRS = 5  # pairs of each kind
@@ -321,55 +312,6 @@ def _retrieval_errors(retrieved: pl.DataFrame) -> list[Folded]:
     return folded
 
 
-def spread_of_metrics(results: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
-    """Return how much each embedding's scores vary with the metric."""
-    parts = [
-        chart
-        for at, table in PAPER.items()
-        if table.table.startswith("spread-")
-        and (chart := _spread(results, at, table.table.removeprefix("spread-"), embeddings))
-    ]
-    if not parts:
-        return None
-    return Section(
-        title="Variance between metrics",
-        prose="How much the choice of a metric matters: the variance of a score over the metrics "
-        "of an embedding, on one set.",
-        parts=parts,
-    )
-
-
-def _spread(results: pl.DataFrame, at: str, name: str, embeddings: Sequence[str]) -> Chart | None:
-    spread = conclusions.metric_spread(results, (name,))
-    if spread.is_empty():
-        return None
-    statistic = STATISTICS[name]
-    row = f"{statistic.kind} pairs"
-    rows = charts.points(
-        spread, y=pl.lit(row), value="median", ends=("least", "greatest"), contender="embedding"
-    )
-    table = headed(spread, pl.exclude("statistic"))
-    return Chart(
-        title=f"Variance of {statistic.label} between metrics",
-        says="Points are medians over the sets, and bars reach from the least to the greatest "
-        f"variance, as in {at.replace('-', ' ')} of Schulz and Juric (2020).",
-        spec=charts.dots(
-            embeddings,
-            x=charts.ValueAxis(
-                title=f"variance of {statistic.label}", scale={"zero": True}, digits=".2g"
-            ),
-            y=[row],
-            names=("embedding", ""),
-        ),
-        rows=rows,
-        table=PageTable(
-            caption=f"Variance of {statistic.label} over the metrics of an embedding",
-            frame=table,
-            formats=dict.fromkeys(("least", "median", "greatest"), ".2g"),
-        ),
-    )
-
-
 _RETRIEVED = {one.name: one.label for one in statistics_of("retrieval")}
 
 
@@ -442,8 +384,6 @@ def _by_difficulty(name: str, common: pl.DataFrame, rows: pl.DataFrame) -> Chart
 
 
 _MEASURES = [one.name for one in statistics_of("separation")]
-_LARGEST = 20  # categories that a heat map shows
-_LABELLED = 6  # categories up to which its cells have room for numbers
 
 
 def category_separation(rows: pl.DataFrame, embeddings: Sequence[str]) -> Section | None:
@@ -451,7 +391,7 @@ def category_separation(rows: pl.DataFrame, embeddings: Sequence[str]) -> Sectio
     overall = conclusions.overall_errors(rows)
     if overall.is_empty():
         return None
-    parts = []
+    parts: list[SectionPart] = []
     for (name,), of_input in overall.group_by("input", maintain_order=True):
         parts.append(_errors(str(name), of_input, rows.filter(input=name), embeddings))
         among = rows.drop_nulls("category1").join(
@@ -461,7 +401,11 @@ def category_separation(rows: pl.DataFrame, embeddings: Sequence[str]) -> Sectio
             maintain_order="left",
         )
         if among.height:
-            parts.append(_means(str(name), among, embeddings))
+            columns = ("embedding", "metric", "category1", "category2", "mean_similarity")
+            caption = f"Mean similarities of {name}, at the metric with the smallest error"
+            frame = headed(readable.in_order_of(among, embeddings), columns)
+            table = PageTable(caption=caption, frame=frame, view="separation")
+            parts.append(Folded(summary=caption, tables=[table]))
     return Section(
         title="Category separation",
         prose="Whether terms of one category, or of near categories, are nearer to each other than "
@@ -494,46 +438,4 @@ def _errors(
         ),
         rows=drawn,
         table=PageTable(caption=f"Category separation on {name}", frame=table),
-    )
-
-
-def _means(name: str, among: pl.DataFrame, embeddings: Sequence[str]) -> Chart:
-    sizes = among.group_by("category1").agg(pl.col("n_terms1").max())
-    largest = sizes.sort("n_terms1", "category1", descending=[True, False]).head(_LARGEST)
-    named = among["category1"].unique(maintain_order=True)
-    categories = named.filter(named.is_in(largest["category1"].implode())).to_list()
-    shown = among.filter(
-        pl.col("category1").is_in(categories), pl.col("category2").is_in(categories)
-    )
-    drawn = (
-        readable.in_order_of(shown, embeddings)
-        .drop_nulls("mean_similarity")
-        .select(
-            panel=pl.format("{}, {}", "embedding", "metric"),
-            y="category1",
-            x="category2",
-            value="mean_similarity",
-            label=rounded("mean_similarity") if len(categories) <= _LABELLED else pl.lit(""),
-        )
-    )
-    left_out = f" Of {len(sizes)} categories, the {_LARGEST} largest are shown."
-    names = {"panel": "embedding, metric", "y": "category", "x": "other category"}
-    return Chart(
-        title=f"Mean similarity within and across categories of {name}",
-        says="The mean over all pairs of terms of two categories, for each embedding at the metric "
-        "with its smallest error; darker is more similar; each chart has its own scale. The "
-        f"diagonal should stand out.{left_out if len(sizes) > len(categories) else ''}",
-        spec=charts.heat(
-            x=categories,
-            y=categories,
-            value="mean similarity",
-            names=("category", "other category"),
-            panels=distinct(drawn["panel"]),
-        ),
-        rows=drawn,
-        table=PageTable(
-            caption=f"Mean similarities of {name}",
-            frame=headed(drawn, [*names, "value"], **names, value="mean similarity"),
-            view="separation",
-        ),
     )

@@ -33,7 +33,7 @@ from medsim.embeddings.embedded_terms import (
 )
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.formats import WORDS
-from medsim.embeddings.metrics import METRICS, Metric, TermPoints, WordBags, Workers, metrics_of
+from medsim.embeddings.metrics import Metric, TermPoints, WordBags, Workers, metrics_of
 from medsim.embeddings.metrics.averages import COSINES
 from medsim.evaluations import output, scoring
 from medsim.evaluations.inputs import EvaluationInput, distinct_terms, read_inputs
@@ -50,7 +50,7 @@ from medsim.evaluations.run import (
 )
 from medsim.evaluations.training_data import warnings_of_leaks
 from medsim.kernels.types import Flags
-from medsim.questions.question import has_questions
+from medsim.questions.question import question_files
 from medsim.systems.options import systems_of
 from medsim.systems.scorers import PAIR_TERMS, PREDICTED, ScoredPairs, score_pairs
 
@@ -75,7 +75,7 @@ def evaluate(options: EvaluateOptions) -> Evaluation | Answers:
         ServiceError: a service cannot be reached, or gives an invalid answer.
         OutputError: ``out`` is taken, holds results that cannot be added to, or cannot be written.
     """
-    if any(has_questions(Path(path)) for path in options.input_paths):
+    if any(question_files(Path(path)) for path in options.input_paths):
         from medsim.evaluations.asking import ask_questions  # noqa: PLC0415 — brings asyncio
 
         return ask_questions(options)
@@ -388,13 +388,12 @@ def _of_pairs(run: EvaluationRun, name: str) -> dict[str, pl.DataFrame]:
     input_ = EvaluationInput.of_run(name, run.inputs[name], pairs, options)
     models = [
         scoring.ScoredModel(
-            embedding=embedding,
-            metric=metric,
-            similarities=load(path)["similarity"].fill_null(np.nan).to_numpy(),
-            signature=run.signature(name, embedding, metric),
+            embedding=where["embedding"],
+            metric=where["metric"],
+            similarities=rows["similarity"].fill_null(np.nan).to_numpy(),
+            signature=signature,
         )
-        for embedding, metric in product(run.embeddings, (*METRICS.all(), PREDICTED))
-        if (path := output.SCORES.path(name, embedding, metric)) in run.output.outputs
+        for where, signature, rows in run.files(output.SCORES, name)
     ]
     resampling = resampling_of(options, run.options.n_threads)
     with progress.stage(f"score {name}") as stage:

@@ -22,7 +22,7 @@ from medsim.core.config import CROSS_LANGUAGE, MINIMAL, PARENT_CHILD, SET_COLUMN
 from medsim.core.errors import OptionError, counted
 from medsim.core.manifest import combined, medsim_version
 from medsim.core.progress import Progress
-from medsim.core.terms import lowered_column
+from medsim.core.terms import lowered_column, numbers_of
 from medsim.definitions.benchmark import known
 from medsim.embeddings.encoders import cache_folder
 from medsim.evaluations.baselines import FEWEST_POSITIVES, kept, learned_strata
@@ -128,15 +128,11 @@ class EvaluationInput:
     def of_run(
         cls, name: str, about: Mapping[str, object], frame: pl.DataFrame, options: Mapping[str, Any]
     ) -> EvaluationInput:
-        """Return an input from its pairs, its provenance and the recorded options of a run.
-
-        Pairs of medsim 0.2.0 have no strata, so the input has no AUC beyond spelling.
-        """
-        strata = pl.DataFrame(schema={name: SET_PAIRS.dtypes[name] for name in _ADDED})
+        """Return an input from its pairs, its provenance and the recorded options of a run."""
         return cls(
             name=name,
             rated=about["kind"] == "rated",
-            frame=pl.concat([frame, strata], how="diagonal"),
+            frame=frame,
             independent=options["independent_pairs"],
             all_difficulties=len({*options["difficulty"]}) != 1,
         )
@@ -309,17 +305,16 @@ class EvaluationInput:
         rows = self.pairs.select("pair_id").with_row_index("row")
         positives = self.frame.filter(label=1).join(rows, on="pair_id")
         ends = pl.concat(self.pairs[side].alias("term") for side in ("term1", "term2"))
-        nodes = ends.unique(maintain_order=True).to_frame().with_row_index("node")
-        numbered = ends.to_frame().join(nodes, on="term", how="left", maintain_order="left")
-        first, second = numbered["node"].to_numpy().astype(np.int32).reshape(2, -1)
+        nodes = ends.unique(maintain_order=True)
+        first, second = numbers_of(ends, nodes).to_numpy().reshape(2, -1)
         clusters = {}
         for dataset in self.frame["dataset"].unique():
             links = positives.filter(dataset=dataset)["row"].to_numpy()
             if dataset == PARENT_CHILD:  # its links connect nearly all terms
-                of_nodes = np.full(nodes.height, nodes.height, np.int32)
+                of_nodes = np.full(len(nodes), len(nodes), np.int32)
                 np.minimum.at(of_nodes, first[links], second[links])
             else:
-                of_nodes = components(nodes.height, first[links], second[links])
+                of_nodes = components(len(nodes), first[links], second[links])
             clusters[dataset] = of_nodes[np.stack([first, second])]
         return clusters
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from medsim.core.data import toml_of
-from medsim.core.errors import OptionError, unknown_name
+from medsim.core.errors import OptionError, check_known, unknown_name
 from medsim.core.tables import SEPARATORS
 
 DIRECTIONS = {"similar": True, "different": False}
@@ -89,8 +89,7 @@ def parse_columns(text: str) -> RatedColumns:
             raise OptionError(f"{text!r}: {part!r} is not NAME=VALUE; use {HOW_TO_NAME}")
         if name not in values_by_name:
             raise OptionError(f"{text!r}: {unknown_name('option', name, list(_OPTIONS))}")
-        if value not in _CHOICES.get(name, [value]):
-            raise OptionError(unknown_name(name, value, list(_CHOICES[name])))
+        check_known(name, _CHOICES.get(name, [value]), value)
         if values_by_name[name] and name not in {"rating", "rater"}:
             raise OptionError(f"{text!r} gives {name} twice")
         values_by_name[name].append(value)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from medsim.core.config import MINIMAL, DatasetName, Difficulty, Strategy, checked_threads
-from medsim.core.errors import OptionError, check_unique, unknown_name
+from medsim.core.errors import OptionError, check_known, check_unique
 from medsim.core.options import (
     ModelOptions,
     Option,
@@ -407,9 +407,6 @@ class CompareOptions(Options):
         listed=True,
         choices=_ARTICLE,
     )
-    narrow: bool = option_field(
-        False, "With --table article: show half the width of intervals, after \N{PLUS-MINUS SIGN}."
-    )
     baseline: str | None = option_field(None, _REFERENCE, metavar="NAME")
     subset: Annotated[Subset, SUBSET] = "common"
     correction: PValueCorrection = option_field(
@@ -424,14 +421,13 @@ class CompareOptions(Options):
         if number in OTHER_COMMANDS:
             raise OptionError(f"table {number} is printed by {OTHER_COMMANDS[number]}")
         name = self.paper.table
-        if name not in TABLES:
-            raise OptionError(unknown_name("table", name, [*TABLES, *PAPER]))
+        check_known("table", [*TABLES, *PAPER], name)
         if self.metrics and (name not in FIXABLE or (self.numbered and not self.paper.metrics)):
             fixed = [number for number, paper_table in PAPER.items() if paper_table.metrics]
             raise OptionError(
                 f"`metrics` is for the tables {', '.join((*FIXABLE, *fixed))}, not for {self.table}"
             )
-        for option in ("datasets", "difficulty", "negatives", "statistics", "narrow", "baseline"):
+        for option in ("datasets", "difficulty", "negatives", "statistics", "baseline"):
             if getattr(self, option) and name != "article":
                 raise OptionError(f"`{option}` is for the table article, not for {self.table}")
         standings = name == "article" or name.startswith("standings")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from medsim.core.errors import InputError, OptionError, counted, listed, needing, unknown_name
+from medsim.core.errors import InputError, check_known, counted, listed, needing
 from medsim.core.kinds import Kind, declared_tables
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
@@ -142,10 +142,8 @@ class Evaluation(Opened[EvaluationManifest]):
             InputError: the evaluation has no such statistic.
             OptionError: a name is unknown, or Altair is not installed.
         """
-        if statistic not in STATISTICS:
-            raise OptionError(unknown_name("statistic", statistic, list(STATISTICS)))
-        if subset not in SUBSETS:
-            raise OptionError(unknown_name("subset", subset, list(SUBSETS)))
+        check_known("statistic", STATISTICS, statistic)
+        check_known("subset", SUBSETS, subset)
         with needing("a chart needs Altair", "report"):
             from medsim.evaluations.chart import chart_of  # noqa: PLC0415 — an extra
         chosen = STATISTICS[statistic]

@@ -29,7 +29,6 @@ from medsim.evaluations.sets import (
     SET,
     of_synonyms,
     with_enough_pairs,
-    with_facts,
     with_parts,
 )
 from medsim.evaluations.statistic import BASELINE, STATISTICS, Statistic, tabulated_names
@@ -140,7 +139,6 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
         detail_sections.roc_curves(data, embeddings),
         by_subset(data.parts),
         metrics(data, embeddings),
-        detail_sections.spread_of_metrics(data.results, embeddings),
         detail_sections.retrieval(data.retrieval, embeddings),
         detail_sections.robustness(data.robustness),
         detail_sections.category_separation(data.separation, embeddings),
@@ -325,41 +323,16 @@ def _board_table(best: pl.DataFrame, statistic: Statistic[Any], where: str) -> P
 
 def accuracy(data: EvaluationReportData, embeddings: Sequence[str]) -> Section | None:
     """Return the accuracy of each embedding by difficulty and strategy."""
-    best = best_metrics(data.results, data.comparisons, ("accuracy",)).drop_nulls("value")
-    if best.is_empty():
+    best = best_metrics(data.results, data.comparisons, ("accuracy",), baseline=True)
+    boards = with_standing(best.drop_nulls("value")).partition_by("input", maintain_order=True)
+    if not boards:
         return None
-    drawn = with_enough_pairs(best)
-    rows = drawn.select(
-        y=readable.set_kind(drawn),
-        contender="embedding",
-        value="value",
-        name=pl.format("{}: {}", "input", "dataset"),
-    )
-    key = [*SET, "embedding", "metric"]
-    held_out = data.results.filter(statistic="accuracy_heldout", subset="common")
-    held_out = held_out.select(*key, pl.col("value").alias("held out"))
-    table = with_facts(best, held_out)
-    columns = [*key, "value", "low", "high", "held out", "n_pairs"]
-    chart = Chart(
-        title="Accuracy by difficulty and strategy of negatives",
-        says="Each point is a dataset, and each bar the mean of the datasets. The dashed line at "
-        "0.5 is chance if there are as many negatives as positives. Pairs at least as similar as a "
-        "threshold are classified as positives. The threshold is chosen on the same pairs; “held "
-        "out” in the table is the accuracy on one half of the pairs, with a threshold chosen on "
-        f"the other half.{_left_out(best)}",
-        spec=charts.strips(embeddings, x="accuracy", y=distinct(rows["y"])),
-        rows=rows,
-        table=PageTable(
-            caption="Accuracy, with 95% confidence intervals",
-            frame=headed(table, columns, value="accuracy"),
-            few=FEW,
-        ),
-    )
     return Section(
         title="Accuracy",
         prose="How many pairs are classified correctly, with the most accurate metric of each "
-        "embedding?",
-        parts=[chart],
+        "embedding? The threshold is chosen on the same pairs. The view results also has "
+        "accuracy_heldout, on one half of the pairs with a threshold chosen on the other half.",
+        parts=[_board(rows, STATISTICS["accuracy"], [*embeddings, BASELINE]) for rows in boards],
     )
 
 

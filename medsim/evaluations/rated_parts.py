@@ -9,7 +9,7 @@ import polars as pl
 
 from medsim.core.errors import InputError, counted
 from medsim.core.tables import read_table
-from medsim.core.terms import lowered
+from medsim.core.terms import lowered_column
 from medsim.statistics.strata import (
     MEMBERS,
     WORD_PROPERTIES,
@@ -80,7 +80,7 @@ def read_words(path: Path) -> WordTable:
         pl.col("topics").max(), pl.col("names").explode().drop_nulls().n_unique()
     )
     frame = (
-        frame.with_columns(word=pl.Series(lowered(frame["word"].to_list()), dtype=pl.String))
+        frame.with_columns(word=lowered_column(frame["word"]))
         .group_by("word", maintain_order=True)
         .agg(
             count=pl.when(count.count() > 0).then(count.sum()),
@@ -135,9 +135,7 @@ def _properties(rated: RatedPairs, words: WordTable | None) -> pl.DataFrame:
         return properties
     frames = [properties]
     for side in "12":
-        terms = pl.DataFrame(
-            {"word": lowered(rated.pairs[f"term{side}"].to_list())}, {"word": pl.String}
-        )
+        terms = lowered_column(rated.pairs[f"term{side}"]).to_frame("word")
         columns = terms.join(words.frame, on="word", how="left", maintain_order="left").drop("word")
         frames.append(columns.rename({name: f"{name}{side}" for name in columns.columns}))
         frames[0] = frames[0].drop(frames[-1].columns, strict=False)

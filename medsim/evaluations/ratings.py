@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from medsim.core.errors import InputError, OptionError, counted, unknown_name
 from medsim.core.manifest import Skipped
-from medsim.core.reading import Text, reading
+from medsim.core.reading import Text, json_columns, reading
 from medsim.core.tables import (
     SEPARATORS,
     cells_of_lines,
@@ -26,7 +25,7 @@ from medsim.core.tables import (
     read_table,
     read_text,
 )
-from medsim.core.terms import MAX_NAME, TOO_LONG, lowered
+from medsim.core.terms import MAX_NAME, TOO_LONG, lowered_column
 from medsim.evaluations.layouts import HOW_TO_NAME, LAYOUTS, Layout, RatedColumns
 from medsim.statistics.ranks import without_rounding_errors
 from medsim.statistics.rater_agreement import RaterAgreement, rater_agreement
@@ -36,6 +35,9 @@ COLUMNS_AS_NAMED = "columns as named"
 """The name of the layout of a file whose columns the user named."""
 
 _MIN_COLUMNS = 3  # two terms and a rating
+
+_Columns = Mapping[str, Sequence[Any]]  # those of JSON lines or Parquet
+_Rows = Iterator[tuple[int, list[str]]]  # numbers and cells
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,17 +85,20 @@ def read_rated(path: Path, columns: RatedColumns | None = None) -> RatedPairs:
         OptionError: the columns are not in the file.
     """
     with reading(path, "rated pairs"):
-        if not is_parquet(path):
+        if is_parquet(path):
+            table = read_table(path, extra=None)
+            named: _Columns = table.frame.to_dict(as_series=False)
+            text = Text(path=path, content="", unit=table.unit, sha256=table.sha256)
+        else:
             text = read_text(path, fits=lambda cells: sum(map(bool, cells)) >= _MIN_COLUMNS)
-            return _parse_pairs(text, columns or RatedColumns())
-        table = read_table(path, extra=None)
-        text = Text(path=path, content=table.frame.write_ndjson(), sha256=table.sha256)
-        return _parse_pairs(text, columns or RatedColumns())  # a JSON object for each row
+            named = json_columns(path, text.content.encode()) if _JSON.match(text.content) else {}
+            text = replace(text, unit="row") if named else text
+        return _parse_pairs(text, named, columns or RatedColumns())
 
 
-def _parse_pairs(text: Text, columns: RatedColumns) -> RatedPairs:
-    positions = find_positions(text, columns)
-    every, properties, raters, left_out = rated_rows(text, positions)
+def _parse_pairs(text: Text, named: _Columns, columns: RatedColumns) -> RatedPairs:
+    positions = find_positions(text, named, columns)
+    every, properties, raters, left_out = rated_rows(text, named, positions)
     first = _first_of_repeats(every, raters)
     frame = every.filter(first)
     left_out["the pair occurs before with the same ratings"] = len(every) - len(frame)
@@ -135,10 +140,10 @@ def _first_of_repeats(frame: pl.DataFrame, raters: pl.DataFrame) -> pl.Series:
 def _warnings(frame: pl.DataFrame, *, upward: bool) -> Iterator[str]:
     if not upward:
         yield "ratings were reversed, since higher means less similar"
-    sides = {"term1": lowered(frame["term1"].to_list()), "term2": lowered(frame["term2"].to_list())}
+    sides = {name: lowered_column(frame[name]) for name in ("term1", "term2")}
     pair = (pl.min_horizontal(*sides).alias("least"), pl.max_horizontal(*sides).alias("greatest"))
     n_ratings = pl.struct(frame.columns[2:]).n_unique().alias("n_ratings")
-    same = frame.with_columns(pl.Series(*side, pl.String) for side in sides.items()).group_by(pair)
+    same = frame.with_columns(**sides).group_by(pair)
     if n_pairs := same.agg(n_ratings).filter(pl.col("n_ratings") > 1).height:
         yield f"{counted(n_pairs, 'pair has', 'pairs have')} several ratings; all are kept"
     for rating in frame.columns[2:]:
@@ -158,49 +163,27 @@ def _with_mean_rating(frame: pl.DataFrame, layout: Layout | None, *, upward: boo
     return frame
 
 
-JSON_LINES = "json"
-"""The separator of a file whose lines are JSON objects."""
+_NAMED = "names"
+"""The separator of cells of JSON lines or Parquet, which have names."""
 
 TAB = SEPARATORS["tab"]
 
-_SPREAD_JSON = re.compile(r"\s*(\[\s*(\{.*)?|\{\s*)", re.DOTALL)
-"""The first line of JSON whose objects span several lines or are in a list."""
-
-_plain_json = partial(json.loads, parse_float=str, parse_int=str, parse_constant=str)
+_JSON = re.compile(r"""\s*(\[?\s*\{\s*(["}]|$)|\[\s*$)""", re.MULTILINE)
+"""The beginning of JSON; a text may begin with a word in brackets."""
 
 
-def first_cells(text: Text, separators: Iterable[str]) -> dict[str, list[str]]:
-    """Return the cells of the first line by separator; for JSON lines the names of its values."""
-    first = next((line for line in lines_of(text) if line.strip()), "")
-    if _SPREAD_JSON.fullmatch(first):
-        raise InputError(
-            f"{text.path} is JSON over several lines or a list; write one object per line, without "
-            "brackets and commas around them"
-        )
-    names = _object_in(first)
-    return first_lines(text, separators) if names is None else {JSON_LINES: list(names)}
-
-
-def unquoted_cells(text: Text) -> Iterator[tuple[int, list[str]]]:
+def unquoted_cells(text: Text) -> _Rows:
     """Yield the number and the cells of each line, separated by tabs, with quotes as text."""
     for number, line in enumerate(lines_of(text), start=1):
         if line.strip():
             yield number, [cell.strip() for cell in line.split(TAB)]
 
 
-def rated_cells(
-    text: Text, separator: str, used: Iterable[int], *, sentences: bool
-) -> Iterator[tuple[int, list[str]]]:
+def rated_cells(text: Text, separator: str, *, sentences: bool) -> _Rows:
     """Yield the number and the cells of each line that is not blank, the first one included.
 
-    Args:
-        text: the text of the file.
-        separator: the separator of its cells, or ``JSON_LINES``.
-        used: the positions of the cells to read.
-        sentences: whether quotes in cells between tabs are part of the text.
+    Quotes in the cells of ``sentences`` may be part of the text.
     """
-    if separator == JSON_LINES:
-        return _json_cells(text, set(used))
     if not sentences or separator != TAB:
         return cells_of_lines(text, separator)
     # Every line is one row, with or without quotes around cells.
@@ -211,35 +194,15 @@ def rated_cells(
     return unquoted_cells(text)
 
 
-def _json_cells(text: Text, used: set[int]) -> Iterator[tuple[int, list[str]]]:
-    names: list[str] = []
-    for number, line in enumerate(lines_of(text), start=1):
-        if not line.strip():
-            continue
-        values_by_name = _object_in(line)
-        if values_by_name is None:
-            raise InputError(f"{text.path}: line {number} is not a JSON object")
-        if not names:
-            names = list(values_by_name)
-            yield number, names
+def _named_cells(path: Path, named: _Columns, used: Iterable[int]) -> _Rows:
+    """Yield the names, then the number and the cells of each row of JSON lines or Parquet."""
+    yield 0, [*named]
+    for number, row in enumerate(zip(*named.values(), strict=True), start=1):
         for at in used:
-            if isinstance(values_by_name.get(names[at]), (bool, list, dict)):
-                raise InputError(
-                    f"{text.path}: line {number}: {names[at]!r} is not text or a number"
-                )
-        values = (values_by_name.get(name) for name in names)
-        yield number, ["" if value is None else str(value).strip() for value in values]
-
-
-def _object_in(line: str) -> dict[str, object] | None:
-    """Return the JSON object in a line, with numbers as text; None if there is none."""
-    if not line.lstrip().startswith("{"):
-        return None
-    try:
-        value = _plain_json(line)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+            if isinstance(row[at], (bool, list, dict)):
+                name = [*named][at]
+                raise InputError(f"{path}: row {number}: {name!r} is not text or a number")
+        yield number, ["" if value is None else str(value).strip() for value in row]
 
 
 # Columns with these names are recognised without a layout.
@@ -254,7 +217,7 @@ class ColumnPositions:
     """The positions of the columns that are read from a file, counted from 0.
 
     Attributes:
-        separator: the separator of cells; ``JSON_LINES`` if lines are JSON objects.
+        separator: the separator of cells; ``_NAMED`` if they have names.
         n_columns: the number of cells in a line; lines of a layout with ``first`` may have more.
         has_header: whether the first line holds names.
         properties: the column of each of ``PAIR_PROPERTIES`` that the header has once.
@@ -278,10 +241,10 @@ class ColumnPositions:
         return self.term1, self.term2, *named
 
 
-def find_positions(text: Text, columns: RatedColumns) -> ColumnPositions:
+def find_positions(text: Text, named: _Columns, columns: RatedColumns) -> ColumnPositions:
     """Return the positions of terms and ratings, as the user or a layout names them."""
     separators = [columns.separator] if columns.separator else list(SEPARATORS.values())
-    first = first_cells(text, separators)
+    first = {_NAMED: [*named]} if named else first_lines(text, separators)
     widest = max(first.values(), key=len)
     for named_columns in (columns, _DEFAULT_COLUMNS):
         names = named_columns.names()
@@ -346,7 +309,7 @@ def _user_positions(
     is_data = all(is_missing(cells[at]) or number_in(cells[at]) is not None for at in positions[2:])
     ratings = [f"column{name}" if _is_number(name) else name for name in columns.ratings]
     # If all columns are named by number, the first line may be a pair; in JSON it has names.
-    has_header = not (by_number and is_data) or separator == JSON_LINES
+    has_header = not (by_number and is_data) or separator == _NAMED
     return _positions(separator, cells, positions, ratings, layout=None, has_header=has_header)
 
 
@@ -415,7 +378,7 @@ def _names(cells: list[str]) -> list[str]:
 
 
 def rated_rows(
-    text: Text, positions: ColumnPositions
+    text: Text, named: _Columns, positions: ColumnPositions
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, dict[str, int]]:
     """Return the lines of a file that have two terms and all ratings, in file order.
 
@@ -437,14 +400,15 @@ def rated_rows(
     raters: list[list[float | None]] = []
     n_lines = n_without_rating = 0
     sentences = layout is not None and layout.sentences
-    lines = rated_cells(text, positions.separator, positions.cells(), sentences=sentences)
+    lines = rated_cells(text, positions.separator, sentences=sentences)
+    lines = _named_cells(path, named, positions.cells()) if named else lines
     if positions.has_header:
         next(lines)
     for n_lines, (number, cells) in enumerate(lines, start=1):  # noqa: B007 — counted past the end
         try:
             values, rater_values, pair_properties = _values(cells, positions)
         except InputError as error:
-            raise InputError(f"{path}: line {number}: {error}") from error
+            raise InputError(f"{path}: {text.unit} {number}: {error}") from error
         ratings = [rating for rating in values if rating is not None]
         if len(ratings) < len(values):
             n_without_rating += 1

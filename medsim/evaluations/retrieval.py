@@ -275,16 +275,11 @@ def retrieval_tables(run: EvaluationRun, name: str) -> dict[str, pl.DataFrame]:
     """
     rows: list[TableRow] = []
     exact: list[Score] = []
-    for embedding, metric, index in product(run.embeddings, COSINES.values(), INDEXES):
-        path = RETRIEVED.path(name, embedding, metric, index)
-        if path not in run.output.outputs:
-            continue
-        terms = run.output.load(path)
-        signature = f"{run.signature(name, embedding, metric)}, retrieval, {index} index"
-        where: TableRow = {"input": name, "embedding": embedding, "metric": metric, "index": index}
-        rows += (where | row for row in _score_rows(terms, signature))
-        if index == "flat" and not terms.is_empty():
-            exact.append(_score(terms, embedding, metric))
+    for where, signature, terms in run.files(RETRIEVED, name, INDEXES):
+        about = f"{signature}, retrieval, {where['index']} index"
+        rows += (where | row for row in _score_rows(terms, about))
+        if where["index"] == "flat" and not terms.is_empty():
+            exact.append(_score(terms, where["embedding"], where["metric"]))
     retrieval = pl.DataFrame(rows, schema=RETRIEVAL.dtypes, orient="row")
     set_columns: TableRow = {"input": name, "dataset": RETRIEVAL_DATASET}
     comparisons = [

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +13,16 @@ from medsim.core import manifest
 from medsim.core.errors import InputError, OutputError
 from medsim.core.progress import Progress
 from medsim.core.reading import read_json
+from medsim.embeddings.metrics import METRICS
 from medsim.embeddings.options import VECTORS_USED
 from medsim.evaluations.output import RESULT, RESULT_VALUES, SUBMITTED, SUMMARIES, Evaluation
 from medsim.statistics.options import RESAMPLES, Resampling
+from medsim.systems.scorers import PREDICTED
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from medsim.core.kinds import Table
     from medsim.core.output import OutputFolder
     from medsim.evaluations.options import EvaluateOptions
 
@@ -57,6 +61,21 @@ class EvaluationRun:
     def write(self, path: str, frame: pl.DataFrame) -> None:
         """Write a file."""
         self.output.write(path, frame, self.metadata)
+
+    def files(
+        self, table: Table, name: str, *further: Iterable[str]
+    ) -> Iterator[tuple[dict[str, Any], str, pl.DataFrame]]:
+        """Yield the folder columns, the signature and the rows of an input's files of a table.
+
+        Args:
+            table: a table by input, embedding and metric.
+            name: the name of the input.
+            further: the values of further columns, in order.
+        """
+        for names in product([name], self.embeddings, (*METRICS.all(), PREDICTED), *further):
+            if (path := table.path(*names)) in self.output.outputs:
+                where = dict(zip(table.folder_columns(), names, strict=True))
+                yield where, self.signature(*names[:3]), self.output.load(path)
 
     def signature(self, name: str, embedding: str, metric: str) -> str:
         """Return a line with everything that determines a score, for use in a paper."""

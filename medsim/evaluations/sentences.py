@@ -17,7 +17,7 @@ from medsim.evaluations.options import CORRECTIONS
 from medsim.evaluations.readable import hardest_first, set_name
 from medsim.evaluations.statistic import BASELINE, STATISTICS, Statistic, tabulated_names
 from medsim.pages.page import with_interval
-from medsim.pages.sentences import ALPHA, Row, leader_sentence, ordered_differences, other_models
+from medsim.pages.sentences import Row, leader_sentence, ordered_differences, other_models
 
 
 def result_sentences(
@@ -54,10 +54,9 @@ def result_sentences(
         sentences += _of_main_set(every, tests, statistic, correction, others=not sentences)
         if not compares_sets:
             compares_sets = True
-            significant = tests.filter(pl.col(f"p_{correction}") < ALPHA)
             names = main_set(rows)["embedding"].to_list()
             if tests.height or len(names) == 1:
-                sentences += _other_sets(rows, names, significant, statistic)
+                sentences += _other_sets(rows, names, statistic)
             sentences += _won_by_baseline(every, statistic)
     return _named_once(sentences, f" ({sets.HEADLINE_DATASET})")
 
@@ -249,13 +248,8 @@ def _against_chance(ranking: Sequence[Row], statistic: Statistic[Any]) -> list[s
     return [f"{value} is below chance ({chance:g}): negatives are more similar than positives."]
 
 
-def _other_sets(
-    rows: pl.DataFrame, names: Sequence[str], significant: pl.DataFrame, statistic: Statistic[Any]
-) -> list[str]:
-    """Return whether other sets agree with the order of models; nothing if there are none.
-
-    ``significant`` has the significant comparisons on all sets.
-    """
+def _other_sets(rows: pl.DataFrame, names: Sequence[str], statistic: Statistic[Any]) -> list[str]:
+    """Return whether the first model leads on other sets too; nothing if there are none."""
     n_sets = rows.select(sets.SET).n_unique()
     if n_sets == 1:
         return []
@@ -273,24 +267,10 @@ def _other_sets(
     is_ahead = are_two | (pl.coalesce("low", "value") > (statistic.chance or 0.0))
     n_leads = rows.filter(is_leader, is_ahead, embedding=leader).height
     share = f"each of the {all_sets}" if n_leads == n_sets else f"{n_leads or 'none'} of {all_sets}"
-    n_reversed = _reversed_sets(rows, names, significant)
     if names[1:] == names[-1:]:  # two models
-        worse = "" if n_leads == n_sets else f", and significantly worse on {n_reversed or 'none'}"
+        n_worse = rows.filter(pl.col("n_worse") > 0, embedding=leader).height
+        worse = "" if n_leads == n_sets else f", and significantly worse on {n_worse or 'none'}"
         return [f"{leader} is significantly better than {names[1]} on {share}{worse}."]
     also = f", {most} on {n_best[most]}" if n_best[most] > n_best[leader] else ""
     among = "" if n_leads == n_sets else f" and is among the best on {n_best[leader]}{also}"
-    reverse = "set significantly reverses" if n_reversed <= 1 else "sets significantly reverse"
-    agree = f"{n_reversed or 'No'} {reverse} the order of two models."
-    return [f"{leader} leads on {share}{among}.", agree]
-
-
-def _reversed_sets(rows: pl.DataFrame, names: Sequence[str], significant: pl.DataFrame) -> int:
-    """Return the number of sets with a significant difference against the order of models."""
-    ranks = {name: at for at, name in enumerate(names)}
-    first, second = (
-        pl.col(side).replace_strict(ranks, default=None, return_dtype=pl.Int64)
-        for side in ("embedding1", "embedding2")
-    )
-    is_reversed = (first - second).sign() * pl.col("difference").sign() > 0
-    reversed_sets = significant.filter(is_reversed).select(sets.SET).unique()
-    return sets.in_sets_of(reversed_sets, rows).height
+    return [f"{leader} leads on {share}{among}."]

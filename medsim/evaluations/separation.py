@@ -25,7 +25,7 @@ from medsim.core.config import in_threads
 from medsim.core.errors import OptionError
 from medsim.core.store import Store
 from medsim.embeddings.embedded_terms import EmbeddedTerms, check_finite, term_rows
-from medsim.embeddings.metrics import METRICS, Metric, Workers
+from medsim.embeddings.metrics import Metric, Workers
 from medsim.evaluations.output import SEPARATED, SEPARATION, SEPARATION_PARTS, SET_RESULTS, TableRow
 from medsim.evaluations.statistic import STATISTICS
 from medsim.kernels.separation import n_not_below, sums_of_later
@@ -314,13 +314,10 @@ def separation_tables(run: EvaluationRun, name: str) -> dict[str, pl.DataFrame]:
     categories, and ``n_covered`` the number of those with a vector.
     """
     frames = [pl.DataFrame(schema=SEPARATION.dtypes)]
-    for embedding, metric in product(run.embeddings, METRICS.all()):
-        path = SEPARATION_PARTS.path(name, embedding, metric)
-        if path in run.output.outputs:
-            signature = f"{run.signature(name, embedding, metric)}, separation"
-            key = {"input": name, "embedding": embedding, "metric": metric, "signature": signature}
-            frame = run.output.load(path).with_columns(pl.lit(v).alias(c) for c, v in key.items())
-            frames.append(frame.select(*SEPARATION.dtypes))
+    for where, signature, part in run.files(SEPARATION_PARTS, name):
+        key = where | {"signature": f"{signature}, separation"}
+        frame = part.with_columns(pl.lit(value).alias(column) for column, value in key.items())
+        frames.append(frame.select(*SEPARATION.dtypes))
     separation = pl.concat(frames)
     rows: list[TableRow] = []
     for row in separation.filter(pl.col("category1").is_null()).iter_rows(named=True):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from medsim.builds.options import NEW_FOLDER
-from medsim.core.errors import OptionError, check_unique, unknown_name
+from medsim.core.errors import check_known, check_unique
 from medsim.core.options import (
     ModelOptions,
     Option,
@@ -79,5 +79,4 @@ class LinkOptions(ModelOptions):
         llms = [text.partition("=")[0] for text in self.llms]
         searches = [*SEARCHES, *self.embeddings]
         check_unique("models", [*searches, *(self.predictions or {}), *llms])
-        if self.first_search not in searches:
-            raise OptionError(unknown_name("first search", self.first_search, searches))
+        check_known("first search", searches, self.first_search)

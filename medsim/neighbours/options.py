@@ -83,9 +83,6 @@ class NearestOptions(Options):
         "Also pair each row with the first row of the same name, at distance 0. Needs "
         "--max-distance; not with --k or POOL.",
     )
-    exclude: NamesLike | None = input_field(
-        None, "Table of pairs to leave out of the result, with the columns query and match."
-    )
     match_case: bool = option_field(False, "Distinguish upper and lower case.")
     ties: Ties = option_field(
         "first",

@@ -26,7 +26,6 @@ from medsim.core.tables import (
     bytes_of,
     is_json_lines,
     is_parquet,
-    read_table,
     read_text,
     table_of,
 )
@@ -263,7 +262,6 @@ class Pool:
         *,
         max_distance: int | None = None,
         ties: Ties = "first",
-        exclude: pl.DataFrame | None = None,
     ) -> pl.DataFrame:
         """Return the nearest names of each query.
 
@@ -274,13 +272,12 @@ class Pool:
             max_distance: the largest distance; by default any.
             ties: "first" for k names, where equal distances are in order of the compared texts;
                 "all" also for the other names at the distance of the last one.
-            exclude: pairs to leave out, with the columns query and match.
 
         Returns:
             The columns query, rank (from 1), match and distance, in the order of the queries. A
             query that is equal to a name has the distance 0.
         """
-        batches = self.batches(queries, k, max_distance=max_distance, ties=ties, exclude=exclude)
+        batches = self.batches(queries, k, max_distance=max_distance, ties=ties)
         return pl.concat([pl.DataFrame(schema=NEAREST), *batches])
 
     def batches(
@@ -290,7 +287,6 @@ class Pool:
         *,
         max_distance: int | None = None,
         ties: Ties = "first",
-        exclude: pl.DataFrame | None = None,
         advance: Advance = lambda _n_queries: None,
     ) -> Iterator[pl.DataFrame]:
         """Yield the rows of ``nearest`` in batches, so that any number of them fits in memory.
@@ -303,21 +299,17 @@ class Pool:
         n_at_once = max(1, min(_QUERIES_AT_ONCE, _MATCHES_AT_ONCE // n_matches))
         for part in given.iter_slices(n_at_once):
             searched = self._queries_of(part["key"], are_names=queries is None)
-            for found in self._ranked(searched, options, self._excluded(part["key"], exclude)):
+            for found in self._ranked(searched, options):
                 yield self._named(part, found).select(NEAREST.names())
             advance(part.height)
 
-    def pairs(
-        self, max_distance: int, queries: Any = None, *, exclude: pl.DataFrame | None = None
-    ) -> pl.DataFrame:
+    def pairs(self, max_distance: int, queries: Any = None) -> pl.DataFrame:
         """Return all pairs of names within a distance, or of queries and names.
 
         Args:
             max_distance: the largest distance, 1 to 4.
             queries: names, as for the pool; by default the names of the pool, in pairs with the
                 other names.
-            exclude: pairs to leave out, with the columns query and match; without queries in either
-                order.
 
         Returns:
             The columns query, match and distance. Without queries, each pair once, the query before
@@ -338,10 +330,6 @@ class Pool:
                 pairs = _matches_of(self._search.within(self._queries_of(asked["key"]), limits))
             else:
                 pairs = self._pairs_with(asked["key"], max_distance)
-        excluded = self._excluded(asked["key"], exclude)
-        if queries is None:
-            excluded = pl.concat([excluded, excluded.select(row="id", id="row")])
-        pairs = pairs.join(excluded, on=["row", "id"], how="anti", maintain_order="left")
         return self._named(asked, pairs).select(PAIRS.names())
 
     def _pairs_with(self, asked: pl.Series, max_distance: int) -> pl.DataFrame:
@@ -384,37 +372,18 @@ class Pool:
         query, match = asked["name"].gather(found["row"]), self.names.gather(found["id"])
         return found.with_columns(query=query, match=match)
 
-    def _excluded(self, asked: pl.Series, exclude: pl.DataFrame | None) -> pl.DataFrame:
-        """Return the excluded pairs of queries as rows and ids."""
-        if exclude is None:
-            return pl.DataFrame(schema={"row": pl.Int32, "id": pl.Int32})
-        if not (hasattr(exclude, "columns") and {"query", "match"} <= {*exclude.columns}):
-            raise OptionError("`exclude` takes a table with the columns query and match")
-        sides = ("query", "match")
-        pairs = pl.DataFrame(
-            {side: self._keyed(_texts_of(exclude[side], "exclude"))["key"] for side in sides}
-        )
-        rows = pl.DataFrame({"query": asked}).with_row_index("row")
-        ids = pl.DataFrame({"match": self._keys}).with_row_index("id")
-        known = pairs.unique().join(rows, on="query").join(ids, on="match")
-        return known.select(pl.col("row", "id").cast(pl.Int32))
-
-    def _ranked(
-        self, queries: Queries, options: NearestOptions, excluded: pl.DataFrame
-    ) -> Iterator[pl.DataFrame]:
+    def _ranked(self, queries: Queries, options: NearestOptions) -> Iterator[pl.DataFrame]:
         """Yield the nearest names of queries in order: row, id, distance and rank.
 
         With all ties, queries may have as many matches as there are names. They are searched again
         up to the distance of the last match, and yielded in batches.
         """
-        k, n_queries = options.k or 1, len(queries.rows)
-        n_excluded = np.bincount(excluded["row"].to_numpy(), minlength=n_queries)
-        wanted = (k + n_excluded).astype(np.int32)
+        k = options.k or 1
         limit = FAR if options.max_distance is None else options.max_distance
-        left, done = np.arange(n_queries, dtype=np.int32), []
+        left, done = np.arange(len(queries.rows), dtype=np.int32), []
         for n_more in _MORE if options.ties == "all" else (0,):
-            nearest = self._search.find(part_of(queries, left), wanted[left] + n_more, limit)
-            found = _ranked(_matches_of(nearest, left), excluded)
+            wanted = np.full(len(left), k + n_more, np.int32)
+            found = _ranked(self._search.find(part_of(queries, left), wanted, limit), left)
             furthest = pl.col("distance").filter(pl.col("rank") <= k).max()
             may_lack = (pl.col("rank").max() > k) & (pl.col("distance").max() == furthest)
             if not n_more:
@@ -431,7 +400,7 @@ class Pool:
         for part in lacking.iter_slices(n_at_once):
             rows = part["row"].to_numpy()
             within = self._search.within(part_of(queries, rows), part["furthest"].to_numpy())
-            longer = _ranked(_matches_of(within, rows), excluded)
+            longer = _ranked(within, rows)
             before = whole.filter(pl.col("row").is_between(first, rows[-1]))
             yield pl.concat([before.select(longer.columns), longer]).sort("row", "rank")
             first = rows[-1] + 1
@@ -446,12 +415,10 @@ def _matches_of(nearest: Nearest, rows: Ids | None = None) -> pl.DataFrame:
     return pl.DataFrame({"row": np.repeat(listed, counts), **columns})
 
 
-def _ranked(found: pl.DataFrame, excluded: pl.DataFrame) -> pl.DataFrame:
-    """Return matches with their rank, without excluded ones."""
-    if excluded.height:
-        found = found.join(excluded, on=["row", "id"], how="anti", maintain_order="left")
+def _ranked(nearest: Nearest, rows: Ids) -> pl.DataFrame:
+    """Return the matches of queries with their ranks."""
     rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("row")
-    return found.with_columns(rank=rank)
+    return _matches_of(nearest, rows).with_columns(rank=rank)
 
 
 @public(NearestOptions)
@@ -478,10 +445,7 @@ def nearest(options: NearestOptions) -> pl.DataFrame:
 def batches_of(options: NearestOptions) -> Generator[pl.DataFrame]:
     """Yield the rows of ``nearest`` in batches, an empty one first."""
     progress = progress_of(options.progress)
-    exclude: Any = options.exclude
     with progress.stage("read the names"):
-        if isinstance(exclude, (str, Path)):
-            exclude = read_table(Path(exclude), ("query", "match")).frame
         columns, table = (options.query_column, *options.keep), options.query_table
         rows = _rows_of(options.queries, "queries", columns, table, progress.warn)
         queries, pool = None if options.pool is None else rows[""], options.pool
@@ -502,7 +466,7 @@ def batches_of(options: NearestOptions) -> Generator[pl.DataFrame]:
         same = firsts.join(others, on="key", maintain_order="left_right").drop("key")
         yield same.with_columns(distance=pl.lit(0, pl.Int32))
     empty = pl.DataFrame(schema=NEAREST if options.pairs_within is None else PAIRS)
-    for found in chain([empty], _found(options, pool, queries, exclude, progress)):
+    for found in chain([empty], _found(options, pool, queries, progress)):
         batch = found
         for side in sides:
             batch = _beside(batch, side, pool)
@@ -529,12 +493,12 @@ def _beside(found: pl.DataFrame, rows: pl.DataFrame, pool: Pool) -> pl.DataFrame
 
 
 def _found(
-    options: NearestOptions, pool: Pool, queries: pl.Series | None, exclude: Any, progress: Progress
+    options: NearestOptions, pool: Pool, queries: pl.Series | None, progress: Progress
 ) -> Iterator[pl.DataFrame]:
     """Yield the matches of names in batches."""
     if options.pairs_within:
         with progress.stage(f"find the pairs of {len(pool):,} names"):
-            yield pool.pairs(options.pairs_within, queries, exclude=exclude)
+            yield pool.pairs(options.pairs_within, queries)
     if options.pairs_within is not None:  # 0 for duplicates alone
         return
     with progress.stage(f"search {len(pool):,} names") as stage:
@@ -544,7 +508,6 @@ def _found(
             options.k or 1,
             max_distance=options.max_distance,
             ties=options.ties,
-            exclude=exclude,
             advance=stage.advance,
         )
 

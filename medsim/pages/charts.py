@@ -43,17 +43,6 @@ def coloured(channel: type[Any], field: str, names: Sequence[str]) -> Any:
     return encoded if any(names) else encoded.legend(None)
 
 
-def row_axes(names: Sequence[str], contenders: Sequence[str]) -> tuple[alt.Y, alt.YOffset]:
-    """Return an axis with a row per name, the first on top, and positions for contenders."""
-    axis = alt.Y("y:N").title(None).sort(list(names)).axis(grid=True, ticks=False, domain=False)
-    return axis, alt.YOffset("contender:N").sort(list(contenders))
-
-
-def row_height(contenders: Sequence[str]) -> int:
-    """Return the height, in pixels, of a row with a position for each contender."""
-    return 12 * len(contenders) + 12
-
-
 def reference(value: float) -> alt.Chart:
     """Return a line across a chart at a value."""
     rule: alt.Chart = alt.Chart().mark_rule(color="var(--quiet)", strokeDash=[3, 3], tooltip=False)
@@ -169,8 +158,11 @@ def dots(
         names: what contenders and rows are; empty where it goes without saying.
         sized: whether the tooltip of a point shows n, its number of pairs.
     """
-    colour = coloured(alt.Color, "contender", contenders)
-    base = alt.Chart().encode(*row_axes(y, contenders), color=colour)
+    base = alt.Chart().encode(
+        alt.Y("y:N").title(None).sort(list(y)).axis(grid=True, ticks=False, domain=False),
+        alt.YOffset("contender:N").sort(list(contenders)),
+        color=coloured(alt.Color, "contender", contenders),
+    )
     scaled = dict(x.scale)
     powers: dict[str, Any] = {"values": [10**power for power in range(10)]}
     axis = powers if scaled.get("type") == "log" else {}
@@ -196,7 +188,7 @@ def dots(
     ]
     if x.line is not None:
         layers.insert(0, reference(x.line))
-    height = len(y) * row_height(contenders)
+    height = len(y) * (12 * len(contenders) + 12)  # in pixels
     return in_panels(alt.layer(*layers).properties(height=height), panels)
 
 
@@ -206,23 +198,6 @@ def ranking(names: Sequence[str], x: ValueAxis) -> Spec:
     It draws what ``dots`` draws, with the names as y and an empty contender.
     """
     return dots([""], x=x, y=names, names=("", "embedding"))
-
-
-def strips(contenders: Sequence[str], *, x: str, y: Sequence[str]) -> Spec:
-    """Return a chart with several values of each contender, and a bar across at their mean.
-
-    It draws y, contender, value and name, the dataset of a value.
-    """
-    colour = coloured(alt.Color, "contender", contenders)
-    base = alt.Chart(_DATA).encode(*row_axes(y, contenders), color=colour)
-    points = base.mark_point(size=55, strokeWidth=1.5, opacity=1).encode(
-        x=alt.X("value:Q").title(x).scale(zero=False),
-        shape=coloured(alt.Shape, "contender", contenders),
-        tooltip=tooltips(contender=("embedding", ""), name=("set", ""), value=(x, ".3f")),
-    )
-    means = base.mark_tick(thickness=3, size=16).encode(x="mean(value):Q")
-    layers = alt.layer(reference(CHANCE), points, means, data=_DATA)
-    return finished(layers.properties(height=len(y) * row_height(contenders)))
 
 
 def histograms(
@@ -351,12 +326,11 @@ def heat(
     value: str,
     names: tuple[str, str],
     middle: float | None = None,
-    panels: Sequence[str] = (),
     choices: Sequence[str] = (),
 ) -> Spec:
     """Return a heat map; every cell is light enough for dark text.
 
-    It draws x, y, value, label (the text of a cell) and, where there are any, panel and choice.
+    It draws x, y, value, label (the text of a cell) and, where there are choices, choice.
 
     Args:
         x: names of the columns, from the left.
@@ -364,7 +338,6 @@ def heat(
         value: the title of the values that colours show.
         names: what rows and columns are.
         middle: value at which the hue of the colours changes; None for one hue.
-        panels: names of panels.
         choices: choices of the reader; the first is the default.
     """
     reach: dict[str, Any] = {"range": [_LOW, _HIGH]}
@@ -373,10 +346,7 @@ def heat(
     few, short = 4, 14  # names of columns that fit beside each other
     angle = 0 if len(x) <= few and max(map(len, x), default=0) <= short else -40
     base = alt.Chart().encode(
-        x=alt.X("x:N")
-        .title(None)
-        .sort(list(x))
-        .axis(orient="bottom" if panels else "top", labelAngle=angle, **_BARE),
+        x=alt.X("x:N").title(None).sort(list(x)).axis(orient="top", labelAngle=angle, **_BARE),
         y=alt.Y("y:N").title(None).sort(list(y)).axis(**_BARE),
     )
     cells = base.mark_rect(stroke="var(--paper)", strokeWidth=2).encode(
@@ -386,11 +356,8 @@ def heat(
     n_lines = 1 if middle is None else 2
     texts = base.mark_text(color=_CELL_TEXT, lineBreak="\n", dy=7 - 7 * n_lines)
     texts = texts.encode(text="label:N", tooltip=alt.value(None))
-    spec = in_panels(alt.layer(cells, texts).properties(height=len(y) * _ROW * n_lines), panels)
-    if panels:
-        spec["spacing"] = {"row": 150, "column": 32}
-        spec["resolve"] = {"scale": {"color": "independent"}, "axis": {"x": "independent"}}
-    return with_choice(spec, choices)
+    drawn = alt.layer(cells, texts, data=_DATA).properties(height=len(y) * _ROW * n_lines)
+    return with_choice(finished(drawn), choices)
 
 
 def heat_width(n_columns: int) -> int:

@@ -34,13 +34,6 @@ def with_ends(value: str, low: str, high: str) -> pl.Expr:
     return pl.concat_str(rounded(value), ends)
 
 
-def with_half_width(value: str, low: str, high: str) -> pl.Expr:
-    """Return values as texts, followed by half the width of their intervals, if any."""
-    half = ((pl.col(high) - pl.col(low)) / 2).alias(value)
-    shown = half.map_elements(lambda width: number(width, ".3f"), pl.String)
-    return pl.concat_str(rounded(value), pl.format(" \N{PLUS-MINUS SIGN} {}", shown).fill_null(""))
-
-
 def percent(column: str) -> pl.Expr:
     """Return shares as texts in per cent, with one decimal."""
     return pl.format("{}%", cents(pl.col(column), ".1f")).alias(column)

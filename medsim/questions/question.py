@@ -41,12 +41,7 @@ class Questions:
     provenance: dict[str, object]
 
 
-def has_questions(folder: Path) -> bool:
-    """Return whether a folder has questions."""
-    return bool(_files_of(folder))
-
-
-def _files_of(folder: Path) -> dict[str, Path]:
+def question_files(folder: Path) -> dict[str, Path]:
     """Return the files of the splits of a folder of questions; none if it has no questions."""
     if not os.path.isdir(folder):  # noqa: PTH112 — a path with columns may be too long for Path
         return {}
@@ -63,7 +58,7 @@ def read_questions(folder: Path, sample: int | None = None) -> Questions:
     Raises:
         InputError: it has no questions, or its files are damaged.
     """
-    files, name = _files_of(folder), folder.resolve().name
+    files, name = question_files(folder), folder.resolve().name
     if not files:
         raise InputError(
             f"{folder} has no questions; make some with medsim export --for jsonl and --choices"

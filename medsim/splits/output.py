@@ -14,7 +14,7 @@ import polars.selectors as cs
 
 from medsim.builds.output import STATS, Build
 from medsim.core import queries
-from medsim.core.errors import OptionError, listed, unknown_name
+from medsim.core.errors import check_known, listed
 from medsim.core.kinds import Column, Kind, declared_tables
 from medsim.core.manifest import RunManifest
 from medsim.core.opened import Opened
@@ -84,8 +84,7 @@ class Splits(Opened[SplitsManifest]):
 
     def __getitem__(self, name: str) -> Build:
         """Return the build of one split."""
-        if name not in self.names:
-            raise OptionError(unknown_name("split", name, list(self.names)))
+        check_known("split", self.names, name)
         return Build(self.folder / name)
 
     def stats(self) -> pl.DataFrame:

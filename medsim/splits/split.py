@@ -29,7 +29,7 @@ from medsim.builds.positives import reload, reload_names
 from medsim.core import manifest
 from medsim.core.canonical import canonical_digest
 from medsim.core.config import PARENT_CHILD, checked_threads
-from medsim.core.errors import InputError, OptionError, counted, unknown_name, with_addresses
+from medsim.core.errors import InputError, OptionError, check_known, counted, with_addresses
 from medsim.core.files import digest_of
 from medsim.core.kinds import CANONICAL_TABLES, read_manifest
 from medsim.core.manifest import MANIFEST, Output, Skipped
@@ -39,7 +39,7 @@ from medsim.core.output import OutputFolder, claimed_by
 from medsim.core.parquet import read_parquet
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
-from medsim.core.terms import lowered
+from medsim.core.terms import lowered, lowered_column
 from medsim.embeddings.encoders import cache_folder
 from medsim.kernels.components import components
 from medsim.splits.options import SplitOptions, shares_of
@@ -241,7 +241,7 @@ def place_groups(
 def other_texts(store: Store) -> pl.DataFrame:
     """Return the texts of descriptions that are not terms: term, lower_term."""
     texts = store.frame("splits/other_text")["term"]
-    return pl.DataFrame([texts, pl.Series("lower_term", lowered(texts.to_list()), pl.String)])
+    return pl.DataFrame([texts, lowered_column(texts)])
 
 
 def find_left_out(store: Store) -> pl.DataFrame:
@@ -318,9 +318,7 @@ def deal_categories(
     Raises:
         OptionError: a category is unknown.
     """
-    for category in of_test:
-        if category not in sizes:
-            raise OptionError(unknown_name("category", category, sorted(filter(None, sizes))))
+    check_known("category", sorted(filter(None, sizes)), *of_test)
     dealt: dict[str, list[str]] = {name: [] for name in shares}
     dealt[_TEST] += set(of_test)
     rest = {name: size for name, size in sizes.items() if name not in of_test}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from medsim.core.data import toml_of
-from medsim.core.errors import OptionError, unknown_name
+from medsim.core.errors import OptionError, check_known
 from medsim.core.options import main_option
 from medsim.core.reading import expanded
 from medsim.embeddings.options import OBJECT, check_name, parse_named, place_of, type_name
@@ -78,9 +78,7 @@ def system_of(given: SystemLike, name: str) -> System:
     check_name(name, f"system {name!r}")
     if isinstance(given, (str, Path)):
         _, path, columns = parse_named(f"{name}={given}", "`predictions`", _EXAMPLE)
-        for role in columns:
-            if role not in ROLES:
-                raise OptionError(unknown_name("column of predictions", role, [*ROLES]))
+        check_known("column of predictions", ROLES, *columns)
         return System(name=name, source=expanded(path), columns=columns, form="file")
     return System(name=name, source=given, columns={}, form=_form_of(given))
 

@@ -11,11 +11,8 @@ import pytest
 from fixtures.release import random_release
 
 import medsim
-from medsim.builds import build as builds
 from medsim.builds import datasets, positives
 from medsim.builds.datasets import pair_id, pair_keys
-from medsim.core.errors import BrokenPromiseError
-from medsim.core.parquet import holds, write_parquet
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,24 +78,3 @@ def test_sets_made_in_batches_have_the_same_rows(
     assert whole.stats()["n_positives"].max() > 7
     assert parts.manifest.tables == whole.manifest.tables
     assert parts.pairs().equals(whole.pairs())
-
-
-def test_a_file_holds_rows_if_it_has_all_in_order(tmp_path: Path) -> None:
-    rows = pl.DataFrame({"a": ["x", None, "y"], "b": [1, 2, 3]})
-    write_parquet(rows, tmp_path / "rows.parquet", {})
-    others = [rows.head(2), rows.reverse(), pl.concat([rows, rows]), rows.rename({"a": "c"})]
-    assert holds(tmp_path / "rows.parquet", rows)
-    assert holds(tmp_path / "rows.parquet", rows.lazy())
-    for other in others:
-        assert not holds(tmp_path / "rows.parquet", other)
-        assert not holds(tmp_path / "rows.parquet", other.lazy())
-
-
-def test_a_build_stops_if_a_file_has_other_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    random_release(5, 10).write_folder(tmp_path / "release", "Snapshot")
-    monkeypatch.setattr(builds, "holds", lambda _path, _rows: False)
-    with pytest.raises(BrokenPromiseError, match="differs from what was written"):
-        medsim.build(tmp_path / "release", tmp_path / "out", negatives=["random"])
-    assert not (tmp_path / "out").exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import mmap
 import re
+import sys
 import threading
 from pathlib import Path
 
@@ -192,8 +193,8 @@ def test_terminal_gets_a_bar_if_it_can_overwrite_lines(
 def test_wording_applies_only_to_standard_error(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    progress = Progress.to_stderr(lambda line: line.replace("`seed`", "--seed"))
+    progress = Progress(sys.stderr, lambda line: line.replace("`seed`", "--seed"))
     progress.warn("`seed` is odd")
-    Progress.to_stderr().say("a line")
+    Progress(sys.stderr).say("a line")
     assert capsys.readouterr() == ("", "warning: --seed is odd\na line\n")
     assert progress.warnings == ["`seed` is odd"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -401,7 +402,7 @@ def test_eval_says_that_a_build_is_of_the_benchmark(
             {"length": lambda terms: [[len(term), 1.0] for term in terms]},
             tmp_path / out,
             datasets="fsn_syn",
-            progress=medsim.Progress.to_stderr(),
+            progress=medsim.Progress(sys.stderr),
         )
         (about,) = evaluation.manifest.inputs.values()
         return about["benchmark"], capsys.readouterr().err

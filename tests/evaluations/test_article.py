@@ -106,11 +106,11 @@ def test_small_sets_are_left_out_and_named_and_others_are_chosen_by_name(
     assert columns[-1] == "syn_syn hard, levenshtein"
     head = run(*compare, "--statistics", "accuracy", "--negatives", "random")[0].splitlines()[0]
     assert "syn_syn hard, random: accuracy" in " ".join(head.split())
-    only = run(*compare, "--narrow", "--format", "md")[0]
+    only = run(*compare, "--format", "md")[0]
     assert re.match(r"\| model \| AUC beyond spelling \| coverage \| difference to \w+ \|\n", only)
     row = medsim.compare(shared_evaluation, table="article").row(0, named=True)
     value, low, high = (row[name] for name in ("value", "low", "high"))
-    assert f"{value:.3f} \N{PLUS-MINUS SIGN} {(high - low) / 2:.3f}" in only
+    assert f"{value:.3f} [{low:.3f}, {high:.3f}]" in only
     assert "Releases: release.zip of " in " ".join(only.split())
     for arguments, message in (
         (["--datasets", "sin_syn"], "unknown dataset 'sin_syn'; did you mean syn_syn or fsn_syn?"),

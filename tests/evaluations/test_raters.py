@@ -133,13 +133,13 @@ def test_a_line_of_the_benchmark_may_have_more_cells_but_not_fewer(tmp_path: Pat
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("[1]", "line 3 is not a JSON object"),
-        ('{"sentence1": "a"', "line 3 is not a JSON object"),
-        ('{"a":' * 100_000, "line 3 is not a JSON object"),
-        ('{"sentence1":["a"],"sentence2":"b","score":1}', "line 3: 'sentence1' is not text"),
-        ('{"sentence1":"a","sentence2":"b","score":true}', "line 3: 'score' is not text"),
-        ('{"sentence1":"a","sentence2":"b","score":"high"}', "line 3: rating 'high' is not"),
-        ('{"sentence1":"a","sentence2":"b","score":Infinity}', "rating 'Infinity' is not a number"),
+        ("[1]", "row 2 is not an object, as in"),
+        ('{"sentence1": "a"', "line 3 is not JSON .*; write one object per line"),
+        ('{"a":' * 100_000, "line 3 is not JSON"),
+        ('{"sentence1":["a"],"sentence2":"b","score":1}', "row 2: 'sentence1' is not text"),
+        ('{"sentence1":"a","sentence2":"b","score":true}', "row 2: 'score' is not text"),
+        ('{"sentence1":"a","sentence2":"b","score":"high"}', "row 2: rating 'high' is not"),
+        ('{"sentence1":"a","sentence2":"b","score":Infinity}', "rating 'inf' is not a number"),
     ],
 )
 def test_an_invalid_line_of_json_is_named(tmp_path: Path, line: str, says: str) -> None:
@@ -159,7 +159,7 @@ def test_parquet_files_are_read(tmp_path: Path) -> None:
     assert file.pairs.rows() == [("a", "d", 3.5), ('b "c"', "e", 4)]
     assert len(file.sha256) == 64
     rows.clear().write_parquet(tmp_path / "none.parquet")
-    with pytest.raises(InputError, match=r"none\.parquet is empty"):
+    with pytest.raises(InputError, match=r"none\.parquet has a header but no pairs"):
         read_rated(tmp_path / "none.parquet")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -304,7 +305,7 @@ def test_models_of_hubs_are_evaluated_again_and_services_are_not_asked(
 
     monkeypatch.setattr("medsim.evaluations.evaluate.evaluate", evaluate)
 
-    board = medsim.leaderboard(result, checks=["hpo"], progress=medsim.Progress.to_stderr())
+    board = medsim.leaderboard(result, checks=["hpo"], progress=medsim.Progress(sys.stderr))
 
     assert asked == {name: f"hf:org/{name}@1a,pooling=cls,prefix=x " for name in "abc"}
     states = dict(board.select("model", "check").iter_rows())
@@ -428,7 +429,7 @@ def test_other_files_in_a_folder_are_left_out_and_named(
         (tmp_path / name).write_text(text, encoding="utf-8")
     (tmp_path / "folder.json").mkdir()
 
-    board = medsim.leaderboard(tmp_path, progress=medsim.Progress.to_stderr())
+    board = medsim.leaderboard(tmp_path, progress=medsim.Progress(sys.stderr))
 
     assert set(board["model"]) == {*SCORES}
     (warning,) = capsys.readouterr().err.splitlines()
@@ -451,7 +452,7 @@ def test_damaged_results_are_left_out_with_a_warning_and_an_error_if_no_other_is
         medsim.leaderboard(tmp_path)
     write_result(tmp_path / "whole.json")
 
-    board = medsim.leaderboard(tmp_path, progress=medsim.Progress.to_stderr())
+    board = medsim.leaderboard(tmp_path, progress=medsim.Progress(sys.stderr))
 
     assert set(board["model"]) == {*SCORES}
     lines = capsys.readouterr().err.splitlines()

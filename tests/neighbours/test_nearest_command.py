@@ -66,7 +66,6 @@ def test_a_file_has_the_rows_of_the_function(
         (["--max-distance", "5"], "--max-distance takes 1 to 4 without --k"),
         (["-k", "0"], "--k 0 is out of range"),
         (["--query-column", "a"], "is read as lines"),
-        (["--exclude", "queries.txt"], "has no column"),
     ],
 )
 def test_a_wrong_option_ends_in_one_line(
@@ -108,12 +107,10 @@ def test_a_full_disk_leaves_no_file(tmp_path: Path) -> None:
 def test_no_input_is_overwritten(files: tuple[Path, Path], tmp_path: Path) -> None:
     names = tmp_path / "names.csv"
     names.write_text("term\nheart\n", encoding="utf-8")
-    exclude = tmp_path / "exclude.csv"
-    exclude.write_text("query,match\na,b\n", encoding="utf-8")
 
-    for out in (names, exclude):
-        result = run(files[0], names, "--exclude", exclude, "-o", out, "--overwrite")
-        assert "an input of this command" in result.stderr
+    result = run(files[0], names, "-o", names, "--overwrite")
+
+    assert "an input of this command" in result.stderr
     assert names.read_text(encoding="utf-8") == "term\nheart\n"
 
 

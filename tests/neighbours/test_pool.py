@@ -51,15 +51,11 @@ def brute_force(
     limit: int = 99,
     ties: bool = False,
     match_case: bool = False,
-    exclude: Sequence[tuple[str, str]] = (),
 ) -> Rows:
     pool, names = first_spellings(names, match_case=match_case), cleaned(names)
     own = {key(name, match_case=match_case): name for name in reversed(names)}
     given = dict.fromkeys(key(name, match_case=match_case) for name in names)
     asked = [own[text] for text in given] if queries is None else cleaned(queries)
-    left_out = {
-        tuple(key(name.strip(), match_case=match_case) for name in pair) for pair in exclude
-    }
     rows: Rows = []
     for query in asked:
         text = key(query, match_case=match_case)
@@ -67,7 +63,6 @@ def brute_force(
             (distance, other)
             for other in pool
             if queries is not None or other != text
-            if (text, other) not in left_out
             if (distance := Levenshtein.distance(text, other)) <= limit
         )
         last = found[min(k, len(found)) - 1][0] if found else 0
@@ -76,7 +71,7 @@ def brute_force(
     return rows
 
 
-@given(NAMES, NAMES, st.integers(1, 30), st.integers(0, 9), st.booleans(), st.booleans(), st.data())
+@given(NAMES, NAMES, st.integers(1, 30), st.integers(0, 9), st.booleans(), st.booleans())
 def test_nearest_names_are_those_of_brute_force(
     queries: list[str],
     names: list[str],
@@ -84,12 +79,7 @@ def test_nearest_names_are_those_of_brute_force(
     limit: int,
     match_case: bool,  # noqa: FBT001 — drawn
     ties: bool,  # noqa: FBT001 — drawn
-    data: st.DataObject,
 ) -> None:
-    pairs = st.tuples(st.sampled_from([*queries, "?"]), st.sampled_from([*names, "?"]))
-    exclude = data.draw(st.lists(pairs, max_size=4))
-    frame = pl.DataFrame(exclude, {"query": pl.String, "match": pl.String}, orient="row")
-
     found = medsim.nearest(
         queries,
         names,
@@ -97,30 +87,25 @@ def test_nearest_names_are_those_of_brute_force(
         limit,
         ties="all" if ties else "first",
         match_case=match_case,
-        exclude=frame,
         threads=1,
     )
 
     assert found.rows() == brute_force(
-        queries, names, k, limit=limit, ties=ties, match_case=match_case, exclude=exclude
+        queries, names, k, limit=limit, ties=ties, match_case=match_case
     )
 
 
-@given(NAMES, NAMES, st.integers(1, 4), st.integers(0, 9), st.data())
+@given(NAMES, NAMES, st.integers(1, 4), st.integers(0, 9))
 def test_all_ties_are_found_however_many_there_are(
-    queries: list[str], names: list[str], k: int, limit: int, data: st.DataObject
+    queries: list[str], names: list[str], k: int, limit: int
 ) -> None:
-    pairs = st.tuples(st.sampled_from([*queries, "?"]), st.sampled_from([*names, "?"]))
-    exclude = data.draw(st.lists(pairs, max_size=4))
-    frame = pl.DataFrame(exclude, {"query": pl.String, "match": pl.String}, orient="row")
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("medsim.neighbours.pool._MORE", (1,))
         patch.setattr("medsim.neighbours.pool._MATCHES_AT_ONCE", 7)
         pool = medsim.Pool(names, threads=2)
-        found = pool.nearest(queries, k, max_distance=limit, ties="all", exclude=frame)
+        found = pool.nearest(queries, k, max_distance=limit, ties="all")
 
-    assert found.rows() == brute_force(queries, names, k, limit=limit, ties=True, exclude=exclude)
+    assert found.rows() == brute_force(queries, names, k, limit=limit, ties=True)
 
 
 def test_queries_with_many_ties_are_yielded_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,14 +154,6 @@ def test_pairs_of_two_lists_are_all_matches_within_the_distance(
     order = [asked[text] for text in dict.fromkeys(key(q, match_case=False) for q in queries)]
     expected = brute_force(order, names, len(names) + 1, limit=limit)
     assert found.rows() == [(query, match, distance) for query, _, match, distance in expected]
-
-
-def test_excluded_pairs_of_a_list_are_left_out_in_both_directions() -> None:
-    exclude = pl.DataFrame({"query": ["B", "a"], "match": ["A", "c"]})
-
-    found = medsim.nearest(["a", "b", "c"], max_distance=1, exclude=exclude)
-
-    assert found.rows() == [("b", "c", 1)]
 
 
 @pytest.mark.parametrize(
@@ -244,8 +221,6 @@ def test_names_of_lists_and_of_files_are_compared_without_white_space_at_their_e
     for queries in (names, tmp_path / "names.txt", tmp_path / "names.parquet"):
         assert medsim.nearest(queries, ["fever\xa0", "Cough"]).rows() == expected
         assert medsim.nearest(queries).rows() == medsim.nearest(["Fever", "cough"]).rows()
-    exclude = pl.DataFrame({"query": [" FEVER", ""], "match": ["fever ", ""]})
-    assert medsim.nearest(names, ["fever"], exclude=exclude).rows() == [("cough", 1, "fever", 5)]
 
 
 @pytest.mark.parametrize("name", ["names.txt", "names.csv", "names.parquet"])
@@ -317,12 +292,11 @@ def test_pairs_of_few_queries_in_a_large_pool_are_those_of_comparing_all(
 ) -> None:
     names = [f"{number * 7919 % 9973} pain" for number in range(2000)]
     queries = ["17 pain", "17  pain", "none"]
-    exclude = pl.DataFrame({"query": ["17 pain"], "match": ["7 pain"]})
-    expected = medsim.Pool(names).pairs(2, queries, exclude=exclude)
+    expected = medsim.Pool(names).pairs(2, queries)
     monkeypatch.setattr("medsim.neighbours.pool._NAMES_PER_QUERY", 1)
 
     assert expected.height > 3
-    assert medsim.Pool(names).pairs(2, queries, exclude=exclude).equals(expected)
+    assert medsim.Pool(names).pairs(2, queries).equals(expected)
 
 
 @pytest.mark.parametrize(
@@ -332,7 +306,6 @@ def test_pairs_of_few_queries_in_a_large_pool_are_those_of_comparing_all(
         ({"k": 1.5}, "`k` takes a whole number"),
         ({"max_distance": -1}, "`max_distance` -1 is out of range"),
         ({"ties": "some"}, "ties 'some'"),
-        ({"exclude": pl.DataFrame({"a": ["b"]})}, "`exclude` takes a table with the columns"),
     ],
 )
 def test_wrong_options_of_a_pool_are_refused(options: dict[str, Any], message: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -315,7 +316,7 @@ def test_an_interrupted_run_resumes(
             medsim.split(shared_build, out, **options)  # type: ignore[arg-type]
     assert not out.exists()
 
-    progress = medsim.Progress.to_stderr()
+    progress = medsim.Progress(sys.stderr)
     again = medsim.split(shared_build, out, **options, progress=progress)  # type: ignore[arg-type]
 
     assert rows_of(again) == rows_of(shared_splits)

@@ -9,12 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medsim.core.errors import InputError
+from medsim.core.errors import InputError, check_known
 from medsim.core.reading import MAX_LINE_BYTES
 from medsim.terminologies.sources import Source, Terminology, day_of, skipped_rows
 from medsim.terminologies.sources.archive import SourceFile, file_named, has_file, release_files
 from medsim.terminologies.sources.text_rows import RowFormat, load_rows
-from medsim.terminologies.sources.umls import check_vocabularies
 
 if TYPE_CHECKING:
     from medsim.core.manifest import Skipped
@@ -104,7 +103,7 @@ def _fill_tables(path: Path, store: Store, options: ReadingOptions) -> tuple[Ski
     if repeated is not None:
         raise InputError(f"{path}: {_CONCEPTS} has several rows of the concept {repeated}")
     known = store.frame("terminologies/omop/vocabulary")["vocabulary"].to_list()
-    check_vocabularies(options.vocabularies, known)
+    check_known("vocabulary", known, *options.vocabularies)
     store.run(
         "terminologies/omop/omop_kept",
         vocabularies=",".join(options.vocabularies),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from medsim.core.errors import InputError, OptionError, unknown_name
+from medsim.core.errors import InputError, check_known
 from medsim.terminologies.sources import Source, Terminology, Vocabulary, day_of, skipped_rows
 from medsim.terminologies.sources.archive import (
     ReleaseFile,
@@ -122,7 +122,7 @@ def _fill_tables(atoms: str, store: Store, options: ReadingOptions) -> tuple[Ski
     if repeated is not None:
         raise InputError(f"{atoms} has several rows of the AUI {repeated!r}")
     known = store.frame("terminologies/umls/vocabulary")["vocabulary"].to_list()
-    check_vocabularies(options.vocabularies, known)
+    check_known("vocabulary", known, *options.vocabularies)
     store.run_each("terminologies/umls", "concept", "code")
     store.run("terminologies/umls/umls_name", vocabularies=",".join(options.vocabularies))
     store.drop("umls_atom")
@@ -130,13 +130,6 @@ def _fill_tables(atoms: str, store: Store, options: ReadingOptions) -> tuple[Ski
     skipped = skipped_rows(store, "umls")
     store.drop("umls_name", "umls_relation")
     return skipped
-
-
-def check_vocabularies(names: Sequence[str], known: list[str]) -> None:
-    """Raise OptionError for the name of a missing vocabulary."""
-    for name in names:
-        if name not in known:
-            raise OptionError(unknown_name("vocabulary", name, known))
 
 
 def _release_date(files: list[ReleaseFile]) -> date | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import polars as pl
 
-from medsim.core.errors import InputError, OptionError, unknown_name
+from medsim.core.errors import InputError, OptionError, check_known
 from medsim.core.reading import expanded, reading
 from medsim.core.tables import TextTable, read_table
 from medsim.embeddings.options import parse_named
@@ -62,11 +62,9 @@ class PredictedModel(WicModel):
     @classmethod
     def parse(cls, text: str) -> PredictedModel:
         """Return the model that a text such as "llm=answers.csv" names."""
-        name, path, options = parse_named(
-            text, "`predictions`", "llm=answers.csv,dev=dev-answers.csv"
-        )
-        if unknown := [option for option in options if option != "dev"]:
-            raise OptionError(unknown_name("option of predictions", unknown[0], ["dev"]))
+        example = "llm=answers.csv,dev=dev-answers.csv"
+        name, path, options = parse_named(text, "`predictions`", example)
+        check_known("option of predictions", ["dev"], *options)
         dev = options.get("dev")
         return cls(name=name, file=expanded(path), dev=None if dev is None else expanded(dev))
 
