@@ -8,7 +8,7 @@ import io
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import partial
@@ -78,6 +78,7 @@ VERIFYING_EXIT_CODES: Mapping[int, str] = {
 HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
 """The settings that give every command a help option."""
 
+_NAMED = 3  # commands that a message names at most
 _LONGEST_METAVAR = 64  # longer lists of choices go into the help text
 
 
@@ -204,7 +205,7 @@ def command(
             **values: Any,
         ) -> None:
             file = context.find_object(OptionFile) or OptionFile()
-            flags = _flags_of(context.command)
+            flags, program = _flags_of(context.command), context.find_root().command
             in_file = [flags[n] for n in context.params if _source_of(context, n) == "DEFAULT_MAP"]
             from_file = f"{listed(in_file)} from {file.name}" if in_file else ""
             # Values of the user between backticks, such as a file name, stay unchanged.
@@ -213,7 +214,7 @@ def command(
             is_made = exit_codes is VERIFYING_EXIT_CODES or _writes(options, values)
             if quiet and is_made and _source_of(context, "form") == "DEFAULT":
                 extra_values["form"] = ""
-            wording = partial(_shown_line, flags)
+            wording = partial(_shown_line, flags, program)
             progress = Progress(sys.stderr, wording, quiet=quiet, verbose=verbose)
             values |= {"progress": progress} if "progress" in fields else {}
             if from_file:
@@ -222,7 +223,7 @@ def command(
                 run(_from_command_line(options, values), **extra_values)
             except MedsimError as error:
                 end = f" ({from_file})" if from_file and isinstance(error, OptionError) else ""
-                error.args = (one_line(f"{_with_flags(str(error), flags)}{end}"),)
+                error.args = (one_line(f"{_with_flags(str(error), flags, program)}{end}"),)
                 raise
 
         context, *shared, _ = inspect.signature(call, eval_str=True).parameters.values()
@@ -263,8 +264,8 @@ _Verbose = Annotated[
 ]
 
 
-def _shown_line(flags: Mapping[str, str], line: str) -> str:
-    return one_line(_with_flags(line, flags))
+def _shown_line(flags: Mapping[str, str], program: Any, line: str) -> str:
+    return one_line(_with_flags(line, flags, program))
 
 
 def _source_of(context: Any, name: str) -> str:
@@ -375,12 +376,28 @@ def _flags_of(command: Any) -> dict[str, str]:
     return flags | {name: _flag(name, option) for name, option in options.items()}
 
 
-def _with_flags(message: str, flags: Mapping[str, str]) -> str:
+def _with_flags(message: str, flags: Mapping[str, str], program: Any = None) -> str:
     """Return a message that names options as the command line does.
 
-    Text in quotes or in a path comes from the user and is never an option's name.
+    Of an option that the command lacks, the message says which commands have it. Text in quotes or
+    in a path comes from the user and is never an option's name.
     """
+    names = {match["name"] for match in _QUOTED_OR_NAME.finditer(message)}
+    if lacking := names - {None, *flags}:
+        others = {path: _flags_of(command) for path, command in _commands(program)}
+        having = {path: of_other for path, of_other in others.items() if lacking <= of_other.keys()}
+        if having:
+            flags = {**next(iter(having.values())), **flags}
+            noun = "an option" if len(lacking) == 1 else "options"
+            message = f"{message} ({noun} of {listed([*having], _NAMED)})"
     return _QUOTED_OR_NAME.sub(lambda match: flags.get(match["name"], match[0]), message)
+
+
+def _commands(group: Any, path: str = "medsim") -> Iterator[tuple[str, Any]]:
+    """Yield the commands of a group and its groups, by their full names."""
+    for name, entry in group.commands.items() if group else ():
+        inner = hasattr(entry, "commands")
+        yield from _commands(entry, f"{path} {name}") if inner else [(f"{path} {name}", entry)]
 
 
 def completed(choices: Collection[str]) -> Callable[[str], list[str]] | None:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import re
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, get_origin, get_type_hints
 
 import pytest
 from fixtures.commands import commands
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import medsim
 from medsim.cli import app
-from medsim.core.console import _flag, _with_flags
+from medsim.core.console import _flag, _flags_of, _with_flags
 from medsim.core.options import declared, union_members
 
+ROOT = Path(__file__).parents[2]
+PROGRAM = get_command(app)
 COMMANDS = commands()
 KEYWORDS = {"with": "extension", "for": "to"}
 """The Python names of flags that are keywords of Python."""
@@ -129,7 +135,47 @@ def test_messages_of_a_command_name_its_flags() -> None:
                 }
 
 
-def test_an_option_that_a_command_lacks_has_its_name_in_python(tmp_path: Path) -> None:
+@cache
+def messages() -> set[str]:
+    """Return the texts of the package that name options, with … for every value."""
+    texts = set()
+    for path in (ROOT / "medsim").rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in (node for node in ast.walk(tree) if id(node) not in docstrings):
+            parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+            values = [getattr(part, "value", None) for part in parts]
+            text = "".join(each if isinstance(each, str) else "…" for each in values)
+            if re.search(r"(?<!`)`\w+`(?!`)", text) and "``" not in text:
+                texts.add(text)
+    return texts
+
+
+@pytest.mark.some(8)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_message_names_the_commands_that_have_an_option_which_a_command_lacks(
+    command: str,
+) -> None:
+    flags = {name: _flags_of(entry) for name, entry in COMMANDS.items()}
+    own, n_lacking = flags[command], 0
+    for text in messages():
+        names = {*re.findall(r"(?<![^\s(])`(\w+)`(?=[,;:.)]*(?:\s|$))", text)}
+        shown = _with_flags(text, own, PROGRAM)
+        if names <= {*own}:
+            assert shown == _with_flags(text, own), text
+            continue
+        n_lacking += 1
+        message, _, end = shown.rpartition(" (")
+        others = [name for name in flags if re.search(rf"medsim {name}\b", end)]
+        assert re.fullmatch(r"(an option|options) of medsim .*\)", end), text
+        assert others, text
+        assert all(names - {*own} <= {*flags[name]} for name in others), text
+        assert all((own.get(name) or flags[others[0]][name]) in message for name in names), text
+        assert not re.search(r"`\w+`", re.sub("'.*'", "", shown)), text
+    assert n_lacking > 50
+
+
+def test_a_command_without_the_option_says_where_it_is(tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("a,b\nx,y\n", encoding="utf-8")
     table, out = f"{tmp_path}/table.csv", ["-o", f"{tmp_path}/out"]
 
@@ -137,7 +183,7 @@ def test_an_option_that_a_command_lacks_has_its_name_in_python(tmp_path: Path) -
     having = CliRunner().invoke(app, ["build", table, *out])
 
     assert having.output.endswith("give them as --columns concept=NAME,term=NAME\n")
-    assert lacking.output.endswith("give them as `columns` concept=NAME,term=NAME\n")
+    assert "--columns concept=NAME,term=NAME (an option of medsim build, " in lacking.output
 
 
 @pytest.mark.parametrize(
