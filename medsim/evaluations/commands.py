@@ -41,8 +41,8 @@ def evaluate(
     interrupted run does not change OUT; run the same command to continue. With --list-terms nothing
     is evaluated, and the embeddings need not exist.
 
-    A table of --predictions has the columns term1, term2 and similarity. A predicted pair must
-    be in an input, unless --sample or a choice of sets leaves pairs out.
+    A table of --predictions has the columns term1, term2 and similarity. Predicted pairs that
+    no input has are an error, except with --sample or a choice of sets.
 
     A folder of questions, from medsim export --choices, is answered by language models (--llm),
     embeddings and systems. A table of --predictions then has the columns id and answer, or term1,

@@ -155,7 +155,7 @@ _ARTICLE = tuple(
     name for name, one in STATISTICS.items() if one.kind in {"matched", "labelled", "rated"}
 )
 _SHOWN_SETS = "With --table article: sets to show besides the headline; default: none."
-_REFERENCE = "With --table article: embedding to compare the others with; default: the best."
+_REFERENCE = "With --table article: reference embedding for the others; default: the best one."
 
 
 def _sets(text: str, key: str | None = None, *, lower: bool = True) -> Option:
@@ -263,7 +263,7 @@ class EvaluateOptions(ModelOptions):
     )
     near: Sequence[str] = option_field(
         (),
-        "Top concept of a category; repeat for related ones, and give others with --far. The "
+        "Top concept of a category; repeat for related ones, unrelated ones with --far. The "
         "descendants of a top concept form its category. The terms of the first category are "
         "compared. For SNOMED CT the default is diagnostic and therapeutic procedures.",
         metavar="[NAME=]CONCEPT_ID",
