@@ -263,9 +263,9 @@ class EvaluateOptions(ModelOptions):
     )
     near: Sequence[str] = option_field(
         (),
-        "Top concept of a category; repeat for related ones, unrelated ones with --far. The "
-        "descendants of a top concept form its category. The terms of the first category are "
-        "compared. For SNOMED CT the default is diagnostic and therapeutic procedures.",
+        "Top concept of a category, which its descendants form; repeat it for related categories, "
+        "and give unrelated ones with --far. The terms of the first category are compared. For "
+        "SNOMED CT the default is diagnostic and therapeutic procedures.",
         metavar="[NAME=]CONCEPT_ID",
     )
     far: Sequence[str] = option_field(
