@@ -17,7 +17,6 @@ from medsim.builds.build import BuildRun, derive, is_output, paths_of
 from medsim.builds.options import SearchOptions
 from medsim.builds.output import Build
 from medsim.builds.positives import named_concepts, reload
-from medsim.core import manifest
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError, OptionError, counted
 from medsim.core.manifest import fingerprint, output_kind
@@ -96,8 +95,7 @@ def audit(options: AuditOptions) -> Audit:
             source=source,
             since=known[1] if known else None,
             decisions=applied,
-            options=options.recorded(),
-            **manifest.run_facts(progress, output.outputs, threads),
+            **output.run_facts(options.recorded(), progress, threads),
         ).write(output.folder)
         output.publish()
     return Audit(options.out)

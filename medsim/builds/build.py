@@ -411,9 +411,8 @@ def _write_manifest(run: BuildRun, derived: Derived, shortfall: int, output: Out
 
         location = location_of(run.embedding)
     written = BuildManifest(
-        **manifest.run_facts(run.progress, output.outputs, run.threads, *run.encoders),
+        **output.run_facts(run.recorded(), run.progress, run.threads, *run.encoders),
         source=run.terminology.to_json(),
-        options=run.recorded(),
         embedding=location,
         skipped=[asdict(reason) for reason in skipped],
         components={

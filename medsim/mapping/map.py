@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from medsim.builds.build import paths_of
-from medsim.core import manifest
 from medsim.core.config import checked_threads
 from medsim.core.errors import counted, listed
+from medsim.core.manifest import ENCODERS
 from medsim.core.options import public
 from medsim.core.output import claimed_by
 from medsim.core.progress import Progress, progress_of
@@ -90,8 +90,7 @@ def map_names(options: MapOptions) -> NameMapping:
             gold=None if gold is None else gold.facts,
             systems={} if gold is None else gold.predicted.facts,
             decisions=[{"file": name, "sha256": sha256} for name, sha256 in digests],
-            options=options.recorded(),
-            **manifest.run_facts(progress, output.outputs, threads, *manifest.ENCODERS),
+            **output.run_facts(options.recorded(), progress, threads, *ENCODERS),
         ).write(output.folder)
         output.publish()
     return NameMapping(options.out)

@@ -12,7 +12,6 @@ from typing import cast
 import polars as pl
 
 from medsim.builds.build import is_output
-from medsim.core import manifest
 from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError, counted
 from medsim.core.options import public
@@ -59,8 +58,7 @@ def reproduce(options: ReproduceOptions) -> Reproduction:
             sources=made.sources,
             inputs=_described(options, made.inputs),
             remarks={**printed_papers()[options.paper].remarks, **made.remarks},
-            options=options.recorded(),
-            **manifest.run_facts(progress, folder.outputs, threads),
+            **folder.run_facts(options.recorded(), progress, threads),
         ).write(folder.folder)
         folder.publish()
     tables = Reproduction(out / "tables")
