@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.exports.formats import EXPORT_FORMATS, ExportFormat
+from medsim.exports.formats import EXPORT_FORMATS, Export, ExportFormat
 from medsim.exports.output import TRAINING_TABLES
 from medsim.exports.pairs import (
     OPTIONS_OF_QUESTIONS,
@@ -21,9 +20,6 @@ from medsim.exports.pairs import (
     tuples_of,
 )
 from medsim.questions.output import QUESTION
-
-if TYPE_CHECKING:
-    from medsim.exports.formats import Export
 
 
 def write_json_lines(run: Export) -> None:
