@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -19,11 +18,8 @@ from medsim.pages.readable import headed, rounded, with_ends
 from medsim.pages.sentences import accuracy_sentences, p_shown
 from medsim.wic import MAX_REPEATS
 from medsim.wic.describe import describe_wic
+from medsim.wic.options import StatisticsTable
 from medsim.wic.output import ALL_INSTANCES, Benchmark, WicScores, read_instances
-
-if TYPE_CHECKING:
-    from medsim.wic.options import StatisticsTable
-
 
 ROUHIZADEH_2024 = (
     "Rouhizadeh, H. et al. (2024). A Dataset for Evaluating Contextualized Representation of "

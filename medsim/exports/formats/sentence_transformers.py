@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import polars as pl
 
 from medsim.builds.cards import front_matter, licence_of
+from medsim.core.config import Strategy
 from medsim.core.manifest import medsim_version
 from medsim.core.parquet import write_batches
 from medsim.core.table_formats import plain_markdown
@@ -21,9 +22,6 @@ from medsim.exports.pairs import (
     exported_terms,
     tuples_of,
 )
-
-if TYPE_CHECKING:
-    from medsim.core.config import Strategy
 
 _Batches: TypeAlias = Callable[[int, int], Iterator[pl.DataFrame]]
 
