@@ -58,19 +58,17 @@ def mapping_page(mapping: NameMapping) -> Page:
         if rows.height
     ]
     return report(
-        Page(
-            title=f"Mapping of {local['name']} to {standard['name']}",
-            lead="Local codes, and the concepts of a standard that they probably mean.",
-            sections=[
-                Section(title="Result", result=result, parts=parts),
-                *_scores(mapping),
-                Section(title="Decide", prose=_PROSE, parts=[_asked_codes(mapping)]),
-            ],
-            notice=license_notice({str(facts["name"]): facts for facts in (local, standard)}),
-            words=_WORDS if opened.height else {},
-        ),
         manifest,
         "map",
+        title=f"Mapping of {local['name']} to {standard['name']}",
+        lead="Local codes, and the concepts of a standard that they probably mean.",
+        sections=[
+            Section(title="Result", result=result, parts=parts),
+            *_scores(mapping),
+            Section(title="Decide", prose=_PROSE, parts=[_asked_codes(mapping)]),
+        ],
+        notice=license_notice({str(facts["name"]): facts for facts in (local, standard)}),
+        words=_WORDS if opened.height else {},
         commands='medsim sql OUT "from candidate where rank = 1 order by probability"',
     )
 

@@ -149,18 +149,16 @@ def reproduction_page(reproduction: Reproduction) -> Page:
     )
     tables = cells.group_by("table", maintain_order=True)
     return report(
-        Page(
-            title=f"The tables of {printed_papers()[paper].title}",
-            lead="Computed again, beside the printed numbers.",
-            sections=[
-                Section(title="Result", result=[result], parts=[_PROSE]),
-                _inputs(manifest),
-                *(_section(str(name), rows) for (name,), rows in tables),
-            ],
-            notice=license_notice(manifest.sources),
-        ),
         manifest,
         "reproduction",
+        title=f"The tables of {printed_papers()[paper].title}",
+        lead="Computed again, beside the printed numbers.",
+        sections=[
+            Section(title="Result", result=[result], parts=[_PROSE]),
+            _inputs(manifest),
+            *(_section(str(name), rows) for (name,), rows in tables),
+        ],
+        notice=license_notice(manifest.sources),
         commands="medsim sql OUT/tables \"from cell where table = '5'\"",
         paper=PAPERS.get(paper).citation,
     )

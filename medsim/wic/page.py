@@ -64,19 +64,17 @@ def benchmark_page(benchmark: Benchmark) -> Page:
         "Terms of use": source.get("terms_of_use"),
     }
     return report(
-        Page(
-            title=f"Words in context of {source.get('name')}",
-            lead=f"{instances.height:,} instances.",
-            sections=[
-                _instances(benchmark, instances),
-                _repeats(benchmark),
-                *([] if benchmark.semantic_types() is None else [_types(benchmark)]),
-            ],
-            notice=license_notice({str(source.get("name")): source}),
-            words=_MEANINGS["groups"],
-        ),
         manifest,
         benchmark.folder.name,
+        title=f"Words in context of {source.get('name')}",
+        lead=f"{instances.height:,} instances.",
+        sections=[
+            _instances(benchmark, instances),
+            _repeats(benchmark),
+            *([] if benchmark.semantic_types() is None else [_types(benchmark)]),
+        ],
+        notice=license_notice({str(source.get("name")): source}),
+        words=_MEANINGS["groups"],
         parts=[facts("Terminology", rights.items())],
         commands="medsim wic stats WIC\nmedsim wic verify WIC",
         paper=ROUHIZADEH_2024,
@@ -188,18 +186,16 @@ def wic_scores_page(opened: WicScores) -> Page:
     recorded = {f"Model {name}": about for name, about in manifest.models.items()}
     recorded |= {f"File {split}": dict(about) for split, about in manifest.files.items()}
     return report(
-        Page(
-            title=f"Models on words in context of {manifest.data}",
-            lead=f"{counted(len(manifest.models), 'model')}; {manifest.fitted}.",
-            sections=[
-                _result(whole, leader_sentences(results, opened.people)),
-                *([] if worst is None else [worst]),
-                parts,
-            ],
-            words=_MEANINGS["groups"] | _MEANINGS["results"],
-        ),
         manifest,
         opened.folder.name,
+        title=f"Models on words in context of {manifest.data}",
+        lead=f"{counted(len(manifest.models), 'model')}; {manifest.fitted}.",
+        sections=[
+            _result(whole, leader_sentences(results, opened.people)),
+            *([] if worst is None else [worst]),
+            parts,
+        ],
+        words=_MEANINGS["groups"] | _MEANINGS["results"],
         parts=[facts(title, about.items()) for title, about in recorded.items()],
         commands="medsim sql SCORES                # lists the views\n"
         'medsim sql SCORES "select * from predictions where label <> prediction"',
