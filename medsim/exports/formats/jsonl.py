@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from medsim.exports.formats import EXPORT_FORMATS, Export, ExportFormat
+from medsim.exports.formats import Export, ExportFormat
 from medsim.exports.output import TRAINING_TABLES
 from medsim.exports.pairs import (
     OPTIONS_OF_QUESTIONS,
@@ -64,18 +64,15 @@ def write_lines(rows: pl.DataFrame, path: Path) -> int:
     return rows.height
 
 
-EXPORT_FORMATS.register(
-    "jsonl",
-    ExportFormat(
-        write=write_json_lines,
-        next="train on {file}, which has one object per line",
-        accepts=OPTIONS_OF_TUPLES,
-        tables={"tuples": TRAINING_TABLES["tuples"]},
-        questions=ExportFormat(
-            write=write_questions,
-            next="ask a language model the questions of {file}, which has one object per line",
-            accepts=OPTIONS_OF_QUESTIONS,
-            tables={"questions": replace(QUESTION, files="SPLIT.jsonl")},
-        ),
+ExportFormat(
+    write=write_json_lines,
+    next="train on {file}, which has one object per line",
+    accepts=OPTIONS_OF_TUPLES,
+    tables={"tuples": TRAINING_TABLES["tuples"]},
+    questions=ExportFormat(
+        write=write_questions,
+        next="ask a language model the questions of {file}, which has one object per line",
+        accepts=OPTIONS_OF_QUESTIONS,
+        tables={"questions": replace(QUESTION, files="SPLIT.jsonl")},
     ),
-)
+).register("jsonl")

@@ -13,7 +13,7 @@ from medsim.core.config import Strategy
 from medsim.core.manifest import medsim_version
 from medsim.core.parquet import write_batches
 from medsim.core.table_formats import plain_markdown
-from medsim.exports.formats import EXPORT_FORMATS, Export, ExportFormat, shards
+from medsim.exports.formats import Export, ExportFormat, shards
 from medsim.exports.output import TRAINING_TABLES
 from medsim.exports.pairs import (
     OPTIONS_OF_TUPLES,
@@ -117,13 +117,10 @@ def _readme(run: Export, written: dict[str, list[str]]) -> str:
     )
 
 
-EXPORT_FORMATS.register(
-    "sentence-transformers",
-    ExportFormat(
-        write=write_sentence_transformers,
-        next="datasets.load_dataset({out!r}, 'pair') reads pairs in Python",
-        accepts=OPTIONS_OF_TUPLES,
-        tables={name: TRAINING_TABLES[name] for name in _ABOUT},
-        others={"README.md": "Header for the library datasets, with terms of use."},
-    ),
-)
+ExportFormat(
+    write=write_sentence_transformers,
+    next="datasets.load_dataset({out!r}, 'pair') reads pairs in Python",
+    accepts=OPTIONS_OF_TUPLES,
+    tables={name: TRAINING_TABLES[name] for name in _ABOUT},
+    others={"README.md": "Header for the library datasets, with terms of use."},
+).register("sentence-transformers")
