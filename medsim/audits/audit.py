@@ -13,13 +13,12 @@ from medsim.audits import KINDS, QUERIES, SEVERITIES
 from medsim.audits.near import Audited, near_names
 from medsim.audits.options import AuditOptions
 from medsim.audits.output import AUDIT, CONFLICT, FINDING, FINDINGS_CSV, SSSOM, Audit, AuditManifest
-from medsim.builds.build import BuildRun, derive, is_output, paths_of
+from medsim.builds.build import BuildRun, check_no_options, derive, is_output, paths_of
 from medsim.builds.options import SearchOptions
 from medsim.builds.output import Build
 from medsim.builds.positives import named_concepts, reload
-from medsim.core import manifest
 from medsim.core.config import checked_threads
-from medsim.core.errors import InputError, OptionError, counted
+from medsim.core.errors import InputError, counted
 from medsim.core.manifest import fingerprint, output_kind
 from medsim.core.opened import reading_output
 from medsim.core.options import PathOrOutput, folder_of, public
@@ -96,8 +95,7 @@ def audit(options: AuditOptions) -> Audit:
             source=source,
             since=known[1] if known else None,
             decisions=applied,
-            options=options.recorded(),
-            **manifest.run_facts(progress, output.outputs, threads),
+            **output.run_facts(options.recorded(), progress, threads),
         ).write(output.folder)
         output.publish()
     return Audit(options.out)
@@ -171,10 +169,7 @@ def read_audited(
         OptionError: there are such options, although a build is given.
     """
     if is_output(release):
-        for name in reading:
-            raise OptionError(
-                f"`{name}` does not apply to {folder_of(release)}, which is a build; leave it out"
-            )
+        check_no_options(release, **reading)
         build = Build(folder_of(release))
         with reading_output(build), progress.stage("derive positives"):
             derived = reload(build, store, threads, in_first_language=True)

@@ -8,7 +8,7 @@ from medsim.audits.options import AuditCommandOptions
 from medsim.core.console import EXIT_CODES, app, command
 from medsim.core.errors import BrokenPromiseError, counted
 from medsim.core.options import call
-from medsim.core.printing import Format, print_table, quoted, say_next
+from medsim.core.printing import Format, print_table, say_next
 
 _FAILED = BrokenPromiseError.exit_code
 
@@ -31,10 +31,7 @@ def audit(options: AuditCommandOptions, *, form: Format = "table") -> None:
 
     counts = call(run, options).counts()
     print_table(counts, form)
-    say_next(
-        options.progress,
-        f"medsim report {quoted(options.out)} -o FILE.html makes the page to decide on findings",
-    )
+    say_next(options, "medsim report {out} -o FILE.html makes the page to decide on findings")
     number = "findings" if options.since is None else "new"
     is_such = counts["kind"].is_in(options.fail_on) | counts["severity"].is_in(options.fail_on)
     if n_failed := int(counts.filter(is_such)[number].sum()):

@@ -67,19 +67,17 @@ def audit_page(audit: Audit) -> Page:
     tables = {"Number of findings": counts, "Reviewers disagree": audit.conflicts()}
     parts = [PageTable(caption=name, frame=rows) for name, rows in tables.items() if rows.height]
     return report(
-        Page(
-            title=f"Audit of {name}",
-            lead="Names that are nearly the same, shared, retired or malformed.",
-            sections=[
-                Section(title="Result", result=result, parts=parts),
-                Section(title="Findings", prose=_PROSE, parts=[table]),
-            ],
-            notice=license_notice({name: source}),
-            words={kind: KINDS[kind].means for kind in counts["kind"]}
-            | {severity: f"Findings that are {means}." for severity, means in SEVERITIES.items()},
-        ),
         manifest,
         "audit",
+        title=f"Audit of {name}",
+        lead="Names that are nearly the same, shared, retired or malformed.",
+        sections=[
+            Section(title="Result", result=result, parts=parts),
+            Section(title="Findings", prose=_PROSE, parts=[table]),
+        ],
+        notice=license_notice({name: source}),
+        words={kind: KINDS[kind].means for kind in counts["kind"]}
+        | {severity: f"Findings that are {means}." for severity, means in SEVERITIES.items()},
         commands="medsim sql OUT \"from finding where severity = 'warning'\"",
     )
 

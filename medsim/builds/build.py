@@ -118,11 +118,11 @@ def paths_of(given: PathOrOutput) -> list[Path]:
     return [folder_of(given)] if is_output(given) else source_paths(str(given))
 
 
-def check_no_extensions(given: PathOrOutput, extensions: Sequence[str | Path]) -> None:
-    """Raise OptionError if there are extensions, although a build is given."""
-    if extensions:
+def check_no_options(given: PathOrOutput, **reading: object) -> None:
+    """Raise OptionError if there are options of reading a source, although a build is given."""
+    for name in filter(reading.get, reading):
         raise OptionError(
-            f"`extensions` does not apply to {folder_of(given)}, which is a build; leave it out"
+            f"`{name}` does not apply to {folder_of(given)}, which is a build; leave it out"
         )
 
 
@@ -132,7 +132,7 @@ def fill_tables(
     """Fill the canonical tables from a build or a source, and return the facts about it."""
     if not is_output(given):
         return read_terminology(str(given), store, reading, progress).to_json()
-    check_no_extensions(given, reading.extensions)
+    check_no_options(given, extensions=reading.extensions)
     build = Build(folder_of(given))
     store.view_files(build.folder, {name: table.files for name, table in CANONICAL_TABLES.items()})
     return dict(build.manifest.source)
@@ -157,7 +157,7 @@ def opened_or_built(
         extensions: extensions of the source.
     """
     if is_output(given):
-        check_no_extensions(given, extensions)
+        check_no_options(given, extensions=extensions)
         with reading_output(Build(folder_of(given))) as opened:
             yield opened
         return
@@ -411,9 +411,8 @@ def _write_manifest(run: BuildRun, derived: Derived, shortfall: int, output: Out
 
         location = location_of(run.embedding)
     written = BuildManifest(
-        **manifest.run_facts(run.progress, output.outputs, run.threads, *run.encoders),
+        **output.run_facts(run.recorded(), run.progress, run.threads, *run.encoders),
         source=run.terminology.to_json(),
-        options=run.recorded(),
         embedding=location,
         skipped=[asdict(reason) for reason in skipped],
         components={

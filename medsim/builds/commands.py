@@ -69,9 +69,7 @@ def build(
         raise OptionError("--shard and --dask exclude each other: both distribute the search")
     print_table(build_shard(**options.values_for(ShardOptions), shard=shard), form)
     n_shards = shard.partition("/")[2]
-    say_next(
-        options.progress, f"medsim merge {quoted(options.out)}, when all {n_shards} shards are done"
-    )
+    say_next(options, f"medsim merge {{out}}, when all {n_shards} shards are done")
 
 
 @command(app, MergeOptions, then=("sql", "eval", "split", "verify"), exit_codes=MAKING_EXIT_CODES)
@@ -127,7 +125,7 @@ def _show(build: Build, form: str, options: BuildOptions | MergeOptions | None =
     print_table(table, form, readable=readable_table_2)
     if options is not None:
         say_next(
-            options.progress,
+            options,
             f"medsim sql {quoted(build.folder)} shows what can be queried",
             f"medsim eval {quoted(build.folder)} -e NAME=PATH -o RESULTS scores an embedding",
         )

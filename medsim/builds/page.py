@@ -110,22 +110,20 @@ def build_page(build: Build) -> Page:
     names = {"name": "file", "size": "bytes", "sha256": "SHA-256"}
     files = pl.DataFrame(source_files, schema=list(names)).rename(names)
     return report(
-        Page(
-            title=f"Term-similarity datasets of {source.get('name')}",
-            lead=f"{combined(manifest.outputs, 'pairs/').rows:,} pairs of terms, release "
-            f"{source.get('release_date') or 'undated'}.",
-            sections=[section for section in sections if section is not None],
-            notice=license_notice({str(source.get("name")): source}),
-            words=words_of_sets(
-                {
-                    "dataset": distances["dataset"].unique(),
-                    "difficulty": distances["difficulty"].unique(),
-                    "negatives": [kind.removesuffix(" negatives") for kind in kinds],
-                }
-            ),
-        ),
         manifest,
         str(source.get("name")),
+        title=f"Term-similarity datasets of {source.get('name')}",
+        lead=f"{combined(manifest.outputs, 'pairs/').rows:,} pairs of terms, release "
+        f"{source.get('release_date') or 'undated'}.",
+        sections=[section for section in sections if section is not None],
+        notice=license_notice({str(source.get("name")): source}),
+        words=words_of_sets(
+            {
+                "dataset": distances["dataset"].unique(),
+                "difficulty": distances["difficulty"].unique(),
+                "negatives": [kind.removesuffix(" negatives") for kind in kinds],
+            }
+        ),
         parts=[_facts(manifest), PageTable(caption="Files that were read", frame=files)],
         commands=_COMMANDS,
         below="pairs/",

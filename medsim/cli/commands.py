@@ -9,7 +9,7 @@ from typing import Any
 from medsim.cli.options import ReportOptions, SqlOptions
 from medsim.core.console import app, command
 from medsim.core.options import call
-from medsim.core.printing import Format, print_frames, print_table, quoted, say_next
+from medsim.core.printing import Format, print_frames, print_table, say_next
 
 
 @command(app, SqlOptions)
@@ -63,4 +63,4 @@ def report(options: ReportOptions) -> None:
     from medsim.cli.report import write_report
 
     if call(write_report, options).suffix not in {".svg", ".png"}:
-        say_next(options.progress, f"open {quoted(options.out)} in a browser; it works offline")
+        say_next(options, "open {out} in a browser; it works offline")

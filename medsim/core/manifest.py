@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -19,7 +19,6 @@ import polars as pl
 from medsim.core.canonical import canonical_digest, text_parts
 from medsim.core.errors import with_addresses
 from medsim.core.files import read_own_json, whole_file
-from medsim.core.progress import Progress
 
 MANIFEST = "manifest.json"
 """The file that marks a finished output."""
@@ -131,20 +130,6 @@ def library_versions(*others: str) -> dict[str, str]:
         with suppress(PackageNotFoundError):
             versions[name] = _version(name)
     return versions
-
-
-def run_facts(
-    progress: Progress, outputs: Mapping[str, Output], threads: int, *libraries: str
-) -> dict[str, Any]:
-    """Return the fields of a ``RunManifest`` without options; ``libraries`` are additional ones."""
-    return {
-        "medsim": medsim_version(),
-        "libraries": library_versions(*libraries),
-        "threads": threads,
-        "warnings": list(progress.warnings),
-        "outputs": dict(sorted(outputs.items())),
-        "stages": [asdict(record) for record in progress.records],
-    }
 
 
 def content_of(rows: pl.DataFrame | pl.LazyFrame) -> Output:

@@ -18,8 +18,8 @@ from medsim.core.config import TIMEOUT
 from medsim.core.data import toml_of
 from medsim.core.errors import InputError, OptionError, counted, listed, with_addresses
 from medsim.core.files import check_own_file, digest_of
-from medsim.core.kinds import Kind, inner_output_hint, read_manifest
-from medsim.core.manifest import MANIFEST, Manifest, combined, fingerprint, output_kind
+from medsim.core.kinds import Kind, M, inner_output_hint, read_manifest
+from medsim.core.manifest import MANIFEST, combined, fingerprint, output_kind
 from medsim.core.parquet import read_parquet, scan_files, scan_of_users, scan_parquet
 from medsim.core.reading import reading
 from medsim.core.shown import Shown, Summary
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from medsim.core.statements import Outputs
     from medsim.core.store import Store
 
-M = TypeVar("M", bound=Manifest)
 O = TypeVar("O", bound="Opened[Any]")  # noqa: E741 — an opened output
 
 

@@ -10,6 +10,7 @@ import shutil
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,7 @@ from medsim.core.manifest import (
     Output,
     content_of,
     fingerprint,
+    library_versions,
     medsim_version,
     output_kind,
 )
@@ -40,6 +42,7 @@ from medsim.core.parquet import read_parquet, scan_parquet, write_parquet
 
 if TYPE_CHECKING:
     from medsim.core.kinds import Kind
+    from medsim.core.progress import Progress
 
 
 def resolved(out: Path) -> Path:
@@ -357,6 +360,27 @@ class OutputFolder:
                 sync_file(target)
             if name in outputs:
                 self.outputs[name] = outputs[name]
+
+    def run_facts(
+        self, options: Mapping[str, object], progress: Progress, threads: int, *libraries: str
+    ) -> dict[str, Any]:
+        """Return the fields of a ``RunManifest`` of a run that has written all files.
+
+        Args:
+            options: the options that affect the output, as they are recorded.
+            progress: has the warnings and the stages.
+            threads: number of threads used.
+            libraries: additional libraries whose versions are recorded.
+        """
+        return {
+            "medsim": medsim_version(),
+            "libraries": library_versions(*libraries),
+            "options": dict(options),
+            "threads": threads,
+            "warnings": list(progress.warnings),
+            "outputs": dict(sorted(self.outputs.items())),
+            "stages": [asdict(record) for record in progress.records],
+        }
 
     def publish(self) -> None:
         """Move the folder to its final path, and remove an earlier output there.

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from textwrap import TextWrapper
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -103,16 +103,22 @@ def print_frames(frames: Iterator[pl.DataFrame], form: str) -> None:
         typer.echo(f"the first {_MAX_ROWS} rows are shown; --format csv prints all", err=True)
 
 
-def say_signs(progress: Progress | None, form: str, signs: str) -> None:
-    """Print what signs and names in a table mean, if it is printed for people."""
+def say_signs(options: Any, form: str, signs: str) -> None:
+    """Print what signs and names in a table mean, if it is printed for people.
+
+    Args:
+        options: the options of the command.
+        form: the format of the table.
+        signs: the sentence.
+    """
     if form and _format(form).for_people:
-        progress_of(progress).say(signs)
+        progress_of(options.progress).say(signs)
 
 
-def say_missing(progress: Progress | None, form: str, why: str) -> None:
-    """Print why numbers are missing in a table for people, if any are."""
+def say_missing(options: Any, form: str, why: str) -> None:
+    """Print why numbers are missing in a table for people, if any are; see ``say_signs``."""
     if why:
-        say_signs(progress, form, f"\N{EN DASH}: {why}")
+        say_signs(options, form, f"\N{EN DASH}: {why}")
 
 
 def quoted(path: object) -> str:
@@ -121,10 +127,16 @@ def quoted(path: object) -> str:
     return text if _PLAIN_WORD.fullmatch(text) else shlex.quote(text)
 
 
-def say_next(progress: Progress | None, *steps: str) -> None:
-    """Print possible next steps, each with a purpose and a command."""
+def say_next(options: Any, *steps: str) -> None:
+    """Print possible next steps, each with a purpose and a command.
+
+    Args:
+        options: the options of the command.
+        steps: the steps, with ``{out}`` for the output.
+    """
     for step in steps:
-        progress_of(progress).say(f"next: {step}")
+        named = step.replace("{out}", quoted(getattr(options, "out", "")))
+        progress_of(options.progress).say(f"next: {named}")
 
 
 def print_outcome(result: Verification, location: object, progress: Progress | None) -> None:

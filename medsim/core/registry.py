@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Collection, Iterator
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from medsim.core.errors import OptionError, check_known
@@ -15,13 +16,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+@dataclass(eq=False)
 class Registry(Generic[T]):
     """The plug-ins of one kind, by name.
 
     Other packages add plug-ins by entry points in a group: the name of an entry point is the
     plug-in's, and its object is the plug-in.
 
-    Args:
+    Attributes:
         kind: noun for a plug-in in messages, such as "source".
         package: package whose modules register the plug-ins; imported at the first look-up.
         group: group of the entry points, such as "medsim.sources"; none by default.
@@ -30,27 +32,19 @@ class Registry(Generic[T]):
             module's name and "-" for "_". Then ``names`` imports no module.
     """
 
-    def __init__(
-        self,
-        kind: str,
-        package: str,
-        *,
-        group: str = "",
-        entry_type: type[T] | None = None,
-        named_as_modules: bool = False,
-    ) -> None:
-        self._kind = kind
-        self._package = package
-        self._group = group
-        self._entry_type = entry_type
-        self._named_as_modules = named_as_modules
-        self._entries: dict[str, T] = {}
-        self._discovered = False
+    kind: str
+    package: str
+    _: KW_ONLY
+    group: str = ""
+    entry_type: type[T] | None = None
+    named_as_modules: bool = False
+    _entries: dict[str, T] = field(default_factory=dict, init=False)
+    _discovered: bool = field(default=False, init=False)
 
     def register(self, name: str, entry: T) -> T:
         """Register ``entry`` under ``name``, and return it."""
         if name in self._entries:
-            message = f"two plug-ins of kind {self._kind} are named {name!r}"
+            message = f"two plug-ins of kind {self.kind} are named {name!r}"
             raise ValueError(message)
         self._entries[name] = entry
         return entry
@@ -63,7 +57,7 @@ class Registry(Generic[T]):
         """
         if not self._discovered:
             for module in self._modules():
-                importlib.import_module(f"{self._package}.{module}")
+                importlib.import_module(f"{self.package}.{module}")
             added: dict[str, T] = {}
             for point in self._entry_points():
                 added[point.name] = self._loaded(point, {*self._entries, *added})
@@ -73,7 +67,7 @@ class Registry(Generic[T]):
 
     def names(self) -> list[str]:
         """Return the names of all plug-ins, sorted."""
-        if not self._named_as_modules:
+        if not self.named_as_modules:
             return list(self.all())
         own = (module.replace("_", "-") for module in self._modules())
         return sorted({*own, *self._entry_points().names})
@@ -81,25 +75,25 @@ class Registry(Generic[T]):
     def get(self, name: str) -> T:
         """Return the plug-in named ``name``."""
         entries = self.all()
-        check_known(self._kind, entries, name)
+        check_known(self.kind, entries, name)
         return entries[name]
 
     def _modules(self) -> list[str]:
-        package = importlib.import_module(self._package)
+        package = importlib.import_module(self.package)
         return sorted(module.name for module in pkgutil.iter_modules(package.__path__))
 
     def _entry_points(self) -> EntryPoints:
         from importlib.metadata import entry_points  # noqa: PLC0415 — takes long to import
 
-        return entry_points(group=self._group)  # none has an empty group
+        return entry_points(group=self.group)  # none has an empty group
 
     def _loaded(self, point: EntryPoint, taken: set[str]) -> T:
         """Return the plug-in of an entry point; raise OptionError if it cannot be used."""
         package = point.dist.name if point.dist else point.module
-        adds = f"the package {package} adds the {self._kind} {point.name!r}"
+        adds = f"the package {package} adds the {self.kind} {point.name!r}"
         remedy = "update or uninstall it"
         if point.name in taken:
-            raise OptionError(f"{adds}, but another {self._kind} has this name; {remedy}")
+            raise OptionError(f"{adds}, but another {self.kind} has this name; {remedy}")
         try:
             entry = point.load()
         except Exception as error:  # the package may raise anything
@@ -107,8 +101,8 @@ class Registry(Generic[T]):
 
             fault = f"cannot be loaded ({format_exception_only(error)[-1].strip()})"
             raise OptionError(f"{adds}, but {point.value} {fault}; {remedy}") from error
-        if self._entry_type is not None and not isinstance(entry, self._entry_type):
-            fault = f"is of the class {type(entry).__name__}, not {self._entry_type.__name__}"
+        if self.entry_type is not None and not isinstance(entry, self.entry_type):
+            fault = f"is of the class {type(entry).__name__}, not {self.entry_type.__name__}"
             raise OptionError(f"{adds}, but {point.value} {fault}; {remedy}")
         if (name := getattr(entry, "name", point.name)) != point.name:
             raise OptionError(f"{adds}, but {point.value} is named {name!r}; {remedy}")

@@ -7,7 +7,7 @@ import typer
 from medsim.core.console import EXIT_CODES, app, command
 from medsim.core.errors import BrokenPromiseError
 from medsim.core.options import call
-from medsim.core.printing import Format, print_table, quoted, say_next
+from medsim.core.printing import Format, print_table, say_next
 from medsim.definitions.options import DefineOptions, RebuildOptions
 
 _CODES = {**EXIT_CODES, BrokenPromiseError.exit_code: "a table differs from the definition"}
@@ -25,7 +25,7 @@ def define(options: DefineOptions) -> None:
     from medsim.definitions.definition import define as run
 
     call(run, options)
-    say_next(options.progress, f"medsim rebuild {quoted(options.out)} SOURCE -o FOLDER repeats it")
+    say_next(options, "medsim rebuild {out} SOURCE -o FOLDER repeats it")
 
 
 @command(app, RebuildOptions, then=("eval", "split", "verify"), exit_codes=_CODES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from medsim.core.console import app, command
 from medsim.core.options import call
-from medsim.core.printing import Format, print_table, quoted, say_next, say_signs
+from medsim.core.printing import Format, print_table, say_next, say_signs
 from medsim.diffs.options import DiffOptions
 
 
@@ -22,12 +22,9 @@ def diff(options: DiffOptions, *, form: Format = "table") -> None:
     from medsim.diffs.output import readable_changes
 
     print_table(call(run, options).summary(), form, readable=readable_changes)
-    say_signs(
-        options.progress, form, "of kept concepts: of concepts that are active in both releases"
-    )
-    out = quoted(options.out)
+    say_signs(options, form, "of kept concepts: of concepts that are active in both releases")
     say_next(
-        options.progress,
-        f'for the rows of a table, run medsim sql {out} "from name"',
-        f"for a page, run medsim report {out} -o changes.html",
+        options,
+        'for the rows of a table, run medsim sql {out} "from name"',
+        "for a page, run medsim report {out} -o changes.html",
     )

@@ -10,7 +10,7 @@ import polars as pl
 from medsim.builds.build import opened_or_built, paths_of
 from medsim.builds.output import PAIR, Build, BuildManifest
 from medsim.builds.positives import pair_distances
-from medsim.core import manifest, queries
+from medsim.core import queries
 from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
 from medsim.core.kinds import CANONICAL_TABLES
@@ -78,8 +78,7 @@ def diff(options: DiffOptions) -> Diff:
         DiffManifest(
             old=_facts(options.old, old),
             new=_facts(options.new, new),
-            options=options.recorded(),
-            **manifest.run_facts(progress, output.outputs, threads),
+            **output.run_facts(options.recorded(), progress, threads),
         ).write(output.folder)
         output.publish()
     return Diff(options.out)

@@ -33,19 +33,17 @@ def diff_page(diff: Diff) -> Page:
         ],
     )
     return report(
-        Page(
-            title=f"What changed from {labels[0]} to {labels[1]}",
-            lead="The changes between two releases of a terminology, and in the datasets that are "
-            "built from them.",
-            sections=[result, *(_section(name, diff.table(name)) for name in DIFF_TABLES)],
-            notice=license_notice(dict(zip(labels, sources, strict=True))),
-            words={
-                "of_kept_concepts": "Changes whose concepts are all active in both releases.",
-                "kept": "Yes if all concepts of the row are active in both releases.",
-            },
-        ),
         manifest,
         "diff",
+        title=f"What changed from {labels[0]} to {labels[1]}",
+        lead="The changes between two releases of a terminology, and in the datasets that are "
+        "built from them.",
+        sections=[result, *(_section(name, diff.table(name)) for name in DIFF_TABLES)],
+        notice=license_notice(dict(zip(labels, sources, strict=True))),
+        words={
+            "of_kept_concepts": "Changes whose concepts are all active in both releases.",
+            "kept": "Yes if all concepts of the row are active in both releases.",
+        },
         commands="medsim sql OUT \"from name where change = 'changed' order by distance\"\n"
         "medsim sql OUT \"from pair where negatives = 'levenshtein'\"",
     )

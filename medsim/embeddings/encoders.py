@@ -231,7 +231,7 @@ def register_encoder(
         gives=formats.TERMS,
         load=load,
     )
-    return formats.FORMATS.register(name, file_format)
+    return file_format.register(name)
 
 
 def unit(vectors: Vectors) -> Vectors:

@@ -85,8 +85,7 @@ def ask_questions(options: EvaluateOptions) -> Answers:
         AnswersManifest(
             questions={each.name: each.provenance for each in inputs},
             models=about,
-            options=recorded,
-            **manifest.run_facts(progress, output.outputs, options.n_threads, *manifest.ENCODERS),
+            **output.run_facts(recorded, progress, options.n_threads, *manifest.ENCODERS),
         ).write(output.folder)
         output.publish()
     return Answers(out)

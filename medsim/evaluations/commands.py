@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from medsim.core.console import app, command
 from medsim.core.options import call, folder_of
-from medsim.core.printing import Format, print_table, quoted, say_missing, say_next, say_signs
-from medsim.core.progress import Progress
+from medsim.core.printing import Format, print_table, say_missing, say_next, say_signs
 from medsim.evaluations.options import CompareOptions, CorrelateOptions, EvaluateOptions
 
 if TYPE_CHECKING:
@@ -61,10 +60,10 @@ def evaluate(
         return
     evaluated = call(run, options)
     if isinstance(evaluated, Answers):
-        print_answers(evaluated, form, options.progress)
+        print_answers(evaluated, form, options)
         return
     compare_options = CompareOptions(evaluation=evaluated)
-    _print_comparison(*compared(compare_options), form, options.progress)
+    _print_comparison(*compared(compare_options), form, options)
     optional = (
         (options.retrieval and options.embeddings, "retrieval"),
         (options.noise and options.embeddings, "robustness"),
@@ -72,11 +71,10 @@ def evaluate(
         (options.words, "parts"),
     )
     tables = [("a summary", "standings"), *((name, name) for chosen, name in optional if chosen)]
-    out = quoted(options.out)
     say_next(
-        options.progress,
-        *(f"for {what}, run medsim compare {out} --table {table}" for what, table in tables),
-        f"for a report, run medsim report {out} -o report.html",
+        options,
+        *(f"for {what}, run medsim compare {{out}} --table {table}" for what, table in tables),
+        "for a report, run medsim report {out} -o report.html",
     )
 
 
@@ -103,7 +101,7 @@ def compare(options: CompareOptions, *, form: Format = "table") -> None:
     from medsim.questions.scores import print_answers
 
     if output_kind(folder := folder_of(options.evaluation)) == Answers.kind.name:
-        print_answers(Answers(folder), form, options.progress)
+        print_answers(Answers(folder), form, options)
         return
     rows, sentences = compared(options)
     if options.table == "article":
@@ -112,14 +110,14 @@ def compare(options: CompareOptions, *, form: Format = "table") -> None:
         print_table(rows, form, readable=lambda _: shown, note=note)
     else:
         note, opening = (" ".join(sentences), []) if options.numbered else ("", sentences)
-        _print_comparison(rows, opening, form, options.progress, note)
+        _print_comparison(rows, opening, form, options, note)
 
 
 def _print_comparison(
     rows: pl.DataFrame,
     sentences: Sequence[str],
     form: str,
-    progress: Progress | None,
+    options: Any,
     note: str = "",
 ) -> None:
     """Print the result in sentences, a table of comparisons, a note, and the meaning of signs."""
@@ -127,15 +125,15 @@ def _print_comparison(
 
     frames = readable_tables(rows) if rows.height else [rows]
     print_table(rows, form, readable=lambda _: frames, opening=sentences, note=note)
-    say_missing(progress, form, why_missing_in(rows, frames))
+    say_missing(options, form, why_missing_in(rows, frames))
     if {"n_better", "value"} <= set(rows.columns):
         signs = (
             "+1-0: significantly better than 1, worse than 0; "
             "*: not significantly different from the best"
         )
-        say_signs(progress, form, signs)
+        say_signs(options, form, signs)
     elif any(re.search(r"\(\d", str(frame.rows())) for frame in frames):
-        say_signs(progress, form, "(n): number of pairs")
+        say_signs(options, form, "(n): number of pairs")
 
 
 @command(app, CorrelateOptions)
@@ -160,7 +158,7 @@ def correlate(options: CorrelateOptions, *, form: Format = "table") -> None:
         f"Pearson's r; *, **, ***: p below 0.05, 0.01, 0.001{after}; "
         "detectable r: the smallest that this many models can show at 80% power"
     )
-    say_signs(options.progress, form, signs)
+    say_signs(options, form, signs)
     undefined = correlations.filter(correlations["r"].is_null())["verdict"]
     for verdict in undefined.unique(maintain_order=True):
-        say_missing(options.progress, form, verdict.removeprefix("undefined: "))
+        say_missing(options, form, verdict.removeprefix("undefined: "))

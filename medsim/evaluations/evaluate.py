@@ -372,12 +372,11 @@ def summarize(run: EvaluationRun) -> None:
         run.write(table, frame)
     results, comparisons = (joined[table.files] for table in SUMMARIES[:2])
     write_result(run, results, comparisons, headlines)
-    outputs, threads = run.output.outputs, run.options.n_threads
+    recorded, threads = run.options.recorded(), run.options.n_threads
     EvaluationManifest(
         inputs=run.inputs,
         embeddings=run.embeddings,
-        options=run.options.recorded(),
-        **manifest.run_facts(run.progress, outputs, threads, *manifest.ENCODERS),
+        **run.output.run_facts(recorded, run.progress, threads, *manifest.ENCODERS),
     ).write(run.output.folder)
 
 

@@ -149,16 +149,14 @@ def evaluation_page(manifest: EvaluationManifest, data: EvaluationReportData) ->
         *(facts(f"Embedding {name}", about.items()) for name, about in manifest.embeddings.items()),
     ]
     return report(
-        Page(
-            title="How well embeddings represent medical terms",
-            lead=f"{listed(embeddings, _MAX_LISTED)} on {listed([*manifest.inputs], _MAX_LISTED)}.",
-            sections=[section for section in sections if section is not None],
-            notice=license_notice(manifest.inputs),
-            signature=options,
-            words=meanings_of(data.results),
-        ),
         manifest,
         "results",
+        title="How well embeddings represent medical terms",
+        lead=f"{listed(embeddings, _MAX_LISTED)} on {listed([*manifest.inputs], _MAX_LISTED)}.",
+        sections=[section for section in sections if section is not None],
+        notice=license_notice(manifest.inputs),
+        signature=options,
+        words=meanings_of(data.results),
         parts=[Folded(summary="Inputs and embeddings", tables=recorded), _TO_CITE],
         commands=_COMMANDS,
     )

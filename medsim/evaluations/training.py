@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from inspect import Signature, signature
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from medsim.core.config import SET_COLUMNS
 from medsim.core.errors import OptionError, needing
+from medsim.core.options import PathOrOutput
 from medsim.core.progress import Progress, Stage
 from medsim.embeddings.embedded_terms import NamedEmbedding, embed_terms, similarities_of, term_rows
 from medsim.embeddings.encoders import EncodedBatch, batches, collect
@@ -24,9 +25,6 @@ from medsim.evaluations.run import resampling_of
 from medsim.evaluations.scoring import ScoredModel, baseline_models, score_sets
 from medsim.evaluations.sets import HEADLINE
 from medsim.evaluations.statistic import BASELINE
-
-if TYPE_CHECKING:
-    from medsim.core.options import PathOrOutput
 
 T = TypeVar("T")
 

@@ -32,4 +32,4 @@ def export(options: ExportOptions, *, form: Format = "table") -> None:
     names = files["file"].to_list()
     chosen = [name for name in names if name.startswith("train")] or names
     file = quoted(Path(out, *chosen[:1]))
-    say_next(options.progress, format_of(options).next.format(out=out, file=file))
+    say_next(options, format_of(options).next.format(out=out, file=file))

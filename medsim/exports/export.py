@@ -7,7 +7,6 @@ from typing import Any
 
 from medsim.builds.cards import split_of
 from medsim.builds.output import Build
-from medsim.core import manifest
 from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError
 from medsim.core.files import digest_of
@@ -57,9 +56,8 @@ def export(options: ExportOptions) -> Exported:
         ExportManifest(
             source=exported.manifest.source,
             exported=digest_of(exported.folder / MANIFEST),
-            options=options.recorded(),
             skipped=[asdict(reason) for reason in run.skipped],
-            **manifest.run_facts(progress, output.outputs, run.threads),
+            **output.run_facts(options.recorded(), progress, run.threads),
         ).write(output.folder)
         output.publish()
     return Exported(options.out)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from medsim.core.console import app, command
 from medsim.core.options import call
-from medsim.core.printing import Format, print_table, quoted, say_next, say_signs
+from medsim.core.printing import Format, print_table, say_next, say_signs
 from medsim.leaderboards.options import LeaderboardOptions
 
 
@@ -25,6 +25,6 @@ def leaderboard(options: LeaderboardOptions, *, form: Format = "table") -> None:
 
     print_table(call(run, options), form, readable=lambda rows: [readable_board(rows)])
     signs = "rank: 1 plus the number of significantly better models, by paired tests at 5% each"
-    say_signs(options.progress, form, f"{signs}; unchecked rows are claims of their submitters")
+    say_signs(options, form, f"{signs}; unchecked rows are claims of their submitters")
     if options.out is not None:
-        say_next(options.progress, f"open {quoted(options.out)} in a browser; it works offline")
+        say_next(options, "open {out} in a browser; it works offline")

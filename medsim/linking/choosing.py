@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import polars as pl
 
 from medsim.core.errors import OptionError
+from medsim.core.progress import Progress
 from medsim.embeddings.chats import LanguageModel
 from medsim.embeddings.replies import chat_of, noted, unanswered
 from medsim.questions.answers import parse_choice
 from medsim.questions.question import LETTERS
 from medsim.systems.ranked_lists import LISTING
-
-if TYPE_CHECKING:
-    from medsim.core.progress import Progress
 
 _INSTRUCTION = (
     "A text mentions a medical concept. Choose the name that stands for the same concept as the "

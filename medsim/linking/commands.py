@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from medsim.core.console import app, command
 from medsim.core.options import call
-from medsim.core.printing import Format, print_table, quoted, say_next, say_signs
+from medsim.core.printing import Format, print_table, say_next, say_signs
 from medsim.linking.options import LinkOptions
 
 
@@ -27,12 +27,9 @@ def link(options: LinkOptions, *, form: Format = "table") -> None:
     results = linked.results()
     sentences = ranking_sentences(results, linked.comparisons(), "mention")
     print_table(results, form, readable=readable_rankings, opening=sentences)
-    say_signs(
-        options.progress, form, "in percent, with 95% confidence intervals by document in brackets"
-    )
-    out = quoted(options.out)
+    say_signs(options, form, "in percent, with 95% confidence intervals by document in brackets")
     say_next(
-        options.progress,
-        f'for ranks, run medsim sql {out} "from link"',
-        f"for a report, run medsim report {out} -o report.html",
+        options,
+        'for ranks, run medsim sql {out} "from link"',
+        "for a report, run medsim report {out} -o report.html",
     )

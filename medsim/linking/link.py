@@ -10,9 +10,9 @@ import polars as pl
 
 from medsim.builds.build import fill_tables, is_output, paths_of
 from medsim.builds.output import Build
-from medsim.core import manifest
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
+from medsim.core.manifest import ENCODERS, fingerprint
 from medsim.core.options import folder_of, public
 from medsim.core.output import claimed_by
 from medsim.core.progress import Progress, progress_of
@@ -93,9 +93,8 @@ def link(options: LinkOptions) -> Linking:
             dictionary=dictionary,
             embeddings=models.embeddings,
             systems=models.systems,
-            options=options.recorded(),
             skipped=[asdict(item) for item in problems.skipped()],
-            **manifest.run_facts(progress, output.outputs, threads, *manifest.ENCODERS),
+            **output.run_facts(options.recorded(), progress, threads, *ENCODERS),
         ).write(output.folder)
         output.publish()
     return Linking(options.out)
@@ -228,6 +227,6 @@ def _read_names(
     return terminology, {
         "n_names": names["term"].n_unique(),
         "n_concepts": names["concept_id"].n_unique(),
-        "fingerprint": manifest.fingerprint(names),
+        "fingerprint": fingerprint(names),
         "build": build and build.manifest.digest,
     }

@@ -19,14 +19,12 @@ def linking_page(linking: Linking) -> Page:
     terminology = manifest.terminology
     n_mentions = counted(linking.mentions().height, "mention")
     return report(
-        Page(
-            title=f"Entity linking to {terminology['name']}",
-            lead=f"{n_mentions} looked up among the names of {terminology['name']}.",
-            sections=[ranking_section(linking, "mention")],
-            notice=license_notice({str(terminology["name"]): terminology}),
-        ),
         manifest,
         linking.folder.name,
+        title=f"Entity linking to {terminology['name']}",
+        lead=f"{n_mentions} looked up among the names of {terminology['name']}.",
+        sections=[ranking_section(linking, "mention")],
+        notice=license_notice({str(terminology["name"]): terminology}),
         parts=[
             *(facts(f"Corpus {name}", about.items()) for name, about in manifest.corpora.items()),
             *(facts(f"Model {name}", about.items()) for name, about in models),

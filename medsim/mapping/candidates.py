@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from medsim.builds.spelling import Fragments, SpellingFeatures
 from medsim.core.terms import lowered_column
-from medsim.embeddings.embedded_terms import similarities_of
+from medsim.embeddings.embedded_terms import EmbeddedTerms, similarities_of
 from medsim.embeddings.metrics import WordBags, Workers
 from medsim.kernels.types import Ids, Vectors
 from medsim.neighbours.difference import without_accents
 from medsim.neighbours.pool import Pool
 from medsim.neighbours.rankers import names_by_cosine, names_by_tfidf
-
-if TYPE_CHECKING:
-    from medsim.embeddings.embedded_terms import EmbeddedTerms
 
 _EDITS = 2  # edits within which all names are candidates
 _AT_ONCE = 1 << 17  # pairs

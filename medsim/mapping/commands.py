@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from medsim.core.console import app, command
 from medsim.core.options import call
-from medsim.core.printing import Format, print_table, quoted, say_next, say_signs
+from medsim.core.printing import Format, print_table, say_next, say_signs
 from medsim.mapping.options import MapOptions
 
 
@@ -27,7 +27,7 @@ def map_local(options: MapOptions, *, form: Format = "table") -> None:
     if form == "table" or not mapped.is_scored:
         print_table(mapped.counts(), form)
     say_signs(
-        options.progress,
+        options,
         form,
         "at least: probability that the first candidate is right; expected right: their sum",
     )
@@ -35,9 +35,8 @@ def map_local(options: MapOptions, *, form: Format = "table") -> None:
         results = mapped.results()
         sentences = ranking_sentences(results, mapped.comparisons(), "code")
         print_table(results, form, readable=readable_rankings, opening=sentences)
-    out = quoted(options.out)
     say_next(
-        options.progress,
-        f"to decide, run medsim report {out} -o decide.html",
-        f'for the rows, run medsim sql {out} "from candidate"',
+        options,
+        "to decide, run medsim report {out} -o decide.html",
+        'for the rows, run medsim sql {out} "from candidate"',
     )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from medsim.core.errors import InputError, OptionError, counted
+from medsim.core.progress import Progress
 from medsim.core.store import Store
 from medsim.core.terms import lowered_column
-from medsim.mapping.options import DECIDED, MAPPED
+from medsim.mapping.options import DECIDED, MAPPED, MapOptions
 from medsim.systems.options import System, system_of, systems_of
 from medsim.systems.predictions import exact_mappings, predicted_table
 from medsim.systems.ranked_lists import (
@@ -21,10 +21,6 @@ from medsim.systems.ranked_lists import (
 )
 from medsim.systems.rankings import STRATA, ranking_tables
 from medsim.terminologies.mappings import cite_codes
-
-if TYPE_CHECKING:
-    from medsim.core.progress import Progress
-    from medsim.mapping.options import MapOptions
 
 _NO_CATEGORY = "no category"
 

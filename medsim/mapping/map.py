@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from medsim.builds.build import paths_of
-from medsim.core import manifest
 from medsim.core.config import checked_threads
 from medsim.core.errors import counted, listed
+from medsim.core.manifest import ENCODERS
 from medsim.core.options import public
-from medsim.core.output import claimed_by
+from medsim.core.output import OutputFolder, claimed_by
 from medsim.core.progress import Progress, progress_of
 from medsim.core.store import Store
 from medsim.core.tables import bytes_of
-from medsim.embeddings.embedded_terms import embedded_by, term_rows
+from medsim.embeddings.embedded_terms import EmbeddedTerms, embedded_by, term_rows
 from medsim.embeddings.encoders import cache_folder
 from medsim.embeddings.options import embedding_spec
+from medsim.kernels.types import Ids
 from medsim.mapping.candidates import PairSearch, comparable
 from medsim.mapping.decided import Decided, decided_of
 from medsim.mapping.files import MAX_IN_WORKBOOK, write_files
@@ -30,11 +31,6 @@ from medsim.mapping.output import NAME_MAPPING, MappingManifest, NameMapping
 from medsim.mapping.probability import drawn_lists, likely_concepts
 from medsim.mapping.rows import tables_of
 from medsim.terminologies.options import ReadingOptions
-
-if TYPE_CHECKING:
-    from medsim.core.output import OutputFolder
-    from medsim.embeddings.embedded_terms import EmbeddedTerms
-    from medsim.kernels.types import Ids
 
 _MIN_DEPTH = 10  # names that each search returns for a name
 _FEW_NAMES = 200
@@ -90,8 +86,7 @@ def map_names(options: MapOptions) -> NameMapping:
             gold=None if gold is None else gold.facts,
             systems={} if gold is None else gold.predicted.facts,
             decisions=[{"file": name, "sha256": sha256} for name, sha256 in digests],
-            options=options.recorded(),
-            **manifest.run_facts(progress, output.outputs, threads, *manifest.ENCODERS),
+            **output.run_facts(options.recorded(), progress, threads, *ENCODERS),
         ).write(output.folder)
         output.publish()
     return NameMapping(options.out)

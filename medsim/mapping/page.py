@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from medsim.core.errors import counted, listed
 from medsim.core.store import Store
 from medsim.decisions import PREDICATES
 from medsim.mapping.decided import NO_MATCH
-from medsim.mapping.output import at_least
+from medsim.mapping.output import NameMapping, at_least
 from medsim.pages.markup import compressed_json
 from medsim.pages.page import (
     MAX_LONG_ROWS,
@@ -24,9 +22,6 @@ from medsim.pages.page import (
 )
 from medsim.pages.readable import headed
 from medsim.terminologies.prefixes import links_of
-
-if TYPE_CHECKING:
-    from medsim.mapping.output import NameMapping
 
 MAX_CONCEPTS = 12_000_000
 """The maximum size of the names of the standard in a page, compressed, in characters."""
@@ -63,19 +58,17 @@ def mapping_page(mapping: NameMapping) -> Page:
         if rows.height
     ]
     return report(
-        Page(
-            title=f"Mapping of {local['name']} to {standard['name']}",
-            lead="Local codes, and the concepts of a standard that they probably mean.",
-            sections=[
-                Section(title="Result", result=result, parts=parts),
-                *_scores(mapping),
-                Section(title="Decide", prose=_PROSE, parts=[_asked_codes(mapping)]),
-            ],
-            notice=license_notice({str(facts["name"]): facts for facts in (local, standard)}),
-            words=_WORDS if opened.height else {},
-        ),
         manifest,
         "map",
+        title=f"Mapping of {local['name']} to {standard['name']}",
+        lead="Local codes, and the concepts of a standard that they probably mean.",
+        sections=[
+            Section(title="Result", result=result, parts=parts),
+            *_scores(mapping),
+            Section(title="Decide", prose=_PROSE, parts=[_asked_codes(mapping)]),
+        ],
+        notice=license_notice({str(facts["name"]): facts for facts in (local, standard)}),
+        words=_WORDS if opened.height else {},
         commands='medsim sql OUT "from candidate where rank = 1 order by probability"',
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 
 from medsim.core.console import app, command
-from medsim.core.printing import Format, print_frames, quoted, say_next
+from medsim.core.printing import Format, print_frames, say_next
 from medsim.neighbours.options import NearestCommandOptions
 
 
@@ -29,4 +29,4 @@ def nearest(options: NearestCommandOptions, *, form: Format = "table") -> None:
             return
         check_not_input(options.out, options.paths_read())
         write_rows(options.out, batches, overwrite=options.overwrite)
-    say_next(options.progress, f"read {quoted(options.out)} with medsim sql or any tool for tables")
+    say_next(options, "read {out} with medsim sql or any tool for tables")

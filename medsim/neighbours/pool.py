@@ -30,7 +30,7 @@ from medsim.core.tables import (
     table_of,
 )
 from medsim.core.terms import MAX_NAME, TOO_LONG, lowered_column, numbers_of
-from medsim.kernels.best import FAR
+from medsim.kernels.best import FAR, Nearest
 from medsim.kernels.near_pairs import MATCH, QUERY
 from medsim.kernels.types import Ids
 from medsim.neighbours.options import NearestOptions, Ties
@@ -39,7 +39,6 @@ from medsim.neighbours.search import NearestSearch, Terms, pairs_within, part_of
 from medsim.terminologies.sources.table import cell_text, table_values
 
 if TYPE_CHECKING:
-    from medsim.kernels.best import Nearest
     from medsim.kernels.edit_search import Queries
     from medsim.neighbours.search import Advance
 

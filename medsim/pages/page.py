@@ -326,7 +326,6 @@ def with_interval(row: Mapping[str, Any]) -> str:
 
 
 def report(
-    page: Page,
     manifest: Manifest,
     name: str,
     *,
@@ -334,20 +333,23 @@ def report(
     parts: Sequence[SectionPart] = (),
     below: str = "",
     paper: str = SCHULZ_2020,
+    **shown: Any,
 ) -> Page:
-    """Return a page as the report of an output: signed, and with where the numbers come from.
+    """Return the report of an output: a page, signed, and with where the numbers come from.
 
     A sentence in its first section says how many warnings there are.
 
     Args:
-        page: its signature has only the options, by default the seed; its lead gets the version.
         manifest: of the output.
         name: of the output, before the digest of its rows.
         commands: how to go on.
         parts: further facts on the inputs.
         below: the beginning of the paths of files that the digest identifies; all by default.
         paper: how to cite the method.
+        shown: the fields of ``Page``; its signature has only the options, by default the seed, and
+            its lead gets the version.
     """
+    page = Page(**shown)
     seed = manifest.options.get("seed")
     options = page.signature or ("" if seed is None else f"seed {seed}")
     digest = combined(manifest.outputs, below).fingerprint[:FINGERPRINT]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from medsim.core.console import MAKING_EXIT_CODES, app, command
 from medsim.core.options import call
-from medsim.core.printing import Format, print_table, quoted, say_next
+from medsim.core.printing import Format, print_table, say_next
 from medsim.papers.options import ReproduceOptions
 
 
@@ -23,5 +23,4 @@ def reproduce(options: ReproduceOptions, *, form: Format = "table") -> None:
     from medsim.papers.reproduce import reproduce as run
 
     print_table(call(run, options).counts(), form)
-    out = quoted(options.out)
-    say_next(options.progress, f"open {out}/tables.html in a browser; it works offline")
+    say_next(options, "open {out}/tables.html in a browser; it works offline")

@@ -12,7 +12,6 @@ from typing import cast
 import polars as pl
 
 from medsim.builds.build import is_output
-from medsim.core import manifest
 from medsim.core.config import checked_threads
 from medsim.core.errors import OptionError, counted
 from medsim.core.options import public
@@ -59,8 +58,7 @@ def reproduce(options: ReproduceOptions) -> Reproduction:
             sources=made.sources,
             inputs=_described(options, made.inputs),
             remarks={**printed_papers()[options.paper].remarks, **made.remarks},
-            options=options.recorded(),
-            **manifest.run_facts(progress, folder.outputs, threads),
+            **folder.run_facts(options.recorded(), progress, threads),
         ).write(folder.folder)
         folder.publish()
     tables = Reproduction(out / "tables")
@@ -151,18 +149,16 @@ def reproduction_page(reproduction: Reproduction) -> Page:
     )
     tables = cells.group_by("table", maintain_order=True)
     return report(
-        Page(
-            title=f"The tables of {printed_papers()[paper].title}",
-            lead="Computed again, beside the printed numbers.",
-            sections=[
-                Section(title="Result", result=[result], parts=[_PROSE]),
-                _inputs(manifest),
-                *(_section(str(name), rows) for (name,), rows in tables),
-            ],
-            notice=license_notice(manifest.sources),
-        ),
         manifest,
         "reproduction",
+        title=f"The tables of {printed_papers()[paper].title}",
+        lead="Computed again, beside the printed numbers.",
+        sections=[
+            Section(title="Result", result=[result], parts=[_PROSE]),
+            _inputs(manifest),
+            *(_section(str(name), rows) for (name,), rows in tables),
+        ],
+        notice=license_notice(manifest.sources),
         commands="medsim sql OUT/tables \"from cell where table = '5'\"",
         paper=PAPERS.get(paper).citation,
     )

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -28,11 +28,9 @@ from medsim.questions.output import REPLIES
 from medsim.questions.question import LETTERS, Questions
 from medsim.questions.rules import scores_by_rule
 from medsim.statistics.scores import best_threshold
+from medsim.systems.options import System
 from medsim.systems.predictions import predicted_table
 from medsim.systems.scorers import PAIR_TERMS, score_pairs
-
-if TYPE_CHECKING:
-    from medsim.systems.options import System
 
 INSTRUCTIONS = {
     "choice": "Answer the question about medical names. Exactly one of the lettered names is "

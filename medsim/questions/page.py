@@ -80,15 +80,13 @@ def answers_page(answers: Answers) -> Page:
         parts=[*_charts(shown), *tables, chosen, affirmed],
     )
     return report(
-        Page(
-            title="Models on multiple-choice questions",
-            lead="Do models know which names mean the same as a term?",
-            sections=[result],
-            notice=license_notice(sources),
-            words=_WORDS,
-        ),
         manifest,
         answers.folder.name,
+        title="Models on multiple-choice questions",
+        lead="Do models know which names mean the same as a term?",
+        sections=[result],
+        notice=license_notice(sources),
+        words=_WORDS,
         parts=[facts(key, each.items()) for key, each in about],
         commands=f'medsim sql OUT "from affirmed"\nmedsim study sample OUT/{AFFIRMED_CSV} -o study',
     )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from medsim.core.errors import counted
 from medsim.core.printing import print_table, quoted, say_next, say_signs
-from medsim.core.progress import Progress
 from medsim.core.shown import number
 from medsim.embeddings.replies import COUNTED
 from medsim.kernels.types import Rows
@@ -199,15 +199,15 @@ def readable_results(results: pl.DataFrame) -> list[pl.DataFrame]:
     return [whole, parts.pivot("model", index=index, values="accuracy")]
 
 
-def print_answers(answers: Answers, form: str, progress: Progress | None) -> None:
+def print_answers(answers: Answers, form: str, options: Any) -> None:
     """Print the scores of answers to questions."""
     results = answers.results()
     opening = [*answer_sentences(results), *chosen_sentences(answers)]
     print_table(results, form, readable=readable_results, opening=opening)
-    say_signs(progress, form, "low, high: 95% confidence interval by concept; p: of differences")
+    say_signs(options, form, "low, high: 95% confidence interval by concept; p: of differences")
     folder = quoted(answers.folder)
     say_next(
-        progress,
+        options,
         f'for wrong names that models take for synonyms, run medsim sql {folder} "from affirmed"',
         f"for a report, run medsim report {folder} -o report.html",
     )

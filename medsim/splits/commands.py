@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from medsim.core.console import MAKING_EXIT_CODES, VERIFYING_EXIT_CODES, app, command
 from medsim.core.options import call
-from medsim.core.printing import Format, print_outcome, print_table, quoted, say_next, say_signs
+from medsim.core.printing import Format, print_outcome, print_table, say_next, say_signs
 from medsim.splits.options import AnyVerifyOptions, SplitOptions
 
 
@@ -24,13 +24,8 @@ def split(options: SplitOptions, *, form: Format = "table") -> None:
     from medsim.splits.split import split as run
 
     print_table(call(run, options).sizes(), form, readable=readable_sizes)
-    say_signs(
-        options.progress, form, "groups: linked concepts, kept in one split; datasets: positives"
-    )
-    say_next(
-        options.progress,
-        f"medsim export {quoted(options.out)} -o FOLDER --for TOOL writes files to train on",
-    )
+    say_signs(options, form, "groups: linked concepts, kept in one split; datasets: positives")
+    say_next(options, "medsim export {out} -o FOLDER --for TOOL writes files to train on")
 
 
 @command(app, AnyVerifyOptions, exit_codes=VERIFYING_EXIT_CODES)

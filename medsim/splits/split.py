@@ -419,7 +419,7 @@ def split(options: SplitOptions) -> Splits:
         manifests = {name: read_manifest(part.folder, BUILD) for name, part in parts.items()}
         output.write_text(CARD, splits_card(manifests, options.recorded()), 0)
         SplitsManifest(
-            **{**manifest.run_facts(progress, output.outputs, threads), **job},
+            **{**output.run_facts(options.recorded(), progress, threads), **job},
             source=build.manifest.source,
             splits={name: _facts(name, partition, output) for name in parts},
         ).write(output.folder)

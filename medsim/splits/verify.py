@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
+from medsim.builds.options import VerifyOptions
 from medsim.builds.output import CARD, Build
 from medsim.builds.positives import reload
 from medsim.builds.verify import verify_build, with_seed
@@ -31,9 +32,6 @@ from medsim.splits.split import (
     place_groups,
     within_splits,
 )
-
-if TYPE_CHECKING:
-    from medsim.builds.options import VerifyOptions
 
 
 @public(AnyVerifyOptions)

@@ -6,16 +6,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from medsim.core.config import in_threads
 from medsim.kernels.types import Flags, FlagTable, Values
 from medsim.statistics.estimates import Z95, Estimate, normal_share, wilson
-
-if TYPE_CHECKING:
-    from medsim.statistics.options import Resampling
+from medsim.statistics.options import Resampling
 
 _NORMAL = NormalDist()
 _ROUNDING = 1e-12

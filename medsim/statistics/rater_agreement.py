@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,10 +13,8 @@ from medsim.kernels.resampling import resampled_pairs, shared_spearman
 from medsim.kernels.types import Flags, FloatTable, Places, Ranks, Values
 from medsim.statistics.bca import bca_estimate, in_tasks
 from medsim.statistics.estimates import Estimate, quotients
+from medsim.statistics.options import Resampling
 from medsim.statistics.ranks import leave_one_out_spearman, ranked, without_rounding_errors
-
-if TYPE_CHECKING:
-    from medsim.statistics.options import Resampling
 
 FEWEST_SHARED = 10
 """The minimum number of items: a correlation of 2 items is always 1 or -1."""

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,11 +15,9 @@ from medsim.statistics import estimates
 from medsim.statistics.bca import Distribution, acceleration, bca_interval, bca_p, in_tasks
 from medsim.statistics.estimates import Estimate
 from medsim.statistics.matched import MatchedPairs
+from medsim.statistics.options import Resampling
 from medsim.statistics.ranks import counts_by_label, kendall, leave_one_out_spearman, ranked
 from medsim.statistics.significance import Test, clustered_test, mcnemar
-
-if TYPE_CHECKING:
-    from medsim.statistics.options import Resampling
 
 _RESAMPLES_A_TASK = 16  # at least
 _RANKS_A_TASK = 1 << 18

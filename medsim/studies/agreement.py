@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
@@ -13,9 +13,7 @@ import polars as pl
 from medsim.kernels.types import Counts, FloatTable, Values
 from medsim.statistics.bca import bca_estimate
 from medsim.statistics.estimates import Estimate, defined, quotients
-
-if TYPE_CHECKING:
-    from medsim.statistics.options import Resampling
+from medsim.statistics.options import Resampling
 
 ScoreRow: TypeAlias = dict[str, object]
 

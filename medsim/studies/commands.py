@@ -122,7 +122,7 @@ def add(options: AddOptions, *, form: Format = "table") -> None:
 
     study = call(add_annotator, options)
     print_table(shown_counts(study), form)
-    say_next(options.progress, f"send the folder {quoted(study.folder)}/annotators/{options.name}")
+    say_next(options, f"send the folder {quoted(study.folder)}/annotators/{options.name}")
 
 
 @command(study, ScoreOptions, then=("build", "eval", "study pairs", "wic eval", "report"))
@@ -162,13 +162,13 @@ def score(
     print_table(shown, form, readable=lambda frame: [readable_scores(frame)], opening=opening)
     lines = texts_of_statistics("line")
     if signs := "; ".join(line for name, line in lines.items() if name in shown.columns):
-        say_signs(options.progress, form, signs)
-    say_missing(options.progress, form, why_missing(shown, WHY_MISSING))
+        say_signs(options, form, signs)
+    say_missing(options, form, why_missing(shown, WHY_MISSING))
     if options.out is not None:
         draws = "for a report, run medsim report {out} -o scores.html"
         written = {name for name, rows in scores.tables.items() if rows.height}
         steps = [draws, *(step for name, step in NEXT_STEPS.items() if name in written)]
-        say_next(options.progress, *(step.format(out=quoted(options.out)) for step in steps))
+        say_next(options, *steps)
 
 
 @command(study, PairsFileOptions, then=("study inspect", "study grade"))
@@ -212,16 +212,16 @@ def pairs(options: PairsFileOptions, *, form: Format = "table") -> None:
     progress.warn(*chosen.warnings)
     print_table(chosen.quarters(), form)
     say_next(
-        options.progress,
-        f"to have people rate them, run medsim study grade {quoted(options.out)} -o STUDY",
-        f"to check associations, run medsim study inspect {quoted(options.out)} -o STUDY",
+        options,
+        "to have people rate them, run medsim study grade {out} -o STUDY",
+        "to check associations, run medsim study inspect {out} -o STUDY",
     )
 
 
 def _print_asked(table: pl.DataFrame, options: StudyOptions, form: Format) -> None:
     print_table(table, form)
     say_next(
-        options.progress,
-        f"send each annotator the folder {quoted(options.out)}/annotators/NAME",
-        f"to score their answers, run medsim study score {quoted(options.out)} ANSWERS",
+        options,
+        "send each annotator the folder {out}/annotators/NAME",
+        "to score their answers, run medsim study score {out} ANSWERS",
     )

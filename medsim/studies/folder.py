@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -19,6 +19,7 @@ from medsim.core.output import OutputFolder, claimed, claimed_by
 from medsim.core.progress import Progress
 from medsim.core.shown import Summary
 from medsim.core.tables import read_text
+from medsim.studies.options import StudyOptions
 from medsim.studies.output import ASSIGNED, ITEMS, STUDY, StudyManifest
 from medsim.studies.sheets import (
     SCALES,
@@ -32,9 +33,6 @@ from medsim.studies.sheets import (
     write_sheet,
     written_csv,
 )
-
-if TYPE_CHECKING:
-    from medsim.studies.options import StudyOptions
 
 _ID_LENGTH = 16  # hexadecimal digits: 64 bits
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -12,6 +11,7 @@ import polars as pl
 from medsim.core.errors import OptionError
 from medsim.kernels.types import Flags, FloatTable, Rows, Values
 from medsim.statistics.estimates import defined, quotients
+from medsim.statistics.options import Resampling
 from medsim.statistics.ranks import without_rounding_errors
 from medsim.statistics.rater_agreement import (
     FEWEST_SHARED,
@@ -24,10 +24,6 @@ from medsim.statistics.strata import PAIR_PROPERTIES, Stratification, parts_of, 
 from medsim.studies.agreement import ScoreRow, answer_table, estimate_columns, score_table
 from medsim.studies.options import OUTLIER_SHARE
 from medsim.studies.output import MAX_PARTS, RATING_COLUMNS
-
-if TYPE_CHECKING:
-    from medsim.statistics.options import Resampling
-
 
 OUTLIERS = "outliers"
 """The name for all outlying raters in the option to leave raters out."""

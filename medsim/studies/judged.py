@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
@@ -17,6 +17,7 @@ from medsim.core.config import SET_COLUMNS
 from medsim.kernels.types import Rows
 from medsim.statistics.bca import accuracy_of
 from medsim.statistics.estimates import Estimate, share_of
+from medsim.statistics.options import Resampling
 from medsim.studies.agreement import (
     NONE,
     Judgements,
@@ -41,9 +42,6 @@ from medsim.studies.sheets import (
     Scale,
 )
 from medsim.studies.words import AMBIGUOUS
-
-if TYPE_CHECKING:
-    from medsim.statistics.options import Resampling
 
 MEAN = "mean"
 """The name of the mean over annotators in the table of accuracies."""

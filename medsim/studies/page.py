@@ -71,16 +71,14 @@ def scores_page(opened: ScoresFolder) -> Page:
         name.partition(" without ")[0] for rows in estimates.values() for name in rows["contender"]
     }
     return report(
-        Page(
-            title="Annotation results",
-            lead=f"Study {manifest.study_id}, {counted(len(answers), 'file')} of answers to the "
-            f"question “{manifest.question}”",
-            sections=[each for each in sections if each.parts or each.result or each.prose],
-            notice=license_notice({str(manifest.source.get("name")): manifest.source}),
-            words={key: meaning for key, meaning in meanings.items() if key in words},
-        ),
         manifest,
         opened.folder.name,
+        title="Annotation results",
+        lead=f"Study {manifest.study_id}, {counted(len(answers), 'file')} of answers to the "
+        f"question “{manifest.question}”",
+        sections=[each for each in sections if each.parts or each.result or each.prose],
+        notice=license_notice({str(manifest.source.get("name")): manifest.source}),
+        words={key: meaning for key, meaning in meanings.items() if key in words},
         parts=[
             facts("Answers, by their SHA-256", answers),
             facts("Source of the study", manifest.source.items()),

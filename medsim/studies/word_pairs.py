@@ -6,7 +6,6 @@ import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -42,6 +41,8 @@ from medsim.studies.words import (
     BIOMEDICAL,
     DOMAINS,
     GENERAL,
+    Forms,
+    KeptWords,
     by_ratio,
     frequency_correlation,
     kept_words,
@@ -50,9 +51,6 @@ from medsim.studies.words import (
     read_frequencies,
     read_subjects,
 )
-
-if TYPE_CHECKING:
-    from medsim.studies.words import Forms, KeptWords
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

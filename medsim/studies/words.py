@@ -7,7 +7,6 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -17,10 +16,7 @@ from medsim.core.manifest import Skipped
 from medsim.core.tables import read_table, unguarded
 from medsim.core.terms import last_lemma, lowered
 from medsim.neighbours.spelling import american
-
-if TYPE_CHECKING:
-    from medsim.studies.options import DomainsOptions, PairsOptions
-
+from medsim.studies.options import DomainsOptions, PairsOptions
 
 _DATA = toml_of(__package__, "words.toml")
 _GREEK, _AUXILIARY = (frozenset(_DATA[name].split()) for name in ("greek", "auxiliary"))

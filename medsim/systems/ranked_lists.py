@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from medsim.core.errors import InputError, counted, listed
 from medsim.core.manifest import fingerprint
-from medsim.core.tables import table_of_frame
+from medsim.core.progress import Progress
+from medsim.core.tables import TextTable, table_of_frame
 from medsim.corpora.documents import codes_of
 from medsim.embeddings.objects import answer_to
-from medsim.systems.options import ROLES
+from medsim.systems.options import ROLES, System
 from medsim.systems.predictions import exact_mappings, number_column, predicted_table
 from medsim.systems.scorers import pair_scores
-
-if TYPE_CHECKING:
-    from medsim.core.progress import Progress
-    from medsim.core.tables import TextTable
-    from medsim.systems.options import System
 
 LISTING = pl.Schema(
     {

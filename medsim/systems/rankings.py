@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from medsim.core.errors import counted
-from medsim.core.kinds import declared_tables
-from medsim.core.manifest import Manifest
+from medsim.core.kinds import M, declared_tables
 from medsim.core.opened import Opened
 from medsim.core.shown import MISSING, number
 from medsim.pages.sentences import leader_sentence, ordered_differences
@@ -22,8 +21,6 @@ from medsim.statistics.significance import Test, test_columns
 
 RANKING_TABLES = declared_tables(__package__)
 """The tables of scores of ranked lists: results, comparison and curve."""
-
-M = TypeVar("M", bound=Manifest)
 
 
 class RankedOutput(Opened[M]):

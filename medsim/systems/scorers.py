@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -16,10 +15,8 @@ from medsim.core.tables import TextTable, unguarded
 from medsim.embeddings.metrics import slices_of
 from medsim.embeddings.objects import answer_to, answered_numbers
 from medsim.kernels.types import Values
+from medsim.systems.options import System
 from medsim.systems.predictions import number_column, predicted_table
-
-if TYPE_CHECKING:
-    from medsim.systems.options import System
 
 PREDICTED = "predicted"
 """The metric of every system."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from medsim.core.console import app, command
 from medsim.core.options import call
-from medsim.core.printing import Format, print_table, quoted, say_missing, say_next, say_signs
+from medsim.core.printing import Format, print_table, say_missing, say_next, say_signs
 from medsim.tagging.options import TagOptions
 
 
@@ -26,15 +26,15 @@ def tag(options: TagOptions, *, form: Format = "table") -> None:
     tagging = call(run, options)
     print_table(tagging.results(), form, readable=lambda frame: [readable_f1(frame)])
     say_signs(
-        options.progress,
+        options,
         form,
         "F1 in percent: mean ± standard deviation of trials [95% confidence interval of the mean]",
     )
     if tagging.results().filter(statistic="f1")["value"].null_count():
         why = "the test split has no entity of the type, and none was found"
-        say_missing(options.progress, form, why)
+        say_missing(options, form, why)
     say_next(
-        options.progress,
-        f"for a report, run medsim report {quoted(options.out)} -o report.html",
-        f"to compare, run medsim correlate RESULTS {quoted(options.out)}/tasks.parquet",
+        options,
+        "for a report, run medsim report {out} -o report.html",
+        "to compare, run medsim correlate RESULTS {out}/tasks.parquet",
     )

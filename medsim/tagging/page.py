@@ -33,27 +33,25 @@ def tagging_page(tagging: Tagging) -> Page:
     trials = manifest.options.get("trials")
     corpora, embeddings = manifest.corpora.items(), manifest.embeddings.items()
     return report(
-        Page(
-            title="Named entities by word vectors",
-            lead=f"{counted(len(embeddings), 'embedding')} on "
-            f"{counted(len(corpora), 'corpus', 'corpora')}, {trials} taggers each.",
-            sections=[
-                _result(results),
-                Section(
-                    title="Taggers",
-                    prose="Each tagger is the one after the epoch with the highest F1 on dev.",
-                    parts=[
-                        PageTable(
-                            caption="Scores of each tagger",
-                            frame=headed(tagging.trials(), pl.all()),
-                        )
-                    ],
-                ),
-            ],
-            words=_WORDS,
-        ),
         manifest,
         tagging.folder.name,
+        title="Named entities by word vectors",
+        lead=f"{counted(len(embeddings), 'embedding')} on "
+        f"{counted(len(corpora), 'corpus', 'corpora')}, {trials} taggers each.",
+        sections=[
+            _result(results),
+            Section(
+                title="Taggers",
+                prose="Each tagger is the one after the epoch with the highest F1 on dev.",
+                parts=[
+                    PageTable(
+                        caption="Scores of each tagger",
+                        frame=headed(tagging.trials(), pl.all()),
+                    )
+                ],
+            ),
+        ],
+        words=_WORDS,
         parts=[
             *(facts(f"Corpus {key}", about.items()) for key, about in corpora),
             *(facts(f"Embedding {key}", about.items()) for key, about in embeddings),

@@ -99,8 +99,7 @@ def tag(options: TagOptions) -> Tagging:
         TaggingManifest(
             corpora={data.corpus.name: data.corpus.facts() for data in corpora},
             embeddings=about,
-            options=options.recorded(),
-            **manifest.run_facts(progress, output.outputs, threads, *manifest.ENCODERS, "pysbd"),
+            **output.run_facts(options.recorded(), progress, threads, *manifest.ENCODERS, "pysbd"),
         ).write(output.folder)
         output.publish()
     return Tagging(out)

@@ -20,10 +20,10 @@ def synth(options: SynthOptions, *, form: Format = "table") -> None:
     from medsim.terminologies.releases import synth as run
 
     print_table(call(run, options), form)
-    say_next(options.progress, f"medsim build {quoted(options.out)} -o FOLDER")
+    say_next(options, "medsim build {out} -o FOLDER")
     if options.then is not None:
-        both = f"{quoted(options.out)} {quoted(options.then)}"
-        say_next(options.progress, f"medsim diff {both} -o FOLDER compares the releases")
+        then = quoted(options.then)
+        say_next(options, f"medsim diff {{out}} {then} -o FOLDER compares the releases")
 
 
 @command(app, ConvertOptions, then=("build",))
@@ -38,4 +38,4 @@ def convert(options: ConvertOptions, *, form: Format = "table") -> None:
     from medsim.terminologies.releases import convert as run
 
     print_table(call(run, options), form)
-    say_next(options.progress, f"medsim build {quoted(options.out)} -o FOLDER")
+    say_next(options, "medsim build {out} -o FOLDER")

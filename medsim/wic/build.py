@@ -14,7 +14,7 @@ import polars as pl
 from medsim.core.config import checked_threads
 from medsim.core.errors import InputError
 from medsim.core.kinds import WIC_COLUMNS
-from medsim.core.manifest import Skipped, run_facts
+from medsim.core.manifest import Skipped
 from medsim.core.options import public
 from medsim.core.output import claimed_by
 from medsim.core.progress import Progress, progress_of
@@ -94,10 +94,9 @@ def build_wic(options: WicBuildOptions) -> Benchmark:
         WicManifest(
             corpora=facts,
             terminology=terminology.to_json(),
-            options=options.recorded(),
             quotas=quotas,
             skipped=[asdict(item) for item in (*terminology.skipped, *left_out)],
-            **run_facts(progress, output.outputs, threads, "pysbd", "simplemma"),
+            **output.run_facts(options.recorded(), progress, threads, "pysbd", "simplemma"),
         ).write(output.folder)
         output.publish()
     return Benchmark(options.out)

@@ -8,7 +8,7 @@ import typer
 
 from medsim.core.console import VERIFYING_EXIT_CODES, command, subcommands
 from medsim.core.options import call
-from medsim.core.printing import Format, print_outcome, print_table, quoted, say_missing, say_next
+from medsim.core.printing import Format, print_outcome, print_table, say_missing, say_next
 from medsim.wic.options import (
     WicBuildOptions,
     WicEvaluateOptions,
@@ -32,10 +32,7 @@ def build(options: WicBuildOptions, *, form: Format = "table") -> None:
     from medsim.wic.describe import describe_wic
 
     print_table(describe_wic(call(build_wic, options)), form)
-    say_next(
-        options.progress,
-        f"to score a model, run medsim wic eval {quoted(options.out)} -m NAME=PATH -o SCORES",
-    )
+    say_next(options, "to score a model, run medsim wic eval {out} -m NAME=PATH -o SCORES")
 
 
 @command(wic, WicStatsOptions)
@@ -73,10 +70,8 @@ def evaluate(options: WicEvaluateOptions, *, form: Format = "table") -> None:
     shown = readable_accuracies(results, people)
     opening = leader_sentences(results, people)
     print_table(results, form, readable=lambda _: [shown], opening=opening)
-    say_missing(options.progress, form, why_missing(shown, WHY_NO_VALUE))
-    say_next(
-        options.progress, f"for a report, run medsim report {quoted(options.out)} -o report.html"
-    )
+    say_missing(options, form, why_missing(shown, WHY_NO_VALUE))
+    say_next(options, "for a report, run medsim report {out} -o report.html")
 
 
 @command(wic, WicVerifyOptions, exit_codes=VERIFYING_EXIT_CODES)

@@ -85,16 +85,15 @@ def evaluate_wic(options: WicEvaluateOptions) -> WicScores:
         for path, table in tables.items():
             output.write(path, table, {"fitted": dataset.fitted})
         _warn_of_uncovered(dataset, answers, context.progress)
-        facts = manifest.run_facts(
-            context.progress, output.outputs, context.threads, *manifest.ENCODERS, "scikit-learn"
-        )
+        recorded = {"seed": options.seed, "seeds": options.seeds, "people": people}
         WicEvaluationManifest(
             data=dataset.name,
             fitted=dataset.fitted,
             files=dataset.files,
             models={item.name: item.recorded(answers[item.name][0], context) for item in models},
-            options={"seed": options.seed, "seeds": options.seeds, "people": people},
-            **facts,
+            **output.run_facts(
+                recorded, context.progress, context.threads, *manifest.ENCODERS, "scikit-learn"
+            ),
         ).write(output.folder)
         output.publish()
     return WicScores(folder)

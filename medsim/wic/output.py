@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import polars as pl
 
@@ -24,9 +24,7 @@ from medsim.core.shown import Summary
 from medsim.corpora import CORPUS_SPLITS, CorpusSplit
 from medsim.embeddings.replies import reply_columns
 from medsim.wic import GROUPS
-
-if TYPE_CHECKING:
-    from medsim.wic.options import BenchmarkFilesOptions
+from medsim.wic.options import BenchmarkFilesOptions
 
 _LETTERS = re.compile(r"[a-z]+")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -19,11 +18,8 @@ from medsim.pages.readable import headed, rounded, with_ends
 from medsim.pages.sentences import accuracy_sentences, p_shown
 from medsim.wic import MAX_REPEATS
 from medsim.wic.describe import describe_wic
+from medsim.wic.options import StatisticsTable
 from medsim.wic.output import ALL_INSTANCES, Benchmark, WicScores, read_instances
-
-if TYPE_CHECKING:
-    from medsim.wic.options import StatisticsTable
-
 
 ROUHIZADEH_2024 = (
     "Rouhizadeh, H. et al. (2024). A Dataset for Evaluating Contextualized Representation of "
@@ -68,19 +64,17 @@ def benchmark_page(benchmark: Benchmark) -> Page:
         "Terms of use": source.get("terms_of_use"),
     }
     return report(
-        Page(
-            title=f"Words in context of {source.get('name')}",
-            lead=f"{instances.height:,} instances.",
-            sections=[
-                _instances(benchmark, instances),
-                _repeats(benchmark),
-                *([] if benchmark.semantic_types() is None else [_types(benchmark)]),
-            ],
-            notice=license_notice({str(source.get("name")): source}),
-            words=_MEANINGS["groups"],
-        ),
         manifest,
         benchmark.folder.name,
+        title=f"Words in context of {source.get('name')}",
+        lead=f"{instances.height:,} instances.",
+        sections=[
+            _instances(benchmark, instances),
+            _repeats(benchmark),
+            *([] if benchmark.semantic_types() is None else [_types(benchmark)]),
+        ],
+        notice=license_notice({str(source.get("name")): source}),
+        words=_MEANINGS["groups"],
         parts=[facts("Terminology", rights.items())],
         commands="medsim wic stats WIC\nmedsim wic verify WIC",
         paper=ROUHIZADEH_2024,
@@ -192,18 +186,16 @@ def wic_scores_page(opened: WicScores) -> Page:
     recorded = {f"Model {name}": about for name, about in manifest.models.items()}
     recorded |= {f"File {split}": dict(about) for split, about in manifest.files.items()}
     return report(
-        Page(
-            title=f"Models on words in context of {manifest.data}",
-            lead=f"{counted(len(manifest.models), 'model')}; {manifest.fitted}.",
-            sections=[
-                _result(whole, leader_sentences(results, opened.people)),
-                *([] if worst is None else [worst]),
-                parts,
-            ],
-            words=_MEANINGS["groups"] | _MEANINGS["results"],
-        ),
         manifest,
         opened.folder.name,
+        title=f"Models on words in context of {manifest.data}",
+        lead=f"{counted(len(manifest.models), 'model')}; {manifest.fitted}.",
+        sections=[
+            _result(whole, leader_sentences(results, opened.people)),
+            *([] if worst is None else [worst]),
+            parts,
+        ],
+        words=_MEANINGS["groups"] | _MEANINGS["results"],
         parts=[facts(title, about.items()) for title, about in recorded.items()],
         commands="medsim sql SCORES                # lists the views\n"
         'medsim sql SCORES "select * from predictions where label <> prediction"',

@@ -149,6 +149,10 @@ class EmbeddingFormat:
         with reading(path, self.describes):
             return self.load(path, request)
 
+    def register(self, name: str) -> EmbeddingFormat:
+        """Add the format to those that medsim reads, and return it."""
+        return FORMATS.register(name, self)
+
     def checked_files(self, path: Path, options: EmbeddingOptions) -> list[Path]:
         """Return the files whose content decides the vectors, after checking that they exist."""
         with reading(path, self.describes):

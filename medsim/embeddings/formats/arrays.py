@@ -16,7 +16,7 @@ from safetensors import safe_open
 from medsim.core.errors import InputError
 from medsim.core.progress import Stage
 from medsim.core.reading import NPY, ZIP, beginning_of, file_kind, open_file, what_it_is
-from medsim.embeddings.formats import FORMATS, TERMS, WORDS, EmbeddingFormat, check_dimensions
+from medsim.embeddings.formats import TERMS, WORDS, EmbeddingFormat, check_dimensions
 from medsim.embeddings.formats.model_folder import ADAPTER, CONFIG, TOKENIZER
 from medsim.embeddings.formats.tables import (
     FITTING,
@@ -193,6 +193,6 @@ def _only(file: Path, names: list[str]) -> str:
     return names[0]
 
 
-FORMATS.register(
-    "array", EmbeddingFormat(describes=_DESCRIBES, recognises=_recognises, load=_load, files=_files)
+EmbeddingFormat(describes=_DESCRIBES, recognises=_recognises, load=_load, files=_files).register(
+    "array"
 )

@@ -158,12 +158,9 @@ def _after_matrix(
     return end
 
 
-formats.FORMATS.register(
-    "fasttext",
-    formats.EmbeddingFormat(
-        describes=_DESCRIBES,
-        recognises=lambda path: beginning_of(path).startswith(_MAGIC),
-        gives=formats.WORDS,
-        load=_load,
-    ),
-)
+formats.EmbeddingFormat(
+    describes=_DESCRIBES,
+    recognises=lambda path: beginning_of(path).startswith(_MAGIC),
+    gives=formats.WORDS,
+    load=_load,
+).register("fasttext")

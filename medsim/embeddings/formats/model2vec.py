@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +11,8 @@ from medsim.core.errors import needing
 from medsim.core.reading import reading
 from medsim.embeddings.encoders import register_encoder
 from medsim.embeddings.formats.model_folder import model_files
+from medsim.embeddings.options import EmbeddingOptions
 from medsim.kernels.types import Vectors
-
-if TYPE_CHECKING:
-    from medsim.embeddings.options import EmbeddingOptions
 
 NAME = "model2vec"
 """The name of the format."""

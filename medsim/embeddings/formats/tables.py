@@ -364,15 +364,12 @@ def _vectors(keys: Keys, vectors: pl.LazyFrame, rows: Rows) -> Vectors:
     return flat.to_numpy().reshape(len(rows), n_dimensions)
 
 
-formats.FORMATS.register(
-    "table",
-    formats.EmbeddingFormat(
-        describes=_DESCRIBES,
-        recognises=lambda path: (
-            file_kind(beginning_of(path)) in {PARQUET, ARROW}
-            or _is_json(path)
-            or _csv_row(path) is not None
-        ),
-        load=_load,
+formats.EmbeddingFormat(
+    describes=_DESCRIBES,
+    recognises=lambda path: (
+        file_kind(beginning_of(path)) in {PARQUET, ARROW}
+        or _is_json(path)
+        or _csv_row(path) is not None
     ),
-)
+    load=_load,
+).register("table")

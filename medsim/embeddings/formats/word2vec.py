@@ -297,15 +297,12 @@ def _is_number(field: bytes) -> bool:
 
 
 def _register(name: str, describes: str, load: formats.LoadVectors) -> None:
-    formats.FORMATS.register(
-        name,
-        formats.EmbeddingFormat(
-            describes=describes,
-            recognises=lambda path: _format_of(path) == describes,
-            gives=formats.WORDS,
-            load=load,
-        ),
-    )
+    formats.EmbeddingFormat(
+        describes=describes,
+        recognises=lambda path: _format_of(path) == describes,
+        gives=formats.WORDS,
+        load=load,
+    ).register(name)
 
 
 _register("word2vec", _BINARY, _load_binary)

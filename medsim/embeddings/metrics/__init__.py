@@ -151,6 +151,10 @@ class Metric:
 
         return table
 
+    def register(self, name: str) -> None:
+        """Add the metric to those of medsim."""
+        METRICS.register(name, self)
+
 
 METRICS = Registry("metric", __name__, group="medsim.metrics", entry_type=Metric)
 """The registered metrics."""

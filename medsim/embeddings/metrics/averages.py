@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from medsim.embeddings.metrics import METRICS, Embedded, Metric, TermPoints, WordBags, Workers
+from medsim.embeddings.metrics import Embedded, Metric, TermPoints, WordBags, Workers
 from medsim.kernels.bags import averaged
 from medsim.kernels.types import FloatTable, Ids, Rows, Values, Vectors
 from medsim.kernels.vectors import (
@@ -196,15 +196,12 @@ def _means(bags: WordBags, terms: Ids) -> Vectors:
 
 
 for _name, _comparison in COMPARISONS.items():
-    METRICS.register(
-        _name,
-        row_metric(
-            TermPoints,
-            "the terms' vectors",
-            _comparison,
-            lambda points, terms: points.vectors[terms],
-        ),
-    )
-    METRICS.register(
-        f"avg_{_name}", row_metric(WordBags, "the terms' mean word vectors", _comparison, _means)
+    row_metric(
+        TermPoints,
+        "the terms' vectors",
+        _comparison,
+        lambda points, terms: points.vectors[terms],
+    ).register(_name)
+    row_metric(WordBags, "the terms' mean word vectors", _comparison, _means).register(
+        f"avg_{_name}"
     )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from medsim.core.config import in_threads
-from medsim.embeddings.metrics import METRICS, Metric, WordBags, Workers, slices_of
+from medsim.embeddings.metrics import Metric, WordBags, Workers, slices_of
 from medsim.embeddings.metrics.averages import (
     COMPARISONS,
     Comparison,
@@ -195,7 +195,7 @@ def _means(
 
 
 for _name, _comparison in COMPARISONS.items():
-    METRICS.register(f"pair_{_name}", _metric(_comparison))
+    _metric(_comparison).register(f"pair_{_name}")
 
 
 def _fuzzy(bags: WordBags, first: Ids, second: Ids, workers: Workers) -> Values:
@@ -232,22 +232,16 @@ _POOLED = Comparison(
 )
 
 
-METRICS.register(
-    "fuzzy_jaccard",
-    Metric(
-        kind=WordBags,
-        describes="Jaccard index of the terms' words, each counted by its similarity to all words "
-        "of both terms (DynaMax-Jaccard)",
-        similarities=_fuzzy,
-        tabulate=_tabulate_fuzzy,
-    ),
-)
-METRICS.register(
-    "max_jaccard",
-    row_metric(
-        WordBags,
-        "the terms' max-pooled word vectors, negative values taken as 0",
-        _POOLED,
-        lambda bags, terms: positive_maxima(bags.vectors, bags.words, bags.starts, terms),
-    ),
-)
+Metric(
+    kind=WordBags,
+    describes="Jaccard index of the terms' words, each counted by its similarity to all words "
+    "of both terms (DynaMax-Jaccard)",
+    similarities=_fuzzy,
+    tabulate=_tabulate_fuzzy,
+).register("fuzzy_jaccard")
+row_metric(
+    WordBags,
+    "the terms' max-pooled word vectors, negative values taken as 0",
+    _POOLED,
+    lambda bags, terms: positive_maxima(bags.vectors, bags.words, bags.starts, terms),
+).register("max_jaccard")

@@ -69,6 +69,10 @@ class ExportFormat:
     others: Mapping[str, str] = field(default_factory=dict)
     questions: ExportFormat | None = None
 
+    def register(self, tool: str) -> None:
+        """Add the format to those that medsim writes."""
+        EXPORT_FORMATS.register(tool, self)
+
 
 EXPORT_FORMATS = Registry(
     "tool", __name__, group="medsim.exports", entry_type=ExportFormat, named_as_modules=True

@@ -7,7 +7,7 @@ from typing import Any
 
 from medsim.core.opened import Opened, show_views
 from medsim.core.store import Store
-from medsim.exports.formats import EXPORT_FORMATS, Export, ExportFormat
+from medsim.exports.formats import Export, ExportFormat
 from medsim.splits.options import SPLIT_NAMES
 from medsim.splits.output import Splits
 
@@ -41,11 +41,8 @@ def write_database(run: Export) -> None:
         stage.note(f"{run.output.outputs[name].rows:,} rows")
 
 
-EXPORT_FORMATS.register(
-    "duckdb",
-    ExportFormat(
-        write=write_database,
-        others={"*.duckdb": "Database whose tables are the views of the build, or of the splits."},
-        next="to open the database, run duckdb {file}",
-    ),
-)
+ExportFormat(
+    write=write_database,
+    others={"*.duckdb": "Database whose tables are the views of the build, or of the splits."},
+    next="to open the database, run duckdb {file}",
+).register("duckdb")

@@ -27,7 +27,7 @@ from medsim.core.errors import OptionError
 from medsim.core.kinds import Table
 from medsim.core.manifest import medsim_version
 from medsim.core.parquet import write_lazily
-from medsim.exports.formats import EXPORT_FORMATS, SPLIT_NOTE, Export, ExportFormat, shards
+from medsim.exports.formats import SPLIT_NOTE, Export, ExportFormat, shards
 from medsim.exports.pairs import OPTIONS_OF_QUESTIONS, check_passed_on, questions_by_split
 from medsim.questions.output import QUESTION
 from medsim.splits.output import Splits
@@ -241,22 +241,19 @@ _TABLES = {
     ),
 }
 
-EXPORT_FORMATS.register(
-    "huggingface",
-    ExportFormat(
+ExportFormat(
+    write=write_dataset,
+    next="datasets.load_dataset({out!r}) reads it in Python",
+    accepts=frozenset({"private"}),
+    tables=_TABLES,
+    others={
+        CARD: "Card, like the card of a build.",
+        CROISSANT: "Description in Croissant, with the columns of every table.",
+    },
+    questions=ExportFormat(
         write=write_dataset,
-        next="datasets.load_dataset({out!r}) reads it in Python",
-        accepts=frozenset({"private"}),
-        tables=_TABLES,
-        others={
-            CARD: "Card, like the card of a build.",
-            CROISSANT: "Description in Croissant, with the columns of every table.",
-        },
-        questions=ExportFormat(
-            write=write_dataset,
-            next="datasets.load_dataset({out!r}) reads the questions in Python",
-            accepts=OPTIONS_OF_QUESTIONS,
-            tables={_QUESTIONS: replace(QUESTION, files=f"{_QUESTIONS}/SPLIT-*.parquet")},
-        ),
+        next="datasets.load_dataset({out!r}) reads the questions in Python",
+        accepts=OPTIONS_OF_QUESTIONS,
+        tables={_QUESTIONS: replace(QUESTION, files=f"{_QUESTIONS}/SPLIT-*.parquet")},
     ),
-)
+).register("huggingface")

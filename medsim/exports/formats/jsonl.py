@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
-from medsim.exports.formats import EXPORT_FORMATS, ExportFormat
+from medsim.exports.formats import Export, ExportFormat
 from medsim.exports.output import TRAINING_TABLES
 from medsim.exports.pairs import (
     OPTIONS_OF_QUESTIONS,
@@ -21,9 +20,6 @@ from medsim.exports.pairs import (
     tuples_of,
 )
 from medsim.questions.output import QUESTION
-
-if TYPE_CHECKING:
-    from medsim.exports.formats import Export
 
 
 def write_json_lines(run: Export) -> None:
@@ -68,18 +64,15 @@ def write_lines(rows: pl.DataFrame, path: Path) -> int:
     return rows.height
 
 
-EXPORT_FORMATS.register(
-    "jsonl",
-    ExportFormat(
-        write=write_json_lines,
-        next="train on {file}, which has one object per line",
-        accepts=OPTIONS_OF_TUPLES,
-        tables={"tuples": TRAINING_TABLES["tuples"]},
-        questions=ExportFormat(
-            write=write_questions,
-            next="ask a language model the questions of {file}, which has one object per line",
-            accepts=OPTIONS_OF_QUESTIONS,
-            tables={"questions": replace(QUESTION, files="SPLIT.jsonl")},
-        ),
+ExportFormat(
+    write=write_json_lines,
+    next="train on {file}, which has one object per line",
+    accepts=OPTIONS_OF_TUPLES,
+    tables={"tuples": TRAINING_TABLES["tuples"]},
+    questions=ExportFormat(
+        write=write_questions,
+        next="ask a language model the questions of {file}, which has one object per line",
+        accepts=OPTIONS_OF_QUESTIONS,
+        tables={"questions": replace(QUESTION, files="SPLIT.jsonl")},
     ),
-)
+).register("jsonl")

@@ -8,7 +8,7 @@ from functools import partial
 from importlib import resources
 
 from medsim.builds.cards import yaml_of
-from medsim.exports.formats import EXPORT_FORMATS, Export, ExportFormat
+from medsim.exports.formats import Export, ExportFormat
 from medsim.exports.formats.jsonl import write_lines
 from medsim.exports.pairs import OPTIONS_OF_QUESTIONS, questions_by_split
 from medsim.questions.output import QUESTION
@@ -46,16 +46,13 @@ def write_lm_eval(run: Export) -> None:
         run.output.write_text(f"{group}.yaml", yaml_of(whole), 0)
 
 
-EXPORT_FORMATS.register(
-    "lm-eval",
-    ExportFormat(
-        write=write_lm_eval,
-        next="in {out}, lm_eval evaluates language models on the groups of tasks",
-        accepts=OPTIONS_OF_QUESTIONS,
-        tables={"questions": replace(QUESTION, files="data/SPLIT-TIER.jsonl")},
-        others={
-            "*.yaml": "A task for each tier, or a group with the tasks of all tiers.",
-            "*_yaml": "What the tasks of a group have in common.",
-        },
-    ),
-)
+ExportFormat(
+    write=write_lm_eval,
+    next="in {out}, lm_eval evaluates language models on the groups of tasks",
+    accepts=OPTIONS_OF_QUESTIONS,
+    tables={"questions": replace(QUESTION, files="data/SPLIT-TIER.jsonl")},
+    others={
+        "*.yaml": "A task for each tier, or a group with the tasks of all tiers.",
+        "*_yaml": "What the tasks of a group have in common.",
+    },
+).register("lm-eval")

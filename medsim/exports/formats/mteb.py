@@ -27,7 +27,7 @@ from medsim.evaluations.inputs import read_build, with_strata
 from medsim.evaluations.layouts import LAYOUTS, parse_rated
 from medsim.evaluations.ratings import read_rated
 from medsim.evaluations.sets import HEADLINE, IN_HEADLINE
-from medsim.exports.formats import EXPORT_FORMATS, Export, ExportFormat
+from medsim.exports.formats import Export, ExportFormat
 from medsim.exports.pairs import check_passed_on, check_some
 from medsim.splits.output import Splits
 
@@ -274,16 +274,13 @@ def _rated_tasks(run: Export) -> Iterator[dict[str, object]]:
             yield _task(run.output, file, "STS", name, about, facts, members)
 
 
-EXPORT_FORMATS.register(
-    "mteb",
-    ExportFormat(
-        write=write_mteb,
-        next="in {out} start Python; from tasks import TASKS; mteb.evaluate(model, TASKS)",
-        accepts=frozenset({"datasets", "difficulty", "rated", "private"}),
-        tables=declared_tables(__package__, "mteb.toml"),
-        others={
-            "tasks.json": "Metadata of every task.",
-            "tasks.py": "Module that registers the tasks with mteb.",
-        },
-    ),
-)
+ExportFormat(
+    write=write_mteb,
+    next="in {out} start Python; from tasks import TASKS; mteb.evaluate(model, TASKS)",
+    accepts=frozenset({"datasets", "difficulty", "rated", "private"}),
+    tables=declared_tables(__package__, "mteb.toml"),
+    others={
+        "tasks.json": "Metadata of every task.",
+        "tasks.py": "Module that registers the tasks with mteb.",
+    },
+).register("mteb")

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from medsim.core.manifest import Skipped
-from medsim.exports.formats import EXPORT_FORMATS, Export, ExportFormat
+from medsim.exports.formats import Export, ExportFormat
 from medsim.exports.output import TRAINING_TABLES
 from medsim.exports.pairs import check_some, exported_pairs
 
@@ -55,12 +55,9 @@ def write_sapbert(run: Export) -> None:
     run.skipped.extend(Skipped(reason=reason, n_rows=n) for reason, n in reasons.items() if n)
 
 
-EXPORT_FORMATS.register(
-    "sapbert",
-    ExportFormat(
-        write=write_sapbert,
-        next="{file} is the train_dir of SapBERT's train.py",
-        accepts=frozenset(("datasets", "difficulty", "seed")),
-        tables={"names": TRAINING_TABLES["names"]},
-    ),
-)
+ExportFormat(
+    write=write_sapbert,
+    next="{file} is the train_dir of SapBERT's train.py",
+    accepts=frozenset(("datasets", "difficulty", "seed")),
+    tables={"names": TRAINING_TABLES["names"]},
+).register("sapbert")

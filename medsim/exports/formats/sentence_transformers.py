@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import polars as pl
 
 from medsim.builds.cards import front_matter, licence_of
+from medsim.core.config import Strategy
 from medsim.core.manifest import medsim_version
 from medsim.core.parquet import write_batches
 from medsim.core.table_formats import plain_markdown
-from medsim.exports.formats import EXPORT_FORMATS, Export, ExportFormat, shards
+from medsim.exports.formats import Export, ExportFormat, shards
 from medsim.exports.output import TRAINING_TABLES
 from medsim.exports.pairs import (
     OPTIONS_OF_TUPLES,
@@ -21,9 +22,6 @@ from medsim.exports.pairs import (
     exported_terms,
     tuples_of,
 )
-
-if TYPE_CHECKING:
-    from medsim.core.config import Strategy
 
 _Batches: TypeAlias = Callable[[int, int], Iterator[pl.DataFrame]]
 
@@ -119,13 +117,10 @@ def _readme(run: Export, written: dict[str, list[str]]) -> str:
     )
 
 
-EXPORT_FORMATS.register(
-    "sentence-transformers",
-    ExportFormat(
-        write=write_sentence_transformers,
-        next="datasets.load_dataset({out!r}, 'pair') reads pairs in Python",
-        accepts=OPTIONS_OF_TUPLES,
-        tables={name: TRAINING_TABLES[name] for name in _ABOUT},
-        others={"README.md": "Header for the library datasets, with terms of use."},
-    ),
-)
+ExportFormat(
+    write=write_sentence_transformers,
+    next="datasets.load_dataset({out!r}, 'pair') reads pairs in Python",
+    accepts=OPTIONS_OF_TUPLES,
+    tables={name: TRAINING_TABLES[name] for name in _ABOUT},
+    others={"README.md": "Header for the library datasets, with terms of use."},
+).register("sentence-transformers")

@@ -6,7 +6,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import polars as pl
 
@@ -14,6 +14,8 @@ from medsim.builds.build import is_output
 from medsim.core.errors import InputError, OptionError
 from medsim.core.manifest import combined
 from medsim.core.tables import read_table
+from medsim.embeddings.options import EmbeddingLike
+from medsim.papers.options import ReproduceOptions
 from medsim.papers.printed import Cells, printed_papers
 from medsim.papers.published import (
     PAPERS,
@@ -30,10 +32,6 @@ from medsim.wic.evaluate import evaluate_wic
 from medsim.wic.models import model_of
 from medsim.wic.output import ALL_INSTANCES, Benchmark, WicScores, split_files
 from medsim.wic.page import ROUHIZADEH_2024
-
-if TYPE_CHECKING:
-    from medsim.embeddings.options import EmbeddingLike
-    from medsim.papers.options import ReproduceOptions
 
 _Table: TypeAlias = Literal["1", "3", "figure-3", "4", "5"]
 _ALWAYS: tuple[_Table, ...] = ("3", "4", "5")  # others need a folder of medsim wic build
