@@ -18,6 +18,7 @@ from medsim.evaluations.readable import hardest_first, set_name
 from medsim.evaluations.statistic import BASELINE, STATISTICS, Statistic, tabulated_names
 from medsim.pages.page import with_interval
 from medsim.pages.sentences import Row, leader_sentence, ordered_differences, other_models
+from medsim.questions.scores import LOOSE_KINDS
 
 
 def result_sentences(
@@ -119,7 +120,6 @@ _KINDS = {
     "parent_child": "a parent or child",
     "ancestor": "an ancestor or descendant",
 }
-_LOOSE = ("other", "category", "unrelated")  # kinds that sentences leave out
 
 
 def confusion_sentences(results: pl.DataFrame) -> list[str]:
@@ -140,7 +140,7 @@ def confusion_sentences(results: pl.DataFrame) -> list[str]:
         is_such |= (pl.col("statistic") == sets.LADDER[0]) & (pl.col("negatives") == sets.RUNGS[1])
         parts = sets.with_parts(of_leader.filter(is_such))
         covers = 2 * pl.col("n_covered") >= pl.col("n_pairs")  # of others 0.5 is mostly a guess
-        parts = parts.filter(covers, ~pl.col("part_value").is_in(_LOOSE))
+        parts = parts.filter(covers, ~pl.col("part_value").is_in(LOOSE_KINDS))
         exact = pl.col("negatives") == MINIMAL  # there are more of these
         parts = parts.filter(exact | ~exact.any().over("part"))
         for part, sentence in _CONFUSES.items():

@@ -66,7 +66,9 @@ def results_of(answers: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows, RESULTS.dtypes)
 
 
-_LOOSE = ("other", "category", "unrelated")  # kinds that sentences leave out
+LOOSE_KINDS = ("other", "category", "unrelated")
+"""The kinds of wrong names and negatives that sentences leave out."""
+
 _MIN_OFFERED = 30  # wrong names of a kind; of fewer a share is too uncertain
 _ASKED = ("input", "ask")
 _KINDS = {"difference": "differences", "relation": "relations"}
@@ -178,7 +180,7 @@ def chosen_sentences(answers: Answers) -> list[str]:
     whole = answers.results().filter(pl.col("by") == _ALL, ~pl.col("model").is_in([*RULES]))
     best = whole.sort("accuracy", descending=True).unique(_ASKED, maintain_order=True, keep="first")
     enough = pl.col("n_offered") >= _MIN_OFFERED
-    chosen = answers.chosen().filter(enough, ~pl.col("kind").is_in(_LOOSE)).sort("share")
+    chosen = answers.chosen().filter(enough, ~pl.col("kind").is_in(LOOSE_KINDS)).sort("share")
     for row in best.sort(_ASKED).iter_rows(named=True):
         of_best = chosen.filter(**{name: row[name] for name in (*_ASKED, "model")})
         kinds = of_best.sort("by").group_by("by", maintain_order=True).last()

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from medsim.studies.sheets import Scale
 
 _METHODS = toml_of(__package__, "methods.toml")
-_ENDS = ("_low", "_high")
+ENDS = ("_low", "_high")
+"""What the names of columns with the ends of an interval end with."""
+
 _ALPHA = "Krippendorff's alpha"
 
 
@@ -90,7 +92,7 @@ def scores_page(opened: ScoresFolder) -> Page:
 def _estimates(table: pl.DataFrame) -> pl.DataFrame:
     """Return the estimates of a table for ``charts.dots``; empty if it has none."""
     columns = table.columns
-    names = [name for name in columns if all(name + end in columns for end in _ENDS)]
+    names = [name for name in columns if all(name + end in columns for end in ENDS)]
     keys = [name for name in columns if table[name].dtype == pl.String and name != "dont_know"]
     of = pl.lit("")
     if "dont_know" in columns:
@@ -103,7 +105,7 @@ def _estimates(table: pl.DataFrame) -> pl.DataFrame:
             y=row,
             contender=pl.lit(_spaced(name)) + of,
             value=name,
-            ends=(name + _ENDS[0], name + _ENDS[1]),
+            ends=(name + ENDS[0], name + ENDS[1]),
         ).cast({"value": pl.Float64, "low": pl.Float64, "high": pl.Float64})
         for name in names
     ]

@@ -31,7 +31,7 @@ from medsim.studies.output import (
     WHY_MISSING,
     ScoresManifest,
 )
-from medsim.studies.page import methods_of
+from medsim.studies.page import ENDS, methods_of
 from medsim.studies.pseudonyms import pseudonyms_of, with_pseudonyms
 from medsim.studies.sheets import GRADED, JUDGEMENT
 from medsim.studies.sheets.answers import StudyAnswers, StudyIdentity, read_answers
@@ -235,7 +235,6 @@ def _write(scores: Scores, study: Study, answers: StudyAnswers, options: ScoreOp
 
 
 _OF_COMPLETE = {"corrections", "domains", "confirmed"}  # tables of items that all answered
-_ENDS = ("_low", "_high")
 _LONGEST = 80  # characters of a term in a table to be read
 _PATTERN = 10  # ratings in a row that the page also warns about
 _PATTERNS = {"longest_run": "are equal", "longest_alternation": "alternate between two values"}
@@ -304,7 +303,7 @@ def readable_scores(table: pl.DataFrame) -> pl.DataFrame:
     """Return a table with one column for every three such as alpha, alpha_low and alpha_high."""
     columns: list[pl.Series] = []
     for name in table.columns:
-        column, ends = table[name], [name + end for end in _ENDS]
+        column, ends = table[name], [name + end for end in ENDS]
         if set(ends) <= set(table.columns):
             text = with_ends(name, *ends).fill_null(MISSING).alias(name)
             columns.append(table.select(text).to_series())
@@ -314,6 +313,6 @@ def readable_scores(table: pl.DataFrame) -> pl.DataFrame:
             columns.append(column.zip_with(is_short.fill_null(value=True), short))
         elif name in WHY_MISSING and column.null_count():
             columns.append(texts(column, readable_text).fill_null(MISSING))
-        elif not name.endswith(_ENDS):
+        elif not name.endswith(ENDS):
             columns.append(column)
     return pl.DataFrame(columns)
