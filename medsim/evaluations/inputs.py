@@ -128,11 +128,15 @@ class EvaluationInput:
     def of_run(
         cls, name: str, about: Mapping[str, object], frame: pl.DataFrame, options: Mapping[str, Any]
     ) -> EvaluationInput:
-        """Return an input from its pairs, its provenance and the recorded options of a run."""
+        """Return an input from its pairs, its provenance and the recorded options of a run.
+
+        Pairs of medsim 0.2.0 have no strata, so the input has no AUC beyond spelling.
+        """
+        strata = pl.DataFrame(schema={name: SET_PAIRS.dtypes[name] for name in _ADDED})
         return cls(
             name=name,
             rated=about["kind"] == "rated",
-            frame=frame,
+            frame=pl.concat([frame, strata], how="diagonal"),
             independent=options["independent_pairs"],
             all_difficulties=len({*options["difficulty"]}) != 1,
         )
