@@ -185,6 +185,7 @@ def new_run(
             inputs={"build": {"fingerprint": "", "categories": categories.provenance()}},
             embeddings={"words": {"fingerprint": "", "options": {}}},
             metadata={"medsim": ""},
+            submitted={},
             output=output,
             progress=progress or Progress(),
         )

@@ -61,7 +61,7 @@ def words(path: Path) -> Path:
         (columns, "n.parquet", lambda path: names_of(path, "queries"), "n.parquet: row 4 "),
         (lambda path: path, "", lambda _path: medsim.Pool([LONGEST, LONGER]), "`names`: row 2 "),
         (lambda path: rated(path, "rating"), "r.csv", read_rated, "r.csv: line 3: a term "),
-        (json_lines, "r.jsonl", read_rated, "r.jsonl: line 2: a term "),
+        (json_lines, "r.jsonl", read_rated, "r.jsonl: row 2: a term "),
         (lambda path: rated(path, "judged"), "c.csv", read_corrections, "c.csv: line 3: term2 "),
         (lambda path: rated(path, "x"), "p.csv", read_pairs, "p.csv: line 3: term2 "),
         (words, "w.csv", read_words, "w.csv: line 3: word "),
