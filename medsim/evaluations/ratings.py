@@ -168,7 +168,7 @@ _NAMED = "names"
 
 TAB = SEPARATORS["tab"]
 
-_JSON = re.compile(r"""\s*(\[?\s*\{\s*(["}]|$)|\[\s*$)""", re.MULTILINE)
+_JSON = re.compile(r"""\s*((\[\s*)?\{\s*(["}]|$)|\[\s*$)""", re.MULTILINE)
 """The beginning of JSON; a text may begin with a word in brackets."""
 
 
