@@ -18,7 +18,6 @@ from medsim.kernels.sparse import set_overlaps, sort_sets
 from medsim.kernels.types import (
     Flags,
     FloatTable,
-    Hashes,
     Ids,
     Singles,
     Starts,
@@ -32,6 +31,7 @@ _SUM_STEP = 5  # characters: the largest step that keeps all four shortcuts with
 _WORD = r"[\p{L}\p{N}]+"
 _AT_ONCE = 1 << 17  # pairs; the first so many train the classifier
 _DRAW = np.uint64(0)
+_LARGE = 0.001  # of the positives
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,8 +210,10 @@ class SpellingFeatures:
 def halves_of(spelling: Spelling, labels: Flags, seed: int = 0) -> Flags:
     """Return the half of the terminology of each pair's first term: bool[n_pairs].
 
-    Terms that positives connect, directly or through others, are in the same half, which a hash of
-    the terms and the seed decides.
+    Terms that positives connect, directly or through others, are in the same half. A hash of the
+    terms and the seed decides which, except for groups of terms with more than 0.1% of the
+    positives. These come first, the largest first, each in the half with fewer positives so far,
+    because the classifier depends on which of them are together.
 
     Args:
         spelling: the pairs.
@@ -221,9 +223,15 @@ def halves_of(spelling: Spelling, labels: Flags, seed: int = 0) -> Flags:
     connected = components(len(spelling.terms), spelling.first[labels], spelling.second[labels])
     smallest = np.full(len(connected), np.iinfo(np.uint64).max)
     np.minimum.at(smallest, connected, content_hashes(spelling.terms))
-    drawn: Hashes = tie_hashes(np.uint64(seed), _DRAW, smallest[connected])[spelling.first]
-    halves: Flags = drawn % np.uint64(2) == 1
-    return halves
+    halves: Flags = tie_hashes(np.uint64(seed), _DRAW, smallest) % np.uint64(2) == 1
+    n_positives = np.bincount(connected[spelling.first[labels]], minlength=len(connected))
+    large = np.flatnonzero(n_positives > _LARGE * labels.sum())
+    dealt = [0, 0]
+    for group in large[np.lexsort((smallest[large], -n_positives[large]))]:
+        half = int(dealt[1] < dealt[0])
+        halves[group] = half == 1
+        dealt[half] += n_positives[group]
+    return halves[connected[spelling.first]]
 
 
 def learned_scores(spelling: Spelling, labels: Flags, halves: Flags, seed: int = 0) -> Values:

@@ -84,8 +84,8 @@ BASELINES = {
 }
 """The baselines by name."""
 
-DEFINITION = 1
-"""The version of the features, the classifier and the strata of ``learned_strata``."""
+DEFINITION = 2
+"""The version of the features, the halves, the classifier and the strata of ``learned_strata``."""
 
 FEWEST_POSITIVES = 500
 """The fewest positives of a half to train on; with fewer, spelling still tells the pairs apart."""

@@ -114,6 +114,20 @@ def test_terms_that_positives_connect_are_in_one_half(evaluation: medsim.Evaluat
     assert np.bincount(stratum).min() > len(pairs) / 100 * 0.5
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_large_groups_of_terms_are_dealt_by_size(seed: int) -> None:
+    sizes = {"a": 4, "b": 8, "c": 1, "d": 5}
+    rows = [(f"{group} 0", f"{group} {at}") for group in sizes for at in range(1, sizes[group] + 1)]
+    pairs = pl.DataFrame([*rows, ("b 0", "a 0")], schema=["term1", "term2"], orient="row")
+    labels = np.arange(len(pairs)) < len(rows)
+
+    halves = halves_of(spelling_of(pairs), labels, seed)
+
+    dealt = pairs.with_columns(half=halves).group_by(pl.col("term1").str.slice(0, 1)).all()
+    of_group = {group: {*half} for group, half in dealt.select("term1", "half").iter_rows()}
+    assert of_group == {"b": {False}, "d": {True}, "a": {True}, "c": {False}}  # 8 and 1, 5 and 4
+
+
 def test_a_second_run_takes_the_scores_from_the_cache(
     evaluation: medsim.Evaluation, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -379,7 +379,7 @@ _NODES = [
 ]
 _EDGES = [{"sub": f"{_PURL}1", "pred": "is_a", "obj": f"{_PURL}2"}]
 _RESULT = json.dumps(
-    {"schema": 3, "headline": {"statistic": "auc_beyond_spelling", "version": 1}}
+    {"schema": 3, "headline": {"statistic": "auc_beyond_spelling", "version": 2}}
     | {"medsim": "0.2.0", "libraries": {}, "options": {"seed": 0}, "scores": []}
     | {
         "models": [

@@ -64,7 +64,7 @@ def write_result(
         name: [dict.fromkeys(ROWS[name].split()) | row for row in part]
         for name, part in lists.items()
     }
-    head = {"schema": SCHEMA, "headline": {"statistic": "auc_beyond_spelling", "version": 1}}
+    head = {"schema": SCHEMA, "headline": {"statistic": "auc_beyond_spelling", "version": 2}}
     head |= {"medsim": "0.2.0", "libraries": {}, "options": {"seed": 0}, **about}
     path.write_text(json.dumps(head | rows), encoding="utf-8")
     return path
