@@ -22,8 +22,7 @@ from benchmarks.harness import BENCHMARKS, Measured, Settings
 from benchmarks.harness.apart import apart
 from medsim.core.progress import Progress
 from medsim.core.store import Store
-from medsim.mapping.map import map_names
-from medsim.mapping.names import read_names
+from medsim.mapping.map import map_names, read_names
 from medsim.terminologies.options import ReadingOptions
 
 if TYPE_CHECKING:

@@ -153,12 +153,6 @@ def pubtator_documents(
         yield _checked(draft, path, problems, linked=linked)
 
 
-def is_pubtator(file: BufferedReader, path: Path) -> bool:
-    """Return whether a file begins like a document in PubTator format."""
-    first = next((line for _, line in corpus_lines(file, path)), "")
-    return _TEXT.fullmatch(first) is not None
-
-
 def _drafts(file: BufferedReader, path: Path, problems: Problems) -> Iterator[_Draft]:
     """Yield documents with all their lines."""
     draft: _Draft | None = None
@@ -460,7 +454,8 @@ def has_documents(path: Path) -> bool:
     """Return whether a path is a folder of brat, or a file that begins like BioC or PubTator."""
     with open_corpus(path) as file, reading(path, "a corpus", reads=_KINDS):
         stream = unpacked(file, path, path.stat().st_size)
-        return _BIOC.match(stream.peek(BEGINNING)) is not None or is_pubtator(stream, path)
+        lines = (line for _, line in corpus_lines(stream, path))  # not read for BioC
+        return bool(_BIOC.match(stream.peek(BEGINNING)) or _TEXT.fullmatch(next(lines, "")))
 
 
 def brat_files(path: Path) -> list[Path]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,14 +14,13 @@ import numpy as np
 from medsim.core.config import in_threads, thread_pool
 from medsim.core.errors import OptionError
 from medsim.embeddings.metrics import slices_of
-from medsim.kernels.best import Best, empty_slots, nearest_of
+from medsim.kernels.best import Best, Nearest, empty_slots, nearest_of
 from medsim.kernels.cosine_search import (
     Candidates,
     Points,
     count_as_similar,
     count_between,
     keep_nearest,
-    keep_nearest_of_all,
     most_similar_linked,
 )
 from medsim.kernels.packing import term_hashes
@@ -34,7 +32,6 @@ from medsim.kernels.types import (
     Places,
     Rows,
     Singles,
-    Starts,
     Vectors,
     starts_of,
 )
@@ -237,18 +234,6 @@ def gpu_library() -> Any:
     return torch if torch.cuda.is_available() else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Neighbours:
-    """The nearest points of each query, nearest first, and their cosines.
-
-    The neighbours of query ``i`` are ``ids[starts[i]:starts[i + 1]]``.
-    """
-
-    starts: Starts
-    ids: Ids
-    similarities: Singles
-
-
 def distinct_rows(vectors: Vectors) -> Rows:
     """Return the number of each row among distinct rows: int64[n_rows].
 
@@ -322,8 +307,8 @@ class CosineSearch:
 
     def nearest(
         self, queries: Ids, sizes: Ids, advance: Callable[[int], None] = lambda _n_queries: None
-    ) -> Neighbours:
-        """Return the nearest points of some points.
+    ) -> Nearest:
+        """Return the nearest points of some points, with their cosines as ``similarities``.
 
         Args:
             queries: int32[n_queries], the points.
@@ -342,18 +327,20 @@ class CosineSearch:
             asked[unsure] *= 8
             left = np.union1d(left[asked[left] > _MOST], unsure)
         if self._exact:
+            # All points, in any order; as none is surely farther than others, none is left out.
+            ids, rows = np.arange(n_distinct)[None], np.zeros(1, np.int64)
+            every = Candidates(ids, np.full(ids.shape, np.inf, np.float32), rows, self._error)
 
             def compare(row: int) -> None:
                 slots = np.array([row], np.int32)
-                keep_nearest_of_all(self._points, queries[slots], self._seed, slots, nearest)
+                keep_nearest(self._points, queries[slots], every, self._seed, slots, nearest)
 
             with thread_pool(self._threads) as pool:
                 for _ in pool.map(compare, left.tolist()):
                     advance(1)
         else:
             self._ask(queries, left, np.minimum(asked, n_distinct), nearest, advance)
-        starts, ids, distances = nearest_of(nearest)
-        return Neighbours(starts=starts, ids=ids, similarities=np.asarray(-distances, np.float32))
+        return nearest_of(nearest)
 
     def count_as_similar(
         self,

@@ -15,7 +15,7 @@ from medsim.core.config import DIFFICULTIES
 from medsim.core.progress import Stage
 from medsim.core.terms import content_hashes
 from medsim.embeddings.embedded_terms import EmbeddedTerms, term_rows
-from medsim.embeddings.lookup import INDEXES, CosineSearch, Neighbours
+from medsim.embeddings.lookup import INDEXES, CosineSearch
 from medsim.embeddings.metrics import Workers
 from medsim.embeddings.metrics.averages import COSINES, points_of
 from medsim.evaluations.output import RETRIEVAL, RETRIEVED, SET_COMPARISONS, SET_RESULTS, TableRow
@@ -27,6 +27,7 @@ from medsim.statistics.ranks import NOT_FOUND, RankSample
 
 if TYPE_CHECKING:
     from medsim.evaluations.run import EvaluationRun
+    from medsim.kernels.best import Nearest
 
 LENGTHS = ("1", "2", "3", "4", "5+")
 """Numbers of words that terms are grouped by."""
@@ -72,7 +73,7 @@ class _SearchResults:
             NaN if not sampled.
     """
 
-    neighbours: Neighbours
+    neighbours: Nearest
     ranks: Counts
     linked: Ids
     similarities: Singles
@@ -156,7 +157,7 @@ def _pool(linked: pl.DataFrame, embedded: EmbeddedTerms, threads: int) -> _Pool:
 
 def _nearest(
     search: CosineSearch, pool: _Pool, queries: Ids, n_nearest: int, stage: Stage
-) -> Neighbours:
+) -> Nearest:
     n_others = max(len(pool.terms) - 1, 0)
     sizes = np.full(len(queries), min(n_nearest, n_others), np.int32)
     return search.nearest(queries, sizes, stage.advance)

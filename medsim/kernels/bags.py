@@ -4,9 +4,9 @@ Bags are flat: the words of term ``i`` are ``words[starts[i]:starts[i + 1]]``, r
 
 A table compares every bag of the left side with every bag of the right side. The caller compares
 the words first, in a table whose rows are words of the right side and whose columns are words of
-the left side. The few rows of one right bag are copied into a buffer that stays in the processor's
-cache, and all left bags are compared with them side by side. Each value equals the value of the
-kernels for single pairs, rounded to single precision.
+the left side. The few rows of one right bag are copied, so that they stay in the processor's cache,
+and all left bags are compared with them side by side. Each value equals the value of the kernels
+for single pairs, rounded to single precision.
 """
 
 from __future__ import annotations
@@ -137,21 +137,6 @@ def word_pairs(words: Ids, starts: Starts, first: Ids, second: Ids) -> tuple[Row
     return pairs, ends
 
 
-@kernel
-def group_means(values: Values, groups: Rows, starts: Starts) -> Values:
-    """Return the mean of the values of each group: float64[n_groups], 0 for an empty one.
-
-    ``groups`` are row numbers in ``values``; ``starts`` says where each group begins in ``groups``.
-    """
-    means = np.zeros(len(starts) - 1)
-    for group in range(len(means)):
-        for at in range(starts[group], starts[group + 1]):
-            means[group] += values[groups[at]]
-        if starts[group + 1] > starts[group]:
-            means[group] /= starts[group + 1] - starts[group]
-    return means
-
-
 class Bags(NamedTuple):
     """The left and right bags of a table.
 
@@ -187,9 +172,9 @@ def bag_means(similarities: FloatTable, bags: Bags) -> Vectors:
     ``similarities`` compares words. Returns float32[n_right, n_left], 0 where a bag is empty.
     """
     means = np.zeros((len(bags.starts) - 1, len(bags.sizes)), np.float32)
-    sums, buffer = np.empty(len(bags.sizes)), _room(similarities, bags)
+    sums = np.empty(len(bags.sizes))
     for other in range(len(means)):
-        rows = _copied(similarities, bags, other, buffer)
+        rows = similarities[bags.rows[bags.starts[other] : bags.starts[other + 1]]]
         first, begin = 0, 0
         while first < len(bags.sizes) and len(rows) > 0:
             n_bags, size = _n_alike(bags.sizes, first), bags.sizes[first]
@@ -201,24 +186,6 @@ def bag_means(similarities: FloatTable, bags: Bags) -> Vectors:
                 means[other, first : first + n_bags] = sums[:n_bags] / (size * len(rows))
             first += n_bags
     return means
-
-
-@kernel
-def _room(table: FloatTable, bags: Bags) -> FloatTable:
-    """Return an empty array for the rows of the largest bag of the right side."""
-    largest = 0
-    for bag in range(len(bags.starts) - 1):
-        largest = max(largest, bags.starts[bag + 1] - bags.starts[bag])
-    return np.empty((largest, table.shape[1]))
-
-
-@kernel
-def _copied(table: FloatTable, bags: Bags, other: int, buffer: FloatTable) -> FloatTable:
-    """Copy the rows of a bag of the right side to ``buffer``, and return them."""
-    begin, end = bags.starts[other], bags.starts[other + 1]
-    for at in range(end - begin):
-        buffer[at] = table[bags.rows[begin + at]]
-    return buffer[: end - begin]
 
 
 @kernel
@@ -265,11 +232,9 @@ def dynamax_table(left: Values, right: Values, products: FloatTable, bags: Bags)
     n_left = len(bags.sizes)
     indices = np.zeros((len(bags.starts) - 1, n_left), np.float32)
     least, most, belongs = np.empty(n_left), np.empty(n_left), np.empty(n_left)
-    buffer = _room(products, bags)
-    largest = np.empty((len(buffer), n_left))
     for other in range(len(indices)):
-        rows = _copied(products, bags, other, buffer)
-        least[:], most[:], largest[: len(rows)] = 0, 0, 0
+        rows = products[bags.rows[bags.starts[other] : bags.starts[other + 1]]]
+        least[:], most[:], largest = 0, 0, np.zeros((len(rows), n_left))
         first, begin = 0, 0
         while first < n_left:
             n_bags, size = _n_alike(bags.sizes, first), bags.sizes[first]

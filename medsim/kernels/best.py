@@ -61,6 +61,11 @@ class Nearest(NamedTuple):
     ids: Ids
     distances: Ids | Singles
 
+    @property
+    def similarities(self) -> Singles:
+        """The cosines of candidates ranked by cosine: float32[n_slots]."""
+        return np.asarray(-self.distances, np.float32)
+
 
 def nearest_of(best: Best) -> Nearest:
     """Return the candidates of each query, without empty slots."""

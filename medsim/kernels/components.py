@@ -26,10 +26,7 @@ def components(n_nodes: int, left: Ids, right: Ids) -> Ids:
         while parent[b] != b:
             parent[b] = parent[parent[b]]
             b = parent[b]
-        if a < b:
-            parent[b] = a
-        else:
-            parent[a] = b
+        parent[max(a, b)] = min(a, b)
     for node in range(n_nodes):
         parent[node] = parent[parent[node]]  # a parent is smaller, so its own is final
     return parent

@@ -102,20 +102,6 @@ def keep_nearest(
 
 
 @kernel
-def keep_nearest_of_all(
-    points: Points, queries: Ids, seed: np.uint64, slots: Ids, best: Best
-) -> None:
-    """Fill the slots of some queries with the nearest of all points; see ``keep_nearest``.
-
-    Both arrays are int32[n_queries]. Time O(n_queries * n_distinct * n_dimensions).
-    """
-    for row in range(len(queries)):
-        best.counts[slots[row]] = 0
-        for distinct in range(len(points.starts) - 1):
-            _consider(points, queries[row], distinct, seed, best, slots[row])
-
-
-@kernel
 def most_similar_linked(
     points: Points,
     queries: Ids,

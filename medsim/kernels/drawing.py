@@ -33,14 +33,7 @@ def draw_distinct(firsts: Ids, seeds: Hashes, components: Ids, n_wanted: int) ->
         while filled < n_wanted:
             draw = mixed(draw)
             second = np.int32(draw % n_terms)
-            if components[second] == component:
-                continue
-            is_new = True
-            for at in range(filled):
-                if seconds[pair, at] == second:
-                    is_new = False
-                    break
-            if is_new:
+            if components[second] != component and second not in seconds[pair, :filled]:
                 seconds[pair, filled] = second
                 filled += 1
     return seconds

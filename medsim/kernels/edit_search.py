@@ -143,27 +143,6 @@ def suffixes(codes: Codes, starts: Starts) -> Wide:
     return ends
 
 
-@kernel
-def end_ranks(ends: Wide, sought: Wide) -> Ids:
-    """Return the number of terms that end before each of some others: int32[n_sought].
-
-    ``ends`` and ``sought`` are from ``suffixes``; ``ends`` is sorted by the second number, then by
-    the first.
-    """
-    ranks = np.empty(sought.shape[1], np.int32)
-    for at in range(len(ranks)):
-        low, high = 0, ends.shape[1]
-        while low < high:
-            middle = (low + high) // 2
-            first, second = ends[0, middle], ends[1, middle]
-            if second < sought[1, at] or (second == sought[1, at] and first < sought[0, at]):
-                low = middle + 1
-            else:
-                high = middle
-        ranks[at] = low
-    return ranks
-
-
 @inner_kernel
 def distance_bound(lefts: Hashes, left: int, rights: Hashes, right: int) -> int:
     """Return a lower bound of the distance of two terms, from their signatures.

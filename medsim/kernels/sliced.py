@@ -50,8 +50,8 @@ from medsim.kernels.instructions import (
     PASS_BYTES,
     ROW,
     VECTOR_BYTES,
+    popcount,
     run_pass,
-    trailing_zeros,
 )
 from medsim.kernels.packing import MOST, first_of, key_of, second_of, sort, tie_of
 from medsim.kernels.types import Hashes, Ids, Offsets, Plan, Starts
@@ -205,7 +205,7 @@ def _enter_survivors(
         survivors = ~slate.counts[counts + table.n_planes * N_WORDS + word]
         survivors &= NO_TERM_LEFT >> np.uint64(max(0, _WORD * (word + 1) - block.n_terms))
         while survivors:
-            lane = trailing_zeros(survivors)
+            lane = popcount(~survivors & (survivors - _ONE))  # the lowest
             survivors &= survivors - _ONE
             distance = np.int64(table.bound + 1 - (1 << table.n_planes))
             for plane in range(table.n_planes):
@@ -354,19 +354,6 @@ def _search_terms(
 
 
 @inner_kernel
-def _block_of(pool: SearchPool, place: int) -> int:
-    """Return the number of the block that contains a term of the pool."""
-    low, high = 0, len(pool.block_starts) - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if pool.block_starts[middle] <= place:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-@inner_kernel
 def _is_below(pool: SearchPool, below: int, above: int, low: int, high: int) -> bool:
     """Return whether the lower of two blocks is nearer to some lengths; either may be missing."""
     if below < 0 or above + 1 >= len(pool.block_starts):
@@ -395,8 +382,11 @@ def search_group(task: Search, group: Ids, slate: Slate, work: Workspace) -> Non
     order = new_order(len(group), looks)
     put_in_order(task, group, looks, order)
     longest = len(pool.length_starts) - 1
-    above = whole(_block_of(pool, int(pool.length_starts[min(low, longest)])))
-    below, n_blocks = above - 1, len(pool.block_starts) - 1
+    place = pool.length_starts[min(low, longest)]
+    above, n_blocks = whole(0), len(pool.block_starts) - 1
+    while above + 1 < n_blocks and pool.block_starts[above + 1] <= place:
+        above += 1
+    below = above - 1
     while below >= 0 or above < n_blocks:
         is_below = _is_below(pool, below, above, low, high)
         number = whole(below if is_below else above)

@@ -360,7 +360,7 @@ def _orders(ranks: Vectors, has_ties: int) -> tuple[Wide, Wide]:
     both. The second has rows only if ``has_ties`` is 1, not 0.
     """
     width = ranks.shape[1]
-    n_bytes = _word_bytes(width * (width - 1) // 2)
+    n_bytes = 8 * max(1, -(-width * (width - 1) // 128))  # of words of 64 bits
     higher = np.zeros((len(ranks), n_bytes), np.uint8)
     differs = np.zeros((len(ranks) * has_ties, n_bytes), np.uint8)
     circle, flags = np.empty(2 * width, ranks.dtype), np.zeros(8 * n_bytes, np.uint8)
@@ -378,12 +378,6 @@ def _orders(ranks: Vectors, has_ties: int) -> tuple[Wide, Wide]:
                 begin += n_pairs
             _pack(flags, differs[row] if is_other else higher[row])
     return higher.view(np.uint64), differs.view(np.uint64)
-
-
-@kernel
-def _word_bytes(n_bits: int) -> int:
-    """Return the number of bytes of the 64-bit words that hold some bits, at least one word."""
-    return max(1, -(-n_bits // 64)) * 8
 
 
 @kernel

@@ -13,7 +13,7 @@ from medsim.embeddings.chats import LanguageModel
 from medsim.embeddings.replies import chat_of, noted, unanswered
 from medsim.questions.answers import parse_choice
 from medsim.questions.question import LETTERS
-from medsim.systems.ranked_lists import LISTING
+from medsim.systems.ranked_lists import listing_of
 
 _INSTRUCTION = (
     "A text mentions a medical concept. Choose the name that stands for the same concept as the "
@@ -88,6 +88,5 @@ class ChoosingModel(LanguageModel):
         answers = candidates.join(of_query.drop_nulls(), on="query_id")
         is_other = pl.col("concept_id") != pl.col("chosen")
         answers = answers.sort("query_id", is_other, "concept_rank").with_columns(score=1.0)
-        rank = pl.int_range(1, pl.len() + 1).over("query_id")
         facts = pl.DataFrame({"reported_model": [reply.model or None for reply in replies]})
-        return answers.with_columns(concept_rank=rank).select(*LISTING), self.recorded(facts)
+        return listing_of(answers), self.recorded(facts)

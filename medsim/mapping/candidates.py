@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from medsim.builds.spelling import Fragments, SpellingFeatures
-from medsim.core.terms import lowered_column
+from medsim.core.terms import lowered_column, numbers_of
 from medsim.embeddings.embedded_terms import EmbeddedTerms, similarities_of
 from medsim.embeddings.metrics import WordBags, Workers
 from medsim.kernels.types import Ids, Vectors
@@ -88,11 +88,8 @@ class PairSearch:
     @cached_property
     def _rows(self) -> tuple[Ids, Ids]:
         """The rows of queries and names among the terms of the spelling."""
-        terms = self._spelling.terms
-        queries, names = (
-            terms.search_sorted(side).to_numpy().astype(np.int32)
-            for side in (self.queries, self.names)
-        )
+        sides, terms = (self.queries, self.names), self._spelling.terms
+        queries, names = (numbers_of(side, terms).to_numpy() for side in sides)
         return queries, names
 
     def features(self, pairs: pl.DataFrame) -> Iterator[Vectors]:

@@ -14,9 +14,9 @@ from medsim.mapping.options import DECIDED, MAPPED, MapOptions
 from medsim.systems.options import System, system_of, systems_of
 from medsim.systems.predictions import exact_mappings, predicted_table
 from medsim.systems.ranked_lists import (
-    LISTING,
     KnownConcepts,
     PredictedLists,
+    listing_of,
     with_known_codes,
 )
 from medsim.systems.rankings import STRATA, ranking_tables
@@ -56,17 +56,12 @@ class GoldStandard:
             progress: receives stages.
         """
         rows = candidates.join(self.codes, on="code", maintain_order="left")
-        of_map = rows.select(**dict(zip(LISTING, _OF_CANDIDATES, strict=True))).cast(LISTING)
+        of_map = listing_of(rows.rename({"matched_name": "name", "probability": "score"}))
         answers = {MAPPED: of_map}
         if mapping is not None:
             taken = mapping.filter(decision="exact").join(self.codes, on="code")
-            answers[DECIDED] = taken.select(
-                "query_id",
-                "concept_id",
-                concept_rank=pl.int_range(1, pl.len() + 1).over("query_id"),
-                name=pl.lit(None, pl.String),
-                score=pl.col("probability").cast(pl.Float64).fill_null(1.0),
-            ).cast(LISTING)
+            score = pl.col("probability").fill_null(1.0)
+            answers[DECIDED] = listing_of(taken.with_columns(name=pl.lit(None), score=score))
         answers |= self.predicted.lists
         answers |= self.predicted.reranked(of_map, self.codes, progress)
         with Store(threads=1) as store:
@@ -197,7 +192,3 @@ def _n_named(items: pl.DataFrame, names: pl.DataFrame) -> pl.Series:
     )
     joined = items.join(found, on="item_id", how="left", maintain_order="left")
     return joined["concept_id"].fill_null(0)
-
-
-_OF_CANDIDATES = ("query_id", "concept_id", "rank", "matched_name", "probability")
-"""The columns of candidates, in the order of ``LISTING``."""

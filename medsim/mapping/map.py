@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from medsim.builds.build import paths_of
+from medsim.builds.build import fill_tables, is_output, paths_of
 from medsim.core.config import checked_threads
-from medsim.core.errors import counted, listed
+from medsim.core.errors import InputError, OptionError, counted, listed
 from medsim.core.manifest import ENCODERS
 from medsim.core.options import public
 from medsim.core.output import OutputFolder, claimed_by
@@ -25,15 +25,19 @@ from medsim.mapping.candidates import PairSearch, comparable
 from medsim.mapping.decided import Decided, decided_of
 from medsim.mapping.files import MAX_IN_WORKBOOK, write_files
 from medsim.mapping.gold import read_gold
-from medsim.mapping.names import read_codes, read_names
 from medsim.mapping.options import MapOptions
 from medsim.mapping.output import NAME_MAPPING, MappingManifest, NameMapping
 from medsim.mapping.probability import drawn_lists, likely_concepts
-from medsim.mapping.rows import tables_of
+from medsim.mapping.rows import main_names, tables_of
 from medsim.terminologies.options import ReadingOptions
+
+if TYPE_CHECKING:
+    from medsim.core.options import PathOrOutput
 
 _MIN_DEPTH = 10  # names that each search returns for a name
 _FEW_NAMES = 200
+_CHOSEN = {"category": pl.String}
+_LOCAL_ROW = pl.Schema({"concept_id": pl.String, "frequency": pl.Int64, "kept": pl.String})
 
 
 @public(MapOptions)
@@ -90,6 +94,64 @@ def map_names(options: MapOptions) -> NameMapping:
         ).write(output.folder)
         output.publish()
     return NameMapping(options.out)
+
+
+class _LocalReading(ReadingOptions):
+    """How local names are read: with the columns that have no role."""
+
+    keeps_columns: ClassVar[bool] = True
+
+
+def read_names(
+    source: PathOrOutput,
+    reading: ReadingOptions,
+    store: Store,
+    progress: Progress,
+    categories: Sequence[str] = (),
+) -> tuple[dict[str, Any], pl.DataFrame]:
+    """Fill the canonical tables of a source or build, and return its facts and names.
+
+    Returns:
+        The facts, and the names of active concepts: concept_id, term, is_main and category.
+
+    Raises:
+        InputError: the source cannot be read, or has no names in the language.
+        OptionError: a category is unknown, or an option does not fit the source.
+    """
+    facts = fill_tables(source, reading, store, progress)
+    store.put("chosen", pl.DataFrame({"category": categories}, _CHOSEN))
+    names = store.frame("mapping/name", language=reading.language)
+    if names.is_empty() and categories:
+        raise OptionError(
+            f"`categories`: {facts['name']} has no concept of {', '.join(categories)}"
+        )
+    if names.is_empty():
+        raise InputError(f"{facts['name']} has no names in `language` {reading.language}")
+    return facts, names
+
+
+def read_codes(
+    options: MapOptions, store: Store, progress: Progress
+) -> tuple[dict[str, Any], pl.DataFrame]:
+    """Return the facts about LOCAL, and a row per code with its names; see ``read_names``."""
+    language = options.local_language or options.language
+    reading = _LocalReading(language=language, columns=options.columns)
+    facts, names = read_names(options.local, reading, store, progress)
+    rows = pl.DataFrame(schema=_LOCAL_ROW)
+    if not is_output(options.local) and facts["source"] == "table":
+        rows = store.table("local_row").select(*_LOCAL_ROW).cast(_LOCAL_ROW)
+    codes = main_names(names).join(
+        names.group_by("concept_id").agg(pl.col("term").alias("names"), pl.first("category")),
+        on="concept_id",
+    )
+    if n_unnamed := int(store.table("concept")["active"].sum()) - len(codes):
+        lost = f"{counted(n_unnamed, 'code')} of LOCAL without a name in {language!r}"
+        progress.warn(f"left out {lost}; `local_language` chooses another language")
+    codes = codes.join(rows, on="concept_id", how="left").rename({"concept_id": "code"})
+    codes = codes.rename({"main_name": "name"}).sort(
+        pl.col("frequency"), "code", descending=[True, False], nulls_last=True
+    )
+    return facts, codes
 
 
 def _doubts(codes: pl.DataFrame, names: pl.DataFrame, decided: Decided) -> Iterator[str]:

@@ -9,7 +9,6 @@ import polars as pl
 from medsim.builds.positives import pair_distances
 from medsim.core.terms import lowered_column
 from medsim.mapping.decided import NO_MATCH, Decided
-from medsim.mapping.names import main_names
 from medsim.neighbours.difference import DifferenceClassifier
 
 if TYPE_CHECKING:
@@ -109,3 +108,10 @@ def _taken(codes: pl.DataFrame, candidates: pl.DataFrame, accept: float | None) 
         decision=pl.lit("exact"), **blank
     )
     return probable.join(codes.filter(status="undecided"), on="code", how="semi")
+
+
+def main_names(names: pl.DataFrame) -> pl.DataFrame:
+    """Return the main or else first name of each concept: concept_id and main_name."""
+    first = names.sort("concept_id", ~pl.col("is_main"), maintain_order=True)
+    first = first.unique("concept_id", keep="first", maintain_order=True)
+    return first.select("concept_id", main_name="term")

@@ -94,12 +94,10 @@ class NearestOptions(Options):
 
     def check(self) -> None:
         """Raise OptionError for a distance that all pairs cannot have, or a column of no file."""
-        if self.duplicates and (self.pairs_within is None or self.pool is not None):
+        limit = self.pairs_within
+        if self.duplicates and (limit is None or self.pool is not None):
             raise OptionError("`duplicates` needs `max_distance`, and neither `k` nor a pool")
-        if (
-            self.pairs_within is not None
-            and not 1 - self.duplicates <= self.pairs_within <= MAX_EDITS
-        ):
+        if limit is not None and not 1 - self.duplicates <= limit <= MAX_EDITS:
             raise OptionError(
                 f"`max_distance` takes 1 to {MAX_EDITS} without `k`; add `k` for larger distances"
             )

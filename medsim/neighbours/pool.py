@@ -525,11 +525,10 @@ def write_rows(out: Path, batches: Iterator[pl.DataFrame], *, overwrite: bool) -
     mirror(out, with_content=False)
     check_file_free(out, overwrite=overwrite)
     with new_file(out, overwrite=overwrite) as stream:
-        first = next(batches)
+        every = chain([first := next(batches)], batches)
         if out.suffix.lower() == ".parquet":
-            write_batches(stream, first.schema, chain([first], batches))
+            write_batches(stream, first.schema, every)
         else:
-            stream.write(first.write_csv().encode())
-            for batch in batches:
-                stream.write(batch.write_csv(include_header=False).encode())
+            for batch in every:
+                batch.write_csv(stream, include_header=batch is first)
     push(out)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from queue import SimpleQueue
 from typing import TypeAlias, TypeVar
 
 import numpy as np
 import polars as pl
 from numba import config
+from numpy.typing import NDArray
 
 from medsim.core.config import in_threads
 from medsim.core.terms import PackedTerms, content_hashes, pack
@@ -21,7 +21,6 @@ from medsim.kernels.edit_search import (
     Search,
     SearchPool,
     TermsByLength,
-    end_ranks,
     search,
     search_neighbours,
     search_within,
@@ -33,7 +32,7 @@ from medsim.kernels.instructions import LANES, MARGIN, N_FIELDS, N_WORDS
 from medsim.kernels.near_pairs import MATCH, QUERY, Join, near_pairs_of
 from medsim.kernels.packing import MOST, term_hashes
 from medsim.kernels.sliced import search_group
-from medsim.kernels.types import Bytes, Codes, Hashes, Ids, Ranks, Rows, Starts, Wide, starts_of
+from medsim.kernels.types import Bytes, Codes, Hashes, Ids, Ranks, Rows, Starts, starts_of
 
 Advance: TypeAlias = Callable[[int], None]
 """Receives the number of queries that are done since the last call."""
@@ -144,6 +143,11 @@ def _number_characters(codes: Codes) -> Codes:
     for part in parts:
         part[:] = numbers[part]
     return by_frequency[: np.count_nonzero(counts)].astype(np.uint32)
+
+
+def _ends_of(codes: Codes, starts: Starts) -> NDArray[np.bytes_]:
+    """Return the ``suffixes`` of terms as 16 bytes each, the last character first."""
+    return np.ascontiguousarray(suffixes(codes, starts)[::-1].T, ">u8").view("S16").ravel()
 
 
 def queries_in(pool: SearchPool, rows: Ids) -> Queries:
@@ -305,15 +309,13 @@ class NearestSearch:
             hashes=term_hashes(packed.codes, packed.starts),
             places=np.arange(len(terms), dtype=np.int32),
             rows=rows,
-            ranks=end_ranks(self._ends, suffixes(codes, packed.starts)),
+            ranks=np.searchsorted(self._ends, _ends_of(codes, packed.starts)).astype(np.int32),
         )
 
     @cached_property
-    def _ends(self) -> Wide:
-        """The ends of the terms of the pool, in their order; see ``end_ranks``."""
-        pool = self.pool
-        ends = suffixes(pool.codes, pool.starts)
-        return np.ascontiguousarray(ends[:, pool.places[pool.by_end]])
+    def _ends(self) -> NDArray[np.bytes_]:
+        """The ends of the terms of the pool, in their order."""
+        return _ends_of(self.pool.codes, self.pool.starts)[self.pool.places[self.pool.by_end]]
 
     def within(self, queries: Queries, limits: Ids) -> Nearest:
         """Return all terms within the distance of each query, int32[n_queries].
@@ -380,16 +382,13 @@ class NearestSearch:
 
 def _in_threads(spaces: list[S], parts: Iterable[P], run: Callable[[P, S], None]) -> None:
     """Run all parts in threads, each with a workspace that no other thread uses meanwhile."""
-    idle: SimpleQueue[S] = SimpleQueue()
-    for space in spaces:
-        idle.put(space)
 
     def serve(part: P) -> None:
-        space = idle.get()
+        space = spaces.pop()
         try:
             run(part, space)
         finally:
-            idle.put(space)
+            spaces.append(space)
 
     in_threads(len(spaces), serve, parts)
 

@@ -31,6 +31,13 @@ LISTING = pl.Schema(
 """The columns of ranked lists: the rank of each concept from 1, and the name by which it was found,
 null if it is not known; without scores all are 1."""
 
+
+def listing_of(answers: pl.DataFrame) -> pl.DataFrame:
+    """Return answers as ``LISTING``, ranked in their order."""
+    rank = pl.int_range(1, pl.len() + 1).over("query_id")
+    return answers.with_columns(concept_rank=rank).select(*LISTING).cast(LISTING)
+
+
 _N_PROBED = 3
 _OF_LISTS = ("rank", "score")
 _RELATIONS = ("decision", "modifier")
@@ -159,9 +166,8 @@ class KnownConcepts:
         named = answers.with_columns(pl.col("text").replace_strict(found, return_dtype=pl.String))
         # Texts of one concept count once.
         named = named.unique(["query_id", "text"], keep="first", maintain_order=True)
-        rank = pl.int_range(1, pl.len() + 1).over("query_id")
-        named = named.with_columns(concept_id="text", concept_rank=rank, name=pl.lit(None))
-        return named.select(*LISTING).cast(LISTING), len({*found.values()} - ids)
+        named = named.with_columns(concept_id="text", name=pl.lit(None))
+        return listing_of(named), len({*found.values()} - ids)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,9 +253,7 @@ class PredictedLists:
             score_of = dict(zip(distinct, scores, strict=True))
             score = pl.Series([score_of[pair] for pair in pairs], dtype=pl.Float64)
             found = rows.with_columns(score=score).filter(pl.col("score").is_not_nan())
-            found = found.sort("query_id", -pl.col("score"), "concept_rank")
-            rank = pl.int_range(1, pl.len() + 1).over("query_id")
-            found = found.with_columns(concept_rank=rank).select(*LISTING)
+            found = listing_of(found.sort("query_id", -pl.col("score"), "concept_rank"))
             self.facts[system.name] = system.provenance(fingerprint(found))
             yield system.name, found
 

@@ -10,7 +10,6 @@ from scipy import stats
 from medsim.kernels.bags import (
     averaged,
     dynamax_overlaps,
-    group_means,
     overlaps,
     positive_maxima,
     word_pairs,
@@ -101,10 +100,3 @@ def test_every_word_is_paired_with_every_other_the_smaller_first() -> None:
     assert starts.tolist() == [0, 6, 6, 9]
     assert words[:6] == [(0, 3), (0, 2), (0, 5), (3, 3), (2, 3), (3, 5)]
     assert words[6:] == [(1, 3), (1, 2), (1, 5)]
-
-
-def test_means_of_groups_take_each_member_and_are_zero_without_any() -> None:
-    results = group_means(
-        np.array([1.0, 5.0, 9.0]), np.array([0, 2, 2, 1]), np.array([0, 3, 3, 4], np.int64)
-    )
-    assert results == pytest.approx([19 / 3, 0, 5])

@@ -15,10 +15,10 @@ from medsim.kernels.types import Flags, Ids, Ranks, Rows, gathered, starts_of
 from medsim.neighbours.search import NearestSearch, Terms
 
 if TYPE_CHECKING:
-    from medsim.embeddings.lookup import CosineSearch, Neighbours
+    from medsim.embeddings.lookup import CosineSearch
     from medsim.kernels.best import Nearest
 
-PoolSearch: TypeAlias = "Callable[[Ids, Ids, Callable[[int], None]], Nearest | Neighbours]"
+PoolSearch: TypeAlias = "Callable[[Ids, Ids, Callable[[int], None]], Nearest]"
 """A function that returns the nearest candidates of first terms, as rows of a pool."""
 
 TERMINOLOGY = "terminology"

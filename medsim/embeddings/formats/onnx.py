@@ -108,6 +108,12 @@ _GPU, _PROCESSOR = "CUDAExecutionProvider", "CPUExecutionProvider"  # as ONNX Ru
 _EXACT = {"use_tf32": "0"}  # products as precise as on a processor
 _DYNAMIC = b"DynamicQuantize"  # the beginning of the names of such operators in a file
 _TOKENS_A_RUN = 512
+_POOLED: dict[str | None, Callable[[Outputs], Vectors]] = {
+    "cls": lambda outputs: outputs[:, 0],
+    "max": lambda outputs: outputs.max(axis=1),
+    "mean": lambda outputs: outputs.mean(axis=1),
+    None: lambda outputs: outputs,
+}
 
 
 class OnnxEncoder:
@@ -165,16 +171,7 @@ class OnnxEncoder:
         with reading(self._tokenizer_path, _TOKENIZER_FORM):
             tokens = [self._tokenizer.encode(self._prefix + term) for term in terms]
 
-        def pooled(outputs: Outputs, _rows: Rows) -> Vectors:
-            if self._pooling == "cls":
-                outputs = outputs[:, 0]
-            elif self._pooling == "max":
-                outputs = outputs.max(axis=1)
-            elif self._pooling == "mean":
-                outputs = outputs.mean(axis=1)
-            return outputs
-
-        vectors = self._vectors(tokens, pooled)
+        vectors = self._vectors(tokens, lambda outputs, _rows: _POOLED[self._pooling](outputs))
         return unit(vectors) if self._normalize else vectors
 
     def encode_targets(self, targets: Sequence[Target]) -> tuple[Vectors, Flags, Flags]:

@@ -345,13 +345,9 @@ def _vectors(keys: Keys, vectors: pl.LazyFrame, rows: Rows) -> Vectors:
     """Return the vectors of some rows of a table; only these are collected."""
     n_dimensions = vectors.head(1).select(pl.col("vector").list.len()).collect().item() or 0
     formats.check_dimensions(keys.path, n_dimensions)
-    wanted = pl.LazyFrame({"row": rows}, schema={"row": pl.UInt32})
-    taken = (
-        vectors.with_row_index("row")
-        .join(wanted, on="row", how="semi")
-        .sort("row")
-        .collect(engine="streaming")
-    )["vector"]
+    is_wanted = pl.col("row").is_in(pl.Series(rows, dtype=pl.UInt32).implode())
+    wanted = vectors.with_row_index("row").filter(is_wanted)
+    taken = wanted.collect(engine="streaming")["vector"]
     sizes = taken.list.len().fill_null(0).to_numpy()
     if (sizes != n_dimensions).any():
         at = int((sizes != n_dimensions).argmax())

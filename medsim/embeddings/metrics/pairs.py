@@ -23,7 +23,6 @@ from medsim.kernels.bags import (
     bag_means,
     dynamax_overlaps,
     dynamax_table,
-    group_means,
     overlaps,
     own_memberships,
     positive_maxima,
@@ -191,7 +190,9 @@ def _means(
         Workers(threads=workers.threads),
     )
     workers.advance(len(first))
-    return group_means(similarities, at, starts)
+    sizes = np.diff(starts)
+    pair = np.repeat(np.arange(len(first)), sizes)
+    return np.bincount(pair, similarities[at], len(first)) / sizes
 
 
 for _name, _comparison in COMPARISONS.items():
