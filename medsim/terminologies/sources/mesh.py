@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 from xml.etree import ElementTree as ET
 from xml.etree.ElementTree import Element
 
@@ -18,7 +18,9 @@ from defusedxml import ElementTree as strict  # noqa: N813 — the unsafe one is
 
 from medsim.core.errors import InputError
 from medsim.core.reading import RDF_XML, XML, file_kind
+from medsim.core.store import Store
 from medsim.terminologies.mappings import NAMES
+from medsim.terminologies.options import ReadingOptions
 from medsim.terminologies.sources import Source, Terminology, Vocabulary, skipped_rows
 from medsim.terminologies.sources.archive import (
     ReleaseFile,
@@ -30,10 +32,6 @@ from medsim.terminologies.sources.archive import (
     single_file,
 )
 from medsim.terminologies.sources.ontology_rows import OntologyRows
-
-if TYPE_CHECKING:
-    from medsim.core.store import Store
-    from medsim.terminologies.options import ReadingOptions
 
 _TERMS_OF_USE = (
     "MeSH, courtesy of the U.S. National Library of Medicine: may be passed on with these words, "
