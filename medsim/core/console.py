@@ -8,7 +8,7 @@ import io
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import partial
@@ -389,7 +389,7 @@ def _commands(group: Any, path: str = "medsim") -> Iterator[tuple[str, Any]]:
         yield from _commands(entry, f"{path} {name}") if inner else [(f"{path} {name}", entry)]
 
 
-def completed(choices: Collection[str]) -> Callable[[str], list[str]] | None:
+def completed(choices: Iterable[str]) -> Callable[[str], list[str]] | None:
     """Return the shell completion of an option's choices; None if it has no choices."""
     if not choices:
         return None

@@ -25,7 +25,7 @@ import inspect
 import math
 import os
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from dataclasses import field as dataclass_field
 from datetime import date, datetime
@@ -103,8 +103,8 @@ class Option:
     listed: bool = False
     lower: bool = False
     or_name: bool = False
-    choices: Collection[str] | None = None
-    suggested: Collection[str] = ()
+    choices: Iterable[str] | None = None
+    suggested: Iterable[str] = ()
     noun: str = ""
     least: float | None = None
     most: float = MAX_COUNT
