@@ -98,7 +98,11 @@ def _files(path: Path) -> list[ReleaseFile]:
 
 def _read_file(file: ReleaseFile, rows: _Rows) -> None:
     with file.open(reads={XML}) as head:
-        outermost, rows.language = _outermost(head)
+        # This checks that no entity is declared.
+        beginning = io.BytesIO(head.read(_BEGINNING_BYTES))
+        _, root = next(strict.iterparse(beginning, events=("start",)))
+        outermost = str(root.tag)
+        rows.language = root.get("LanguageCode", _ENGLISH).strip().lower()
         if outermost not in _RECORDS:
             raise InputError(
                 f"{file.inner}: outermost element {outermost!r}; expected {' or '.join(_RECORDS)}"
@@ -108,13 +112,6 @@ def _read_file(file: ReleaseFile, rows: _Rows) -> None:
         for record in _children(stream):
             if record.tag == tag:
                 read(record, rows)
-
-
-def _outermost(stream: IO[bytes]) -> tuple[str, str]:
-    """Return the outermost element's tag and language, after a check that no entity is declared."""
-    beginning = io.BytesIO(stream.read(_BEGINNING_BYTES))
-    _, root = next(strict.iterparse(beginning, events=("start",)))
-    return str(root.tag), root.get("LanguageCode", _ENGLISH).strip().lower()
 
 
 def _children(stream: IO[bytes]) -> Iterator[ET.Element]:
