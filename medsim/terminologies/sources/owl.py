@@ -27,11 +27,12 @@ from medsim.core.reading import (
 )
 from medsim.core.store import Store
 from medsim.terminologies.options import ReadingOptions
-from medsim.terminologies.sources import Source, Terminology, copy_of_database
+from medsim.terminologies.sources import Source, Terminology
 from medsim.terminologies.sources.archive import (
     Joined,
     ReleaseFile,
     SourceFile,
+    copy_of_database,
     has_single,
     is_alone,
     single_file,

@@ -40,10 +40,11 @@ from medsim.core.tables import (
 )
 from medsim.terminologies.mappings import NAMES
 from medsim.terminologies.options import ReadingOptions
-from medsim.terminologies.sources import Source, Terminology, copy_of_database, skipped_rows
+from medsim.terminologies.sources import Source, Terminology, skipped_rows
 from medsim.terminologies.sources.archive import (
     ReleaseFile,
     SourceFile,
+    copy_of_database,
     file_alone,
     has_single,
     is_alone,
